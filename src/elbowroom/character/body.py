@@ -1,0 +1,121 @@
+"""Body: what people and robots share, and Character, the kind of body that has joints like ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+
+from elbowroom.character.limits import JointLimit
+from elbowroom.character.skeleton import Skeleton
+from elbowroom.character.skin import Skin
+from elbowroom.errors import UnknownName
+from elbowroom.geometry.mesh import frozen
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.shapes import Shape
+
+ChainKind = Literal["arm", "leg", "spine", "neck", "fingers", "eyes", "6r", "numeric"]
+Base = Literal["walks", "wheels", "fixed"]
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A run of joints that moves as one: `joints` from the trunk outwards; the last one carries the end.
+
+    An arm is (upper arm, forearm, hand), a leg (thigh, shin, foot); `kind` says which inverse kinematics fits.
+    `lead` are joints before it that may help, such as the clavicle.
+    """
+
+    name: str
+    kind: ChainKind
+    joints: tuple[int, ...]
+    lead: tuple[int, ...] = ()
+
+    @property
+    def end(self) -> int:
+        """The joint that is brought to a target: hand, foot, head, gripper."""
+        return self.joints[-1]
+
+
+@dataclass(frozen=True, eq=False)
+class Masses:
+    """Mass of each joint's segment in kg, its centre in the joint's frame (m), inertia about that centre (kg m²)."""
+
+    mass: Array  # (J,)
+    center: Array  # (J, 3)
+    inertia: Array  # (J, 3, 3), along the joint's axes
+
+    def __post_init__(self) -> None:
+        for name in ("mass", "center", "inertia"):
+            object.__setattr__(self, name, frozen(getattr(self, name)))
+
+    @property
+    def total(self) -> float:
+        """Mass of the whole body, kg."""
+        return float(self.mass.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Marker:
+    """A named point fixed to a joint."""
+
+    joint: int
+    offset: Array  # (3,), in the joint's frame
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Body:
+    """What a person and a robot share: how it is named, which chains reach, what it hits things with, what it weighs."""
+
+    name: str
+    chains: Mapping[str, Chain] = field(default_factory=dict)
+    shapes: tuple[Shape, ...] = ()
+    masses: Masses | None = None
+    base: Base = "walks"
+
+    def chain(self, name: str) -> Chain:
+        """A chain by name, e.g. 'right_arm'."""
+        try:
+            return self.chains[name]
+        except KeyError:
+            raise UnknownName(f"limb of {self.name}", name, self.chains) from None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Character(Body):
+    """A humanoid: built by `human()` or made from any rig that a file brings.
+
+    `roles` says which joint plays which part of a person ('left_forearm' -> 7), under the names of the built-in
+    human; parts that were not found are missing from it. `front` is the direction faced in the rest pose.
+    `notes` tells what was assumed or not found, in sentences.
+    """
+
+    skeleton: Skeleton
+    roles: Mapping[str, int] = field(default_factory=dict)
+    limits: tuple[JointLimit | None, ...] = ()
+    skin: Skin | None = None
+    markers: Mapping[str, Marker] = field(default_factory=dict)
+    front: Array = field(default_factory=lambda: frozen([0.0, -1.0, 0.0]))
+    notes: tuple[str, ...] = ()
+
+    @property
+    def height(self) -> float:
+        """Height of the rest pose in metres: of the skin where there is one, else of shapes or joints."""
+        if self.skin is not None:
+            z = self.skin.posed(self.skeleton.T_rest)[:, 2]
+        else:
+            z = self.skeleton.T_rest[:, 2, 3]
+        return float(np.max(z) - np.min(z))
+
+    def role(self, name: str) -> int:
+        """Joint that plays a part, e.g. 'left_foot'."""
+        try:
+            return self.roles[name]
+        except KeyError:
+            raise UnknownName(f"body part of {self.name}", name, self.roles) from None
+
+    def with_(self, **changes: object) -> Character:
+        """A copy with some fields replaced."""
+        return replace(self, **changes)  # type: ignore[arg-type]

@@ -1,0 +1,44 @@
+"""Triangle mesh: vertices and faces, read-only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from elbowroom.geometry.rotations import Array
+
+Color = tuple[float, float, float]
+
+
+def frozen(a: ArrayLike, dtype: type = float) -> NDArray:
+    """A read-only, contiguous array of its own, for the fields of frozen dataclasses."""
+    out = np.array(a, dtype=dtype, order="C")
+    out.setflags(write=False)
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """Triangles in metres, in the frame of whatever carries the mesh. `color` is linear RGB in 0..1."""
+
+    vertices: Array  # (V, 3)
+    faces: NDArray[np.int32]  # (F, 3)
+    color: Color = (0.62, 0.64, 0.66)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "vertices", frozen(self.vertices).reshape(-1, 3))
+        object.__setattr__(self, "faces", frozen(self.faces, np.int32).reshape(-1, 3))
+
+    @property
+    def bounds(self) -> Array:
+        """Smallest and largest corner, (2, 3)."""
+        if not len(self.vertices):
+            return np.zeros((2, 3))
+        return np.stack([self.vertices.min(axis=0), self.vertices.max(axis=0)])
+
+    def moved(self, T: ArrayLike) -> Mesh:
+        """The mesh mapped by an affine transform (4, 4)."""
+        T = np.asarray(T, dtype=float)
+        return Mesh(self.vertices @ T[:3, :3].T + T[:3, 3], self.faces, self.color)

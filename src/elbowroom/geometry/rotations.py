@@ -1,0 +1,177 @@
+"""Quaternions (w, x, y, z) as arrays of shape (..., 4); every function works on any leading shape.
+
+Composition reads from the left in the moving frame: `multiply(a, b)` turns by `a`, then by `b` in the frame
+that `a` made; `rotate(multiply(a, b), v) == rotate(a, rotate(b, v))`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.transform import Rotation
+
+Array = NDArray[np.float64]
+
+IDENTITY: Array = np.array([1.0, 0.0, 0.0, 0.0])
+IDENTITY.setflags(write=False)
+
+# Below this squared length a vector has no usable direction.
+_TINY = 1e-24
+
+
+def normalize(v: ArrayLike) -> Array:
+    """Unit vectors or unit quaternions of the same shape; what has no length stays zero."""
+    a = np.asarray(v, dtype=float)
+    n2 = np.sum(a * a, axis=-1, keepdims=True)
+    return a / np.sqrt(np.where(n2 > _TINY, n2, 1.0))
+
+
+def multiply(a: ArrayLike, b: ArrayLike) -> Array:
+    """Hamilton product, (..., 4)."""
+    aw, ax, ay, az = np.moveaxis(np.asarray(a, dtype=float), -1, 0)
+    bw, bx, by, bz = np.moveaxis(np.asarray(b, dtype=float), -1, 0)
+    return np.stack(
+        [
+            aw * bw - ax * bx - ay * by - az * bz,
+            aw * bx + ax * bw + ay * bz - az * by,
+            aw * by - ax * bz + ay * bw + az * bx,
+            aw * bz + ax * by - ay * bx + az * bw,
+        ],
+        axis=-1,
+    )
+
+
+def conjugate(q: ArrayLike) -> Array:
+    """The inverse of a unit quaternion."""
+    return np.asarray(q, dtype=float) * np.array([1.0, -1.0, -1.0, -1.0])
+
+
+def rotate(q: ArrayLike, v: ArrayLike) -> Array:
+    """Turn vectors (..., 3) by quaternions (..., 4), broadcasting."""
+    q = np.asarray(q, dtype=float)
+    v = np.asarray(v, dtype=float)
+    xyz = q[..., 1:]
+    t = 2.0 * np.cross(xyz, v)
+    return v + q[..., :1] * t + np.cross(xyz, t)
+
+
+def to_matrix(q: ArrayLike) -> Array:
+    """Rotation matrices (..., 3, 3) of unit quaternions."""
+    w, x, y, z = np.moveaxis(np.asarray(q, dtype=float), -1, 0)
+    m = np.stack(
+        [
+            1 - 2 * (y * y + z * z),
+            2 * (x * y - w * z),
+            2 * (x * z + w * y),
+            2 * (x * y + w * z),
+            1 - 2 * (x * x + z * z),
+            2 * (y * z - w * x),
+            2 * (x * z - w * y),
+            2 * (y * z + w * x),
+            1 - 2 * (x * x + y * y),
+        ],
+        axis=-1,
+    )
+    return m.reshape(*m.shape[:-1], 3, 3)
+
+
+def from_matrix(m: ArrayLike) -> Array:
+    """Quaternions of rotation matrices (..., 3, 3); slightly skewed ones give the nearest rotation's."""
+    a = np.asarray(m, dtype=float)
+    flat = Rotation.from_matrix(a.reshape(-1, 3, 3)).as_quat(scalar_first=True)
+    return flat.reshape(*a.shape[:-2], 4)
+
+
+def exp(rotvec: ArrayLike) -> Array:
+    """Quaternion of a rotation vector (axis times angle in radians), (..., 3) -> (..., 4)."""
+    v = np.asarray(rotvec, dtype=float)
+    angle = np.linalg.norm(v, axis=-1, keepdims=True)
+    half = 0.5 * angle
+    # sin(x/2)/x, whose limit at 0 is 1/2; np.sinc carries a pi
+    scale = 0.5 * np.sinc(half / np.pi)
+    return np.concatenate([np.cos(half), scale * v], axis=-1)
+
+
+def log(q: ArrayLike) -> Array:
+    """Rotation vector of the shorter way round, (..., 4) -> (..., 3), length in [0, pi]."""
+    q = np.asarray(q, dtype=float)
+    q = np.where(q[..., :1] < 0.0, -q, q)
+    s = np.linalg.norm(q[..., 1:], axis=-1, keepdims=True)
+    angle = 2.0 * np.arctan2(s, q[..., :1])
+    return q[..., 1:] * np.where(s > 1e-12, angle / np.where(s > 1e-12, s, 1.0), 2.0)
+
+
+def about(axis: ArrayLike, angle: ArrayLike) -> Array:
+    """Quaternion that turns by `angle` (radians, any shape) about `axis` (..., 3)."""
+    half = 0.5 * np.asarray(angle, dtype=float)[..., None]
+    xyz = np.sin(half) * normalize(axis)
+    return np.concatenate([np.broadcast_to(np.cos(half), (*xyz.shape[:-1], 1)), xyz], axis=-1)
+
+
+def angle(q: ArrayLike) -> Array:
+    """Angle of rotation in [0, pi]."""
+    q = np.asarray(q, dtype=float)
+    return 2.0 * np.arctan2(np.linalg.norm(q[..., 1:], axis=-1), np.abs(q[..., 0]))
+
+
+def angle_between(a: ArrayLike, b: ArrayLike) -> Array:
+    """Angle in [0, pi] that leads from rotation `a` to rotation `b`."""
+    return angle(multiply(conjugate(a), b))
+
+
+def arc(u: ArrayLike, v: ArrayLike) -> Array:
+    """The shortest rotation that takes direction `u` to direction `v`, (..., 3) each.
+
+    Opposite directions have no shortest rotation: a half turn about some axis across `u` is returned.
+    """
+    u, v = np.broadcast_arrays(normalize(u), normalize(v))
+    w = 1.0 + np.sum(u * v, axis=-1, keepdims=True)
+    across = np.cross(u, v)
+    helper = np.where(np.abs(u[..., :1]) < 0.9, np.array([1.0, 0, 0]), np.array([0, 1.0, 0]))
+    half_turn = np.concatenate([np.zeros_like(w), normalize(np.cross(u, helper))], axis=-1)
+    return normalize(np.where(w > 1e-9, np.concatenate([w, across], axis=-1), half_turn))
+
+
+def slerp(a: ArrayLike, b: ArrayLike, s: ArrayLike) -> Array:
+    """Spherical interpolation the shorter way; `s` broadcasts against the leading shape, 0 gives `a`."""
+    a = np.asarray(a, dtype=float)
+    step = log(multiply(conjugate(a), b))
+    return multiply(a, exp(np.asarray(s, dtype=float)[..., None] * step))
+
+
+def continuous(q: ArrayLike) -> Array:
+    """Same rotations (T, ..., 4) with signs chosen so that each frame is nearest to the one before."""
+    a = np.array(q, dtype=float)
+    if len(a) > 1:
+        flips = np.sum(a[1:] * a[:-1], axis=-1) < 0.0
+        a[1:] *= np.where(np.cumsum(flips, axis=0) % 2 == 1, -1.0, 1.0)[..., None]
+    return a
+
+
+def mean(q: ArrayLike, weights: ArrayLike | None = None) -> Array:
+    """Weighted mean rotation over the first axis (Markley: largest eigenvector), (N, 4) -> (4,)."""
+    q = np.asarray(q, dtype=float)
+    w = np.ones(len(q)) if weights is None else np.asarray(weights, dtype=float)
+    _, vectors = np.linalg.eigh((q * w[:, None]).T @ q)
+    m = vectors[:, -1]
+    return m if m[0] >= 0 else -m
+
+
+def from_euler(order: str, angles: ArrayLike) -> Array:
+    """Intrinsic Euler angles in radians, e.g. order 'ZYX' = Rz Ry Rx on column vectors, (..., n) -> (..., 4)."""
+    a = np.asarray(angles, dtype=float)
+    flat = Rotation.from_euler(order.upper(), a.reshape(-1, len(order))).as_quat(scalar_first=True)
+    return flat.reshape(*a.shape[:-1], 4)
+
+
+def to_euler(order: str, q: ArrayLike) -> Array:
+    """Intrinsic Euler angles in radians, the inverse of `from_euler` up to the usual ambiguity."""
+    a = np.asarray(q, dtype=float)
+    flat = Rotation.from_quat(a.reshape(-1, 4), scalar_first=True).as_euler(order.upper(), suppress_warnings=True)
+    return flat.reshape(*a.shape[:-1], 3)
+
+
+def heading(q: ArrayLike) -> Array:
+    """Turn about +Z (radians) of a rotation: its twist about the vertical, (..., 4) -> (...)."""
+    q = np.asarray(q, dtype=float)
+    return 2.0 * np.arctan2(np.where(q[..., 0] < 0, -q[..., 3], q[..., 3]), np.abs(q[..., 0]))

@@ -1,0 +1,45 @@
+"""Compiled inner loops.
+
+Numba's own cache does not notice that a helper in another file has changed, so compiled code lives in a folder
+named after a hash of all kernel sources and numba's version. `ELBOWROOM_CACHE` moves the whole cache.
+Import this package before decorating anything: it points numba at that folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+
+def cache_folder() -> Path:
+    """Where elbowroom keeps what it can make again: compiled code, fields, skins."""
+    told = os.environ.get("ELBOWROOM_CACHE")
+    if told:
+        return Path(told)
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "elbowroom"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "elbowroom"
+
+
+def source_hash() -> str:
+    """Hash over every compiled source and numba's version, 16 hex digits."""
+    h = hashlib.sha256(version("numba").encode())
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        h.update(path.name.encode())
+        h.update(path.read_bytes())
+    return h.hexdigest()[:16]
+
+
+def _point_numba_at_our_cache() -> None:
+    folder = cache_folder() / "code" / source_hash()
+    import numba
+
+    # both: the variable is what child processes see, the setting is what this process uses
+    os.environ["NUMBA_CACHE_DIR"] = str(folder)
+    numba.config.CACHE_DIR = str(folder)
+
+
+_point_numba_at_our_cache()

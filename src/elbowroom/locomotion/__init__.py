@@ -1,0 +1,1 @@
+"""Built-in clips made from published gait figures, and walking along a path."""

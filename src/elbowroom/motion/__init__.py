@@ -1,0 +1,1 @@
+"""Functions of time: clips, layers, cutting and splicing, mirror, retargeting, foot contacts."""

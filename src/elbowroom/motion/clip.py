@@ -1,0 +1,134 @@
+"""Motion as a function of time, and its recorded form, the clip."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from elbowroom.character.body import Body, Character
+from elbowroom.character.skeleton import Pose
+from elbowroom.errors import BadValue
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.mesh import frozen
+from elbowroom.geometry.rotations import Array
+
+
+@runtime_checkable
+class Motion(Protocol):
+    """Anything that places a body at any time within a span of seconds. Outside of the span the ends are held."""
+
+    @property
+    def body(self) -> Body: ...
+
+    @property
+    def span(self) -> tuple[float, float]: ...
+
+    def __call__(self, t: float) -> Pose: ...
+
+    def sample(self, times: ArrayLike) -> tuple[Array, Array]:
+        """Roots (N, 3) and rotations (N, J, 4) at times (N,)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a clip came from and what it takes to write it back as it was.
+
+    `lead` counts artificial frames at the start (the T pose of CMU's BVH files): they stay in the clip, in place,
+    but are no motion. `euler` names a joint's rotation order in the file. `notes` are sentences on what was assumed.
+    """
+
+    path: str = ""
+    format: str = ""
+    units: float = 1.0  # metres per file unit
+    up: str = "Z"
+    lead: int = 0
+    euler: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Clip:
+    """Frames at a fixed rate; between frames joints are slerped locally and the root is lerped, as glTF LINEAR does.
+
+    Frame k is at `start + k / fps` seconds.
+    """
+
+    character: Character
+    fps: float
+    root: Array  # (T, 3), metres
+    rotations: Array  # (T, J, 4), local, wxyz
+    start: float = 0.0
+    name: str = "clip"
+    source: Source = field(default_factory=Source)
+
+    def __post_init__(self) -> None:
+        root = frozen(self.root).reshape(-1, 3)
+        q = np.asarray(self.rotations, dtype=float)
+        if q.shape != (len(root), len(self.character.skeleton), 4) or not len(root):
+            raise BadValue(
+                f"clip '{self.name}' needs roots (T, 3) and rotations (T, {len(self.character.skeleton)}, 4) with at "
+                f"least one frame, not {root.shape} and {q.shape}."
+            )
+        if not (np.isfinite(self.fps) and self.fps > 0):
+            raise BadValue(f"clip '{self.name}' needs a positive frame rate, not {self.fps}.")
+        if not (np.all(np.isfinite(root)) and np.all(np.isfinite(q))):
+            raise BadValue(f"clip '{self.name}' has values that are not finite.")
+        object.__setattr__(self, "root", root)
+        object.__setattr__(self, "rotations", frozen(rot.continuous(rot.normalize(q))))
+
+    def __len__(self) -> int:
+        return len(self.root)
+
+    @property
+    def body(self) -> Character:
+        """Whose motion it is."""
+        return self.character
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """First and last time in seconds."""
+        return self.start, self.start + (len(self) - 1) / self.fps
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the first to the last frame."""
+        return (len(self) - 1) / self.fps
+
+    @property
+    def times(self) -> Array:
+        """Times of the frames, (T,)."""
+        return self.start + np.arange(len(self)) / self.fps
+
+    def __call__(self, t: float) -> Pose:
+        root, q = self.sample(np.array([t]))
+        return Pose.of(root[0], q[0])
+
+    def sample(self, times: ArrayLike) -> tuple[Array, Array]:
+        """Roots (N, 3) and rotations (N, J, 4) at times (N,); the ends are held outside of the span."""
+        at = (np.asarray(times, dtype=float) - self.start) * self.fps
+        at = np.clip(at, 0.0, len(self) - 1.0)
+        k = np.minimum(at.astype(int), max(len(self) - 2, 0))
+        s = at - k
+        after = np.minimum(k + 1, len(self) - 1)
+        root = self.root[k] + s[:, None] * (self.root[after] - self.root[k])
+        q = rot.slerp(self.rotations[k], self.rotations[after], s[:, None])
+        exact = (s == 0.0)[:, None, None]
+        return root, np.where(exact, self.rotations[k], q)
+
+    def world(self, times: ArrayLike | None = None) -> Array:
+        """World transforms of all joints, (N, J, 4, 4), at given times or at every frame."""
+        root, q = (self.root, self.rotations) if times is None else self.sample(times)
+        return self.character.skeleton.forward(root, q)
+
+    def positions(self, times: ArrayLike | None = None) -> Array:
+        """World positions of all joints, (N, J, 3), at given times or at every frame."""
+        return self.world(times)[..., :3, 3]
+
+    def with_(self, **changes: object) -> Clip:
+        """A copy with some fields replaced."""
+        return replace(self, **changes)  # type: ignore[arg-type]

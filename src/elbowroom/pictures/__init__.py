@@ -1,0 +1,1 @@
+"""Stills, strips and films of a world, drawn without a screen."""
