@@ -1,0 +1,82 @@
+"""Feet brought to places: legs of any character solved for whole runs of frames."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from elbowroom.character.body import Character
+from elbowroom.errors import BadValue
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.two_bone import two_bone
+
+SIDES = ("left", "right")
+
+
+def place_feet(
+    character: Character,
+    root: ArrayLike,
+    rotations: ArrayLike,
+    feet: Mapping[str, ArrayLike],
+    *,
+    soft: float = 0.0,
+) -> Array:
+    """Local rotations (N, J, 4) in which the foot joints are at `feet[side]` (N, 4, 4), the rest as before.
+
+    root (N, 3), rotations (N, J, 4). Sides are 'left' and 'right'; a side that is not given stays as it is.
+    Knees keep their plane. What is out of reach is approached; `place_foot` says how much is missing.
+    """
+    out = np.asarray(rotations, dtype=float)
+    for side, T_world_foot in feet.items():
+        out, _ = place_foot(character, root, out, side, T_world_foot, soft=soft)
+    return out
+
+
+def place_foot(
+    character: Character,
+    root: ArrayLike,
+    rotations: ArrayLike,
+    side: str,
+    T_world_foot: ArrayLike,
+    *,
+    soft: float = 0.0,
+) -> tuple[Array, Array]:
+    """One foot of `place_feet`: local rotations (N, J, 4) and the distance that is missing (N,), metres.
+
+    `soft` (metres) tapers the reach before the leg is fully stretched, so that the knee does not snap.
+    """
+    if side not in SIDES:
+        raise BadValue(f"a foot is 'left' or 'right', not '{side}'.")
+    thigh, shin, foot = (character.role(f"{side}_{part}") for part in ("thigh", "shin", "foot"))
+    skeleton = character.skeleton
+    q = np.array(rotations, dtype=float)
+    T_foot = np.asarray(T_world_foot, dtype=float)
+    T = skeleton.forward(np.broadcast_to(np.asarray(root, dtype=float), (len(q), 3)), q)
+    W = {j: rot.from_matrix(T[:, j, :3, :3]) for j in (thigh, shin, foot)}
+    front = rot.rotate(rot.conjugate(rot.from_matrix(skeleton.T_rest[thigh, :3, :3])), character.front)
+    solved = two_bone(
+        T[:, thigh, :3, 3],
+        T[:, shin, :3, 3],
+        T[:, foot, :3, 3],
+        T_foot[..., :3, 3],
+        bend=rot.rotate(W[thigh], front),
+        soft=soft,
+    )
+    new = {
+        thigh: rot.multiply(solved.upper, W[thigh]),
+        shin: rot.multiply(solved.lower, W[shin]),
+        foot: np.broadcast_to(rot.from_matrix(T_foot[..., :3, :3]), W[foot].shape),
+    }
+    # Joints between hip, knee and ankle keep their local rotations: they ride on the bone above.
+    above = {thigh: rot.IDENTITY, shin: solved.upper, foot: solved.lower}
+    for j in (thigh, shin, foot):
+        parent = int(skeleton.parents[j])
+        if parent < 0:
+            q[:, j] = new[j]
+        else:
+            W_parent = rot.multiply(above[j], rot.from_matrix(T[:, parent, :3, :3]))
+            q[:, j] = rot.multiply(rot.conjugate(W_parent), new[j])
+    return q, solved.missing
