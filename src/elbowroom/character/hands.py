@@ -1,0 +1,71 @@
+"""Bones of the hand: where finger joints are and how long each phalanx is.
+
+Buchholz, Armstrong & Goldstein 1992, Ergonomics 35(3), 'Anthropometric data for describing the kinematics
+of the human hand': joint centres and phalanx lengths as shares of hand length (HL) and hand breadth (HB).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from elbowroom.geometry.rotations import Array
+
+FINGERS = ("thumb", "index", "middle", "ring", "little")
+
+# First joint seen from the wrist: share of HL along the hand, share of HB towards the thumb.
+# It is the carpometacarpal joint for the thumb, the knuckle for the others.
+FIRST_JOINT = {
+    "thumb": (0.073, 0.196),
+    "index": (0.447, 0.251),
+    "middle": (0.446, 0.000),
+    "ring": (0.409, -0.206),
+    "little": (0.368, -0.402),
+}
+
+# Lengths of the three bones behind each joint, shares of HL. The thumb's first is its metacarpal.
+BONES = {
+    "thumb": (0.251, 0.196, 0.158),
+    "index": (0.245, 0.143, 0.097),
+    "middle": (0.266, 0.170, 0.108),
+    "ring": (0.244, 0.165, 0.107),
+    "little": (0.204, 0.117, 0.093),
+}
+
+# Thickness of each finger against the index finger's.
+THICKNESS = {"thumb": 1.15, "index": 1.0, "middle": 1.0, "ring": 0.95, "little": 0.85}
+
+# How the thumb stands off in the rest pose, palm down: forwards from the hand, and down from the palm, degrees.
+THUMB_FORWARD = 42.0
+THUMB_DOWN = 22.0
+THUMB_ROOT_DROP = 0.045  # its first joint lies below the palm's plane, share of HL
+
+
+def finger_names(side: str) -> tuple[str, ...]:
+    """Joint names of a hand's fingers, from the thumb to the little finger, knuckle first."""
+    return tuple(f"{side}_{finger}{k}" for finger in FINGERS for k in (1, 2, 3))
+
+
+def bone_lengths(hand_length: float) -> dict[str, tuple[float, ...]]:
+    """Lengths in metres of each finger's three bones."""
+    return {finger: tuple(share * hand_length for share in BONES[finger]) for finger in FINGERS}
+
+
+def finger_direction(finger: str, outwards: float) -> Array:
+    """Unit vector along a finger in the rest pose; `outwards` is +1 for the left hand, -1 for the right."""
+    if finger != "thumb":
+        return np.array([outwards, 0.0, 0.0])
+    forward, down = np.deg2rad(THUMB_FORWARD), np.deg2rad(THUMB_DOWN)
+    level = np.cos(down)
+    return np.array([outwards * level * np.cos(forward), -level * np.sin(forward), -np.sin(down)])
+
+
+def finger_offsets(hand_length: float, hand_breadth: float, outwards: float) -> Array:
+    """Offsets (15, 3) of the joints of `finger_names` in their parents' frames, palm down, thumb to -Y."""
+    out = np.zeros((len(FINGERS), 3, 3))
+    for i, finger in enumerate(FINGERS):
+        along, aside = FIRST_JOINT[finger]
+        drop = THUMB_ROOT_DROP if finger == "thumb" else 0.0
+        out[i, 0] = outwards * along * hand_length, -aside * hand_breadth, -drop * hand_length
+        for k in (1, 2):
+            out[i, k] = finger_direction(finger, outwards) * BONES[finger][k - 1] * hand_length
+    return out.reshape(-1, 3)
