@@ -1,0 +1,53 @@
+"""The command line, one file per command.
+
+Each command says what it did in a few lines, or in one JSON object with --json. Exit codes: 0 done, 1 no motion found
+or not free, 2 bad input or an optional extra missing, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from elbowroom import __version__
+from elbowroom.cli import convert, demo, info, render
+from elbowroom.cli.console import err, out
+from elbowroom.errors import ElbowroomError
+
+app = typer.Typer(
+    name="elbowroom",
+    help="People moving through cluttered places without passing through things.",
+    epilog="Start with: elbowroom demo",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command("demo")(demo.demo)
+app.command("info")(info.info)
+app.command("convert")(convert.convert)
+app.command("render")(render.render)
+
+
+@app.callback(invoke_without_command=True)
+def _options(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if version:
+        out.print(f"elbowroom {__version__}", highlight=False)
+        raise typer.Exit
+
+
+def main() -> None:
+    """Entry point: one sentence and exit code 2 on bad input, 130 when interrupted."""
+    try:
+        status = app(standalone_mode=False)
+    except typer.TyperException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except ElbowroomError as error:
+        err.print(f"elbowroom: {error}", style="red", highlight=False, soft_wrap=True, markup=False)
+        sys.exit(2)
+    except (KeyboardInterrupt, typer.Abort):
+        err.print("elbowroom: interrupted; nothing was written.", style="red")
+        sys.exit(130)
+    sys.exit(status if isinstance(status, int) else 0)

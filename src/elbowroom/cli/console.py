@@ -1,0 +1,51 @@
+"""Printing, JSON and progress, the same for all commands."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+
+out = Console()
+err = Console(stderr=True)
+
+
+def print_json(facts: dict[str, Any]) -> None:
+    """One object on standard output and nothing else there."""
+    json.dump(facts, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def print_notes(notes: Iterable[str]) -> None:
+    """What was assumed or not found, one sentence a line."""
+    for note in dict.fromkeys(notes):
+        out.print(f"• {note}", highlight=False, soft_wrap=True, markup=False)
+
+
+def print_written(paths: Iterable[object]) -> None:
+    """Where the result is."""
+    for path in paths:
+        out.print(f"wrote {path}", highlight=False, soft_wrap=True, markup=False)
+
+
+class Clock:
+    """Times the stages of a command and shows a spinner on a terminal while one runs."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, stage: str, doing: str) -> Iterator[None]:
+        start = time.perf_counter()
+        if self._quiet or not err.is_terminal:
+            yield
+        else:
+            with err.status(doing):
+                yield
+        self.seconds[stage] = round(self.seconds.get(stage, 0.0) + time.perf_counter() - start, 3)

@@ -1,0 +1,84 @@
+"""`elbowroom convert`: from one format to another, with edits on the way."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from elbowroom.cli import options
+from elbowroom.cli.console import Clock, print_json, print_notes, print_written
+
+if TYPE_CHECKING:
+    from elbowroom.motion.clip import Motion
+
+
+def convert(
+    source: Annotated[Path, typer.Argument(metavar="IN", help="Clip, rig or scene to read.")],
+    output: Annotated[list[Path], typer.Argument(metavar="OUT...", help=".glb .bvh .npz .html .usd .usda .usdc")],
+    onto: options.Onto = None,
+    scene: options.Scenes = None,
+    clip: options.ClipName = None,
+    cut: Annotated[tuple[float, float] | None, typer.Option(metavar="FROM TO", help="Keep these seconds.")] = None,
+    mirror: Annotated[bool, typer.Option("--mirror", help="Swap left and right.")] = False,
+    rate: Annotated[float | None, typer.Option(help="Frames a second to write, if not the clip's own.")] = None,
+    at: Annotated[str | None, typer.Option(metavar="X,Y", help="Move on the floor, metres.")] = None,
+    turn: Annotated[float, typer.Option(help="Turn about the vertical, degrees.")] = 0.0,
+    units: options.Units = None,
+    up: options.Up = None,
+    fps: options.Fps = None,
+    asf: options.Asf = None,
+    fix_rig: options.FixRig = False,
+    as_json: options.Json = False,
+) -> None:
+    """Convert between formats; retarget, cut, mirror, resample and place on the way.
+
+    Example: elbowroom convert walk.bvh walk.glb walk.html --onto child --cut 0.5 2.0 --at 1,0 --turn 90
+    """
+    from elbowroom.files.open import Told, open_file
+    from elbowroom.files.save import check_outputs, save
+    from elbowroom.world.world import World
+
+    paths = check_outputs(output)
+    place_at = options.point(at)
+    clock = Clock(quiet=as_json)
+    with clock("load", f"reading {source.name}"):
+        opened = open_file(source, Told(units, up, fps, fix_rig, asf))
+    with clock("edit", "editing the motion"):
+        world = options.world_of(opened, clip, onto, scene)
+        edited = {n: _edited(m, cut, mirror, rate, place_at, turn) for n, m in world.characters.items()}
+        world = World(edited, world.static, world.objects, world.floor)
+    with clock("write", "writing " + ", ".join(p.name for p in paths)):
+        save(paths, world)
+    if as_json:
+        notes = list(dict.fromkeys(opened.notes))
+        print_json({"written": [str(p) for p in paths], "notes": notes, "seconds": clock.seconds})
+    else:
+        print_notes(opened.notes)
+        print_written(paths)
+
+
+def _edited(
+    motion: Motion,
+    cut_to: tuple[float, float] | None,
+    mirrored: bool,
+    rate: float | None,
+    at: tuple[float, float],
+    turn: float,
+) -> Motion:
+    from elbowroom.motion.clip import Clip
+    from elbowroom.motion.edit import cut, place, resample
+    from elbowroom.motion.mirror import mirror
+
+    assert isinstance(motion, Clip)
+    if cut_to is not None:
+        motion = cut(motion, *cut_to)
+    if mirrored:
+        motion = mirror(motion)
+    if rate is not None:
+        motion = resample(motion, rate)
+    if at != (0.0, 0.0) or turn:
+        motion = place(motion, at, math.radians(turn))
+    return motion

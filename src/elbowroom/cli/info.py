@@ -1,0 +1,82 @@
+"""`elbowroom info`: what a file holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from elbowroom.cli import options
+from elbowroom.cli.console import out, print_json, print_notes
+
+
+def info(
+    file: Annotated[Path, typer.Argument(help="BVH, ASF, AMC, C3D, GLB, NPZ, OBJ, STL or PLY.")],
+    units: options.Units = None,
+    up: options.Up = None,
+    fps: options.Fps = None,
+    asf: options.Asf = None,
+    fix_rig: options.FixRig = False,
+    as_json: options.Json = False,
+) -> None:
+    """Say what a file holds: limbs found, what was assumed, and what could not be found."""
+    from elbowroom.files.describe import describe
+    from elbowroom.files.open import Told, open_file
+
+    facts = describe(open_file(file, Told(units, up, fps, fix_rig, asf)))
+    if as_json:
+        print_json(facts)
+        return
+    out.print(f"{facts['file']}: {facts['format']}", highlight=False, soft_wrap=True, markup=False)
+    for name, character in facts.get("characters", {}).items():
+        _print_character(name, character)
+    if "clips" in facts:
+        _print_clips(facts["clips"])
+    if "markers" in facts:
+        m = facts["markers"]
+        out.print(
+            f"{len(m['labels'])} markers, {m['frames']} frames at {m['fps']:g} fps ({m['seconds']:g} s), "
+            f"{100 * m['missing_share']:.1f} % missing; markers alone: no skeleton, no limbs.",
+            highlight=False,
+        )
+    if "meshes" in facts:
+        m = facts["meshes"]
+        size = " × ".join(f"{v:.2f}" for v in m["size_m"])
+        out.print(f"{m['count']} meshes, {m['triangles']:,} triangles, {size} m", highlight=False)
+    print_notes(facts["notes"])
+
+
+def _print_character(name: str, facts: dict[str, Any]) -> None:
+    mass = f", {facts['mass_kg']:.0f} kg" if "mass_kg" in facts else ""
+    skin = f", skin of {facts['skin_triangles']:,} triangles" if facts["skin_triangles"] else ", no skin"
+    table = Table(
+        title=f"{name}: {facts['joints']} joints, {facts['height_m']:.2f} m high{mass}{skin}, "
+        f"{facts['shapes']} collision shapes, limits on {facts['joints_with_limits']} joints",
+        title_justify="left",
+    )
+    table.add_column("limb")
+    table.add_column("joints")
+    for limb, joints in facts["limbs"].items():
+        table.add_row(limb, ", ".join(joints))
+    for limb in facts["missing"]:
+        table.add_row(limb, "[yellow]not found[/yellow]")
+    out.print(table)
+
+
+def _print_clips(clips: dict[str, dict[str, Any]]) -> None:
+    table = Table(title="clips", title_justify="left")
+    for column in ("clip", "frames", "fps", "seconds", "mean speed", "root height"):
+        table.add_column(column)
+    for name, c in clips.items():
+        low, high = c["root_height_m"]
+        table.add_row(
+            name,
+            str(c["frames"]),
+            f"{c['fps']:g}",
+            f"{c['seconds']:.2f}",
+            f"{c['mean_speed_m_s']:.2f} m/s",
+            f"{low:.2f}–{high:.2f} m",
+        )
+    out.print(table)

@@ -1,0 +1,86 @@
+"""Options that several commands share, and what turns them into worlds."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from elbowroom.errors import BadFile, BadValue
+
+if TYPE_CHECKING:
+    from elbowroom.character.body import Character
+    from elbowroom.files.open import Opened
+    from elbowroom.world.world import World
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Units = Annotated[float | None, typer.Option(help="Metres per unit of the file, instead of a guess.")]
+Up = Annotated[str | None, typer.Option(help="Up axis of the file, Y or Z, instead of a guess.")]
+Fps = Annotated[float | None, typer.Option(help="Frames a second of the file, instead of what it says.")]
+Asf = Annotated[Path | None, typer.Option(help="Skeleton of an AMC file, if it is not beside it.")]
+FixRig = Annotated[bool, typer.Option("--fix-rig", help="Mend known faults of the rig; info tells of them.")]
+ClipName = Annotated[str | None, typer.Option("--clip", help="Which clip of a file that has several.")]
+Onto = Annotated[
+    str | None, typer.Option(help="Retarget onto woman, man, child, clown, gorilla, or the rig of a file.")
+]
+Scenes = Annotated[list[Path] | None, typer.Option("--scene", help="Scene mesh to put around it; may be repeated.")]
+
+
+def character_named(name: str) -> Character:
+    """A preset by its name, or the first character in a file."""
+    from elbowroom.character.presets import PRESETS, preset
+    from elbowroom.files.open import open_file
+
+    if name in PRESETS or not Path(name).suffix:
+        return preset(name)
+    characters = open_file(name).characters
+    if not characters:
+        raise BadFile(name, "holds no character to retarget onto")
+    return next(iter(characters.values()))
+
+
+def world_of(opened: Opened, clip: str | None, onto: str | None, scenes: list[Path] | None) -> World:
+    """What a file holds as a world: on another character if wanted, with scene meshes around it."""
+    from elbowroom.files.open import open_file
+    from elbowroom.motion.retarget import retarget
+    from elbowroom.world.world import World
+
+    if onto is None:
+        world = opened.world(clip)
+    else:
+        character = character_named(onto)
+        world = World().with_character(character.name, retarget(opened.clip(clip), character))
+    for path in scenes or []:
+        meshes = open_file(path).meshes
+        if not meshes:
+            raise BadFile(path, "holds no mesh to use as a scene", would_do="give a .glb, .obj, .stl or .ply")
+        for name, mesh in meshes.items():
+            unique = name if name not in world.static else f"{path.stem}.{name}"
+            world = world.with_static(unique, mesh)
+    return world
+
+
+def point(text: str | None) -> tuple[float, float]:
+    """'X,Y' in metres."""
+    if text is None:
+        return 0.0, 0.0
+    try:
+        x, y = (float(part) for part in text.split(","))
+    except ValueError:
+        raise BadValue(f"a place on the floor is two numbers, X,Y in metres, not '{text}'.") from None
+    if not (math.isfinite(x) and math.isfinite(y)):
+        raise BadValue(f"a place on the floor needs finite numbers, not '{text}'.")
+    return x, y
+
+
+def pixels(text: str) -> tuple[int, int]:
+    """'WxH' in pixels."""
+    try:
+        width, height = (int(part) for part in text.lower().split("x"))
+    except ValueError:
+        raise BadValue(f"a size is WIDTHxHEIGHT in pixels, such as 960x640, not '{text}'.") from None
+    if not (16 <= width <= 8192 and 16 <= height <= 8192):
+        raise BadValue(f"a picture is 16 to 8192 pixels wide and high, not {width}x{height}.")
+    return width, height

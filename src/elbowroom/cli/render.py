@@ -1,0 +1,53 @@
+"""`elbowroom render`: pictures and films of a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from elbowroom.cli import options
+from elbowroom.cli.console import Clock, print_json, print_written
+
+
+def render(
+    source: Annotated[Path, typer.Argument(metavar="IN", help="Anything that info can read.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help=".png (still or strip of frames) or .mp4")],
+    when: Annotated[float | None, typer.Option("--time", help="Second of a still; the middle without it.")] = None,
+    frames: Annotated[int, typer.Option(help="More than 1: a strip of that many frames.")] = 1,
+    look: Annotated[str, typer.Option(help="front, side, back, three-quarter or top.")] = "three-quarter",
+    show: Annotated[str, typer.Option(help="skin, shapes or bones.")] = "skin",
+    size: Annotated[str, typer.Option(metavar="WxH", help="Pixels of the picture, or of each frame.")] = "960x640",
+    onto: options.Onto = None,
+    scene: options.Scenes = None,
+    clip: options.ClipName = None,
+    rate: Annotated[float, typer.Option(help="Frames a second of a film.")] = 30.0,
+    units: options.Units = None,
+    up: options.Up = None,
+    fps: options.Fps = None,
+    asf: options.Asf = None,
+    fix_rig: options.FixRig = False,
+    as_json: options.Json = False,
+) -> None:
+    """Draw a file to a PNG still, a strip of frames, or an MP4 film; needs no screen.
+
+    Example: elbowroom render walk.bvh -o walk.png --frames 8 --look side --onto woman
+    """
+    from elbowroom.files.open import Told, open_file
+    from elbowroom.pictures.draw import draw
+
+    wanted = options.pixels(size)
+    clock = Clock(quiet=as_json)
+    with clock("load", f"reading {source.name}"):
+        opened = open_file(source, Told(units, up, fps, fix_rig, asf))
+        world = options.world_of(opened, clip, onto, scene)
+    with clock("draw", f"drawing {output.name}"):
+        draw(
+            output, world, opened.markers, time=when, frames=frames, look=look, show=show, size=wanted, fps=rate
+        )
+    if as_json:
+        notes = list(dict.fromkeys(opened.notes))
+        print_json({"written": [str(output)], "notes": notes, "seconds": clock.seconds})
+    else:
+        print_written([output])

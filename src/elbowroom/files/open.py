@@ -1,0 +1,180 @@
+"""Open any file that elbowroom can read, by its suffix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from elbowroom.character.body import Character
+from elbowroom.errors import BadFile, BadValue, UnknownName
+from elbowroom.files.c3d import Markers
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.motion.clip import Clip
+from elbowroom.world.world import World
+
+# No real clip, rig or scene comes near this; a larger file is a mistake that would fill the memory.
+LARGEST = 4 * 1024**3
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the user says about a file instead of letting it be guessed.
+
+    units: metres per file unit; up: 'Y' or 'Z'; fps: frames a second; fix_rig: mend known faults of a rig;
+    asf: the skeleton that an AMC file belongs to.
+    """
+
+    units: float | None = None
+    up: str | None = None
+    fps: float | None = None
+    fix_rig: bool = False
+    asf: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.up is not None and self.up.upper() not in ("Y", "Z"):
+            raise BadValue(f"the up axis is Y or Z, not '{self.up}'.")
+        for what, value in (("units", self.units), ("fps", self.fps)):
+            if value is not None and not 0 < value < float("inf"):
+                raise BadValue(f"{what} must be a positive number, not {value}.")
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """What a file holds, in elbowroom's own terms."""
+
+    path: Path
+    format: str
+    characters: Mapping[str, Character] = field(default_factory=dict)
+    clips: Mapping[str, Clip] = field(default_factory=dict)
+    meshes: Mapping[str, Mesh] = field(default_factory=dict)
+    markers: Markers | None = None
+    notes: tuple[str, ...] = ()
+
+    def clip(self, name: str | None = None) -> Clip:
+        """A clip by name; the only or first one without a name; the rest pose as one frame if there is none."""
+        if name is not None:
+            if name not in self.clips:
+                raise UnknownName(f"clip in {self.path}", name, self.clips)
+            return self.clips[name]
+        if self.clips:
+            return next(iter(self.clips.values()))
+        if self.characters:
+            return still_clip(next(iter(self.characters.values())))
+        raise BadFile(self.path, "holds neither a clip nor a character", would_do=CLIP_FORMATS)
+
+    def world(self, clip: str | None = None) -> World:
+        """Everything in the file as a world: the chosen clip on its character, other characters at rest, meshes."""
+        if clip is not None:
+            self.clip(clip)
+        world = World(static=dict(self.meshes))
+        for name, character in self.characters.items():
+            own = {n: c for n, c in self.clips.items() if c.character is character}
+            motion = own.get(clip) if clip in own else next(iter(own.values()), None)
+            world = world.with_character(name, motion or still_clip(character))
+        return world
+
+
+CLIP_FORMATS = "give a .bvh, .amc, .glb or .npz file"
+SUFFIXES = ".bvh, .asf, .amc, .c3d, .glb, .gltf, .npz, .obj, .stl, .ply"
+
+
+def still_clip(character: Character) -> Clip:
+    """The rest pose as a clip of one frame."""
+    skeleton = character.skeleton
+    return Clip(character, 30.0, skeleton.offsets[:1], skeleton.rest[None], name="rest")
+
+
+def open_file(path: str | Path, told: Told | None = None) -> Opened:
+    """Read a file of any known kind; raises `BadFile` with one sentence where that fails."""
+    path = Path(path)
+    reader = _READERS.get(path.suffix.lower())
+    if path.is_dir():
+        raise BadFile(path, "is a folder", would_do=f"give a file: {SUFFIXES}")
+    if not path.exists():
+        raise BadFile(path, "does not exist")
+    if reader is None:
+        raise BadFile(path, f"has a suffix that is not known: '{path.suffix}'", would_do=f"these are: {SUFFIXES}")
+    size = path.stat().st_size
+    if size == 0:
+        raise BadFile(path, "is empty")
+    if size > LARGEST:
+        raise BadFile(path, f"is too large ({size / 1024**3:.1f} GB)", would_do="at most 4 GB are read")
+    try:
+        return reader(path, told or Told())
+    except OSError as error:
+        raise BadFile(path, f"cannot be read ({error.strerror or error})") from None
+
+
+def _one_clip(clip: Clip, path: Path, format: str) -> Opened:
+    notes = (*clip.source.notes, *clip.character.notes)
+    return Opened(path, format, {clip.character.name: clip.character}, {clip.name: clip}, notes=notes)
+
+
+def _bvh(path: Path, told: Told) -> Opened:
+    from elbowroom.files.bvh import read_bvh
+
+    clip = read_bvh(path, units=told.units, up=told.up, fps=told.fps, fix_rig=told.fix_rig)
+    return _one_clip(clip, path, "BVH")
+
+
+def _amc(path: Path, told: Told) -> Opened:
+    from elbowroom.files.asf_amc import read_amc
+
+    clip = read_amc(path, told.asf, units=told.units, up=told.up, fps=told.fps)
+    return _one_clip(clip, path, "AMC")
+
+
+def _asf(path: Path, told: Told) -> Opened:
+    from elbowroom.files.asf_amc import read_asf
+
+    character = read_asf(path, units=told.units, up=told.up)
+    return Opened(path, "ASF", {character.name: character}, notes=character.notes)
+
+
+def _c3d(path: Path, told: Told) -> Opened:
+    from elbowroom.files.c3d import read_c3d
+
+    markers = read_c3d(path, units=told.units, up=told.up, fps=told.fps)
+    return Opened(path, "C3D", markers=markers, notes=markers.notes)
+
+
+def _glb(path: Path, told: Told) -> Opened:
+    from elbowroom.files.glb_read import read_glb
+
+    glb = read_glb(path, units=told.units, up=told.up)
+    notes = (*glb.notes, *(n for c in glb.characters.values() for n in c.notes))
+    clips = {
+        name: clip.with_(fps=told.fps) if told.fps and len(clip) > 1 else clip for name, clip in glb.clips.items()
+    }
+    return Opened(path, "glTF", glb.characters, clips, glb.meshes, notes=notes)
+
+
+def _npz(path: Path, told: Told) -> Opened:
+    from elbowroom.files.npz import read_npz
+
+    world = read_npz(path)
+    clips = {name: m for name, m in world.characters.items() if isinstance(m, Clip)}
+    characters = {name: clip.character for name, clip in clips.items()}
+    return Opened(path, "NPZ", characters, clips, world.static)
+
+
+def _mesh(path: Path, told: Told) -> Opened:
+    from elbowroom.files.meshes import read_meshes
+
+    found = read_meshes(path, units=told.units, up=told.up)
+    return Opened(path, path.suffix[1:].upper(), meshes=found.meshes, notes=found.notes)
+
+
+_READERS: dict[str, Callable[[Path, Told], Opened]] = {
+    ".bvh": _bvh,
+    ".amc": _amc,
+    ".asf": _asf,
+    ".c3d": _c3d,
+    ".glb": _glb,
+    ".gltf": _glb,
+    ".npz": _npz,
+    ".obj": _mesh,
+    ".stl": _mesh,
+    ".ply": _mesh,
+}
