@@ -19,7 +19,7 @@ from elbowroom.geometry.rotations import Array
 
 @runtime_checkable
 class Motion(Protocol):
-    """Anything that places a body at any time within a span of seconds. Outside of the span the ends are held."""
+    """Anything that places a body at any time within a span of seconds; outside of it the ends are held."""
 
     @property
     def body(self) -> Body: ...
@@ -38,8 +38,9 @@ class Motion(Protocol):
 class Source:
     """Where a clip came from and what it takes to write it back as it was.
 
-    `lead` counts artificial frames at the start (the T pose of CMU's BVH files): they stay in the clip, in place,
-    but are no motion. `euler` names a joint's rotation order in the file. `notes` are sentences on what was assumed.
+    `lead` counts artificial frames at the start (the T pose of CMU's BVH files): they stay in the clip, in
+    place, but are no motion. `euler` names a joint's rotation order in the file. `notes` are sentences on
+    what was assumed.
     """
 
     path: str = ""
@@ -53,9 +54,9 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class Clip:
-    """Frames at a fixed rate; between frames joints are slerped locally and the root is lerped, as glTF LINEAR does.
+    """Frames at a fixed rate; frame k is at `start + k / fps` seconds.
 
-    Frame k is at `start + k / fps` seconds.
+    Between frames joints are slerped locally and the root is lerped, as glTF LINEAR does.
     """
 
     character: Character
@@ -71,8 +72,8 @@ class Clip:
         q = np.asarray(self.rotations, dtype=float)
         if q.shape != (len(root), len(self.character.skeleton), 4) or not len(root):
             raise BadValue(
-                f"clip '{self.name}' needs roots (T, 3) and rotations (T, {len(self.character.skeleton)}, 4) with at "
-                f"least one frame, not {root.shape} and {q.shape}."
+                f"clip '{self.name}' needs roots (T, 3) and rotations (T, {len(self.character.skeleton)}, 4) "
+                f"with at least one frame, not {root.shape} and {q.shape}."
             )
         if not (np.isfinite(self.fps) and self.fps > 0):
             raise BadValue(f"clip '{self.name}' needs a positive frame rate, not {self.fps}.")

@@ -1,0 +1,14 @@
+"""The one curve by which things are faded and blended."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from elbowroom.geometry.rotations import Array
+
+
+def ease(s: ArrayLike) -> Array:
+    """0 below 0, 1 above 1, and a smooth rise between with no slope at either end (3 s² - 2 s³)."""
+    x = np.clip(np.asarray(s, dtype=float), 0.0, 1.0)
+    return x * x * (3.0 - 2.0 * x)

@@ -1,0 +1,178 @@
+"""Cutting, splicing, resampling and placing of clips. Every call returns a new clip.
+
+Artificial frames at the start of a clip (`Source.lead`) are never blended with real ones, and are dropped
+where they would end up inside of a motion.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from elbowroom.errors import BadValue
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.ease import ease
+from elbowroom.geometry.rotations import Array
+from elbowroom.motion.clip import Clip
+
+# Times closer than this to a frame, in frames, are that frame.
+_SNAP = 1e-6
+
+
+def cut(clip: Clip, t0: float, t1: float, *, keep_time: bool = False) -> Clip:
+    """The part of a clip between two times in seconds, both included, at the clip's rate.
+
+    The result starts at time 0, or at `t0` with `keep_time`. Its first frame is exactly at `t0`.
+    """
+    first, last = clip.span
+    slack = _SNAP / clip.fps
+    if not (np.isfinite(t0) and np.isfinite(t1) and first - slack <= t0 <= t1 <= last + slack):
+        raise BadValue(
+            f"cannot cut from {t0} s to {t1} s: clip '{clip.name}' runs from {first:g} s to {last:g} s "
+            "and the times must lie in it, in order."
+        )
+    frames = int(np.floor((t1 - t0) * clip.fps + _SNAP)) + 1
+    start = t0 if keep_time else 0.0
+    return _resampled(clip, t0 + np.arange(frames) / clip.fps, clip.fps, start)
+
+
+def resample(clip: Clip, fps: float) -> Clip:
+    """The same motion at another rate; what is left after the last whole frame is dropped."""
+    if not (np.isfinite(fps) and fps > 0.0):
+        raise BadValue(f"a frame rate is a positive number of frames per second, not {fps}.")
+    frames = int(np.floor(clip.duration * fps + _SNAP)) + 1
+    return _resampled(clip, clip.start + np.arange(frames) / fps, fps, clip.start)
+
+
+def stretch(clip: Clip, factor: float) -> Clip:
+    """The same motion taking `factor` times as long, at the same rate; 0.5 is twice as fast."""
+    if not (np.isfinite(factor) and factor > 0.0):
+        raise BadValue(f"a clip is stretched by a positive factor, not {factor}.")
+    slower = clip.with_(fps=clip.fps / factor)
+    return resample(slower, clip.fps)
+
+
+def reverse(clip: Clip) -> Clip:
+    """The motion run backwards, without artificial frames."""
+    real = without_lead(clip)
+    return real.with_(root=real.root[::-1], rotations=real.rotations[::-1])
+
+
+def without_lead(clip: Clip) -> Clip:
+    """The clip without artificial frames at its start; real frames keep their times."""
+    lead = clip.source.lead
+    if lead == 0:
+        return clip
+    if lead >= len(clip):
+        raise BadValue(f"clip '{clip.name}' has no frames besides its {lead} artificial ones.")
+    return clip.with_(
+        root=clip.root[lead:],
+        rotations=clip.rotations[lead:],
+        start=clip.start + lead / clip.fps,
+        source=replace(clip.source, lead=0),
+    )
+
+
+def place(
+    clip: Clip,
+    at: ArrayLike = (0.0, 0.0),
+    turn: float = 0.0,
+    *,
+    about: Literal["origin", "start"] = "origin",
+    lift: float = 0.0,
+) -> Clip:
+    """Move and turn a clip on the floor.
+
+    The clip is turned by `turn` radians (positive to the left) about its origin, or about the point below its
+    first real root position with about='start'; that point comes to `at` (x, y), metres. `lift` (metres)
+    raises it all.
+    """
+    xy = np.asarray(at, dtype=float)
+    if xy.shape != (2,) or not np.all(np.isfinite([*xy, turn, lift])):
+        raise BadValue(
+            f"a clip is placed at two finite numbers x, y with a finite turn, not at {at!r}, {turn}."
+        )
+    if about not in ("origin", "start"):
+        raise BadValue(f"a clip is placed about its 'origin' or its 'start', not about '{about}'.")
+    pivot = np.zeros(3)
+    if about == "start":
+        pivot[:2] = clip.root[min(clip.source.lead, len(clip) - 1), :2]
+    q = rot.about([0.0, 0.0, 1.0], turn)
+    rotations = np.array(clip.rotations)
+    rotations[:, 0] = rot.multiply(q, rotations[:, 0])
+    root = rot.rotate(q, clip.root - pivot) + np.array([xy[0], xy[1], lift])
+    return clip.with_(root=root, rotations=rotations)
+
+
+def splice(a: Clip, b: Clip, *, at: float | None = None, blend: float = 0.3, align: bool = True) -> Clip:
+    """`a` until the time `at`, then `b`, eased from one to the other over `blend` seconds, at `a`'s rate.
+
+    `at` is in `a`'s time, by default so late that the blend ends with `a`. With `align`, `b` is moved and
+    turned on the floor so that it goes on where `a` is during the blend. Artificial frames of `b` are
+    dropped.
+    """
+    _same_body(a, b)
+    b = without_lead(b)
+    if not (np.isfinite(blend) and blend >= 0.0):
+        raise BadValue(f"a blend takes zero or more seconds, not {blend}.")
+    first, last = a.span
+    at = last - blend if at is None else at
+    slack = _SNAP / a.fps
+    real = first + a.source.lead / a.fps
+    if not (real - slack <= at and at + blend <= last + slack):
+        raise BadValue(
+            f"cannot blend from {at:g} s to {at + blend:g} s: the real frames of '{a.name}' run from "
+            f"{real:g} s to {last:g} s."
+        )
+    if blend > b.duration + slack:
+        raise BadValue(f"a blend of {blend:g} s is longer than '{b.name}', which has {b.duration:g} s.")
+    b = b.with_(start=at)
+    if align:
+        b = _aligned(a, b, at + np.arange(0.0, blend + slack, 1.0 / a.fps))
+
+    frames = int(np.floor((at + b.duration - a.start) * a.fps + _SNAP)) + 1
+    times = a.start + np.arange(frames) / a.fps
+    weight = ease((times - at) / blend) if blend > 0.0 else (times >= at - slack).astype(float)
+    root, q = _sample(a, times)
+    root_b, q_b = _sample(b, times)
+    w = weight[:, None]
+    mixed = rot.slerp(q, q_b, w)
+    # where only one clip counts it is copied, not computed
+    mixed = np.where(w[..., None] == 0.0, q, np.where(w[..., None] == 1.0, q_b, mixed))
+    return a.with_(root=(1.0 - w) * root + w * root_b, rotations=mixed)
+
+
+def _aligned(a: Clip, b: Clip, times: Array) -> Clip:
+    """`b` moved on the floor to where its joints are nearest to `a`'s at these times (Kovar et al. 2002)."""
+    p = a.positions(times)[..., :2].reshape(-1, 2)
+    q = b.positions(times)[..., :2].reshape(-1, 2)
+    p0, q0 = p.mean(axis=0), q.mean(axis=0)
+    u, v = q - q0, p - p0
+    turn = float(np.arctan2(np.sum(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]), np.sum(u * v)))
+    c, s = np.cos(turn), np.sin(turn)
+    return place(b, p0 - np.array([c * q0[0] - s * q0[1], s * q0[0] + c * q0[1]]), turn)
+
+
+def _same_body(a: Clip, b: Clip) -> None:
+    x, y = a.character.skeleton, b.character.skeleton
+    if x is not y and (x.names != y.names or not np.allclose(x.offsets, y.offsets, atol=1e-6)):
+        raise BadValue(f"'{a.name}' and '{b.name}' move different skeletons; retarget one of them first.")
+
+
+def _sample(clip: Clip, times: Array) -> tuple[Array, Array]:
+    """Like `clip.sample`, but artificial frames are held, not blended, and times snap to near frames."""
+    at = (times - clip.start) * clip.fps
+    near = np.round(at)
+    at = np.where(np.abs(at - near) < _SNAP, near, at)
+    at = np.where(at < clip.source.lead, np.floor(at), at)
+    return clip.with_(fps=1.0, start=0.0).sample(at)
+
+
+def _resampled(clip: Clip, times: Array, fps: float, start: float) -> Clip:
+    root, q = _sample(clip, times)
+    index = (times - clip.start) * clip.fps
+    lead = int(np.sum(index < clip.source.lead - _SNAP))
+    return clip.with_(root=root, rotations=q, fps=fps, start=start, source=replace(clip.source, lead=lead))
