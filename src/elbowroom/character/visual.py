@@ -1,0 +1,65 @@
+"""What of a character can be seen: skin, collision shapes or bones, always as a mesh bound to joints."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from elbowroom.character.body import Character
+from elbowroom.character.skeleton import Skeleton
+from elbowroom.character.skin import Skin
+from elbowroom.errors import BadValue
+from elbowroom.geometry.mesh import Color, Mesh
+from elbowroom.geometry.tessellate import octahedron, shape_mesh, sphere
+
+Show = Literal["skin", "shapes", "bones"]
+SHOWS: tuple[Show, ...] = ("skin", "shapes", "bones")
+
+SHAPE_COLOR: Color = (0.36, 0.46, 0.58)
+BONE_COLOR: Color = (0.74, 0.56, 0.30)
+
+
+def visible(character: Character, show: Show = "skin") -> Skin:
+    """The mesh that shows a character: as asked where it has that, else its shapes, else its bones."""
+    if show not in SHOWS:
+        raise BadValue(f"a character shows 'skin', 'shapes' or 'bones', not '{show}'.")
+    if show == "skin" and character.skin is not None and len(character.skin.faces):
+        return character.skin
+    if show != "bones" and character.shapes:
+        return shapes_skin(character)
+    return bones_skin(character.skeleton)
+
+
+def shapes_skin(character: Character, color: Color = SHAPE_COLOR) -> Skin:
+    """Collision shapes as a mesh that is bound rigidly, each part to its joint."""
+    parts = [(shape.joint, shape_mesh(shape)) for shape in character.shapes]
+    return _rigid_skin(parts, len(character.skeleton), color)
+
+
+def bones_skin(skeleton: Skeleton, color: Color = BONE_COLOR) -> Skin:
+    """Bones as octahedra from each joint to its children, with a small ball at every joint."""
+    length = np.linalg.norm(skeleton.offsets, axis=1)
+    length[0] = 0.0
+    reach = float(np.sum(length) / max(1, np.count_nonzero(length)))
+    parts: list[tuple[int, Mesh]] = []
+    for j, parent in enumerate(skeleton.parents):
+        width = float(np.clip(0.18 * length[j], 0.04 * reach, 0.6 * reach)) if length[j] > 0 else 0.1 * reach
+        parts.append((j, sphere(max(0.28 * width, 1e-3), segments=8)))
+        if parent >= 0 and length[j] > 1e-6:
+            parts.append((int(parent), octahedron(np.zeros(3), skeleton.offsets[j], width)))
+    return _rigid_skin(parts, len(skeleton), color)
+
+
+def _rigid_skin(parts: list[tuple[int, Mesh]], joints: int, color: Color) -> Skin:
+    """Meshes in the frames of their joints as one skin; its bind space is every joint's own frame."""
+    starts = np.cumsum([0, *(len(mesh.vertices) for _, mesh in parts[:-1])])
+    owner = np.concatenate([np.full(len(mesh.vertices), joint) for joint, mesh in parts])
+    return Skin(
+        vertices=np.concatenate([mesh.vertices for _, mesh in parts]),
+        faces=np.concatenate([mesh.faces + start for (_, mesh), start in zip(parts, starts, strict=True)]),
+        joints=owner[:, None],
+        weights=np.ones((len(owner), 1)),
+        inverse_bind=np.tile(np.eye(4), (joints, 1, 1)),
+        color=color,
+    )

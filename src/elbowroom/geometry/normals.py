@@ -1,0 +1,67 @@
+"""Vertex normals: averages of face normals weighted by area, across seams, with or without creases."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from elbowroom.geometry.rotations import Array, normalize
+
+# A vertex shared by more faces than this is the hub of a fan: pairing all its faces would cost too much.
+_FAN = 64
+
+
+def welded(
+    vertices: Array, group: NDArray[np.int32] | None = None, tolerance: float = 1e-6
+) -> NDArray[np.intp]:
+    """For each vertex the number of its place, (V,): vertices split along texture seams share one.
+
+    Vertices of different `group` (V,) are never joined.
+    """
+    keys = np.round(np.asarray(vertices, dtype=float) / tolerance).astype(np.int64)
+    if group is not None:
+        keys = np.column_stack([keys, group])
+    return np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
+
+
+class SmoothNormals:
+    """Normals of one mesh in many poses; the sums over faces are prepared once."""
+
+    def __init__(self, faces: NDArray[np.int32], place: NDArray[np.intp]) -> None:
+        """`place` (V,) numbers the places of vertices, from `welded`, or `arange` to keep all apart."""
+        self._faces = faces
+        self._place = place
+        corners = self._place[faces].reshape(-1)
+        rows = np.repeat(np.arange(len(faces)), 3)
+        count = int(self._place.max()) + 1 if len(self._place) else 0
+        ones = np.ones(len(corners), dtype=np.float32)
+        self._sum = sparse.csr_matrix((ones, (corners, rows)), shape=(count, len(faces)))
+
+    def __call__(self, vertices: Array) -> Array:
+        """Unit normals (V, 3) for vertices (V, 3) of the same mesh, posed."""
+        a, b, c = (vertices[self._faces[:, k]] for k in range(3))
+        return normalize(self._sum @ np.cross(b - a, c - a))[self._place]
+
+
+def creased(vertices: Array, faces: NDArray[np.int32], crease: float = np.radians(40.0)) -> Array:
+    """Normals for each corner of each face, (F, 3, 3): smooth, except across edges sharper than `crease`."""
+    if not len(faces):
+        return np.zeros((0, 3, 3))
+    a, b, c = (vertices[faces[:, k]] for k in range(3))
+    area = np.cross(b - a, c - a)
+    unit = normalize(area)
+    place = welded(vertices)[faces].reshape(-1)
+    face = np.repeat(np.arange(len(faces)), 3)
+    fan = np.bincount(place)[place] > _FAN
+    few = np.flatnonzero(~fan)
+    at_place = sparse.csr_matrix(
+        (np.ones(len(few), dtype=np.int8), (few, place[few])), shape=(len(place), place.max() + 1)
+    )
+    pairs = (at_place @ at_place.T).tocoo()
+    alike = np.einsum("ij,ij->i", unit[face[pairs.row]], unit[face[pairs.col]]) > np.cos(crease)
+    row, col = pairs.row[alike], pairs.col[alike]
+    gather = sparse.csr_matrix((np.ones(len(row)), (row, face[col])), shape=(len(place), len(faces)))
+    normals = gather @ area
+    normals[fan] = unit[face[fan]]
+    return normalize(normals).reshape(-1, 3, 3)

@@ -1,0 +1,115 @@
+"""Where pictures are taken from: named looks, fixed or following cameras, and framing of the action."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from elbowroom.errors import BadValue, UnknownName
+from elbowroom.geometry.rotations import Array, normalize
+
+# Azimuth about +Z from where the first character faces, and elevation above the horizon, in degrees.
+LOOKS: dict[str, tuple[float, float]] = {
+    "three-quarter": (38.0, 16.0),
+    "front": (0.0, 8.0),
+    "side": (90.0, 8.0),
+    "back": (180.0, 8.0),
+    "top": (0.0, 89.0),
+}
+
+
+@dataclass(frozen=True)
+class Camera:
+    """How to look at a world; what is None is chosen so that the action fills the picture.
+
+    `azimuth` counts about +Z from the direction that the first character faces (0 looks it in the face, 90° at
+    its left side), `elevation` above the horizon, both in radians. `distance` in metres, `field_of_view` across
+    the picture's height in radians. `target` (3,) is the point in the middle. `follow` names a character to
+    travel with; "" stays put; None follows the only character where it goes far.
+    """
+
+    azimuth: float = np.radians(LOOKS["three-quarter"][0])
+    elevation: float = np.radians(LOOKS["three-quarter"][1])
+    distance: float | None = None
+    field_of_view: float = np.radians(30.0)
+    target: tuple[float, float, float] | None = None
+    follow: str | None = None
+    margin: float = 0.08
+
+    def __post_init__(self) -> None:
+        if not 0.01 < self.field_of_view < 3.0:
+            raise BadValue(
+                f"a camera needs a field of view between 0.01 and 3 radians, not {self.field_of_view}."
+            )
+        if self.distance is not None and not self.distance > 0.0:
+            raise BadValue(f"a camera needs a positive distance, not {self.distance}.")
+
+    @staticmethod
+    def looking(look: str = "three-quarter", **changes: object) -> Camera:
+        """A camera by the name of its look: 'three-quarter', 'front', 'side', 'back', 'top'."""
+        if look not in LOOKS:
+            raise UnknownName("look", look, LOOKS)
+        azimuth, elevation = np.radians(LOOKS[look])
+        return replace(Camera(azimuth=azimuth, elevation=elevation), **changes)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A camera that has been placed: where it is, and which way is right, up and back (rows of `axes`)."""
+
+    eye: Array  # (3,)
+    axes: Array  # (3, 3)
+    field_of_view: float  # across the height, radians
+
+    def matrix(self) -> Array:
+        """World to camera, (4, 4); the camera looks along its -z."""
+        T = np.eye(4)
+        T[:3, :3] = self.axes
+        T[:3, 3] = -self.axes @ self.eye
+        return T
+
+    def projection(self, aspect: float, near: float, far: float) -> Array:
+        """Camera to clip space, (4, 4), for a picture `aspect` times as wide as high."""
+        f = 1.0 / np.tan(0.5 * self.field_of_view)
+        P = np.zeros((4, 4))
+        P[0, 0], P[1, 1] = f / aspect, f
+        P[2, 2], P[2, 3] = (far + near) / (near - far), 2 * far * near / (near - far)
+        P[3, 2] = -1.0
+        return P
+
+    def moved(self, by: ArrayLike) -> View:
+        """The same view from a place further along."""
+        return View(self.eye + np.asarray(by, dtype=float), self.axes, self.field_of_view)
+
+
+def axes_towards(front: Array, azimuth: float, elevation: float) -> Array:
+    """Right, up and back of a camera (rows) that looks at something facing `front` (3,)."""
+    heading = np.arctan2(front[1], front[0]) + azimuth
+    back = np.array(
+        [np.cos(heading) * np.cos(elevation), np.sin(heading) * np.cos(elevation), np.sin(elevation)]
+    )
+    right = np.array([-np.sin(heading), np.cos(heading), 0.0])
+    return np.stack([right, normalize(np.cross(back, right)), back])
+
+
+def framed(points: Array, axes: Array, camera: Camera, aspect: float) -> View:
+    """The view along `axes` that holds all `points` (N, 3) as closely as the camera's margin allows.
+
+    Each side of the picture is a plane through the eye, so the nearest eye follows from four maxima.
+    """
+    slope_y = np.tan(0.5 * camera.field_of_view) * (1.0 - camera.margin)
+    slopes = np.array([slope_y * aspect, slope_y])
+    local = points @ axes.T
+    across, depth = local[:, :2] / slopes, local[:, 2]
+    high = (across + depth[:, None]).max(axis=0)
+    low = (depth[:, None] - across).max(axis=0)
+    eye = np.array([*(0.5 * slopes * (high - low)), float(np.max(0.5 * (high + low)))])
+    if camera.target is not None:
+        aim = axes @ np.asarray(camera.target, dtype=float)
+        distance = float(np.max(np.abs(local[:, :2] - aim[:2]) / slopes + depth[:, None])) - aim[2]
+        eye = np.array([aim[0], aim[1], aim[2] + (camera.distance or max(distance, 0.1))])
+    elif camera.distance is not None:
+        eye[2] = float(np.median(depth)) + camera.distance
+    return View(axes.T @ eye, axes, camera.field_of_view)

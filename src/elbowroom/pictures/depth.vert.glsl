@@ -1,0 +1,11 @@
+#version 330
+// Depth only, seen from a light.
+uniform mat4 clip_from_world;
+uniform mat4 model;
+in vec3 in_position;
+out float height;
+void main() {
+    vec4 world = model * vec4(in_position, 1.0);
+    height = world.z;
+    gl_Position = clip_from_world * world;
+}

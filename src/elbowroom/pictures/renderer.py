@@ -1,0 +1,202 @@
+"""Draws a world at any time, without a screen; one renderer serves all frames of a film."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from importlib.resources import files
+
+import moderngl
+import numpy as np
+
+from elbowroom.character.visual import Show, visible
+from elbowroom.errors import BadValue
+from elbowroom.geometry.rotations import Array
+from elbowroom.pictures.camera import Camera, View
+from elbowroom.pictures.clouds import Cloud
+from elbowroom.pictures.context import drawing_context
+from elbowroom.pictures.direction import Direction
+from elbowroom.pictures.lights import Lights, gl
+from elbowroom.pictures.surfaces import Figure, Surface, mesh_surface
+from elbowroom.world.extent import action, box_corners, joint_transforms
+from elbowroom.world.world import World
+
+Pixels = np.ndarray  # (H, W, 3) uint8
+
+# What is higher than this above the floor (and above the action) casts no shadow: rooms may have ceilings.
+_HEADROOM = 2.4
+
+
+class Renderer:
+    """A world, uploaded once, and a camera; `draw(t)` gives the picture at a time."""
+
+    def __init__(
+        self,
+        world: World,
+        *,
+        size: tuple[int, int] = (960, 640),
+        camera: Camera | None = None,
+        show: Show = "skin",
+        clouds: Sequence[Cloud] = (),
+        span: tuple[float, float] | None = None,
+    ) -> None:
+        """`size` is width and height in pixels; `span` the seconds that the camera has to hold, else all."""
+        if min(size) < 8 or max(size) > 8192:
+            raise BadValue(f"a picture is between 8 and 8192 pixels wide and high, not {size[0]}×{size[1]}.")
+        self.world, self.size = world, size
+        self.direction = Direction(world, camera or Camera(), size[0] / size[1], clouds, span)
+        self._clouds = clouds
+        self._context = context = drawing_context()
+        self._programs = {
+            "scene": _program(context, "scene", "scene"),
+            "depth": _program(context, "depth", "depth"),
+        }
+        self._ground = _quad(context, _program(context, "ground", "ground"))
+        self._background = _quad(context, _program(context, "background", "background"))
+        self._lights = Lights(context)
+        self._static = mesh_surface(self._programs, list(world.static.values()))
+        self._objects = {name: mesh_surface(self._programs, [o.mesh]) for name, o in world.objects.items()}
+        self._figures = {
+            name: Figure(self._programs, visible(world.body(name), show)) for name in world.characters
+        }
+        samples = min(4, context.max_samples)
+        self._canvas = context.framebuffer(
+            context.renderbuffer(size, 4, samples=samples), context.depth_renderbuffer(size, samples=samples)
+        )
+        self._resolved = context.framebuffer(context.renderbuffer(size, 4))
+
+    def __enter__(self) -> Renderer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the context and everything in it back."""
+        self._context.release()
+
+    def draw(
+        self, t: float, *, ghosts: Iterable[tuple[float, float]] = (), view: View | None = None
+    ) -> Pixels:
+        """The picture at time `t` in seconds; `ghosts` are further times with their opacity in 0..1."""
+        view = view or self.direction.view(t)
+        solid: list[tuple[Surface, Array]] = []
+        faint: list[tuple[float, list[tuple[Surface, Array]]]] = []
+        points = [action(self.world, t), *_cloud_points(self._clouds, t)]
+        for k, (time, opacity) in enumerate([(t, 1.0), *ghosts]):
+            exposed = self._exposed(time, k)
+            if opacity >= 1.0:
+                solid += exposed
+                points.append(action(self.world, time))
+            else:
+                faint.append((opacity, exposed))
+        passing = [mesh_surface(self._programs, [cloud.mesh(t)]) for cloud in self._clouds]
+        solid += [(surface, np.eye(4)) for surface in passing if surface is not None]
+        if self._static is not None:
+            solid.append((self._static, np.eye(4)))
+        self._light(np.concatenate(points), solid, view)
+        self._paint(view, solid, faint, points[0])
+        for surface in passing:
+            if surface is not None:
+                surface.release()
+        self._context.copy_framebuffer(self._resolved, self._canvas)
+        width, height = self.size
+        data = np.frombuffer(self._resolved.read(components=3, alignment=1), dtype=np.uint8)
+        return np.ascontiguousarray(data.reshape(height, width, 3)[::-1])
+
+    def _exposed(self, t: float, exposure: int) -> list[tuple[Surface, Array]]:
+        """Bodies and objects at a time."""
+        out = [
+            (figure.posed(joint_transforms(self.world.characters[name], t)[0], exposure), np.eye(4))
+            for name, figure in self._figures.items()
+        ]
+        for name, surface in self._objects.items():
+            if surface is not None:
+                out.append((surface, np.asarray(self.world.objects[name].path(t), dtype=float)))
+        return out
+
+    def _light(self, points: Array, solid: list[tuple[Surface, Array]], view: View) -> None:
+        """Depth maps of the key light and the sky."""
+        near = [points]
+        center = points.mean(axis=0)
+        for mesh in self.world.static.values():
+            corners = box_corners(mesh.bounds)
+            near.append(np.clip(corners, center - 4.0, center + 4.0))
+        right, _, back = view.axes
+        level = np.array([back[0], back[1], 0.0]) if abs(back[2]) < 0.98 else view.axes[1] * -1.0
+        level = level / np.linalg.norm(level)
+        self._lights.aim(np.concatenate(near), 0.55 * level - 0.55 * right + np.array([0.0, 0.0, 1.15]))
+        program = self._programs["depth"]
+        top = max(float(points[:, 2].max()) + 0.1, (self.world.floor or 0.0) + _HEADROOM)
+        program["ceiling"] = top
+        self._context.enable_only(moderngl.DEPTH_TEST)
+        for light in (self._lights.key, self._lights.sky):
+            light.target.use()
+            light.target.clear()
+            program["clip_from_world"] = gl(light.clip_from_world)
+            self._draw_all(solid, "depth")
+
+    def _paint(
+        self,
+        view: View,
+        solid: list[tuple[Surface, Array]],
+        faint: list[tuple[float, list[tuple[Surface, Array]]]],
+        points: Array,
+    ) -> None:
+        """Background, ground, solid surfaces, then faint ones."""
+        center, reach = 0.5 * (points.min(axis=0) + points.max(axis=0)), float(np.ptp(points, axis=0).max())
+        distance = float(np.linalg.norm(center - view.eye))
+        width, height = self.size
+        far = 4.0 * distance + 60.0
+        clip = view.projection(width / height, max(0.02 * distance, 0.02), far) @ view.matrix()
+        self._canvas.use()
+        self._canvas.clear()
+        self._context.enable_only(moderngl.NOTHING)
+        self._background.render(moderngl.TRIANGLE_STRIP)
+        self._context.enable_only(moderngl.DEPTH_TEST | moderngl.BLEND)
+        floor = self.world.floor
+        if floor is not None and view.eye[2] > floor:
+            ground = self._ground.program
+            self._lights.apply(ground)
+            ground["clip_from_world"] = gl(clip)
+            ground["center"] = (center[0], center[1], floor - 0.002)
+            ground["radius"] = max(5.0, 1.2 * distance, 1.5 * reach)
+            self._ground.render(moderngl.TRIANGLE_STRIP)
+        program = self._programs["scene"]
+        self._lights.apply(program)
+        program["clip_from_world"] = gl(clip)
+        program["eye"] = tuple(view.eye)
+        program["alpha"] = 1.0
+        self._draw_all(solid, "scene")
+        for opacity, surfaces in faint:
+            # depth first, so that of a faint body only the nearest layer is blended
+            self._canvas.color_mask = (False, False, False, False)
+            self._draw_all(surfaces, "scene")
+            self._canvas.color_mask = (True, True, True, True)
+            program["alpha"] = opacity
+            self._context.depth_func = "<="
+            self._draw_all(surfaces, "scene")
+            self._context.depth_func = "<"
+
+    def _draw_all(self, surfaces: list[tuple[Surface, Array]], name: str) -> None:
+        program = self._programs[name]
+        for surface, model in surfaces:
+            program["model"] = gl(model)
+            surface.draw(name)
+
+
+def _cloud_points(clouds: Sequence[Cloud], t: float) -> list[Array]:
+    seen = [cloud.at(t) for cloud in clouds]
+    return [points[np.isfinite(points).all(axis=-1)] for points in seen]
+
+
+def _program(context: moderngl.Context, vertex: str, fragment: str) -> moderngl.Program:
+    here = files("elbowroom.pictures")
+    light = (here / "light.glsl").read_text(encoding="utf-8")
+    sources = [(here / f"{vertex}.vert.glsl"), (here / f"{fragment}.frag.glsl")]
+    texts = [s.read_text(encoding="utf-8").replace("#include light", light) for s in sources]
+    return context.program(vertex_shader=texts[0], fragment_shader=texts[1])
+
+
+def _quad(context: moderngl.Context, program: moderngl.Program) -> moderngl.VertexArray:
+    corners = np.array([[-1, -1], [1, -1], [-1, 1], [1, 1]], dtype=np.float32)
+    return context.vertex_array(program, [(context.buffer(corners.tobytes()), "2f", "in_position")])

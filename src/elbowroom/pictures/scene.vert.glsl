@@ -1,0 +1,16 @@
+#version 330
+uniform mat4 clip_from_world;
+uniform mat4 model;
+in vec3 in_position;
+in vec3 in_normal;
+in vec3 in_color;
+out vec3 position;
+out vec3 normal;
+out vec3 color;
+void main() {
+    vec4 world = model * vec4(in_position, 1.0);
+    position = world.xyz;
+    normal = mat3(model) * in_normal;
+    color = in_color;
+    gl_Position = clip_from_world * world;
+}

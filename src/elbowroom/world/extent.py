@@ -1,0 +1,112 @@
+"""Where the action is: points that bodies and moving objects pass through over time."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from elbowroom.character.body import Character
+from elbowroom.geometry.rotations import Array, conjugate, multiply, rotate
+from elbowroom.geometry.tessellate import shape_mesh
+from elbowroom.geometry.transforms import apply
+from elbowroom.motion.clip import Motion
+from elbowroom.world.world import World
+
+# Flesh around the joints: how far a skin reaches beyond them, as a share of the body's height.
+_FLESH = 0.07
+
+# Metres: static things smaller than this and nearer to the action than that belong into the picture of it.
+_FURNITURE = 4.0
+_NEARBY = 0.8
+
+
+def frame_times(span: tuple[float, float], fps: float) -> Array:
+    """Times (T,) of frames at a rate, from the start of a span up to its end, at least one."""
+    start, end = span
+    return start + np.arange(int(np.floor((end - start) * fps + 1e-6)) + 1) / fps
+
+
+def joint_transforms(motion: Motion, times: ArrayLike) -> Array:
+    """World transforms of a character's joints, (T, J, 4, 4)."""
+    body = motion.body
+    assert isinstance(body, Character)
+    return body.skeleton.forward(*motion.sample(np.atleast_1d(np.asarray(times, dtype=float))))
+
+
+def action(world: World, times: ArrayLike) -> Array:
+    """Points (N, 3) around all that moves at those times; the static meshes' corners if nothing does."""
+    times = np.atleast_1d(np.asarray(times, dtype=float))
+    parts = [body_points(motion, times).reshape(-1, 3) for motion in world.characters.values()]
+    for thing in world.objects.values():
+        corners = box_corners(thing.mesh.bounds)
+        parts += [apply(thing.path(float(t)), corners) for t in times]
+    if not parts:
+        parts = [box_corners(mesh.bounds) for mesh in world.static.values() if len(mesh.vertices)]
+    return np.concatenate(parts) if parts else box_corners(np.array([[-1.0, -1.0, 0.0], [1.0, 1.0, 1.8]]))
+
+
+def stage(world: World, points: Array) -> Array:
+    """`points` (N, 3) of the action, and the corners of static things the size of furniture nearby."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    parts = [points]
+    for mesh in world.static.values():
+        bounds = mesh.bounds
+        apart = np.maximum(np.maximum(bounds[0] - high, low - bounds[1]), 0.0)
+        if np.linalg.norm(np.ptp(bounds, axis=0)) < _FURNITURE and np.linalg.norm(apart) < _NEARBY:
+            parts.append(box_corners(bounds))
+    return np.concatenate(parts)
+
+
+def body_points(motion: Motion, times: ArrayLike) -> Array:
+    """Points (T, N, 3) on the outside of a character at those times."""
+    body = motion.body
+    assert isinstance(body, Character)
+    joints, local = outline(body)
+    T = joint_transforms(motion, times)
+    return np.einsum("tnij,nj->tni", T[:, joints, :3, :3], local) + T[:, joints, :3, 3]
+
+
+def outline(character: Character) -> tuple[NDArray[np.int32], Array]:
+    """Joints (N,) and points (N, 3) in their frames that stand for the outside of a body.
+
+    Of skin the vertices furthest out along each joint's axes, of shapes the corners of their boxes, and
+    around bare joints as much as flesh would take.
+    """
+    skeleton, skin = character.skeleton, character.skin
+    if skin is not None and len(skin.vertices):
+        owner = skin.owner
+        local = apply(skin.inverse_bind[owner], skin.vertices[:, None, :])[:, 0]
+        picks = [
+            members[np.concatenate([local[members].argmin(axis=0), local[members].argmax(axis=0)])]
+            for members in (np.flatnonzero(owner == j) for j in np.unique(owner))
+        ]
+        chosen = np.unique(np.concatenate(picks))
+        return owner[chosen], local[chosen]
+    if character.shapes:
+        corners = [box_corners(shape_mesh(shape, segments=8).bounds) for shape in character.shapes]
+        return np.repeat([shape.joint for shape in character.shapes], 8).astype(np.int32), np.concatenate(
+            corners
+        )
+    extent = np.ptp(skeleton.T_rest[:, :3, 3], axis=0)
+    reach = _FLESH * float(extent.max()) * np.concatenate([np.eye(3), -np.eye(3)])
+    return np.repeat(np.arange(len(skeleton), dtype=np.int32), 6), np.tile(reach, (len(skeleton), 1))
+
+
+def box_corners(bounds: Array) -> Array:
+    """The eight corners (8, 3) of a box given by its smallest and largest corner (2, 3)."""
+    pick = np.array([[i, j, k] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+    return np.take_along_axis(bounds, pick, axis=0)
+
+
+def facing(motion: Motion, times: ArrayLike) -> Array:
+    """Horizontal direction (3,) faced on average; at the middle time where a character turns right round."""
+    body = motion.body
+    assert isinstance(body, Character)
+    _, q = motion.sample(np.atleast_1d(np.asarray(times, dtype=float)))
+    turned = multiply(q[:, 0], conjugate(body.skeleton.rest[0]))
+    fronts = rotate(turned, body.front) * [1.0, 1.0, 0.0]
+    for direction in (fronts.mean(axis=0), fronts[len(fronts) // 2]):
+        length = float(np.linalg.norm(direction))
+        if length > 0.3:
+            return direction / length
+    return np.array([0.0, -1.0, 0.0])
