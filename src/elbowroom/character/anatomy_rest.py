@@ -1,0 +1,235 @@
+"""Directions of a rig's bones, its straightened pose, a rest pose with a meaning, and where it faces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from elbowroom.character.rig_geometry import UP, forward_of_feet
+from elbowroom.character.skeleton import Skeleton
+from elbowroom.geometry.mesh import frozen
+from elbowroom.geometry.rotations import (
+    Array,
+    about,
+    arc,
+    conjugate,
+    from_matrix,
+    multiply,
+    normalize,
+    rotate,
+)
+
+SIDES = ("left", "right")
+FINGERS = ("thumb", "index", "middle", "ring", "little")
+
+# The part whose joint ends a part's bone: the first of these that the rig has.
+_ENDS: dict[str, tuple[str, ...]] = {
+    "spine1": ("spine2", "chest", "neck", "head"),
+    "spine2": ("chest", "neck", "head"),
+    "chest": ("neck", "head"),
+    "neck": ("head",),
+}
+for _s in SIDES:
+    _ENDS[f"{_s}_clavicle"] = (f"{_s}_upper_arm",)
+    _ENDS[f"{_s}_upper_arm"] = (f"{_s}_forearm",)
+    _ENDS[f"{_s}_forearm"] = (f"{_s}_hand",)
+    _ENDS[f"{_s}_hand"] = tuple(f"{_s}_{f}1" for f in ("middle", "index", "ring"))
+    _ENDS[f"{_s}_thigh"] = (f"{_s}_shin",)
+    _ENDS[f"{_s}_shin"] = (f"{_s}_foot",)
+    _ENDS[f"{_s}_foot"] = (f"{_s}_toes",)
+    for _f in FINGERS:
+        for _k in (1, 2):
+            _ENDS[f"{_s}_{_f}{_k}"] = (f"{_s}_{_f}{_k + 1}",)
+
+# A pose counts as standing when legs and spine are this near to the vertical and arms are not raised above this.
+_LEGS_WITHIN, _SPINE_WITHIN, _ARMS_BELOW = np.radians([40.0, 35.0, 35.0])
+
+_NEARLY_AN_AXIS = float(np.cos(np.radians(5.0)))
+
+# Height of the lowest joint (the ball of the foot) above the sole, as a share of stature.
+_SOLE = 0.012
+
+
+def bone_end(skeleton: Skeleton, roles: Mapping[str, int], part: str) -> Array | None:
+    """Where a part's bone ends, (3,) in its joint's frame in the rest pose; None where nothing tells.
+
+    The next part's joint, else an end joint or a lone child; a bone without length tells nothing.
+    """
+    j = roles[part]
+    here = skeleton.T_rest[j]
+    ends = [roles[p] for p in _ENDS.get(part, ()) if p in roles]
+    if not ends and len(skeleton.children[j]) == 1:
+        ends = [skeleton.children[j][0]]
+    for end in ends:
+        offset = here[:3, :3].T @ (skeleton.T_rest[end, :3, 3] - here[:3, 3])
+        if np.linalg.norm(offset) > 1e-4:
+            return offset
+    return None
+
+
+def world_rotations(skeleton: Skeleton, rotations: Array) -> Array:
+    """World quaternions of all joints, (J, 4), for local ones (J, 4)."""
+    out = np.array(rotations)
+    for j, p in enumerate(skeleton.parents):
+        if p >= 0:
+            out[j] = multiply(out[p], rotations[j])
+    return out
+
+
+def local_rotations(skeleton: Skeleton, world: Array) -> Array:
+    """The inverse of `world_rotations`."""
+    out = np.array(world)
+    for j, p in enumerate(skeleton.parents):
+        if p >= 0:
+            out[j] = multiply(conjugate(world[p]), world[j])
+    return normalize(out)
+
+
+def canonical_direction(part: str, now: Array, front: Array) -> Array | None:
+    """Where a part's bone points in the straightened pose, (3,); None where it keeps following its parent.
+
+    Spine, neck: up. Thigh, shin: down. Arm, hand, fingers: out to the side. Foot: to the front, as steep as it is
+    (`now` is its present direction). Clavicle and thumb rest where they are.
+    """
+    left = np.cross(UP, front)
+    side, _, rest = part.partition("_")
+    if part in ("spine1", "spine2", "chest", "neck"):
+        return UP
+    if rest in ("thigh", "shin"):
+        return -UP
+    if rest == "foot":
+        level = float(np.sqrt(max(1.0 - now[2] ** 2, 0.0)))
+        return normalize(level * front + now[2] * UP) if level > 0.3 else None
+    if rest in ("upper_arm", "forearm", "hand") or (rest[:-1] in FINGERS and rest[:-1] != "thumb"):
+        return left if side == "left" else -left
+    return None
+
+
+def straightened(skeleton: Skeleton, roles: Mapping[str, int], world: Array, front: Array) -> Array:
+    """World rotations (J, 4) after every bone is turned by the smallest rotation to its canonical direction.
+
+    `world` (J, 4) is the pose to start from, upright and facing `front`. Joints between the parts, and parts without
+    a canonical direction, follow their parents; each bone keeps the twist it has.
+    """
+    part_of_joint = {j: p for p, j in roles.items()}
+    out = np.array(world)
+    for j, p in enumerate(skeleton.parents):
+        carried = world[j]
+        if p >= 0:
+            carried = multiply(out[p], multiply(conjugate(world[p]), world[j]))
+        part = part_of_joint.get(j)
+        end = bone_end(skeleton, roles, part) if part else None
+        if part and end is not None:
+            now = normalize(rotate(carried, end))
+            goal = canonical_direction(part, now, front)
+            if goal is not None:
+                carried = multiply(arc(now, goal), carried)
+        out[j] = carried
+    return normalize(out)
+
+
+def facing(skeleton: Skeleton, roles: Mapping[str, int]) -> tuple[Array, list[str]]:
+    """Direction faced in the rest pose, horizontal unit vector (3,), from hips and shoulders; checked with the toes."""
+    positions = skeleton.T_rest[:, :3, 3]
+    front = _front_of(roles, positions)
+    toes = forward_of_feet(roles, positions)
+    if front is None:
+        if toes is not None:
+            return frozen(toes), ["the facing direction was taken from the feet."]
+        return frozen([0.0, -1.0, 0.0]), ["the facing direction is not known; -Y was assumed."]
+    return frozen(front), []
+
+
+def _front_of(roles: Mapping[str, int], positions: Array) -> Array | None:
+    across = np.zeros(3)
+    for part in ("thigh", "upper_arm"):
+        a, b = roles.get(f"left_{part}"), roles.get(f"right_{part}")
+        if a is not None and b is not None:
+            across += normalize((positions[a] - positions[b]) * [1, 1, 0])
+    if np.linalg.norm(across) < 1e-6:
+        return None
+    front = normalize(np.cross(across, UP))
+    # Bodies are not quite alike on both sides; rigs are built along an axis.
+    axis = np.round(front)
+    return axis if np.linalg.norm(axis) == 1.0 and np.dot(front, axis) > _NEARLY_AN_AXIS else front
+
+
+def standing_error(skeleton: Skeleton, roles: Mapping[str, int], positions: Array) -> tuple[float, bool]:
+    """How far joint positions (J, 3) are from standing: summed angles of legs and spine (radians), and whether it will do."""
+    total, good = 0.0, True
+
+    def lean(a: str, b: str, towards: Array) -> float | None:
+        if a not in roles or b not in roles:
+            return None
+        d = positions[roles[b]] - positions[roles[a]]
+        size = float(np.linalg.norm(d))
+        return float(np.arccos(np.clip(np.dot(d, towards) / size, -1, 1))) if size > 1e-6 else None
+
+    for side in SIDES:
+        foot = f"{side}_foot" if f"{side}_foot" in roles else f"{side}_shin"
+        angle = lean(f"{side}_thigh", foot, -UP)
+        if angle is not None:
+            total, good = total + angle, good and angle < _LEGS_WITHIN
+        hand = f"{side}_hand" if f"{side}_hand" in roles else f"{side}_forearm"
+        raised = lean(f"{side}_upper_arm", hand, UP)
+        if raised is not None:
+            good = good and raised > np.pi / 2 - _ARMS_BELOW
+    top = next((p for p in ("head", "neck", "chest") if p in roles), None)
+    spine = lean("pelvis", top, UP) if top else None
+    if spine is not None:
+        total, good = total + 2 * spine, good and spine < _SPINE_WITHIN
+    return total, good
+
+
+def meaningful_rest(
+    skeleton: Skeleton, roles: Mapping[str, int], poses: Array | None
+) -> tuple[Skeleton, list[str]]:
+    """The skeleton with a rest pose that stands: its own where that will do, else one made from sample poses.
+
+    From samples (N, J, 4): the most upright one, turned upright and to -Y, then straightened.
+    """
+    _, good = standing_error(skeleton, roles, skeleton.T_rest[:, :3, 3])
+    if good or not any(p in roles for p in ("left_thigh", "right_thigh", "head")):
+        return _on_the_floor(skeleton, roles), []
+    if poses is None or not len(poses):
+        return skeleton, [
+            "the rest pose of the rig is no standing pose, and no motion was there to make one from."
+        ]
+    posed = skeleton.forward(np.zeros((len(poses), 3)), poses)[:, :, :3, 3]
+    errors = [standing_error(skeleton, roles, p)[0] for p in posed]
+    best = int(np.argmin(errors))
+    front = _front_of(roles, posed[best])
+    front = np.array([0.0, -1.0, 0.0]) if front is None else front
+    goal = np.array([0.0, -1.0, 0.0])
+    turn = about(UP, np.arctan2(np.cross(front, goal)[2], np.dot(front, goal)))
+    world = multiply(turn, world_rotations(skeleton, poses[best]))
+    # Upright: the line from pelvis to chest, or head, becomes vertical.
+    top = next((p for p in ("chest", "neck", "head") if p in roles), None)
+    if top:
+        lean = rotate(turn, posed[best][roles[top]] - posed[best][roles["pelvis"]])
+        if np.linalg.norm(lean) > 1e-6:
+            world = multiply(arc(lean, UP), world)
+    made = replace(skeleton, rest=local_rotations(skeleton, straightened(skeleton, roles, world, goal)))
+    told = "the rig's zero pose is no standing pose; a rest pose was made from the most upright frame of the clip."
+    return _on_the_floor(made, roles), [told]
+
+
+def _on_the_floor(skeleton: Skeleton, roles: Mapping[str, int]) -> Skeleton:
+    """A rest pose that floats or sinks by a good part of the body (a root at the origin) is put on z = 0."""
+    z = skeleton.T_rest[:, 2, 3]
+    height = float(np.ptp(z))
+    low = float(z.min())
+    if -0.1 * height < low < 0.1 * height:
+        return skeleton
+    offsets = np.array(skeleton.offsets)
+    offsets[0, 2] += _SOLE * height - low
+    return replace(skeleton, offsets=offsets)
+
+
+def frame(z: Array, bends_to: Array) -> Array:
+    """Quaternion of the anatomical frame with z along the bone whose positive x turn moves z towards `bends_to`."""
+    z = normalize(z)
+    x = normalize(np.cross(z, bends_to))
+    return from_matrix(np.stack([x, np.cross(z, x), z], axis=-1))
