@@ -1,0 +1,209 @@
+"""Read BVH: hierarchy and motion of any dialect become a clip in metres, Z up.
+
+What is done with the format's oddities:
+- Position channels are absolute: the joint's OFFSET is not added to them. On joints below the root they are taken as
+  bone vectors of constant length; the largest deviation is told.
+- A root that only carries a moving hips joint (a 'reference' node) is folded into it.
+- End Sites carry the length of the last bone. They become leaf joints named '<joint>_end', without motion of their
+  own: so toes, head and fingers keep their length in every format that is written, and Blender draws them.
+- Artificial first frames (T poses) stay in the clip and are counted in `Source.lead`.
+- The 2010 conversion of CMU's library dropped the length of the bones that branch; `fix_rig` puts it back.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.character.body import Character
+from elbowroom.character.rig import as_character
+from elbowroom.character.skeleton import Skeleton
+from elbowroom.errors import BadFile
+from elbowroom.files import conventions as conv
+from elbowroom.files.bvh_text import DEFAULT_ORDER, RawBvh, RawJoint, parse_bvh
+from elbowroom.files.bvh_write import write_bvh
+from elbowroom.files.cmu_rig import is_cmu_conversion, mend
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.rotations import Array
+from elbowroom.motion.clip import Clip, Source
+from elbowroom.motion.retarget import retarget
+
+__all__ = ["read_bvh", "write_bvh"]
+
+
+def read_bvh(
+    path: str | Path,
+    character: Character | None = None,
+    *,
+    units: float | None = None,
+    up: str | None = None,
+    fps: float | None = None,
+    fix_rig: bool = False,
+) -> Clip:
+    """A BVH file as a clip on its own skeleton, or retargeted to `character`.
+
+    units: metres per file unit; up: 'Y' or 'Z'; fps: frames per second. What is not given is guessed, and told in
+    `clip.source.notes`. `fix_rig` puts back bone lengths that the CMU conversion is known to have dropped.
+    """
+    raw = parse_bvh(path)
+    notes = list(raw.notes)
+    names = _unique_names(raw.joints, notes)
+    parents, offsets, root, q = _tracks(path, raw, notes)
+    names = names[len(names) - len(parents) :]
+    euler = {n: _order(j) for n, j in zip(names, raw.joints[-len(names) :], strict=True) if not j.is_end}
+
+    lead = lead_frames(raw)
+    if lead:
+        frames = (
+            "The first frame is an artificial pose"
+            if lead == 1
+            else f"The first {lead} frames are artificial poses"
+        )
+        notes.append(f"{frames}, no motion; kept in place.")
+
+    cmu = is_cmu_conversion(names, offsets)
+    likely = ("the unit of CMU's skeletons, known by joint names and size", conv.CMU_UNIT) if cmu else None
+    if units is None:
+        units, note = conv.guess_units(conv.body_height(parents, offsets), likely)
+        notes.append(note)
+    units = conv.checked_units(units)
+    offsets, root = offsets * units, root * units
+
+    if up is None:
+        some = np.unique(np.linspace(lead, len(root) - 1, 60).astype(int))
+        up, note = conv.guess_up(
+            names, Skeleton(tuple(names), parents, offsets).forward(root[some], q[some])[..., :3, 3]
+        )
+        notes.append(note)
+    up = conv.checked_up(up)
+    offsets, root, q = (
+        conv.turned_points(offsets, up),
+        conv.turned_points(root, up),
+        conv.turned_rotations(q, up),
+    )
+
+    rate = conv.rate_of(raw.frame_time) if fps is None else conv.checked_fps(fps)
+    if cmu:
+        offsets, note = mend(names, offsets, fix_rig)
+        notes.append(note)
+    skeleton = Skeleton(tuple(names), parents, offsets)
+    some = np.unique(np.linspace(lead, len(root) - 1, 64).astype(int))
+    own = as_character(skeleton, name=Path(path).stem, poses=q[some])
+    clip = Clip(own, rate, root, q, name=Path(path).stem)
+    notes.append(_rate_note(raw.frame_time, rate, fps))
+    if fps is None and {"left_foot", "right_foot"} <= set(own.roles):
+        feet = clip.positions()[lead:, [own.roles["left_foot"], own.roles["right_foot"]]]
+        note_on_pace = conv.pace_note(feet[:, 0], feet[:, 1], conv.body_height(parents, offsets), rate)
+        notes += [note_on_pace] if note_on_pace else []
+    source = Source(str(path), "bvh", units, up, lead, euler, tuple(notes))
+    clip = clip.with_(source=source)
+    return clip if character is None else retarget(clip, character)
+
+
+def _rate_note(frame_time: str, rate: float, told: float | None) -> str:
+    if told is not None:
+        return f"The file says a frame time of {frame_time} s; {rate:g} fps was told."
+    return f"Rate: {rate:g} fps, from a frame time of {frame_time} s."
+
+
+def _unique_names(joints: list[RawJoint], notes: list[str]) -> list[str]:
+    """Joint names that differ; a name that comes again gets a number."""
+    taken: set[str] = set()
+    out: list[str] = []
+    again: list[str] = []
+    for joint in joints:
+        name, k = joint.name, 1
+        while name in taken:
+            k += 1
+            name = f"{joint.name}_{k}"
+        if k > 1 and not joint.is_end:
+            again.append(f"'{joint.name}' -> '{name}'")
+        taken.add(name)
+        out.append(name)
+    if again:
+        notes.append(f"Joint names that came twice were numbered: {', '.join(again[:10])}.")
+    return out
+
+
+def _order(joint: RawJoint) -> str:
+    """Rotation order of three letters; axes without a channel come last, where they stay zero."""
+    given = "".join("XYZ"[axis] for _, axis in joint.rotations)
+    return given + "".join(a for a in DEFAULT_ORDER if a not in given)
+
+
+def _tracks(path: str | Path, raw: RawBvh, notes: list[str]) -> tuple[NDArray[np.int32], Array, Array, Array]:
+    """Parents, offsets (J, 3), root (T, 3), local rotations (T, J, 4) in the file's units and axes."""
+    joints, motion = raw.joints, raw.motion
+    parents = np.array([j.parent for j in joints], dtype=np.int32)
+    offsets = np.array([j.offset for j in joints], dtype=float)
+    q = np.zeros((len(motion), len(joints), 4))
+    for k, joint in enumerate(joints):
+        q[:, k] = conv.euler_to_quaternions(
+            [a for _, a in joint.rotations], motion[:, [c for c, _ in joint.rotations]]
+        )
+    root = _places(joints[0], motion)
+
+    while _only_carries(joints, parents, motion):
+        notes.append(f"Root '{joints[0].name}' only carries '{joints[1].name}' and was folded into it.")
+        root = root + rot.rotate(q[:, 0], _places(joints[1], motion))
+        q[:, 1] = rot.multiply(q[:, 0], q[:, 1])
+        joints, parents, offsets, q = joints[1:], parents[1:] - 1, offsets[1:], q[:, 1:]
+    offsets[0] = 0.0
+
+    worst, where = 0.0, ""
+    for k, joint in enumerate(joints[1:], start=1):
+        if joint.positions:
+            track = _places(joint, motion)
+            offsets[k] = np.median(track, axis=0)
+            off = float(np.linalg.norm(track - offsets[k], axis=1).max())
+            if not where or off > worst:
+                worst, where = off, joint.name
+    if where:
+        notes.append(
+            "Joints below the root have position channels; bones are taken as rigid, with the median of each channel "
+            f"(largest deviation {worst:.3g} file units, at '{where}')."
+        )
+    if len(joints) < 2:
+        raise BadFile(path, "has a root and no other joint", would_do="a person needs limbs")
+    return parents, offsets, root, q
+
+
+def _places(joint: RawJoint, motion: Array) -> Array:
+    """Position of a joint in its parent's frame, (T, 3): its position channels, OFFSET where an axis has none.
+
+    Some writers put zeros into the channels and mean the OFFSET: then it is used.
+    """
+    assert joint.offset is not None  # the parser lets none through
+    out = np.tile(joint.offset, (len(motion), 1))
+    columns = [c for c, _ in joint.positions]
+    if joint.parent < 0 or np.any(motion[:, columns]):
+        for column, axis in joint.positions:
+            out[:, axis] = motion[:, column]
+    return out
+
+
+def _only_carries(joints: list[RawJoint], parents: NDArray[np.int32], motion: Array) -> bool:
+    """Whether the root's one child is what moves through space."""
+    if len(joints) < 3 or np.count_nonzero(parents == 0) != 1 or not joints[1].positions:
+        return False
+    moves = np.ptp(_places(joints[1], motion), axis=0).max()
+    return bool(moves > max(np.ptp(_places(joints[0], motion), axis=0).max(), 1e-3))
+
+
+def lead_frames(raw: RawBvh) -> int:
+    """How many frames at the start are artificial: whole degrees, mostly zero, and a jump away from the rest."""
+    columns = [c for joint in raw.joints for c, _ in joint.rotations]
+    angles = raw.motion[:, columns]
+    if len(angles) < 3 or not columns:
+        return 0
+    first = angles[:10]
+    whole = np.all(np.abs(first - np.round(first)) < 1e-4, axis=1) & (
+        np.mean(np.abs(first) < 1e-4, axis=1) > 0.6
+    )
+    lead = int(np.argmin(whole)) if not whole.all() else 0
+    if lead == 0 or lead >= len(angles) - 1:
+        return 0
+    turn = np.abs((angles[1:] - angles[:-1] + 180.0) % 360.0 - 180.0).max(axis=1)
+    return lead if turn[lead - 1] > max(5.0, 2.0 * float(np.median(turn[lead:]))) else 0

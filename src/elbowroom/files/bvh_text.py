@@ -1,0 +1,239 @@
+"""The text of a BVH file as plain arrays in the file's own units, axes and degrees; what it means is up to `bvh`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from elbowroom.errors import BadFile
+from elbowroom.files.text import numbers, read_lines
+from elbowroom.geometry.rotations import Array
+
+# A person with every finger, eye and lock of hair has a few hundred; past this the nesting is damage.
+MOST_JOINTS = 2000
+# Rotation order for joints whose file states none, and for clips that no BVH file brought.
+DEFAULT_ORDER = "ZXY"
+
+_CHANNELS = {
+    f"{axis}{kind}": (kind[0], k) for kind in ("position", "rotation") for k, axis in enumerate("xyz")
+}
+
+
+@dataclass
+class RawJoint:
+    """One ROOT, JOINT or End Site. Channels are (column, axis 0..2) in the file's order."""
+
+    name: str
+    parent: int
+    line: int
+    is_end: bool = False
+    offset: Array | None = None
+    positions: list[tuple[int, int]] = field(default_factory=list)
+    rotations: list[tuple[int, int]] = field(default_factory=list)
+    channels_line: int = 0
+
+
+@dataclass(frozen=True)
+class RawBvh:
+    """Hierarchy (parent-first), motion table (T, channels) and the text after 'Frame Time:'."""
+
+    joints: list[RawJoint]
+    motion: Array
+    frame_time: str
+    notes: tuple[str, ...]
+
+
+def parse_bvh(path: str | Path) -> RawBvh:
+    """Read the text of a BVH file; raises `BadFile` with a line number."""
+    lines = read_lines(path, "BVH")
+    joints, columns, k = _hierarchy(path, lines)
+    count, frame_time, k = _motion_head(path, lines, k)
+    motion, notes = _motion(path, lines, k, count, columns)
+    return RawBvh(joints, motion, frame_time, notes)
+
+
+def _hierarchy(path: str | Path, lines: list[str]) -> tuple[list[RawJoint], int, int]:
+    """Joints, number of channels, and the index of the line after MOTION."""
+    joints: list[RawJoint] = []
+    open_joints: list[int] = []  # braces that are open, innermost last
+    waiting = False  # a joint was named and its brace has not come yet
+    columns = 0
+    begun = False
+    for k, line in enumerate(lines):
+        words = line.replace("{", " { ").replace("}", " } ").split()
+        at = f"line {k + 1}"
+        while words:
+            key = words[0].upper()
+            if not begun:
+                if key != "HIERARCHY":
+                    raise BadFile(
+                        path, f"'{words[0][:40]}' stands where HIERARCHY should", at, "a BVH file begins so"
+                    )
+                begun = True
+                words = words[1:]
+            elif key == "{":
+                if not waiting:
+                    raise BadFile(path, "'{' opens without ROOT, JOINT or End Site before it", at)
+                waiting = False
+                open_joints.append(len(joints) - 1)
+                words = words[1:]
+            elif waiting:
+                raise BadFile(path, f"'{words[0][:40]}' stands where '{{' should", at)
+            elif key == "}":
+                if not open_joints:
+                    raise BadFile(path, "'}' closes what was not open", at)
+                if joints[open_joints.pop()].offset is None:
+                    raise BadFile(path, f"joint '{joints[-1].name}' has no OFFSET", at)
+                words = words[1:]
+            elif key in ("ROOT", "JOINT", "END"):
+                stop = words.index("{") if "{" in words else len(words)
+                joints.append(_joint(path, key, words[1:stop], joints, open_joints, k + 1))
+                waiting = True
+                words = words[stop:]
+            elif key == "OFFSET":
+                values = numbers(path, words[1:4], at)
+                if not open_joints or len(values) < 3:
+                    raise BadFile(path, "OFFSET needs three numbers within a joint", at)
+                joints[open_joints[-1]].offset = values
+                words = words[4:]
+            elif key == "CHANNELS":
+                if not open_joints:
+                    raise BadFile(path, "CHANNELS stands outside of a joint", at)
+                columns, used = _channels(path, words, joints[open_joints[-1]], columns, k + 1)
+                words = words[used:]
+            elif key == "MOTION":
+                if open_joints:
+                    raise BadFile(path, f"{len(open_joints)} braces are still open at MOTION", at)
+                if not joints:
+                    raise BadFile(path, "MOTION comes before any ROOT", at)
+                return joints, columns, k + 1
+            else:
+                known = "ROOT, JOINT, End Site, OFFSET, CHANNELS, MOTION and braces"
+                raise BadFile(path, f"'{words[0][:40]}' is unknown here", at, f"known are {known}")
+    raise BadFile(path, "ends before MOTION" if begun else "has no HIERARCHY", f"line {len(lines)}")
+
+
+def _joint(
+    path: str | Path, key: str, words: list[str], joints: list[RawJoint], open_joints: list[int], line: int
+) -> RawJoint:
+    at = f"line {line}"
+    if len(joints) >= MOST_JOINTS:
+        raise BadFile(path, f"has more than {MOST_JOINTS} joints", at, "a person has fewer")
+    if key == "ROOT":
+        if open_joints:
+            raise BadFile(path, "ROOT stands within another joint", at)
+        if joints:
+            raise BadFile(path, "has a second ROOT", at, "one person per file can be read")
+        return RawJoint(" ".join(words) or "root", -1, line)
+    if not open_joints:
+        raise BadFile(path, f"{key.title()} stands outside of ROOT", at)
+    parent = open_joints[-1]
+    if joints[parent].is_end:
+        raise BadFile(path, f"{key.title()} stands within an End Site", at)
+    if key == "END":
+        return RawJoint(f"{joints[parent].name}_end", parent, line, is_end=True)
+    return RawJoint(" ".join(words) or f"joint{len(joints)}", parent, line)
+
+
+def _channels(
+    path: str | Path, words: list[str], joint: RawJoint, columns: int, line: int
+) -> tuple[int, int]:
+    """Add a CHANNELS line to a joint; gives the number of columns so far and how many words it took."""
+    at = f"line {line}"
+    if joint.is_end or joint.channels_line:
+        raise BadFile(
+            path, f"CHANNELS of '{joint.name}' cannot stand here", at, "one such line per joint is allowed"
+        )
+    joint.channels_line = line
+    count = words[1] if len(words) > 1 else "nothing"
+    if not (count.isascii() and count.isdigit() and int(count) <= 6):
+        raise BadFile(path, f"CHANNELS '{count[:40]}' is not a number from 0 to 6", at)
+    names = words[2 : 2 + int(count)]
+    if len(names) < int(count):
+        raise BadFile(path, f"CHANNELS announces {count} and names {len(names)}", at)
+    for name in names:
+        known = _CHANNELS.get(name.lower())
+        if known is None:
+            raise BadFile(
+                path, f"channel '{name[:40]}' is unknown", at, "known are X, Y, Z position and rotation"
+            )
+        kind, axis = known
+        mine = joint.positions if kind == "p" else joint.rotations
+        if axis in (a for _, a in mine):
+            raise BadFile(path, f"channel '{name}' is listed twice", at)
+        mine.append((columns, axis))
+        columns += 1
+    return columns, 2 + int(count)
+
+
+def _motion_head(path: str | Path, lines: list[str], k: int) -> tuple[int, str, int]:
+    """Frame count, text of the frame time, and the index of the first line of data."""
+    count = -1
+    frame_time = ""
+    while k < len(lines) and (count < 0 or not frame_time):
+        words = lines[k].replace(":", ": ").split()
+        at = f"line {k + 1}"
+        k += 1
+        if not words:
+            continue
+        head = " ".join(words[:-1]).lower().replace(" ", "")
+        if head == "frames:":
+            if not (words[-1].isascii() and words[-1].isdigit() and int(words[-1][:18]) > 0):
+                raise BadFile(path, f"'Frames: {words[-1][:40]}' is no positive whole number", at)
+            count = int(words[-1][:18])
+        elif head == "frametime:":
+            frame_time = words[-1]
+            seconds = numbers(path, [frame_time], at)[0]
+            if not 1e-5 <= seconds <= 10.0:
+                raise BadFile(
+                    path, f"frame time {frame_time} is not usable", at, "seconds above 0 are, e.g. 0.033333"
+                )
+        else:
+            raise BadFile(
+                path,
+                f"'{lines[k - 1].strip()[:40]}' is unknown here",
+                at,
+                "Frames: and Frame Time: come first",
+            )
+    if count < 0 or not frame_time:
+        raise BadFile(path, "ends before Frames: and Frame Time: were given", f"line {len(lines)}")
+    return count, frame_time, k
+
+
+def _motion(
+    path: str | Path, lines: list[str], start: int, count: int, columns: int
+) -> tuple[Array, tuple[str, ...]]:
+    """The table (T, columns); rows may be wrapped over lines as long as the number of values is right."""
+    if columns == 0:
+        raise BadFile(path, "declares no channels", would_do="at least the root needs CHANNELS")
+    words = " ".join(lines[start:]).split()
+    rows, rest = divmod(len(words), columns)
+    if rest or rows < count:
+        raise _wrong_count(path, lines, start, count, columns, rows)
+    notes: tuple[str, ...] = ()
+    if rows > count:
+        notes = (f"The file announces {count} frames and holds {rows}; the first {count} are used.",)
+        words = words[: count * columns]
+    try:
+        values = numbers(path, words, "")
+    except BadFile:
+        for k in range(start, len(lines)):
+            numbers(path, lines[k].split(), f"line {k + 1}")
+        raise
+    return np.ascontiguousarray(values.reshape(count, columns)), notes
+
+
+def _wrong_count(
+    path: str | Path, lines: list[str], start: int, count: int, columns: int, rows: int
+) -> BadFile:
+    """The most helpful sentence about a table of the wrong size."""
+    for k in range(start, len(lines)):
+        n = len(lines[k].split())
+        if n and n != columns:
+            what = f"has {n} values where the hierarchy declares {columns} channels"
+            return BadFile(path, what, f"line {k + 1}", "each frame needs one value per channel")
+    return BadFile(
+        path, f"announces {count} frames and holds {rows}", f"line {len(lines)}", "the end may be missing"
+    )

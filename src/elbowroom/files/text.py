@@ -1,0 +1,70 @@
+"""Reading text files that strangers wrote: any line ends, any encoding, never more than a sane size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from elbowroom.errors import BadFile
+from elbowroom.geometry.rotations import Array
+
+# No motion file of one person comes near this; it keeps a wrong path (a disk image) from filling the memory.
+MOST_BYTES = 512 * 2**20
+# Numbers beyond this are damage, not measurements, in every unit that motion capture uses.
+MOST = 1e7
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """The whole file, or a sentence why not."""
+    p = Path(path)
+    if not p.exists():
+        raise BadFile(p, "does not exist")
+    if not p.is_file():
+        raise BadFile(p, "is not a file", would_do="give the name of a file")
+    try:
+        size = p.stat().st_size
+        if size > MOST_BYTES:
+            raise BadFile(
+                p, f"has {size / 2**20:.0f} MB, more than the {MOST_BYTES // 2**20} MB that are read"
+            )
+        return p.read_bytes()
+    except OSError as error:
+        raise BadFile(p, f"cannot be read ({error.strerror})") from None
+
+
+def read_lines(path: str | Path, kind: str) -> list[str]:
+    """Lines of a text file without their ends; \\n, \\r\\n and \\r may be mixed. `kind` names the format in errors."""
+    raw = read_bytes(path)
+    if not raw.strip():
+        raise BadFile(path, "is empty", would_do=f"{kind} is text")
+    if b"\0" in raw:
+        line = 1 + raw.count(b"\n", 0, raw.index(b"\0"))
+        raise BadFile(path, "holds binary data", f"line {line}", f"{kind} is plain text")
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = raw.decode("latin-1")
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def numbers(path: str | Path, words: Sequence[str], where: str) -> Array:
+    """Words as finite numbers of a sane size, (N,)."""
+    try:
+        values = np.array(list(map(float, words)), dtype=float)
+    except ValueError:
+        raise BadFile(path, f"'{_first_bad(words)}' is not a number", where) from None
+    if not np.all(np.abs(values) <= MOST):  # also catches nan, which compares false
+        k = int(np.flatnonzero(~(np.abs(values) <= MOST))[0])
+        raise BadFile(path, f"'{words[k][:40]}' is no usable number", where, f"numbers up to {MOST:.0e} are")
+    return values
+
+
+def _first_bad(words: Sequence[str]) -> str:
+    for word in words:
+        try:
+            float(word)
+        except ValueError:
+            return word[:40]
+    return ""
