@@ -7,7 +7,7 @@ Every figure is a fraction of stature for (female, male). Sources:
 - de Leva 1996, J. Biomechanics 29(9), table 4 and its landmarks: upper arm and forearm between joint centres,
   levels of omphalion and xiphion that cut the trunk.
 - Gordon et al. 2014, 2012 Anthropometric Survey of U.S. Army Personnel (ANSUR II): breadths, depths, girths,
-  brought to a body mass index of 22.5 kg/m² here; `Proportions` takes them to the wanted build.
+  rounded, of people with a body mass index near 22.5 kg/m²; `proportions` takes them to the wanted build.
 - Bell et al. 1990 and Seidel et al. 1995 for the spacing of the hip joint centres.
 """
 
@@ -67,19 +67,19 @@ SPACINGS: dict[str, tuple[float, float, str]] = {
 BREADTHS: dict[str, tuple[float, float, str, float]] = {
     "head": (0.0900, 0.0870, "head", 0.1),
     "shoulders": (0.2550, 0.2680, "shoulder", 0.5),  # across the deltoids
-    "chest": (0.1600, 0.1680, "trunk_girth", 0.9),
-    "waist": (0.1500, 0.1620, "trunk_girth", 1.2),
-    "hips": (0.2115, 0.1910, "trunk_girth", 0.8),
+    "chest": (0.1570, 0.1610, "trunk_girth", 0.9),
+    "waist": (0.1540, 0.1690, "trunk_girth", 1.2),
+    "hips": (0.2080, 0.1830, "trunk_girth", 0.8),
     "hand": (0.0485, 0.0500, "hand", 0.2),  # across the knuckles, without the thumb
-    "foot": (0.0560, 0.0570, "foot", 0.2),  # across the ball
+    "foot": (0.0565, 0.0580, "foot", 0.2),  # across the ball
     "heel": (0.0400, 0.0400, "foot", 0.2),
     "finger": (0.0105, 0.0115, "hand", 0.3),  # middle joint of the index finger
 }
 DEPTHS: dict[str, tuple[float, float, str, float]] = {
-    "head": (0.1165, 0.1130, "head", 0.1),
+    "head": (0.1155, 0.1110, "head", 0.1),
     "chest": (0.1380, 0.1280, "trunk_girth", 1.0),
-    "waist": (0.1100, 0.1140, "trunk_girth", 1.4),
-    "hips": (0.1350, 0.1280, "trunk_girth", 1.0),
+    "waist": (0.1110, 0.1160, "trunk_girth", 1.4),
+    "hips": (0.1320, 0.1240, "trunk_girth", 1.0),
     "hand": (0.0155, 0.0165, "hand", 0.3),  # palm to back
 }
 GIRTHS: dict[str, tuple[float, float, str, float]] = {
@@ -87,18 +87,18 @@ GIRTHS: dict[str, tuple[float, float, str, float]] = {
     "neck": (0.196, 0.2135, "trunk_girth", 0.6),
     "chest": (0.540, 0.541, "trunk_girth", 0.9),
     "underbust": (0.460, 0.500, "trunk_girth", 1.0),  # at the xiphion
-    "waist": (0.423, 0.456, "trunk_girth", 1.3),
-    "hips": (0.583, 0.541, "trunk_girth", 0.9),
-    "thigh": (0.350, 0.319, "leg_girth", 1.0),  # at the crotch
-    "lower_thigh": (0.233, 0.219, "leg_girth", 0.8),  # just above the kneecap
+    "waist": (0.430, 0.468, "trunk_girth", 1.3),
+    "hips": (0.580, 0.523, "trunk_girth", 0.9),
+    "thigh": (0.345, 0.311, "leg_girth", 1.0),  # at the crotch
+    "lower_thigh": (0.228, 0.211, "leg_girth", 0.8),  # just above the kneecap
     "knee": (0.218, 0.211, "leg_girth", 0.6),
-    "calf": (0.215, 0.208, "leg_girth", 0.7),
+    "calf": (0.211, 0.201, "leg_girth", 0.7),
     "ankle": (0.126, 0.124, "leg_girth", 0.4),
     "armpit": (0.175, 0.179, "arm_girth", 1.0),  # upper arm at the armpit
-    "upper_arm": (0.166, 0.171, "arm_girth", 1.0),
+    "upper_arm": (0.163, 0.166, "arm_girth", 1.0),
     "elbow": (0.144, 0.148, "arm_girth", 0.5),
-    "forearm": (0.147, 0.154, "arm_girth", 0.7),
-    "wrist": (0.093, 0.097, "arm_girth", 0.4),
+    "forearm": (0.145, 0.151, "arm_girth", 0.7),
+    "wrist": (0.093, 0.099, "arm_girth", 0.4),
     "hand": (0.114, 0.121, "hand", 0.3),
 }
 
@@ -153,7 +153,7 @@ class Proportions:
     girth: Mapping[str, float]
 
     def level(self, joint: str) -> float:
-        """Height above the soles of a joint: ankle, knee, hip, spine1, spine2, chest, neck, head; or vertex."""
+        """Height above the soles of ankle, knee, hip, spine1, spine2, chest, neck, head or vertex."""
         levels = ("ankle", "knee", "hip", "spine1", "spine2", "chest", "neck", "head", "vertex")
         if joint not in levels:
             raise UnknownName("level of the body", joint, levels)

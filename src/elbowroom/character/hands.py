@@ -34,7 +34,7 @@ BONES = {
 # Thickness of each finger against the index finger's.
 THICKNESS = {"thumb": 1.15, "index": 1.0, "middle": 1.0, "ring": 0.95, "little": 0.85}
 
-# How the thumb stands off in the rest pose, palm down: forwards from the hand, and down from the palm, degrees.
+# How the thumb stands off in the rest pose, palm down: to the front, and down from the palm, degrees.
 THUMB_FORWARD = 42.0
 THUMB_DOWN = 22.0
 THUMB_ROOT_DROP = 0.045  # its first joint lies below the palm's plane, share of HL
