@@ -44,7 +44,7 @@ def capsule_mesh(radius: float, half_length: float, *, segments: int = 16, color
     return Mesh(np.concatenate([body, poles]), _ring_faces(len(latitudes), segments), color)
 
 
-def _ring_faces(rings: int, segments: int) -> NDArray[np.intp]:
+def _ring_faces(rings: int, segments: int) -> NDArray[np.int32]:
     """Faces of rings stacked along z, closed by two poles that follow the rings."""
     k = np.arange(segments)
     following = (k + 1) % segments
@@ -56,7 +56,7 @@ def _ring_faces(rings: int, segments: int) -> NDArray[np.intp]:
         parts += [np.stack([a, b, d], axis=-1), np.stack([a, d, c], axis=-1)]
     last = (rings - 1) * segments
     parts.append(np.stack([last + k, last + following, np.full(segments, above)], axis=-1))
-    return np.concatenate(parts)
+    return np.concatenate(parts).astype(np.int32)
 
 
 def box(half: ArrayLike, *, color: Color = GREY) -> Mesh:
@@ -67,7 +67,7 @@ def box(half: ArrayLike, *, color: Color = GREY) -> Mesh:
         for sign in (1.0, -1.0):
             side = np.roll(square * [1.0, 1.0, sign], axis + 1, axis=1)
             sides.append(side if sign > 0 else side[::-1])
-    faces = np.concatenate([np.array([[0, 1, 2], [0, 2, 3]]) + 4 * i for i in range(6)])
+    faces = np.concatenate([np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int32) + 4 * i for i in range(6)])
     return Mesh(np.concatenate(sides) * np.asarray(half, dtype=float), faces, color)
 
 
@@ -81,9 +81,9 @@ def octahedron(a: ArrayLike, b: ArrayLike, width: float, *, color: Color = GREY)
     )
     sides = [(0, 2, 1), (0, 3, 2), (0, 4, 3), (0, 1, 4), (5, 1, 2), (5, 2, 3), (5, 3, 4), (5, 4, 1)]
     turn = arc([0.0, 0.0, 1.0], b - a) if length > 1e-9 else np.array([1.0, 0.0, 0.0, 0.0])
-    return Mesh(corners[np.array(sides).reshape(-1)], np.arange(24).reshape(8, 3), color).moved(
-        transform(a, turn)
-    )
+    return Mesh(
+        corners[np.array(sides).reshape(-1)], np.arange(24, dtype=np.int32).reshape(8, 3), color
+    ).moved(transform(a, turn))
 
 
 def shape_mesh(shape: Shape, *, segments: int = 20, color: Color = GREY) -> Mesh:
@@ -95,14 +95,14 @@ def shape_mesh(shape: Shape, *, segments: int = 20, color: Color = GREY) -> Mesh
     elif shape.kind == "box":
         mesh = box(shape.size, color=color)
     else:
-        mesh = shape.mesh if shape.mesh is not None else Mesh(np.zeros((0, 3)), np.zeros((0, 3)), color)
+        mesh = shape.mesh if shape.mesh is not None else merged([])
     return mesh.moved(shape.T_joint_shape)
 
 
 def merged(meshes: Sequence[Mesh]) -> Mesh:
     """One mesh of all triangles, in the colour of the first."""
     if not meshes:
-        return Mesh(np.zeros((0, 3)), np.zeros((0, 3)))
-    starts = np.cumsum([0, *(len(m.vertices) for m in meshes[:-1])])
+        return Mesh(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int32))
+    starts = np.cumsum([0, *(len(m.vertices) for m in meshes[:-1])], dtype=np.int32)
     faces = np.concatenate([m.faces + start for m, start in zip(meshes, starts, strict=True)])
     return Mesh(np.concatenate([m.vertices for m in meshes]), faces, meshes[0].color)

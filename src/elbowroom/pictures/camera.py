@@ -24,10 +24,11 @@ LOOKS: dict[str, tuple[float, float]] = {
 class Camera:
     """How to look at a world; what is None is chosen so that the action fills the picture.
 
-    `azimuth` counts about +Z from the direction that the first character faces (0 looks it in the face, 90° at
-    its left side), `elevation` above the horizon, both in radians. `distance` in metres, `field_of_view` across
-    the picture's height in radians. `target` (3,) is the point in the middle. `follow` names a character to
-    travel with; "" stays put; None follows the only character where it goes far.
+    `azimuth` counts about +Z from where the first character faces (0 looks it in the face, 90° at its left
+    side), `elevation` above the horizon, both in radians. `distance` in metres, `field_of_view` across the
+    picture's height in radians. `target` (3,) is the point in the middle. `follow` names a character to go
+    along with; "" stays put; None follows the only character where it goes far. `margin` is the share of the
+    picture kept empty at its edges.
     """
 
     azimuth: float = np.radians(LOOKS["three-quarter"][0])

@@ -57,11 +57,11 @@ class Cloud:
         turn = to_matrix(arc(np.array([0.0, 0.0, 1.0]), span))
         along = rod.vertices * np.stack([0 * length + 1, 0 * length + 1, 0.5 * length], axis=-1)[:, None, :]
         rods = np.einsum("lij,lvj->lvi", turn, along) + 0.5 * (points[a] + points[b])[:, None, :]
-        faces = np.concatenate([faces, _repeated(rod, len(a)) + len(vertices)])
+        faces = np.concatenate([faces, _repeated(rod, len(a)) + np.int32(len(vertices))])
         return Mesh(np.concatenate([vertices, rods.reshape(-1, 3)]), faces, self.color)
 
 
-def _repeated(mesh: Mesh, count: int) -> NDArray[np.int64]:
+def _repeated(mesh: Mesh, count: int) -> NDArray[np.int32]:
     """Faces of `count` copies of a mesh whose vertices follow each other."""
-    steps = np.arange(count)[:, None, None] * len(mesh.vertices)
-    return (mesh.faces[None].astype(np.int64) + steps).reshape(-1, 3)
+    steps = np.arange(count, dtype=np.int32)[:, None, None] * len(mesh.vertices)
+    return (mesh.faces[None] + steps).reshape(-1, 3)

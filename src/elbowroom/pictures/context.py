@@ -17,7 +17,7 @@ def drawing_context() -> moderngl.Context:
     on_linux = sys.platform.startswith("linux")
     try:
         if on_linux:
-            return moderngl.create_context(standalone=True, backend="egl", require=330)
+            return moderngl.create_context(standalone=True, backend="egl", require=330)  # type: ignore[arg-type]
         return moderngl.create_context(standalone=True, require=330)
     except Exception as error:  # glcontext raises bare Exception for a missing library or driver
         cause = " ".join(str(error).split())

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Literal
 
 import imageio.v3 as iio
+import imageio_ffmpeg
+import numpy as np
+from numpy.typing import ArrayLike
+from PIL import Image, ImageDraw, ImageFont
 
 from elbowroom.character.visual import Show
+from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import writing
+from elbowroom.geometry.rotations import Array
 from elbowroom.pictures.camera import Camera
+from elbowroom.pictures.clouds import Cloud
+from elbowroom.pictures.direction import whole_span
 from elbowroom.pictures.renderer import Pixels, Renderer
+from elbowroom.world.extent import frame_times
 from elbowroom.world.world import World
+
+_GAP = 3  # pixels between the tiles of a strip
 
 
 def still(
@@ -20,14 +33,173 @@ def still(
     size: tuple[int, int] = (960, 640),
     camera: Camera | str | None = None,
     show: Show = "skin",
+    shapes_over: bool = False,
+    clouds: Sequence[Cloud] = (),
+    ghosts: Sequence[float] = (),
 ) -> Pixels:
-    """The world at time `t` as a picture (H, W, 3) uint8."""
-    look = Camera.looking(camera) if isinstance(camera, str) else camera
-    with Renderer(world, size=size, camera=look, show=show, span=(t, t)) as renderer:
-        return renderer.draw(t)
+    """The world at time `t` (seconds) as a picture (H, W, 3) uint8.
+
+    `camera` may be the name of a look ('front', 'side', …); `ghosts` are further times drawn faintly, the
+    first ones faintest; `clouds` are points drawn besides the world.
+    """
+    times = [t, *ghosts]
+    span = (min(times), max(times))
+    with Renderer(
+        world,
+        size=size,
+        camera=_camera(camera),
+        show=show,
+        shapes_over=shapes_over,
+        clouds=clouds,
+        span=span,
+    ) as renderer:
+        return renderer.draw(t, ghosts=list(zip(ghosts, _fading(len(ghosts)), strict=True)))
+
+
+def strip(
+    world: World,
+    times: ArrayLike | None = None,
+    *,
+    n: int = 8,
+    layout: Literal["tiles", "path"] = "tiles",
+    size: tuple[int, int] | None = None,
+    columns: int | None = None,
+    camera: Camera | str | None = None,
+    show: Show = "skin",
+    clouds: Sequence[Cloud] = (),
+    labels: bool = True,
+) -> Pixels:
+    """Several moments in one picture: tiles side by side, or all figures together along their path.
+
+    `times` in seconds, else `n` spread over the whole motion. `size` is that of one tile (default 240 × 320),
+    or for 'path' of the whole picture (default 1600 × 500). Tiles carry their time where `labels`.
+    """
+    moments = _moments(whole_span(world, clouds), times, n)
+    span = (float(moments.min()), float(moments.max()))
+    if layout == "path":
+        look = Camera.looking("side", follow="") if camera is None else _camera(camera)
+        with Renderer(
+            world, size=size or (1600, 500), camera=look, show=show, clouds=clouds, span=span
+        ) as renderer:
+            return renderer.draw(float(moments[-1]), ghosts=[(float(t), 1.0) for t in moments[:-1]])
+    if layout != "tiles":
+        raise BadValue(f"a strip is laid out as 'tiles' or along the 'path', not '{layout}'.")
+    look = _camera(camera) or Camera()
+    if look.follow is None and len(world.characters) == 1:
+        look = Camera(**{**vars(look), "follow": next(iter(world.characters))})
+    with Renderer(
+        world, size=size or (240, 320), camera=look, show=show, clouds=clouds, span=span
+    ) as renderer:
+        tiles = [renderer.draw(float(t)) for t in moments]
+    if labels:
+        tiles = [stamped(tile, f"{t:.2f} s") for tile, t in zip(tiles, moments, strict=True)]
+    return _tiled(tiles, columns or len(tiles))
+
+
+def film(
+    path: str | Path,
+    world: World,
+    *,
+    fps: float = 30.0,
+    size: tuple[int, int] = (960, 540),
+    camera: Camera | str | None = None,
+    show: Show = "skin",
+    shapes_over: bool = False,
+    clouds: Sequence[Cloud] = (),
+    span: tuple[float, float] | None = None,
+    ghosts: Sequence[float] = (),
+    labels: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> int:
+    """Write an MP4 (H.264) of the whole motion or of a span in seconds; returns how many frames it has.
+
+    `ghosts` are offsets in seconds (such as -0.4, -0.2) at which bodies are drawn faintly besides. `progress`
+    is called with the frames done and all frames. Odd sizes are made even, as H.264 wants them.
+    """
+    if not (np.isfinite(fps) and 0.0 < fps <= 1000.0):
+        raise BadValue(f"a film needs a rate between 0 and 1000 frames per second, not {fps}.")
+    if Path(path).suffix.lower() != ".mp4":
+        raise BadFile(path, "is no film", would_do="give a name that ends in .mp4")
+    size = (size[0] - size[0] % 2, size[1] - size[1] % 2)
+    span = span or whole_span(world, clouds)
+    times = frame_times(span, fps)
+    opacities = _fading(len(ghosts))
+    with (
+        Renderer(
+            world,
+            size=size,
+            camera=_camera(camera),
+            show=show,
+            shapes_over=shapes_over,
+            clouds=clouds,
+            span=span,
+        ) as renderer,
+        writing(path) as (stand_in,),
+    ):
+        writer = imageio_ffmpeg.write_frames(
+            str(stand_in),
+            size,
+            fps=fps,
+            codec="libx264",
+            pix_fmt_out="yuv420p",
+            macro_block_size=2,
+            quality=None,
+            output_params=["-crf", "20", "-preset", "veryfast", "-movflags", "+faststart"],
+        )
+        writer.send(None)
+        try:
+            for k, t in enumerate(times):
+                echoes = [(float(t + by), opacity) for by, opacity in zip(ghosts, opacities, strict=True)]
+                picture = renderer.draw(float(t), ghosts=echoes)
+                writer.send(stamped(picture, f"{t:.2f} s") if labels else picture)
+                if progress is not None:
+                    progress(k + 1, len(times))
+        finally:
+            writer.close()
+    return len(times)
 
 
 def write_png(path: str | Path, picture: Pixels) -> None:
     """Write a picture (H, W, 3) uint8, all or nothing."""
     with writing(path) as (stand_in,):
         iio.imwrite(stand_in, picture, extension=".png")
+
+
+def stamped(picture: Pixels, text: str) -> Pixels:
+    """A copy of a picture with a line of text at its lower left."""
+    image = Image.fromarray(picture)
+    font = ImageFont.load_default(max(11, picture.shape[0] // 24))
+    at = (picture.shape[0] // 32, picture.shape[0] - picture.shape[0] // 40)
+    ImageDraw.Draw(image).text(at, text, fill=(70, 74, 80), font=font, anchor="lb")
+    return np.asarray(image)
+
+
+def _camera(camera: Camera | str | None) -> Camera | None:
+    return Camera.looking(camera) if isinstance(camera, str) else camera
+
+
+def _fading(count: int) -> list[float]:
+    """Opacities of ghosts, faintest first."""
+    return [float(a) for a in np.linspace(0.16, 0.5, count)]
+
+
+def _moments(span: tuple[float, float], times: ArrayLike | None, n: int) -> Array:
+    if times is None:
+        if not 1 <= n <= 1000:
+            raise BadValue(f"a strip has between 1 and 1000 frames, not {n}.")
+        return np.linspace(*span, n)
+    moments = np.atleast_1d(np.asarray(times, dtype=float))
+    if moments.ndim != 1 or not len(moments) or not np.all(np.isfinite(moments)):
+        raise BadValue("a strip needs at least one time, in seconds.")
+    return moments
+
+
+def _tiled(tiles: list[Pixels], columns: int) -> Pixels:
+    """Tiles of one size in rows, with a light gap between them."""
+    height, width, _ = tiles[0].shape
+    rows = -(-len(tiles) // columns)
+    sheet = np.full((rows * (height + _GAP) - _GAP, columns * (width + _GAP) - _GAP, 3), 250, dtype=np.uint8)
+    for k, tile in enumerate(tiles):
+        y, x = (k // columns) * (height + _GAP), (k % columns) * (width + _GAP)
+        sheet[y : y + height, x : x + width] = tile
+    return sheet

@@ -7,8 +7,9 @@ from importlib.resources import files
 
 import moderngl
 import numpy as np
+from numpy.typing import NDArray
 
-from elbowroom.character.visual import Show, visible
+from elbowroom.character.visual import Show, shapes_skin, visible
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.pictures.camera import Camera, View
@@ -20,10 +21,11 @@ from elbowroom.pictures.surfaces import Figure, Surface, mesh_surface
 from elbowroom.world.extent import action, box_corners, joint_transforms
 from elbowroom.world.world import World
 
-Pixels = np.ndarray  # (H, W, 3) uint8
+Pixels = NDArray[np.uint8]  # (H, W, 3)
 
 # What is higher than this above the floor (and above the action) casts no shadow: rooms may have ceilings.
 _HEADROOM = 2.4
+_SHAPES_OVER_SKIN = 0.38  # opacity
 
 
 class Renderer:
@@ -36,10 +38,14 @@ class Renderer:
         size: tuple[int, int] = (960, 640),
         camera: Camera | None = None,
         show: Show = "skin",
+        shapes_over: bool = False,
         clouds: Sequence[Cloud] = (),
         span: tuple[float, float] | None = None,
     ) -> None:
-        """`size` is width and height in pixels; `span` the seconds that the camera has to hold, else all."""
+        """`size` is width and height in pixels; `span` the seconds that the camera has to hold, else all.
+
+        `shapes_over` draws the collision shapes translucent over what `show` gives.
+        """
         if min(size) < 8 or max(size) > 8192:
             raise BadValue(f"a picture is between 8 and 8192 pixels wide and high, not {size[0]}×{size[1]}.")
         self.world, self.size = world, size
@@ -57,6 +63,11 @@ class Renderer:
         self._objects = {name: mesh_surface(self._programs, [o.mesh]) for name, o in world.objects.items()}
         self._figures = {
             name: Figure(self._programs, visible(world.body(name), show)) for name in world.characters
+        }
+        self._shapes = {
+            name: Figure(self._programs, shapes_skin(world.body(name)))
+            for name in world.characters
+            if shapes_over and world.body(name).shapes
         }
         samples = min(4, context.max_samples)
         self._canvas = context.framebuffer(
@@ -78,7 +89,10 @@ class Renderer:
         self, t: float, *, ghosts: Iterable[tuple[float, float]] = (), view: View | None = None
     ) -> Pixels:
         """The picture at time `t` in seconds; `ghosts` are further times with their opacity in 0..1."""
-        view = view or self.direction.view(t)
+        with self._context:  # another renderer may have drawn in between
+            return self._draw(t, list(ghosts), view or self.direction.view(t))
+
+    def _draw(self, t: float, ghosts: list[tuple[float, float]], view: View) -> Pixels:
         solid: list[tuple[Surface, Array]] = []
         faint: list[tuple[float, list[tuple[Surface, Array]]]] = []
         points = [action(self.world, t), *_cloud_points(self._clouds, t)]
@@ -89,6 +103,8 @@ class Renderer:
                 points.append(action(self.world, time))
             else:
                 faint.append((opacity, exposed))
+        if self._shapes:
+            faint.append((_SHAPES_OVER_SKIN, self._posed(self._shapes, t, 0)))
         passing = [mesh_surface(self._programs, [cloud.mesh(t)]) for cloud in self._clouds]
         solid += [(surface, np.eye(4)) for surface in passing if surface is not None]
         if self._static is not None:
@@ -105,14 +121,17 @@ class Renderer:
 
     def _exposed(self, t: float, exposure: int) -> list[tuple[Surface, Array]]:
         """Bodies and objects at a time."""
-        out = [
-            (figure.posed(joint_transforms(self.world.characters[name], t)[0], exposure), np.eye(4))
-            for name, figure in self._figures.items()
-        ]
+        out = self._posed(self._figures, t, exposure)
         for name, surface in self._objects.items():
             if surface is not None:
                 out.append((surface, np.asarray(self.world.objects[name].path(t), dtype=float)))
         return out
+
+    def _posed(self, figures: dict[str, Figure], t: float, exposure: int) -> list[tuple[Surface, Array]]:
+        return [
+            (figure.posed(joint_transforms(self.world.characters[name], t)[0], exposure), np.eye(4))
+            for name, figure in figures.items()
+        ]
 
     def _light(self, points: Array, solid: list[tuple[Surface, Array]], view: View) -> None:
         """Depth maps of the key light and the sky."""

@@ -11,7 +11,6 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.normals import SmoothNormals, creased, welded
 from elbowroom.geometry.rotations import Array
 
-LAYOUT = "3f 3f 3f"
 ATTRIBUTES = ("in_position", "in_normal", "in_color")
 
 
@@ -52,8 +51,10 @@ class Surface:
 
     def release(self) -> None:
         """Give the buffers back."""
-        for thing in (*self._arrays.values(), *self._owned):
-            thing.release()
+        for array in self._arrays.values():
+            array.release()
+        for buffer in self._owned:
+            buffer.release()
 
 
 def packed(positions: Array, normals: Array) -> bytes:
@@ -68,8 +69,8 @@ def mesh_surface(programs: dict[str, moderngl.Program], meshes: list[Mesh]) -> S
         return None
     positions = np.concatenate([m.vertices[m.faces].reshape(-1, 3) for m in meshes])
     normals = np.concatenate([creased(m.vertices, m.faces).reshape(-1, 3) for m in meshes])
-    colors = np.concatenate([np.tile(np.float32(m.color), (3 * len(m.faces), 1)) for m in meshes])
-    return Surface(programs, packed(positions, normals), colors.tobytes())
+    colors = np.concatenate([np.tile(m.color, (3 * len(m.faces), 1)) for m in meshes])
+    return Surface(programs, packed(positions, normals), colors.astype(np.float32).tobytes())
 
 
 class Figure:

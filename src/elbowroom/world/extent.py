@@ -62,8 +62,8 @@ def body_points(motion: Motion, times: ArrayLike) -> Array:
     body = motion.body
     assert isinstance(body, Character)
     joints, local = outline(body)
-    T = joint_transforms(motion, times)
-    return np.einsum("tnij,nj->tni", T[:, joints, :3, :3], local) + T[:, joints, :3, 3]
+    T = joint_transforms(motion, times)[:, joints]
+    return np.einsum("tnij,nj->tni", T[..., :3, :3], local) + T[..., :3, 3]
 
 
 def outline(character: Character) -> tuple[NDArray[np.int32], Array]:
