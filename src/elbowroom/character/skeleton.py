@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import frozen
-from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.geometry.rotations import Array, conjugate, multiply, normalize
 from elbowroom.kernels import pose as pose_kernels
 
 
@@ -119,6 +119,22 @@ class Skeleton:
         pose_kernels.forward(
             self.parents, self.offsets, p.reshape(n, 3), q.reshape(n, j, 4), out.reshape(n, j, 4, 4)
         )
+        return out
+
+    def orientations(self, rotations: ArrayLike) -> Array:
+        """World rotations of all joints (..., J, 4) from local ones of the same shape."""
+        q = np.asarray(rotations, dtype=float)
+        out = np.array(q)
+        for j, parent in enumerate(self.parents):
+            if parent >= 0:
+                out[..., j, :] = multiply(out[..., parent, :], q[..., j, :])
+        return out
+
+    def local(self, orientations: ArrayLike) -> Array:
+        """Local rotations of all joints (..., J, 4) from world ones: the inverse of `orientations`."""
+        W = np.asarray(orientations, dtype=float)
+        out = np.array(W)
+        out[..., 1:, :] = multiply(conjugate(W[..., self.parents[1:], :]), W[..., 1:, :])
         return out
 
     def at(self, pose: Pose) -> Array:
