@@ -11,7 +11,7 @@ from elbowroom.character.skeleton import Skeleton
 from elbowroom.character.skin import Skin
 from elbowroom.errors import BadValue
 from elbowroom.geometry.mesh import Color, Mesh
-from elbowroom.geometry.tessellate import octahedron, shape_mesh, sphere
+from elbowroom.geometry.tessellate import capsule_mesh, octahedron, shape_mesh
 
 Show = Literal["skin", "shapes", "bones"]
 SHOWS: tuple[Show, ...] = ("skin", "shapes", "bones")
@@ -45,7 +45,7 @@ def bones_skin(skeleton: Skeleton, color: Color = BONE_COLOR) -> Skin:
     parts: list[tuple[int, Mesh]] = []
     for j, parent in enumerate(skeleton.parents):
         width = float(np.clip(0.18 * length[j], 0.04 * reach, 0.6 * reach)) if length[j] > 0 else 0.1 * reach
-        parts.append((j, sphere(max(0.28 * width, 1e-3), segments=8)))
+        parts.append((j, capsule_mesh(max(0.28 * width, 1e-3), 0.0, segments=8)))
         if parent >= 0 and length[j] > 1e-6:
             parts.append((int(parent), octahedron(np.zeros(3), skeleton.offsets[j], width)))
     return _rigid_skin(parts, len(skeleton), color)

@@ -1,4 +1,4 @@
-"""Meshes of simple solids, and the one tessellation of collision shapes that pictures and files share."""
+"""Meshes of simple solids, for furniture and props; `tessellate` gives those of collision shapes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from elbowroom.geometry.mesh import Color, Mesh
 from elbowroom.geometry.rotations import about
-from elbowroom.geometry.shapes import Shape
 from elbowroom.geometry.transforms import transform
 
 GREY: Color = (0.62, 0.64, 0.66)
@@ -54,20 +53,3 @@ def merge(meshes: Iterable[Mesh], color: Color | None = None) -> Mesh:
 def turned(mesh: Mesh, angle: float, at: ArrayLike = (0.0, 0.0, 0.0)) -> Mesh:
     """The mesh turned by `angle` (radians) about z and then moved to `at` (3,)."""
     return mesh.moved(transform(at, about([0.0, 0.0, 1.0], angle)))
-
-
-def shape_mesh(shape: Shape, color: Color = GREY) -> Mesh:
-    """Triangles of a collision shape, in its joint's frame."""
-    if shape.kind == "mesh":
-        assert shape.mesh is not None
-        local = Mesh(shape.mesh.vertices, shape.mesh.faces, color)
-    elif shape.kind == "box":
-        local = box(2.0 * shape.size, color=color)
-    elif shape.kind == "sphere":
-        local = sphere(float(shape.size[0]), color=color)
-    else:
-        radius, half = float(shape.size[0]), float(shape.size[1])
-        solid = trimesh.creation.capsule(height=2 * half, radius=radius, count=[12, 16])
-        # trimesh versions differ in where they put the capsule's origin
-        local = _mesh(solid, -np.mean(solid.bounds, axis=0), color)
-    return local.moved(shape.T_joint_shape)

@@ -1,4 +1,4 @@
-"""Triangles of simple solids, for pictures and for files that know nothing but meshes.
+"""Triangles of collision shapes and bones, for pictures and for files that know nothing but meshes.
 
 Round solids share their vertices, so normals averaged over faces come out smooth; solids with edges have
 vertices of their own on every face, so they come out sharp.
@@ -6,26 +6,18 @@ vertices of their own on every face, so they come out sharp.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.geometry.mesh import Color, Mesh
 from elbowroom.geometry.rotations import arc
 from elbowroom.geometry.shapes import Shape
+from elbowroom.geometry.solids import GREY, box
 from elbowroom.geometry.transforms import transform
-
-GREY: Color = (0.62, 0.64, 0.66)
-
-
-def sphere(radius: float, *, segments: int = 16, color: Color = GREY) -> Mesh:
-    """Ball about the origin, `segments` around and half as many from pole to pole."""
-    return capsule_mesh(radius, 0.0, segments=segments, color=color)
 
 
 def capsule_mesh(radius: float, half_length: float, *, segments: int = 16, color: Color = GREY) -> Mesh:
-    """Capsule about the origin along z; `half_length` reaches to the centres of its end caps."""
+    """Capsule about the origin along z; `half_length` reaches to the centres of its end caps, 0 gives a ball."""
     rings = max(2, segments // 4)
     up = np.linspace(0.0, np.pi / 2, rings + 1)[:-1]  # the poles are single vertices
     latitudes = np.concatenate([-up[::-1], up] if half_length > 0 else [-up[:0:-1], up])
@@ -59,18 +51,6 @@ def _ring_faces(rings: int, segments: int) -> NDArray[np.int32]:
     return np.concatenate(parts).astype(np.int32)
 
 
-def box(half: ArrayLike, *, color: Color = GREY) -> Mesh:
-    """Box about the origin with half extents (3,) in metres."""
-    square = np.array([[-1, -1, 1], [1, -1, 1], [1, 1, 1], [-1, 1, 1]], dtype=float)
-    sides = []
-    for axis in range(3):
-        for sign in (1.0, -1.0):
-            side = np.roll(square * [1.0, 1.0, sign], axis + 1, axis=1)
-            sides.append(side if sign > 0 else side[::-1])
-    faces = np.concatenate([np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int32) + 4 * i for i in range(6)])
-    return Mesh(np.concatenate(sides) * np.asarray(half, dtype=float), faces, color)
-
-
 def octahedron(a: ArrayLike, b: ArrayLike, width: float, *, color: Color = GREY) -> Mesh:
     """A bone as animation programs draw it, from `a` to `b` (3,), thickest (`width` across) near `a`."""
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
@@ -86,23 +66,20 @@ def octahedron(a: ArrayLike, b: ArrayLike, width: float, *, color: Color = GREY)
     ).moved(transform(a, turn))
 
 
+def faceted(mesh: Mesh) -> Mesh:
+    """The same triangles without shared vertices, so that every face keeps a normal of its own."""
+    corners = mesh.vertices[mesh.faces].reshape(-1, 3)
+    return Mesh(corners, np.arange(len(corners), dtype=np.int32).reshape(-1, 3), mesh.color)
+
+
 def shape_mesh(shape: Shape, *, segments: int = 20, color: Color = GREY) -> Mesh:
     """Surface of a collision shape in the frame of its joint."""
-    if shape.kind == "capsule":
-        mesh = capsule_mesh(shape.size[0], shape.size[1], segments=segments, color=color)
-    elif shape.kind == "sphere":
-        mesh = sphere(shape.size[0], segments=segments, color=color)
+    if shape.kind in ("capsule", "sphere"):
+        half_length = shape.size[1] if shape.kind == "capsule" else 0.0
+        mesh = capsule_mesh(shape.size[0], half_length, segments=segments, color=color)
     elif shape.kind == "box":
-        mesh = box(shape.size, color=color)
+        mesh = faceted(box(2.0 * shape.size, color=color))
     else:
-        mesh = shape.mesh if shape.mesh is not None else merged([])
+        assert shape.mesh is not None
+        mesh = faceted(Mesh(shape.mesh.vertices, shape.mesh.faces, color))
     return mesh.moved(shape.T_joint_shape)
-
-
-def merged(meshes: Sequence[Mesh]) -> Mesh:
-    """One mesh of all triangles, in the colour of the first."""
-    if not meshes:
-        return Mesh(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int32))
-    starts = np.cumsum([0, *(len(m.vertices) for m in meshes[:-1])], dtype=np.int32)
-    faces = np.concatenate([m.faces + start for m, start in zip(meshes, starts, strict=True)])
-    return Mesh(np.concatenate([m.vertices for m in meshes]), faces, meshes[0].color)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from elbowroom.errors import BadValue
 from elbowroom.geometry.mesh import Color, Mesh, frozen
 from elbowroom.geometry.rotations import Array, arc, to_matrix
-from elbowroom.geometry.tessellate import capsule_mesh, sphere
+from elbowroom.geometry.tessellate import capsule_mesh
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class Cloud:
         """Balls and lines at a time."""
         points = self.at(t)
         seen = np.all(np.isfinite(points), axis=-1)
-        ball = sphere(self.radius, segments=10)
+        ball = capsule_mesh(self.radius, 0.0, segments=10)
         vertices = (points[seen][:, None, :] + ball.vertices).reshape(-1, 3)
         faces = _repeated(ball, int(np.count_nonzero(seen)))
         a, b = (self.lines[seen[self.lines].all(axis=1)]).T

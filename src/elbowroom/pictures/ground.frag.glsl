@@ -2,7 +2,6 @@
 #include light
 uniform vec3 center;
 uniform float radius;
-uniform vec3 key_direction;
 in vec3 position;
 out vec4 result;
 

@@ -3,6 +3,7 @@ uniform mat4 key_from_world;      // to texture coordinates and depth in 0..1
 uniform mat4 sky_from_world;
 uniform sampler2DShadow key_map;
 uniform sampler2D sky_map;
+uniform vec3 key_direction;       // towards the light
 uniform float key_blur;           // how far shadows' edges are spread, in texture coordinates
 uniform float sky_radius;         // half a metre in texture coordinates of the sky map
 uniform float sky_depth;          // metres spanned by the depth of the sky map
@@ -20,7 +21,8 @@ mat2 turned(vec2 pixel) {
 
 float key_light(vec3 point, vec3 n) {
     // moved off the surface by more than the blur reaches, or a surface would shade itself
-    vec3 at = (key_from_world * vec4(point + 0.022 * n, 1.0)).xyz;
+    float grazing = 1.0 - clamp(dot(n, key_direction), 0.0, 1.0);
+    vec3 at = (key_from_world * vec4(point + (0.012 + 0.03 * grazing) * n, 1.0)).xyz;
     at.z -= 0.0004;
     if (any(lessThan(at, vec3(0.0))) || any(greaterThan(at, vec3(1.0)))) return 1.0;
     mat2 turn = turned(gl_FragCoord.xy);

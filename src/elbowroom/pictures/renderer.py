@@ -189,8 +189,10 @@ class Renderer:
         for opacity, surfaces in faint:
             # depth first, so that of a faint body only the nearest layer is blended
             self._canvas.color_mask = (False, False, False, False)
+            self._canvas.use()
             self._draw_all(surfaces, "scene")
             self._canvas.color_mask = (True, True, True, True)
+            self._canvas.use()
             program["alpha"] = opacity
             self._context.depth_func = "<="
             self._draw_all(surfaces, "scene")

@@ -1,7 +1,6 @@
 #version 330
 #include light
 uniform vec3 eye;
-uniform vec3 key_direction;       // towards the light
 uniform float alpha;
 in vec3 position;
 in vec3 normal;
