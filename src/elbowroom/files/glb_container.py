@@ -1,0 +1,211 @@
+"""The container of a glTF file: chunks, buffers and accessors, lengths checked before memory is taken."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from pathlib import Path
+from urllib.parse import unquote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.errors import BadFile
+from elbowroom.files.glb_json import Part, parse
+from elbowroom.geometry.rotations import Array
+
+_COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
+_WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
+_COMPRESSED = {"KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_meshopt_compression"}
+
+# Numbers decoded from one file at most: ten times the largest scenes, in time and memory that hurt nobody.
+_BUDGET = 60_000_000
+
+_WANTED = "a .glb or .gltf file of version 2 would do"
+
+
+class Container:
+    """A glTF file: its JSON and its binary data."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise BadFile(path, f"cannot be read ({error.strerror or error})") from None
+        text, blob = _chunks(path, data) if data[:4] == b"glTF" else (data, None)
+        if blob is None and not data.lstrip()[:1] == b"{" and data[:4] != b"glTF":
+            raise BadFile(path, "is not glTF", would_do=_WANTED)
+        self.json = parse(path, text)
+        self._check_version()
+        self.buffers = [self._buffer(i, b, blob) for i, b in enumerate(self.json.parts("buffers", "buffer"))]
+        self.views = self.json.parts("bufferViews", "buffer view")
+        self.accessors = self.json.parts("accessors", "accessor")
+        self._decoded: dict[int, NDArray] = {}
+        self._budget = _BUDGET
+
+    def _check_version(self) -> None:
+        asset = self.json.part("asset")
+        version = asset.text("version") if asset else ""
+        if not version.startswith("2."):
+            raise BadFile(self.path, f"is glTF of version '{version[:8]}'", would_do=_WANTED)
+        required = self.json.values.get("extensionsRequired", [])
+        compressed = [e for e in required if e in _COMPRESSED] if isinstance(required, list) else []
+        if compressed:
+            raise BadFile(
+                self.path,
+                f"is compressed with {compressed[0]}",
+                would_do="export it again without mesh compression",
+            )
+
+    def _buffer(self, i: int, part: Part, blob: bytes | None) -> memoryview:
+        length = part.integer("byteLength")
+        if "uri" not in part:
+            if i != 0 or blob is None:
+                part.fail("has no data")
+            data = blob
+        else:
+            data = self._from_uri(part)
+        if length > len(data):
+            part.fail(f"claims {length} bytes", f"the file holds {len(data)}")
+        return memoryview(data)[:length]
+
+    def _from_uri(self, part: Part) -> bytes:
+        uri = part.text("uri")
+        if uri.startswith("data:"):
+            try:
+                return base64.b64decode(uri.partition(",")[2], validate=True)
+            except (binascii.Error, ValueError):
+                part.fail("holds base64 text that breaks off")
+        name = unquote(uri)
+        beside = self.path.parent / name
+        if "://" in name or "\0" in name or Path(name).is_absolute() or not name:
+            part.fail(f"lies at '{uri[:60]}'", "a file beside the .gltf would do")
+        try:
+            return beside.read_bytes()
+        except OSError:
+            part.fail(f"needs the file '{name[:80]}', which is not beside it")
+
+    def _view(self, part: Part, of: Part) -> tuple[memoryview, int]:
+        """Bytes of a buffer view and its stride (0 where packed)."""
+        buffer = self.buffers[part.index("buffer", len(self.buffers), "buffer")]
+        start, length = part.integer("byteOffset", 0), part.integer("byteLength")
+        if start + length > len(buffer):
+            part.fail(
+                f"points outside of its buffer (bytes {start} to {start + length})",
+                f"it has {len(buffer)} bytes",
+            )
+        return buffer[start : start + length], part.integer("byteStride", 0, 0, 252)
+
+    def _elements(self, part: Part, view: Part, start: int, count: int, kind: str, width: int) -> NDArray:
+        """`count` rows of `width` numbers of one component type, out of a buffer view, (count, width)."""
+        data, stride = self._view(view, part)
+        row = np.dtype(kind).itemsize * width
+        stride = stride or row
+        if stride < row:
+            view.fail(f"has a stride of {stride} bytes for elements of {row}")
+        end = start + (count - 1) * stride + row if count else start
+        if end > len(data):
+            part.fail(f"claims {count} elements up to byte {end}", f"its buffer view has {len(data)} bytes")
+        self._spend(part, count * width)
+        out = np.ndarray((count, width), kind, data, start, (stride, np.dtype(kind).itemsize))
+        return np.ascontiguousarray(out)
+
+    def _spend(self, part: Part, numbers: int) -> None:
+        self._budget -= numbers
+        if self._budget < 0:
+            part.fail("asks for more numbers than any real file", f"{_BUDGET} in all are read")
+
+    def array(self, index: int, kinds: tuple[str, ...], what: str) -> Array:
+        """An accessor's numbers as floats, (N, width), finite; normalised integers become fractions.
+
+        `kinds` are the element types that make sense here, e.g. ("VEC3",); `what` names the use for errors.
+        """
+        raw, normalised = self._raw(index, kinds, what)
+        out = raw.astype(float)
+        if normalised and raw.dtype.kind in "iu":
+            out = np.maximum(out / np.iinfo(raw.dtype).max, -1.0)
+        if not np.all(np.isfinite(out)):
+            self.accessors[index].fail(f"holds numbers that are not finite ({what})")
+        return out
+
+    def whole(self, index: int, kinds: tuple[str, ...], what: str, below: int, of: str) -> NDArray[np.int64]:
+        """An accessor's whole numbers, (N, width), each from 0 to `below` - 1."""
+        raw, _ = self._raw(index, kinds, what)
+        if raw.dtype.kind != "u":
+            self.accessors[index].fail(f"is not of an unsigned integer type ({what})")
+        if raw.size and int(raw.max()) >= below:
+            self.accessors[index].fail(f"points to {of} {int(raw.max())} ({what})", f"there are {below}")
+        return raw.astype(np.int64)
+
+    def _raw(self, index: int, kinds: tuple[str, ...], what: str) -> tuple[NDArray, bool]:
+        part = self.accessors[index]
+        kind = part.text("type")
+        if kind not in kinds:
+            part.fail(f"is of type '{kind[:12]}' ({what})", f"{' or '.join(kinds)} would do")
+        if index not in self._decoded:
+            self._decoded[index] = self._decode(part, _WIDTHS[kind])
+        return self._decoded[index], part.values.get("normalized") is True
+
+    def _decode(self, part: Part, width: int) -> NDArray:
+        component = _COMPONENTS.get(part.integer("componentType"))
+        if component is None:
+            part.fail(f"has the unknown component type {part.values['componentType']}")
+        count = part.integer("count")
+        view = part.index("bufferView", len(self.views), "buffer view", -1)
+        if view >= 0:
+            out = self._elements(
+                part, self.views[view], part.integer("byteOffset", 0), count, component, width
+            )
+        else:
+            self._spend(part, 8 * count * width)  # zeros cost nothing in the file, so they are charged dearly
+            out = np.zeros((count, width), component)
+        sparse = part.part("sparse")
+        if sparse is not None and count:
+            out = self._patched(out, sparse, component, width)
+        return out
+
+    def _patched(self, out: NDArray, sparse: Part, component: str, width: int) -> NDArray:
+        changed = sparse.integer("count", None, 0, len(out))
+        at_part, to_part = sparse.part("indices"), sparse.part("values")
+        if at_part is None or to_part is None:
+            sparse.fail("lacks indices or values")
+        kind = _COMPONENTS.get(at_part.integer("componentType"), "")
+        if kind not in ("<u1", "<u2", "<u4"):
+            at_part.fail("has no unsigned integer type")
+        views = [
+            self.views[p.index("bufferView", len(self.views), "buffer view")] for p in (at_part, to_part)
+        ]
+        at = self._elements(at_part, views[0], at_part.integer("byteOffset", 0), changed, kind, 1)[:, 0]
+        if changed and int(at.max()) >= len(out):
+            at_part.fail(f"points to element {int(at.max())}", f"there are {len(out)}")
+        out = out.copy()
+        out[at] = self._elements(
+            to_part, views[1], to_part.integer("byteOffset", 0), changed, component, width
+        )
+        return out
+
+
+def _chunks(path: Path, data: bytes) -> tuple[bytes, bytes | None]:
+    """The JSON text and the binary chunk of a GLB file."""
+    if len(data) < 20:
+        raise BadFile(path, f"breaks off after {len(data)} bytes", would_do=_WANTED)
+    version, length = int.from_bytes(data[4:8], "little"), int.from_bytes(data[8:12], "little")
+    if version != 2:
+        raise BadFile(path, f"is GLB of version {version}", would_do=_WANTED)
+    if length > len(data):
+        raise BadFile(path, f"claims {length} bytes but holds {len(data)}", would_do="it may be cut off")
+    size = int.from_bytes(data[12:16], "little")
+    if data[16:20] != b"JSON" or 20 + size > len(data):
+        raise BadFile(path, "does not begin with a whole JSON chunk", where="byte 12")
+    text, at = data[20 : 20 + size], 20 + size
+    if at + 8 > len(data):
+        return text, None
+    size, kind = int.from_bytes(data[at : at + 4], "little"), data[at + 4 : at + 8]
+    if kind != b"BIN\0":
+        return text, None
+    if at + 8 + size > len(data):
+        raise BadFile(
+            path, f"its binary chunk claims {size} bytes", where=f"byte {at}", would_do="it may be cut off"
+        )
+    return text, data[at + 8 : at + 8 + size]
