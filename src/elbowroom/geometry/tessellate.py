@@ -17,7 +17,7 @@ from elbowroom.geometry.transforms import transform
 
 
 def capsule_mesh(radius: float, half_length: float, *, segments: int = 16, color: Color = GREY) -> Mesh:
-    """Capsule about the origin along z; `half_length` reaches to the centres of its end caps, 0 gives a ball."""
+    """Capsule about the origin along z; `half_length` reaches to the middle of its caps; 0 gives a ball."""
     rings = max(2, segments // 4)
     up = np.linspace(0.0, np.pi / 2, rings + 1)[:-1]  # the poles are single vertices
     latitudes = np.concatenate([-up[::-1], up] if half_length > 0 else [-up[:0:-1], up])

@@ -49,9 +49,10 @@ class Direction:
             moving = world.characters or world.objects or not clouds
             points = [stage(world, action(world, times))] if moving else []
             for cloud in clouds:
-                seen = cloud.points.reshape(-1, 3)
-                points.append(seen[np.isfinite(seen).all(axis=-1)])
+                points.append(_usual(cloud, start, end))
             cast = np.concatenate(points)
+            if not len(cast):
+                cast = action(World(), times)
         else:
             motion = world.characters[who]
             rate = (len(times) - 1) / max(end - start, 1e-9)
@@ -75,6 +76,17 @@ def _followed(world: World, camera: Camera, times: Array) -> str | None:
         if float(np.linalg.norm(np.ptp(roots, axis=0))) > _FAR:
             return name
     return None
+
+
+def _usual(cloud: Cloud, start: float, end: float) -> Array:
+    """Points of a cloud within a span, without the few that a recording throws far away."""
+    seen = np.concatenate([cloud.at(t) for t in np.linspace(start, end, _SAMPLES)])
+    seen = seen[np.isfinite(seen).all(axis=-1)]
+    if not len(seen):
+        return seen
+    low, high = np.percentile(seen, [1.0, 99.0], axis=0)
+    slack = 0.15 * (high - low).max()
+    return seen[np.all((seen >= low - slack) & (seen <= high + slack), axis=-1)]
 
 
 def _smooth(track: Array, rate: float) -> Array:
