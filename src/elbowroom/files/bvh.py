@@ -1,17 +1,19 @@
 """Read BVH: hierarchy and motion of any dialect become a clip in metres, Z up.
 
 What is done with the format's oddities:
-- Position channels are absolute: the joint's OFFSET is not added to them. On joints below the root they are taken as
-  bone vectors of constant length; the largest deviation is told.
+- Position channels are absolute: the joint's OFFSET is not added to them. On joints below the root they are
+  taken as bone vectors of constant length; the largest deviation is told.
 - A root that only carries a moving hips joint (a 'reference' node) is folded into it.
-- End Sites carry the length of the last bone. They become leaf joints named '<joint>_end', without motion of their
-  own: so toes, head and fingers keep their length in every format that is written, and Blender draws them.
+- End Sites carry the length of the last bone. They become leaf joints named '<joint>_end', without motion of
+  their own: so toes, head and fingers keep their length in every format that is written, and Blender draws
+  them.
 - Artificial first frames (T poses) stay in the clip and are counted in `Source.lead`.
 - The 2010 conversion of CMU's library dropped the length of the bones that branch; `fix_rig` puts it back.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -44,8 +46,9 @@ def read_bvh(
 ) -> Clip:
     """A BVH file as a clip on its own skeleton, or retargeted to `character`.
 
-    units: metres per file unit; up: 'Y' or 'Z'; fps: frames per second. What is not given is guessed, and told in
-    `clip.source.notes`. `fix_rig` puts back bone lengths that the CMU conversion is known to have dropped.
+    units: metres per file unit; up: 'Y' or 'Z'; fps: frames per second. What is not given is guessed, and
+    told in `clip.source.notes`. `fix_rig` puts back bone lengths that the CMU conversion is known to have
+    dropped.
     """
     raw = parse_bvh(path)
     notes = list(raw.notes)
@@ -71,6 +74,9 @@ def read_bvh(
     units = conv.checked_units(units)
     offsets, root = offsets * units, root * units
 
+    if cmu:
+        offsets, note = mend(names, offsets, fix_rig)
+        notes.append(note)
     if up is None:
         some = np.unique(np.linspace(lead, len(root) - 1, 60).astype(int))
         up, note = conv.guess_up(
@@ -85,20 +91,15 @@ def read_bvh(
     )
 
     rate = conv.rate_of(raw.frame_time) if fps is None else conv.checked_fps(fps)
-    if cmu:
-        offsets, note = mend(names, offsets, fix_rig)
-        notes.append(note)
     skeleton = Skeleton(tuple(names), parents, offsets)
     some = np.unique(np.linspace(lead, len(root) - 1, 64).astype(int))
     own = as_character(skeleton, name=Path(path).stem, poses=q[some])
-    clip = Clip(own, rate, root, q, name=Path(path).stem)
+    source = Source(str(path), "bvh", units, up, lead, euler)
+    clip = Clip(own, rate, root, q, name=Path(path).stem, source=source)
     notes.append(_rate_note(raw.frame_time, rate, fps))
-    if fps is None and {"left_foot", "right_foot"} <= set(own.roles):
-        feet = clip.positions()[lead:, [own.roles["left_foot"], own.roles["right_foot"]]]
-        note_on_pace = conv.pace_note(feet[:, 0], feet[:, 1], conv.body_height(parents, offsets), rate)
-        notes += [note_on_pace] if note_on_pace else []
-    source = Source(str(path), "bvh", units, up, lead, euler, tuple(notes))
-    clip = clip.with_(source=source)
+    if fps is None and (note_on_pace := conv.pace_note_of(clip)):
+        notes.append(note_on_pace)
+    clip = clip.with_(source=replace(source, notes=tuple(notes)))
     return clip if character is None else retarget(clip, character)
 
 
@@ -162,7 +163,7 @@ def _tracks(path: str | Path, raw: RawBvh, notes: list[str]) -> tuple[NDArray[np
                 worst, where = off, joint.name
     if where:
         notes.append(
-            "Joints below the root have position channels; bones are taken as rigid, with the median of each channel "
+            "Joints below the root have position channels; bones are taken as rigid, with each channel's median "
             f"(largest deviation {worst:.3g} file units, at '{where}')."
         )
     if len(joints) < 2:
@@ -171,7 +172,7 @@ def _tracks(path: str | Path, raw: RawBvh, notes: list[str]) -> tuple[NDArray[np
 
 
 def _places(joint: RawJoint, motion: Array) -> Array:
-    """Position of a joint in its parent's frame, (T, 3): its position channels, OFFSET where an axis has none.
+    """Position of a joint in its parent's frame, (T, 3): its channels, or OFFSET for an axis without one.
 
     Some writers put zeros into the channels and mean the OFFSET: then it is used.
     """
@@ -193,7 +194,7 @@ def _only_carries(joints: list[RawJoint], parents: NDArray[np.int32], motion: Ar
 
 
 def lead_frames(raw: RawBvh) -> int:
-    """How many frames at the start are artificial: whole degrees, mostly zero, and a jump away from the rest."""
+    """How many frames at the start are artificial: whole degrees, mostly zero, then a jump."""
     columns = [c for joint in raw.joints for c, _ in joint.rotations]
     angles = raw.motion[:, columns]
     if len(angles) < 3 or not columns:

@@ -1,4 +1,4 @@
-"""The text of a BVH file as plain arrays in the file's own units, axes and degrees; what it means is up to `bvh`."""
+"""The text of a BVH file as plain arrays in the file's own units, axes and degrees."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
 """Write BVH.
 
-A clip that came from a BVH file keeps the file's unit, up axis, bone frames and rotation orders. Any other is written
-in centimetres, Y up, order Z X Y. BVH has no rest rotations, so its zero pose is made the rest pose: joint frames are
-taken as aligned with the world then, whatever frames the rig (from a GLB file, say) has; joint positions are the same
-in every frame. Leaf joints named '<joint>_end' become End Sites; other leaves get an End Site half as long as the bone
-before them, since many readers insist on one. The root's OFFSET is zero: its channels are absolute.
+A clip that came from a BVH file keeps the file's unit, up axis, bone frames and rotation orders. Any other
+is written in centimetres, Y up, order Z X Y. BVH has no rest rotations, so its zero pose is made the rest
+pose: joint frames are taken as aligned with the world then, whatever frames the rig (from a GLB file, say)
+has; joint positions are the same in every frame. Leaf joints named '<joint>_end' become End Sites; other
+leaves get an End Site half as long as the bone before them, since many readers insist on one. The root's
+OFFSET is zero: its channels are absolute.
 """
 
 from __future__ import annotations
@@ -127,8 +128,9 @@ def _offset(offset: Array, digits: int) -> str:
 def continuous_euler(order: str, q: Array) -> Array:
     """Intrinsic Euler angles (T, 3), radians, of rotations (T, 4), without jumps from frame to frame.
 
-    Of the two ways to write a rotation each frame takes the one nearer to the frame before, whole turns included.
-    Where the middle angle is a right angle only a sum of the outer two is fixed: the first one is held then.
+    Of the two ways to write a rotation each frame takes the one nearer to the frame before, whole turns
+    included. Where the middle angle is a right angle only a sum of the outer two is fixed: the first one is
+    held then.
     """
     angles = rot.to_euler(order, q)
     parity = 1.0 if order in ("XYZ", "YZX", "ZXY") else -1.0

@@ -1,7 +1,8 @@
-"""What motion files leave unsaid: units, up axis, frame rate. Every guess comes with the sentence that tells it.
+"""What motion files leave unsaid: units, up axis, frame rate. Every guess comes with a sentence that tells it.
 
-elbowroom is in metres with +Z up. A file with Y up is turned by (x, y, z) -> (x, -z, y), all joint frames with it,
-so that a zero rotation in the file is a zero rotation here: offsets p become C p, rotations q become C q C^-1.
+elbowroom is in metres with +Z up. A file with Y up is turned by (x, y, z) -> (x, -z, y), all joint frames
+with it, so that a zero rotation in the file is a zero rotation here: offsets p become C p, rotations q
+become C q C^-1.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
+from elbowroom.motion.clip import Clip
 
 INCH = 0.0254
-# CMU's skeletons say ':units length 0.45', which means inches times 0.45; their BVH conversion kept the numbers.
+# CMU's skeletons say ':units length 0.45', which means inches times 0.45; their BVH conversion kept the
+# numbers.
 CMU_UNIT = INCH / 0.45
 NAMED_UNITS = {"metres": 1.0, "centimetres": 0.01, "inches": INCH, "millimetres": 0.001, "feet": 0.3048}
 # Heights of people, metres, small child to giant.
@@ -28,7 +31,7 @@ _SPAN_PER_HEIGHT = 1.4
 
 
 def body_height(parents: ArrayLike, offsets: ArrayLike) -> float:
-    """Rough height of a person, in the offsets' unit, from the bones alone: no pose is needed, lying people count too.
+    """Rough height of a person, in the offsets' unit, from the bones alone, so that no pose is needed.
 
     parents (J,) parent-first, offsets (J, 3).
     """
@@ -54,13 +57,13 @@ def guess_units(height: float, likely: tuple[str, float] | None = None) -> tuple
     able = {n: u for n, u in usual.items() if SHORTEST <= height * u <= TALLEST}
     if not able:
         return 0.01, (
-            f"Units unknown, centimetres assumed: the skeleton is about {height:.3g} units tall, which no usual unit "
-            "makes a person; say units to read otherwise."
+            f"Units unknown, centimetres assumed: the skeleton is about {height:.3g} units tall, which no usual "
+            "unit makes a person; say units to read otherwise."
         )
     name = min(able, key=lambda n: abs(math.log(height * able[n] / 1.65)))
     return able[name], (
-        f"Units assumed: {name} (1 = {able[name]:.5g} m), which makes a person about {height * able[name]:.1f} m tall; "
-        "say units to read otherwise."
+        f"Units assumed: {name} (1 = {able[name]:.5g} m), which makes a person about {height * able[name]:.1f} m "
+        "tall; say units to read otherwise."
     )
 
 
@@ -128,7 +131,7 @@ def file_rotations(q: ArrayLike, up: str) -> Array:
 
 
 def rate_of(frame_time: str) -> float:
-    """Frames per second from the text of a frame time: the whole number that its digits allow, if there is one.
+    """Frames per second from the text of a frame time: a whole number, if its digits allow one.
 
     '.0083333' means 120 and not 120.00048; '0.033' means 30.
     """
@@ -148,6 +151,16 @@ def rate_of(frame_time: str) -> float:
 _MOST_STEPS = 2.6
 
 
+def pace_note_of(clip: Clip) -> str | None:
+    """`pace_note` for a clip whose feet are known; None otherwise."""
+    roles = clip.character.roles
+    if not {"left_foot", "right_foot"} <= set(roles):
+        return None
+    feet = clip.positions()[clip.source.lead :, [roles["left_foot"], roles["right_foot"]]]
+    skeleton = clip.character.skeleton
+    return pace_note(feet[:, 0], feet[:, 1], body_height(skeleton.parents, skeleton.offsets), clip.fps)
+
+
 def pace_note(left: Array, right: Array, height: float, fps: float) -> str | None:
     """A sentence when someone walks in quicker steps than people can, which tells of a wrong frame rate.
 
@@ -165,8 +178,8 @@ def pace_note(left: Array, right: Array, height: float, fps: float) -> str | Non
     if quickest < _MOST_STEPS:
         return None
     return (
-        f"The walk makes {quickest:.1f} steps a second, quicker than people walk: the file probably plays too fast at "
-        f"{fps:g} fps; say fps {fps / 2:g} to read it at half the speed."
+        f"The walk makes {quickest:.1f} steps a second, quicker than people walk: the file probably plays too fast "
+        f"at {fps:g} fps; say fps {fps / 2:g} to read it at half the speed."
     )
 
 
@@ -195,7 +208,7 @@ def _step_frames(left: Array, right: Array, height: float, fps: float) -> NDArra
 
 
 def euler_to_quaternions(axes: Sequence[int], degrees: Array) -> Array:
-    """Rotations (T, 4) from columns of angles (T, n) about axes 0..2, multiplied in the order of the columns."""
+    """Rotations (T, 4) from angles (T, n) about axes 0..2, multiplied in the order of the columns."""
     if not axes:
         return np.tile(rot.IDENTITY, (len(degrees), 1))
     return rot.from_euler("".join("XYZ"[a] for a in axes), np.radians(degrees))

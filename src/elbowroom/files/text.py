@@ -35,7 +35,7 @@ def read_bytes(path: str | Path) -> bytes:
 
 
 def read_lines(path: str | Path, kind: str) -> list[str]:
-    """Lines of a text file without their ends; \\n, \\r\\n and \\r may be mixed. `kind` names the format in errors."""
+    """Lines of a text file without their ends, which may be mixed; `kind` names the format in errors."""
     raw = read_bytes(path)
     if not raw.strip():
         raise BadFile(path, "is empty", would_do=f"{kind} is text")

@@ -1,0 +1,221 @@
+"""Read the markers of C3D files: Intel, DEC and MIPS numbers, stored as integers or as floats.
+
+Written here and not left to a library because damaged files must end in one sentence: every offset, count
+and size is checked against the bytes that are there before anything is read or made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.errors import BadFile, UnknownName
+from elbowroom.files.c3d_parameters import Parameters, Processor, read_parameters
+from elbowroom.files.conventions import checked_fps, checked_units, checked_up, turned_points
+from elbowroom.files.text import MOST, read_bytes
+from elbowroom.geometry.mesh import frozen
+from elbowroom.geometry.rotations import Array
+
+_LIMBS = "SHO UPA ELB FRM WRA WRB FIN FWT BWT THI KNE SHN ANK HEE TOE MT5"
+# The marker set of CMU and ACCAD, 41 labels.
+KNOWN_LABELS: tuple[str, ...] = (
+    *["LFHD", "RFHD", "LBHD", "RBHD", "C7", "T10", "CLAV", "STRN", "RBAC"],
+    *(f"{side}{part}" for side in "LR" for part in _LIMBS.split()),
+)
+_UNITS = {
+    "mm": 0.001,
+    "cm": 0.01,
+    "dm": 0.1,
+    "m": 1.0,
+    "in": 0.0254,
+    "inch": 0.0254,
+    "inches": 0.0254,
+    "ft": 0.3048,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Markers:
+    """Marker tracks: `points` (T, M, 3) in metres, Z up, NaN where a marker was not seen.
+
+    `first_frame` is the number that the recording gave to row 0 (it is not always 1).
+    """
+
+    labels: tuple[str, ...]
+    points: Array
+    fps: float
+    notes: tuple[str, ...] = ()
+    first_frame: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "points", frozen(self.points))
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """Which of the 41 labels of the usual marker set are here."""
+        return tuple(label for label in KNOWN_LABELS if label in self.labels)
+
+    @property
+    def absent(self) -> tuple[str, ...]:
+        """Which of the 41 labels of the usual marker set are not here."""
+        return tuple(label for label in KNOWN_LABELS if label not in self.labels)
+
+    def track(self, label: str) -> Array:
+        """Positions of one marker, (T, 3)."""
+        if label not in self.labels:
+            raise UnknownName("marker", label, self.labels)
+        return self.points[:, self.labels.index(label)]
+
+
+def read_c3d(
+    path: str | Path, *, units: float | None = None, up: str | None = None, fps: float | None = None
+) -> Markers:
+    """Markers of a C3D file. units: metres per file unit; up: 'Y' or 'Z' (assumed); fps: frames per second."""
+    raw = read_bytes(path)
+    if len(raw) < 1024 or raw[1] != 0x50 or raw[0] == 0:
+        raise BadFile(
+            path, "is not a C3D file", would_do="those have 80 in their second byte and 1024 bytes or more"
+        )
+    parameters = read_parameters(path, raw)
+    cpu = parameters.processor
+    header = cpu.words(raw[:24]).astype(np.int64)
+    points, first, last = int(header[1]), int(header[3]), int(header[4])
+    notes: list[str] = []
+    table = _frames(path, raw, parameters, points, int(header[2]))
+    span = last - first + 1
+    # Word 5 cannot count past 65535; then the true number is among the parameters or in the file's size.
+    if 0 < span < len(table) and last != 0xFFFF:
+        table = table[:span]
+    elif span > len(table) and parameters.number("TRIAL", "ACTUAL_END_FIELD", 0) == 0:
+        what = f"announces {span} frames and has room for {len(table)}"
+        raise BadFile(path, what, "header", "the end of the file may be missing")
+    xyz, seen = _points(table, points, _scale(path, raw, parameters), cpu)
+    if not np.all(np.abs(xyz[seen]) <= MOST):
+        raise BadFile(
+            path, "has coordinates that are no usable numbers", would_do=f"numbers up to {MOST:.0e} are"
+        )
+
+    metres = _metres(parameters, units, notes)
+    if up is None:
+        notes.append("Up axis assumed: Z, as is the custom for markers; say up to read otherwise.")
+    xyz = turned_points(xyz * metres, checked_up(up or "Z"))
+    xyz[~seen] = np.nan
+    labels, kept = _labels(parameters, points, notes)
+    rate = _rate(path, raw, parameters, notes) if fps is None else checked_fps(fps)
+    return Markers(labels, xyz[:, kept], rate, tuple(notes), first)
+
+
+def _frames(path: str | Path, raw: bytes, parameters: Parameters, points: int, analog: int) -> NDArray:
+    """The data section as rows of raw 16-bit words, (T, words): as many whole frames as there are."""
+    cpu = parameters.processor
+    if points == 0:
+        raise BadFile(path, "holds no markers", "header")
+    used = int(parameters.number("POINT", "USED", points))
+    if used != points:
+        raise BadFile(path, f"has {points} markers by its header and {used} by its parameters", "POINT:USED")
+    start_block = int(cpu.words(raw[16:18])[0]) or int(parameters.number("POINT", "DATA_START", 0))
+    start = (start_block - 1) * 512
+    if start < 512 or start >= len(raw):
+        raise BadFile(path, f"says its data begins at block {start_block}, outside of the file", "header")
+    as_float = _scale(path, raw, parameters) < 0
+    words = (4 * points + analog) * (2 if as_float else 1)
+    count = (len(raw) - start) // (2 * words)
+    if count == 0:
+        raise BadFile(
+            path, "ends before its first frame", "data section", "the end of the file may be missing"
+        )
+    return np.frombuffer(raw, dtype="<u2", count=count * words, offset=start).reshape(count, words)
+
+
+def _points(table: NDArray, points: int, scale: float, cpu: Processor) -> tuple[Array, NDArray[np.bool_]]:
+    """Coordinates (T, M, 3) in file units and which of them were seen (T, M)."""
+    if scale < 0:
+        values = cpu.floats(np.ascontiguousarray(table[:, : 8 * points]).tobytes()).reshape(
+            len(table), points, 4
+        )
+        xyz, residual = values[..., :3].astype(float), values[..., 3]
+    else:
+        signed = cpu.words(np.ascontiguousarray(table[:, : 4 * points]).tobytes()).astype(np.int16)
+        values = signed.reshape(len(table), points, 4)
+        xyz, residual = values[..., :3] * scale, values[..., 3]
+    with np.errstate(invalid="ignore"):
+        # a residual below zero marks a point that was not seen; so does a number that is none
+        seen = (residual >= 0) & np.isfinite(xyz).all(axis=-1)
+    return xyz, seen
+
+
+def _scale(path: str | Path, raw: bytes, parameters: Parameters) -> float:
+    """Units per integer step, or a negative number when points are floats."""
+    scale = float(parameters.number("POINT", "SCALE", float(parameters.processor.floats(raw[12:16])[0])))
+    if not np.isfinite(scale) or scale == 0 or abs(scale) > MOST:
+        raise BadFile(path, f"has a scale of {scale:g}", "POINT:SCALE", "a number other than 0 would do")
+    return scale
+
+
+def _metres(parameters: Parameters, units: float | None, notes: list[str]) -> float:
+    if units is not None:
+        return checked_units(units)
+    told = parameters.texts("POINT", "UNITS")
+    name = told[0].strip().lower() if told else ""
+    if name in _UNITS:
+        return _UNITS[name]
+    notes.append("Units assumed: millimetres, since the file names none; say units to read otherwise.")
+    return 0.001
+
+
+def _rate(path: str | Path, raw: bytes, parameters: Parameters, notes: list[str]) -> float:
+    rate = float(parameters.number("POINT", "RATE", float(parameters.processor.floats(raw[20:24])[0])))
+    if rate == 0:
+        notes.append("Rate assumed: 120 fps, since the file states none; say fps to read otherwise.")
+        return 120.0
+    if not 0.1 <= rate <= 1e5:
+        raise BadFile(
+            path, f"has a rate of {rate:g} frames per second", "POINT:RATE", "say fps to read it all the same"
+        )
+    return rate
+
+
+def _labels(parameters: Parameters, points: int, notes: list[str]) -> tuple[tuple[str, ...], list[int]]:
+    """Labels without the subject's prefix, and which points they belong to."""
+    told = parameters.texts("POINT", "LABELS")
+    more = 2
+    while len(told) < points and (extra := parameters.texts("POINT", f"LABELS{more}")):
+        told += extra
+        more += 1
+    full = [label.strip() for label in told[:points]]
+    full += [""] * (points - len(full))
+    bare = [_usual_case(label.rpartition(":")[2].strip()) for label in full]
+    twice = {label for label in bare if bare.count(label) > 1} if len(set(bare)) < points else set()
+    taken: dict[str, int] = {}
+    dropped: list[str] = []
+    for k, label in enumerate(bare):
+        base, _, number = label.rpartition("-")
+        if label.startswith("*") or (base in bare and number.isdigit()):
+            dropped.append(label)
+            continue
+        name = (full[k] if label in twice else label) or f"point{k + 1}"
+        while name in taken:
+            name += "_2"
+        taken[name] = k
+    if dropped:
+        notes.append(f"Left out as leftovers of labelling: {', '.join(dropped[:10])}.")
+    prefixes = sorted({label.rpartition(":")[0] for label in full if ":" in label})
+    if prefixes:
+        notes.append(
+            f"Labels carry the subject's name ({', '.join(prefixes[:5])}); it was left out where it can be."
+        )
+    missing = [label for label in KNOWN_LABELS if label not in taken]
+    if missing:
+        found = len(KNOWN_LABELS) - len(missing)
+        notes.append(
+            f"Of the 41 usual markers {found} were found"
+            + (f"; missing: {', '.join(missing)}." if found else ".")
+        )
+    return tuple(taken), list(taken.values())
+
+
+def _usual_case(label: str) -> str:
+    return label.upper() if label.upper() in KNOWN_LABELS else label
