@@ -31,8 +31,8 @@ def mirror(clip: Clip) -> Clip:
     skeleton = character.skeleton
     left = np.cross(_UP, character.front)
     partner = counterparts(character)
-    W = rot.from_matrix(clip.world()[..., :3, :3])
-    W_rest = rot.from_matrix(skeleton.T_rest[:, :3, :3])
+    W = skeleton.orientations(clip.rotations)
+    W_rest = skeleton.orientations(skeleton.rest)
     turned = _reflected(rot.multiply(W, rot.conjugate(W_rest)), left)
     W_new = np.zeros_like(W)
     q = np.zeros_like(W)

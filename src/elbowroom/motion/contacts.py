@@ -1,0 +1,211 @@
+"""When heels and balls of the feet bear on the floor, where the floor is, and how far planted feet slide.
+
+Recorded feet are noisy: in stance they wander by centimetres in height, differently for heel and ball. So
+each point is compared with the level at which it itself comes to rest, and a contact ends later than it
+begins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.ndimage import uniform_filter1d
+
+from elbowroom.errors import BadValue
+from elbowroom.geometry.mesh import frozen
+from elbowroom.geometry.rotations import Array
+from elbowroom.motion.clip import Clip
+from elbowroom.motion.soles import SIDES, sole_points
+
+Flags = NDArray[np.bool_]
+
+# Contact begins below the first and ends above the second: height over the point's own level, metres, and
+# speed, m/s, for a leg of 0.85 m; both grow with the size of the body, speed with its square root (Froude).
+_HEIGHT = (0.030, 0.050)
+_SPEED = (0.30, 0.55)
+_LEG = 0.85
+# Points that rest higher than this over the lowest one do not rest on the floor, metres.
+_SPREAD = 0.08
+# Shorter contacts, and shorter gaps within one, are noise, seconds.
+_SHORTEST = 0.06
+
+
+@dataclass(frozen=True, eq=False)
+class Contacts:
+    """Which points of the feet are planted, `on` (T, 4), and where they are (T, 4, 3), ordered as `POINTS`.
+
+    `floor` is the height of the ground in metres. Artificial frames at the start of a clip have no contacts.
+    """
+
+    fps: float
+    start: float
+    on: Flags
+    points: Array
+    floor: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "on", frozen(self.on, bool))
+        object.__setattr__(self, "points", frozen(self.points))
+
+    def foot(self, side: str) -> Flags:
+        """Frames in which a foot touches the floor with heel or ball, (T,)."""
+        return np.any(self.on[:, self._columns(side)], axis=1)
+
+    def flat(self, side: str) -> Flags:
+        """Frames in which heel and ball of a foot touch the floor, (T,)."""
+        return np.all(self.on[:, self._columns(side)], axis=1)
+
+    @staticmethod
+    def _columns(side: str) -> slice:
+        if side not in SIDES:
+            raise BadValue(f"a foot is 'left' or 'right', not '{side}'.")
+        return slice(0, 2) if side == "left" else slice(2, 4)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One foot on the floor, from the strike to the toe-off: frames [first, last] and times in seconds.
+
+    A clip may begin or end within a step: `whole` is false then.
+    """
+
+    side: str
+    first: int
+    last: int
+    strike: float
+    off: float
+    whole: bool
+
+
+def foot_contacts(clip: Clip, floor: float | None = None) -> Contacts:
+    """Find out when heels and balls are planted, from their height and speed.
+
+    The floor's height (metres) is estimated where it is not given.
+    """
+    points, height, speed = _tracks(clip)
+    levels = _levels(clip, height, speed)
+    ground = float(levels.min()) if floor is None else float(floor)
+    if floor is not None:
+        levels = np.where(np.abs(levels - ground) < _SPREAD, levels, ground)
+    size, pace = _scales(clip)
+    above = (height - levels) / size
+    speed = speed / pace
+    begins = (above < _HEIGHT[0]) & (speed < _SPEED[0])
+    stays = (above < _HEIGHT[1]) & (speed < _SPEED[1])
+    on = np.stack([_hysteresis(begins[:, k], stays[:, k]) for k in range(4)], axis=1)
+    lead = clip.source.lead
+    on[:lead] = False
+    shortest = max(1, round(_SHORTEST * clip.fps))
+    on[lead:] = np.stack([_tidy(on[lead:, k], shortest) for k in range(4)], axis=1)
+    return Contacts(clip.fps, clip.start, on, points, ground)
+
+
+def estimate_floor(clip: Clip) -> float:
+    """Height of the ground in metres: the level at which the lowest points of the feet come to rest."""
+    _, height, speed = _tracks(clip)
+    return float(_levels(clip, height, speed).min())
+
+
+def steps(contacts: Contacts, side: str | None = None) -> tuple[Step, ...]:
+    """Stance phases of one foot or of both, in order of time."""
+    found = []
+    for name in SIDES if side is None else (side,):
+        for first, last in runs(contacts.foot(name)):
+            whole = first > 0 and last < len(contacts.on) - 1
+            strike = contacts.start + first / contacts.fps
+            off = contacts.start + (last + 1) / contacts.fps
+            found.append(Step(name, first, last, strike, off, whole))
+    return tuple(sorted(found, key=lambda s: (s.first, s.side)))
+
+
+def foot_slide(clip: Clip, contacts: Contacts | None = None) -> Array:
+    """How far planted feet move along the floor, metres, one number for each of `steps(contacts)`.
+
+    It is the greatest horizontal distance between two places of the heel while the heel is planted, or of the
+    ball while the ball is. `contacts` may come from another clip of the same frames, such as the retargeted
+    original.
+    """
+    contacts = foot_contacts(clip) if contacts is None else contacts
+    if len(contacts.on) != len(clip):
+        raise BadValue(f"contacts of {len(contacts.on)} frames do not fit a clip of {len(clip)} frames.")
+    points = sole_points(clip.character, clip.world())
+    slides = []
+    for step in steps(contacts):
+        columns = (0, 1) if step.side == "left" else (2, 3)
+        inside = slice(step.first, step.last + 1)
+        slides.append(
+            max(
+                _diameter(points[inside, k][first : last + 1, :2])
+                for k in columns
+                for first, last in runs(contacts.on[inside, k])
+            )
+        )
+    return np.array(slides)
+
+
+def runs(on: ArrayLike) -> list[tuple[int, int]]:
+    """First and last frame of each run of true values in (T,)."""
+    flags = np.concatenate([[False], np.asarray(on, dtype=bool), [False]]).astype(np.int8)
+    edges = np.flatnonzero(np.diff(flags))
+    return [(int(a), int(b) - 1) for a, b in edges.reshape(-1, 2)]
+
+
+def _diameter(p: Array) -> float:
+    """Greatest distance between two of the points (N, 2)."""
+    thin = p[:: max(1, len(p) // 200)]
+    return float(np.linalg.norm(thin[:, None] - thin[None], axis=-1).max())
+
+
+def _tracks(clip: Clip) -> tuple[Array, Array, Array]:
+    """Points (T, 4, 3), their heights and speeds (T, 4); artificial frames count as the first real one."""
+    points = sole_points(clip.character, clip.world())
+    lead = min(clip.source.lead, len(clip) - 1)
+    real = np.concatenate([np.repeat(points[lead : lead + 1], lead, axis=0), points[lead:]])
+    width = max(1, round(clip.fps / 24.0))
+    smooth = uniform_filter1d(real, width, axis=0, mode="nearest")
+    moved = np.gradient(smooth, axis=0) if len(real) > 1 else np.zeros_like(real)
+    return points, smooth[..., 2], np.linalg.norm(moved, axis=-1) * clip.fps
+
+
+def _levels(clip: Clip, height: Array, speed: Array) -> Array:
+    """Height at which each point comes to rest on the floor, (4,)."""
+    size, pace = _scales(clip)
+    levels = np.zeros(height.shape[1])
+    for k in range(height.shape[1]):
+        slow = height[speed[:, k] < _SPEED[0] * pace, k]
+        candidates = slow if len(slow) else height[:, k]
+        low = candidates[candidates < candidates.min() + 2 * _HEIGHT[1] * size]
+        levels[k] = np.median(low)
+    ground = levels.min()
+    return np.where(levels < ground + _SPREAD * size, levels, ground)
+
+
+def _scales(clip: Clip) -> tuple[float, float]:
+    """Factors for lengths and for speeds by the size of the legs."""
+    p = clip.character.skeleton.T_rest[:, :3, 3]
+    leg = [p[clip.character.role(f"left_{part}")] for part in ("thigh", "shin", "foot")]
+    size = float(np.linalg.norm(leg[1] - leg[0]) + np.linalg.norm(leg[2] - leg[1])) / _LEG
+    return size, float(np.sqrt(size))
+
+
+def _hysteresis(begins: Flags, stays: Flags) -> Flags:
+    """Runs of `stays` in which `begins` holds at least once."""
+    out = np.zeros_like(stays)
+    for first, last in runs(stays):
+        if begins[first : last + 1].any():
+            out[first : last + 1] = True
+    return out
+
+
+def _tidy(on: Flags, shortest: int) -> Flags:
+    """Short gaps filled, then short contacts dropped; what touches an end of the clip may be short."""
+    out = on.copy()
+    for first, last in runs(~out):
+        if last - first + 1 < shortest and first > 0 and last < len(out) - 1:
+            out[first : last + 1] = True
+    for first, last in runs(out):
+        if last - first + 1 < shortest and first > 0 and last < len(out) - 1:
+            out[first : last + 1] = False
+    return out

@@ -1,0 +1,165 @@
+"""What one body does, said of another: segments turn from rest as those of the same role do.
+
+Turns are compared in the world, from the rest poses. Where the rest poses differ (a T pose, an A pose), limbs
+are first brought to the same directions; the trunk, head, shoulders and feet are taken to rest alike in both,
+because there the directions between joints tell more about the rig than about the pose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from elbowroom.character.body import Character
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.rotations import Array
+from elbowroom.motion.clip import Clip
+from elbowroom.motion.soles import SIDES, soles
+
+_UP = np.array([0.0, 0.0, 1.0])
+_FINGERS = ("thumb", "index", "middle", "ring", "little")
+# Runs of joints over which a bend is shared out where the other rig has fewer of them.
+_RUNS = (("pelvis", "spine1", "spine2", "chest"), ("chest", "neck", "head"))
+
+
+class Carried(NamedTuple):
+    """A motion on another body before its feet are planted: root (T, 3), local rotations (T, J, 4), notes."""
+
+    root: Array
+    rotations: Array
+    scale: float
+    notes: tuple[str, ...]
+
+
+def carry_over(clip: Clip, character: Character, floor: float) -> Carried:
+    """Turns by role, and the hips at the height and stride of the other body's legs.
+
+    `floor` is the height of the clip's ground, metres. The way is scaled about where the clip begins.
+    """
+    source = clip.character
+    turns = source.skeleton.orientations(clip.rotations)
+    turns = rot.multiply(turns, rot.conjugate(source.skeleton.orientations(source.skeleton.rest)))
+    facing = rot.about(_UP, _heading(source.front) - _heading(character.front))
+    corrections = _rest_corrections(source, character, facing)
+    # Joints without a role that go by the same name in both rigs (helpers, twist bones) move alike.
+    playing = set(source.roles.values())
+    named = {n: turns[:, j] for j, n in enumerate(source.skeleton.names) if j not in playing}
+    skeleton = character.skeleton
+    W_rest = skeleton.orientations(skeleton.rest)
+    role_of = {j: role for role, j in character.roles.items()}
+    W = np.zeros((len(clip), len(skeleton), 4))
+    for j, parent in enumerate(skeleton.parents):
+        role = role_of.get(j, "")
+        turn = _turn_of(role, source.roles, turns) if role else named.get(skeleton.names[j])
+        if turn is not None:
+            W[:, j] = rot.multiply(turn, rot.multiply(corrections.get(role, facing), W_rest[j]))
+        elif parent < 0:
+            W[:, j] = skeleton.rest[j]
+        else:
+            W[:, j] = rot.multiply(W[:, parent], skeleton.rest[j])
+    q = skeleton.local(W)
+    scale = leg_length(character) / leg_length(source)
+    there = skeleton.forward(np.zeros((len(clip), 3)), q)[..., :3, 3]
+    hips = _hip_centre(source, clip.positions())
+    start = hips[min(clip.source.lead, len(clip) - 1)] * [1.0, 1.0, 0.0]
+    start[2] = floor + ankle_height(source)
+    end = np.array([start[0], start[1], floor + ankle_height(character)])
+    root = end + scale * (hips - start) - _hip_centre(character, there)
+    return Carried(root, q, scale, _notes(source, character))
+
+
+def leg_length(character: Character) -> float:
+    """Thigh and shin together, the mean of both sides, metres; half the height where legs were not found."""
+    p = character.skeleton.T_rest[:, :3, 3]
+    lengths = []
+    for side in SIDES:
+        leg = [character.roles.get(f"{side}_{part}") for part in ("thigh", "shin", "foot")]
+        if None not in leg:
+            hip, knee, ankle = (p[j] for j in leg)
+            lengths.append(np.linalg.norm(knee - hip) + np.linalg.norm(ankle - knee))
+    return float(np.mean(lengths)) if lengths else 0.5 * max(float(np.ptp(p[:, 2])), 1e-3)
+
+
+def ankle_height(character: Character) -> float:
+    """Height of the ankles over the soles at rest, metres; 0 where feet were not found."""
+    if not has_feet(character):
+        return 0.0
+    return float(np.mean([-rot.rotate(sole.flat, sole.heel)[2] for sole in soles(character)]))
+
+
+def has_feet(character: Character) -> bool:
+    """Whether both legs were found down to the feet."""
+    return all(f"{s}_{part}" in character.roles for s in SIDES for part in ("thigh", "shin", "foot"))
+
+
+def _hip_centre(character: Character, positions: Array) -> Array:
+    """Middle between the hips (T, 3), or the pelvis or root where they were not found."""
+    hips = [character.roles[f"{s}_thigh"] for s in SIDES if f"{s}_thigh" in character.roles]
+    if len(hips) < 2:
+        hips = [character.roles.get("pelvis", 0)]
+    return positions[:, hips].mean(axis=1)
+
+
+def _turn_of(role: str, roles: Mapping[str, int], turns: Array) -> Array | None:
+    """Turn from rest (T, 4) of a part, shared out along the spine where the source has no such joint."""
+    if role in roles:
+        return turns[:, roles[role]]
+    for run in _RUNS:
+        if role in run:
+            k = run.index(role)
+            above = [i for i in range(k) if run[i] in roles]
+            below = [i for i in range(k + 1, len(run)) if run[i] in roles]
+            if above and below:
+                a, b = above[-1], below[0]
+                return rot.slerp(turns[:, roles[run[a]]], turns[:, roles[run[b]]], (k - a) / (b - a))
+    return None
+
+
+def _rest_corrections(source: Character, target: Character, facing: Array) -> dict[str, Array]:
+    """Turn (4,) by role that brings the target's segment at rest to where the source's rests."""
+    out = dict.fromkeys(target.roles, facing)
+    for side in SIDES:
+        limbs = [("upper_arm", "forearm", "clavicle"), ("forearm", "hand", "upper_arm")]
+        limbs += [("hand", "middle1", "forearm")]
+        for finger in _FINGERS:
+            limbs += [(f"{finger}1", f"{finger}2", "hand"), (f"{finger}2", f"{finger}3", f"{finger}1")]
+            limbs += [(f"{finger}3", "", f"{finger}2")]
+        limbs += [("thigh", "shin", ""), ("shin", "foot", "thigh")]
+        for part, tip, before in ((f"{side}_{a}", f"{side}_{b}", f"{side}_{c}") for a, b, c in limbs):
+            if part not in target.roles:
+                continue
+            if all(r in c.roles for r in (part, tip) for c in (source, target)):
+                there = rot.rotate(facing, _direction(target, part, tip))
+                out[part] = rot.multiply(rot.arc(there, _direction(source, part, tip)), facing)
+            else:
+                out[part] = out.get(before, facing)
+    if has_feet(source) and has_feet(target):
+        for mine, other in zip(soles(target), soles(source), strict=True):
+            turn = rot.about(_UP, _heading(other.ahead) - _heading(mine.ahead))
+            out[f"{mine.side}_foot"] = out[f"{mine.side}_toes"] = turn
+    return out
+
+
+def _direction(character: Character, part: str, tip: str) -> Array:
+    p = character.skeleton.T_rest[:, :3, 3]
+    return rot.normalize(p[character.roles[tip]] - p[character.roles[part]])
+
+
+def _heading(direction: Array) -> float:
+    return float(np.arctan2(direction[1], direction[0]))
+
+
+def _notes(source: Character, target: Character) -> tuple[str, ...]:
+    lacking = [role for role in target.roles if role not in source.roles and "eye" not in role]
+    fingers = [role for role in lacking if any(f in role for f in _FINGERS)]
+    others = [role for role in lacking if role not in fingers]
+    notes = []
+    if others:
+        notes.append(
+            f"'{source.name}' has no {', '.join(others)}: on '{target.name}' they move along with the rest"
+        )
+    if fingers:
+        notes.append(f"'{source.name}' has no data for {len(fingers)} finger joints: they stay at rest")
+    return tuple(notes)

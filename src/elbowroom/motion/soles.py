@@ -1,0 +1,123 @@
+"""Where feet touch the ground: heel, ball and toe tip of each sole, found from the rest pose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.character.body import Character
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.mesh import frozen
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.tessellate import shape_mesh
+from elbowroom.geometry.transforms import apply, inverse
+
+SIDES = ("left", "right")
+POINTS = ("left_heel", "left_ball", "right_heel", "right_ball")
+
+# A sole is round at its ends: what bears weight lies this share of its length inside of them.
+_HEEL_INSIDE, _TIP_INSIDE = 0.12, 0.06
+
+
+@dataclass(frozen=True, eq=False)
+class Sole:
+    """One foot's points of contact: `heel`, `ball` (3,) in the foot joint's frame, `tip` in the toes' frame.
+
+    `toes` is -1 where the rig has no such joint: then the foot is one stiff piece, `ball` lies at its tip,
+    and `tip` is in the foot's frame. `flat` (4,) is the world rotation of the foot joint when the sole is
+    flat on the ground and the body faces the way it does at rest; `toes_flat` that of the toes; `ahead` (3,)
+    where the foot points then.
+    """
+
+    side: str
+    foot: int
+    toes: int
+    heel: Array
+    ball: Array
+    tip: Array
+    flat: Array
+    toes_flat: Array
+    ahead: Array
+
+    def __post_init__(self) -> None:
+        for name in ("heel", "ball", "tip", "flat", "toes_flat", "ahead"):
+            object.__setattr__(self, name, frozen(getattr(self, name)))
+
+    def points(self, T: Array) -> Array:
+        """Heel and ball in the world for joint transforms (N, J, 4, 4), (N, 2, 3)."""
+        return apply(T[:, self.foot], np.stack([self.heel, self.ball]))
+
+    def tips(self, T: Array) -> Array:
+        """Toe tip in the world for joint transforms (N, J, 4, 4), (N, 3)."""
+        return apply(T[:, self.toes if self.toes >= 0 else self.foot], self.tip[None])[:, 0]
+
+
+def sole_points(character: Character, T: Array) -> Array:
+    """Heels and balls in the order of `POINTS` for joint transforms (N, J, 4, 4), (N, 4, 3)."""
+    return np.concatenate([sole.points(T) for sole in soles(character)], axis=1)
+
+
+def soles(character: Character) -> tuple[Sole, Sole]:
+    """Both soles; raises `UnknownName` where a foot was not found."""
+    left, right = (_sole(character, side) for side in SIDES)
+    return left, right
+
+
+def _sole(character: Character, side: str) -> Sole:
+    skeleton = character.skeleton
+    foot = character.role(f"{side}_foot")
+    toes = character.roles.get(f"{side}_toes", -1)
+    T_foot = skeleton.T_rest[foot]
+    ankle = T_foot[:3, 3]
+    cloud = _foot_surface(character, foot)
+    ahead = (skeleton.T_rest[toes, :3, 3] if toes >= 0 else cloud.mean(axis=0)) - ankle
+    ahead = rot.normalize(ahead * [1.0, 1.0, 0.0])
+    # A foot that seems to point away from where the body faces has no direction of its own.
+    if ahead @ character.front < 0.5:
+        ahead = np.asarray(character.front, dtype=float)
+    along = (cloud - ankle) @ ahead
+    ground = float(cloud[:, 2].min())
+    length = float(np.ptp(along))
+
+    def below(distance: float) -> Array:
+        point = ankle + distance * ahead
+        return np.array([point[0], point[1], ground])
+
+    heel = below(float(along.min()) + _HEEL_INSIDE * length)
+    tip = below(float(along.max()) - _TIP_INSIDE * length)
+    ball = below(float((skeleton.T_rest[toes, :3, 3] - ankle) @ ahead)) if toes >= 0 else tip
+    T_tip = skeleton.T_rest[toes] if toes >= 0 else T_foot
+    in_foot = apply(inverse(T_foot), np.stack([heel, ball]))
+    return Sole(
+        side=side,
+        foot=foot,
+        toes=toes,
+        heel=in_foot[0],
+        ball=in_foot[1],
+        tip=apply(inverse(T_tip), tip[None])[0],
+        flat=rot.from_matrix(T_foot[:3, :3]),
+        toes_flat=rot.from_matrix(T_tip[:3, :3]),
+        ahead=ahead,
+    )
+
+
+def _foot_surface(character: Character, foot: int) -> Array:
+    """Points of the foot at rest (N, 3): of the skin, else of the collision shapes, else of the joints."""
+    skeleton = character.skeleton
+    below = skeleton.subtree(foot)
+    if character.skin is not None:
+        mine = np.isin(character.skin.owner, below)
+        if mine.sum() >= 8:
+            return character.skin.posed(skeleton.T_rest)[mine]
+    shapes = [s for s in character.shapes if s.joint in below]
+    if shapes:
+        return np.concatenate([apply(skeleton.T_rest[s.joint], shape_mesh(s).vertices) for s in shapes])
+    joints = skeleton.T_rest[list(below), :3, 3]
+    reach = np.linalg.norm((joints - joints[0])[:, :2], axis=-1).max()
+    # Joints alone say nothing of the heel: it is about a third as far behind the ankle as the toes are before
+    # it.
+    heel = joints[0] - 0.33 * max(reach, 0.05) * np.asarray(character.front)
+    front = joints[0] + max(reach, 0.05) * np.asarray(character.front)
+    ground = joints[:, 2].min()
+    return np.concatenate([joints, [[*heel[:2], ground], [*front[:2], ground]]])
