@@ -1,0 +1,146 @@
+"""Where a walker is at every time: a curve on the floor and a speed along it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.interpolate import CubicSpline
+from scipy.ndimage import gaussian_filter1d
+
+from elbowroom.errors import BadValue
+from elbowroom.geometry.rotations import Array
+
+_STEP = 0.02  # metres between samples of a curve
+_SIDEWAYS = 1.1  # m/s², comfortable centripetal acceleration (Vieilledent et al. 2001: speed falls with curvature)
+_TURN = np.radians(75.0)  # rad/s, the fastest turn that is still walked
+_SPEED_UP = 0.8  # m/s², of gait initiation and termination
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A smooth curve on the floor: `at(s)` (N, 2) and `heading(s)` (N,), s in metres from its start.
+
+    Heading 0 faces -Y, positive to the left. Before its start and after its end it goes straight on.
+    """
+
+    length: float
+    _place: CubicSpline
+    _heading: CubicSpline
+    first: float = 0.0  # the curve is known from here, which may lie before its start
+
+    def at(self, s: Array) -> Array:
+        """Points (N, 2) at arc lengths (N,)."""
+        inside = np.clip(s, self.first, self.length)
+        return self._place(inside) + (s - inside)[:, None] * facing(self._heading(inside))
+
+    def heading(self, s: Array) -> Array:
+        """Headings (N,) at arc lengths (N,), radians, without jumps."""
+        return self._heading(np.clip(s, self.first, self.length))
+
+    def bend(self, s: Array) -> Array:
+        """Curvature (N,) in 1/m at arc lengths (N,), positive to the left."""
+        inside = (s >= self.first) & (s <= self.length)
+        return np.where(inside, self._heading(np.clip(s, self.first, self.length), 1), 0.0)
+
+
+def facing(heading: ArrayLike) -> Array:
+    """Unit direction (..., 2) of a heading."""
+    h = np.asarray(heading, dtype=float)
+    return np.stack([np.sin(h), -np.cos(h)], axis=-1)
+
+
+def leftwards(heading: ArrayLike) -> Array:
+    """Unit direction (..., 2) to the left of a heading."""
+    h = np.asarray(heading, dtype=float)
+    return np.stack([np.cos(h), np.sin(h)], axis=-1)
+
+
+def arc(length: float, bend: float, before: float = 0.0) -> Curve:
+    """Arc of constant curvature (1/m, left positive) from the origin, facing -Y there, known from `before` metres behind."""
+    s = np.linspace(-before, length, max(int((length + before) / _STEP), 4) + 1)
+    h = bend * s
+    if abs(bend) < 1e-9:
+        points = np.stack([0.0 * s, -s], axis=-1)
+    else:
+        points = np.stack([(1.0 - np.cos(h)) / bend, -np.sin(h) / bend], axis=-1)
+    return Curve(length, CubicSpline(s, points), CubicSpline(s, h), -before)
+
+
+def through(path: ArrayLike | Callable[[float], ArrayLike]) -> Curve:
+    """Smooth curve through points (N, 2), or along a callable over 0..1, by arc length."""
+    if callable(path):
+        points = np.array([np.asarray(path(float(u)), dtype=float).reshape(-1)[:2] for u in np.linspace(0, 1, 257)])
+    else:
+        points = np.asarray(path, dtype=float)
+    if points.ndim != 2 or points.shape[1] != 2 or len(points) < 2 or not np.all(np.isfinite(points)):
+        raise BadValue(f"a path to walk along needs at least two finite points (N, 2), not an array {points.shape}.")
+    steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    points = points[np.concatenate([[True], steps > 1e-6])]
+    if len(points) < 2 or np.linalg.norm(np.diff(points, axis=0), axis=1).sum() < 0.3:
+        raise BadValue("a path to walk along needs to be at least 0.3 m long.")
+    # Centripetal knots keep the spline from overshooting at uneven points.
+    knots = np.concatenate([[0.0], np.cumsum(np.sqrt(np.linalg.norm(np.diff(points, axis=0), axis=1)))])
+    spline = CubicSpline(knots, points, bc_type="natural")
+    dense = spline(np.linspace(0.0, knots[-1], 40 * len(points) + 200))
+    run = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(dense, axis=0), axis=1))])
+    n = max(int(run[-1] / _STEP), 8)
+    even = np.stack([np.interp(np.linspace(0, run[-1], n + 1), run, dense[:, k]) for k in (0, 1)], axis=-1)
+    smooth = _rounded(even)
+    s = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(smooth, axis=0), axis=1))])
+    tangent = np.gradient(smooth, s, axis=0)
+    heading = np.unwrap(np.arctan2(tangent[:, 0], -tangent[:, 1]))
+    return Curve(float(s[-1]), CubicSpline(s, smooth), CubicSpline(s, gaussian_filter1d(heading, 5.0, mode="nearest")))
+
+
+def _rounded(points: Array) -> Array:
+    """Points with corners rounded over about 20 cm and the ends kept where they are."""
+    ends = 2.0 * points[:1] - points[1:40][::-1], 2.0 * points[-1:] - points[-40:-1][::-1]
+    padded = np.concatenate([ends[0], points, ends[1]])
+    return gaussian_filter1d(padded, 8.0, axis=0, mode="nearest")[len(ends[0]) : len(ends[0]) + len(points)]
+
+
+@dataclass(frozen=True, eq=False)
+class Course:
+    """Sampled at `times` (N,): place along the curve (m), speed (m/s) and, by step planning, phase of the gait."""
+
+    curve: Curve
+    times: Array
+    s: Array
+    speed: Array
+
+    def along(self, t: ArrayLike) -> Array:
+        """Place along the curve at times, metres."""
+        return np.interp(np.asarray(t, dtype=float), self.times, self.s)
+
+
+def steady(curve: Curve, times: Array, speed: Array) -> Course:
+    """A course with a given speed (N,) at every time, at the curve's start when time is 0."""
+    step = np.diff(times, prepend=times[0])
+    s = np.cumsum(0.5 * (speed + np.roll(speed, 1)) * step)
+    return Course(curve, times, s - np.interp(0.0, times, s), speed)
+
+
+def from_rest_to_rest(curve: Curve, speed: float, rate: float, stand: float) -> Course:
+    """From standing at the curve's start to standing at its end, slower in tight turns, `stand` seconds before and after."""
+    n = max(int(curve.length / 0.01), 50)
+    s = np.linspace(0.0, curve.length, n + 1)
+    ds = s[1]
+    bend = np.abs(curve.bend(s))
+    bend = gaussian_filter1d(bend, 0.12 / ds, mode="nearest")
+    cap = np.minimum(speed, np.minimum(np.sqrt(_SIDEWAYS / np.maximum(bend, 1e-6)), _TURN / np.maximum(bend, 1e-6)))
+    cap = gaussian_filter1d(cap, 0.1 / ds, mode="nearest")
+    squared = cap**2
+    squared[0] = squared[-1] = 0.0
+    for k in range(1, n + 1):
+        squared[k] = min(squared[k], squared[k - 1] + 2 * _SPEED_UP * ds)
+    for k in range(n - 1, -1, -1):
+        squared[k] = min(squared[k], squared[k + 1] + 2 * _SPEED_UP * ds)
+    v = np.sqrt(squared)
+    t = np.concatenate([[0.0], np.cumsum(2.0 * ds / (v[1:] + v[:-1]))])
+    times = np.arange(-stand, t[-1] + stand, 1.0 / rate)
+    # Smoothing in time makes the start and the stop soft without changing the distance.
+    place = gaussian_filter1d(np.interp(times, t, s), 0.12 * rate, mode="nearest")
+    return Course(curve, times, place, np.gradient(place, times))

@@ -1,0 +1,165 @@
+"""Ground-contact trajectories of the feet: rolled without slipping in stance, carried by published angles in swing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.interpolate import CubicHermiteSpline, CubicSpline
+
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.rotations import Array
+from elbowroom.locomotion.course import facing
+from elbowroom.locomotion.gait_tables import Style, leg_angles
+from elbowroom.locomotion.limbs import Limb
+from elbowroom.locomotion.sole import Sole
+from elbowroom.locomotion.steps import Stance
+
+_SOON = 1e-3  # seconds, for velocities at the ends of a swing
+_CLEARANCE = 0.013  # metres of the reference leg (Winter 1992)
+_RISE = 2.3  # the heel rises with this power of time
+
+
+@dataclass(frozen=True, eq=False)
+class Foot:
+    """One foot over N frames: ankle (N, 3), pitch (toes up), heading, bend of the toes (up), radians each (N,).
+
+    `load` is 1 where the foot carries alone, 0 in the air, between in double support; `planted` marks stance.
+    """
+
+    ankle: Array
+    pitch: Array
+    heading: Array
+    toes: Array
+    load: Array
+    planted: Array
+
+    @property
+    def turn(self) -> Array:
+        """World turns (N, 4) of the foot against the standing figure."""
+        return rot.multiply(rot.about([0.0, 0.0, 1.0], self.heading), rot.about([1.0, 0.0, 0.0], -self.pitch))
+
+
+def ease(x: Array) -> Array:
+    """Rise from 0 to 1 with no velocity and acceleration at the ends."""
+    x = np.clip(x, 0.0, 1.0)
+    return x * x * x * (x * (6.0 * x - 15.0) + 10.0)
+
+
+def stance_pitch(stance: Stance, t: Array) -> Array:
+    """Angle of the sole (N,) over a stance, toes up, radians."""
+    x = np.clip((t - stance.begin) / (stance.flat - stance.begin), 0.0, 1.0)
+    y = np.clip((t - stance.rise) / (stance.end - stance.rise), 0.0, 1.0)
+    return stance.strike * (1.0 - x) ** 3 * (1.0 + 2.0 * x) - stance.push * y**_RISE
+
+
+def stance_ankle(stance: Stance, sole: Sole, t: Array) -> Array:
+    """Ankle (N, 3) over a stance."""
+    rolled = sole.stance(stance_pitch(stance, t))
+    flat = stance.place + rolled[:, :1] * facing(stance.heading)
+    return np.concatenate([flat, rolled[:, 1:]], axis=-1)
+
+
+def standing(stances: tuple[Stance, ...], sole: Sole, times: Array, share: Array) -> Foot:
+    """The foot where it stands; swing frames are held at the nearest stance and filled in by `swung`.
+
+    share (N,): time of double support in seconds, over which the load is taken over.
+    """
+    n = len(times)
+    ankle, pitch, heading, load = np.zeros((n, 3)), np.zeros(n), np.zeros(n), np.zeros(n)
+    planted = np.zeros(n, dtype=bool)
+    for k, stance in enumerate(stances):
+        before = times[0] - 1.0 if k == 0 else 0.5 * (stances[k - 1].end + stance.begin)
+        after = times[-1] + 1.0 if k == len(stances) - 1 else 0.5 * (stance.end + stances[k + 1].begin)
+        near = (times > before) & (times <= after)
+        t = times[near]
+        held = np.clip(t, stance.begin, stance.end)
+        ankle[near] = stance_ankle(stance, sole, held)
+        pitch[near] = stance_pitch(stance, held)
+        heading[near] = stance.heading
+        on = (t >= stance.begin) & (t <= stance.end)
+        planted[near] = on
+        load[near] = np.minimum(ease((t - stance.begin) / share[near]), ease((stance.end - t) / share[near])) * on
+    return Foot(ankle, pitch, heading, sole.toe_pitch(np.minimum(pitch, 0)) - np.minimum(pitch, 0), load, planted)
+
+
+def swung(
+    foot: Foot, stances: tuple[Stance, ...], sole: Sole, limb: Limb, hip: Array, times: Array, course_heading: Array,
+    style: Style, scale: float, outwards: Array,
+) -> Foot:  # fmt: skip
+    """The foot with its swings filled in: the published angles carry it, bent to meet both stances in place and speed.
+
+    hip (N, 3): path of the hip joint; course_heading (N,): direction of travel; outwards (N, 3): unit direction away
+    from the other leg.
+    """
+    ankle, pitch, heading = foot.ankle.copy(), foot.pitch.copy(), foot.heading.copy()
+    toes = foot.toes.copy()
+    hip_at = CubicSpline(times, hip)
+    for a, b in zip(stances[:-1], stances[1:], strict=True):
+        inside = (times > a.end) & (times < b.begin)
+        if not inside.any():
+            continue
+        t = times[inside]
+        span = b.begin - a.end
+        u = (t - a.end) / span
+        ends = np.array([a.end, a.end + _SOON, b.begin - _SOON, b.begin])
+        reach_ends = _reach(ends, a, b, limb, course_heading, style, times) + hip_at(ends)
+        off = a.end - _SOON, b.begin + _SOON
+        here = stance_ankle(a, sole, np.array([a.end, off[0]])), stance_ankle(b, sole, np.array([b.begin, off[1]]))
+        gap = np.stack([here[0][0] - reach_ends[0], here[1][0] - reach_ends[3]])
+        speed = np.stack(
+            [
+                (here[0][0] - here[0][1]) / _SOON - (reach_ends[1] - reach_ends[0]) / _SOON,
+                (here[1][1] - here[1][0]) / _SOON - (reach_ends[3] - reach_ends[2]) / _SOON,
+            ]
+        )
+        path = _reach(t, a, b, limb, course_heading, style, times) + hip_at(t)
+        path = path + CubicHermiteSpline([a.end, b.begin], gap, speed, axis=0)(t)
+        pitch[inside] = _swing_pitch(a, b, u, span)
+        toes[inside] = toes_at_end(a, sole) * (1.0 - ease(u / 0.45)) + np.radians(8.0) * np.sin(np.pi * u) ** 2
+        turn = (b.heading - a.heading + np.pi) % (2 * np.pi) - np.pi
+        heading[inside] = a.heading + turn * ease(u)
+        room = np.sin(np.pi * u) ** 2
+        floor = sole.lift(pitch[inside], pitch[inside] + toes[inside]) + _CLEARANCE * scale * room
+        round_off = (0.012 * scale * room) ** 2
+        gap_z = path[:, 2] - floor
+        path[:, 2] = floor + 0.5 * (gap_z + np.sqrt(gap_z * gap_z + round_off))
+        ankle[inside] = path + (0.012 * scale * room)[:, None] * outwards[inside]
+    return Foot(ankle, pitch, heading, toes, foot.load, foot.planted)
+
+
+def toes_at_end(stance: Stance, sole: Sole) -> float:
+    """Bend of the toes when they leave the ground."""
+    pitch = np.array([-stance.push])
+    return float((sole.toe_pitch(pitch) - pitch)[0])
+
+
+def _reach(t: Array, a: Stance, b: Stance, limb: Limb, heading: Array, style: Style, times: Array) -> Array:
+    """Ankle against hip (N, 3) as the published angles have it in a swing from `a` to `b`."""
+    speed, run = (np.broadcast_to(x, times.shape) for x in (style.speed, style.run))
+    now = Style(np.interp(t, times, speed), np.full(len(t), 0.5 * (a.running + b.running)))
+    u = (t - a.end) / (b.begin - a.end)
+    duty = now.duty
+    hip, knee = leg_angles(np.clip(duty + u * (1.0 - duty), 0.0, 0.9999999), now)
+    upper, lower = np.linalg.norm(limb.upper), np.linalg.norm(limb.lower)
+    forward = upper * np.sin(hip) + lower * np.sin(hip - knee)
+    down = upper * np.cos(hip) + lower * np.cos(hip - knee)
+    ahead = facing(np.interp(t, times, heading))
+    return np.concatenate([forward[:, None] * ahead, -down[:, None]], axis=-1)
+
+
+def _swing_pitch(a: Stance, b: Stance, u: Array, span: float) -> Array:
+    """Angle of the sole in swing: first further down, then level, then toes up for the next contact."""
+    run = 0.5 * (a.running + b.running)
+    leave = _RISE * span / (a.end - a.rise)  # slope that the stance ends with, per unit of push and swing
+    land = -span / (b.flat - b.begin)
+    knots = np.array([0.0, 0.1, 0.22, 0.36, 0.5, 0.65, 0.8, 1.0])
+    walking = np.array([1.0, 1.13, 1.06, 0.78, 0.40, 0.10, 0.0, 0.0])
+    running = np.array([1.0, 1.24, 1.50, 1.50, 1.15, 0.58, 0.14, 0.0])
+    down = CubicSpline(knots, (1 - run) * walking + run * running, bc_type=((1, leave), (1, 0.0)))
+    up = CubicSpline(
+        np.array([0.0, 0.5, 0.65, 0.8, 0.92, 1.0]),
+        np.array([0.0, 0.0, 0.16, 0.70, 1.06, 1.0]),
+        bc_type=((1, 0.0), (1, land)),
+    )
+    return -a.push * down(u) + b.strike * np.where(u > 0.5, up(u), 0.0)

@@ -1,0 +1,133 @@
+"""A character measured for walking, and poses put together from turns in one common frame.
+
+Every rig is first brought to the same standing figure: facing -Y, arms straight out to the sides, palms down. A
+pose is then a turn of each body part against its parent in those axes, whatever frames the rig itself has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from elbowroom.character.body import Character
+from elbowroom.errors import BadValue
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.rotations import Array
+from elbowroom.motion.clip import Clip
+
+SIDES = ("left", "right")
+_LEG = ("thigh", "shin", "foot")
+_NEEDED = ("pelvis", *(f"{side}_{part}" for side in SIDES for part in _LEG))
+# A child of each arm segment, in order of preference, that shows which way the segment points.
+_ARM_ENDS = {"upper_arm": ("forearm",), "forearm": ("hand",), "hand": ("middle1", "index1", "ring1")}
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """The standing figure of a character: world rotations (J, 4) and positions (J, 3) of its joints, floor at 0."""
+
+    character: Character
+    rotations: Array
+    positions: Array
+
+    def has(self, role: str) -> bool:
+        """Whether the character has that body part."""
+        return role in self.character.roles
+
+    def at(self, role: str) -> Array:
+        """Position (3,) of a joint in the standing figure."""
+        return self.positions[self.character.role(role)]
+
+    @cached_property
+    def leg(self) -> float:
+        """Length of the leg from hip joint to sole, metres."""
+        return float(np.mean([self.at(f"{side}_thigh")[2] for side in SIDES]))
+
+    @cached_property
+    def scale(self) -> float:
+        """Arm and trunk lengths against a 1.70 m adult, from the leg's length alone."""
+        return self.leg / 0.87
+
+    def assemble(self, turns: Mapping[str, Array], root: Array) -> tuple[Array, Array]:
+        """Root positions (N, 3) and local rotations (N, J, 4) of poses.
+
+        turns: for each role the turn (N, 4) or (4,) against its parent in the standing figure's axes (the pelvis:
+        against the world); root: position of the pelvis joint, (N, 3).
+        """
+        skeleton = self.character.skeleton
+        role_of = {j: role for role, j in self.character.roles.items()}
+        n = len(root)
+        local = np.empty((n, len(skeleton), 4))
+        for j in range(len(skeleton)):
+            p = int(skeleton.parents[j])
+            turn = turns.get(role_of.get(j, ""), rot.IDENTITY)
+            own = self.rotations[j]
+            before = rot.IDENTITY if p < 0 else rot.conjugate(self.rotations[p])
+            local[:, j] = rot.multiply(rot.multiply(before, turn), own)
+        pelvis = self.character.role("pelvis")
+        if pelvis == 0:
+            return root, local
+        # The rig has joints above the pelvis: they stand still relative to it, so the root follows.
+        T = skeleton.forward(np.zeros((n, 3)), local)
+        return root - T[:, pelvis, :3, 3], local
+
+    def clip(self, turns: Mapping[str, Array], root: Array, fps: float, name: str) -> Clip:
+        """Clip of poses as `assemble` takes them."""
+        where, local = self.assemble(turns, root)
+        return Clip(self.character, fps, where, local, name=name)
+
+
+def figure(character: Character) -> Figure:
+    """Measure a character; `BadValue` where it lacks the parts that walking takes."""
+    missing = [role for role in _NEEDED if role not in character.roles]
+    if missing:
+        raise BadValue(f"{character.name} cannot walk: it has no {', '.join(missing)}.")
+    skeleton = character.skeleton
+    front = np.asarray(character.front, dtype=float)
+    face = rot.about([0.0, 0.0, 1.0], -np.pi / 2 - np.arctan2(front[1], front[0]))
+    world = rot.multiply(face, rot.from_matrix(skeleton.T_rest[:, :3, :3]))
+    points = rot.rotate(face, skeleton.T_rest[:, :3, 3])
+    fixes = _arm_fixes(character, points)
+    aligned = world.copy()
+    extra = np.tile(rot.IDENTITY, (len(skeleton), 1))
+    for j in range(len(skeleton)):
+        p = int(skeleton.parents[j])
+        extra[j] = fixes.get(j, extra[p] if p >= 0 else rot.IDENTITY)
+        aligned[j] = rot.multiply(extra[j], world[j])
+    local = np.empty_like(aligned)
+    for j in range(len(skeleton)):
+        p = int(skeleton.parents[j])
+        local[j] = aligned[j] if p < 0 else rot.multiply(rot.conjugate(aligned[p]), aligned[j])
+    T = skeleton.forward(rot.rotate(face, skeleton.offsets[0]), local)
+    positions = T[:, :3, 3].copy()
+    middle = 0.5 * (positions[character.role("left_thigh")] + positions[character.role("right_thigh")])
+    positions -= np.array([middle[0], middle[1], _floor(character)])
+    return Figure(character, aligned, positions)
+
+
+def _arm_fixes(character: Character, points: Array) -> dict[int, Array]:
+    """World turns that bring each arm segment of the rest pose straight out to its side."""
+    fixes: dict[int, Array] = {}
+    for side, x in (("left", 1.0), ("right", -1.0)):
+        for part, ends in _ARM_ENDS.items():
+            j = character.roles.get(f"{side}_{part}")
+            k = next((character.roles[f"{side}_{e}"] for e in ends if f"{side}_{e}" in character.roles), None)
+            if j is not None and k is not None:
+                fixes[j] = rot.arc(points[k] - points[j], [x, 0.0, 0.0])
+    return fixes
+
+
+def _floor(character: Character) -> float:
+    """Height of the soles in the rest pose: of the skin where there is one, else under the lowest joint."""
+    if character.skin is not None:
+        return float(np.min(character.skin.posed(character.skeleton.T_rest)[:, 2]))
+    lowest = float(np.min(character.skeleton.T_rest[:, 2, 3]))
+    if character.shapes:
+        for shape in character.shapes:
+            T = character.skeleton.T_rest[shape.joint] @ shape.T_joint_shape
+            if shape.kind == "capsule":
+                lowest = min(lowest, float(T[2, 3] - abs(T[2, 2]) * shape.size[1] - shape.size[0]))
+    return lowest

@@ -1,0 +1,171 @@
+"""From a course and its steps to a clip: pelvis over the feet, legs to the feet, trunk and arms in counterpoint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.rotations import Array
+from elbowroom.locomotion import feet as footwork
+from elbowroom.locomotion import upper
+from elbowroom.locomotion.course import Course, leftwards
+from elbowroom.locomotion.figure import SIDES, Figure
+from elbowroom.locomotion.gait_tables import Style, leg_angles
+from elbowroom.locomotion.limbs import Limb
+from elbowroom.locomotion.pelvis import GRAVITY, height, turned
+from elbowroom.locomotion.sole import measure
+from elbowroom.locomotion.steps import Steps
+
+LEAST_KNEE = np.radians(4.0)  # never quite straight, so that the knee does not snap
+_HEAD_LEAD = 0.30  # seconds by which the gaze turns ahead of the body (Grasso et al. 1998)
+_ARM_LAG = 0.52  # the arm is foremost just after the other foot's contact, share of the cycle
+
+
+@dataclass(frozen=True, eq=False)
+class Variation:
+    """Small slow departures from the mean, made from a seed: unit signals (N,) by name."""
+
+    times: Array
+    seed: int
+
+    def signal(self, name: str, slowest: float = 0.13, fastest: float = 0.7) -> Array:
+        """Smooth unit-variance signal (N,), a few incommensurate waves between two frequencies in Hz."""
+        rng = np.random.default_rng([self.seed, *name.encode()])
+        rates = rng.uniform(slowest, fastest, 4)
+        lags = rng.uniform(0, 2 * np.pi, 4)
+        return np.sum(np.sin(2 * np.pi * rates * self.times[:, None] + lags), axis=1) / np.sqrt(2.0)
+
+
+def legs_of(figure: Figure) -> list[Limb]:
+    """Left and right leg of the standing figure, knee hinge across."""
+    out = []
+    for side in SIDES:
+        hip, knee, ankle = (figure.at(f"{side}_{part}") for part in ("thigh", "shin", "foot"))
+        out.append(Limb(knee - hip, ankle - knee, np.array([1.0, 0.0, 0.0])))
+    return out
+
+
+def perform(
+    figure: Figure, course: Course, steps: Steps, style: Style, seed: int, rate: float
+) -> tuple[dict[str, Array], Array]:
+    """Turns by role and pelvis positions (N, 3) over the course's times."""
+    times, scale = course.times, figure.scale
+    wave = Variation(times, seed)
+    heading = gaussian_filter1d(course.curve.heading(course.s), 0.10 * rate, mode="nearest")
+    active = footwork.ease(style.v / 0.5)
+    turn = 2 * np.pi * steps.phase
+    limbs = legs_of(figure)
+    soles = [measure(figure, side) for side in SIDES]
+
+    share = np.maximum((steps.duty - 0.5), 0.05) / np.maximum(style.stride_rate / np.sqrt(scale), 0.3)
+    feet = [footwork.standing(steps.of(s), sole, times, share) for s, sole in zip(SIDES, soles, strict=True)]
+
+    bank = np.arctan(course.speed**2 * course.curve.bend(course.s) / GRAVITY)
+    bank = gaussian_filter1d(bank, 0.2 * rate, mode="nearest")
+    place = course.curve.at(course.s) + _sway(course, heading, feet, style, rate)[:, None] * leftwards(heading)
+    # the body is fastest in double support, slowest over the foot
+    surge = 0.010 * scale * active * np.clip(style.v, 0, 1.5) * np.sin(2 * turn - 0.6) * style.mix(1.0, 0.4)
+    place = place + surge[:, None] * np.stack([np.sin(heading), -np.cos(heading)], axis=-1)
+
+    pelvis = turned(
+        heading - active * style.pelvis_turn * np.cos(turn - style.mix(0.25, 1.6)),
+        0.4 * bank - active * style.pelvis_list * np.cos(turn - 2 * np.pi * style.mix(0.14, 0.16)),
+        0.45 * style.lean * active + np.radians(1.0) * active * np.cos(2 * turn + 0.6),
+    )
+    offset = figure.at("pelvis")
+    hips = [rot.rotate(pelvis, figure.at(f"{side}_thigh") - offset) for side in SIDES]
+    hips = [h + np.concatenate([place, np.zeros((len(times), 1))], axis=-1) for h in hips]
+    knees = [_stance_knee(steps.phase + lag, style, active) for lag in (0.0, 0.5)]
+    z = height(feet, limbs, hips, knees, rate, LEAST_KNEE, float(offset[2]))
+    hips = [h + z[:, None] * np.array([0.0, 0.0, 1.0]) for h in hips]
+
+    turns: dict[str, Array] = {}
+    for side, sign, limb, sole, foot, hip in zip(SIDES, (1, -1), limbs, soles, feet, hips, strict=True):
+        away = np.concatenate([sign * leftwards(heading), np.zeros((len(times), 1))], axis=-1)
+        moved = footwork.swung(foot, steps.of(side), sole, limb, hip, times, heading, style, scale, away)
+        turns |= leg(side, limb, moved, hip, pelvis, heading)
+    turns |= _upper_body(figure, course, heading, turn, style, active, bank, pelvis, wave, rate)
+    root = np.concatenate([place, z[:, None]], axis=-1)
+    return turns, root
+
+
+def leg(side: str, limb: Limb, foot: footwork.Foot, hip: Array, pelvis: Array, heading: Array) -> dict[str, Array]:
+    """Turns of thigh, shin, foot and toes for a foot on its way and the hip joint's path (N, 3)."""
+    # The knee points between where the body and where the foot is heading; a lifted foot leaves it to the body.
+    apart = (foot.heading - heading + np.pi) % (2 * np.pi) - np.pi
+    across = heading + 0.5 * apart
+    axis = np.stack([np.cos(across), np.sin(across), np.zeros_like(across)], axis=-1)
+    solved = limb.solve(foot.ankle - hip, axis, least=0.6 * LEAST_KNEE)
+    shin = rot.multiply(solved.upper, rot.about(limb.axis, solved.bend))
+    return {
+        f"{side}_thigh": rot.multiply(rot.conjugate(pelvis), solved.upper),
+        f"{side}_shin": rot.about(limb.axis, solved.bend),
+        f"{side}_foot": rot.multiply(rot.conjugate(shin), foot.turn),
+        f"{side}_toes": rot.about([1.0, 0.0, 0.0], -foot.toes),
+    }
+
+
+def _stance_knee(phase: Array, style: Style, active: Array) -> Array:
+    """Bend that a loaded knee is to have: of the tables when going, slightly bent when standing."""
+    return active * np.maximum(leg_angles(phase, style)[1], LEAST_KNEE) + (1 - active) * np.radians(7.0)
+
+
+def _sway(course: Course, heading: Array, feet: list[footwork.Foot], style: Style, rate: float) -> Array:
+    """Pelvis to the left of the course (N,), metres: towards the foot that carries."""
+    left = leftwards(heading)
+    middle = course.curve.at(course.s)
+    weight = feet[0].load + feet[1].load + 1e-3
+    off = [np.sum((f.ankle[:, :2] - middle) * left, axis=1) * f.load for f in feet]
+    towards = gaussian_filter1d((off[0] + off[1]) / weight, 0.13 * rate, mode="nearest")
+    # Towards a foot half a step width away: the published excursion; standing on one leg at rest takes more.
+    share = np.clip(1.35 * style.sway / (0.5 * style.step_width), 0.0, 0.85)
+    return gaussian_filter1d(towards * share, 0.04 * rate, mode="nearest")
+
+
+def _upper_body(
+    figure: Figure, course: Course, heading: Array, turn: Array, style: Style, active: Array, bank: Array,
+    pelvis: Array, wave: Variation, rate: float,
+) -> dict[str, Array]:  # fmt: skip
+    times = course.times
+    n = len(times)
+    breath = np.sin(2 * np.pi * 0.28 * times)
+    counter = active * np.radians(style.mix(1.0 + 2.3 * np.clip(style.v, 0, 2), 7.0)) * np.cos(turn - 0.25)
+    chest_yaw = heading + counter + np.radians(0.6) * wave.signal("chest yaw")
+    chest = turned(
+        chest_yaw,
+        bank + active * np.radians(0.8) * np.cos(turn - 0.9) + np.radians(0.4) * wave.signal("chest roll"),
+        style.lean * active + active * np.radians(0.8) * np.cos(2 * turn + 2.6) + np.radians(0.5) * breath,
+    )
+    ahead = np.interp(times + _HEAD_LEAD, times, heading)
+    look = heading + np.clip(1.25 * (ahead - heading), np.radians(-28), np.radians(28))
+    look = gaussian_filter1d(look, 0.08 * rate, mode="nearest")
+    head = turned(
+        look + 0.18 * counter + np.radians(1.6) * wave.signal("head yaw", 0.08, 0.35),
+        0.3 * bank + np.radians(0.7) * wave.signal("head roll"),
+        np.radians(3.0) + 0.25 * style.lean + np.radians(0.8) * wave.signal("head nod")
+        - active * np.radians(0.8) * np.cos(2 * turn + 0.3),
+    )  # fmt: skip
+    turns = upper.trunk(figure, pelvis, chest, head)
+    rest = upper.hanging(n, figure)
+    for side, lag in (("left", 0.0), ("right", np.pi)):
+        swing = turn - 2 * np.pi * _ARM_LAG + lag
+        size = active * (1.0 + 0.06 * wave.signal(f"{side} arm"))
+        swung = np.cos(swing) + 0.10 * np.cos(2 * swing + 0.5)
+        forward = size * style.arm_swing * swung
+        elbow = np.cos(swing - style.mix(0.55, 0.2))
+        bent = active * style.elbow + (1 - active) * rest.elbow
+        pose = replace(
+            rest,
+            flexion=rest.flexion + active * style.mix(np.radians(-3.0), np.radians(-14.0)) + forward,
+            abduction=rest.abduction + active * style.mix(0.0, np.radians(9.0)) - 0.06 * forward,
+            twist=rest.twist + active * style.mix(0.0, np.radians(16.0)) + 0.25 * np.maximum(forward, 0) * active,
+            elbow=bent + size * style.elbow_swing * elbow + 0.02 * wave.signal(f"{side} elbow"),
+            pronation=rest.pronation + active * style.mix(0.0, np.radians(-20.0)) + 0.02 * wave.signal(f"{side} turn"),
+            wrist=rest.wrist + active * 0.10 * np.cos(swing - 1.1) + 0.02 * wave.signal(f"{side} wrist"),
+            curl=1.0,
+        )
+        turns |= upper.arm(figure, side, pose, chest, upper.upright(chest_yaw, roll=0.3 * bank))
+    return turns

@@ -1,0 +1,74 @@
+"""Limbs of two bones with a true hinge between them, solved for whole runs of frames.
+
+Unlike `geometry.two_bone`, which swings a limb from where it is, the answer here depends on the target alone, and
+the hinge stays a hinge: the limb's plane is given by the direction of its hinge axis.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.rotations import Array
+
+
+class Hinged(NamedTuple):
+    """World turn of the upper bone (N, 4), bend of the hinge (N,) in radians, and what the reach lacks (N,), metres."""
+
+    upper: Array
+    bend: Array
+    missing: Array
+
+
+class Limb(NamedTuple):
+    """Upper and lower bone (3,) as they stand, unit hinge axis (3,) about which a positive turn bends the limb."""
+
+    upper: Array
+    lower: Array
+    axis: Array
+
+    def length(self, bend: ArrayLike) -> Array:
+        """Distance from root to end at a bend (radians, any shape)."""
+        constant, cosine, sine = self._terms
+        bend = np.asarray(bend, dtype=float)
+        return np.sqrt(constant + cosine * np.cos(bend) + sine * np.sin(bend))
+
+    def bend(self, distance: ArrayLike) -> Array:
+        """Bend at which the end is that far from the root; the nearest possible where none is."""
+        constant, cosine, sine = self._terms
+        size, lag = np.hypot(cosine, sine), np.arctan2(sine, cosine)
+        wanted = (np.asarray(distance, dtype=float) ** 2 - constant) / size
+        return np.arccos(np.clip(wanted, -1.0, 1.0)) + lag
+
+    @property
+    def _terms(self) -> tuple[float, float, float]:
+        """Squared length = constant + cosine cos(bend) + sine sin(bend)."""
+        a, b, k = self.upper, self.lower, self.axis
+        along = float(a @ k) * float(b @ k)
+        constant = float(a @ a + b @ b) + 2.0 * along
+        return constant, 2.0 * (float(a @ b) - along), 2.0 * float(a @ np.cross(k, b))
+
+    def solve(self, reach: Array, axis: Array, least: float = 0.0) -> Hinged:
+        """Turn the limb so that its end is at `reach` (N, 3) from its root and its hinge points along `axis` (N, 3).
+
+        `least` is the smallest bend (radians): a target beyond it is approached along the line to it.
+        """
+        distance = np.linalg.norm(reach, axis=-1)
+        bend = np.maximum(self.bend(distance), least)
+        b = rot.rotate(rot.about(self.axis, bend), self.lower)
+        upper = between(self.upper + b, np.broadcast_to(self.axis, reach.shape), reach, axis)
+        return Hinged(upper, bend, np.abs(distance - self.length(bend)))
+
+
+def between(line: Array, side: Array, new_line: Array, new_side: Array) -> Array:
+    """Turns (N, 4) that take one direction to another exactly and a second one as near as it can get."""
+    return rot.from_matrix(_frame(new_line, new_side) @ np.swapaxes(_frame(line, side), -1, -2))
+
+
+def _frame(line: Array, side: Array) -> Array:
+    z = rot.normalize(line)
+    x = rot.normalize(side - np.sum(side * z, axis=-1, keepdims=True) * z)
+    return np.stack([x, np.cross(z, x), z], axis=-1)

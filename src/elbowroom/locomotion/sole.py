@@ -1,0 +1,138 @@
+"""How a foot rolls over the floor without slipping: on the heel, flat, over the ball, off the toes.
+
+Everything is in the foot's own upright plane: x forwards from the ankle as it stands flat, z up, metres. A rigid
+outline that rolls by an angle moves its reference point forwards by the integral of its height over the angle,
+so the height as a function of the angle says it all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.geometry.rotations import Array
+from elbowroom.locomotion.figure import Figure
+
+_ANGLES = np.radians(np.linspace(-110.0, 60.0, 341))  # toes-up positive
+_TOE_BEND = np.radians(32.0)  # the ball bends this far before the toes begin to lift (Bojsen-Møller 1979: 30 to 45)
+
+
+@dataclass(frozen=True, eq=False)
+class Sole:
+    """Outline of one foot: `heel` tables for the part that rides on the ankle, `toes` for the part beyond the ball.
+
+    `ball` is the toe joint against the ankle, (forwards, up); outline points are (K, 2) likewise.
+    """
+
+    ankle: float  # height of the ankle joint over the floor, standing
+    ball: Array  # (2,)
+    foot: Array  # (K, 2), against the ankle
+    toes: Array  # (M, 2), against the ball
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_foot", _rolling(self.foot))
+        object.__setattr__(self, "_toes", _rolling(self.toes))
+
+    def toe_pitch(self, pitch: Array) -> Array:
+        """Angle of the toes with the floor (toes-up positive) in stance: flat until the ball is bent far."""
+        over = -pitch - _TOE_BEND
+        return -0.5 * (over + np.sqrt(over * over + np.radians(6.0) ** 2)) * np.clip(-pitch / _TOE_BEND, 0.0, 1.0) ** 2
+
+    def stance(self, pitch: Array) -> Array:
+        """Ankle (N, 2), forwards and up, of a standing foot that has rolled to `pitch` (radians, toes-up positive)."""
+        up = np.maximum(pitch, 0.0)
+        forward, height = self._roll("_foot", up)
+        base_forward, base_height = self._roll("_foot", np.zeros(1))
+        heel = np.stack([forward - base_forward, height - base_height + self.ankle], axis=-1)
+        down = np.minimum(pitch, 0.0)
+        ball = self._ball(self.toe_pitch(down))
+        tip = ball - _turned(self.ball, down) + np.array([0.0, self.ankle])
+        return np.where(pitch[:, None] > 0.0, heel, tip)
+
+    def lift(self, pitch: Array, toe_pitch: Array) -> Array:
+        """Lowest height of the ankle (N,) at which neither foot nor toes enter the floor."""
+        foot = self._roll("_foot", pitch)[1]
+        toes = self._roll("_toes", toe_pitch)[1] - _turned(self.ball, pitch)[:, 1]
+        gap = foot - toes
+        # a rounded corner keeps the speed continuous where the lowest point moves from toe to heel
+        return 0.5 * (foot + toes + np.sqrt(gap * gap + 0.004**2)) - 0.002
+
+    def _ball(self, toe_pitch: Array) -> Array:
+        """The ball (N, 2) against the flat foot's ankle on the floor line, after the toes rolled."""
+        forward, height = self._roll("_toes", toe_pitch)
+        base_forward, base_height = self._roll("_toes", np.zeros(1))
+        return np.stack([self.ball[0] + forward - base_forward, self.ball[1] + height - base_height], axis=-1)
+
+    def _roll(self, part: str, pitch: Array) -> tuple[Array, Array]:
+        forward, height = getattr(self, part)
+        return np.interp(pitch, _ANGLES, forward), np.interp(pitch, _ANGLES, height)
+
+
+def _turned(point: Array, pitch: Array) -> Array:
+    """A point (forwards, up) turned toes-up by pitch (N,)."""
+    c, s = np.cos(pitch), np.sin(pitch)
+    return np.stack([c * point[0] - s * point[1], s * point[0] + c * point[1]], axis=-1)
+
+
+def _rolling(outline: Array) -> tuple[Array, Array]:
+    """Forward travel and height of the reference point over `_ANGLES` for an outline (K, 2) against it."""
+    c, s = np.cos(_ANGLES), np.sin(_ANGLES)
+    height = -np.min(np.outer(s, outline[:, 0]) + np.outer(c, outline[:, 1]), axis=1)
+    # Toes-up is a roll backwards: the reference point goes back.
+    steps = 0.5 * (height[1:] + height[:-1]) * np.diff(_ANGLES)
+    return -np.concatenate([[0.0], np.cumsum(steps)]), height
+
+
+def measure(figure: Figure, side: str) -> Sole:
+    """The sole of a figure's foot from skin or shapes; where neither is known, from its joints alone."""
+    ankle = figure.at(f"{side}_foot")
+    height = float(ankle[2])
+    has_toes = figure.has(f"{side}_toes")
+    ball = figure.at(f"{side}_toes") - ankle if has_toes else np.array([0.0, -1.5 * height, 0.012 - height])
+    low = _points(figure, f"{side}_foot")
+    low_toes = _points(figure, f"{side}_toes") if has_toes else low
+    forward_ball = float(-ball[1])
+    if low is None:
+        low = np.array([[-0.45 * forward_ball, 0.012 - height], [-0.3 * forward_ball, -height], [forward_ball, -height]])
+    if low_toes is None:
+        low_toes = np.array([[0.0, -height], [0.35 * forward_ball, -height], [0.45 * forward_ball, 0.012 - height]])
+        low_toes = low_toes + np.array([forward_ball, 0.0])
+    flat_ball = np.array([forward_ball, float(ball[2])])
+    foot = _under(low, -height)
+    toes = _under(low_toes - flat_ball, -height - flat_ball[1])
+    # the part of the foot in front of the ball belongs to the toes' roll
+    foot = foot[foot[:, 0] <= forward_ball + 1e-6]
+    toes = np.concatenate([toes, [[0.0, -height - flat_ball[1]]]])
+    return Sole(height, flat_ball, np.concatenate([foot, [[0.0, -height]]]), toes)
+
+
+def _points(figure: Figure, role: str) -> Array | None:
+    """Points (K, 2), forwards and up against the ankle, of the skin that rides on a joint; None without any."""
+    character = figure.character
+    skeleton = character.skeleton
+    joint = character.role(role)
+    side = role.split("_")[0]
+    rest = skeleton.T_rest
+    front = np.asarray(character.front, dtype=float)
+    ankle = rest[character.role(f"{side}_foot"), :3, 3]
+    if character.skin is not None:
+        points = character.skin.posed(rest)[character.skin.owner == joint] - ankle
+    else:
+        ends = []
+        for shape in character.shapes:
+            if shape.joint == joint and shape.kind == "capsule":
+                T = rest[joint] @ shape.T_joint_shape
+                r, half = shape.size[0], shape.size[1]
+                angle = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+                ring = r * (np.cos(angle)[:, None] * front + np.sin(angle)[:, None] * np.array([0, 0, 1.0]))
+                ends += [T[:3, 3] + z * T[:3, 2] + ring - ankle for z in (-half, half)]
+        points = np.concatenate(ends) if ends else np.zeros((0, 3))
+    if len(points) < 8:
+        return None
+    return np.stack([points @ front, points[:, 2]], axis=-1)
+
+
+def _under(points: Array, floor: float) -> Array:
+    """Outline points moved so that the lowest touches the floor line exactly."""
+    return points - np.array([0.0, points[:, 1].min() - floor])

@@ -1,0 +1,167 @@
+"""Footprints first: when and where each foot stands, planned along a course before anything else moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.geometry.rotations import Array
+from elbowroom.locomotion.course import Course, leftwards
+from elbowroom.locomotion.figure import SIDES
+from elbowroom.locomotion.gait_tables import Style
+
+# The body passes over the ankle at this phase of the foot's cycle, walking and running.
+_OVER_WALK, _OVER_RUN = 0.205, 0.15
+_TOE_OUT = np.radians(6.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Stance:
+    """One foot on the ground: first contact, flat, heel lifts, toes leave (seconds); place (2,) and heading.
+
+    `strike` and `push` are the sole's angles at first contact (toes up) and at the end (heel up), radians;
+    `running` is 0 for a walked and 1 for a run step.
+    """
+
+    begin: float
+    flat: float
+    rise: float
+    end: float
+    place: Array
+    heading: float
+    strike: float
+    push: float
+    running: float
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Stances of each foot in order, and the phase of the gait at the course's times: whole at a left contact."""
+
+    left: tuple[Stance, ...]
+    right: tuple[Stance, ...]
+    phase: Array  # (N,)
+    duty: Array  # (N,)
+
+    def of(self, side: str) -> tuple[Stance, ...]:
+        """Stances of one foot."""
+        return self.left if side == "left" else self.right
+
+
+@dataclass(frozen=True, eq=False)
+class Gait:
+    """What step planning needs to know of the walker, as functions of times or styles.
+
+    `style` over times; `rate`: strides per second over times; `half_width`: half the distance of the feet, metres.
+    """
+
+    style: Callable[[Array], Style]
+    rate: Callable[[Array], Array]
+    half_width: Callable[[Style], Array]
+
+
+def plan(course: Course, gait: Gait, go: float | None = None, stop: bool = False, first_phase: float = 0.0) -> Steps:
+    """Plan the steps of a course.
+
+    Without `go` the gait is under way at the first time; with it the walker stands until `go`, when the right foot
+    leaves the ground. With `stop` both feet end side by side at the end of the curve.
+    """
+    times = course.times
+    rate = gait.rate(times)
+    if go is not None:
+        rate = np.where(times >= go, rate, 0.0)
+    phase = np.cumsum(rate * np.diff(times, prepend=times[0]))
+    duty = gait.style(times).duty
+    if go is None:
+        phase += first_phase - np.interp(0.0, times, phase)
+    else:
+        phase += float(np.interp(go, times, duty)) - 0.5
+    found: dict[str, list[Stance]] = {side: [] for side in SIDES}
+    count = int(np.floor(2 * phase[0])) - 1
+    if go is not None:
+        for side, at in (("left", phase[0] + 0.5), ("right", phase[0])):
+            found[side].append(_first_stand(course, gait, side, _when(phase, times, at + 1e-9)))
+        count = 1
+    halt = float(times[-1]) + 10.0
+    at_end: set[str] = set()
+    while len(at_end) < 2 and (stop or 0.5 * count <= phase[-1] + 0.5):
+        side = SIDES[count % 2]
+        stance = _stance(course, gait, phase, side, 0.5 * count)
+        if stop and (at_end or _is_last(course, gait, phase, count, stance)):
+            at_end.add(side)
+            stance = _last_stand(course, gait, side, stance, 1.0 if len(at_end) == 1 else 0.35)
+            halt = stance.flat
+        found[side].append(stance)
+        count += 1
+    phase = np.minimum(phase, np.interp(halt, times, phase))
+    return Steps(tuple(found["left"]), tuple(found["right"]), phase, duty)
+
+
+def _first_stand(course: Course, gait: Gait, side: str, end: float) -> Stance:
+    """The foot where it stands before the first step, until it leaves the ground at `end`."""
+    push = float(gait.style(np.array([end])).push[0])
+    rise = end - 0.28 / float(gait.rate(np.array([end]))[0])
+    place, heading = _footprint(course, gait, side, 0.0, end)
+    begin = float(course.times[0]) - 10.0
+    return Stance(begin, begin + 1.0, rise, end, place, heading, 0.0, push, 0.0)
+
+
+def _is_last(course: Course, gait: Gait, phase: Array, count: int, stance: Stance) -> bool:
+    """Whether a step comes so near to the end of the curve that it may as well end there."""
+    spacing = float(course.along(stance.end) - course.along(stance.begin))
+    return _over(course, gait, phase, 0.5 * count) > course.curve.length - max(0.3 * spacing, 0.1)
+
+
+def _last_stand(course: Course, gait: Gait, side: str, stance: Stance, softness: float) -> Stance:
+    """The same landing at the end of the curve, for good."""
+    far = float(course.times[-1]) + 10.0
+    place, heading = _footprint(course, gait, side, course.curve.length, stance.begin)
+    return Stance(stance.begin, stance.flat, far, far + 1.0, place, heading, softness * stance.strike, 0.0, 0.0)
+
+
+def _when(phase: Array, times: Array, at: float) -> float:
+    """Time at which the gait reaches a phase, carried on at the last rate beyond the ends."""
+    if at < phase[0]:
+        slope = max((phase[1] - phase[0]) / (times[1] - times[0]), 1e-3)
+        return float(times[0] + (at - phase[0]) / slope)
+    if at > phase[-1]:
+        slope = max((phase[-1] - phase[-2]) / (times[-1] - times[-2]), 0.3)
+        return float(times[-1] + (at - phase[-1]) / slope)
+    return float(np.interp(at, phase, times))
+
+
+def _over(course: Course, gait: Gait, phase: Array, contact: float) -> float:
+    """Place along the curve at which the body passes over the foot that lands at a phase."""
+    t = _when(phase, course.times, contact)
+    style = gait.style(np.array([t]))
+    over = _when(phase, course.times, contact + float(style.mix(_OVER_WALK, _OVER_RUN)[0]))
+    s = float(course.along(over))
+    # Beyond the sampled times the course goes on at its last speed.
+    s += float(course.speed[0]) * min(over - course.times[0], 0.0)
+    return s + float(course.speed[-1]) * max(over - course.times[-1], 0.0)
+
+
+def _stance(course: Course, gait: Gait, phase: Array, side: str, contact: float) -> Stance:
+    begin = _when(phase, course.times, contact)
+    style = gait.style(np.array([begin]))
+    duty = float(style.duty[0])
+    end = _when(phase, course.times, contact + duty)
+    flat = begin + float(style.mix(0.17, 0.25)[0]) * (end - begin)
+    rise = begin + float(style.mix(0.50, 0.50)[0]) * (end - begin)
+    place, heading = _footprint(course, gait, side, _over(course, gait, phase, contact), begin)
+    return Stance(
+        begin, flat, rise, end, place, heading, float(style.strike[0]), float(style.push[0]), float(style.mix(0.0, 1.0)[0])
+    )
+
+
+def _footprint(course: Course, gait: Gait, side: str, s: float, t: float) -> tuple[Array, float]:
+    """Ankle (2,) of a foot that stands flat beside the curve at `s`, and the heading of its toes."""
+    sign = 1.0 if side == "left" else -1.0
+    style = gait.style(np.array([t]))
+    at = np.array([s])
+    heading = float(course.curve.heading(at)[0])
+    place = course.curve.at(at)[0] + sign * float(gait.half_width(style)[0]) * leftwards(heading)
+    toe_out = _TOE_OUT * float(style.mix(1.0, 0.5)[0])
+    return place, heading + sign * toe_out

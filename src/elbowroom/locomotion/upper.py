@@ -1,0 +1,131 @@
+"""Trunk, head, arms and fingers: turns of the upper body over the gait cycle, for any speed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.rotations import Array
+from elbowroom.locomotion.figure import SIDES, Figure
+from elbowroom.locomotion.pelvis import turned
+
+SPINE = ("spine1", "spine2", "chest")
+NECK = ("neck", "head")
+# Relaxed fingers, degrees at knuckle, middle and end joint (Lee and Jung 2014, resting hand: 20 to 45 at each)
+_CURL = {"index": (18, 26, 14), "middle": (23, 30, 16), "ring": (27, 33, 17), "little": (30, 34, 18)}
+
+
+@dataclass(frozen=True, eq=False)
+class ArmPose:
+    """One arm over N frames, radians each (N,): shoulder flexion, abduction, inward twist; elbow bend, pronation;
+    wrist flexion; `curl` scales the relaxed bend of the fingers (1)."""
+
+    flexion: Array
+    abduction: Array
+    twist: Array
+    elbow: Array
+    pronation: Array
+    wrist: Array
+    curl: float = 1.0
+
+
+def mirrored(q: Array) -> Array:
+    """The same turn on the other side of the body."""
+    return q * np.array([1.0, 1.0, -1.0, -1.0])
+
+
+def split(turn: Array, parts: tuple[str, ...], figure: Figure) -> dict[str, Array]:
+    """A turn (N, 4) shared in equal parts among the joints of a chain that the figure has."""
+    there = [p for p in parts if figure.has(p)]
+    part = rot.exp(rot.log(turn) / max(len(there), 1))
+    return {p: part for p in there}
+
+
+def trunk(figure: Figure, pelvis: Array, chest: Array, head: Array) -> dict[str, Array]:
+    """Turns of spine, neck and head from world turns (N, 4) of pelvis, chest and head."""
+    turns = {"pelvis": pelvis}
+    turns |= split(rot.multiply(rot.conjugate(pelvis), chest), SPINE, figure)
+    turns |= split(rot.multiply(rot.conjugate(chest), head), NECK, figure)
+    return turns
+
+
+def arm(figure: Figure, side: str, pose: ArmPose, chest: Array, hang: Array) -> dict[str, Array]:
+    """Turns of an arm that hangs from the chest: chest and hang are world turns (N, 4); the arm's zero hangs in `hang`."""
+    x, y, z = np.eye(3)
+    upper = rot.multiply(
+        rot.multiply(rot.about(x, -pose.flexion), rot.about(y, np.pi / 2 - pose.abduction)), rot.about(x, pose.twist)
+    )
+    forearm = rot.multiply(rot.about(z, -pose.elbow), rot.about(x, pose.pronation))
+    hand = rot.about(y, pose.wrist)
+    if side == "right":
+        upper, forearm, hand = mirrored(upper), mirrored(forearm), mirrored(hand)
+    turns = {
+        f"{side}_upper_arm": rot.multiply(rot.multiply(rot.conjugate(chest), hang), upper),
+        f"{side}_forearm": forearm,
+        f"{side}_hand": hand,
+    }
+    return turns | fingers(side, pose.curl)
+
+
+def fingers(side: str, curl: float, spread: float = 0.0) -> dict[str, Array]:
+    """Turns (4,) of fingers bent by `curl` times their relaxed bend."""
+    turns = {}
+    for finger, bends in _CURL.items():
+        for k, bend in enumerate(bends, start=1):
+            q = rot.about([0.0, 1.0, 0.0], np.radians(bend) * curl)
+            turns[f"{side}_{finger}{k}"] = q if side == "left" else mirrored(q)
+    # The thumb's bones point forwards and out: it folds across the palm about the hand's own length.
+    for k, (axis, bend) in enumerate((((1.0, 0.0, 0.0), -8.0), ((0.3, 0.6, -0.7), 14.0), ((0.3, 0.6, -0.7), 16.0)), 1):
+        q = rot.about(np.asarray(axis), np.radians(bend) * curl)
+        turns[f"{side}_thumb{k}"] = q if side == "left" else mirrored(q)
+    return turns
+
+
+def hang_abduction(figure: Figure, side: str = "left") -> float:
+    """Abduction of the shoulder (radians) at which the hanging hand clears hip and thigh."""
+    shoulder = figure.at(f"{side}_upper_arm") if figure.has(f"{side}_upper_arm") else None
+    if shoulder is None or not figure.has(f"{side}_hand"):
+        return float(np.radians(7.0))
+    hand = figure.at(f"{side}_hand")
+    arm_length = float(np.linalg.norm(hand - shoulder)) + 0.08 * figure.scale
+    hips = _half_width(figure)
+    room = hips + 0.045 * figure.scale - abs(float(shoulder[0]))
+    return float(np.clip(np.arcsin(np.clip(room / arm_length, -0.2, 0.7)), np.radians(6.0), np.radians(35.0)))
+
+
+def _half_width(figure: Figure) -> float:
+    """Half the width over pelvis and thighs as they stand, metres."""
+    character = figure.character
+    parts = {character.roles[r] for r in ("pelvis", "left_thigh", "right_thigh") if r in character.roles}
+    if character.skin is not None:
+        points = character.skin.posed(character.skeleton.T_rest)
+        mine = np.isin(character.skin.owner, list(parts))
+        across = np.cross([0.0, 0.0, 1.0], character.front)
+        if mine.any():
+            return float(np.max(np.abs(points[mine] @ across)))
+    widths = [abs(float(figure.positions[s.joint][0])) + float(s.size[0]) for s in character.shapes if s.joint in parts]
+    return max(widths, default=1.9 * abs(float(figure.at("left_thigh")[0])))
+
+
+def hanging(n: int, figure: Figure) -> ArmPose:
+    """Arms at rest beside the body, N frames."""
+    still = np.zeros(n)
+    return ArmPose(
+        flexion=still + np.radians(-2.0),
+        abduction=still + hang_abduction(figure),
+        twist=still + np.radians(14.0),
+        elbow=still + np.radians(14.0),
+        pronation=still + np.radians(8.0),
+        wrist=still + np.radians(4.0),
+    )
+
+
+def upright(heading: Array, roll: Array | float = 0.0, pitch: Array | float = 0.0) -> Array:
+    """World turns (N, 4) of a part that stays level but for the given roll and pitch."""
+    zero = np.zeros_like(heading)
+    return turned(heading, zero + roll, zero + pitch)
+
+
+__all__ = ["NECK", "SIDES", "SPINE", "ArmPose", "arm", "fingers", "hang_abduction", "hanging", "mirrored", "trunk", "upright"]

@@ -1,0 +1,179 @@
+"""Walking and running: clips made from published gait curves for any character."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from elbowroom.character.body import Character
+from elbowroom.errors import BadValue
+from elbowroom.geometry.rotations import Array
+from elbowroom.locomotion import course as courses
+from elbowroom.locomotion.course import Course
+from elbowroom.locomotion.feet import ease
+from elbowroom.locomotion.figure import Figure, figure
+from elbowroom.locomotion.gait import perform
+from elbowroom.locomotion.gait_tables import Style
+from elbowroom.locomotion.steps import Gait, plan
+from elbowroom.motion.clip import Clip
+
+_PAD = 2.2  # seconds made before and after a clip, so that its ends are like its middle
+_RATE = 60.0  # frames per second that the gait is worked out at, at least
+
+
+def walk(
+    character: Character,
+    speed: float = 1.3,
+    turn: float = 0.0,
+    seconds: float = 4.0,
+    fps: float = 60.0,
+    *,
+    seed: int = 0,
+    start: bool = False,
+    stop: bool = False,
+) -> Clip:
+    """Walk at `speed` (0.6 to 1.8 m/s) turning left by `turn` (degrees per second, -60 to 60) from the origin, facing -Y.
+
+    With `start` the clip begins standing, with `stop` it ends so; the time for it is part of `seconds`.
+    """
+    _check("walking speed", speed, 0.6, 1.8, "m/s")
+    _check("turn", turn, -60.0, 60.0, "degrees per second")
+    _check_time(seconds, fps)
+    return _go(character, speed, turn, seconds, fps, seed, start, stop, run=0.0, name="walk")
+
+
+def run(
+    character: Character, speed: float = 3.0, turn: float = 0.0, seconds: float = 3.0, fps: float = 60.0, *, seed: int = 0
+) -> Clip:
+    """Run at `speed` (2.2 to 4 m/s) turning left by `turn` (degrees per second, -60 to 60) from the origin, facing -Y."""
+    _check("running speed", speed, 2.2, 4.0, "m/s")
+    _check("turn", turn, -60.0, 60.0, "degrees per second")
+    _check_time(seconds, fps)
+    return _go(character, speed, turn, seconds, fps, seed, False, False, run=1.0, name="run")
+
+
+def walk_to_run(
+    character: Character,
+    walking: float = 1.5,
+    running: float = 3.0,
+    seconds: float = 6.0,
+    fps: float = 60.0,
+    *,
+    seed: int = 0,
+) -> Clip:
+    """Walk at one speed, then speed up into a run at another, straight ahead from the origin, facing -Y.
+
+    The change begins after a third of the time and takes about a third of it.
+    """
+    _check("walking speed", walking, 0.6, 1.8, "m/s")
+    _check("running speed", running, 2.2, 4.0, "m/s")
+    _check_time(seconds, fps)
+    body = figure(character)
+    times = _times(seconds, fps)
+    # People change to a run at about 2 m/s (Hreljac 1995).
+    x = (times - seconds / 3.0) / max(seconds / 3.0, 0.8)
+    speed = walking + (running - walking) * ease(x)
+    change = ease((speed - 1.75 * np.sqrt(body.scale)) / (0.45 * np.sqrt(body.scale)))
+    going = courses.steady(courses.arc(running * (seconds + 2 * _PAD), 0.0, running * (_PAD + 1.0)), times, speed)
+    return _made(body, going, fps, seconds, seed, run=change, name="walk to run")
+
+
+def walk_along(
+    character: Character,
+    path: ArrayLike | Callable[[float], ArrayLike],
+    speed: float = 1.2,
+    *,
+    fps: float = 60.0,
+    seed: int = 0,
+) -> Clip:
+    """Walk along a path on the floor from standing to standing, facing where it leads, slower in tight turns.
+
+    path: points (N, 2) in metres that a smooth curve is laid through, or a callable from 0..1 to such points.
+    """
+    _check("walking speed", speed, 0.6, 1.8, "m/s")
+    _check_time(1.0, fps)
+    body = figure(character)
+    curve = courses.through(path)
+    rate = _inner_rate(fps)
+    going = courses.from_rest_to_rest(curve, speed, rate, stand=1.5)
+    seconds = float(going.times[-1]) - 0.6
+    return _made(body, going, fps, seconds, seed, go=0.15, stop=True, first=-0.5, name="walk along")
+
+
+def _go(
+    character: Character, speed: float, turn: float, seconds: float, fps: float, seed: int, start: bool, stop: bool,
+    run: float, name: str,
+) -> Clip:  # fmt: skip
+    body = figure(character)
+    times = _times(seconds, fps)
+    v = np.full(len(times), speed)
+    ramp = max(speed / 0.9, 0.8)
+    if start:
+        v = v * ease((times - 0.3) / ramp)
+    if stop:
+        v = v * ease((seconds - 0.7 - times) / ramp)
+    distance = float(np.trapezoid(np.where(times >= 0, v, 0.0), times))
+    length = distance if stop else distance + speed * (_PAD + 1.0)
+    if stop and distance < 0.5:
+        raise BadValue(f"{seconds} s are too short to start and stop a walk; 3 s or more would do.")
+    # what comes before a clip that is under way lies on the same circle, not straight behind
+    before = 0.0 if start else speed * (_PAD + 1.0)
+    going = courses.steady(courses.arc(length, np.radians(turn) / speed, before), times, v)
+    go = 0.3 + 0.35 * ramp if start else None
+    return _made(body, going, fps, seconds, seed, go=go, stop=stop, run=run, name=name)
+
+
+def _made(
+    body: Figure, course: Course, fps: float, seconds: float, seed: int, *, go: float | None = None, stop: bool = False,
+    run: ArrayLike = 0.0, first: float = 0.0, name: str,
+) -> Clip:  # fmt: skip
+    """The clip from time `first` to `seconds` of a course that is sampled at a multiple of the frame rate."""
+    times, pace = course.times, np.sqrt(body.scale)
+    share = np.broadcast_to(np.asarray(run, dtype=float), times.shape)
+    style = Style(course.speed / pace, share)
+    # A first or last step is short but not slow: its rate belongs to the speed that is being left or reached.
+    brisk = Style(np.maximum(course.speed, 0.75 * float(np.max(course.speed))) / pace if go is not None or stop
+                  else course.speed / pace, share)  # fmt: skip
+    rates = brisk.stride_rate / pace
+    gait = Gait(
+        style=lambda t: Style(np.interp(t, times, style.v), np.interp(t, times, share)),
+        rate=lambda t: np.interp(t, times, rates),
+        half_width=lambda s: _half_width(body, s),
+    )
+    steps = plan(course, gait, go, stop, first_phase=0.05)
+    rate = 1.0 / (times[1] - times[0])
+    turns, root = perform(body, course, steps, style, seed, rate)
+    wanted = first + np.arange(int(round((seconds - first) * fps)) + 1) / fps
+    frames = np.clip(np.round((wanted - times[0]) * rate).astype(int), 0, len(times) - 1)
+    kept = {role: q[frames] if q.ndim == 2 else q for role, q in turns.items()}
+    return body.clip(kept, root[frames], fps, name)
+
+
+def _half_width(body: Figure, style: Style) -> Array:
+    """Half the distance between the feet: published, and never so narrow that the legs touch."""
+    hips = abs(float(body.at("left_thigh")[0]))
+    return np.maximum(0.5 * body.scale * style.step_width, style.mix(0.5, 0.3) * hips)
+
+
+def _inner_rate(fps: float) -> float:
+    return fps * max(1, int(np.ceil(_RATE / fps - 1e-9)))
+
+
+def _times(seconds: float, fps: float) -> Array:
+    """Times at the inner rate, from before the clip to after it, with 0 among them."""
+    rate = _inner_rate(fps)
+    return np.arange(-int(np.ceil(_PAD * rate)), int(np.ceil((seconds + _PAD) * rate)) + 1) / rate
+
+
+def _check(what: str, value: float, low: float, high: float, unit: str) -> None:
+    if not (np.isfinite(value) and low - 1e-9 <= value <= high + 1e-9):
+        raise BadValue(f"{what} must be between {low:g} and {high:g} {unit}, not {value:g}.")
+
+
+def _check_time(seconds: float, fps: float) -> None:
+    if not (np.isfinite(seconds) and 0.0 < seconds <= 600.0):
+        raise BadValue(f"a clip lasts between 0 and 600 seconds, not {seconds:g}.")
+    if not (np.isfinite(fps) and 5.0 <= fps <= 480.0):
+        raise BadValue(f"a clip has between 5 and 480 frames per second, not {fps:g}.")
