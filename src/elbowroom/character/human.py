@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+import numpy as np
+
+from elbowroom.character.anatomy import limits_for
 from elbowroom.character.anthropometry import Scales, Sex, proportions
 from elbowroom.character.body import Character
+from elbowroom.character.fit_shapes import fit_shapes
 from elbowroom.character.human_joints import human_skeleton
+from elbowroom.character.markers import markers_for
 from elbowroom.character.masses import masses_for
+from elbowroom.character.rig import chains_for
+from elbowroom.geometry.mesh import frozen
 
 
-@lru_cache(maxsize=64)
 def human(
     height: float = 1.70,
     mass: float | None = None,
@@ -34,6 +40,7 @@ def human(
 
     Sizes come from the tables in `anthropometry`; the scales depart from them at the same height:
     `leg_scale=1.3` gives legs that are 1.3 times as long against the trunk. `skin=False` leaves the skin out.
+    The rest pose is a T pose with identity rotations, facing -Y, left is +X, soles on z = 0.
     Equal calls return the same object.
     """
     scales = Scales(
@@ -49,12 +56,23 @@ def human(
         arm_girth=arm_girth_scale,
         leg_girth=leg_girth_scale,
     )
+    return _made(height, mass, sex, name, scales, bool(skin))
+
+
+@lru_cache(maxsize=64)
+def _made(height: float, mass: float | None, sex: Sex, name: str, scales: Scales, skin: bool) -> Character:
     p = proportions(height, mass, sex=sex, scales=scales)
     skeleton = human_skeleton(p)
     roles = {joint: j for j, joint in enumerate(skeleton.names)}
+    front = frozen(np.array([0.0, -1.0, 0.0]))
     return Character(
         name=name,
         skeleton=skeleton,
         roles=roles,
-        masses=masses_for(skeleton, roles, height, mass, sex, scales),
+        limits=limits_for(skeleton, roles, front),
+        chains=chains_for(skeleton, roles),
+        shapes=fit_shapes(skeleton, roles, None, p.height),
+        masses=masses_for(skeleton, roles, p.height, p.mass, sex, scales),
+        markers=markers_for(skeleton, roles, front, p),
+        front=front,
     )

@@ -6,6 +6,8 @@ Rest pose: T pose with identity rotations, so every joint's frame is along the w
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from elbowroom.character.anthropometry import BALL_SHARE, HEEL_SHARE, Proportions
@@ -45,6 +47,13 @@ def joint_names() -> tuple[tuple[str, str], ...]:
 
 # Parent of each part, parents first; '' above the root. The same names are the roles of any rig.
 PARENT_ROLE = dict(joint_names())
+
+
+def carrier(role: str, roles: Mapping[str, int]) -> int:
+    """The joint of a rig that carries a part: its own, or that of the nearest part above it, or the root."""
+    while role and role not in roles:
+        role = PARENT_ROLE[role]
+    return roles[role] if role else 0
 
 
 def rest_positions(p: Proportions) -> dict[str, Array]:

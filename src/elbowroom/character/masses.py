@@ -13,7 +13,7 @@ import numpy as np
 from elbowroom.character.anthropometry import Proportions, Scales, Sex, check_height_and_mass, proportions
 from elbowroom.character.body import Masses
 from elbowroom.character.body_pieces import body_pieces
-from elbowroom.character.human_joints import PARENT_ROLE, rest_positions
+from elbowroom.character.human_joints import PARENT_ROLE, carrier, rest_positions
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.geometry.rotations import Array, about, normalize, rotate
 
@@ -39,7 +39,7 @@ def masses_for(
     share, first = np.zeros(n), np.zeros((n, 3))
     second = np.zeros((n, 3, 3))  # inertia about the world's origin
     for piece in pieces:
-        j = _carrier(piece.role, roles)
+        j = carrier(piece.role, roles)
         share[j] += piece.share
         first[j] += piece.share * piece.center
         second[j] += piece.share * (piece.inertia + _shift(piece.center))
@@ -52,13 +52,6 @@ def masses_for(
         center=np.einsum("jba,jb->ja", turn, center - skeleton.T_rest[:, :3, 3]),
         inertia=np.einsum("jba,jbc,jcd->jad", turn, inertia, turn),
     )
-
-
-def _carrier(role: str, roles: Mapping[str, int]) -> int:
-    """The joint that carries a part: its own, or the nearest above it, or the root."""
-    while role and role not in roles:
-        role = PARENT_ROLE[role]
-    return roles[role] if role else 0
 
 
 def _shift(d: Array) -> Array:

@@ -1,0 +1,158 @@
+"""Rigid-body dynamics of a character, by Pinocchio: mass, centre of mass, its Jacobian, inverse dynamics.
+
+The Pinocchio model has the same tree and the same joint frames: a free-flyer for the root, a spherical
+joint for every other one. Its velocities (nv,) are: linear and angular velocity of the root in the root's
+frame, then three numbers per joint, the angular velocity against the parent in the joint's own frame.
+Torques are ordered alike.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from elbowroom.character.body import Character
+from elbowroom.character.skeleton import Pose
+from elbowroom.errors import BadValue, MissingExtra
+from elbowroom.geometry.rotations import Array, normalize
+
+if TYPE_CHECKING:
+    import pinocchio
+
+GRAVITY = 9.80665  # m/s²
+
+
+class Frames(Protocol):
+    """What is asked of a clip: frames at a fixed rate."""
+
+    @property
+    def fps(self) -> float: ...
+
+    @property
+    def root(self) -> Array: ...  # (T, 3)
+
+    @property
+    def rotations(self) -> Array: ...  # (T, J, 4)
+
+
+def _pinocchio() -> Any:
+    """Pinocchio, imported when first needed: it takes a while to load."""
+    try:
+        import pinocchio
+    except ImportError:
+        raise MissingExtra("dynamics", "pip install pin") from None
+    return pinocchio
+
+
+class Dynamics:
+    """Dynamics of one character. Not safe to share between threads: Pinocchio writes into one data block."""
+
+    def __init__(self, character: Character) -> None:
+        if character.masses is None:
+            raise BadValue(f"character '{character.name}' has no masses; masses_for() makes some.")
+        pin = _pinocchio()
+        self.character = character
+        self.model, self.joint = _model(pin, character)
+        self.data = self.model.createData()
+        self._pin = pin
+        spherical = self.joint[1:]
+        first_q = np.array([self.model.joints[int(k)].idx_q for k in spherical], dtype=int).reshape(-1, 1)
+        self._q_columns = first_q + np.arange(4)  # of the joints after the root, as xyzw
+        first_v = np.array([self.model.joints[int(k)].idx_v for k in spherical], dtype=int).reshape(-1, 1)
+        self.velocity_columns: NDArray[np.int64] = first_v + np.arange(3)  # (J - 1, 3), root left out
+
+    @property
+    def nv(self) -> int:
+        """How many velocities: 6 for the root, 3 for every other joint."""
+        return int(self.model.nv)
+
+    @property
+    def mass(self) -> float:
+        """Mass of the whole body, kg."""
+        return float(self._pin.computeTotalMass(self.model))
+
+    def to_q(self, root: ArrayLike, rotations: ArrayLike) -> Array:
+        """Pinocchio's configurations (..., nq) from roots (..., 3) and local rotations (..., J, 4)."""
+        p, q = np.asarray(root, dtype=float), normalize(rotations)
+        out = np.zeros((*p.shape[:-1], self.model.nq))
+        out[..., :3] = p
+        xyzw = q[..., [1, 2, 3, 0]]
+        out[..., 3:7] = xyzw[..., 0, :]
+        out[..., self._q_columns] = xyzw[..., 1:, :]
+        return out
+
+    def from_q(self, q: ArrayLike) -> Pose:
+        """Pose from one Pinocchio configuration (nq,)."""
+        q = np.asarray(q, dtype=float)
+        xyzw = np.concatenate([q[None, 3:7], q[self._q_columns]])
+        return Pose.of(q[:3], xyzw[:, [3, 0, 1, 2]])
+
+    def joint_transforms(self, pose: Pose) -> Array:
+        """World transforms (J, 4, 4) of the skeleton's joints as Pinocchio computes them."""
+        self._pin.forwardKinematics(self.model, self.data, self._q(pose))
+        return np.array([self.data.oMi[int(k)].homogeneous for k in self.joint])
+
+    def com(self, pose: Pose) -> Array:
+        """Centre of mass (3,) in the world, metres."""
+        return np.array(self._pin.centerOfMass(self.model, self.data, self._q(pose)))
+
+    def com_jacobian(self, pose: Pose) -> Array:
+        """Jacobian (3, nv) of the centre of mass: its velocity in the world is this times the velocities."""
+        return np.array(self._pin.jacobianCenterOfMass(self.model, self.data, self._q(pose)))
+
+    def inverse_dynamics(self, pose: Pose, velocity: ArrayLike, acceleration: ArrayLike) -> Array:
+        """Generalised forces (nv,) that give the acceleration (nv,) at the velocity (nv,), gravity included.
+
+        The first six are what the world must supply at the root (N, then Nm, in the root's frame); the
+        others are torques of the joints (Nm) in the joints' frames.
+        """
+        v, a = (np.asarray(x, dtype=float) for x in (velocity, acceleration))
+        if v.shape != (self.nv,) or a.shape != (self.nv,):
+            raise BadValue(f"velocity and acceleration need shape ({self.nv},), not {v.shape} and {a.shape}.")
+        return np.array(self._pin.rnea(self.model, self.data, self._q(pose), v, a))
+
+    def derivatives(self, clip: Frames) -> tuple[Array, Array]:
+        """Velocities and accelerations (T, nv) of a clip's frames.
+
+        Central differences in the tangent space, one-sided at both ends; needs three frames.
+        """
+        q = self.to_q(clip.root, clip.rotations)
+        if len(q) < 3:
+            raise BadValue(f"velocities need a clip of at least 3 frames, not {len(q)}.")
+        step = np.array([self._pin.difference(self.model, a, b) for a, b in pairwise(q)])
+        between = step * clip.fps  # velocities half way between frames
+        velocity = np.concatenate([between[:1], 0.5 * (between[:-1] + between[1:]), between[-1:]])
+        inner = (between[1:] - between[:-1]) * clip.fps
+        return velocity, np.concatenate([inner[:1], inner, inner[-1:]])
+
+    def torques(self, clip: Frames) -> Array:
+        """Generalised forces (T, nv) at every frame of a clip: see `inverse_dynamics`."""
+        velocity, acceleration = self.derivatives(clip)
+        q = self.to_q(clip.root, clip.rotations)
+        rows = zip(q, velocity, acceleration, strict=True)
+        return np.array([self._pin.rnea(self.model, self.data, *row) for row in rows])
+
+    def _q(self, pose: Pose) -> Array:
+        return self.to_q(pose.root, pose.rotations)
+
+
+def _model(pin: Any, character: Character) -> tuple[pinocchio.Model, NDArray[np.int64]]:
+    """The Pinocchio model, and the model's joint for each joint of the skeleton, (J,)."""
+    skeleton, masses = character.skeleton, character.masses
+    assert masses is not None
+    model = pin.Model()
+    model.name = character.name
+    model.gravity.linear = np.array([0.0, 0.0, -GRAVITY])
+    joint = np.zeros(len(skeleton), dtype=np.int64)
+    for j, name in enumerate(skeleton.names):
+        parent = int(skeleton.parents[j])
+        # The root's place is in its configuration, so its joint sits at the world's origin.
+        place = pin.SE3.Identity() if parent < 0 else pin.SE3(np.eye(3), skeleton.offsets[j])
+        kind = pin.JointModelFreeFlyer() if parent < 0 else pin.JointModelSpherical()
+        joint[j] = model.addJoint(0 if parent < 0 else int(joint[parent]), kind, place, name)
+        inertia = pin.Inertia(float(masses.mass[j]), masses.center[j], masses.inertia[j])
+        model.appendBodyToJoint(int(joint[j]), inertia, pin.SE3.Identity())
+    return model, joint
