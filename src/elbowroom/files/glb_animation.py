@@ -111,18 +111,18 @@ def _unit(q: Array) -> Array:
 
 
 def frame_rate(tracks: Tracks, told: float | None = None) -> tuple[float, str]:
-    """Frames per second and how it was found, in words: told by the file, or guessed from the keys' spacing."""
+    """Frames per second and a sentence on it: told by the file, or guessed from the spacing of keys."""
     if told is not None:
-        return told, f"{told:g} frames per second, as the file says"
+        return told, f"{told:g} frames per second, as the file says."
     lists = [t.times for of in tracks.values() for t in of.values() if len(t.times) > 2]
     gaps = np.concatenate([np.diff(t) for t in lists]) if lists else np.zeros(0)
     gaps = gaps[gaps > 1e-5]
     rate = 1.0 / float(np.median(gaps)) if len(gaps) else 0.0
     if not _SLOWEST <= rate <= _FASTEST:
-        return _DEFAULT_FPS, f"the keys tell no frame rate, {_DEFAULT_FPS:g} per second was assumed"
+        return _DEFAULT_FPS, f"Frame rate assumed: {_DEFAULT_FPS:g} per second, since the keys tell none."
     nearest = float(np.round(rate))
     rate = nearest if abs(rate - nearest) < 2e-3 * rate else rate
-    return rate, f"{rate:g} frames per second, guessed from the spacing of keys"
+    return rate, f"Frame rate assumed: {rate:g} per second, from the spacing of keys."
 
 
 def sample(
@@ -159,7 +159,7 @@ def sample(
     root, notes = _carried(rig, where, q, skeleton)
     scaled = [t for of in moved.values() for name, t in of.items() if name == "scale"]
     if any(np.ptp(t.values, axis=0).max() > 0.01 for t in scaled):
-        notes.append("animated scales are followed in the places of joints only")
+        notes.append("Animated scales are followed in the places of joints only.")
     return Sampled(fps, start, root, q, (how, *notes))
 
 
@@ -198,12 +198,12 @@ def _carried(rig: Rig, where: Array, q: Array, skeleton: Skeleton) -> tuple[Arra
     ]
     best = int(np.argmin([np.sum(o) + 0.01 * k for k, o in enumerate(off)]))
     j, left = _trunk(rig)[best], off[best].copy()
-    notes = [] if best == 0 else [f"'{rig.names[j]}' moves against the root, which was carried along"]
+    notes = [] if best == 0 else [f"'{rig.names[j]}' moves against the root, which was carried along."]
     left[0] = 0.0 if best else left[0]
     if left.max() > _MOVES:
         notes.append(
-            f"{int(np.sum(left > _MOVES))} joints move against their parents, which a skeleton cannot follow: "
-            f"they are up to {left.max():.3f} m ('{rig.names[int(left.argmax())]}') from where the file puts them"
+            f"{int(np.sum(left > _MOVES))} joints move in their parents, which a skeleton cannot follow; "
+            f"they are up to {left.max():.3f} m ('{rig.names[int(left.argmax())]}') off."
         )
     return where[:, 0] + (where - ours)[:, j], notes
 

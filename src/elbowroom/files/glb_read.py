@@ -10,7 +10,7 @@ import numpy as np
 
 from elbowroom.character.body import Character
 from elbowroom.character.rig import as_character
-from elbowroom.errors import BadValue
+from elbowroom.files.conventions import checked_units, checked_up
 from elbowroom.files.glb_animation import Sampled, Tracks, read_tracks, sample
 from elbowroom.files.glb_container import Container
 from elbowroom.files.glb_nodes import Nodes, distinct, sane
@@ -57,18 +57,14 @@ def read_glb(path: str | Path, *, units: float | None = None, up: str | None = N
             clips.update({k if len(rigs) == 1 else f"{name}.{k}": clip for k, clip in own.items()})
         meshes = flat_meshes(nodes, surfaces, rigs, turn)
     if not rigs and animations:
-        notes.append("animations of a file without a skin were left out")
+        notes.append("Animations were left out, since no skin says what their joints are.")
     return GlbFile(characters, clips, meshes, (*dict.fromkeys(notes), *surfaces.notes))
 
 
 def _turn(units: float | None, up: str | None) -> Array:
     """From the file's axes and units to ours, (4, 4)."""
-    if up not in (None, "Y", "Z"):
-        raise BadValue(f"the up axis is 'Y' or 'Z', not '{up}'.")
-    if units is not None and not (np.isfinite(units) and units > 0):
-        raise BadValue(f"units must be a positive number of metres, not {units}.")
-    turn = np.eye(4) if up == "Z" else Y_UP_TO_Z_UP.copy()
-    turn[:3] *= 1.0 if units is None else units
+    turn = np.eye(4) if up is not None and checked_up(up) == "Z" else Y_UP_TO_Z_UP.copy()
+    turn[:3] *= 1.0 if units is None else checked_units(units)
     return turn
 
 
@@ -113,7 +109,7 @@ def _character(
         sane(skin.vertices, nodes.container.path, "vertices of a skin")
         sane(skin.inverse_bind, nodes.container.path, "bind matrices")
     if rig.nodes[0] < 0:
-        notes.append("the joints have no common root; one was put at the origin")
+        notes.append("The joints have no common root; one was put at the origin.")
     sampled: dict[str, Sampled] = {}
     for key, tracks in animations.items():
         moving = sample(rig, nodes, tracks, skeleton, turn, told)

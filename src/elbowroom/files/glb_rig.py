@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elbowroom.character.skeleton import Skeleton
+from elbowroom.character.skeleton import Skeleton, parent_first
 from elbowroom.character.skin import Skin
 from elbowroom.files.glb_json import Part
 from elbowroom.files.glb_nodes import Nodes, distinct, rigid
@@ -70,9 +70,10 @@ def _rig(nodes: Nodes, skins: list[int], joints: set[int]) -> Rig:
             inside.add(n)
             if root < 0 and nodes.parents[n] < 0:
                 break
-    order = [n for n in nodes.order if n in inside]
-    if root < 0:
-        order.insert(0, -1)
+    listed = sorted(inside) if root >= 0 else [-1, *sorted(inside)]
+    at = {n: k for k, n in enumerate(listed)}
+    above = [-1 if n == root else at[nodes.parents[n]] for n in listed]
+    order = [listed[k] for k in parent_first([str(n) for n in listed], above)]
     at = {n: k for k, n in enumerate(order)}
     parents = tuple(-1 if k == 0 else at[nodes.parents[n]] for k, n in enumerate(order))
     names = distinct("root" if n < 0 else nodes.name(n) for n in order)
@@ -162,7 +163,7 @@ def _skinned(rig: Rig, nodes: Nodes, surfaces: Surfaces, turn: Array, notes: lis
             weights[bare, 0] = 1.0
         if np.any(bare):
             notes.append(
-                f"{int(bare.sum())} vertices of '{nodes.name(i)}' have no weights and follow one joint"
+                f"{int(bare.sum())} vertices of '{nodes.name(i)}' have no weights; they follow one joint."
             )
         out.append(_Bound(surface, joints, weights, T_bind))
     return out

@@ -62,13 +62,13 @@ class Surfaces:
     def _read(self, part: Part) -> Surface | None:
         mode = part.integer("mode", _TRIANGLES, 0, 6)
         if mode < _TRIANGLES:
-            self._note("points and lines were left out")
+            self._note("Points and lines were left out.")
             return None
         if part.values.get("targets"):
-            self._note("blend shapes were left out")
+            self._note("Blend shapes were left out.")
         attributes = part.part("attributes")
         if attributes is None or "POSITION" not in attributes:
-            self._note("a part of a mesh without positions was left out")
+            self._note("A part of a mesh without positions was left out.")
             return None
         container, count = self._container, len(self._container.accessors)
 
@@ -117,7 +117,7 @@ class Surfaces:
         if look is None:
             return _WHITE, False
         if "baseColorTexture" in look:
-            self._note("textures were left out")
+            self._note("Textures were left out.")
         factor = look.numbers("baseColorFactor", 4)
         if (
             factor is None or min(factor[:3]) >= 1.0

@@ -1,0 +1,161 @@
+"""Putting a GLB together: JSON lists, one binary chunk, and surfaces with normals."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.geometry.mesh import Color
+from elbowroom.geometry.normals import creased
+from elbowroom.geometry.rotations import Array
+
+_COMPONENTS = {"uint8": 5121, "uint16": 5123, "uint32": 5125, "float32": 5126}
+_KINDS = {1: "SCALAR", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
+_VERTICES, _INDICES = 34962, 34963
+_ROUGHNESS = 0.75
+_LEAST_WEIGHT = 1e-4  # below it a joint's pull on a vertex cannot be seen
+
+
+class Builder:
+    """Collects the parts of one file; every method returns the number of what it added."""
+
+    def __init__(self) -> None:
+        self._json: dict[str, list[Any]] = {}
+        self._data: list[bytes] = []
+        self._length = 0
+        self._materials: dict[Color, int] = {}
+
+    def add(self, kind: str, value: dict[str, Any]) -> int:
+        """One more of 'nodes', 'meshes', 'skins', …"""
+        listed = self._json.setdefault(kind, [])
+        listed.append(value)
+        return len(listed) - 1
+
+    def count(self, kind: str) -> int:
+        """How many there are already."""
+        return len(self._json.get(kind, []))
+
+    def _view(self, array: NDArray, target: int | None) -> int:
+        data = array.tobytes()
+        view = {"buffer": 0, "byteOffset": self._length, "byteLength": len(data)}
+        if target is not None:
+            view["target"] = target
+        self._data.append(data + b"\0" * (-len(data) % 4))
+        self._length += len(self._data[-1])
+        return self.add("bufferViews", view)
+
+    def array(
+        self, array: NDArray, *, target: int | None = None, bounds: bool = False, normalized: bool = False
+    ) -> int:
+        """An accessor on an array (N, width) of its own."""
+        return self.arrays(array[None], target=target, bounds=bounds, normalized=normalized)[0]
+
+    def arrays(
+        self, arrays: NDArray, *, target: int | None = None, bounds: bool = False, normalized: bool = False
+    ) -> list[int]:
+        """Accessors on a stack of arrays (K, N, width), all in one buffer view."""
+        _, count, width = arrays.shape
+        view = self._view(arrays, target)
+        out = []
+        for k, array in enumerate(arrays):
+            accessor: dict[str, Any] = {
+                "bufferView": view,
+                "byteOffset": k * array.nbytes,
+                "componentType": _COMPONENTS[array.dtype.name],
+                "count": count,
+                "type": _KINDS[width],
+            }
+            if bounds:
+                accessor["min"] = array.min(axis=0).tolist()
+                accessor["max"] = array.max(axis=0).tolist()
+            if normalized:
+                accessor["normalized"] = True
+            out.append(self.add("accessors", accessor))
+        return out
+
+    def material(self, color: Color) -> int:
+        """A plain material; one for each colour, linear RGB in 0..1."""
+        r, g, b = (round(min(max(float(c), 0.0), 1.0), 4) for c in color)
+        key = (r, g, b)
+        if key not in self._materials:
+            look = {"baseColorFactor": [*key, 1.0], "metallicFactor": 0.0, "roughnessFactor": _ROUGHNESS}
+            self._materials[key] = self.add("materials", {"pbrMetallicRoughness": look, "doubleSided": True})
+        return self._materials[key]
+
+    def surface(
+        self,
+        name: str,
+        vertices: Array,
+        faces: NDArray,
+        color: Color,
+        *,
+        colors: Array | None = None,
+        joints: NDArray | None = None,
+        weights: Array | None = None,
+    ) -> int:
+        """A mesh with normals that keep sharp edges sharp; vertices are split along them."""
+        use, corners, normals = _split(vertices, faces)
+        attributes = {
+            "POSITION": self.array(vertices[use].astype(np.float32), target=_VERTICES, bounds=True),
+            "NORMAL": self.array(normals, target=_VERTICES),
+        }
+        if colors is not None:
+            rgba = np.ones((len(use), 4))
+            rgba[:, :3] = np.clip(colors[use], 0.0, 1.0)
+            whole = np.round(rgba * 65535).astype(np.uint16)
+            attributes["COLOR_0"] = self.array(whole, target=_VERTICES, normalized=True)
+            color = (1.0, 1.0, 1.0)
+        if joints is not None and weights is not None:
+            four, share = _four_joints(joints[use], weights[use])
+            attributes["JOINTS_0"] = self.array(four, target=_VERTICES)
+            attributes["WEIGHTS_0"] = self.array(share, target=_VERTICES)
+        kind = np.uint16 if len(use) < 65535 else np.uint32
+        primitive = {
+            "attributes": attributes,
+            "indices": self.array(corners.reshape(-1, 1).astype(kind), target=_INDICES),
+            "material": self.material(color),
+        }
+        return self.add("meshes", {"name": name, "primitives": [primitive]})
+
+    def glb(self, extras: dict[str, Any]) -> bytes:
+        """The whole file."""
+        document: dict[str, Any] = {"asset": {"version": "2.0", "generator": "elbowroom"}, **self._json}
+        document["extras"] = {"elbowroom": extras}
+        if self._data:
+            document["buffers"] = [{"byteLength": self._length}]
+        text = json.dumps(document, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+        text += b" " * (-len(text) % 4)
+        chunks = [(b"JSON", text)] + ([(b"BIN\0", b"".join(self._data))] if self._data else [])
+        body = b"".join(len(data).to_bytes(4, "little") + kind + data for kind, data in chunks)
+        return b"glTF" + (2).to_bytes(4, "little") + (12 + len(body)).to_bytes(4, "little") + body
+
+
+def _split(vertices: Array, faces: NDArray) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float32]]:
+    """Vertices to use (V',), faces (F, 3) along them, and unit normals (V', 3)."""
+    normals = creased(vertices, faces).reshape(-1, 3)
+    normals[np.sum(normals**2, axis=1) < 0.5] = [0.0, 0.0, 1.0]  # faces without area have none
+    rough = np.round(normals * 100).astype(np.int64) + 128
+    key = (faces.reshape(-1).astype(np.int64) << 24) | (rough[:, 0] << 16) | (rough[:, 1] << 8) | rough[:, 2]
+    _, first, corners = np.unique(key, return_index=True, return_inverse=True)
+    return faces.reshape(-1)[first], corners.reshape(-1, 3), normals[first].astype(np.float32)
+
+
+def _four_joints(joints: NDArray, weights: Array) -> tuple[NDArray, NDArray[np.float32]]:
+    """The four strongest joints of each vertex, none twice or without weight; the weights sum to one."""
+    joints, weights = np.array(joints, dtype=np.int64), np.array(weights, dtype=float)
+    for k in range(1, joints.shape[1]):
+        for before in range(k):
+            same = joints[:, k] == joints[:, before]
+            weights[same, before] += weights[same, k]
+            weights[same, k] = 0.0
+    wide = ((0, 0), (0, max(0, 4 - joints.shape[1])))
+    joints, weights = np.pad(joints, wide), np.pad(weights, wide)
+    strongest = np.argsort(-weights, axis=1, kind="stable")[:, :4]
+    joints, weights = np.take_along_axis(joints, strongest, 1), np.take_along_axis(weights, strongest, 1)
+    weights[weights < _LEAST_WEIGHT * weights[:, :1]] = 0.0
+    joints[weights == 0.0] = 0
+    share = (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)
+    return joints.astype(np.uint8 if joints.max(initial=0) < 256 else np.uint16), share

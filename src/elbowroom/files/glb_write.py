@@ -1,0 +1,186 @@
+"""Writing a world as GLB: skinned and animated characters, static meshes and moving objects.
+
+glTF has Y up. The root joints and the meshes are turned at the border; all other joint frames stay as they are,
+so that what is read back has the same rotations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.character.body import Character
+from elbowroom.character.skin import Skin
+from elbowroom.character.visual import visible
+from elbowroom.errors import BadValue
+from elbowroom.files.atomic import writing
+from elbowroom.files.glb_build import Builder
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import inverse
+from elbowroom.motion.clip import Clip, Motion
+from elbowroom.world.extent import frame_times
+from elbowroom.world.world import MovingObject, World
+
+# The turn from glTF's axes to ours, (x, y, z) -> (x, -z, y), and back.
+_TO_OURS = rot.about([1.0, 0.0, 0.0], np.pi / 2)
+_TO_FILE = rot.conjugate(_TO_OURS)
+
+_STILL = 1e-7  # changes below it, in metres or of a quaternion's numbers, are none
+
+
+def write_glb(path: str | Path, world: World, fps: float = 30.0) -> None:
+    """Write everything in a world, sampled at `fps`; the file's time 0 is the start of the world's span."""
+    if not (np.isfinite(fps) and fps > 0):
+        raise BadValue(f"a frame rate must be a positive number, not {fps}.")
+    times = frame_times(world.span, fps)
+    file = Builder()
+    keys = _Keys(file, (times - times[0]).astype(np.float32))
+    roots: list[int] = []
+    leads = {}
+    for name, motion in world.characters.items():
+        roots += _character(file, keys, name, motion, times)
+        leads[name] = _lead(motion, times)
+    for name, mesh in world.static.items():
+        if len(mesh.faces):
+            roots.append(file.add("nodes", {"name": name, "mesh": _mesh(file, name, mesh)}))
+    for name, thing in world.objects.items():
+        if len(thing.mesh.faces):
+            roots.append(_object(file, keys, name, thing, times))
+    file.add("scenes", {"nodes": roots} if roots else {"name": "empty"})
+    if keys.channels:
+        file.add("animations", {"name": "motion", "channels": keys.channels, "samplers": keys.samplers})
+    extras = {"fps": float(fps), "start": float(times[0]), "floor": world.floor, "lead": leads}
+    with writing(path) as (stand_in,):
+        stand_in.write_bytes(file.glb(extras))
+
+
+def _lead(motion: Motion, times: Array) -> int:
+    """How many of the written frames are artificial ones at the start of a clip."""
+    if not isinstance(motion, Clip) or not motion.source.lead:
+        return 0
+    return int(np.sum(times < motion.start + (motion.source.lead - 0.5) / motion.fps))
+
+
+@dataclass(eq=False)
+class _Keys:
+    """Animation channels in the making; tracks that do not change get two keys."""
+
+    file: Builder
+    times: NDArray[np.float32]  # (T,), from 0
+
+    def __post_init__(self) -> None:
+        self.channels: list[dict[str, Any]] = []
+        self.samplers: list[dict[str, Any]] = []
+        self._inputs: dict[bool, int] = {}
+
+    def _input(self, still: bool) -> int:
+        if still not in self._inputs:
+            times = self.times[[0, -1]] if still and len(self.times) > 1 else self.times
+            self._inputs[still] = self.file.array(times[:, None], bounds=True)
+        return self._inputs[still]
+
+    def add(self, nodes: list[int], path: str, tracks: Array, rest: Array, always: bool = False) -> None:
+        """Tracks (K, T, n) of one property of K nodes; those that stay as `rest` (K, n) says need no keys."""
+        moving = np.ptp(tracks, axis=1).max(axis=1) > _STILL
+        away = np.abs(tracks[:, 0] - rest).max(axis=1) > _STILL
+        for still, chosen in ((False, moving), (True, ~moving & (away | always))):
+            picked = np.flatnonzero(chosen)
+            if not len(picked):
+                continue
+            values = tracks[picked]
+            if still and len(self.times) > 1:
+                values = values[:, [0, -1]]
+            outputs = self.file.arrays(np.ascontiguousarray(values, dtype=np.float32))
+            for k, output in zip(picked, outputs, strict=True):
+                self.samplers.append({"input": self._input(still), "output": output})
+                target = {"node": nodes[k], "path": path}
+                self.channels.append({"sampler": len(self.samplers) - 1, "target": target})
+
+
+def _file_order(q: Array) -> Array:
+    """Quaternions from (w, x, y, z) to glTF's (x, y, z, w)."""
+    return q[..., [1, 2, 3, 0]]
+
+
+def _character(file: Builder, keys: _Keys, name: str, motion: Motion, times: Array) -> list[int]:
+    """A character's nodes: its name above its joints, and beside it the skinned mesh."""
+    body = motion.body
+    if not isinstance(body, Character):
+        raise BadValue(f"'{name}' is no character and cannot be written to glTF.")
+    skeleton = body.skeleton
+    root, q = motion.sample(times)
+    q, rest = np.array(q), np.array(skeleton.rest)
+    q[:, 0], rest[0] = rot.multiply(_TO_FILE, q[:, 0]), rot.multiply(_TO_FILE, rest[0])
+    # the sign of a rest pose is free: the one nearest to the first frame spares keys
+    rest *= np.where(np.sum(rest * q[0], axis=1, keepdims=True) < 0.0, -1.0, 1.0)
+    places = np.array(skeleton.offsets)
+    places[0] = rot.rotate(_TO_FILE, places[0])
+    first = file.count("nodes")
+    joints = [first + j for j in range(len(skeleton))]
+    for j, joint in enumerate(skeleton.names):
+        node: dict[str, Any] = {"name": joint, "translation": places[j].tolist()}
+        node["rotation"] = _file_order(rest[j]).tolist()
+        if skeleton.children[j]:
+            node["children"] = [joints[k] for k in skeleton.children[j]]
+        file.add("nodes", node)
+    top = file.add("nodes", {"name": name, "children": joints[:1]})
+    skinned = _skin(file, name, body, joints)
+    turned = rot.rotate(_TO_FILE, root)
+    keys.add(joints[:1], "translation", turned[None], places[:1], always=True)
+    keys.add(joints, "rotation", _file_order(rot.continuous(q)).swapaxes(0, 1), _file_order(rest))
+    return [top, skinned]
+
+
+def _skin(file: Builder, name: str, body: Character, joints: list[int]) -> int:
+    """The node of the skinned mesh; bodies without a skin show their shapes or bones."""
+    skin = visible(body)
+    if skin is not body.skin:
+        # made in the joints' own frames; bound in the rest pose, programs find a body in the bind pose
+        T_rest = body.skeleton.T_rest
+        skin = Skin(
+            skin.posed(T_rest),
+            skin.faces,
+            skin.joints,
+            skin.weights,
+            inverse(T_rest),
+            skin.colors,
+            skin.color,
+        )
+    T_ours_file = np.eye(4)
+    T_ours_file[:3, :3] = rot.to_matrix(_TO_OURS)
+    binds = (skin.inverse_bind @ T_ours_file).swapaxes(1, 2).reshape(-1, 16).astype(np.float32)
+    binds[:, [3, 7, 11, 15]] = [0.0, 0.0, 0.0, 1.0]
+    number = file.add("skins", {"name": name, "joints": joints, "inverseBindMatrices": file.array(binds)})
+    mesh = file.surface(
+        f"{name} skin",
+        rot.rotate(_TO_FILE, skin.vertices),
+        skin.faces,
+        skin.color,
+        colors=skin.colors,
+        joints=skin.joints,
+        weights=skin.weights,
+    )
+    return file.add("nodes", {"name": f"{name} skin", "mesh": mesh, "skin": number})
+
+
+def _mesh(file: Builder, name: str, mesh: Mesh) -> int:
+    return file.surface(name, rot.rotate(_TO_FILE, mesh.vertices), mesh.faces, mesh.color)
+
+
+def _object(file: Builder, keys: _Keys, name: str, thing: MovingObject, times: Array) -> int:
+    """The node of a moving object, placed as in the first frame."""
+    T = np.stack([thing.path(float(t)) for t in times])
+    place = rot.rotate(_TO_FILE, T[:, :3, 3])
+    turn = rot.multiply(rot.multiply(_TO_FILE, rot.from_matrix(T[:, :3, :3])), _TO_OURS)
+    turn = _file_order(rot.continuous(turn))
+    node = {"name": name, "mesh": _mesh(file, name, thing.mesh)}
+    number = file.add("nodes", node | {"translation": place[0].tolist(), "rotation": turn[0].tolist()})
+    keys.add([number], "translation", place[None], place[:1])
+    keys.add([number], "rotation", turn[None], turn[:1])
+    return number
