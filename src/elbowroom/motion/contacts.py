@@ -23,11 +23,15 @@ Flags = NDArray[np.bool_]
 
 # Contact begins below the first and ends above the second: height over the point's own level, metres, and
 # speed, m/s, for a leg of 0.85 m; both grow with the size of the body, speed with its square root (Froude).
-_HEIGHT = (0.030, 0.050)
-_SPEED = (0.30, 0.55)
+_HEIGHT = (0.025, 0.040)
+_SPEED = (0.30, 0.50)
+# How much higher than the other end of the sole heel or ball may be; this sees the heel rise in spite of
+# drift.
+_TILT = (0.015, 0.025)
 _LEG = 0.85
-# Points that rest higher than this over the lowest one do not rest on the floor, metres.
-_SPREAD = 0.08
+# Points that rest higher than this over the lowest one of some seconds around do not rest on the floor,
+# metres.
+_SPREAD, _NEARBY = 0.06, 1.5
 # Shorter contacts, and shorter gaps within one, are noise, seconds.
 _SHORTEST = 0.06
 
@@ -86,14 +90,15 @@ def foot_contacts(clip: Clip, floor: float | None = None) -> Contacts:
     """
     points, height, speed = _tracks(clip)
     levels = _levels(clip, height, speed)
-    ground = float(levels.min()) if floor is None else float(floor)
-    if floor is not None:
-        levels = np.where(np.abs(levels - ground) < _SPREAD, levels, ground)
+    ground = _ground(levels) if floor is None else float(floor)
     size, pace = _scales(clip)
+    if floor is not None:
+        levels = np.where(np.abs(levels - ground) < _SPREAD * size, levels, ground)
     above = (height - levels) / size
     speed = speed / pace
-    begins = (above < _HEIGHT[0]) & (speed < _SPEED[0])
-    stays = (above < _HEIGHT[1]) & (speed < _SPEED[1])
+    tilt = above - above[:, [1, 0, 3, 2]]
+    begins = (above < _HEIGHT[0]) & (tilt < _TILT[0]) & (speed < _SPEED[0])
+    stays = (above < _HEIGHT[1]) & (tilt < _TILT[1]) & (speed < _SPEED[1])
     on = np.stack([_hysteresis(begins[:, k], stays[:, k]) for k in range(4)], axis=1)
     lead = clip.source.lead
     on[:lead] = False
@@ -103,9 +108,9 @@ def foot_contacts(clip: Clip, floor: float | None = None) -> Contacts:
 
 
 def estimate_floor(clip: Clip) -> float:
-    """Height of the ground in metres: the level at which the lowest points of the feet come to rest."""
+    """Height of the ground in metres, one plane: the level at which the feet come to rest."""
     _, height, speed = _tracks(clip)
-    return float(_levels(clip, height, speed).min())
+    return _ground(_levels(clip, height, speed))
 
 
 def steps(contacts: Contacts, side: str | None = None) -> tuple[Step, ...]:
@@ -170,16 +175,35 @@ def _tracks(clip: Clip) -> tuple[Array, Array, Array]:
 
 
 def _levels(clip: Clip, height: Array, speed: Array) -> Array:
-    """Height at which each point comes to rest on the floor, (4,)."""
+    """Height at which each point would rest on the floor, by frame, (T, 4): recorded floors drift and lean."""
     size, pace = _scales(clip)
-    levels = np.zeros(height.shape[1])
-    for k in range(height.shape[1]):
-        slow = height[speed[:, k] < _SPEED[0] * pace, k]
-        candidates = slow if len(slow) else height[:, k]
-        low = candidates[candidates < candidates.min() + 2 * _HEIGHT[1] * size]
-        levels[k] = np.median(low)
-    ground = levels.min()
-    return np.where(levels < ground + _SPREAD * size, levels, ground)
+    rests = [_rests(height[:, k], speed[:, k] < _SPEED[0] * pace) for k in range(4)]
+    if not any(len(r) for r in rests):
+        rests = [np.array([[np.argmin(height[:, k]), height[:, k].min()]]) for k in range(4)]
+    every = np.concatenate(rests)
+    levels = np.zeros_like(height)
+    frames = np.arange(len(height))
+    for k, mine in enumerate(rests):
+        # what is slow but well above what rests nearby is held in the air
+        around = [every[np.abs(every[:, 0] - at) <= _NEARBY * clip.fps, 1].min() for at, _ in mine]
+        down = mine[mine[:, 1] < np.array(around) + _SPREAD * size] if len(mine) else mine
+        if not len(down):
+            down = every[[np.argmin(every[:, 1])]]
+        levels[:, k] = np.interp(frames, down[:, 0], down[:, 1])
+    return levels
+
+
+def _rests(height: Array, slow: Flags) -> Array:
+    """Middle frame and level of each run of slow frames, (R, 2)."""
+    # the lower part of its heights, because a heel is slow for some time while it rises
+    found = [(0.5 * (a + b), np.percentile(height[a : b + 1], 30.0)) for a, b in runs(slow)]
+    return np.array(found).reshape(-1, 2)
+
+
+def _ground(levels: Array) -> float:
+    """One height of the floor, metres, from levels (T, 4): the lower end of each sole, both feet alike."""
+    typical = np.median(levels, axis=0)
+    return float(0.5 * (typical[:2].min() + typical[2:].min()))
 
 
 def _scales(clip: Clip) -> tuple[float, float]:

@@ -16,7 +16,7 @@ from elbowroom.character.body import Character
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
-from elbowroom.motion.soles import SIDES, soles
+from elbowroom.motion.soles import SIDES, Sole, soles
 
 _UP = np.array([0.0, 0.0, 1.0])
 _FINGERS = ("thumb", "index", "middle", "ring", "little")
@@ -138,8 +138,17 @@ def _rest_corrections(source: Character, target: Character, facing: Array) -> di
     if has_feet(source) and has_feet(target):
         for mine, other in zip(soles(target), soles(source), strict=True):
             turn = rot.about(_UP, _heading(other.ahead) - _heading(mine.ahead))
+            # A sole that is flat on one body is flat on the other, however the rigs rest.
+            turn = rot.multiply(turn, _off_level(target, mine))
+            turn = rot.multiply(rot.conjugate(_off_level(source, other)), turn)
             out[f"{mine.side}_foot"] = out[f"{mine.side}_toes"] = turn
     return out
+
+
+def _off_level(character: Character, sole: Sole) -> Array:
+    """Turn (4,) from how a foot rests to how it lies flat."""
+    rest = rot.from_matrix(character.skeleton.T_rest[sole.foot, :3, :3])
+    return rot.multiply(sole.flat, rot.conjugate(rest))
 
 
 def _direction(character: Character, part: str, tip: str) -> Array:

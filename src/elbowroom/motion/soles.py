@@ -13,11 +13,14 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.tessellate import shape_mesh
 from elbowroom.geometry.transforms import apply, inverse
 
+_UP = np.array([0.0, 0.0, 1.0])
 SIDES = ("left", "right")
 POINTS = ("left_heel", "left_ball", "right_heel", "right_ball")
 
 # A sole is round at its ends: what bears weight lies this share of its length inside of them.
 _HEEL_INSIDE, _TIP_INSIDE = 0.12, 0.06
+# The heel lies at least this far behind the ankle, as a share of the way from the ankle to the ball.
+_HEEL_BEHIND = 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +71,14 @@ def _sole(character: Character, side: str) -> Sole:
     skeleton = character.skeleton
     foot = character.role(f"{side}_foot")
     toes = character.roles.get(f"{side}_toes", -1)
-    T_foot = skeleton.T_rest[foot]
-    ankle = T_foot[:3, 3]
-    cloud = _foot_surface(character, foot)
-    ahead = (skeleton.T_rest[toes, :3, 3] if toes >= 0 else cloud.mean(axis=0)) - ankle
+    ankle = skeleton.T_rest[foot, :3, 3]
+    level = np.eye(4)
+    level[:3, :3] = rot.to_matrix(_levelling(character, side))
+    level[:3, 3] = ankle - level[:3, :3] @ ankle
+    T_foot = level @ skeleton.T_rest[foot]
+    T_toes = level @ skeleton.T_rest[toes] if toes >= 0 else T_foot
+    cloud = apply(level, _foot_surface(character, foot))
+    ahead = (T_toes[:3, 3] if toes >= 0 else cloud.mean(axis=0)) - ankle
     ahead = rot.normalize(ahead * [1.0, 1.0, 0.0])
     # A foot that seems to point away from where the body faces has no direction of its own.
     if ahead @ character.front < 0.5:
@@ -84,10 +91,11 @@ def _sole(character: Character, side: str) -> Sole:
         point = ankle + distance * ahead
         return np.array([point[0], point[1], ground])
 
-    heel = below(float(along.min()) + _HEEL_INSIDE * length)
-    tip = below(float(along.max()) - _TIP_INSIDE * length)
-    ball = below(float((skeleton.T_rest[toes, :3, 3] - ankle) @ ahead)) if toes >= 0 else tip
-    T_tip = skeleton.T_rest[toes] if toes >= 0 else T_foot
+    to_tip = float(along.max()) - _TIP_INSIDE * length
+    to_ball = float((T_toes[:3, 3] - ankle) @ ahead) if toes >= 0 else to_tip
+    # Without a skin nothing may be drawn behind the ankle, yet there is a heel.
+    to_heel = min(float(along.min()) + _HEEL_INSIDE * length, -_HEEL_BEHIND * to_ball)
+    heel, ball, tip = below(to_heel), below(to_ball), below(to_tip)
     in_foot = apply(inverse(T_foot), np.stack([heel, ball]))
     return Sole(
         side=side,
@@ -95,11 +103,22 @@ def _sole(character: Character, side: str) -> Sole:
         toes=toes,
         heel=in_foot[0],
         ball=in_foot[1],
-        tip=apply(inverse(T_tip), tip[None])[0],
+        tip=apply(inverse(T_toes), tip[None])[0],
         flat=rot.from_matrix(T_foot[:3, :3]),
-        toes_flat=rot.from_matrix(T_tip[:3, :3]),
+        toes_flat=rot.from_matrix(T_toes[:3, :3]),
         ahead=ahead,
     )
+
+
+def _levelling(character: Character, side: str) -> Array:
+    """Turn (4,) that lays the sole flat where legs are spread at rest and there is no skin to tell."""
+    shin = character.roles.get(f"{side}_shin")
+    if character.skin is not None or shin is None:
+        return rot.IDENTITY
+    p = character.skeleton.T_rest[:, :3, 3]
+    down = p[character.role(f"{side}_foot")] - p[shin]
+    front = np.asarray(character.front, dtype=float)
+    return rot.arc(down - (down @ front) * front, -_UP)
 
 
 def _foot_surface(character: Character, foot: int) -> Array:
