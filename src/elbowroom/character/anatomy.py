@@ -1,37 +1,51 @@
 """Joint limits of any rig in anatomical terms, and poses expressed in these terms.
 
-The zero of a joint is the same for every rig: the rest pose with every bone turned by the smallest rotation to its
-canonical direction (arms straight out, legs straight down, spine up), then twisted so that elbow pits face the
-front and knees bend straight back. So an A pose, legs spread by 20 degrees or a bent elbow at rest change nothing.
+The zero of a joint is the same for every rig: the rest pose with every bone turned by the smallest rotation to
+its canonical direction (arms straight out, legs straight down, spine up), then twisted so that elbow pits face the
+front, palms face down and knees bend straight back. So arms at 45 degrees, legs spread by 20 degrees or elbows bent
+at rest change nothing.
 
-Signs, in radians, per part (x, y, z of `JointLimit.coordinates`):
+Signs of `JointLimit.coordinates` (x, y, z), right-handed, so y and z are mirrored between the sides:
 
 - spine, neck, head: x bends forwards, y to the left, z turns to the left.
-- upper arm: x lowers (90 degrees is the hanging arm), y moves backwards on the left side and forwards on the right
-  (a right-handed frame cannot have both), z twists about the arm. Clavicle alike: x lowers, y as the arm.
-- forearm: x flexes (from the outstretched arm the hand comes to the front), z twists (0 is palms down there).
-- hand, fingers: x flexes towards the palm; y goes to the little finger's side on the left, to the thumb's on the right.
-- thigh: x flexes (knee to the front), y moves to the right; shin: x flexes (heel back); foot: x lifts the toes,
-  y rolls the sole to the right... all about a z that points down. Toes: x bends them down.
-- eyes: x looks down, y to the right seen from the person's left eye's frame: z is the gaze.
+- clavicle, upper arm: x lowers (90 degrees is the hanging arm), y moves backwards on the left side and forwards on
+  the right, z turns inwards on the left and outwards on the right.
+- forearm: x flexes (from the outstretched arm the hand comes to the front), z pronates on the left and supinates on
+  the right; 0 is the palm facing down with the arm outstretched, which is half way between the two.
+- hand, fingers: x flexes towards the palm, y goes to the little finger's side on the left, to the thumb's on the right.
+- thigh: x flexes (knee to the front), y moves to the right, z turns the toes to the right.
+- shin: x flexes (heel to the back), z turns the toes to the right.
+- foot: x lifts the toes, y turns the sole to the right, z turns the toes to the right (z points down to the sole).
+- toes: x bends down. Eyes: x looks down, y to the left. Thumb: x bends towards palm and little finger.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from elbowroom.character.anatomy_frames import anatomical_zero
+from elbowroom.character.anatomy_frames import anatomical_zero, carries_twist
 from elbowroom.character.body import Character
 from elbowroom.character.limits import JointLimit
-from elbowroom.character.range_of_motion import RANGES, SHOULDER_POLYGON, Range
+from elbowroom.character.range_of_motion import (
+    FOOT_TURN,
+    RANGES,
+    RECORDED_ERROR,
+    RECORDED_SLACK,
+    SHOULDER_POLYGON,
+    Range,
+)
 from elbowroom.character.skeleton import Skeleton
-from elbowroom.geometry.rotations import Array, conjugate, multiply
+from elbowroom.errors import BadValue
+from elbowroom.geometry.rotations import IDENTITY, Array, conjugate, multiply
 
 SwingShape = Literal["ellipse", "polygon"]
+
+_GROUPS = (("spine1", "spine2", "chest"), ("neck", "head"))
 
 
 def limits_for(
@@ -40,23 +54,35 @@ def limits_for(
     front: ArrayLike,
     *,
     swing: SwingShape = "ellipse",
+    recorded: bool = False,
     poses: Array | None = None,
 ) -> tuple[JointLimit | None, ...]:
-    """A limit for each joint that plays a part, None for the others and for the root.
+    """A limit for each joint that plays a part, None for the others, the root and digits that are one joint only.
 
-    front (3,) is the direction faced in the rest pose; `swing` says how the shoulder is bounded. `poses` (N, J, 4),
-    where given, show the true axes of elbows and knees and where the forearm's twist is carried.
+    front (3,) is the direction faced in the rest pose; `swing` says how the shoulder is bounded. `recorded` is for
+    rigs of motion capture and games: hinges get a little slack off their axis, and hands and feet get the twist of
+    the bone above them if sample `poses` (N, J, 4) show it there, or if there are none to tell. The poses also show
+    the true axes of elbows and knees.
     """
+    front = np.asarray(front, dtype=float)
+    twisting: set[str] = set()
+    if recorded:
+        for ends in (("left_hand", "right_hand"), ("left_foot", "right_foot")):
+            if carries_twist(skeleton, roles, ends, poses):
+                twisting |= set(ends)
+    zero = anatomical_zero(skeleton, roles, front, poses, "left_hand" in twisting)
     limits: list[JointLimit | None] = [None] * len(skeleton)
-    zero = anatomical_zero(skeleton, roles, np.asarray(front, dtype=float), poses)
     for part, j in roles.items():
         row = range_of(part)
-        if row is None or part not in zero.frames:
+        if row is None or part not in zero.frames or _whole_digit(part, roles):
             continue
-        parent = zero.world[skeleton.parents[j]] if skeleton.parents[j] >= 0 else np.array([1.0, 0, 0, 0])
+        row = _shared_out(part, row, roles)
+        if recorded:
+            row = _with_slack(part, row, part in twisting)
+        parent = zero.world[skeleton.parents[j]] if skeleton.parents[j] >= 0 else IDENTITY
         pre = multiply(conjugate(parent), zero.frames[part])
         post = multiply(conjugate(zero.frames[part]), zero.world[j])
-        limits[j] = _limit(part, _shared_out(part, row, roles, zero.twist_on_hand), pre, post, swing)
+        limits[j] = _limit(part, row, pre, post, swing)
     return tuple(limits)
 
 
@@ -65,69 +91,69 @@ def range_of(part: str) -> Range | None:
     plain = part.removeprefix("left_").removeprefix("right_")
     if plain in RANGES:
         return RANGES[plain]
-    return RANGES.get("finger" + plain[-1]) if plain[-1:] in "123" and part != plain else None
+    return RANGES.get("finger" + plain[-1]) if plain[-1] in "123" and part != plain else None
 
 
-def _shared_out(part: str, row: Range, roles: Mapping[str, int], twist_on_hand: bool) -> Range:
-    """A rig without some part of the trunk gets its range on the parts that it has; so does a wrist that must twist."""
-    from dataclasses import replace
+def _whole_digit(part: str, roles: Mapping[str, int]) -> bool:
+    """Whether one joint stands for a whole finger or thumb (CMU): no joint of ours, and nothing is measured there."""
+    return part[-1:] == "1" and part.startswith(("left_", "right_")) and part[:-1] + "2" not in roles
 
-    for group in (("spine1", "spine2", "chest"), ("neck", "head")):
+
+def _shared_out(part: str, row: Range, roles: Mapping[str, int]) -> Range:
+    """A rig with fewer joints in trunk or neck gets the whole range on those that it has."""
+    fields = ("bends", "straightens", "out", "back_in", "turns_out", "turns_in")
+    for group in _GROUPS:
         if part in group:
-            have = [p for p in group if p in roles]
-            scale = {
-                f: sum(getattr(RANGES[p], f) for p in group) / sum(getattr(RANGES[p], f) for p in have)
-                for f in ("bends", "straightens", "out", "back_in", "turns_out", "turns_in")
-            }
-            return replace(row, **{f: s * getattr(row, f) for f, s in scale.items()})
-    if part.endswith("_hand") and twist_on_hand:
-        fore = RANGES["forearm"]
-        return replace(row, kind="ball", turns_out=fore.turns_out, turns_in=fore.turns_in)
+            for f in fields:
+                whole = sum(getattr(RANGES[p], f) for p in group)
+                here = sum(getattr(RANGES[p], f) for p in group if p in roles)
+                row = replace(row, **{f: getattr(row, f) * whole / here})
     return row
 
 
-def _limit(part: str, row: Range, pre: Array, post: Array, swing: SwingShape) -> JointLimit:
-    a, b, o, i, to, ti = np.radians(
-        [row.bends, row.straightens, row.out, row.back_in, row.turns_out, row.turns_in]
-    )
-    y = _y_range(part, o, i)
-    twist = _twist_range(part, to, ti)
+def _with_slack(part: str, row: Range, twists: bool) -> Range:
+    """The range for a recorded rig: room for its errors, and the twist of the bone above where it ends up here."""
+    wider = {f: getattr(row, f) + RECORDED_ERROR for f in ("bends", "straightens")}
     if row.kind == "hinge":
-        return JointLimit(
-            "hinge", pre, post, flexion=(-b, a), twist=twist, off_axis=float(np.radians(row.off_axis))
+        wider |= {f: max(getattr(row, f), RECORDED_SLACK) for f in ("off_axis", "turns_out", "turns_in")}
+        return replace(row, **wider)
+    wider |= {f: getattr(row, f) + RECORDED_ERROR for f in ("out", "back_in", "turns_out", "turns_in")}
+    if row.kind == "ball":
+        return replace(row, **wider)
+    if part.endswith("_hand") and twists:
+        wider |= {f: getattr(RANGES["forearm"], f) + RECORDED_ERROR for f in ("turns_out", "turns_in")}
+    elif part.endswith("_foot") and twists:
+        wider |= {f: getattr(RANGES["shin"], f) + FOOT_TURN for f in ("turns_out", "turns_in")}
+    else:
+        wider |= dict.fromkeys(("turns_out", "turns_in"), RECORDED_SLACK)
+    return replace(row, kind="ball", **wider)
+
+
+def _limit(part: str, row: Range, pre: Array, post: Array, swing: SwingShape) -> JointLimit:
+    bends, straightens, out, back_in, turns_out, turns_in, off_axis = (
+        float(np.radians(v))
+        for v in (
+            *(row.bends, row.straightens, row.out, row.back_in),
+            *(row.turns_out, row.turns_in, row.off_axis),
         )
+    )
+    right = part.startswith("right_")
+    # Outward turns are negative on the left (z out along the arm, or down the leg) and positive on the right and
+    # for the trunk, whose sides are alike.
+    twist = (-turns_in, turns_out) if right else (-turns_out, turns_in)
+    if row.kind == "hinge":
+        return JointLimit("hinge", pre, post, flexion=(-straightens, bends), twist=twist, off_axis=off_axis)
+    # +y leads backwards for the left arm and to the body's right for legs.
+    out_is_plus = right if part.endswith(("_thigh", "_foot")) else not right
+    y = (back_in, out) if out_is_plus else (out, back_in)
     polygon = None
     if swing == "polygon" and part.endswith("_upper_arm"):
-        polygon = np.radians(SHOULDER_POLYGON) * [1.0, -1.0 if part.startswith("left") else 1.0]
-    return JointLimit(row.kind, pre, post, swing=(b, a, *y), twist=twist, polygon=polygon)
-
-
-def _y_range(part: str, out: float, back_in: float) -> tuple[float, float]:
-    """Half axes towards -y and +y of a swing."""
-    left = part.startswith("left")
-    if part.endswith(("_thigh", "_foot", "_eye")):
-        # +y leads to the body's right, with z down or to the front
-        return (out, back_in) if left else (back_in, out)
-    if part.startswith(("left", "right")):
-        # arm and hand: out = backwards / little finger's side, which is +y on the left
-        return (back_in, out) if left else (out, back_in)
-    return (back_in, out)
-
-
-def _twist_range(part: str, turns_out: float, turns_in: float) -> tuple[float, float]:
-    """Twist bounds about z, given outward and inward rotation."""
-    left = part.startswith("left")
-    if part.endswith(("_thigh", "_shin")):
-        # z points down: outward rotation of the left leg is negative
-        return (-turns_out, turns_in) if left else (-turns_in, turns_out)
-    if part.startswith(("left", "right")):
-        # z points out along the arm: outward rotation (elbow pit or palm upwards) is positive on the left... see tests
-        return (-turns_in, turns_out) if left else (-turns_out, turns_in)
-    return (-turns_in, turns_out)
+        polygon = np.radians(SHOULDER_POLYGON) * [1.0, 1.0 if right else -1.0]
+    return JointLimit(row.kind, pre, post, swing=(straightens, bends, *y), twist=twist, polygon=polygon)
 
 
 def coordinates(character: Character, rotations: ArrayLike) -> dict[str, Array]:
-    """Poses (..., J, 4) in anatomical terms: part -> (..., 3) radians, for parts with limits. See the signs above."""
+    """Poses (..., J, 4) in anatomical terms: part -> (..., 3) radians, for parts with limits; signs as above."""
     q = np.asarray(rotations, dtype=float)
     out = {}
     for part, j in character.roles.items():
@@ -139,14 +165,13 @@ def coordinates(character: Character, rotations: ArrayLike) -> dict[str, Array]:
 
 def rotations(character: Character, terms: Mapping[str, ArrayLike], base: ArrayLike | None = None) -> Array:
     """Local rotations (..., J, 4) from anatomical terms; joints not named keep `base` (default: the rest pose)."""
-    lead = np.broadcast_shapes(*(np.shape(c)[:-1] for c in terms.values())) if terms else ()
-    start = character.skeleton.rest if base is None else np.asarray(base, dtype=float)
-    lead = np.broadcast_shapes(lead, start.shape[:-2])
+    start = np.asarray(character.skeleton.rest if base is None else base, dtype=float)
+    lead = np.broadcast_shapes(start.shape[:-2], *(np.shape(c)[:-1] for c in terms.values()))
     out = np.array(np.broadcast_to(start, (*lead, *start.shape[-2:])))
     for part, c in terms.items():
         j = character.role(part)
-        limit = character.limits[j]
+        limit = character.limits[j] if character.limits else None
         if limit is None:
-            raise ValueError(f"'{part}' has no limits to express it in")
+            raise BadValue(f"'{part}' of {character.name} has no limits to express it in.")
         out[..., j, :] = limit.rotation(c)
     return out

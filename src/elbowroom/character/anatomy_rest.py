@@ -107,11 +107,18 @@ def canonical_direction(part: str, now: Array, front: Array) -> Array | None:
     return None
 
 
-def straightened(skeleton: Skeleton, roles: Mapping[str, int], world: Array, front: Array) -> Array:
+def straightened(
+    skeleton: Skeleton,
+    roles: Mapping[str, int],
+    world: Array,
+    front: Array,
+    twists: Mapping[str, tuple[Array, Array]] | None = None,
+) -> Array:
     """World rotations (J, 4) after every bone is turned by the smallest rotation to its canonical direction.
 
-    `world` (J, 4) is the pose to start from, upright and facing `front`. Joints between the parts, and parts without
-    a canonical direction, follow their parents; each bone keeps the twist it has.
+    `world` (J, 4) is the pose to start from, upright and facing `front`. Joints between the parts, and parts
+    without a canonical direction, follow their parents; each bone keeps the twist it has, unless `twists` gives
+    for its part a direction across the bone, in the joint's frame, and where that is to point in the world.
     """
     part_of_joint = {j: p for p, j in roles.items()}
     out = np.array(world)
@@ -119,15 +126,22 @@ def straightened(skeleton: Skeleton, roles: Mapping[str, int], world: Array, fro
         carried = world[j]
         if p >= 0:
             carried = multiply(out[p], multiply(conjugate(world[p]), world[j]))
-        part = part_of_joint.get(j)
+        part = part_of_joint.get(j, "")
         end = bone_end(skeleton, roles, part) if part else None
-        if part and end is not None:
-            now = normalize(rotate(carried, end))
-            goal = canonical_direction(part, now, front)
-            if goal is not None:
-                carried = multiply(arc(now, goal), carried)
+        now = UP if end is None else normalize(rotate(carried, end))
+        goal = canonical_direction(part, now, front)
+        if goal is not None and end is not None:
+            carried = multiply(arc(now, goal), carried)
+        if goal is not None and twists and part in twists:
+            pointer, towards = twists[part]
+            carried = multiply(about(goal, angle_about(goal, rotate(carried, pointer), towards)), carried)
         out[j] = carried
     return normalize(out)
+
+
+def angle_about(axis: Array, a: Array, b: Array) -> float:
+    """Angle in radians about a unit axis that leads from direction `a` to direction `b`, both (3,)."""
+    return float(np.arctan2(np.dot(axis, np.cross(a, b)), np.dot(a, b) - np.dot(a, axis) * np.dot(b, axis)))
 
 
 def facing(skeleton: Skeleton, roles: Mapping[str, int]) -> tuple[Array, list[str]]:

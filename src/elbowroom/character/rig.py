@@ -52,7 +52,7 @@ def as_character(
         name=name,
         skeleton=skeleton,
         roles=roles,
-        limits=limits_for(skeleton, roles, front, poses=samples),
+        limits=limits_for(skeleton, roles, front, recorded=True, poses=samples),
         chains=chains_for(skeleton, roles),
         shapes=fit_shapes(skeleton, roles, skin),
         skin=skin,

@@ -179,7 +179,7 @@ def part_of(name: str) -> NamedPart:
     if part == "pelvis" and side:
         part = "hip" if joined.endswith("hip") else ""
     # 'LHipJoint' loses 'joint' as noise, yet it is the helper above the thigh, not the thigh.
-    if part == "hip" and side and "joint" in words_of(name) or joined.endswith("hipjoint"):
+    if (part == "hip" and side and "joint" in words_of(name)) or joined.endswith("hipjoint"):
         part = "hip_helper"
     return NamedPart(part, side, digits, helper)
 
