@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array, normalize
 
 # A vertex shared by more faces than this is the hub of a fan: pairing all its faces would cost too much.
@@ -65,3 +66,16 @@ def creased(vertices: Array, faces: NDArray[np.int32], crease: float = np.radian
     normals = gather @ area
     normals[fan] = unit[face[fan]]
     return normalize(normals).reshape(-1, 3, 3)
+
+
+def split_at_creases(mesh: Mesh) -> Mesh:
+    """The same triangles with vertices doubled along sharp edges: averaged normals come out as `creased`."""
+    if not len(mesh.faces):
+        return mesh
+    normals = np.round(creased(mesh.vertices, mesh.faces).reshape(-1, 3) * 1e3).astype(np.int64)
+    place = welded(mesh.vertices)[mesh.faces].reshape(-1)
+    _, first, index = np.unique(
+        np.column_stack([place, normals]), axis=0, return_index=True, return_inverse=True
+    )
+    corners = mesh.vertices[mesh.faces.reshape(-1)[first]]
+    return Mesh(corners, index.reshape(-1, 3).astype(np.int32), mesh.color)

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from elbowroom.errors import BadValue, UnknownName
-from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.geometry.framing import nearest_eye
+from elbowroom.geometry.rotations import Array
 
 # Azimuth about +Z from where the first character faces, and elevation above the horizon, in degrees.
 LOOKS: dict[str, tuple[float, float]] = {
@@ -85,28 +86,13 @@ class View:
         return View(self.eye + np.asarray(by, dtype=float), self.axes, self.field_of_view)
 
 
-def axes_towards(front: Array, azimuth: float, elevation: float) -> Array:
-    """Right, up and back of a camera (rows) that looks at something facing `front` (3,)."""
-    heading = np.arctan2(front[1], front[0]) + azimuth
-    back = np.array(
-        [np.cos(heading) * np.cos(elevation), np.sin(heading) * np.cos(elevation), np.sin(elevation)]
-    )
-    right = np.array([-np.sin(heading), np.cos(heading), 0.0])
-    return np.stack([right, normalize(np.cross(back, right)), back])
-
-
 def framed(points: Array, axes: Array, camera: Camera, aspect: float) -> View:
-    """The view along `axes` that holds all `points` (N, 3) as closely as the camera's margin allows.
-
-    Each side of the picture is a plane through the eye, so the nearest eye follows from four maxima.
-    """
+    """The view along `axes` that holds all `points` (N, 3) as closely as the camera's margin allows."""
     slope_y = np.tan(0.5 * camera.field_of_view) * (1.0 - camera.margin)
     slopes = np.array([slope_y * aspect, slope_y])
     local = points @ axes.T
-    across, depth = local[:, :2] / slopes, local[:, 2]
-    high = (across + depth[:, None]).max(axis=0)
-    low = (depth[:, None] - across).max(axis=0)
-    eye = np.array([*(0.5 * slopes * (high - low)), float(np.max(0.5 * (high + low)))])
+    depth = local[:, 2]
+    eye = axes @ nearest_eye(points, axes, slopes)
     if camera.target is not None:
         aim = axes @ np.asarray(camera.target, dtype=float)
         distance = float(np.max(np.abs(local[:, :2] - aim[:2]) / slopes + depth[:, None])) - aim[2]

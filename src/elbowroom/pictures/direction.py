@@ -8,8 +8,9 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from elbowroom.errors import UnknownName
+from elbowroom.geometry.framing import axes_towards
 from elbowroom.geometry.rotations import Array
-from elbowroom.pictures.camera import Camera, View, axes_towards, framed
+from elbowroom.pictures.camera import Camera, View, framed
 from elbowroom.pictures.clouds import Cloud
 from elbowroom.world.extent import action, body_points, facing, joint_transforms, stage
 from elbowroom.world.world import World

@@ -30,8 +30,8 @@ def draw(
 ) -> None:
     """Write a picture of a world, and of recorded markers besides.
 
-    A PNG is a still at `time` (seconds; the middle of the motion when None) or, with more than one of `frames`, a
-    strip of tiles of `size` each; an MP4 is a film of the whole motion at `fps`.
+    A PNG is a still at `time` (seconds; the middle of the motion when None) or, with more than one of
+    `frames`, a strip of tiles of `size` each; an MP4 is a film of the whole motion at `fps`.
     """
     shown: Show | None = next((s for s in SHOWS if s == show), None)
     if shown is None:
