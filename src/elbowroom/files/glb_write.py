@@ -1,6 +1,6 @@
 """Writing a world as GLB: skinned and animated characters, static meshes and moving objects.
 
-glTF has Y up. The root joints and the meshes are turned at the border; all other joint frames stay as they are,
+glTF has Y up. Root joints and meshes are turned at the border; all other joint frames stay as they are,
 so that what is read back has the same rotations.
 """
 

@@ -1,0 +1,216 @@
+"""Reading scenes and things: OBJ, STL, PLY and glTF as named meshes in metres, Z up."""
+
+from __future__ import annotations
+
+import io
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import trimesh
+from trimesh.exchange.stl import HeaderError
+
+from elbowroom.errors import BadFile
+from elbowroom.files.conventions import checked_units, checked_up
+from elbowroom.files.glb_nodes import distinct, sane
+from elbowroom.files.glb_read import Y_UP_TO_Z_UP, read_glb
+from elbowroom.geometry.mesh import Color, Mesh
+from elbowroom.geometry.rotations import Array
+
+# Of a thing or a scene, metres: what is larger was drawn in a smaller unit.
+_LARGEST_IN_METRES = 80.0
+_LARGEST_IN_CENTIMETRES = 5000.0
+
+# What trimesh's text and binary parsers raise on damaged numbers, indices and headers.
+_PARSE_ERRORS = (ValueError, IndexError, KeyError, TypeError, AttributeError, struct.error, HeaderError)
+
+# Its PLY header parser and its OBJ reader take what a header claims on trust: nothing real nears this size.
+_LARGEST_FILE = 2 * 1024**3
+
+
+@dataclass(frozen=True, eq=False)
+class MeshFile:
+    """Meshes of a file by name, and sentences on what was assumed."""
+
+    meshes: Mapping[str, Mesh] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def read_meshes(path: str | Path, *, units: float | None = None, up: str | None = None) -> MeshFile:
+    """Read a scene or a thing.
+
+    `units` is metres per unit of the file, `up` is 'Y' or 'Z'; where not given they are guessed, and told. glTF says
+    both itself; characters in it are taken as they rest.
+    """
+    path = Path(path)
+    kind = path.suffix.lower()
+    if kind in (".glb", ".gltf"):
+        return _from_glb(path, units, up)
+    check = {".obj": _check_obj, ".stl": _check_stl, ".ply": _check_ply}.get(kind)
+    if check is None:
+        raise BadFile(
+            path, f"has the suffix '{path.suffix}'", would_do=".glb, .gltf, .obj, .stl or .ply would do"
+        )
+    data = _bytes(path)
+    check(path, data)
+    named = _parsed(path, data, kind[1:])
+    if not named:
+        raise BadFile(path, "holds no triangles")
+    every = np.concatenate([m.vertices for m in named.values()])
+    low, high = every.min(axis=0), every.max(axis=0)
+    scale, unit_note = (checked_units(units), "") if units is not None else _guess_units(high - low)
+    axis, up_note = (checked_up(up), "") if up is not None else _guess_up(low, high, kind)
+    T = Y_UP_TO_Z_UP.copy() if axis == "Y" else np.eye(4)
+    T[:3] *= scale
+    return MeshFile({n: m.moved(T) for n, m in named.items()}, tuple(n for n in (unit_note, up_note) if n))
+
+
+def _from_glb(path: Path, units: float | None, up: str | None) -> MeshFile:
+    found = read_glb(path, units=units, up=up)
+    meshes = dict(found.meshes)
+    notes = list(found.notes)
+    for name, character in found.characters.items():
+        if character.skin is not None:
+            skin = character.skin
+            free = distinct([*meshes, name])[-1]
+            meshes[free] = Mesh(skin.posed(character.skeleton.T_rest), skin.faces, skin.color)
+            notes.append(f"The character '{name}' was taken as a mesh, as it rests.")
+    if not meshes:
+        raise BadFile(path, "holds no triangles")
+    return MeshFile(meshes, tuple(notes))
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise BadFile(path, "is larger than 2 GB", would_do="a smaller file would do")
+        data = path.read_bytes()
+    except OSError as error:
+        raise BadFile(path, f"cannot be read ({error.strerror or error})") from None
+    if not data.strip():
+        raise BadFile(path, "is empty")
+    return data
+
+
+def _check_obj(path: Path, data: bytes) -> None:
+    lines = b"\n" + data
+    if b"\0" in data or b"\nv" not in lines or b"\nf" not in lines:
+        raise BadFile(path, "is no OBJ", would_do="text with lines of v and f would do")
+
+
+def _check_stl(path: Path, data: bytes) -> None:
+    """Binary files must hold what their header claims; text files must begin as they should."""
+    claimed = int.from_bytes(data[80:84], "little") if len(data) >= 84 else 0
+    if len(data) >= 84 and len(data) == 84 + 50 * claimed:
+        return
+    if data.lstrip()[:5].lower() == b"solid" and b"vertex" in data:
+        return
+    what = f"claims {claimed} triangles, which take {84 + 50 * claimed} bytes, but has {len(data)}"
+    raise BadFile(
+        path,
+        what if len(data) >= 84 else f"breaks off after {len(data)} bytes",
+        would_do="whole STL would do",
+    )
+
+
+def _check_ply(path: Path, data: bytes) -> None:
+    """No element may claim more rows than bytes that follow."""
+    head, end, body = data.partition(b"end_header")
+    if data[:3] != b"ply" or not end or len(head) > 100_000:
+        raise BadFile(path, "has no whole PLY header")
+    for number, line in enumerate(head.split(b"\n"), start=1):
+        words = line.split()
+        if words[:1] == [b"element"]:
+            count = int(words[2]) if len(words) == 3 and words[2].isdigit() and len(words[2]) < 16 else -1
+            if not 0 <= count <= len(body):
+                raise BadFile(
+                    path,
+                    f"claims '{line[:60].decode('latin-1').strip()}' with {len(body)} bytes of data",
+                    where=f"line {number}",
+                    would_do="a count that the file holds would do",
+                )
+
+
+def _parsed(path: Path, data: bytes, kind: str) -> dict[str, Mesh]:
+    """Meshes in the file's own axes and units."""
+    options: dict[str, Any] = (
+        {"split_objects": True, "split_groups": True, "group_material": False} if kind == "obj" else {}
+    )
+    resolver = trimesh.resolvers.FilePathResolver(str(path.resolve()))
+    try:
+        with np.errstate(all="ignore"):
+            scene = trimesh.load_scene(
+                io.BytesIO(data), file_type=kind, resolver=resolver, process=kind == "stl", **options
+            )
+            pieces = [(name, g) for name, g in scene.geometry.items() if isinstance(g, trimesh.Trimesh)]
+    except _PARSE_ERRORS as error:
+        text = str(error).split("\n")[0][:80]
+        raise BadFile(
+            path, f"is damaged or no {kind.upper()} at all ({text or type(error).__name__})"
+        ) from None
+    out: dict[str, Mesh] = {}
+    for name, piece in zip(distinct(_tidy(n, path) for n, _ in pieces), (g for _, g in pieces), strict=True):
+        vertices, faces = np.asarray(piece.vertices, dtype=float), np.asarray(piece.faces)
+        if not len(faces):
+            continue
+        if faces.min() < 0 or faces.max() >= len(vertices):
+            raise BadFile(
+                path, f"a face uses vertex {faces.max()}", where=name, would_do=f"there are {len(vertices)}"
+            )
+        sane(vertices, path, f"vertices of '{name}'")
+        color = _color(piece)
+        out[name] = Mesh(vertices, faces, color) if color else Mesh(vertices, faces)
+    return out
+
+
+def _tidy(name: str, path: Path) -> str:
+    """The name in the file; trimesh's stand-ins for none become the file's own."""
+    name = name.strip()
+    return path.stem if not name or name == path.name or name.startswith("geometry_") else name
+
+
+def _color(piece: trimesh.Trimesh) -> Color | None:
+    """Material or mean vertex colour, linear RGB, or None where the file has none."""
+    visual: Any = piece.visual  # trimesh has two unrelated classes here
+    if visual.kind == "texture" and getattr(visual.material, "diffuse", None) is not None:
+        shade = np.asarray(visual.material.diffuse, dtype=float)[:3]
+    elif visual.kind in ("vertex", "face"):
+        shade = np.mean(np.asarray(visual.vertex_colors, dtype=float)[:, :3], axis=0)
+    else:
+        return None
+    r, g, b = _linear(shade / 255.0)
+    return float(r), float(g), float(b)
+
+
+def _linear(srgb: Array) -> Array:
+    """Linear light from the numbers that files for screens keep."""
+    return np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
+
+
+def _guess_units(size: Array) -> tuple[float, str]:
+    """Metres per unit, from how large a thing (or a place) can be, and the sentence on it."""
+    largest = float(size.max())
+    if largest <= _LARGEST_IN_METRES:
+        scale, name = 1.0, "metres"
+    elif largest <= _LARGEST_IN_CENTIMETRES:
+        scale, name = 0.01, "centimetres"
+    else:
+        scale, name = 0.001, "millimetres"
+    shown = " x ".join(f"{s:.3g}" for s in size * scale)
+    return scale, f"Units assumed: {name}, which makes it {shown} m; say units to read otherwise."
+
+
+def _guess_up(low: Array, high: Array, kind: str) -> tuple[str, str]:
+    """The up axis: Y only where the file stands on y = 0 and not on z = 0, else Z."""
+    size = np.maximum(high - low, 1e-12)
+    stands = np.abs(low) < 0.03 * size
+    axis = "Y" if stands[1] and not stands[2] else "Z"
+    why = (
+        f"it stands on {axis.lower()} = 0"
+        if stands["XYZ".index(axis)]
+        else f"as usual for {kind[1:].upper()}"
+    )
+    return axis, f"Up axis assumed: {axis} ({why}); say up to read otherwise."

@@ -1,0 +1,243 @@
+"""NPZ: a world as plain arrays that `numpy.load` reads without pickle, to train on and to check."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from elbowroom.character.body import Character
+from elbowroom.character.rig import as_character
+from elbowroom.character.skeleton import Skeleton
+from elbowroom.errors import BadFile, BadValue, ElbowroomError
+from elbowroom.files.atomic import writing
+from elbowroom.files.glb_nodes import distinct
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.shapes import Shape
+from elbowroom.geometry.transforms import transform
+from elbowroom.motion.clip import Clip, Motion, Source
+from elbowroom.world.extent import frame_times
+from elbowroom.world.world import MovingObject, World
+
+_KINDS = ("capsule", "sphere", "box", "mesh")
+_LARGEST = 2 * 1024**3  # bytes of all arrays together
+
+
+def write_npz(path: str | Path, world: World, fps: float = 30.0) -> None:
+    """Write a world sampled at `fps`. `floor` is NaN where there is none; '/' in names becomes '_'."""
+    if not (np.isfinite(fps) and fps > 0):
+        raise BadValue(f"a frame rate must be a positive number, not {fps}.")
+    times = frame_times(world.span, fps)
+    arrays: dict[str, NDArray] = {
+        "times": times,
+        "fps": np.array(float(fps)),
+        "floor": np.array(np.nan if world.floor is None else float(world.floor)),
+        "allowed_pair": np.zeros((0, 2), "<U1"),
+        "allowed_depth": np.zeros(0),
+        "allowed_during": np.zeros((0, 2)),
+        "ignored_pair": np.zeros((0, 2), "<U1"),
+    }
+    for name, motion in _plain(world.characters):
+        arrays |= {f"char/{name}/{key}": value for key, value in _character(name, motion, times).items()}
+    for name, mesh in _plain(world.static):
+        arrays |= {f"static/{name}/vertices": mesh.vertices, f"static/{name}/faces": mesh.faces}
+    for name, thing in _plain(world.objects):
+        arrays |= {f"object/{name}/vertices": thing.mesh.vertices, f"object/{name}/faces": thing.mesh.faces}
+        arrays[f"object/{name}/T_world_object"] = np.stack([thing.path(float(t)) for t in times])
+    with writing(path) as (stand_in,), open(stand_in, "wb") as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]
+
+
+def _plain(named: Any) -> list[tuple[str, Any]]:
+    """Names without '/', still different from each other."""
+    return list(zip(distinct(name.replace("/", "_") for name in named), named.values(), strict=True))
+
+
+def _character(name: str, motion: Motion, times: Array) -> dict[str, NDArray]:
+    body = motion.body
+    if not isinstance(body, Character):
+        raise BadValue(f"'{name}' is no character and cannot be written to NPZ.")
+    skeleton, shapes = body.skeleton, body.shapes
+    root, q = motion.sample(times)
+    out: dict[str, NDArray] = {
+        "joint_names": np.array(skeleton.names, dtype=np.str_),
+        "parents": skeleton.parents,
+        "offsets": skeleton.offsets,
+        "rest": skeleton.rest,
+        "rotations": q,
+        "root": root,
+        "T_world_joint": skeleton.forward(root, q),
+        "shape_names": np.array([s.name for s in shapes], dtype=np.str_),
+        "shape_joint": np.array([s.joint for s in shapes], dtype=np.int32),
+        "shape_kind": np.array([s.kind for s in shapes], dtype=np.str_),
+        "shape_size": np.array([s.size for s in shapes]).reshape(-1, 3),
+        "T_joint_shape": np.array([s.T_joint_shape for s in shapes]).reshape(-1, 4, 4),
+    }
+    for i, shape in enumerate(shapes):
+        if shape.mesh is not None:
+            out[f"mesh/{i}/vertices"], out[f"mesh/{i}/faces"] = shape.mesh.vertices, shape.mesh.faces
+    return out
+
+
+def read_npz(path: str | Path) -> World:
+    """Read what `write_npz` wrote: characters with clips, static meshes, objects moved between frames."""
+    with _Arrays(Path(path)) as file:
+        return _world(file)
+
+
+def _world(file: _Arrays) -> World:
+    times = file.get("times", 1)
+    fps = float(file.get("fps", 0))
+    floor = float(file.get("floor", 0))
+    if not len(times) or not (0 < fps < np.inf) or not np.all(np.isfinite(times)):
+        raise BadFile(file.path, "needs finite times and a positive fps", where="times, fps")
+    characters = {name: _clip(file, name, fps, times) for name in file.names("char")}
+    static = {name: file.mesh(f"static/{name}") for name in file.names("static")}
+    objects = {}
+    for name in file.names("object"):
+        T = file.get(f"object/{name}/T_world_object", 3, (len(times), 4, 4))
+        objects[name] = MovingObject(file.mesh(f"object/{name}"), _path(times, T))
+    return World(characters, static, objects, None if np.isnan(floor) else floor)
+
+
+class _Arrays:
+    """Arrays of an NPZ file, each checked before memory is taken for it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._zip = zipfile.ZipFile(path)
+            self._infos = {i.filename.removesuffix(".npy"): i for i in self._zip.infolist()}
+        except OSError as error:
+            raise BadFile(path, f"cannot be read ({error.strerror or error})") from None
+        except (zipfile.BadZipFile, ValueError, NotImplementedError):
+            raise BadFile(
+                path, "is no NPZ", would_do="a file of named arrays as numpy.savez writes it would do"
+            ) from None
+        if sum(i.file_size for i in self._infos.values()) > _LARGEST:
+            raise BadFile(path, "claims more than 2 GB of arrays")
+
+    def __enter__(self) -> _Arrays:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._zip.close()
+
+    def names(self, group: str) -> list[str]:
+        """Names of the characters, static meshes or objects in the order of the file."""
+        found = [
+            key.split("/")[1] for key in self._infos if key.startswith(f"{group}/") and key.count("/") >= 2
+        ]
+        return list(dict.fromkeys(found))
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._infos
+
+    def get(self, key: str, dims: int, shape: tuple[int, ...] | None = None, kind: str = "iuf") -> NDArray:
+        """One array of so many dimensions and, if given, a shape; `kind` are numpy's letters for its type."""
+        if key not in self._infos:
+            raise BadFile(self.path, "is missing", where=f"array '{key}'")
+        info = self._infos[key]
+        try:
+            with self._zip.open(info) as file:
+                version = npy.read_magic(file)
+                read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+                claimed, _, dtype = read_header(file)
+                need = int(np.prod([int(n) for n in claimed], dtype=object)) * dtype.itemsize
+                if dtype.hasobject or need > info.file_size or dtype.kind not in kind:
+                    raise BadFile(
+                        self.path,
+                        f"claims {claimed} of type {dtype} in {info.file_size} bytes",
+                        where=f"array '{key}'",
+                    )
+            with self._zip.open(info) as file:
+                array = npy.read_array(file, allow_pickle=False)
+        except (
+            ValueError,
+            zipfile.BadZipFile,
+            EOFError,
+            NotImplementedError,
+            RuntimeError,
+            OSError,
+        ) as error:
+            text = str(error).split("\n")[0][:80]
+            raise BadFile(self.path, f"cannot be read ({text})", where=f"array '{key}'") from None
+        if array.ndim != dims or (shape is not None and array.shape != shape):
+            want = shape if shape is not None else f"{dims} dimensions"
+            raise BadFile(self.path, f"has the shape {array.shape}", f"array '{key}'", f"{want} would do")
+        if array.dtype.kind == "f" and key != "floor" and not np.all(np.isfinite(array)):
+            raise BadFile(self.path, "holds numbers that are not finite", where=f"array '{key}'")
+        return array
+
+    def mesh(self, key: str) -> Mesh:
+        """Vertices and faces below a key."""
+        vertices, faces = self.get(f"{key}/vertices", 2), self.get(f"{key}/faces", 2, kind="iu")
+        if vertices.shape[1] != 3 or faces.shape[1] != 3:
+            raise BadFile(self.path, "needs vertices (V, 3) and faces (F, 3)", where=f"mesh '{key}'")
+        if len(faces) and (int(faces.min()) < 0 or int(faces.max()) >= len(vertices)):
+            raise BadFile(self.path, f"uses vertex {faces.max()} of {len(vertices)}", where=f"mesh '{key}'")
+        return Mesh(vertices, faces)
+
+
+def _clip(file: _Arrays, name: str, fps: float, times: Array) -> Clip:
+    at = f"char/{name}"
+    names = [str(n) for n in file.get(f"{at}/joint_names", 1, kind="U")]
+    count = len(names)
+    rest = file.get(f"{at}/rest", 2, (count, 4)) if f"{at}/rest" in file else None
+    rotations = file.get(f"{at}/rotations", 3, (len(times), count, 4))
+    parents, offsets = file.get(f"{at}/parents", 1, (count,), "iu"), file.get(f"{at}/offsets", 2, (count, 3))
+    try:
+        skeleton = Skeleton(tuple(names), parents, offsets, rest)  # type: ignore[arg-type]
+    except ElbowroomError as error:
+        raise BadFile(file.path, str(error).rstrip("."), where=f"character '{name}'") from None
+    character = as_character(skeleton, name=name)
+    shapes = _shapes(file, at, count)
+    # roles and limits are found anew, but the skeleton and the shapes are the file's own
+    character = character.with_(skeleton=skeleton, shapes=shapes)
+    root = file.get(f"{at}/root", 2, (len(times), 3))
+    source = Source(path=str(file.path), format="NPZ")
+    return Clip(character, fps, root, rotations, float(times[0]), name, source)
+
+
+def _shapes(file: _Arrays, at: str, joints: int) -> tuple[Shape, ...]:
+    names = file.get(f"{at}/shape_names", 1, kind="U")
+    count = len(names)
+    joint = file.get(f"{at}/shape_joint", 1, (count,), "iu")
+    kinds = [str(k) for k in file.get(f"{at}/shape_kind", 1, (count,), "U")]
+    size, T = file.get(f"{at}/shape_size", 2, (count, 3)), file.get(f"{at}/T_joint_shape", 3, (count, 4, 4))
+    if not set(kinds) <= set(_KINDS) or (count and not 0 <= int(joint.min()) <= int(joint.max()) < joints):
+        raise BadFile(file.path, "names unknown kinds or joints", where=f"{at}/shape_kind, shape_joint")
+    return tuple(
+        Shape(
+            str(names[i]),
+            int(joint[i]),
+            kinds[i],  # type: ignore[arg-type]
+            size[i],
+            T[i],
+            file.mesh(f"{at}/mesh/{i}") if kinds[i] == "mesh" else None,
+        )
+        for i in range(count)
+    )
+
+
+def _path(times: Array, T: Array) -> Callable[[float], Array]:
+    """Place of an object at any time: position lerped, rotation slerped, the ends held."""
+    place, turn = T[:, :3, 3], rot.from_matrix(T[:, :3, :3])
+
+    def at(t: float) -> Array:
+        k = int(np.clip(np.searchsorted(times, t, side="right") - 1, 0, len(times) - 1))
+        after = min(k + 1, len(times) - 1)
+        step = times[after] - times[k]
+        s = float(np.clip((t - times[k]) / step, 0.0, 1.0)) if step > 0 else 0.0
+        return transform(
+            place[k] + s * (place[after] - place[k]), rot.slerp(turn[k], turn[after], np.array(s))
+        )
+
+    return at
