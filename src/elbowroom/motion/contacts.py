@@ -175,7 +175,7 @@ def _tracks(clip: Clip) -> tuple[Array, Array, Array]:
 
 
 def _levels(clip: Clip, height: Array, speed: Array) -> Array:
-    """Height at which each point would rest on the floor, by frame, (T, 4): recorded floors drift and lean."""
+    """Height at which each point would rest on the floor by frame, (T, 4): recorded floors drift and lean."""
     size, pace = _scales(clip)
     rests = [_rests(height[:, k], speed[:, k] < _SPEED[0] * pace) for k in range(4)]
     if not any(len(r) for r in rests):

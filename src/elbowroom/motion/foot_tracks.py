@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+from scipy.ndimage import convolve1d
 
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
@@ -14,11 +15,14 @@ from elbowroom.motion.soles import Sole
 
 _UP = np.array([0.0, 0.0, 1.0])
 # Columns of a track: turn about the vertical; heel-up pitch; roll; then the foot joint's place.
-HEADING, PITCH, ROLL, PLACE = 0, 1, 2, slice(3, 6)
+HEADING, PITCH, ROLL = 0, 1, 2
+ANGLES, PLACE = slice(0, 3), slice(3, 6)
 # A foot that turns further than this in one stance pivots on its ball, radians.
 _PIVOT = np.radians(25.0)
 # Over how long the speed of a correction dies away after a stance, seconds.
 _SETTLE = 0.15
+# Over how long angles and places are averaged where stances begin and end, seconds.
+_SOFT_ANGLES, _SOFT_PLACE = 0.09, 0.06
 
 
 def track_of(sole: Sole, T_foot: Array) -> Array:
@@ -49,50 +53,84 @@ def pinned(sole: Sole, track: Array, heel: Flags, ball: Flags, floor: float, fps
     touching = heel | ball
     if not touching.any():
         return track
-    track = track.copy()
+    out = track.copy()
     flat = heel & ball
     if flat.any():
         # What the sole shows while it lies flat is how the rig is drawn, not how the foot is held.
-        track[:, [PITCH, ROLL]] -= np.median(track[flat][:, [PITCH, ROLL]], axis=0)
-    correction = np.zeros_like(track)
-    for first, last in runs(touching):
-        stance = slice(first, last + 1)
-        held = _held(sole, track[stance], heel[stance], ball[stance], floor)
-        correction[stance] = held - track[stance]
-    return track + _bridged(correction, touching, fps)
+        out[:, [PITCH, ROLL]] -= np.median(track[flat][:, [PITCH, ROLL]], axis=0)
+    stances = [slice(first, last + 1) for first, last in runs(touching)]
+    for columns, hold, soft in ((ANGLES, _held_angles, _SOFT_ANGLES), (PLACE, _held_place, _SOFT_PLACE)):
+        correction = np.zeros((len(track), 3))
+        for stance in stances:
+            held = hold(sole, out[stance], heel[stance], ball[stance], floor)
+            correction[stance] = held - out[stance, columns]
+        correction = _bridged(correction, touching, fps)
+        # Well inside of a stance the held path counts, outside the recorded one with its correction: each
+        # without edges of its own, so that neither a jolt in the recording nor touching down shows.
+        held_path = _softened(out[:, columns] + correction, soft, fps)
+        recorded = out[:, columns] + _softened(correction, soft, fps)
+        inside = _inside(touching, soft, fps)[:, None]
+        out[:, columns] = recorded + inside * (held_path - recorded)
+    return out
 
 
-def _held(sole: Sole, track: Array, heel: Flags, ball: Flags, floor: float) -> Array:
-    """One stance (n, 6), held on the floor."""
-    out = track.copy()
+def _inside(touching: Flags, seconds: float, fps: float) -> Array:
+    """Weights (T,) that rise from 0 at the edges of each stance to 1 some time within."""
+    window = np.ones(2 * round(0.5 * seconds * fps) + 1)
+    well_inside = convolve1d(touching.astype(float), window / window.size, mode="nearest") > 1.0 - 1e-9
+    return _softened(well_inside.astype(float), seconds, fps)
+
+
+def _held_angles(sole: Sole, track: Array, heel: Flags, ball: Flags, floor: float) -> Array:
+    """Heading, pitch and roll (n, 3) of one stance: flat and straight while heel and ball are down."""
+    out = track[:, ANGLES].copy()
     flat = heel & ball
     middle = flat if flat.any() else (ball if ball.any() else heel)
+    frames = np.arange(len(track))
+    known = flat.copy()
+    known[[0, -1]] = True
+    facing = track[middle, HEADING].mean()
     if np.ptp(track[:, HEADING]) < _PIVOT:
-        out[:, HEADING] = track[middle, HEADING].mean()
+        out[:, HEADING] = facing
+    elif flat.any() and np.ptp(track[flat, HEADING]) < 2.0 * _PIVOT:
+        # a foot that turns does so on the heel before it is flat, or on the ball after
+        taken = np.where(flat, track[:, HEADING] - facing, 0.0)
+        out[:, HEADING] -= np.interp(frames, frames[known], taken[known])
     if flat.any():
-        frames = np.arange(len(track))
-        known = flat.copy()
-        known[[0, -1]] = True
         for k in (PITCH, ROLL):
             taken = np.where(flat, track[:, k], 0.0)
             out[:, k] -= np.interp(frames, frames[known], taken[known])
     out[heel & ~ball, PITCH] = np.minimum(out[heel & ~ball, PITCH], 0.0)
     out[ball & ~heel, PITCH] = np.maximum(out[ball & ~heel, PITCH], 0.0)
+    return out
 
-    W = _rotations(sole, out)
+
+def _held_place(sole: Sole, track: Array, heel: Flags, ball: Flags, floor: float) -> Array:
+    """Places of the foot joint (n, 3) in one stance, from its angles and the points that it rolls over."""
+    flat = heel & ball
+    middle = flat if flat.any() else (ball if ball.any() else heel)
+    W = _rotations(sole, track)
     to_heel, to_ball = rot.rotate(W, sole.heel), rot.rotate(W, sole.ball)
-    heel_to_ball = rot.rotate(rot.about(_UP, out[:, HEADING]), rot.rotate(sole.flat, sole.ball - sole.heel))
+    facing = rot.about(_UP, track[:, HEADING])
+    heel_to_ball = rot.rotate(facing, rot.rotate(sole.flat, sole.ball - sole.heel))
     heel_to_ball[:, 2] = 0.0
     point = to_ball if ball.any() else to_heel + heel_to_ball
     ball_at = (track[:, PLACE] + point)[middle].mean(axis=0)
     ball_at[2] = floor
-    toes_up = out[:, [PITCH]] < 0.0
-    out[:, PLACE] = np.where(toes_up, ball_at - heel_to_ball - to_heel, ball_at - to_ball)
-    return out
+    # before it is flat a turning foot turns on its heel, which then stays where it will be
+    heel_at = ball_at - heel_to_ball
+    heel_at[:] = heel_at[middle].mean(axis=0)
+    return np.where(track[:, [PITCH]] < 0.0, heel_at - to_heel, ball_at - to_ball)
+
+
+def _softened(values: Array, seconds: float, fps: float) -> Array:
+    """Values (T, ...) averaged over a short time."""
+    window = np.hanning(2 * round(0.5 * seconds * fps) + 3)[1:-1]
+    return convolve1d(values, window / window.sum(), axis=0, mode="nearest")
 
 
 def _bridged(correction: Array, known: Flags, fps: float) -> Array:
-    """Corrections (T, 6) of stances carried over the frames between them, without jumps in value or speed."""
+    """Corrections (T, 3) of stances carried over the frames between them, without jumps in value or speed."""
     out = correction.copy()
     spans = runs(known)
     out[: spans[0][0]] = correction[spans[0][0]]
@@ -112,6 +150,6 @@ def _bridged(correction: Array, known: Flags, fps: float) -> Array:
 
 
 def _slope(values: Array, fps: float) -> Array:
-    """Change per frame at the start of a run (n, 6), over about a fortieth of a second."""
+    """Change per frame at the start of a run (n, 3), over about a fortieth of a second."""
     k = min(len(values) - 1, max(1, round(fps / 40.0)))
     return (values[k] - values[0]) / k if k > 0 else np.zeros(values.shape[1])
