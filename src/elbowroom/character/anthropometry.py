@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from numbers import Real
 from typing import Literal
 
 from elbowroom.errors import BadValue, UnknownName
@@ -105,6 +106,11 @@ GIRTHS: dict[str, tuple[float, float, str, float]] = {
 STACK = tuple(LENGTHS)[:9]
 
 
+def within(value: object, least: float, most: float) -> bool:
+    """Whether a value is a number in a range; NaN and what is no number are not."""
+    return isinstance(value, Real) and least <= float(value) <= most
+
+
 @dataclass(frozen=True)
 class Scales:
     """How a body departs from the tables; 1 is as printed. Lengths first, then thicknesses.
@@ -127,7 +133,7 @@ class Scales:
     def __post_init__(self) -> None:
         for f in fields(self):
             value = getattr(self, f.name)
-            if not SCALE_RANGE[0] <= value <= SCALE_RANGE[1]:
+            if not within(value, *SCALE_RANGE):
                 raise BadValue(
                     f"{f.name}_scale {value} is not between {SCALE_RANGE[0]} and {SCALE_RANGE[1]}."
                 )
@@ -167,11 +173,11 @@ def between(row: tuple[float, float], sex: Sex) -> float:
 
 def check_height_and_mass(height: float, mass: float | None) -> float:
     """The mass in kg, or the usual one for the height; raises `BadValue` where either makes no sense."""
-    if not (math.isfinite(height) and HEIGHT_RANGE[0] <= height <= HEIGHT_RANGE[1]):
+    if not within(height, *HEIGHT_RANGE):
         raise BadValue(f"height {height} m is not between {HEIGHT_RANGE[0]} and {HEIGHT_RANGE[1]} m.")
     least, most = (bmi * height * height for bmi in BMI_RANGE)
     mass = BMI * height * height if mass is None else mass
-    if not (math.isfinite(mass) and least <= mass <= most):
+    if not within(mass, least, most):
         raise BadValue(
             f"mass {mass} kg is not between {least:.1f} and {most:.0f} kg for a height of {height} m."
         )

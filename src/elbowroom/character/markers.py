@@ -169,7 +169,7 @@ def marker_positions(character: Character, T_world_joint: ArrayLike) -> Array:
 
     T_world_joint (..., J, 4, 4) are the joints' transforms, as `Skeleton.forward` gives them.
     """
-    T = np.asarray(T_world_joint, dtype=float)
     joints = [m.joint for m in character.markers.values()]
     offsets = np.array([m.offset for m in character.markers.values()]).reshape(-1, 3)
-    return np.einsum("...mij,mj->...mi", T[..., joints, :3, :3], offsets) + T[..., joints, :3, 3]
+    T = np.asarray(T_world_joint, dtype=float)[..., joints, :, :]
+    return np.einsum("...mij,mj->...mi", T[..., :3, :3], offsets) + T[..., :3, 3]
