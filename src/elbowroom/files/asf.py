@@ -28,7 +28,7 @@ _SECTIONS = ("version", "name", "units", "documentation", "root", "bonedata", "h
 
 @dataclass
 class Bone:
-    """One bone in the file's units; `axes` turns its own frame to the world's, `dofs` are such as rx, ry, rz."""
+    """One bone in the file's units; `axes` turns its own frame to the world's; `dofs` are like rx, ry, rz."""
 
     name: str
     line: int

@@ -163,8 +163,8 @@ def _tracks(path: str | Path, raw: RawBvh, notes: list[str]) -> tuple[NDArray[np
                 worst, where = off, joint.name
     if where:
         notes.append(
-            "Joints below the root have position channels; bones are taken as rigid, with each channel's median "
-            f"(largest deviation {worst:.3g} file units, at '{where}')."
+            "Joints below the root have position channels; bones are taken as rigid, with each channel's "
+            f"median (largest deviation {worst:.3g} file units, at '{where}')."
         )
     if len(joints) < 2:
         raise BadFile(path, "has a root and no other joint", would_do="a person needs limbs")

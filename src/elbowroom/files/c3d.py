@@ -73,7 +73,7 @@ class Markers:
 def read_c3d(
     path: str | Path, *, units: float | None = None, up: str | None = None, fps: float | None = None
 ) -> Markers:
-    """Markers of a C3D file. units: metres per file unit; up: 'Y' or 'Z' (assumed); fps: frames per second."""
+    """Markers of a C3D file. units: metres per file unit; up: 'Y' or 'Z' (assumed); fps: frames a second."""
     raw = read_bytes(path)
     if len(raw) < 1024 or raw[1] != 0x50 or raw[0] == 0:
         raise BadFile(
@@ -132,15 +132,16 @@ def _frames(path: str | Path, raw: bytes, parameters: Parameters, points: int, a
 
 def _points(table: NDArray, points: int, scale: float, cpu: Processor) -> tuple[Array, NDArray[np.bool_]]:
     """Coordinates (T, M, 3) in file units and which of them were seen (T, M)."""
+    shape = (len(table), points, 4)
+    values: NDArray
     if scale < 0:
-        values = cpu.floats(np.ascontiguousarray(table[:, : 8 * points]).tobytes()).reshape(
-            len(table), points, 4
-        )
-        xyz, residual = values[..., :3].astype(float), values[..., 3]
+        values = cpu.floats(np.ascontiguousarray(table[:, : 8 * points]).tobytes()).reshape(shape)
+        xyz = values[..., :3].astype(float)
     else:
-        signed = cpu.words(np.ascontiguousarray(table[:, : 4 * points]).tobytes()).astype(np.int16)
-        values = signed.reshape(len(table), points, 4)
-        xyz, residual = values[..., :3] * scale, values[..., 3]
+        words = cpu.words(np.ascontiguousarray(table[:, : 4 * points]).tobytes())
+        values = words.astype(np.int16).reshape(shape)
+        xyz = values[..., :3] * scale
+    residual = values[..., 3]
     with np.errstate(invalid="ignore"):
         # a residual below zero marks a point that was not seen; so does a number that is none
         seen = (residual >= 0) & np.isfinite(xyz).all(axis=-1)

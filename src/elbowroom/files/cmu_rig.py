@@ -42,8 +42,8 @@ def mend(names: Sequence[str], offsets: Array, fix: bool) -> tuple[Array, str]:
         return offsets, "The rig is that of the CMU conversion, with thorax and wrist lengths in place."
     if not fix:
         return offsets, (
-            "The CMU conversion dropped the lengths of thorax and wrists: arms and head sit 11 to 13 cm too low, "
-            "hands 10 cm too near the elbow; say fix_rig to put them back."
+            "The CMU conversion dropped the lengths of thorax and wrists: arms and head sit 11 to 13 cm too "
+            "low, hands 10 cm too near the elbow; say fix_rig to put them back."
         )
     out = offsets.copy()
     for j, vector in missing.items():

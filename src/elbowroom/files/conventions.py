@@ -1,4 +1,4 @@
-"""What motion files leave unsaid: units, up axis, frame rate. Every guess comes with a sentence that tells it.
+"""What motion files leave unsaid: units, up axis, frame rate. Every guess comes with a sentence on it.
 
 elbowroom is in metres with +Z up. A file with Y up is turned by (x, y, z) -> (x, -z, y), all joint frames
 with it, so that a zero rotation in the file is a zero rotation here: offsets p become C p, rotations q
@@ -57,13 +57,13 @@ def guess_units(height: float, likely: tuple[str, float] | None = None) -> tuple
     able = {n: u for n, u in usual.items() if SHORTEST <= height * u <= TALLEST}
     if not able:
         return 0.01, (
-            f"Units unknown, centimetres assumed: the skeleton is about {height:.3g} units tall, which no usual "
-            "unit makes a person; say units to read otherwise."
+            f"Units unknown, centimetres assumed: the skeleton is about {height:.3g} units tall, which no "
+            "usual unit makes a person; say units to read otherwise."
         )
     name = min(able, key=lambda n: abs(math.log(height * able[n] / 1.65)))
     return able[name], (
-        f"Units assumed: {name} (1 = {able[name]:.5g} m), which makes a person about {height * able[name]:.1f} m "
-        "tall; say units to read otherwise."
+        f"Units assumed: {name} (1 = {able[name]:.5g} m), which makes a person about "
+        f"{height * able[name]:.1f} m tall; say units to read otherwise."
     )
 
 
@@ -148,7 +148,7 @@ def rate_of(frame_time: str) -> float:
 
 
 # People walk at up to about 2.3 steps a second; quicker steps belong to running, which leaves the ground.
-_MOST_STEPS = 2.6
+_MOST_STEPS = 3.0
 
 
 def pace_note_of(clip: Clip) -> str | None:
@@ -178,8 +178,8 @@ def pace_note(left: Array, right: Array, height: float, fps: float) -> str | Non
     if quickest < _MOST_STEPS:
         return None
     return (
-        f"The walk makes {quickest:.1f} steps a second, quicker than people walk: the file probably plays too fast "
-        f"at {fps:g} fps; say fps {fps / 2:g} to read it at half the speed."
+        f"Walking at {quickest:.1f} steps a second is quicker than people can: the file probably plays too "
+        f"fast at {fps:g} fps; say fps {fps / 2:g} to read it at half the speed."
     )
 
 

@@ -1,0 +1,475 @@
+"""BVH in and out: real files of two dialects, oddities made by hand, and round trips."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conftest import real_files
+from elbowroom.character.body import Character
+from elbowroom.character.skeleton import Skeleton
+from elbowroom.errors import BadFile, BadValue
+from elbowroom.files.bvh import read_bvh, write_bvh
+from elbowroom.files.bvh_write import bvh_text, continuous_euler
+from elbowroom.files.conventions import CMU_UNIT, guess_units, rate_of
+from elbowroom.geometry import rotations as rot
+from elbowroom.motion.clip import Clip
+
+# A small person of 1.7 m in centimetres, standing along +Y in the zero pose, arms along +X and -X.
+PERSON = """HIERARCHY
+ROOT Hips
+{{
+ OFFSET 0 0 0
+ CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation
+{limbs}
+}}
+MOTION
+Frames: {count}
+Frame Time: {time}
+{rows}
+"""
+BONES = {
+    "Spine": ("Hips", (0, 20, 0)),
+    "Chest": ("Spine", (0, 20, 0)),
+    "Neck": ("Chest", (0, 15, 0)),
+    "Head": ("Neck", (0, 10, 0)),
+    **{
+        f"{side}{part}": (parent.format(side), tuple(s * v if k == 0 else v for k, v in enumerate(offset)))
+        for side, s in (("Left", 1), ("Right", -1))
+        for part, parent, offset in (
+            ("Shoulder", "Chest", (5, 10, 0)),
+            ("Arm", "{}Shoulder", (13, 0, 0)),
+            ("ForeArm", "{}Arm", (28, 0, 0)),
+            ("Hand", "{}ForeArm", (25, 0, 0)),
+            ("UpLeg", "Hips", (9, -5, 0)),
+            ("Leg", "{}UpLeg", (0, -42, 0)),
+            ("Foot", "{}Leg", (0, -41, 0)),
+            ("Toe", "{}Foot", (0, -5, 14)),
+        )
+    },
+}
+TIPS = {
+    "Head": (0, 18, 0),
+    "LeftHand": (18, 0, 0),
+    "RightHand": (-18, 0, 0),
+    "LeftToe": (0, 0, 6),
+    "RightToe": (0, 0, 6),
+}
+ROOT = "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\n"
+CHANNELS = 6 + 3 * len(BONES)
+STANDING = "0 93 0 " + "0 " * (CHANNELS - 3)
+
+
+def person(
+    rows: list[str] | None = None,
+    *,
+    scale: float = 1.0,
+    channels: str = "3 Zrotation Xrotation Yrotation",
+    time: str = "0.033333",
+    count: object = None,
+    turn=lambda v: v,
+) -> str:
+    """The text of a BVH file; `turn` changes bone vectors, e.g. to Z up."""
+
+    def body(parent: str) -> str:
+        text = ""
+        for name, (above, offset) in BONES.items():
+            if above == parent:
+                x, y, z = turn([scale * v for v in offset])
+                text += f"JOINT {name}\n{{\nOFFSET {x} {y} {z}\nCHANNELS {channels}\n{body(name)}}}\n"
+        if parent in TIPS:
+            x, y, z = turn([scale * v for v in TIPS[parent]])
+            text += f"End Site\n{{\nOFFSET {x} {y} {z}\n}}\n"
+        return text
+
+    rows = rows or [STANDING] * 4
+    return PERSON.format(limbs=body("Hips"), count=count or len(rows), time=time, rows="\n".join(rows))
+
+
+@pytest.fixture
+def write(tmp_path: Path):
+    def make(text: str | bytes, name: str = "person.bvh") -> Path:
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return make
+
+
+# --- real files
+
+
+@pytest.mark.parametrize("path", real_files("mocap/*_bvh/*.bvh"), ids=lambda p: p.stem)
+def test_real_files_hold_upright_people(path: Path, tmp_path: Path) -> None:
+    clip = read_bvh(path)
+    moving = clip.positions()[clip.source.lead :]
+    assert np.all(np.isfinite(moving))
+    assert 1.2 < clip.character.height < 2.0  # CMU's are 12 cm too short
+    top, bottom = moving[..., 2].max(axis=1), moving[..., 2].min(axis=1)
+    assert 1.2 < np.percentile(top - bottom, 98) < 2.4  # stands at some time, hands above the head or not
+    assert -0.05 < np.median(bottom) < 0.1  # feet near the floor
+    assert 0.7 < np.percentile(moving[:, 0, 2], 95) < 1.15  # hips
+    cmu = path.parent.name == "cmu_bvh"
+    assert clip.source.units == (CMU_UNIT if cmu else 0.01)
+    assert clip.fps == (120.0 if cmu else 30.0)
+    assert clip.source.lead == ((2 if path.stem == "07_12" else 1) if cmu else 0)
+    assert {"left_arm", "right_arm", "left_leg", "right_leg"} <= set(clip.character.chains)
+    assert any("steps a second" in n for n in clip.source.notes) == (path.stem == "143_11")
+    if path.stem in ("02_01", "07_12", "143_11", "Male1_B20_WalkWithBox"):
+        write_bvh(tmp_path / "again.bvh", clip)
+        again = read_bvh(tmp_path / "again.bvh")
+        assert np.abs(again.positions() - clip.positions()).max() < 1e-6
+        assert again.character.skeleton.names == clip.character.skeleton.names
+        assert again.source.lead == clip.source.lead
+        assert again.source.euler == clip.source.euler
+
+
+@pytest.mark.parametrize(
+    ("name", "median", "peak"),
+    [
+        ("02_01", 1.15, 1.34),
+        ("07_01", 1.34, 1.56),
+        ("07_12", 1.93, 2.14),
+        ("16_17", 0.89, 1.14),
+        ("104_35", 0.63, 0.99),
+    ],
+)
+def test_walking_speeds_are_as_measured(data: Path, name: str, median: float, peak: float) -> None:
+    clip = read_bvh(data / "mocap" / "cmu_bvh" / f"{name}.bvh")
+    way = clip.root[clip.source.lead :, :2]
+    speed = np.linalg.norm(way[30:] - way[:-30], axis=1) * clip.fps / 30
+    assert abs(np.median(speed) - median) < 0.03
+    assert abs(speed.max() - peak) < 0.12
+
+
+def test_cmu_walkers_face_where_they_go(data: Path) -> None:
+    clip = read_bvh(data / "mocap" / "cmu_bvh" / "02_01.bvh")
+    left = clip.character.roles["left_thigh"]
+    right = clip.character.roles["right_thigh"]
+    P = clip.positions()[1:]
+    going = P[-1, 0] - P[0, 0]
+    across = (P[:, left] - P[:, right]).mean(axis=0)
+    ahead = np.cross(across, [0.0, 0.0, 1.0])
+    assert np.dot(rot.normalize(ahead), rot.normalize(going)) > 0.95
+
+
+def test_mending_the_cmu_rig_raises_shoulders_and_head(data: Path) -> None:
+    path = data / "mocap" / "cmu_bvh" / "02_01.bvh"
+    plain, mended = read_bvh(path), read_bvh(path, fix_rig=True)
+    assert any("fix_rig" in n for n in plain.source.notes)
+    assert any("put back" in n for n in mended.source.notes)
+    up = (mended.positions() - plain.positions())[0]
+    index = plain.character.skeleton.index
+    for name in ("Neck", "LeftArm", "RightArm", "Head_end"):
+        assert 0.10 < up[index(name), 2] < 0.14, name
+    for name in ("Hips", "LeftFoot", "RightToeBase_end", "Spine1"):
+        assert np.allclose(up[index(name)], 0.0, atol=1e-12), name
+
+
+def test_the_rate_that_a_file_states_can_be_overridden(data: Path) -> None:
+    path = data / "mocap" / "cmu_bvh" / "143_11.bvh"
+    assert any("fps 60" in n for n in read_bvh(path).source.notes)
+    slow = read_bvh(path, fps=60)
+    assert slow.fps == 60
+    assert not any("steps a second" in n for n in slow.source.notes)
+
+
+# --- oddities
+
+
+def test_units_up_and_rate_are_told_and_can_be_overridden(write) -> None:
+    clip = read_bvh(write(person()))
+    told = " ".join(clip.source.notes)
+    assert "centimetres" in told and "Up axis assumed: Y" in told and "30 fps" in told
+    assert clip.source.units == 0.01 and clip.fps == 30
+    assert abs(clip.positions()[0, :, 2].max() - 1.76) < 0.02
+    other = read_bvh(write(person()), units=0.02, up="Z", fps=25)
+    assert other.source.units == 0.02 and other.fps == 25 and other.source.up == "Z"
+    assert not any("assumed" in n for n in other.source.notes)
+    for wrong in ({"units": 0.0}, {"units": float("nan")}, {"up": "W"}, {"fps": -1.0}):
+        with pytest.raises(BadValue):
+            read_bvh(write(person()), **wrong)
+
+
+@pytest.mark.parametrize(("scale", "unit"), [(1.0, 0.01), (0.01, 1.0), (10.0, 0.001), (1 / 2.54, 0.0254)])
+def test_each_usual_unit_is_recognised(write, scale: float, unit: float) -> None:
+    rows = [f"0 {93 * scale} 0 " + "0 " * (CHANNELS - 3)] * 3
+    clip = read_bvh(write(person(rows, scale=scale)))
+    assert clip.source.units == unit
+    assert abs(np.ptp(clip.positions()[0, :, 2]) - 1.76) < 0.05
+
+
+def test_a_size_that_fits_no_unit_is_told() -> None:
+    units, note = guess_units(4000000.0)
+    assert units == 0.01 and "unknown" in note
+
+
+def test_a_person_who_stands_along_z_is_recognised(write) -> None:
+    rows = ["0 0 93 " + "0 " * (CHANNELS - 3)] * 3
+    clip = read_bvh(write(person(rows, turn=lambda v: (v[0], -v[2], v[1]))))
+    assert clip.source.up == "Z"
+    same = read_bvh(write(person()))
+    assert np.allclose(clip.positions()[0], same.positions()[0], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("text", "fps"),
+    [
+        (".0083333", 120),
+        ("0.033", 30),
+        ("0.0333333", 30),
+        ("0.05", 20),
+        ("0.04170833", 1 / 0.04170833),
+        ("8.33333e-3", 120),
+        ("1", 1),
+        ("0.0166667", 60),
+        ("0.0333667", 1 / 0.0333667),
+    ],
+)
+def test_rates_are_whole_where_the_digits_allow_it(text: str, fps: float) -> None:
+    assert rate_of(text) == fps
+
+
+def test_mixed_line_ends_tabs_and_case(write) -> None:
+    plain = person()
+    mixed = (
+        plain.replace("\nCHANNELS", "\r\n\tCHANNELS")
+        .replace("ROOT Hips\n", "ROOT Hips {\r")
+        .replace("{\r{\n", "{\r", 1)
+    )
+    mixed = (
+        mixed.replace("Xrotation", "XROTATION")
+        .replace("MOTION", "motion")
+        .replace("Frame Time:", "Frame Time:\t")
+    )
+    assert "\r" in mixed
+    a, b = read_bvh(write(plain)), read_bvh(write(mixed, "mixed.bvh"))
+    assert a.character.skeleton.names == b.character.skeleton.names
+    assert np.array_equal(a.positions(), b.positions())
+
+
+@pytest.mark.parametrize("order", ["XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"])
+def test_channel_order_is_the_order_of_multiplication(write, order: str) -> None:
+    a, b, c = 30.0, -40.0, 70.0
+    row = f"0 93 0 0 0 0 {a} {b} {c} " + "0 " * (CHANNELS - 9)
+    channels = "3 " + " ".join(f"{letter}rotation" for letter in order)
+    clip = read_bvh(write(person([row] * 3, channels=channels)))
+    axes = {"X": [1, 0, 0], "Y": [0, 0, 1], "Z": [0, -1, 0]}  # file axes in Z up
+    expected = rot.IDENTITY
+    for letter, angle in zip(order, (a, b, c), strict=True):
+        expected = rot.multiply(expected, rot.about(axes[letter], np.radians(angle)))
+    assert rot.angle_between(clip.rotations[0, 1], expected) < 1e-12
+    assert clip.source.euler["Spine"] == order
+
+
+def test_position_channels_below_the_root_replace_the_offset(write) -> None:
+    channels = "6 Xposition Yposition Zposition Zrotation Xrotation Yrotation"
+    rows = []
+    for k in range(4):
+        row = "0 93 0 0 0 0 "
+        for offset in _in_file_order():
+            x, y, z = offset
+            row += f"{x} {y + (0.5 if k == 3 and y == 20 else 0)} {z} 0 0 0 "
+        rows.append(row)
+    clip = read_bvh(write(person(rows, channels=channels)))
+    assert np.allclose(clip.positions()[0], read_bvh(write(person())).positions()[0], atol=1e-9)
+    assert any("position channels" in n and "0.5" in n for n in clip.source.notes)
+    # zeros mean the OFFSET
+    zeros = ["0 93 0 0 0 0 " + "0 " * (6 * len(BONES))] * 4
+    clip = read_bvh(write(person(zeros, channels=channels)))
+    assert np.allclose(clip.positions()[0], read_bvh(write(person())).positions()[0], atol=1e-9)
+
+
+def _in_file_order() -> list[tuple[float, float, float]]:
+    out: list[tuple[float, float, float]] = []
+
+    def visit(parent: str) -> None:
+        for name, (above, offset) in BONES.items():
+            if above == parent:
+                out.append(offset)
+                visit(name)
+
+    visit("Hips")
+    return out
+
+
+def test_root_channels_are_absolute(write) -> None:
+    with_offset = person().replace("OFFSET 0 0 0", "OFFSET 11 95 -3", 1)
+    assert np.array_equal(read_bvh(write(with_offset)).root, read_bvh(write(person())).root)
+
+
+def test_a_reference_root_is_folded_into_the_hips(write) -> None:
+    text = person(["5 0 0 0 0 90 " + f"{k} 93 0 " + "0 " * (CHANNELS - 3) for k in range(4)])
+    channels = "CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation"
+    head = f"ROOT Reference\n{{\nOFFSET 0 0 0\n{channels}\nJOINT Hips"
+    text = text.replace("ROOT Hips", head).replace("MOTION", "}\nMOTION")
+    clip = read_bvh(write(text))
+    assert clip.character.skeleton.names[0] == "Hips"
+    assert any("folded" in n for n in clip.source.notes)
+    # the reference turns +X to -Z of the file, which is +Y here
+    assert np.allclose(clip.root, [[0.05, 0.01 * k, 0.93] for k in range(4)], atol=1e-12)
+
+
+def test_names_that_come_twice_are_numbered(write) -> None:
+    clip = read_bvh(write(person().replace("JOINT RightToe", "JOINT LeftToe")))
+    assert "LeftToe_2" in clip.character.skeleton.names
+    assert any("LeftToe_2" in n for n in clip.source.notes)
+
+
+def test_end_sites_are_leaves_and_stay_so(write, tmp_path: Path) -> None:
+    clip = read_bvh(write(person()))
+    ends = [n for n in clip.character.skeleton.names if n.endswith("_end")]
+    assert sorted(ends) == sorted(f"{n}_end" for n in TIPS)
+    text = bvh_text(clip)
+    assert text.count("End Site") == len(TIPS) and "_end" not in text
+
+
+def test_artificial_frames_need_a_jump(write) -> None:
+    moving = [
+        f"0 93 {k} " + " ".join(f"{np.sin(0.1 * k + j) * 9 + 9.6:.4f}" for j in range(CHANNELS - 3))
+        for k in range(20)
+    ]
+    assert read_bvh(write(person([STANDING, *moving]))).source.lead == 1
+    assert read_bvh(write(person([STANDING, STANDING, *moving]))).source.lead == 2
+    assert read_bvh(write(person(moving))).source.lead == 0
+    assert read_bvh(write(person([STANDING] * 20))).source.lead == 0
+    smooth = [f"0 93 {k} " + " ".join(f"{k * 0.3:.4f}" for j in range(CHANNELS - 3)) for k in range(20)]
+    assert read_bvh(write(person(smooth))).source.lead == 0
+
+
+# --- bad files
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (lambda t: "", "empty"),
+        (lambda t: "\n \n", "empty"),
+        (lambda t: "hello world", "HIERARCHY"),
+        (lambda t: t[: t.index("MOTION")], "ends before MOTION"),
+        (lambda t: t[: len(t) - 200], "values|announces"),
+        (lambda t: t.replace("JOINT Spine", "JOINT Spine\n{", 1), "line 8"),
+        (lambda t: t.replace("}\nMOTION", "MOTION"), "still open"),
+        (lambda t: t.replace("}\nMOTION", "}\n}\nMOTION"), "closes what was not open"),
+        (lambda t: t.replace("Frame Time: 0.033333", "Frame Time: -0.01"), "frame time -0.01"),
+        (lambda t: t.replace("Frame Time: 0.033333", "Frame Time: 0"), "frame time 0"),
+        (lambda t: t.replace("Frame Time: 0.033333", "Frame Time: nan"), "nan"),
+        (lambda t: t.replace("Frames: 4", "Frames: 1000000000"), "announces 1000000000 frames and holds 4"),
+        (lambda t: t.replace("Frames: 4", "Frames: -4"), "no positive whole number"),
+        (lambda t: t.replace("Frames: 4", "Frames: 9" + "9" * 5000), "announces"),
+        (lambda t: t.replace("0 93 0", "0 nan 0", 1), "'nan' is no usable number"),
+        (lambda t: t.replace("0 93 0", "0 1e300 0", 1), "1e300"),
+        (lambda t: t.replace("0 93 0", "0 x 0", 1), "line 1[0-9]+: 'x' is not a number"),
+        (lambda t: t.replace("0 93 0", "0 93 0 7", 1), "61 values where the hierarchy declares 60|channels"),
+        (lambda t: t.replace("CHANNELS 3", "CHANNELS 4", 1), "announces 4 and names 3"),
+        (lambda t: t.replace("Xrotation", "Wrotation", 1), "Wrotation"),
+        (lambda t: t.replace("Xrotation", "Zrotation", 1), "listed twice"),
+        (lambda t: t.replace("OFFSET 0.0 20.0 0.0", "OFFSET 0 20", 1), "three numbers"),
+        (lambda t: t.replace("OFFSET 0.0 20.0 0.0", "SCALE 1", 1), "'SCALE' is unknown"),
+        (lambda t: t.replace("JOINT Spine", "ROOT Spine", 1), "ROOT stands within"),
+        (lambda t: t.replace("MOTION", "ROOT Two\n{\nOFFSET 0 0 0\n}\nMOTION"), "second ROOT"),
+        (lambda t: ROOT + "JOINT a\n{\nOFFSET 0 1 0\n" * 10_000, "more than 2000"),
+        (lambda t: t.encode()[:300] + bytes(range(256)) * 20, "binary"),
+        (lambda t: ROOT + "CHANNELS 1 Xposition\n}\nMOTION\nFrames: 1\nFrame Time: 1\n0", "no other"),
+    ],
+)  # fmt: skip
+def test_bad_files_are_told_in_one_sentence(write, spoil, says: str) -> None:
+    path = write(spoil(person()), "bad.bvh")
+    with pytest.raises(BadFile, match=says) as caught:
+        read_bvh(path)
+    assert "bad.bvh" in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_missing_files_and_folders(tmp_path: Path) -> None:
+    with pytest.raises(BadFile, match="does not exist"):
+        read_bvh(tmp_path / "none.bvh")
+    with pytest.raises(BadFile, match="is not a file"):
+        read_bvh(tmp_path)
+
+
+def test_more_rows_than_announced_are_left_out_and_told(write) -> None:
+    clip = read_bvh(write(person(count=3)))
+    assert len(clip) == 3
+    assert any("announces 3 frames and holds 4" in n for n in clip.source.notes)
+
+
+# --- writing
+
+
+def _random_clip(seed: int, frames: int = 6) -> Clip:
+    """A rig with rest rotations that are not identity, as GLB files have, in any poses."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 9))
+    parents = [-1, *(int(rng.integers(0, k)) for k in range(1, n))]
+    offsets = rng.normal(0.0, 0.3, (n, 3))
+    rest = rot.normalize(rng.normal(size=(n, 4)))
+    skeleton = Skeleton(tuple(f"j{k}" for k in range(n)), np.array(parents), offsets, rest)
+    q = rot.normalize(rng.normal(size=(frames, n, 4)))
+    return Clip(Character(name="any", skeleton=skeleton), 30.0, rng.normal(size=(frames, 3)), q)
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=25, deadline=None)
+def test_rigs_with_rest_rotations_keep_their_positions(tmp_path_factory, seed: int) -> None:
+    clip = _random_clip(seed)
+    path = tmp_path_factory.mktemp("rest") / "any.bvh"
+    write_bvh(path, clip)
+    again = read_bvh(path, units=0.01, up="Y")
+    names = again.character.skeleton.names
+    here = [names.index(n) for n in clip.character.skeleton.names]
+    assert np.abs(again.positions()[:, here] - clip.positions()).max() < 1e-6
+    # the zero pose of the file is the rest pose
+    raw = Skeleton(names, again.character.skeleton.parents, again.character.skeleton.offsets)
+    zero = raw.forward(clip.character.skeleton.offsets[0], np.tile(rot.IDENTITY, (len(names), 1)))[
+        here, :3, 3
+    ]
+    assert np.abs(zero - clip.character.skeleton.T_rest[:, :3, 3]).max() < 1e-6
+
+
+@given(st.sampled_from(["XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"]), st.integers(0, 10_000))
+@settings(max_examples=40, deadline=None)
+def test_euler_angles_are_continuous_and_right(order: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    steps = rot.exp(rng.normal(0.0, 0.03, (200, 3)) + rng.normal(0.0, 0.1, 3))
+    q = [rot.normalize(rng.normal(size=4))]
+    for step in steps:
+        q.append(rot.multiply(q[-1], step))
+    angles = continuous_euler(order, np.array(q))
+    assert rot.angle_between(rot.from_euler(order, angles), np.array(q)).max() < 1e-7
+    # near a right middle angle the outer ones do turn fast; elsewhere no step may exceed the turn by much
+    lock = np.abs(np.cos(angles[:, 1]))
+    turn = rot.angle_between(np.array(q)[1:], np.array(q)[:-1])
+    calm = np.minimum(lock[1:], lock[:-1]) > 0.5
+    assert np.all(np.abs(np.diff(angles, axis=0)).max(axis=1)[calm] < 4.0 * turn[calm] + 1e-9)
+
+
+@pytest.mark.parametrize("order", ["XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"])
+@pytest.mark.parametrize("middle", [90.0, -90.0])
+def test_euler_angles_hold_through_gimbal_lock(order: str, middle: float) -> None:
+    first = np.linspace(-20.0, 40.0, 30)
+    given_angles = np.radians(np.stack([first, np.full(30, middle), 0.0 * first + 10.0], axis=-1))
+    given_angles[:5, 1] *= 0.9
+    q = rot.from_euler(order, given_angles)
+    angles = continuous_euler(order, q)
+    assert rot.angle_between(rot.from_euler(order, angles), q).max() < 1e-6
+    assert np.abs(np.diff(angles, axis=0)).max() < np.radians(75.0)
+    assert np.ptp(angles[6:, 0]) < 1e-6  # the first is held, the last takes the turn
+
+
+def test_full_turns_are_not_wrapped_back(write, tmp_path: Path) -> None:
+    rows = [f"0 93 0 0 0 {20 * k} " + "0 " * (CHANNELS - 6) for k in range(40)]
+    write_bvh(tmp_path / "spin.bvh", read_bvh(write(person(rows))))
+    data = (tmp_path / "spin.bvh").read_text().split("Frame Time:")[1].split("\n")[1:41]
+    turn = np.array([float(line.split()[5]) for line in data])
+    assert np.allclose(np.diff(turn), 20.0)
+
+
+def test_nothing_is_left_when_writing_fails(tmp_path: Path, write) -> None:
+    clip = read_bvh(write(person()))
+    with pytest.raises(BadFile):
+        write_bvh(tmp_path / "no" / "such" / "folder.bvh", clip)
+    assert [p.name for p in tmp_path.iterdir()] == ["person.bvh"]
