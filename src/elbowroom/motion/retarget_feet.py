@@ -16,7 +16,7 @@ from elbowroom.motion.legs import place_feet
 from elbowroom.motion.soles import Sole, soles
 
 _UP = np.array([0.0, 0.0, 1.0])
-# Share of its length to which a leg may be stretched, unless the motion itself stretches it more.
+# Share of its length to which a leg may be stretched: near full stretch a knee snaps.
 _STRETCH = 0.998
 # Over how long the hips give way, and toes settle on the floor, seconds.
 _HIPS, _TOES = 0.25, 0.08
@@ -72,7 +72,7 @@ def _lack_of_leg(character: Character, T: Array, moved: Array, feet: dict[str, A
             T[:, character.role(f"{side}_{part}"), :3, 3] for part in ("thigh", "shin", "foot")
         )
         length = np.linalg.norm(knee - hip, axis=-1) + np.linalg.norm(ankle - knee, axis=-1)
-        reach = np.maximum(_STRETCH * length, np.linalg.norm(ankle - hip, axis=-1))
+        reach = _STRETCH * length
         to_foot = T_foot[:, :3, 3] - (hip + moved)
         aside = np.sum(to_foot[:, :2] ** 2, axis=-1)
         # with the foot too far aside for any height the hips come down until the leg lies level at most
