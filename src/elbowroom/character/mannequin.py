@@ -1,0 +1,152 @@
+"""The skin of the built-in person: a smooth mannequin in plain clothes, for any proportions.
+
+The surface and its weights come from MakeHuman's base mesh (see `mannequin_shapes`); sex, age and build choose
+the mixture of shapes, the skeleton and the tables choose the sizes, and the build is solved for so that the
+volume has the person's mass.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.character.anthropometry import Proportions
+from elbowroom.character.mannequin_fit import Fit, Fitter, Girths
+from elbowroom.character.mannequin_shapes import MIRROR, Shapes, shapes
+from elbowroom.character.skeleton import Skeleton
+from elbowroom.character.skin import Skin
+from elbowroom.geometry.mesh import Color
+from elbowroom.geometry.rotations import Array
+
+DENSITY = 1000.0  # kg/m³, a person with half-filled lungs
+
+# Linear RGB.
+COLORS: dict[str, Color] = {
+    "skin": (0.62, 0.41, 0.29),
+    "top": (0.16, 0.26, 0.40),
+    "trousers": (0.065, 0.08, 0.11),
+    "shoes": (0.035, 0.033, 0.035),
+    "white": (0.75, 0.74, 0.71),
+    "iris": (0.06, 0.05, 0.045),
+}
+
+# Chin to vertex against height, where grown-up and childlike shapes end.
+ADULT_HEAD, CHILD_HEAD = 0.137, 0.155
+# Build: share of the way from the average to the heavy shape. Beyond these the limbs and trunk are scaled instead.
+LIGHTEST, HEAVIEST = -0.8, 2.0
+# Broad shoulders and thick arms are muscle from here to there (product of both scales).
+LEAN, STRONG = 1.1, 1.4
+
+EYE_SEGMENTS = 14
+# Rings of the eyeball, degrees from the front; the first IRIS_RINGS (and the pole) are the iris.
+EYE_RINGS = (14.0, 25.0, 27.0, 50.0, 80.0, 115.0, 150.0)
+IRIS_RINGS = 2
+
+
+def mannequin_skin(skeleton: Skeleton, p: Proportions) -> Skin:
+    """Skin of the built-in person's skeleton with proportions `p`; takes some hundredths of a second."""
+    stored = shapes()
+    fit = _with_mass(stored, skeleton, p)
+    vertices, faces = stored.whole(fit.vertices), stored.whole_triangles
+    index = np.array([skeleton.index(name) for name in stored.joint_names], dtype=np.int32)
+    joints = index[stored.whole_joint_of]
+    weights = np.concatenate([stored.weights, stored.weights[stored.middle :]])
+    palette = np.array([COLORS[zone] for zone in stored.zones])
+    colors = palette[np.concatenate([stored.zone, stored.zone[stored.middle :]])]
+
+    ball, ball_faces, ball_colors = _eyeball()
+    for side in ("left", "right"):
+        j = skeleton.index(f"{side}_eye")
+        flip = MIRROR if side == "right" else np.ones(3)
+        eye = fit.T_bind[j, :3, 3] + fit.eye_radius * ball * flip
+        faces = np.concatenate(
+            [faces, len(vertices) + (ball_faces if side == "left" else ball_faces[:, ::-1])]
+        )
+        vertices = np.concatenate([vertices, eye])
+        joints = np.concatenate([joints, np.full((len(ball), 4), j)])
+        weights = np.concatenate([weights, np.tile([1.0, 0.0, 0.0, 0.0], (len(ball), 1))])
+        colors = np.concatenate([colors, ball_colors])
+    return Skin(vertices, faces, joints, weights, np.linalg.inv(fit.T_bind), colors)
+
+
+def _with_mass(stored: Shapes, skeleton: Skeleton, p: Proportions) -> Fit:
+    """The fit whose volume weighs what the person does: first by build, then by scaling girths."""
+    wanted = p.mass / DENSITY
+
+    def made(build: float, girth: float) -> tuple[Fit, float]:
+        fit = _fit(stored, skeleton, p, build, girth)
+        return fit, volume(stored.whole(fit.vertices), stored.whole_triangles)
+
+    # Volume is close to a quadratic in either number: a few secant steps are plenty.
+    build = _solved(lambda b: made(b, 1.0)[1] - wanted, 0.0, 0.5, LIGHTEST, HEAVIEST)
+    girth = _solved(lambda g: made(build, g)[1] - wanted, 1.0, 1.1, 0.5, 3.0)
+    return made(build, girth)[0]
+
+
+def _solved(f: object, a: float, b: float, least: float, most: float) -> float:
+    """Root of an increasing function between bounds, by secants, or the bound that it lies beyond."""
+    fa, fb = f(a), f(b)  # type: ignore[operator]
+    for _ in range(6):
+        if abs(fb) < 1e-6 or fa == fb:
+            break
+        c = float(np.clip(b - fb * (b - a) / (fb - fa), least, most))
+        if c == b:
+            break
+        a, fa, b = b, fb, c
+        fb = f(b)  # type: ignore[operator]
+    return b
+
+
+def _fit(stored: Shapes, skeleton: Skeleton, p: Proportions, build: float, girth: float) -> Fit:
+    male = {"female": 0.0, "average": 0.5, "male": 1.0}[p.sex]
+    young = float(
+        np.clip((p.length["chin_to_vertex"] / p.height - ADULT_HEAD) / (CHILD_HEAD - ADULT_HEAD), 0, 1)
+    )
+    muscle = p.scales.shoulder * p.scales.arm_girth
+    strong = float(np.clip((muscle - LEAN) / (STRONG - LEAN), 0, 1)) * (1.0 - young)
+    share = {"woman": (1 - male) * (1 - young), "man": male * (1 - young), "child": young}
+    mix = {name: s * (1.0 - build) for name, s in share.items()}
+    mix |= {f"heavy_{name}": s * build for name, s in share.items()}
+    mix["man"] -= strong
+    mix["strong_man"] = strong
+    plain = stored.mixed(share)
+    shape = stored.mixed(mix)
+    # The child's shape has a child's proportions already; scales depart from the adult's.
+    stature = p.unit + young * (p.height - p.unit)
+    size = stature / float(np.ptp(plain.vertices[:, 2]))
+    grown = 1.0 - young
+    girths = Girths(
+        trunk=girth * p.scales.trunk_girth**grown,
+        arm=girth * p.scales.arm_girth**grown,
+        leg=girth * p.scales.leg_girth**grown,
+    )
+    return Fitter(shape, skeleton, p, girths, size).fit(stored)
+
+
+def volume(vertices: Array, faces: NDArray[np.int32]) -> float:
+    """Volume in m³ inside closed triangles (F, 3) over vertices (V, 3)."""
+    a, b, c = (vertices[faces[:, k]] for k in range(3))
+    return float(np.einsum("fi,fi->", a, np.cross(b, c)) / 6.0)
+
+
+def _eyeball() -> tuple[Array, NDArray[np.int32], Array]:
+    """A unit ball that looks along -Y, with an iris: vertices, triangles, colours."""
+    turn = 2 * np.pi * (np.arange(EYE_SEGMENTS) + 0.5) / EYE_SEGMENTS
+    rings = np.deg2rad(EYE_RINGS)
+    around = np.stack([np.cos(turn), np.zeros_like(turn), np.sin(turn)], axis=1)
+    body = np.sin(rings)[:, None, None] * around + np.cos(rings)[:, None, None] * np.array([0.0, -1.0, 0.0])
+    vertices = np.concatenate([[[0.0, -1.0, 0.0]], body.reshape(-1, 3), [[0.0, 1.0, 0.0]]])
+    n, k = EYE_SEGMENTS, np.arange(EYE_SEGMENTS)
+    after = (k + 1) % n
+    faces = [np.stack([np.zeros_like(k), 1 + k, 1 + after], axis=1)]
+    for r in range(len(rings) - 1):
+        a, b = 1 + r * n, 1 + (r + 1) * n
+        faces += [
+            np.stack([a + k, b + k, b + after], axis=1),
+            np.stack([a + k, b + after, a + after], axis=1),
+        ]
+    last = 1 + (len(rings) - 1) * n
+    faces.append(np.stack([last + k, np.full_like(k, len(vertices) - 1), last + after], axis=1))
+    colors = np.tile(COLORS["white"], (len(vertices), 1))
+    colors[: 1 + IRIS_RINGS * n] = COLORS["iris"]
+    return vertices, np.concatenate(faces).astype(np.int32), colors

@@ -1,0 +1,170 @@
+"""Fit a stored shape to a skeleton: where every vertex goes.
+
+Each joint carries the part of the shape around it by an affine map, which takes the shape's joint and the end of
+its bone to the skeleton's and scales across the bone by girth. Skin weights blend the maps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.character.anthropometry import Proportions
+from elbowroom.character.hands import FINGERS
+from elbowroom.character.mannequin_pose import SIDES, bind_rotations, palm_axes, rest_places
+from elbowroom.character.mannequin_shapes import MIRROR, Shape, Shapes
+from elbowroom.character.skeleton import Skeleton
+from elbowroom.geometry.rotations import Array
+
+TRUNK = ("pelvis", "spine1", "spine2", "chest")
+# How far each trunk joint's breadth follows the shoulders; the rest follows the hips.
+TOWARDS_SHOULDERS = (0.0, 0.15, 0.5, 1.0)
+
+# The bone of a joint ends at this one; the others end nowhere in particular.
+BONE_END = {"pelvis": "spine1", "spine1": "spine2", "spine2": "chest", "chest": "neck", "neck": "head"} | {
+    f"{side}_{a}": f"{side}_{b}"
+    for side in SIDES
+    for a, b in [
+        ("clavicle", "upper_arm"),
+        ("upper_arm", "forearm"),
+        ("forearm", "hand"),
+        ("thigh", "shin"),
+        ("shin", "foot"),
+        *((f"{finger}{k}", f"{finger}{k + 1}") for finger in FINGERS for k in (1, 2)),
+    ]
+}
+
+
+@dataclass(frozen=True)
+class Girths:
+    """Thickness against the shape at the same size."""
+
+    trunk: float = 1.0
+    arm: float = 1.0
+    leg: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The left half of the surface (V, 3) in the bind pose, and the bind pose's joint transforms (J, 4, 4)."""
+
+    vertices: Array
+    T_bind: Array
+    eye_radius: float
+
+
+class Fitter:
+    """Fits one shape to a skeleton of proportions `p`; `size` is the scale of whatever nothing else tells."""
+
+    def __init__(self, shape: Shape, skeleton: Skeleton, p: Proportions, girths: Girths, size: float) -> None:
+        self.shape, self.skeleton, self.p, self.girths, self.size = shape, skeleton, p, girths, size
+        self.rest = rest_places(skeleton)
+        self.at = dict(shape.joints)
+        self.breadth = size * girths.trunk
+        self.hips = size * 0.5 * (girths.trunk + p.scales.hip)
+        self.shoulders = size * 0.5 * (girths.trunk + p.scales.shoulder)
+        self.head = self._head()
+        self.foot = self._foot()
+        self._match_joints()
+
+    def _head(self) -> Array:
+        """Scale of the head along x, y, z: eyes and vertex go where the skeleton has them."""
+        eye = self.at["left_eye"]
+        across = self.p.spacing["eye"] / eye[0]
+        up = self.p.length["eye_to_vertex"] / (self.shape.vertices[:, 2].max() - eye[2])
+        return np.array([across, 0.5 * (across + up), up])
+
+    def _foot(self) -> Array:
+        """Scale of the foot along x, y, z: its length is the table's, its sole as far below the ankle."""
+        v = self.shape.vertices
+        sole = v[:, 2].min()
+        ankle = self.at["left_foot"][2]
+        length = np.ptp(v[v[:, 2] < 0.5 * (sole + ankle), 1])
+        along = self.p.length["foot"] / length
+        return np.array(
+            [self.size * self.p.scales.foot, along, self.p.length["ankle_height"] / (ankle - sole)]
+        )
+
+    def _match_joints(self) -> None:
+        """Put the shape's joints where the skeleton's would be in it, where tables and shape disagree."""
+        at, rest = self.at, self.rest
+        eyes, goal = (0.5 * (m["left_eye"] + m["right_eye"]) for m in (at, rest))
+        at["head"] = eyes + (rest["head"] - goal) / self.head
+        low, high = at["pelvis"][2], at["head"][2]
+        share = (high - low) / (rest["head"][2] - rest["pelvis"][2])
+        self.trunk = 1.0 / share
+        # The trunk leans evenly from the hips to the shoulders; the spine lies in it as the skeleton says.
+        lean = [rest[j][1] - self.breadth * at[j][1] for j in ("left_thigh", "left_upper_arm")]
+        top = rest["neck"][2] - rest["pelvis"][2]
+        for name in (*TRUNK[1:], "neck", "left_clavicle"):
+            rise = rest[name][2] - rest["pelvis"][2]
+            back = rest[name][1] - np.interp(rise / top, [0.0, 1.0], lean)
+            at[name] = np.array([rest[name][0] / self.shoulders, back / self.breadth, low + share * rise])
+        at["pelvis"] = np.array([0.0, at["left_thigh"][1], low])
+        at["left_thigh"] = at["left_thigh"] * [0.0, 1.0, 1.0] + [rest["left_thigh"][0] / self.hips, 0.0, 0.0]
+        shoulder = 0.5 * (at["left_upper_arm"][0] + rest["left_upper_arm"][0] / self.shoulders)
+        at["left_upper_arm"] = np.array([shoulder, *at["left_upper_arm"][1:]])
+        at["left_toes"] = at["left_foot"] + (rest["left_toes"] - rest["left_foot"]) / self.foot
+        for part in ("clavicle", "thigh", "upper_arm", "toes"):
+            at[f"right_{part}"] = at[f"left_{part}"] * MIRROR
+
+    def scales(self) -> dict[str, Array]:
+        """How much each joint's part grows, (3, 3), before its bone is stretched."""
+        out: dict[str, Array] = {}
+        for name, share in zip(TRUNK, TOWARDS_SHOULDERS, strict=True):
+            width = self.hips + share * (self.shoulders - self.hips)
+            out[name] = np.diag([width, self.breadth, self.trunk])
+        out["head"] = np.diag(self.head)
+        out["neck"] = np.diag(0.5 * (self.head + [self.breadth, self.breadth, self.trunk]))
+        thick = {"upper_arm": self.girths.arm, "forearm": self.girths.arm}
+        thick |= {"thigh": self.girths.leg, "shin": self.girths.leg}
+        hand = self.size * self.p.scales.hand
+        for side in SIDES:
+            out[f"{side}_eye"] = np.eye(3) * self.head.mean()
+            out[f"{side}_clavicle"] = out["chest"]
+            out |= {f"{side}_{part}": np.eye(3) * self.size * girth for part, girth in thick.items()}
+            out[f"{side}_hand"] = self._hand(side, hand)
+            for finger in FINGERS:
+                first, second, third = (f"{side}_{finger}{k}" for k in (1, 2, 3))
+                out[first] = out[second] = np.eye(3) * hand
+                # The last bone has no end in the skeleton: it grows like the one before.
+                bone = self.at[third] - self.at[second]
+                length = np.linalg.norm(bone)
+                stretch = np.linalg.norm(self.rest[third] - self.rest[second]) / length
+                out[third] = np.eye(3) * hand + (stretch - hand) * np.outer(bone, bone) / length**2
+            out[f"{side}_foot"] = out[f"{side}_toes"] = np.diag(self.foot)
+        return out
+
+    def _hand(self, side: str, thick: float) -> Array:
+        """Scale of the palm, (3, 3): along and across by its knuckles."""
+        axes = palm_axes(self.at, side)
+        sizes = []
+        for m in (self.rest, self.at):
+            knuckles = np.stack([m[f"{side}_{finger}1"] for finger in FINGERS[1:]])
+            along = np.linalg.norm(knuckles.mean(axis=0) - m[f"{side}_hand"])
+            sizes.append([along, np.linalg.norm(knuckles[0] - knuckles[-1]), 1.0])
+        return axes @ np.diag(np.divide(*sizes) * [1.0, 1.0, thick]) @ axes.T
+
+    def fit(self, shapes: Shapes) -> Fit:
+        """The surface in the bind pose."""
+        local = bind_rotations(self.skeleton, self.at)
+        T_bind = self.skeleton.forward(self.skeleton.offsets[0], local)
+        goal = dict(zip(self.skeleton.names, T_bind[:, :3, 3], strict=True))
+        scale = self.scales()
+        A = np.stack([self._map(name, scale[name], goal) for name in shapes.joint_names])
+        at = np.stack([self.at[name] for name in shapes.joint_names])
+        shift = np.stack([goal[name] for name in shapes.joint_names]) - np.einsum("jab,jb->ja", A, at)
+        each = np.einsum("vkab,vb->vka", A[shapes.joint_of], self.shape.vertices) + shift[shapes.joint_of]
+        vertices = np.einsum("vk,vka->va", shapes.weights, each)
+        vertices[: shapes.middle, 0] = 0.0
+        return Fit(vertices, T_bind, self.shape.eye_radius * float(self.head.mean()))
+
+    def _map(self, name: str, scale: Array, goal: dict[str, Array]) -> Array:
+        """Linear part (3, 3) of a joint's map: its scale, sheared so that the bone ends where it must."""
+        end = BONE_END.get(name)
+        if end is None:
+            return scale
+        bone = self.at[end] - self.at[name]
+        miss = goal[end] - goal[name] - scale @ bone
+        return scale + np.outer(miss, bone) / (bone @ bone)
