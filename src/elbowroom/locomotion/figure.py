@@ -16,6 +16,7 @@ from elbowroom.character.body import Character
 from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
+from elbowroom.locomotion.gait_tables import REFERENCE_LEG
 from elbowroom.motion.clip import Clip
 
 SIDES = ("left", "right")
@@ -48,8 +49,8 @@ class Figure:
 
     @cached_property
     def scale(self) -> float:
-        """Arm and trunk lengths against a 1.70 m adult, from the leg's length alone."""
-        return self.leg / 0.87
+        """Length of the leg against the adults of the gait tables."""
+        return self.leg / REFERENCE_LEG
 
     def assemble(self, turns: Mapping[str, Array], root: Array) -> tuple[Array, Array]:
         """Root positions (N, 3) and local rotations (N, J, 4) of poses.

@@ -20,6 +20,7 @@ from elbowroom.locomotion.sole import measure
 from elbowroom.locomotion.steps import Steps
 
 LEAST_KNEE = np.radians(4.0)  # never quite straight, so that the knee does not snap
+_LEAST_RUNNING = np.radians(12.0)  # a runner lands on a bent knee
 _HEAD_LEAD = 0.30  # seconds by which the gaze turns ahead of the body (Grasso et al. 1998)
 _ARM_LAG = 0.52  # the arm is foremost just after the other foot's contact, share of the cycle
 
@@ -79,7 +80,8 @@ def perform(
     hips = [rot.rotate(pelvis, figure.at(f"{side}_thigh") - offset) for side in SIDES]
     hips = [h + np.concatenate([place, np.zeros((len(times), 1))], axis=-1) for h in hips]
     knees = [_stance_knee(steps.phase + lag, style, active) for lag in (0.0, 0.5)]
-    z = height(feet, limbs, hips, knees, rate, LEAST_KNEE, float(offset[2]))
+    run = style.mix(np.zeros(len(times)), 1.0)
+    z = height(feet, limbs, hips, knees, rate, style.mix(LEAST_KNEE, _LEAST_RUNNING), float(offset[2]), run)
     hips = [h + z[:, None] * np.array([0.0, 0.0, 1.0]) for h in hips]
 
     turns: dict[str, Array] = {}

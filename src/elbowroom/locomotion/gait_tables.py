@@ -8,7 +8,7 @@ Sources
   ranges as in Perry and Burnfield 2010, Gait Analysis, 2nd ed.
 - hip and knee, running: Novacheck 1998, Gait and Posture 7:77; Fukuchi, Fukuchi, Duarte 2017, PeerJ 5:e3298.
 - change with speed: Schwartz 2008; Fukuchi, Fukuchi, Duarte 2018, PeerJ 6:e4640.
-- cadence against speed: Grieve and Gear 1966, Ergonomics 9:379 (cadence ~ speed^0.42); stance share: Murray 1967.
+- cadence against speed: Grieve and Gear 1966, Ergonomics 9:379 (cadence ~ speed^0.42 to 0.5); stance share: Murray 1967.
 - pelvis: Murray 1967, Am J Phys Med 46:290; Saunders, Inman, Eberhart 1953; Perry and Burnfield 2010.
 - arms: Murray, Sepic, Barnard 1967, Phys Ther 47:272; Romkes and Bracht-Schweizer 2017, Gait and Posture 54:67.
 - toe clearance: Winter 1992, Phys Ther 72:45 (mean 1.3 cm).
@@ -26,7 +26,7 @@ from scipy.interpolate import CubicSpline
 
 from elbowroom.geometry.rotations import Array
 
-REFERENCE_LEG = 0.87  # hip joint to sole in metres, of the adults in the tables
+REFERENCE_LEG = 0.92  # hip joint to sole in metres, of the adults in the tables
 
 # 5 % steps from 0 to 95 % of the cycle
 WALK_HIP = (20, 19.5, 17, 13, 8.5, 4, -0.5, -4.5, -7.8, -10, -11, -9.5, -4.5, 3, 10.5, 16.5, 20.5, 22.5, 22.5, 21)  # fmt: skip
@@ -69,8 +69,8 @@ class Style:
 
     @property
     def stride_rate(self) -> Array:
-        """Strides per second of the reference leg: 113 steps/min at 1.3 m/s; running 2.6 to 2.9 steps/s."""
-        walking = 0.5 * 113.0 / 60.0 * (np.maximum(self.v, 0.35) / 1.3) ** 0.42
+        """Strides per second of the reference leg: 115 steps/min at 1.3 m/s; running 2.6 to 2.9 steps/s."""
+        walking = 0.5 * 115.0 / 60.0 * (np.maximum(self.v, 0.35) / 1.3) ** 0.46
         return self.mix(walking, 1.30 + 0.065 * (np.maximum(self.v, 1.0) - 2.2))
 
     @property
@@ -89,7 +89,7 @@ class Style:
     def push(self) -> Array:
         """Angle of the sole with the floor at toe-off, heel up, radians."""
         return np.radians(
-            self.mix(np.clip(np.minimum(46 + 12 * self.v, 28 + 44 * self.v), 28, 66), np.clip(56 + 3 * self.v, 58, 68))
+            self.mix(np.clip(np.minimum(50 + 12 * self.v, 28 + 48 * self.v), 28, 70), np.clip(56 + 3 * self.v, 58, 68))
         )
 
     @property
@@ -150,7 +150,7 @@ def leg_angles(phase: ArrayLike, style: Style) -> tuple[Array, Array]:
     (walk_hip, walk_knee, at), (run_hip, run_knee, run_at) = answers
     load = np.exp(-(((at - 0.13) / 0.085) ** 2))
     swing = np.exp(-(((at - 0.73) / 0.11) ** 2))
-    walk_hip = walk_hip * np.clip(0.60 + 0.31 * style.v, 0.6, 1.25)
+    walk_hip = walk_hip * np.clip(0.72 + 0.33 * style.v, 0.7, 1.4)
     walk_knee = walk_knee + np.radians(8.0 * (style.v - 1.3)) * load + np.radians(7.0 * (style.v - 1.3)) * swing
     run_swing = np.exp(-(((run_at - 0.66) / 0.12) ** 2))
     run_knee = run_knee + np.radians(15.0 * (style.v - 3.2)) * run_swing

@@ -11,7 +11,8 @@ from elbowroom.locomotion.feet import Foot
 from elbowroom.locomotion.limbs import Limb
 
 GRAVITY = 9.81
-_SMOOTH = 0.05  # seconds: bends of the height faster than this are smoothed away
+# seconds: bends of the height faster than this are smoothed away, walking and running
+_SMOOTH_WALK, _SMOOTH_RUN = 0.048, 0.03
 _ROUNDS = 8
 
 
@@ -24,14 +25,14 @@ def turned(yaw: Array, roll: Array, pitch: Array) -> Array:
 
 
 def height(
-    feet: list[Foot], limbs: list[Limb], hips: list[Array], knees: list[Array], rate: float, least: float,
-    standing_height: float,
+    feet: list[Foot], limbs: list[Limb], hips: list[Array], knees: list[Array], rate: float, least: Array,
+    standing_height: float, run: Array,
 ) -> Array:  # fmt: skip
     """Height of the pelvis joint (N,) over N frames at `rate` per second.
 
     hips: hip joints against the pelvis joint in world axes plus the pelvis' place on the floor, (N, 3) each; knees:
     bend that each loaded knee is to have, (N,) radians. In the air the body falls freely. No planted foot is ever
-    farther from its hip than a knee bent by `least` reaches.
+    farther from its hip than a knee bent by `least` (N,) reaches.
     """
     n = len(hips[0])
     want, weight = np.zeros(n), np.full(n, 1e-6)
@@ -48,10 +49,11 @@ def height(
     aloft = ~(feet[0].planted | feet[1].planted)
     target = want / weight
     limit = np.where(np.isfinite(most), most, 1e3)
+    smooth = (1.0 - run) * _SMOOTH_WALK + run * _SMOOTH_RUN
     z = target
     push = np.zeros(n)
     for _ in range(_ROUNDS):
-        z = _smoothed(target, weight + push, limit, push, aloft, rate)
+        z = _smoothed(target, weight + push, limit, push, aloft, smooth * rate, rate)
         over = z > limit
         if not over.any():
             break
@@ -59,12 +61,14 @@ def height(
     return z
 
 
-def _smoothed(target: Array, weight: Array, limit: Array, push: Array, aloft: Array, rate: float) -> Array:
-    """Least squares: near the targets, held under the limit where `push` says so, little bending, free fall aloft."""
+def _smoothed(target: Array, weight: Array, limit: Array, push: Array, aloft: Array, smooth: Array, rate: float) -> Array:
+    """Least squares: near the targets, held under the limit where `push` says so, little bending, free fall aloft.
+
+    smooth (N,): frames over which bends are smoothed.
+    """
     n = len(target)
     own = weight - push
-    stiffness = (_SMOOTH * rate) ** 4
-    bend = np.where(aloft, 40.0, 1.0)[1:-1] * stiffness
+    bend = (np.where(aloft, 40.0, 1.0) * smooth**4)[1:-1]
     fall = np.where(aloft, -GRAVITY / rate**2, 0.0)[1:-1]
     bands = np.zeros((3, n))  # upper form: bands[2] diagonal, bands[1] first, bands[0] second
     right = own * target + push * (limit - 0.001)

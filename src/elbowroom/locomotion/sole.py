@@ -85,7 +85,7 @@ def _rolling(outline: Array) -> tuple[Array, Array]:
 
 
 def measure(figure: Figure, side: str) -> Sole:
-    """The sole of a figure's foot from skin or shapes; where neither is known, from its joints alone."""
+    """The sole of a figure's foot from its skin; where there is none, from its joints alone."""
     ankle = figure.at(f"{side}_foot")
     height = float(ankle[2])
     has_toes = figure.has(f"{side}_toes")
@@ -116,18 +116,9 @@ def _points(figure: Figure, role: str) -> Array | None:
     rest = skeleton.T_rest
     front = np.asarray(character.front, dtype=float)
     ankle = rest[character.role(f"{side}_foot"), :3, 3]
-    if character.skin is not None:
-        points = character.skin.posed(rest)[character.skin.owner == joint] - ankle
-    else:
-        ends = []
-        for shape in character.shapes:
-            if shape.joint == joint and shape.kind == "capsule":
-                T = rest[joint] @ shape.T_joint_shape
-                r, half = shape.size[0], shape.size[1]
-                angle = np.linspace(0, 2 * np.pi, 24, endpoint=False)
-                ring = r * (np.cos(angle)[:, None] * front + np.sin(angle)[:, None] * np.array([0, 0, 1.0]))
-                ends += [T[:3, 3] + z * T[:3, 2] + ring - ankle for z in (-half, half)]
-        points = np.concatenate(ends) if ends else np.zeros((0, 3))
+    if character.skin is None:
+        return None
+    points = character.skin.posed(rest)[character.skin.owner == joint] - ankle
     if len(points) < 8:
         return None
     return np.stack([points @ front, points[:, 2]], axis=-1)

@@ -13,7 +13,7 @@ from elbowroom.locomotion.figure import SIDES
 from elbowroom.locomotion.gait_tables import Style
 
 # The body passes over the ankle at this phase of the foot's cycle, walking and running.
-_OVER_WALK, _OVER_RUN = 0.205, 0.15
+_OVER_WALK, _OVER_RUN = 0.222, 0.105
 _TOE_OUT = np.radians(6.0)
 
 
@@ -149,7 +149,7 @@ def _stance(course: Course, gait: Gait, phase: Array, side: str, contact: float)
     duty = float(style.duty[0])
     end = _when(phase, course.times, contact + duty)
     flat = begin + float(style.mix(0.17, 0.25)[0]) * (end - begin)
-    rise = begin + float(style.mix(0.50, 0.50)[0]) * (end - begin)
+    rise = begin + float(style.mix(0.50, 0.42)[0]) * (end - begin)
     place, heading = _footprint(course, gait, side, _over(course, gait, phase, contact), begin)
     return Stance(
         begin, flat, rise, end, place, heading, float(style.strike[0]), float(style.push[0]), float(style.mix(0.0, 1.0)[0])
