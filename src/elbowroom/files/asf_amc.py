@@ -90,7 +90,8 @@ def _frames(
     seen: dict[str, int] = dict.fromkeys(channels, 0)  # frames so far, by bone
     count = 0
     width = {name: len(dofs) for name, dofs in channels.items()}
-    for k, line in enumerate(read_lines(path, "AMC")):
+    lines = read_lines(path, "AMC")
+    for k, line in enumerate(lines):
         words = line.split()
         if not words or words[0].startswith("#"):
             continue
@@ -107,9 +108,9 @@ def _frames(
         elif len(words) - 1 != width[name]:
             what = f"has {len(words) - 1} values for '{name}' where the skeleton declares {width[name]}"
             raise BadFile(path, what, at, "the ASF may be another's, or the end missing")
-        elif count == 0 or seen[name] == count:
+        elif seen[name] != count - 1 or count == 0:
             raise BadFile(
-                path, f"'{name}' comes " + ("twice in a frame" if count else "before a frame's number"), at
+                path, _misplaced(name, seen[name], count), at, "each frame needs the same bones once"
             )
         else:
             seen[name] = count
@@ -119,11 +120,21 @@ def _frames(
     _complete(path, seen, count, "last frame")
     if not seen["root"]:
         raise BadFile(path, "never places the root", would_do="each frame needs a line for it")
-    return {
-        name: numbers(path, words, f"bone {name}").reshape(count, -1)
-        for name, words in values.items()
-        if words
-    }, degrees
+    try:
+        return {
+            name: numbers(path, words, "").reshape(count, -1) for name, words in values.items() if words
+        }, degrees
+    except BadFile:
+        for k, line in enumerate(lines):
+            if (words := line.split()) and words[0] in width:
+                numbers(path, words[1:], f"line {k + 1}")
+        raise
+
+
+def _misplaced(name: str, last: int, count: int) -> str:
+    if count == 0:
+        return f"'{name}' comes before a frame's number"
+    return f"'{name}' comes twice in a frame" if last == count else f"frame {last + 1} lacks '{name}'"
 
 
 def _complete(path: str | Path, seen: dict[str, int], count: int, where: str) -> None:
@@ -131,7 +142,6 @@ def _complete(path: str | Path, seen: dict[str, int], count: int, where: str) ->
     if count == 0:
         return
     here = [name for name, last in seen.items() if last == count]
-    # what was there before and is not now, or is now for the first time
     odd = [name for name, last in seen.items() if 0 < last < count]
     if odd or not here:
         what = f"frame {count} lacks '{odd[0]}'" if odd else f"frame {count} is empty"

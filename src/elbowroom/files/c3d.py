@@ -143,8 +143,9 @@ def _points(table: NDArray, points: int, scale: float, cpu: Processor) -> tuple[
         xyz = values[..., :3] * scale
     residual = values[..., 3]
     with np.errstate(invalid="ignore"):
-        # a residual below zero marks a point that was not seen; so does a number that is none
-        seen = (residual >= 0) & np.isfinite(xyz).all(axis=-1)
+        # A residual below zero marks a point that was not seen; some writers leave it at zero with the point in
+        # the very origin.
+        seen = (residual >= 0) & np.isfinite(xyz).all(axis=-1) & xyz.any(axis=-1)
     return xyz, seen
 
 
