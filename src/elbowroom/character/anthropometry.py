@@ -27,7 +27,8 @@ SEXES: tuple[Sex, ...] = ("average", "female", "male")
 # Body mass index (kg/m²) that the girths below belong to, and the default build.
 BMI = 22.5
 
-HEIGHT_RANGE = (0.4, 3.0)  # m
+HEIGHT_RANGE = (0.4, 3.0)  # m, of the built-in person
+ANY_HEIGHT = (1e-3, 1e3)  # m, of rigs that files bring
 BMI_RANGE = (8.0, 80.0)  # kg/m²
 SCALE_RANGE = (0.2, 4.0)
 
@@ -171,10 +172,12 @@ def between(row: tuple[float, float], sex: Sex) -> float:
     return {"female": row[0], "male": row[1], "average": 0.5 * (row[0] + row[1])}[sex]
 
 
-def check_height_and_mass(height: float, mass: float | None) -> float:
+def check_height_and_mass(
+    height: float, mass: float | None, heights: tuple[float, float] = HEIGHT_RANGE
+) -> float:
     """The mass in kg, or the usual one for the height; raises `BadValue` where either makes no sense."""
-    if not within(height, *HEIGHT_RANGE):
-        raise BadValue(f"height {height} m is not between {HEIGHT_RANGE[0]} and {HEIGHT_RANGE[1]} m.")
+    if not within(height, *heights):
+        raise BadValue(f"height {height} m is not between {heights[0]} and {heights[1]} m.")
     least, most = (bmi * height * height for bmi in BMI_RANGE)
     mass = BMI * height * height if mass is None else mass
     if not within(mass, least, most):
@@ -187,8 +190,11 @@ def check_height_and_mass(height: float, mass: float | None) -> float:
 def proportions(
     height: float = 1.70, mass: float | None = None, *, sex: Sex = "average", scales: Scales | None = None
 ) -> Proportions:
-    """Sizes of a person of a height (m) and mass (kg; body mass index 22.5 where not given)."""
-    mass = check_height_and_mass(height, mass)
+    """Sizes of a person of a height (m) and mass (kg; body mass index 22.5 where not given).
+
+    Dwarfs and giants are welcome here, since rigs come in all sizes; `human` is stricter.
+    """
+    mass = check_height_and_mass(height, mass, ANY_HEIGHT)
     if sex not in SEXES:
         raise UnknownName("sex", sex, SEXES)
     s = scales or Scales()

@@ -51,6 +51,9 @@ XIPHION = (0.629, 0.5987)
 # Vertex to C7 as a share of stature.
 HEAD_AND_NECK = (0.1405, 0.1395)
 
+# No limb turns more easily than one of this length, m: rigs have bones without length.
+SHORTEST = 0.03
+
 CLAVICLE_SHARE = 0.08
 NECK_SHARE = 0.17
 EYE_SHARE = 0.0015
@@ -107,6 +110,8 @@ def _radii(segment: str, sex: Sex) -> Array:
 def _tensor(squares: Array, front: Array, along: Array) -> Array:
     """Inertia per kg from squared radii about the axes to the front, across, and along the segment."""
     z = normalize(along)
+    if not z.any():  # a bone without length, as recorded rigs have them
+        z = np.array([0.0, 0.0, 1.0])
     x = normalize(front - (front @ z) * z)
     if not x.any():  # a segment that points to the front: any axis across will do
         x = normalize(np.cross(z, [0.0, 0.0, 1.0]))
@@ -118,7 +123,7 @@ def _tensor(squares: Array, front: Array, along: Array) -> Array:
 
 
 def _rod(role: str, segment: str, share: float, a: Array, b: Array, front: Array, sex: Sex) -> Piece:
-    length2 = float((b - a) @ (b - a))
+    length2 = max(float((b - a) @ (b - a)), SHORTEST**2)
     center = a + 0.01 * between(DE_LEVA[segment][1], sex) * (b - a)
     return Piece(role, share, center, _tensor(_radii(segment, sex) * length2, front, b - a))
 
@@ -152,7 +157,7 @@ def _trunk(
                 out.append(Piece(role, share * (b - a) / tall, center, _tensor(slab, front, axis)))
     for side in ("left", "right"):
         a, b = at[f"{side}_clavicle"], at[f"{side}_upper_arm"]
-        ball = 0.1 * float((b - a) @ (b - a)) * np.eye(3)
+        ball = 0.1 * max(float((b - a) @ (b - a)), SHORTEST**2) * np.eye(3)
         back = -0.15 * np.linalg.norm(b - a) * front  # the shoulder blade lies behind the line
         out.append(
             Piece(f"{side}_clavicle", CLAVICLE_SHARE * shares["upper_trunk"], a + 0.65 * (b - a) + back, ball)

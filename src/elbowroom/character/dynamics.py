@@ -153,6 +153,7 @@ def _model(pin: Any, character: Character) -> tuple[pinocchio.Model, NDArray[np.
         place = pin.SE3.Identity() if parent < 0 else pin.SE3(np.eye(3), skeleton.offsets[j])
         kind = pin.JointModelFreeFlyer() if parent < 0 else pin.JointModelSpherical()
         joint[j] = model.addJoint(0 if parent < 0 else int(joint[parent]), kind, place, name)
-        inertia = pin.Inertia(float(masses.mass[j]), masses.center[j], masses.inertia[j])
-        model.appendBodyToJoint(int(joint[j]), inertia, pin.SE3.Identity())
+        if masses.mass[j] > 0.0:
+            inertia = pin.Inertia(float(masses.mass[j]), masses.center[j], masses.inertia[j])
+            model.appendBodyToJoint(int(joint[j]), inertia, pin.SE3.Identity())
     return model, joint

@@ -7,10 +7,11 @@ from functools import lru_cache
 import numpy as np
 
 from elbowroom.character.anatomy import limits_for
-from elbowroom.character.anthropometry import Scales, Sex, proportions
+from elbowroom.character.anthropometry import Scales, Sex, check_height_and_mass, proportions
 from elbowroom.character.body import Character
 from elbowroom.character.fit_shapes import fit_shapes
 from elbowroom.character.human_joints import human_skeleton
+from elbowroom.character.mannequin import mannequin_skin
 from elbowroom.character.markers import markers_for
 from elbowroom.character.masses import masses_for
 from elbowroom.character.rig import chains_for
@@ -61,8 +62,9 @@ def human(
 
 @lru_cache(maxsize=64)
 def _made(height: float, mass: float | None, sex: Sex, name: str, scales: Scales, skin: bool) -> Character:
-    p = proportions(height, mass, sex=sex, scales=scales)
+    p = proportions(height, check_height_and_mass(height, mass), sex=sex, scales=scales)
     skeleton = human_skeleton(p)
+    surface = mannequin_skin(skeleton, p) if skin else None
     roles = {joint: j for j, joint in enumerate(skeleton.names)}
     front = frozen(np.array([0.0, -1.0, 0.0]))
     return Character(
@@ -71,8 +73,9 @@ def _made(height: float, mass: float | None, sex: Sex, name: str, scales: Scales
         roles=roles,
         limits=limits_for(skeleton, roles, front),
         chains=chains_for(skeleton, roles),
-        shapes=fit_shapes(skeleton, roles, None, p.height),
+        shapes=fit_shapes(skeleton, roles, surface, p.height),
         masses=masses_for(skeleton, roles, p.height, p.mass, sex, scales),
-        markers=markers_for(skeleton, roles, front, p),
+        markers=markers_for(skeleton, roles, front, p, surface),
+        skin=surface,
         front=front,
     )

@@ -16,6 +16,7 @@ from scipy.spatial import cKDTree
 
 from elbowroom.character.anthropometry import BALL_SHARE, HEEL_SHARE, Proportions
 from elbowroom.character.body import Character, Marker
+from elbowroom.character.hands import FIRST_JOINT
 from elbowroom.character.human_joints import carrier
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.character.skin import Skin
@@ -66,7 +67,7 @@ def _middle_places(p: Proportions) -> dict[str, Place]:
     up_trunk, waist = p.scales.trunk * u, p.scales.trunk_girth * u
     band = 0.5 * p.length["head"]
     return {
-        "FHD": Place("head", "head", up=band, front=0.30 * d, out=0.40 * b),
+        "FHD": Place("head", "head", up=band, front=0.27 * d, out=0.42 * b),
         "BHD": Place("head", "head", up=band, front=-0.35 * d, out=0.36 * b),
         "C7": Place("chest", "chest", up=1.10 * t, front=-0.035 * u),
         "T10": Place("chest", "chest", up=-0.05 * t, front=-0.27 * p.depth["chest"]),
@@ -82,12 +83,12 @@ def _middle_places(p: Proportions) -> dict[str, Place]:
 
 def _limb_places(p: Proportions) -> dict[str, Place]:
     """Markers of arm and leg, for the left side, without the letter."""
-    g, u = p.girth, p.unit
+    g = p.girth
     arm, fore, hand = "upper_arm", "forearm", "hand"
     foot, sole = p.length["foot"], -p.length["ankle_height"]
     mid_thigh = 0.5 * (g["thigh"] + g["lower_thigh"])
     return {
-        "SHO": Place("clavicle", arm, up=1.1 * _radius(g["armpit"]), out=-0.012 * u),
+        "SHO": Place("clavicle", arm, up=1.1 * _radius(g["armpit"])),
         "UPA": Place(arm, arm, fore, 0.45, out=_radius(g["upper_arm"])),
         "ELB": Place(arm, arm, fore, 1.0, out=_radius(g["elbow"])),
         "FRM": Place(fore, fore, hand, 0.45, out=_radius(g["forearm"])),
@@ -124,6 +125,13 @@ def markers_for(
     """
     facing = normalize(np.asarray(front, dtype=float))
     at = {role: skeleton.T_rest[j, :3, 3] for role, j in roles.items()}
+    for side in ("left", "right"):
+        hand, elbow = at.get(f"{side}_hand"), at.get(f"{side}_forearm")
+        if hand is not None and elbow is not None and f"{side}_middle1" not in at:
+            # A hand without fingers goes on as the forearm does.
+            at[f"{side}_middle1"] = hand + FIRST_JOINT["middle"][0] * sizes.length["hand"] * normalize(
+                hand - elbow
+            )
     surface = None if skin is None else cKDTree(skin.posed(skeleton.T_rest))
     middle, limbs = _middle_places(sizes), _limb_places(sizes)
     out: dict[str, Marker] = {}

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from elbowroom.character.anthropometry import Proportions, Scales, Sex, check_height_and_mass, proportions
+from elbowroom.character.anthropometry import Proportions, Scales, Sex, proportions
 from elbowroom.character.body import Masses
 from elbowroom.character.body_pieces import body_pieces
 from elbowroom.character.human_joints import PARENT_ROLE, carrier, rest_positions
@@ -31,7 +31,6 @@ def masses_for(
     `height` in metres; `mass` in kg, or the usual one for the height. The rest pose must stand upright
     along +Z.
     """
-    mass = check_height_and_mass(height, mass)
     template = proportions(height, mass, sex=sex, scales=scales)
     at, front = _landmarks(skeleton, roles, template)
     pieces = body_pieces(at, front, template, roles)
@@ -43,12 +42,12 @@ def masses_for(
         share[j] += piece.share
         first[j] += piece.share * piece.center
         second[j] += piece.share * (piece.inertia + _shift(piece.center))
-    total = share.sum()
     center = np.divide(first, share[:, None], out=skeleton.T_rest[:, :3, 3].copy(), where=share[:, None] > 0)
     turn = skeleton.T_rest[:, :3, :3]
-    inertia = np.array([second[j] - share[j] * _shift(center[j]) for j in range(n)]) * (mass / total)
+    to_kg = template.mass / share.sum()
+    inertia = np.array([second[j] - share[j] * _shift(center[j]) for j in range(n)]) * to_kg
     return Masses(
-        mass=share * (mass / total),
+        mass=share * to_kg,
         center=np.einsum("jba,jb->ja", turn, center - skeleton.T_rest[:, :3, 3]),
         inertia=np.einsum("jba,jbc,jcd->jad", turn, inertia, turn),
     )
