@@ -7,7 +7,7 @@ begins.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,6 +32,9 @@ _LEG = 0.85
 # Points that rest higher than this over the lowest one of some seconds around do not rest on the floor,
 # metres.
 _SPREAD, _NEARBY = 0.06, 1.5
+# A planted point moves less than this, metres, in some time before or after, seconds: slow shuffling is no
+# contact.
+_SHIFT, _WHILE = 0.020, 0.12
 # Shorter contacts, and shorter gaps within one, are noise, seconds.
 _SHORTEST = 0.06
 
@@ -60,6 +63,11 @@ class Contacts:
     def flat(self, side: str) -> Flags:
         """Frames in which heel and ball of a foot touch the floor, (T,)."""
         return np.all(self.on[:, self._columns(side)], axis=1)
+
+    def after(self, frames: int) -> Contacts:
+        """The same without the first frames."""
+        start = self.start + frames / self.fps
+        return replace(self, start=start, on=self.on[frames:], points=self.points[frames:])
 
     @staticmethod
     def _columns(side: str) -> slice:
@@ -97,8 +105,9 @@ def foot_contacts(clip: Clip, floor: float | None = None) -> Contacts:
     above = (height - levels) / size
     speed = speed / pace
     tilt = above - above[:, [1, 0, 3, 2]]
-    begins = (above < _HEIGHT[0]) & (tilt < _TILT[0]) & (speed < _SPEED[0])
-    stays = (above < _HEIGHT[1]) & (tilt < _TILT[1]) & (speed < _SPEED[1])
+    still = _shift(points, clip.fps, clip.source.lead) < _SHIFT * size
+    begins = (above < _HEIGHT[0]) & (tilt < _TILT[0]) & (speed < _SPEED[0]) & still
+    stays = (above < _HEIGHT[1]) & (tilt < _TILT[1]) & (speed < _SPEED[1]) & still
     on = np.stack([_hysteresis(begins[:, k], stays[:, k]) for k in range(4)], axis=1)
     lead = clip.source.lead
     on[:lead] = False
@@ -172,6 +181,15 @@ def _tracks(clip: Clip) -> tuple[Array, Array, Array]:
     smooth = uniform_filter1d(real, width, axis=0, mode="nearest")
     moved = np.gradient(smooth, axis=0) if len(real) > 1 else np.zeros_like(real)
     return points, smooth[..., 2], np.linalg.norm(moved, axis=-1) * clip.fps
+
+
+def _shift(points: Array, fps: float, lead: int) -> Array:
+    """Way along the floor of each point (T, 4) in the time before or after, whichever is less; metres."""
+    frames, n = np.arange(len(points)), max(1, round(_WHILE * fps))
+    flat = points[..., :2]
+    before = np.linalg.norm(flat - flat[np.maximum(frames - n, min(lead, len(points) - 1))], axis=-1)
+    after = np.linalg.norm(flat[np.minimum(frames + n, len(points) - 1)] - flat, axis=-1)
+    return np.minimum(before, after)
 
 
 def _levels(clip: Clip, height: Array, speed: Array) -> Array:

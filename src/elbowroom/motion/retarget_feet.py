@@ -11,6 +11,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import Contacts, Flags
+from elbowroom.motion.edit import without_lead
 from elbowroom.motion.foot_tracks import HEADING, PLACE, feet_of, pinned, track_of
 from elbowroom.motion.legs import place_feet
 from elbowroom.motion.soles import Sole, soles
@@ -28,7 +29,12 @@ def plant_feet(clip: Clip, contacts: Contacts) -> Clip:
     `contacts` tell by frame which points are planted; they may come from another body's clip of the same
     frames.
     """
-    character, lead = clip.character, clip.source.lead
+    lead = clip.source.lead
+    if lead:
+        real = plant_feet(without_lead(clip), contacts.after(lead))
+        root = np.concatenate([clip.root[:lead], real.root])
+        return clip.with_(root=root, rotations=np.concatenate([clip.rotations[:lead], real.rotations]))
+    character = clip.character
     T = clip.world()
     root, q = np.array(clip.root), np.array(clip.rotations)
     lowered, planted, feet = [], [], {}
@@ -46,7 +52,6 @@ def plant_feet(clip: Clip, contacts: Contacts) -> Clip:
     root[:, 2] += uniform_filter1d(share, _width(_HIPS, clip.fps), mode="nearest")
     root[:, 2] -= _covering(_lack_of_leg(character, T, root - clip.root, feet), _width(_HIPS, clip.fps))
     q = place_feet(character, root, q, feet)
-    root[:lead], q[:lead] = clip.root[:lead], clip.rotations[:lead]
     return clip.with_(root=root, rotations=q)
 
 
