@@ -19,7 +19,7 @@ from elbowroom.character.skeleton import Skeleton
 from elbowroom.errors import BadFile
 from elbowroom.files import conventions as conv
 from elbowroom.files.bvh_text import MOST_JOINTS
-from elbowroom.files.text import numbers, read_lines
+from elbowroom.files.text import numbers, read_lines, shown
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 
@@ -114,14 +114,14 @@ def _sections(path: str | Path, lines: list[str]) -> Iterator[tuple[str, Lines]]
             if name not in _SECTIONS:
                 raise BadFile(
                     path,
-                    f"section ':{name[:40]}' is unknown",
+                    f"section ':{shown(name)}' is unknown",
                     f"line {k + 1}",
                     f"known are :{', :'.join(_SECTIONS)}",
                 )
         elif not name:
             raise BadFile(
                 path,
-                f"'{words[0][:40]}' stands before any section",
+                f"'{shown(words[0])}' stands before any section",
                 f"line {k + 1}",
                 "an ASF file begins with :version",
             )
@@ -151,14 +151,14 @@ def _root(
     if len(set(names)) != len(names) or not set(names) <= {"tx", "ty", "tz", "rx", "ry", "rz"}:
         raise BadFile(
             path,
-            f"root order '{' '.join(channels)[:40]}' is unknown",
+            f"root order '{shown(' '.join(channels))}' is unknown",
             f"line {line}",
             "TX TY TZ RX RY RZ would do",
         )
     line, axis = told.get("axis", (0, ["XYZ"]))
     order = (axis or [""])[0].upper()
     if sorted(order) != ["X", "Y", "Z"]:
-        raise BadFile(path, f"root axis '{order[:40]}' is no order of X, Y, Z", f"line {line}")
+        raise BadFile(path, f"root axis '{shown(order)}' is no order of X, Y, Z", f"line {line}")
     line, words = told.get("position", (0, ["0", "0", "0"]))
     place = numbers(path, words[:3], f"line {line}")
     if len(place) < 3:
@@ -183,10 +183,10 @@ def _bones(path: str | Path, lines: Lines, degrees: bool) -> dict[str, Bone]:
                 raise BadFile(path, "'begin' comes before the last bone's 'end'", at)
             bone = Bone("", line)
         elif bone is None:
-            raise BadFile(path, f"'{words[0][:40]}' stands outside of begin and end", at)
+            raise BadFile(path, f"'{shown(words[0])}' stands outside of begin and end", at)
         elif key == "end":
             if not bone.name or bone.name in bones or bone.name == "root" or len(bones) >= MOST_JOINTS:
-                raise BadFile(path, f"bone '{bone.name[:40]}' has no name of its own", at)
+                raise BadFile(path, f"bone '{shown(bone.name)}' has no name of its own", at)
             bones[bone.name], bone = bone, None
         elif key == "name":
             bone.name = " ".join(words[1:])
@@ -209,11 +209,15 @@ def _bones(path: str | Path, lines: Lines, degrees: bool) -> dict[str, Bone]:
                 "tz",
                 "l",
             }:
-                raise BadFile(path, f"dof '{' '.join(words[1:])[:40]}' is unknown", at, "rx, ry, rz would do")
+                raise BadFile(
+                    path, f"dof '{shown(' '.join(words[1:]))}' is unknown", at, "rx, ry, rz would do"
+                )
         elif key not in ("id", "limits", "bodymass", "cofmass") and not key.startswith(("(", "-", "+")):
-            raise BadFile(path, f"'{words[0][:40]}' is unknown within a bone", at)
+            raise BadFile(path, f"'{shown(words[0])}' is unknown within a bone", at)
     if bone is not None:
-        raise BadFile(path, f"bone '{bone.name}' has no 'end'", f"line {bone.line}", "the end may be missing")
+        raise BadFile(
+            path, f"bone '{shown(bone.name)}' has no 'end'", f"line {bone.line}", "the end may be missing"
+        )
     return bones
 
 
@@ -228,10 +232,12 @@ def _hierarchy(path: str | Path, lines: Lines, bones: dict[str, Bone]) -> dict[s
             continue
         for name in words:
             if name != "root" and name not in bones:
-                raise BadFile(path, f"bone '{name[:40]}' is not in :bonedata", at)
+                raise BadFile(path, f"bone '{shown(name)}' is not in :bonedata", at)
         for name in words[1:]:
             if name == "root" or bones[name].parent:
-                raise BadFile(path, f"bone '{name}' gets a second parent", at, "bones must form a tree")
+                raise BadFile(
+                    path, f"bone '{shown(name)}' gets a second parent", at, "bones must form a tree"
+                )
             bones[name].parent = words[0]
             children.setdefault(words[0], []).append(name)
     if not closed:
@@ -259,7 +265,9 @@ def _joints(
             todo.append((f"{name}_end", here, end))
     loose = [name for name in bones if name not in set(names)]
     if loose:
-        what = f"bone '{loose[0]}' does not hang on the root (a cycle, or it is missing from :hierarchy)"
+        what = (
+            f"bone '{shown(loose[0])}' does not hang on the root (a cycle, or it is missing from :hierarchy)"
+        )
         raise BadFile(path, what, f"line {bones[loose[0]].line}", "bones must form a tree")
     if len(names) < 2:
         raise BadFile(path, "has a root and no bones", would_do="a person needs limbs")

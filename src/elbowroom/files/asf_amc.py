@@ -12,7 +12,7 @@ from elbowroom.character.rig import as_character
 from elbowroom.errors import BadFile
 from elbowroom.files import conventions as conv
 from elbowroom.files.asf import AsfSkeleton, parse_asf, read_asf
-from elbowroom.files.text import numbers, read_lines
+from elbowroom.files.text import numbers, read_lines, shown
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip, Source
@@ -103,7 +103,7 @@ def _frames(
             count += 1
         elif name not in width:
             raise BadFile(
-                path, f"bone '{name[:40]}' has no angles in the skeleton", at, "the ASF may be another's"
+                path, f"bone '{shown(name)}' has no angles in the skeleton", at, "the ASF may be another's"
             )
         elif len(words) - 1 != width[name]:
             what = f"has {len(words) - 1} values for '{name}' where the skeleton declares {width[name]}"

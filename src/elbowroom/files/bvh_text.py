@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from elbowroom.errors import BadFile
-from elbowroom.files.text import numbers, read_lines
+from elbowroom.files.text import numbers, read_lines, shown
 from elbowroom.geometry.rotations import Array
 
 # A person with every finger, eye and lock of hair has a few hundred; past this the nesting is damage.
@@ -69,7 +69,7 @@ def _hierarchy(path: str | Path, lines: list[str]) -> tuple[list[RawJoint], int,
             if not begun:
                 if key != "HIERARCHY":
                     raise BadFile(
-                        path, f"'{words[0][:40]}' stands where HIERARCHY should", at, "a BVH file begins so"
+                        path, f"'{shown(words[0])}' stands where HIERARCHY should", at, "a BVH file begins so"
                     )
                 begun = True
                 words = words[1:]
@@ -80,12 +80,13 @@ def _hierarchy(path: str | Path, lines: list[str]) -> tuple[list[RawJoint], int,
                 open_joints.append(len(joints) - 1)
                 words = words[1:]
             elif waiting:
-                raise BadFile(path, f"'{words[0][:40]}' stands where '{{' should", at)
+                raise BadFile(path, f"'{shown(words[0])}' stands where '{{' should", at)
             elif key == "}":
                 if not open_joints:
                     raise BadFile(path, "'}' closes what was not open", at)
-                if joints[open_joints.pop()].offset is None:
-                    raise BadFile(path, f"joint '{joints[-1].name}' has no OFFSET", at)
+                closed = joints[open_joints.pop()]
+                if closed.offset is None:
+                    raise BadFile(path, f"joint '{shown(closed.name)}' has no OFFSET", at)
                 words = words[1:]
             elif key in ("ROOT", "JOINT", "END"):
                 stop = words.index("{") if "{" in words else len(words)
@@ -111,7 +112,7 @@ def _hierarchy(path: str | Path, lines: list[str]) -> tuple[list[RawJoint], int,
                 return joints, columns, k + 1
             else:
                 known = "ROOT, JOINT, End Site, OFFSET, CHANNELS, MOTION and braces"
-                raise BadFile(path, f"'{words[0][:40]}' is unknown here", at, f"known are {known}")
+                raise BadFile(path, f"'{shown(words[0])}' is unknown here", at, f"known are {known}")
     raise BadFile(path, "ends before MOTION" if begun else "has no HIERARCHY", f"line {len(lines)}")
 
 
@@ -144,12 +145,15 @@ def _channels(
     at = f"line {line}"
     if joint.is_end or joint.channels_line:
         raise BadFile(
-            path, f"CHANNELS of '{joint.name}' cannot stand here", at, "one such line per joint is allowed"
+            path,
+            f"CHANNELS of '{shown(joint.name)}' cannot stand here",
+            at,
+            "one such line per joint is allowed",
         )
     joint.channels_line = line
     count = words[1] if len(words) > 1 else "nothing"
     if not (count.isascii() and count.isdigit() and int(count) <= 6):
-        raise BadFile(path, f"CHANNELS '{count[:40]}' is not a number from 0 to 6", at)
+        raise BadFile(path, f"CHANNELS '{shown(count)}' is not a number from 0 to 6", at)
     names = words[2 : 2 + int(count)]
     if len(names) < int(count):
         raise BadFile(path, f"CHANNELS announces {count} and names {len(names)}", at)
@@ -157,7 +161,7 @@ def _channels(
         known = _CHANNELS.get(name.lower())
         if known is None:
             raise BadFile(
-                path, f"channel '{name[:40]}' is unknown", at, "known are X, Y, Z position and rotation"
+                path, f"channel '{shown(name)}' is unknown", at, "known are X, Y, Z position and rotation"
             )
         kind, axis = known
         mine = joint.positions if kind == "p" else joint.rotations
@@ -181,7 +185,7 @@ def _motion_head(path: str | Path, lines: list[str], k: int) -> tuple[int, str, 
         head = " ".join(words[:-1]).lower().replace(" ", "")
         if head == "frames:":
             if not (words[-1].isascii() and words[-1].isdigit() and int(words[-1][:18]) > 0):
-                raise BadFile(path, f"'Frames: {words[-1][:40]}' is no positive whole number", at)
+                raise BadFile(path, f"'Frames: {shown(words[-1])}' is no positive whole number", at)
             count = int(words[-1][:18])
         elif head == "frametime:":
             frame_time = words[-1]
@@ -193,7 +197,7 @@ def _motion_head(path: str | Path, lines: list[str], k: int) -> tuple[int, str, 
         else:
             raise BadFile(
                 path,
-                f"'{lines[k - 1].strip()[:40]}' is unknown here",
+                f"'{shown(lines[k - 1].strip())}' is unknown here",
                 at,
                 "Frames: and Frame Time: come first",
             )

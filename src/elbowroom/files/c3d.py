@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from elbowroom.errors import BadFile, UnknownName
 from elbowroom.files.c3d_parameters import Parameters, Processor, read_parameters
 from elbowroom.files.conventions import checked_fps, checked_units, checked_up, turned_points
-from elbowroom.files.text import MOST, read_bytes
+from elbowroom.files.text import MOST, read_bytes, shown
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 
@@ -143,8 +143,8 @@ def _points(table: NDArray, points: int, scale: float, cpu: Processor) -> tuple[
         xyz = values[..., :3] * scale
     residual = values[..., 3]
     with np.errstate(invalid="ignore"):
-        # A residual below zero marks a point that was not seen; some writers leave it at zero with the point in
-        # the very origin.
+        # A residual below zero marks a point that was not seen; some writers leave it at zero and put the
+        # point into the very origin.
         seen = (residual >= 0) & np.isfinite(xyz).all(axis=-1) & xyz.any(axis=-1)
     return xyz, seen
 
@@ -203,11 +203,11 @@ def _labels(parameters: Parameters, points: int, notes: list[str]) -> tuple[tupl
             name += "_2"
         taken[name] = k
     if dropped:
-        notes.append(f"Left out as leftovers of labelling: {', '.join(dropped[:10])}.")
+        notes.append(f"Left out as leftovers of labelling: {', '.join(map(shown, dropped[:10]))}.")
     prefixes = sorted({label.rpartition(":")[0] for label in full if ":" in label})
     if prefixes:
         notes.append(
-            f"Labels carry the subject's name ({', '.join(prefixes[:5])}); it was left out where it can be."
+            f"Labels carry the subject's name ({', '.join(map(shown, prefixes[:5]))}); it was left out."
         )
     missing = [label for label in KNOWN_LABELS if label not in taken]
     if missing:

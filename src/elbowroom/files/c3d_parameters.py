@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.errors import BadFile
+from elbowroom.files.text import shown
 
 Kind = Literal["intel", "dec", "mips"]
 _KINDS: dict[int, Kind] = {84: "intel", 85: "dec", 86: "mips"}
@@ -89,14 +90,14 @@ def read_parameters(path: str | Path, raw: bytes) -> Parameters:
 def _value(path: str | Path, raw: bytes, at: int, name: str, cpu: Processor) -> NDArray | list[str]:
     """The data of one parameter whose type byte is at `at`."""
     if at + 2 > len(raw):
-        raise BadFile(path, f"ends within parameter {name}", "parameters")
+        raise BadFile(path, f"ends within parameter '{shown(name)}'", "parameters")
     kind, rank = _signed(raw[at]), raw[at + 1]
     shape = [int(n) for n in raw[at + 2 : at + 2 + rank]]
     begin = at + 2 + rank
     size = abs(kind)
     count = int(np.prod(shape, dtype=np.int64)) if rank <= 7 else -1
     if size not in (1, 2, 4) or rank > 7 or len(shape) < rank or begin + count * size > len(raw):
-        raise BadFile(path, f"has a parameter {name} that does not fit into the file", "parameters")
+        raise BadFile(path, f"has a parameter '{shown(name)}' that does not fit into the file", "parameters")
     data = raw[begin : begin + count * size]
     if kind == -1:
         width = shape[0] if shape else 1

@@ -34,6 +34,15 @@ def read_bytes(path: str | Path) -> bytes:
         raise BadFile(p, f"cannot be read ({error.strerror})") from None
 
 
+# Control characters have no business in names and words, and would end up on the user's terminal.
+_CONTROLS = {c: "?" for c in (*range(32), *range(127, 160)) if chr(c) not in "\t\n\r\v\f"}
+
+
+def shown(word: str) -> str:
+    """A word from a file, fit to be put into a sentence."""
+    return "".join(c if c.isprintable() else "?" for c in word[:40])
+
+
 def read_lines(path: str | Path, kind: str) -> list[str]:
     """Lines of a text file without their ends, which may be mixed; `kind` names the format in errors."""
     raw = read_bytes(path)
@@ -46,7 +55,7 @@ def read_lines(path: str | Path, kind: str) -> list[str]:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = raw.decode("latin-1")
-    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return text.replace("\r\n", "\n").replace("\r", "\n").translate(_CONTROLS).split("\n")
 
 
 def numbers(path: str | Path, words: Sequence[str], where: str) -> Array:
@@ -54,10 +63,12 @@ def numbers(path: str | Path, words: Sequence[str], where: str) -> Array:
     try:
         values = np.array(list(map(float, words)), dtype=float)
     except ValueError:
-        raise BadFile(path, f"'{_first_bad(words)}' is not a number", where) from None
+        raise BadFile(path, f"'{shown(_first_bad(words))}' is not a number", where) from None
     if not np.all(np.abs(values) <= MOST):  # also catches nan, which compares false
         k = int(np.flatnonzero(~(np.abs(values) <= MOST))[0])
-        raise BadFile(path, f"'{words[k][:40]}' is no usable number", where, f"numbers up to {MOST:.0e} are")
+        raise BadFile(
+            path, f"'{shown(words[k])}' is no usable number", where, f"numbers up to {MOST:.0e} are"
+        )
     return values
 
 
@@ -66,5 +77,5 @@ def _first_bad(words: Sequence[str]) -> str:
         try:
             float(word)
         except ValueError:
-            return word[:40]
+            return word
     return ""
