@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.linalg import solveh_banded
+from scipy.ndimage import maximum_filter1d
 
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
@@ -14,6 +15,7 @@ GRAVITY = 9.81
 # seconds: bends of the height faster than this are smoothed away, walking and running
 _SMOOTH_WALK, _SMOOTH_RUN = 0.048, 0.03
 _ROUNDS = 8
+_DUE = 0.009  # seconds
 
 
 def turned(yaw: Array, roll: Array, pitch: Array) -> Array:
@@ -45,7 +47,9 @@ def height(
         ceiling = base + np.sqrt(np.maximum(limb.length(least) ** 2 - across**2, 0.01))
         want += foot.load * target
         weight += foot.load
-        most = np.minimum(most, np.where(foot.planted, ceiling, np.inf))
+        # already in reach a little before contact, or the falling body would straighten the knee on landing
+        due = maximum_filter1d(foot.planted.astype(float), 2 * int(_DUE * rate) + 1) > 0
+        most = np.minimum(most, np.where(due, ceiling, np.inf))
     aloft = ~(feet[0].planted | feet[1].planted)
     target = want / weight
     limit = np.where(np.isfinite(most), most, 1e3)
