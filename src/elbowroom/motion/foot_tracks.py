@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from scipy.ndimage import convolve1d
+from scipy.ndimage import binary_dilation, convolve1d
 
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
@@ -58,11 +58,15 @@ def pinned(sole: Sole, track: Array, heel: Flags, ball: Flags, floor: float, fps
     if flat.any():
         # What the sole shows while it lies flat is how the rig is drawn, not how the foot is held.
         out[:, [PITCH, ROLL]] -= np.median(track[flat][:, [PITCH, ROLL]], axis=0)
+    # Averaging begins and ends outside of where heel and ball are both down, so the sole is flat there.
+    early = max(1, round(0.25 * _SOFT_ANGLES * fps))
+    flat = binary_dilation(flat, iterations=early) & touching
+    heels, balls = heel | flat, ball | flat
     stances = [slice(first, last + 1) for first, last in runs(touching)]
     for columns, hold, soft in ((ANGLES, _held_angles, _SOFT_ANGLES), (PLACE, _held_place, _SOFT_PLACE)):
         correction = np.zeros((len(track), 3))
         for stance in stances:
-            held = hold(sole, out[stance], heel[stance], ball[stance], floor)
+            held = hold(sole, out[stance], heels[stance], balls[stance], floor)
             correction[stance] = held - out[stance, columns]
         correction = _bridged(correction, touching, fps)
         # Well inside of a stance the held path counts, outside the recorded one with its correction: each
@@ -89,12 +93,15 @@ def _held_angles(sole: Sole, track: Array, heel: Flags, ball: Flags, floor: floa
     frames = np.arange(len(track))
     known = flat.copy()
     known[[0, -1]] = True
-    facing = track[middle, HEADING].mean()
     if np.ptp(track[:, HEADING]) < _PIVOT:
-        out[:, HEADING] = facing
-    elif flat.any() and np.ptp(track[flat, HEADING]) < 2.0 * _PIVOT:
-        # a foot that turns does so on the heel before it is flat, or on the ball after
-        taken = np.where(flat, track[:, HEADING] - facing, 0.0)
+        out[:, HEADING] = track[middle, HEADING].mean()
+    else:
+        # a foot that turns does so on its heel or on its ball, and rests between
+        taken = np.zeros(len(track))
+        for first, last in runs(flat):
+            heading = track[first : last + 1, HEADING]
+            if np.ptp(heading) < 2.0 * _PIVOT:
+                taken[first : last + 1] = heading - heading.mean()
         out[:, HEADING] -= np.interp(frames, frames[known], taken[known])
     if flat.any():
         for k in (PITCH, ROLL):
@@ -114,13 +121,13 @@ def _held_place(sole: Sole, track: Array, heel: Flags, ball: Flags, floor: float
     facing = rot.about(_UP, track[:, HEADING])
     heel_to_ball = rot.rotate(facing, rot.rotate(sole.flat, sole.ball - sole.heel))
     heel_to_ball[:, 2] = 0.0
-    point = to_ball if ball.any() else to_heel + heel_to_ball
-    ball_at = (track[:, PLACE] + point)[middle].mean(axis=0)
-    ball_at[2] = floor
-    # before it is flat a turning foot turns on its heel, which then stays where it will be
-    heel_at = ball_at - heel_to_ball
-    heel_at[:] = heel_at[middle].mean(axis=0)
-    return np.where(track[:, [PITCH]] < 0.0, heel_at - to_heel, ball_at - to_ball)
+    # While only the heel is down the ball moves about it; else the heel moves about the ball.
+    turned = np.diff(heel_to_ball, axis=0, prepend=heel_to_ball[:1])
+    ball_at = np.cumsum(np.where((heel & ~ball)[:, None], turned, 0.0), axis=0)
+    recorded = track[:, PLACE] + (to_ball if ball.any() else to_heel + heel_to_ball)
+    ball_at += (recorded - ball_at)[middle].mean(axis=0)
+    ball_at[:, 2] = floor
+    return np.where(track[:, [PITCH]] < 0.0, ball_at - heel_to_ball - to_heel, ball_at - to_ball)
 
 
 def _softened(values: Array, seconds: float, fps: float) -> Array:
