@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pinocchio as pin
 import pytest
 
+from conftest import real_files
 from elbowroom.character.dynamics import GRAVITY, Dynamics
 from elbowroom.character.human import human
+from elbowroom.character.masses import masses_for
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
-from elbowroom.geometry.rotations import about, exp, multiply, normalize
+from elbowroom.files.bvh import read_bvh
+from elbowroom.geometry.rotations import about, exp, multiply, normalize, to_matrix
 
 PERSON = human(1.74, 72.0, skin=False)
 
@@ -171,6 +175,28 @@ def test_power_of_the_torques_is_the_change_of_energy(dynamics: Dynamics) -> Non
     h = 1e-5
     rate = (energy(h) - energy(-h)) / (2 * h)
     assert dynamics.inverse_dynamics(pose, v, a) @ v == pytest.approx(rate, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "path", real_files("mocap/*/02_01.bvh", "mocap/*/Male1*PickUpBox.bvh"), ids=lambda p: p.stem
+)
+def test_recorded_rigs_have_dynamics_too(path: Path) -> None:
+    clip = read_bvh(path)
+    rig = clip.character
+    masses = masses_for(rig.skeleton, rig.roles, 1.75, 70.0)
+    model = Dynamics(rig.with_(masses=masses))
+    pose = clip(clip.span[1] / 2)
+    np.testing.assert_allclose(model.joint_transforms(pose), rig.skeleton.at(pose), atol=1e-9, rtol=0)
+    assert model.mass == pytest.approx(70.0, abs=1e-9)
+    # Over some seconds the floor carries the weight.
+    k = slice(clip.source.lead + 5, -5)
+    some = clip.with_(root=clip.root[k], rotations=clip.rotations[k])
+    velocity, acceleration = model.derivatives(some)
+    force = model.torques(some)
+    turn = to_matrix(some.rotations[:, 0])
+    lift = np.einsum("tij,tj->ti", turn, force[:, :3])[:, 2]
+    assert lift.mean() == pytest.approx(70.0 * GRAVITY, rel=0.05)
+    assert np.isfinite(velocity).all() and np.isfinite(acceleration).all()
 
 
 def test_a_character_without_masses_and_wrong_shapes_are_told(dynamics: Dynamics) -> None:

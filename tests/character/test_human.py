@@ -256,6 +256,19 @@ def test_every_preset_stands_and_differs_as_its_name_says() -> None:
         preset("gorila")
 
 
+@pytest.mark.parametrize("name", list(PRESETS))
+def test_the_skin_reaches_from_the_floor_to_the_height(name: str) -> None:
+    person = preset(name)
+    assert person.skin is not None
+    height = PRESETS[name]["height"]
+    z = person.skin.posed(person.skeleton.T_rest)[:, 2]
+    assert z.min() == pytest.approx(0.0, abs=0.01 * height)
+    assert z.max() == pytest.approx(height, abs=0.01 * height)
+    assert person.height == pytest.approx(height, rel=0.01)
+    assert person.shapes
+    assert set(person.chains) >= {"left_arm", "right_arm", "left_leg", "right_leg", "spine", "neck", "eyes"}
+
+
 def test_equal_calls_return_the_same_person() -> None:
     assert human(1.7, skin=False) is human(height=1.70, skin=False)
     assert human(1.7, skin=False) is not human(1.71, skin=False)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
+from conftest import real_files
 from elbowroom.character.anthropometry import proportions
 from elbowroom.character.human import human
 from elbowroom.character.human_joints import human_skeleton
 from elbowroom.character.markers import MARKERS, marker_positions, markers_for
 from elbowroom.character.presets import PRESETS, preset
 from elbowroom.character.skeleton import Skeleton
+from elbowroom.files.c3d import read_c3d
 from elbowroom.geometry.rotations import about, normalize
 
 LABELS = """
@@ -54,6 +59,39 @@ def test_left_and_right_mirror_each_other_and_lie_where_they_should(name: str) -
     ):
         assert at[front][1] < at[back][1] - 0.05
     assert at["LWRA"][1] < at["LWRB"][1], "A is on the thumb's side"
+
+
+def test_markers_lie_on_the_skin_not_far_from_where_the_tables_put_them() -> None:
+    dressed, bare = preset("woman"), preset("woman", skin=False)
+    assert dressed.skin is not None
+    rest = dressed.skeleton.T_rest
+    surface = cKDTree(dressed.skin.posed(rest))
+    at, guess = marker_positions(dressed, rest), marker_positions(bare, rest)
+    assert surface.query(at)[0].max() < 1e-6
+    assert np.linalg.norm(at - guess, axis=1).max() < 0.04
+
+
+@pytest.mark.parametrize("path", real_files("mocap/cmu_c3d/0*.c3d"), ids=lambda p: p.stem)
+def test_distances_between_markers_are_those_of_recorded_people(path: Path) -> None:
+    recorded = read_c3d(path)
+    points = {label.split(":")[-1]: recorded.points[:, k] for k, label in enumerate(recorded.labels)}
+    person = human()
+    ours = dict(zip(person.markers, marker_positions(person, person.skeleton.T_rest), strict=True))
+    size = (ours["LFHD"] - ours["LTOE"])[2] / (
+        np.nanmedian(points["LFHD"][:, 2]) - np.nanmin(points["LTOE"][:, 2])
+    )
+    # On one segment each, so the pose does not matter; the shoulder's moves with its soft tissue.
+    for a, b, slack in (
+        ("LKNE", "LANK", 0.13),
+        ("RKNE", "RANK", 0.13),
+        ("LELB", "LWRB", 0.12),
+        ("LFWT", "RFWT", 0.20),
+        ("LFWT", "LBWT", 0.20),
+        ("LSHO", "LELB", 0.25),
+        ("C7", "CLAV", 0.25),
+    ):
+        seen = float(np.nanmedian(np.linalg.norm(points[a] - points[b], axis=-1)))
+        assert np.linalg.norm(ours[a] - ours[b]) == pytest.approx(size * seen, rel=slack), f"{a} to {b}"
 
 
 def test_head_markers_are_a_heads_breadth_apart_and_wrist_markers_a_wrists() -> None:

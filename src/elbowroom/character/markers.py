@@ -88,7 +88,7 @@ def _limb_places(p: Proportions) -> dict[str, Place]:
     foot, sole = p.length["foot"], -p.length["ankle_height"]
     mid_thigh = 0.5 * (g["thigh"] + g["lower_thigh"])
     return {
-        "SHO": Place("clavicle", arm, up=1.1 * _radius(g["armpit"])),
+        "SHO": Place("clavicle", arm, up=1.1 * _radius(g["armpit"]), out=-0.010 * p.unit),
         "UPA": Place(arm, arm, fore, 0.45, out=_radius(g["upper_arm"])),
         "ELB": Place(arm, arm, fore, 1.0, out=_radius(g["elbow"])),
         "FRM": Place(fore, fore, hand, 0.45, out=_radius(g["forearm"])),
