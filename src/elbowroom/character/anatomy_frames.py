@@ -13,7 +13,6 @@ from elbowroom.character.anatomy_rest import (
     bone_end,
     frame,
     straightened,
-    world_rotations,
 )
 from elbowroom.character.rig_geometry import UP
 from elbowroom.character.skeleton import Skeleton
@@ -43,7 +42,7 @@ def anatomical_zero(
     """
     front = normalize(front * np.array([1.0, 1.0, 0.0]))
     left = np.cross(UP, front)
-    at_rest = world_rotations(skeleton, skeleton.rest)
+    at_rest = skeleton.orientations(skeleton.rest)
     twists: dict[str, tuple[Array, Array]] = {}
     for side in SIDES:
         for upper, lower, end, bends_to in (

@@ -69,24 +69,6 @@ def bone_end(skeleton: Skeleton, roles: Mapping[str, int], part: str) -> Array |
     return None
 
 
-def world_rotations(skeleton: Skeleton, rotations: Array) -> Array:
-    """World quaternions of all joints, (J, 4), for local ones (J, 4)."""
-    out = np.array(rotations)
-    for j, p in enumerate(skeleton.parents):
-        if p >= 0:
-            out[j] = multiply(out[p], rotations[j])
-    return out
-
-
-def local_rotations(skeleton: Skeleton, world: Array) -> Array:
-    """The inverse of `world_rotations`."""
-    out = np.array(world)
-    for j, p in enumerate(skeleton.parents):
-        if p >= 0:
-            out[j] = multiply(conjugate(world[p]), world[j])
-    return normalize(out)
-
-
 def canonical_direction(part: str, now: Array, front: Array) -> Array | None:
     """Where a part's bone points in the straightened pose, (3,); None where it keeps following its parent.
 
@@ -218,14 +200,14 @@ def meaningful_rest(
     front = np.array([0.0, -1.0, 0.0]) if front is None else front
     goal = np.array([0.0, -1.0, 0.0])
     turn = about(UP, np.arctan2(np.cross(front, goal)[2], np.dot(front, goal)))
-    world = multiply(turn, world_rotations(skeleton, poses[best]))
+    world = multiply(turn, skeleton.orientations(poses[best]))
     # Upright: the line from pelvis to chest, or head, becomes vertical.
     top = next((p for p in ("chest", "neck", "head") if p in roles), None)
     if top:
         lean = rotate(turn, posed[best][roles[top]] - posed[best][roles["pelvis"]])
         if np.linalg.norm(lean) > 1e-6:
             world = multiply(arc(lean, UP), world)
-    made = replace(skeleton, rest=local_rotations(skeleton, straightened(skeleton, roles, world, goal)))
+    made = replace(skeleton, rest=skeleton.local(straightened(skeleton, roles, world, goal)))
     told = "the rig's zero pose is no standing pose; a rest pose was made from the most upright frame of the clip."
     return _on_the_floor(made, roles), [told]
 

@@ -4,30 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
-from elbowroom.character.anatomy_rest import bone_end
+from elbowroom.character.fit_shapes_bones import shapes_from_bones
+from elbowroom.character.fit_shapes_skin import shapes_from_skin
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.character.skin import Skin
-from elbowroom.geometry.shapes import Shape, capsule
-
-# Radius of a segment as a share of stature.
-RADII = {
-    "pelvis": 0.085, "spine1": 0.075, "spine2": 0.08, "chest": 0.085, "neck": 0.034, "head": 0.055, "clavicle": 0.035,
-    "upper_arm": 0.027, "forearm": 0.023, "hand": 0.022, "thigh": 0.047, "shin": 0.033, "foot": 0.027, "toes": 0.02,
-}  # fmt: skip
+from elbowroom.geometry.shapes import Shape
 
 
 def fit_shapes(
     skeleton: Skeleton, roles: Mapping[str, int], skin: Skin | None = None, height: float | None = None
 ) -> tuple[Shape, ...]:
-    """One or more shapes per part."""
-    stature = height or float(np.ptp(skeleton.T_rest[:, 2, 3]))
-    shapes = []
-    for part, j in roles.items():
-        plain = part.removeprefix("left_").removeprefix("right_")
-        radius = RADII.get(plain, 0.006 if plain != "eye" else 0.0) * stature
-        end = bone_end(skeleton, roles, part)
-        if radius:
-            shapes.append(capsule(part, j, np.zeros(3), np.zeros(3) if end is None else end, radius))
-    return tuple(shapes)
+    """Collision shapes per segment, named after its role, else after its joint.
+
+    With a skin they enclose, in the rest pose, every piece of it that the segment owns. Without, radii follow from
+    stature: `height` in metres, or what the length of the legs says. A part may have several shapes.
+    """
+    if skin is not None and len(skin.vertices):
+        return shapes_from_skin(skeleton, roles, skin)
+    return shapes_from_bones(skeleton, roles, height)

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.geometry.mesh import frozen
-from elbowroom.geometry.rotations import Array, about, conjugate, exp, from_euler, log, multiply, to_euler
 from elbowroom.geometry.rotations import IDENTITY as _IDENTITY
+from elbowroom.geometry.rotations import Array, about, conjugate, exp, from_euler, log, multiply, to_euler
 
 Kind = Literal["ball", "swing", "hinge"]
 

@@ -1,0 +1,191 @@
+"""Shapes that enclose a skin, segment by segment, as tightly as a few simple convex shapes can.
+
+A segment owns the vertices whose largest weight is its joint's (joints that only help, such as twist bones, lips and
+eyes, count to the joint that carries them), and its half of every triangle that it shares with a neighbour, so
+that the union of all shapes covers the whole surface in the rest pose. Each segment gets the capsule of least
+volume around its points where that stays near to the skin (fingers, slim limbs), else their convex hull with at most
+64 corners: a capsule around a trunk, a foot or a tapering thigh would be 2 to 3 times as large as the hull.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.spatial import ConvexHull, HalfspaceIntersection, QhullError
+
+from elbowroom.character.skeleton import Skeleton
+from elbowroom.character.skin import Skin
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.geometry.shapes import Shape, capsule
+
+# A capsule is taken if the skin is on average this near below its surface, as a share of the body's height (5 mm for
+# an adult); beyond, the hull is worth its corners.
+_NEAR = 0.003
+# Before it is fitted well a capsule has about this many times the gap.
+_FITTING_GAINS = 2.5
+_MOST_CORNERS = 64
+
+# Points that span less than this in some direction are flat: a capsule holds them, and no shape is thinner.
+_THIN = 0.002
+
+# Added to every radius and plane, in metres, so that rounding leaves no point outside.
+_SKIN_OF_ROUNDING = 1e-6
+
+
+def shapes_from_skin(skeleton: Skeleton, roles: Mapping[str, int], skin: Skin) -> tuple[Shape, ...]:
+    """One enclosing shape for each joint that owns a piece of the skin."""
+    names = {j: part for part, j in roles.items()}
+    at_rest = skin.posed(skeleton.T_rest)
+    owner = carriers(skeleton, roles)[skin.owner]
+    shapes = []
+    near = _NEAR * float(np.ptp(at_rest[:, 2]))
+    pieces = owned_points(at_rest, skin.faces, owner)
+    for j in sorted(pieces):
+        T = skeleton.T_rest[j]
+        points = (pieces[j] - T[:3, 3]) @ T[:3, :3]
+        shapes.append(enclosing_shape(names.get(j, skeleton.names[j]), j, points, near))
+    return tuple(shapes)
+
+
+def carriers(skeleton: Skeleton, roles: Mapping[str, int]) -> NDArray[np.int64]:
+    """For each joint the joint whose segment it belongs to, (J,).
+
+    A joint with a part, or with one below it, carries itself. What hangs on a part without being one (twist bones,
+    lips), and the eyes, is carried by that part; what hangs elsewhere (the free feet of a control rig) by itself.
+    """
+    own = np.zeros(len(skeleton), dtype=bool)
+    parts = {j for part, j in roles.items() if not part.endswith("_eye")}
+    for joint in parts:
+        j = joint
+        while j >= 0 and not own[j]:
+            own[j] = True
+            j = int(skeleton.parents[j])
+    out = np.arange(len(skeleton))
+    for j, parent in enumerate(skeleton.parents):
+        if not own[j] and int(out[parent]) in parts:
+            out[j] = out[parent]
+    return out
+
+
+def owned_points(vertices: Array, faces: NDArray[np.int32], owner: NDArray[np.int64]) -> dict[int, Array]:
+    """Vertices of each owner, and the middles of triangle edges that it shares, (N, 3) each."""
+    gathered: dict[int, list[Array]] = {int(j): [vertices[owner == j]] for j in np.unique(owner)}
+    mixed = faces[np.any(owner[faces] != owner[faces[:, :1]], axis=1)]
+    corners = owner[mixed]
+    for a, b in ((0, 1), (1, 2), (2, 0)):
+        middle = 0.5 * (vertices[mixed[:, a]] + vertices[mixed[:, b]])
+        three = (
+            (corners[:, 0] != corners[:, 1])
+            & (corners[:, 1] != corners[:, 2])
+            & (corners[:, 2] != corners[:, 0])
+        )
+        for k in range(3):
+            # where three segments meet, each takes the triangle of the three middles
+            takes = (three | (corners[:, a] != corners[:, b])) & ((k in (a, b)) | three)
+            for j in np.unique(corners[takes, k]):
+                gathered[int(j)].append(middle[takes & (corners[:, k] == j)])
+    return {j: np.concatenate(parts) for j, parts in gathered.items()}
+
+
+def enclosing_shape(name: str, joint: int, points: Array, near: float) -> Shape:
+    """A capsule or a convex mesh around points (N, 3) in the joint's frame.
+
+    The capsule if the points are on average at most `near` metres below its surface, or if they span no volume.
+    """
+    try:
+        hull = ConvexHull(points)
+    except (QhullError, ValueError):
+        hull = None
+    if hull is None or min(np.ptp(points, axis=0)) < _THIN:
+        a, b, radius = least_capsule(points)
+        return capsule(name, joint, a, b, max(radius + _SKIN_OF_ROUNDING, 0.5 * _THIN))
+    outline = points[hull.vertices]
+    for steps, allowed in ((0, _FITTING_GAINS * near), (260, near)):
+        a, b, radius = least_capsule(outline, steps)
+        fitted = capsule(name, joint, a, b, radius + _SKIN_OF_ROUNDING)
+        if -float(fitted.signed_distance(points).mean()) > allowed:
+            mesh = convex_mesh(outline) if len(outline) <= _MOST_CORNERS else simpler_hull(points, hull)
+            return Shape(name, joint, "mesh", np.zeros(3), np.eye(4), mesh)
+    return fitted
+
+
+def least_capsule(points: Array, steps: int = 260) -> tuple[Array, Array, float]:
+    """Ends (3,), (3,) and radius of a capsule of least volume around points (N, 3).
+
+    It starts from the best of the three main axes of the points and is refined by up to `steps` evaluations.
+    """
+    center = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    scale = max(float(np.abs(points - center).max()), 1e-6)
+    p = (points - center) / scale
+    _, _, axes = np.linalg.svd(p - p.mean(axis=0), full_matrices=True)
+    starts = []
+    for k in range(3):
+        frame = np.stack([axes[(k + 1) % 3], axes[(k + 2) % 3], axes[k]])
+        turned = p @ frame.T
+        x = np.zeros(5)
+        x[2:4] = 0.5 * (turned[:, :2].min(axis=0) + turned[:, :2].max(axis=0))
+        starts.append((_capsule_around(turned, x)[0], k, frame, turned, x))
+    _, _, frame, turned, x = min(starts, key=lambda s: s[:2])
+    if steps:
+        options = {"maxfev": steps, "xatol": 1e-3, "fatol": 1e-5}
+        x = minimize(lambda x: _capsule_around(turned, x)[0], x, method="Nelder-Mead", options=options).x
+    _, a, b, radius = _capsule_around(turned, x)
+    return a @ frame * scale + center, b @ frame * scale + center, radius * scale
+
+
+def _capsule_around(points: Array, x: Array) -> tuple[float, Array, Array, float]:
+    """Volume, ends and radius of the capsule about the line that x gives: tilt (2), offset (2), extra radius."""
+    axis = np.array([x[0], x[1], 1.0]) / np.sqrt(x[0] * x[0] + x[1] * x[1] + 1.0)
+    base = np.array([x[2], x[3], 0.0])
+    rel = points - base
+    along = rel @ axis
+    off = np.maximum(np.einsum("ij,ij->i", rel, rel) - along * along, 0.0)
+    radius = float(np.sqrt(off.max())) * (1.0 + abs(float(x[4])))
+    reach = np.sqrt(np.maximum(radius * radius - off, 0.0))
+    top, bottom = float(np.max(along - reach)), float(np.min(along + reach))
+    if top < bottom:  # one ball holds them all
+        top = bottom = 0.5 * (top + bottom)
+    volume = np.pi * radius * radius * ((top - bottom) + 4.0 / 3.0 * radius)
+    return volume, base + bottom * axis, base + top * axis, radius
+
+
+def convex_mesh(points: Array) -> Mesh:
+    """Convex hull of points (N, 3) as triangles that face outwards."""
+    hull = ConvexHull(points)
+    used, faces = np.unique(hull.simplices, return_inverse=True)
+    corners = points[used]
+    faces = faces.reshape(-1, 3)
+    normal = np.cross(
+        corners[faces[:, 1]] - corners[faces[:, 0]], corners[faces[:, 2]] - corners[faces[:, 0]]
+    )
+    inwards = np.einsum("ij,ij->i", normal, hull.equations[:, :3]) < 0
+    faces[inwards] = faces[inwards][:, ::-1]
+    return Mesh(corners, faces)
+
+
+def simpler_hull(points: Array, hull: ConvexHull) -> Mesh:
+    """A convex mesh of at most 64 corners that still holds every point.
+
+    It is the body between a few of the hull's own planes: those that differ most, larger facets first. Planes have
+    two corners less than twice their number, which bounds the corners.
+    """
+    normals = hull.equations[:, :3]
+    corners = points[hull.simplices]
+    area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    chosen = list(np.concatenate([np.eye(3), -np.eye(3)]))
+    # How much a facet is missed: its area times how far its normal is from the nearest plane already chosen.
+    nearest = np.max(normals @ np.array(chosen).T, axis=1)
+    while len(chosen) < _MOST_CORNERS // 2:
+        k = int(np.argmax(np.sqrt(area) * (1.0 - nearest)))
+        chosen.append(normals[k])
+        nearest = np.maximum(nearest, normals @ normals[k])
+    planes = normalize(np.array(chosen))
+    offset = np.max(planes @ points[hull.vertices].T, axis=1) + _SKIN_OF_ROUNDING
+    inside = points[hull.vertices].mean(axis=0)
+    body = HalfspaceIntersection(np.column_stack([planes, -offset]), inside)
+    found = body.intersections[np.all(np.isfinite(body.intersections), axis=1)]
+    return convex_mesh(found)
