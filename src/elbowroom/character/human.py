@@ -40,7 +40,8 @@ def human(
     """A person `height` metres tall, of `mass` kg (body mass index 22.5 where not given).
 
     Sizes come from the tables in `anthropometry`; the scales depart from them at the same height:
-    `leg_scale=1.3` gives legs that are 1.3 times as long against the trunk. `skin=False` leaves the skin out.
+    `leg_scale=1.3` gives legs that are 1.3 times as long against the trunk. `skin=False` leaves the
+    skin out; shapes and markers then follow the tables instead of the surface, and it is much quicker.
     The rest pose is a T pose with identity rotations, facing -Y, left is +X, soles on z = 0.
     Equal calls return the same object.
     """
