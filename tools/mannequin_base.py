@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
+from mannequin_mesh import Faces, Half, Polygons, edges, refined_path, same_way, walls
 from scipy.sparse.csgraph import dijkstra
 
 OUT = Path(__file__).parents[1] / "src/elbowroom/character/mannequin_base.json"
@@ -47,16 +48,17 @@ SHOE = (16632, 16683)
 SOLE = 16768  # a vertex of the shoe
 THIN = 0.06  # share of a face at a colour border that takes the change, so that the border looks sharp
 
+SAGITTA = 0.0012  # metres that an edge may stand off from the smooth surface
 HEM = 0.25  # how far the edge of the clothes turns towards the skin
 LIP_CLOSING = 0.9
 LIP_REACH = 0.010  # metres
+SHOE_CAP = 0.4  # how much higher a shoe is over the toes than they are
+SHOE_SOLE = 0.014  # metres; what is lower than this goes down to the ground
 
 ZONES = ("skin", "top", "trousers", "shoes")
 TRUNK = ("pelvis", "spine1", "spine2", "chest")
 
 SHAPE_UNIT = 5e-5  # metres; places are stored as whole multiples of it
-
-Quads = list[tuple[int, ...]]
 
 
 class Source:
@@ -65,7 +67,7 @@ class Source:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         points: list[list[float]] = []
-        self.groups: dict[str, Quads] = collections.defaultdict(list)
+        self.groups: dict[str, Polygons] = collections.defaultdict(list)
         group = ""
         for line in (folder / "3dobjs/base.obj").read_text().splitlines():
             word = line.split()
@@ -99,208 +101,76 @@ class Source:
         return shape[np.unique(self.groups[f"joint-{name}"])].mean(axis=0)
 
 
-# --- topology -------------------------------------------------------------------------------------------------
+# --- surface --------------------------------------------------------------------------------------------------
 
 
-class Faces:
-    """Quads with the neighbourhoods that tracing needs."""
-
-    def __init__(self, quads: Quads) -> None:
-        self.quads = quads
-        self.of_edge: dict[frozenset[int], list[int]] = collections.defaultdict(list)
-        self.of_vertex: dict[int, list[int]] = collections.defaultdict(list)
-        for k, q in enumerate(quads):
-            for a, b in zip(q, q[1:] + q[:1], strict=True):
-                self.of_edge[frozenset((a, b))].append(k)
-                self.of_vertex[a].append(k)
-
-    def neighbours(self, v: int, faces: list[int] | None = None) -> set[int]:
-        out = set()
-        for k in self.of_vertex[v] if faces is None else faces:
-            q = self.quads[k]
-            i = q.index(v)
-            out |= {q[i - 1], q[(i + 1) % len(q)]}
-        return out
-
-    def loop(self, a: int, b: int) -> list[int]:
-        """The closed edge loop that starts with a, b: straight on at every vertex."""
-        out = [a, b]
-        while True:
-            last = self.of_edge[frozenset(out[-2:])]
-            onward = self.neighbours(out[-1]) - self.neighbours(out[-1], last)
-            border = len(last) == 1
-            if border:  # along the rim the next vertex is the other one with a single face
-                onward = {
-                    w
-                    for w in self.neighbours(out[-1]) - {out[-2]}
-                    if len(self.of_edge[frozenset((out[-1], w))]) == 1
-                }
-            (c,) = onward
-            if c == a:
-                return out
-            out.append(c)
-
-    def region(self, seed: int, walls: set[frozenset[int]]) -> Quads:
-        """Faces reached from a vertex without crossing walls."""
-        todo = [self.of_vertex[seed][0]]
-        seen = set(todo)
-        while todo:
-            q = self.quads[todo.pop()]
-            for edge in map(frozenset, zip(q, q[1:] + q[:1], strict=True)):
-                if edge not in walls:
-                    new = [k for k in self.of_edge[edge] if k not in seen]
-                    seen.update(new)
-                    todo += new
-        return [self.quads[k] for k in sorted(seen)]
-
-
-def walls(loop: list[int]) -> set[frozenset[int]]:
-    return {frozenset(e) for e in zip(loop, loop[1:] + loop[:1], strict=True)}
-
-
-def to_the_left(faces: Faces, v: int, x: np.ndarray) -> int:
+def to_the_left(faces: Faces, v: int, side: np.ndarray) -> int:
     """The neighbour of a vertex of the middle on the +x side."""
-    (w,) = [w for w in faces.neighbours(v) if x[w, 0] > 1e-6]
+    (w,) = [w for w in faces.neighbours(v) if side[w] > 1e-6]
     return w
 
 
-def bridge(a: list[int], b: list[int], x: np.ndarray, quads: Quads) -> Quads:
-    """Triangles between two paths that run side by side, wound like the faces that they join."""
-    out: Quads = []
-    i = j = 0
-    while i < len(a) - 1 or j < len(b) - 1:
-        step_a = i < len(a) - 1 and (
-            j == len(b) - 1 or np.linalg.norm(x[a[i + 1]] - x[b[j]]) < np.linalg.norm(x[a[i]] - x[b[j + 1]])
-        )
-        if step_a:
-            out.append((a[i], a[i + 1], b[j]))
-            i += 1
-        else:
-            out.append((a[i], b[j + 1], b[j]))
-            j += 1
-    edges = {e for q in quads for e in zip(q, q[1:] + q[:1], strict=True)}
-    return [t[::-1] for t in out] if (a[0], a[1]) in edges else out
-
-
-class Cut:
-    """The left half under construction: faces, zones, and new vertices as mixtures of those of the base mesh."""
-
-    def __init__(self, src: Source) -> None:
-        self.src = src
-        self.side = src.base[:, 0]  # which half a vertex belongs to: shapes may fold over the middle
-        self.faces: Quads = []
-        self.zone: dict[int, str] = {}
-        self.mixtures: list[dict[int, float]] = []
-
-    def mixed(self, a: int, b: int, share: float) -> int:
-        """A new vertex on the way from a to b."""
-        self.mixtures.append({a: 1.0 - share, b: share})
-        return len(self.side) + len(self.mixtures) - 1
-
-    def extended(self, values: np.ndarray) -> np.ndarray:
-        """Values per vertex (N, ...) of the base mesh with those of the new vertices appended."""
-        new = [sum(share * values[v] for v, share in m.items()) for m in self.mixtures]
-        return np.concatenate([values, np.array(new)])
-
-    def half(self, quads: Quads) -> Quads:
-        return [q for q in quads if all(self.side[v] > -1e-6 for v in q)]
-
-    def left_path(self, loop: list[int]) -> list[int]:
-        """The part of a loop around the body on x >= 0, from its first to its last vertex of the middle."""
-        at = next(k for k, v in enumerate(loop) if k and abs(self.side[v]) < 1e-6)
-        return loop[: at + 1]
-
-    def sharpen(self, loop: list[int], zone: str) -> None:
-        """A thin strip along a loop on the side of `zone`, so that the colour changes within it alone."""
-        edges = walls(loop)
-        inner = [q for q in self.faces if any(self.zone.get(v) == zone for v in q)]
-        near = [q for q in inner if any(frozenset(e) in edges for e in zip(q, q[1:] + q[:1], strict=True))]
-        on, thin = set(loop), {}
-        for q in near:
-            for a, b in (*zip(q, q[1:] + q[:1], strict=True), *zip(q[1:] + q[:1], q, strict=True)):
-                if a in on and b not in on and a not in thin:
-                    thin[a] = self.mixed(a, b, THIN)
-                    self.zone[thin[a]] = zone
-        for q in near:
-            self.faces.remove(q)
-            self.faces.append(tuple(thin.get(v, v) for v in q))
-            k = next(k for k in range(4) if q[k] in on and q[(k + 1) % 4] in on)
-            a, b = q[k], q[(k + 1) % 4]
-            self.faces.append((a, b, thin[b], thin[a]))
-
-    def hem(self, loop: list[int], inner: list[int], x: np.ndarray) -> list[int]:
-        """A thin strip from the edge of the clothes towards the skin under it; returns its far side."""
-        out = []
-        for v in loop:
-            near = inner[int(np.argmin(np.linalg.norm(x[inner] - x[v], axis=1)))]
-            if abs(self.side[v]) < 1e-6:
-                near = min(
-                    (w for w in inner if abs(self.side[w]) < 1e-6), key=lambda w: np.linalg.norm(x[w] - x[v])
-                )
-            out.append(self.mixed(v, near, HEM))
-            self.zone[out[-1]] = "skin"
-        return out
-
-
-def cut(src: Source, x: np.ndarray) -> tuple[Cut, tuple[list[int], list[int]]]:
-    """The left half, sewn together, and the two lip paths that are sewn."""
-    made = Cut(src)
+def cut(src: Source, x: np.ndarray) -> tuple[Half, tuple[list[int], list[int]]]:
+    """The left half, refined and sewn together, and the two lip paths that are sewn; x is a typical shape."""
+    side = src.base[:, 0]
+    half = Half(side)
     suit = Faces(src.groups["helper-tights"])
     body = Faces(src.groups["body"])
-    collar = suit.loop(COLLAR_OF_SUIT, to_the_left(suit, COLLAR_OF_SUIT, src.base))
-    neck = body.loop(NECK_OF_BODY, to_the_left(body, NECK_OF_BODY, src.base))
+    collar = suit.loop(COLLAR_OF_SUIT, to_the_left(suit, COLLAR_OF_SUIT, side))
+    neck = body.loop(NECK_OF_BODY, to_the_left(body, NECK_OF_BODY, side))
     cuff, wrist = suit.loop(*CUFF_OF_SUIT), body.loop(*WRIST_OF_BODY)
-    lips = body.loop(LIPS, to_the_left(body, LIPS, src.base))
-    waist = suit.loop(WAIST, to_the_left(suit, WAIST, src.base))
+    lips = half.left_path(body.loop(LIPS, to_the_left(body, LIPS, side)))
+    waist = suit.loop(WAIST, to_the_left(suit, WAIST, side))
     shoe = suit.loop(*SHOE)
 
-    clothes = made.half(suit.region(WAIST, walls(collar) | walls(cuff)))
-    size = 1 + max(v for q in body.quads for v in q)
-    head = made.half(body.region(int(np.argmax(x[:size, 2])), walls(neck) | walls(lips)))
+    clothes = half.left(suit.region(WAIST, walls(collar) | walls(cuff)))
+    size = 1 + max(v for q in body.polygons for v in q)
+    mouth = {frozenset(e) for e in zip(lips, lips[1:], strict=False)}
+    head = half.left(body.polygons)
+    head = Faces(head).region(int(np.argmax(x[:size, 2])), walls(neck) | mouth)
     tip = np.argmin(np.linalg.norm(x[:size] - src.joint(x, "l-finger-3-4"), axis=1))
     hand = body.region(int(tip), walls(wrist))
     below_waist = {v for q in suit.region(SHOE[0], walls(waist)) for v in q} - set(waist)
     in_shoe = {v for q in suit.region(SOLE, walls(shoe)) for v in q} - set(shoe)
-    made.faces = clothes + head + hand
+    half.faces = clothes + head + hand
     for v in {v for q in clothes for v in q}:
-        made.zone[v] = "shoes" if v in in_shoe else "trousers" if v in below_waist else "top"
-    made.sharpen(waist, "trousers")
-    made.sharpen(shoe, "shoes")
+        half.zone[v] = "shoes" if v in in_shoe else "trousers" if v in below_waist else "top"
 
-    for edge, inner in ((made.left_path(collar), made.left_path(neck)), (cuff, wrist)):
-        far = made.hem(edge, inner, x)
-        x_now = made.extended(x)
-        if edge is cuff:  # closed rings: start both at the same place, run both the same way
-            start = int(np.argmin(np.linalg.norm(x[inner] - x[edge[0]], axis=1)))
-            inner = inner[start:] + inner[:start]
-            if np.linalg.norm(x[inner[1]] - x[edge[1]]) > np.linalg.norm(x[inner[-1]] - x[edge[1]]):
-                inner = inner[:1] + inner[:0:-1]
-            edge, far, inner = edge + edge[:1], far + far[:1], inner + inner[:1]
-        strip = [(edge[i], far[i], far[i + 1], edge[i + 1]) for i in range(len(edge) - 1)]
-        taken = {e for q in made.faces for e in zip(q, q[1:] + q[:1], strict=True)}
-        made.faces += [q[::-1] for q in strip] if (edge[1], edge[0]) in taken else strip
-        made.faces += bridge(far, inner, x_now, made.faces)
-    path = made.left_path(lips)
-    n = len(path) // 2
-    upper, lower = path[:n], path[: n - 1 : -1]
-    made.faces += bridge(upper, lower, x, made.faces)
-    return made, (upper, lower)
+    split = half.refine(x, SAGITTA)
+    collar, neck, waist = (refined_path(half.left_path(p), split, False) for p in (collar, neck, waist))
+    cuff, wrist, shoe = (refined_path(p, split, True) for p in (cuff, wrist, shoe))
+    lips = refined_path(lips, split, False)
+    for v in waist:
+        half.zone[v] = "top"
+    for v in shoe:
+        half.zone[v] = "trousers"
+    half.sharpen(waist, "trousers", THIN)
+    half.sharpen(shoe, "shoes", THIN)
+    now = half.extended(x)
+    half.sew_edge(collar, neck, now, HEM)
+    now = half.extended(x)
+    wrist = same_way(cuff, wrist, now)
+    half.sew_edge(cuff + cuff[:1], wrist + wrist[:1], now, HEM)
+    n = len(lips) // 2
+    upper, lower = lips[:n], lips[: n - 1 : -1]
+    half.sew(upper, lower, half.extended(x))
+    return half, (upper, lower)
 
 
 # --- shape ----------------------------------------------------------------------------------------------------
 
 
-def averaging(quads: Quads, n: int) -> sp.csr_matrix:
+def averaging(quads: Polygons, n: int) -> sp.csr_matrix:
     """Matrix that replaces each vertex by the mean of its neighbours."""
-    e = np.array([e for q in quads for e in zip(q, q[1:] + q[:1], strict=True)])
+    e = np.array([e for q in quads for e in edges(q)])
     a = sp.coo_matrix((np.ones(len(e)), (e[:, 0], e[:, 1])), (n, n)).tocsr()
     a = ((a + a.T) > 0).astype(float)
     return sp.diags(1.0 / np.maximum(np.asarray(a.sum(axis=1)).ravel(), 1.0)) @ a
 
 
-def close_lips(x: np.ndarray, quads: Quads, upper: list[int], lower: list[int]) -> np.ndarray:
+def close_lips(x: np.ndarray, quads: Polygons, upper: list[int], lower: list[int]) -> np.ndarray:
     """Lips brought together; the skin around them follows, less with distance."""
-    e = np.array([e for q in quads for e in zip(q, q[1:] + q[:1], strict=True)])
+    e = np.array([e for q in quads for e in edges(q)])
     graph = sp.coo_matrix(
         (np.linalg.norm(x[e[:, 0]] - x[e[:, 1]], axis=1), (e[:, 0], e[:, 1])), (len(x),) * 2
     )
@@ -321,7 +191,7 @@ def close_lips(x: np.ndarray, quads: Quads, upper: list[int], lower: list[int]) 
     return out
 
 
-def smooth_where(x: np.ndarray, quads: Quads, mask: np.ndarray, times: int) -> np.ndarray:
+def smooth_where(x: np.ndarray, quads: Polygons, mask: np.ndarray, times: int) -> np.ndarray:
     """Vertices moved towards the mean of their neighbours `times` times, by the share in mask (N,)."""
     mean = averaging(quads, len(x))
     used = np.asarray(mean.sum(axis=1)).ravel() > 0
@@ -336,14 +206,39 @@ def bump(distance: np.ndarray, radius: float) -> np.ndarray:
     return np.clip(1.0 - (distance / radius) ** 2, 0.0, 1.0) ** 2
 
 
-def tidy(src: Source, x: np.ndarray, toes: np.ndarray) -> np.ndarray:
-    """Cloth lies over what skin would show: seat and crotch are rounded, the toe of the shoe is one piece."""
-    suit = src.groups["helper-tights"]
+def tidy(src: Source, x: np.ndarray, child: np.ndarray, foot: np.ndarray) -> np.ndarray:
+    """Cloth lies over what skin would show: seat and crotch are rounded, and feet wear shoes.
+
+    `foot` (N,) is the weight of foot and toes together.
+    """
     hip = src.joint(x, "l-upper-leg")
     size = hip[2] - x[:, 2].min()
-    seat = bump(np.abs(x[:, 0]), 0.075 * size) * bump(x[:, 2] - hip[2] + 0.01 * size, 0.19 * size)
-    x = smooth_where(x, suit, np.where(x[:, 1] > hip[1], seat, 0.4 * seat), 14)
-    return smooth_where(x, suit, 0.6 * np.clip(toes, 0.0, 1.0), 6)
+    seat = bump(np.abs(x[:, 0]), 0.08 * size) * bump(x[:, 2] - hip[2] + 0.04 * size, 0.19 * size)
+    x = smooth_where(x, src.groups["helper-tights"], seat, 14)
+    return shod(src, x, child, foot)
+
+
+def shod(src: Source, x: np.ndarray, child: np.ndarray, foot: np.ndarray) -> np.ndarray:
+    """Feet as shoes: all take the child's, whose toes are in one piece, at their own size, with a flat sole."""
+    ours = np.unique(src.groups["helper-tights"])
+    own = ours[foot[ours] > 0.5]
+    out = x.copy()
+    for side, letter in ((1.0, "l"), (-1.0, "r")):
+        here = own[side * src.base[own, 0] > 0]
+        grow = np.ptp(x[here], axis=0) / np.ptp(child[here], axis=0)
+        ankle, other = src.joint(x, f"{letter}-ankle"), src.joint(child, f"{letter}-ankle")
+        sole = x[here, 2].min()
+        ball = src.joint(x, f"{letter}-foot-1")[1]
+        part = ours[side * src.base[ours, 0] > 0]
+        share = np.clip((foot[part] - 0.2) / 0.6, 0.0, 1.0)[:, None]
+        new = ankle + grow * (child[part] - other)
+        rise = new[:, 2] - new[:, 2].min()
+        front = np.clip((ball - new[:, 1]) / (ball - new[:, 1].min()), 0.0, 1.0)
+        rise = rise * (1.0 + SHOE_CAP * front)
+        s = np.clip(rise / SHOE_SOLE, 0.0, 1.0)
+        new[:, 2] = sole + rise * s * s * (3 - 2 * s)
+        out[part] = x[part] + share * (new - x[part])
+    return out
 
 
 # --- joints and weights ---------------------------------------------------------------------------------------
@@ -352,6 +247,9 @@ FINGERS = ("thumb", "index", "middle", "ring", "little")
 # Share of the way from hip centres to the neck's root at which the spine's joints lie.
 SPINE_LEVELS = {"spine1": 0.163, "spine2": 0.370, "chest": 0.589}
 SPINE_BLEND = 0.12  # half width of the blend between the trunk's joints, in the same measure
+# Where weights are spread, and how far from the joint (m); how many times.
+SOFT = {"upper-leg": 0.24, "shoulder": 0.16}
+SOFTENING = 12
 THUMB_BONE = 1.28  # the thumb's metacarpal against its first phalanx (Buchholz et al. 1992)
 
 
@@ -401,6 +299,15 @@ def weights(src: Source, mean: np.ndarray, names: list[str]) -> np.ndarray:
     return out / out.sum(axis=1, keepdims=True)
 
 
+def softened(src: Source, mean: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Weights spread out around hips and shoulders, where the painted ones are narrow for wide swings."""
+    mask = np.zeros(len(mean))
+    for joint, radius in SOFT.items():
+        for side in "lr":
+            mask = np.maximum(mask, bump(np.linalg.norm(mean - src.joint(mean, f"{side}-{joint}"), axis=1), radius))
+    return smooth_where(w, src.groups["helper-tights"], mask, SOFTENING)
+
+
 def our_joint(bone: str) -> str:
     """Which of our joints moves what a bone of MakeHuman's default rig moves; 'trunk' is shared out by height."""
     stem, side = (
@@ -433,25 +340,24 @@ def main(folder: str) -> None:
     src = Source(Path(folder))
     raw = {name: src.shape(mix) for name, mix in SHAPES.items()}
     mean = 0.5 * (raw["woman"] + raw["man"])
-    made, (upper, lower) = cut(src, raw["man"])
+    made, (upper, lower) = cut(src, mean)
     places = {name: joints(src, x) for name, x in raw.items()}
     half = list(places["man"])
     names = half + [name.replace("left_", "right_") for name in half if name.startswith("left_")]
-    w = weights(src, mean, names)
-    toes = w[:, names.index("left_toes")] + w[:, names.index("right_toes")]
+    w = softened(src, mean, weights(src, mean, names))
+    foot = sum(w[:, names.index(f"{side}_{part}")] for side in ("left", "right") for part in ("foot", "toes"))
 
+    middle = np.abs(made.side) < 1e-6
     shapes = {}
     for name, x in raw.items():
-        x = close_lips(tidy(src, x, toes), src.groups["body"], upper, lower)
+        x = close_lips(tidy(src, x, raw["child"], foot), src.groups["body"], upper, lower)
         x = made.extended(x)
-        side = made.extended(made.side)
-        x[:, 0] = np.where(np.abs(side) < 1e-6, 0.0, np.maximum(x[:, 0], 0.0005))
+        x[:, 0] = np.where(middle, 0.0, np.maximum(x[:, 0], 0.0005))
         shapes[name] = x
-    w = made.extended(w)
+    w = made.extended_weights(w)
 
     used = np.unique([v for q in made.faces for v in q])
-    middle = np.abs(made.extended(made.side)[used]) < 1e-6
-    order = np.concatenate([used[middle], used[~middle]])
+    order = np.concatenate([used[middle[used]], used[~middle[used]]])
     place = {int(v): k for k, v in enumerate(order)}
     x = shapes["man"]
     triangles = []
@@ -465,7 +371,7 @@ def main(folder: str) -> None:
 
     w = w[order]
     mirrored = [names.index(swap(name)) for name in names]
-    n = int(middle.sum())
+    n = int(middle[used].sum())
     w[:n] = 0.5 * (w[:n] + w[:n, mirrored])
     best = np.argsort(-w, axis=1, kind="stable")[:, :4]
     top = np.take_along_axis(w, best, axis=1)

@@ -58,7 +58,7 @@ def mannequin_skin(skeleton: Skeleton, p: Proportions) -> Skin:
     for side in ("left", "right"):
         j = skeleton.index(f"{side}_eye")
         flip = MIRROR if side == "right" else np.ones(3)
-        eye = fit.T_bind[j, :3, 3] + fit.eye_radius * ball * flip
+        eye = (fit.left_eye + fit.eye_radius * ball) * flip
         faces = np.concatenate(
             [faces, len(vertices) + (ball_faces if side == "left" else ball_faces[:, ::-1])]
         )

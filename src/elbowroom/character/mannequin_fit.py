@@ -21,6 +21,9 @@ TRUNK = ("pelvis", "spine1", "spine2", "chest")
 # How far each trunk joint's breadth follows the shoulders; the rest follows the hips.
 TOWARDS_SHOULDERS = (0.0, 0.15, 0.5, 1.0)
 
+# How far the shape's shoulder joint gives way to the skeleton's; the surface gives way for the rest.
+SHOULDER_SHARE = 0.7
+
 # The bone of a joint ends at this one; the others end nowhere in particular.
 BONE_END = {"pelvis": "spine1", "spine1": "spine2", "spine2": "chest", "chest": "neck", "neck": "head"} | {
     f"{side}_{a}": f"{side}_{b}"
@@ -51,6 +54,7 @@ class Fit:
 
     vertices: Array
     T_bind: Array
+    left_eye: Array  # (3,), centre of the eyeball
     eye_radius: float
 
 
@@ -73,7 +77,7 @@ class Fitter:
         eye = self.at["left_eye"]
         across = self.p.spacing["eye"] / eye[0]
         up = self.p.length["eye_to_vertex"] / (self.shape.vertices[:, 2].max() - eye[2])
-        return np.array([across, 0.5 * (across + up), up])
+        return np.array([0.5 * (across + up), 0.5 * (across + up), up])
 
     def _foot(self) -> Array:
         """Scale of the foot along x, y, z: its length is the table's, its sole as far below the ankle."""
@@ -103,8 +107,10 @@ class Fitter:
             at[name] = np.array([rest[name][0] / self.shoulders, back / self.breadth, low + share * rise])
         at["pelvis"] = np.array([0.0, at["left_thigh"][1], low])
         at["left_thigh"] = at["left_thigh"] * [0.0, 1.0, 1.0] + [rest["left_thigh"][0] / self.hips, 0.0, 0.0]
-        shoulder = 0.5 * (at["left_upper_arm"][0] + rest["left_upper_arm"][0] / self.shoulders)
-        at["left_upper_arm"] = np.array([shoulder, *at["left_upper_arm"][1:]])
+        arm = at["left_upper_arm"]
+        rise = rest["left_upper_arm"][2] - rest["pelvis"][2]
+        wanted = np.array([rest["left_upper_arm"][0] / self.shoulders, arm[1], low + share * rise])
+        at["left_upper_arm"] = arm + SHOULDER_SHARE * (wanted - arm)
         at["left_toes"] = at["left_foot"] + (rest["left_toes"] - rest["left_foot"]) / self.foot
         for part in ("clavicle", "thigh", "upper_arm", "toes"):
             at[f"right_{part}"] = at[f"left_{part}"] * MIRROR
@@ -158,7 +164,8 @@ class Fitter:
         each = np.einsum("vkab,vb->vka", A[shapes.joint_of], self.shape.vertices) + shift[shapes.joint_of]
         vertices = np.einsum("vk,vka->va", shapes.weights, each)
         vertices[: shapes.middle, 0] = 0.0
-        return Fit(vertices, T_bind, self.shape.eye_radius * float(self.head.mean()))
+        eye = goal["head"] + scale["head"] @ (self.at["left_eye"] - self.at["head"])
+        return Fit(vertices, T_bind, eye, self.shape.eye_radius * float(self.head.mean()))
 
     def _map(self, name: str, scale: Array, goal: dict[str, Array]) -> Array:
         """Linear part (3, 3) of a joint's map: its scale, sheared so that the bone ends where it must."""
