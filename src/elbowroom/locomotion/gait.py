@@ -112,7 +112,8 @@ def leg(side: str, limb: Limb, foot: footwork.Foot, hip: Array, pelvis: Array, h
 
 def _stance_knee(phase: Array, style: Style, active: Array) -> Array:
     """Bend that a loaded knee is to have: of the tables when going, slightly bent when standing."""
-    return active * np.maximum(leg_angles(phase, style)[1], LEAST_KNEE) + (1 - active) * np.radians(7.0)
+    knee = np.clip(leg_angles(phase, style)[1], LEAST_KNEE, style.mix(np.radians(22.0), np.radians(60.0)))
+    return active * knee + (1 - active) * np.radians(7.0)
 
 
 def _sway(course: Course, heading: Array, feet: list[footwork.Foot], style: Style, rate: float) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from elbowroom.locomotion.gait_tables import Style
 
 # The body passes over the ankle at this phase of the foot's cycle, walking and running.
 _OVER_WALK, _OVER_RUN = 0.222, 0.105
-_TOE_OUT = np.radians(6.0)
+TOE_OUT = np.radians(6.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +54,15 @@ class Steps:
 class Gait:
     """What step planning needs to know of the walker, as functions of times or styles.
 
-    `style` over times; `rate`: strides per second over times; `half_width`: half the distance of the feet, metres.
+    `style` over times; `rate`: strides per second over times; `half_width`: half the distance of the feet
+    going, `stand` standing, metres; `scale`: the leg's length against the reference.
     """
 
     style: Callable[[Array], Style]
     rate: Callable[[Array], Array]
     half_width: Callable[[Style], Array]
+    stand: float
+    scale: float
 
 
 def plan(course: Course, gait: Gait, go: float | None = None, stop: bool = False, first_phase: float = 0.0) -> Steps:
@@ -96,14 +99,23 @@ def plan(course: Course, gait: Gait, go: float | None = None, stop: bool = False
         found[side].append(stance)
         count += 1
     phase = np.minimum(phase, np.interp(halt, times, phase))
-    return Steps(tuple(found["left"]), tuple(found["right"]), phase, duty)
+    return Steps(_matched(found["left"], gait), _matched(found["right"], gait), phase, duty)
+
+
+def _matched(stances: list[Stance], gait: Gait) -> tuple[Stance, ...]:
+    """The same with softer pushes where the next step is short."""
+    out = []
+    for a, b in zip(stances, [*stances[1:], None], strict=True):
+        far = 10.0 if b is None else float(np.linalg.norm(b.place - a.place)) / gait.scale
+        out.append(replace(a, push=min(a.push, float(np.radians(12.0 + 50.0 * far)))))
+    return tuple(out)
 
 
 def _first_stand(course: Course, gait: Gait, side: str, end: float) -> Stance:
     """The foot where it stands before the first step, until it leaves the ground at `end`."""
     push = float(gait.style(np.array([end])).push[0])
     rise = end - 0.28 / float(gait.rate(np.array([end]))[0])
-    place, heading = _footprint(course, gait, side, 0.0, end)
+    place, heading = _footprint(course, gait, side, 0.0, end, gait.stand)
     begin = float(course.times[0]) - 10.0
     return Stance(begin, begin + 1.0, rise, end, place, heading, 0.0, push, 0.0)
 
@@ -117,7 +129,7 @@ def _is_last(course: Course, gait: Gait, phase: Array, count: int, stance: Stanc
 def _last_stand(course: Course, gait: Gait, side: str, stance: Stance, softness: float) -> Stance:
     """The same landing at the end of the curve, for good."""
     far = float(course.times[-1]) + 10.0
-    place, heading = _footprint(course, gait, side, course.curve.length, stance.begin)
+    place, heading = _footprint(course, gait, side, course.curve.length, stance.begin, gait.stand)
     return Stance(stance.begin, stance.flat, far, far + 1.0, place, heading, softness * stance.strike, 0.0, 0.0)
 
 
@@ -156,12 +168,15 @@ def _stance(course: Course, gait: Gait, phase: Array, side: str, contact: float)
     )
 
 
-def _footprint(course: Course, gait: Gait, side: str, s: float, t: float) -> tuple[Array, float]:
+def _footprint(
+    course: Course, gait: Gait, side: str, s: float, t: float, half: float | None = None
+) -> tuple[Array, float]:
     """Ankle (2,) of a foot that stands flat beside the curve at `s`, and the heading of its toes."""
     sign = 1.0 if side == "left" else -1.0
     style = gait.style(np.array([t]))
     at = np.array([s])
     heading = float(course.curve.heading(at)[0])
-    place = course.curve.at(at)[0] + sign * float(gait.half_width(style)[0]) * leftwards(heading)
-    toe_out = _TOE_OUT * float(style.mix(1.0, 0.5)[0])
+    half = float(gait.half_width(style)[0]) if half is None else half
+    place = course.curve.at(at)[0] + sign * half * leftwards(heading)
+    toe_out = TOE_OUT * float(style.mix(1.0, 0.5)[0])
     return place, heading + sign * toe_out

@@ -13,8 +13,11 @@ from elbowroom.locomotion.pelvis import turned
 
 SPINE = ("spine1", "spine2", "chest")
 NECK = ("neck", "head")
+SHOULDER_DROP = np.radians(9.0)
 # Relaxed fingers, degrees at knuckle, middle and end joint (Lee and Jung 2014, resting hand: 20 to 45 at each)
 _CURL = {"index": (18, 26, 14), "middle": (23, 30, 16), "ring": (27, 33, 17), "little": (30, 34, 18)}
+# Relaxed thumb of the left hand, palm down: axis and degrees at each of its joints
+_THUMB = (((0.25, 0.0, 1.0), 26.0), ((0.3, 0.5, 0.6), 8.0), ((0.3, 0.5, 0.6), 12.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +69,12 @@ def arm(figure: Figure, side: str, pose: ArmPose, chest: Array, hang: Array) -> 
         f"{side}_forearm": forearm,
         f"{side}_hand": hand,
     }
+    # shoulders of a hanging arm drop from where they are with arms held out
+    drop = rot.about(y, np.full(len(chest), SHOULDER_DROP))
+    turns[f"{side}_clavicle"] = drop if side == "left" else mirrored(drop)
+    if figure.has(f"{side}_clavicle"):
+        lift = rot.conjugate(turns[f"{side}_clavicle"])
+        turns[f"{side}_upper_arm"] = rot.multiply(lift, turns[f"{side}_upper_arm"])
     return turns | fingers(side, pose.curl)
 
 
@@ -76,9 +85,9 @@ def fingers(side: str, curl: float, spread: float = 0.0) -> dict[str, Array]:
         for k, bend in enumerate(bends, start=1):
             q = rot.about([0.0, 1.0, 0.0], np.radians(bend) * curl)
             turns[f"{side}_{finger}{k}"] = q if side == "left" else mirrored(q)
-    # The thumb's bones point forwards and out: it folds across the palm about the hand's own length.
-    for k, (axis, bend) in enumerate((((1.0, 0.0, 0.0), -8.0), ((0.3, 0.6, -0.7), 14.0), ((0.3, 0.6, -0.7), 16.0)), 1):
-        q = rot.about(np.asarray(axis), np.radians(bend) * curl)
+    # The thumb comes in beside the index finger, then bends about its own nail's axis.
+    for k, (axis, bend) in enumerate(_THUMB, start=1):
+        q = rot.about(np.asarray(axis), np.radians(bend))
         turns[f"{side}_thumb{k}"] = q if side == "left" else mirrored(q)
     return turns
 
@@ -115,9 +124,9 @@ def hanging(n: int, figure: Figure) -> ArmPose:
     return ArmPose(
         flexion=still + np.radians(-2.0),
         abduction=still + hang_abduction(figure),
-        twist=still + np.radians(14.0),
+        twist=still + np.radians(6.0),
         elbow=still + np.radians(14.0),
-        pronation=still + np.radians(8.0),
+        pronation=still + np.radians(4.0),
         wrist=still + np.radians(4.0),
     )
 

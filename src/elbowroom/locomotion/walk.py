@@ -11,6 +11,7 @@ from elbowroom.character.body import Character
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion import course as courses
+from elbowroom.locomotion.arguments import check, check_time
 from elbowroom.locomotion.course import Course
 from elbowroom.locomotion.feet import ease
 from elbowroom.locomotion.figure import Figure, figure
@@ -20,6 +21,7 @@ from elbowroom.locomotion.steps import Gait, plan
 from elbowroom.motion.clip import Clip
 
 _PAD = 2.2  # seconds made before and after a clip, so that its ends are like its middle
+_TIP = 0.11  # metres of the reference leg
 _RATE = 60.0  # frames per second that the gait is worked out at, at least
 
 
@@ -38,9 +40,9 @@ def walk(
 
     With `start` the clip begins standing, with `stop` it ends so; the time for it is part of `seconds`.
     """
-    _check("walking speed", speed, 0.6, 1.8, "m/s")
-    _check("turn", turn, -60.0, 60.0, "degrees per second")
-    _check_time(seconds, fps)
+    check("walking speed", speed, 0.6, 1.8, "m/s")
+    check("turn", turn, -60.0, 60.0, "degrees per second")
+    check_time(seconds, fps)
     return _go(character, speed, turn, seconds, fps, seed, start, stop, run=0.0, name="walk")
 
 
@@ -48,9 +50,9 @@ def run(
     character: Character, speed: float = 3.0, turn: float = 0.0, seconds: float = 3.0, fps: float = 60.0, *, seed: int = 0
 ) -> Clip:
     """Run at `speed` (2.2 to 4 m/s) turning left by `turn` (degrees per second, -60 to 60) from the origin, facing -Y."""
-    _check("running speed", speed, 2.2, 4.0, "m/s")
-    _check("turn", turn, -60.0, 60.0, "degrees per second")
-    _check_time(seconds, fps)
+    check("running speed", speed, 2.2, 4.0, "m/s")
+    check("turn", turn, -60.0, 60.0, "degrees per second")
+    check_time(seconds, fps)
     return _go(character, speed, turn, seconds, fps, seed, False, False, run=1.0, name="run")
 
 
@@ -67,9 +69,9 @@ def walk_to_run(
 
     The change begins after a third of the time and takes about a third of it.
     """
-    _check("walking speed", walking, 0.6, 1.8, "m/s")
-    _check("running speed", running, 2.2, 4.0, "m/s")
-    _check_time(seconds, fps)
+    check("walking speed", walking, 0.6, 1.8, "m/s")
+    check("running speed", running, 2.2, 4.0, "m/s")
+    check_time(seconds, fps)
     body = figure(character)
     times = _times(seconds, fps)
     # People change to a run at about 2 m/s (Hreljac 1995).
@@ -92,14 +94,14 @@ def walk_along(
 
     path: points (N, 2) in metres that a smooth curve is laid through, or a callable from 0..1 to such points.
     """
-    _check("walking speed", speed, 0.6, 1.8, "m/s")
-    _check_time(1.0, fps)
+    check("walking speed", speed, 0.6, 1.8, "m/s")
+    check_time(1.0, fps)
     body = figure(character)
     curve = courses.through(path)
     rate = _inner_rate(fps)
     going = courses.from_rest_to_rest(curve, speed, rate, stand=1.5)
     seconds = float(going.times[-1]) - 0.6
-    return _made(body, going, fps, seconds, seed, go=0.15, stop=True, first=-0.5, name="walk along")
+    return _made(body, going, fps, seconds, seed, start=True, stop=True, first=-0.5, name="walk along")
 
 
 def _go(
@@ -121,12 +123,12 @@ def _go(
     # what comes before a clip that is under way lies on the same circle, not straight behind
     before = 0.0 if start else speed * (_PAD + 1.0)
     going = courses.steady(courses.arc(length, np.radians(turn) / speed, before), times, v)
-    go = 0.3 + 0.35 * ramp if start else None
-    return _made(body, going, fps, seconds, seed, go=go, stop=stop, run=run, name=name)
+    return _made(body, going, fps, seconds, seed, start=start, stop=stop, run=run, name=name)
 
 
 def _made(
-    body: Figure, course: Course, fps: float, seconds: float, seed: int, *, go: float | None = None, stop: bool = False,
+    body: Figure, course: Course, fps: float, seconds: float, seed: int, *, start: bool = False,
+    stop: bool = False,
     run: ArrayLike = 0.0, first: float = 0.0, name: str,
 ) -> Clip:  # fmt: skip
     """The clip from time `first` to `seconds` of a course that is sampled at a multiple of the frame rate."""
@@ -134,14 +136,18 @@ def _made(
     share = np.broadcast_to(np.asarray(run, dtype=float), times.shape)
     style = Style(course.speed / pace, share)
     # A first or last step is short but not slow: its rate belongs to the speed that is being left or reached.
-    brisk = Style(np.maximum(course.speed, 0.75 * float(np.max(course.speed))) / pace if go is not None or stop
+    brisk = Style(np.maximum(course.speed, 0.75 * float(np.max(course.speed))) / pace if start or stop
                   else course.speed / pace, share)  # fmt: skip
     rates = brisk.stride_rate / pace
     gait = Gait(
         style=lambda t: Style(np.interp(t, times, style.v), np.interp(t, times, share)),
         rate=lambda t: np.interp(t, times, rates),
         half_width=lambda s: _half_width(body, s),
+        scale=body.scale,
+        stand=abs(float(body.at("left_thigh")[0])),
     )
+    # the body tips forward before the first foot leaves the ground
+    go = float(np.interp(_TIP * body.scale, course.s, times)) if start else None
     steps = plan(course, gait, go, stop, first_phase=0.05)
     rate = 1.0 / (times[1] - times[0])
     turns, root = perform(body, course, steps, style, seed, rate)
@@ -165,15 +171,3 @@ def _times(seconds: float, fps: float) -> Array:
     """Times at the inner rate, from before the clip to after it, with 0 among them."""
     rate = _inner_rate(fps)
     return np.arange(-int(np.ceil(_PAD * rate)), int(np.ceil((seconds + _PAD) * rate)) + 1) / rate
-
-
-def _check(what: str, value: float, low: float, high: float, unit: str) -> None:
-    if not (np.isfinite(value) and low - 1e-9 <= value <= high + 1e-9):
-        raise BadValue(f"{what} must be between {low:g} and {high:g} {unit}, not {value:g}.")
-
-
-def _check_time(seconds: float, fps: float) -> None:
-    if not (np.isfinite(seconds) and 0.0 < seconds <= 600.0):
-        raise BadValue(f"a clip lasts between 0 and 600 seconds, not {seconds:g}.")
-    if not (np.isfinite(fps) and 5.0 <= fps <= 480.0):
-        raise BadValue(f"a clip has between 5 and 480 frames per second, not {fps:g}.")

@@ -1,0 +1,110 @@
+"""Standing at ease: both feet planted, the weight shifting from one leg to the other, breath, small looks around."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from elbowroom.character.body import Character
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.rotations import Array
+from elbowroom.locomotion import upper
+from elbowroom.locomotion.arguments import check_time
+from elbowroom.locomotion.feet import Foot, ease
+from elbowroom.locomotion.figure import SIDES, Figure, figure
+from elbowroom.locomotion.gait import Variation, leg, legs_of
+from elbowroom.locomotion.pelvis import height, turned
+from elbowroom.locomotion.steps import TOE_OUT
+from elbowroom.motion.clip import Clip
+
+BREATHS = 0.25  # per second at rest
+_SHIFT_EVERY = (3.0, 6.5)  # seconds between shifts of weight
+_LOOK_EVERY = (1.6, 4.5)  # seconds between looks elsewhere
+
+
+def idle(
+    character: Character, seconds: float = 8.0, fps: float = 60.0, *, seed: int = 0
+) -> Clip:
+    """Stand at the origin facing -Y, breathing, shifting weight now and then, arms hanging, gaze wandering a little."""
+    check_time(seconds, fps)
+    body = figure(character)
+    times = np.arange(int(round(seconds * fps)) + 1) / fps
+    wave = Variation(times, seed)
+    still = np.zeros(len(times))
+    lean = holds(times, seed, "weight", _SHIFT_EVERY, 1.3)  # -1 on the right leg, 1 on the left
+    breath = np.sin(2 * np.pi * BREATHS * times)
+    sway = 0.028 * body.scale * lean + 0.003 * wave.signal("sway")
+    place = np.stack([sway, 0.003 * wave.signal("rock", 0.1, 0.4) + 0.004 * np.abs(lean)], axis=-1)
+    pelvis = turned(
+        np.radians(1.5) * lean + np.radians(0.4) * wave.signal("pelvis turn"),
+        np.radians(-2.6) * lean,
+        still + np.radians(1.0),
+    )
+    feet = [planted(body, side, len(times), load) for side, load in (("left", 0.5 + 0.42 * lean), ("right", 0.5 - 0.42 * lean))]
+    knees = [np.radians(9.0) - np.radians(4.5) * sign * lean for sign in (1.0, -1.0)]
+    turns, root = stand(body, feet, knees, place, pelvis, fps)
+    chest_yaw = np.radians(-1.0) * lean + np.radians(0.8) * wave.signal("chest turn")
+    chest = turned(chest_yaw, np.radians(1.2) * lean, np.radians(1.5) - np.radians(0.9) * breath)
+    look = holds(times, seed, "look", _LOOK_EVERY, 0.7)
+    head = turned(
+        chest_yaw + np.radians(9.0) * look + np.radians(0.6) * wave.signal("head turn"),
+        np.radians(1.2) * look * lean + np.radians(0.5) * wave.signal("head roll"),
+        np.radians(4.0) + np.radians(2.0) * holds(times, seed, "nod", _LOOK_EVERY, 0.8) + np.radians(0.5) * breath,
+    )
+    turns |= upper.trunk(body, pelvis, chest, head)
+    rest = upper.hanging(len(times), body)
+    for side in SIDES:
+        drift = wave.signal(f"{side} arm", 0.08, 0.3)
+        sign = 1.0 if side == "left" else -1.0
+        pose = replace(
+            rest,
+            flexion=rest.flexion + np.radians(3.0) + np.radians(1.2) * drift,
+            abduction=rest.abduction + np.radians(0.7) * breath + np.radians(1.0) * np.maximum(sign * lean, 0.0),
+            elbow=rest.elbow + np.radians(1.5) * wave.signal(f"{side} elbow", 0.08, 0.3),
+        )
+        turns |= upper.arm(body, side, pose, chest, upper.upright(chest_yaw))
+        raised = rot.about([0.0, 1.0, 0.0], -np.radians(0.8) * breath)
+        raised = raised if side == "left" else upper.mirrored(raised)
+        turns[f"{side}_clavicle"] = rot.multiply(turns[f"{side}_clavicle"], raised)
+    return body.clip(turns, root, fps, "idle")
+
+
+def planted(body: Figure, side: str, n: int, load: Array | float, wide: float = 1.0, out: float = TOE_OUT) -> Foot:
+    """A foot that stands flat under its hip for N frames; `wide` times the hips' width, toes turned `out`."""
+    at = body.at(f"{side}_foot")
+    sign = 1.0 if side == "left" else -1.0
+    ankle = np.tile([wide * body.at(f"{side}_thigh")[0], at[1], at[2]], (n, 1))
+    still = np.zeros(n)
+    return Foot(ankle, still, still + sign * out, still, still + load, np.ones(n, dtype=bool))
+
+
+def stand(
+    body: Figure, feet: list[Foot], knees: list[Array], place: Array, pelvis: Array, fps: float
+) -> tuple[dict[str, Array], Array]:
+    """Turns of pelvis and legs, and pelvis positions (N, 3), over planted feet; place (N, 2) of the pelvis on the floor."""
+    n = len(place)
+    limbs = legs_of(body)
+    flat = np.concatenate([place, np.zeros((n, 1))], axis=-1)
+    hips = [rot.rotate(pelvis, body.at(f"{side}_thigh") - body.at("pelvis")) + flat for side in SIDES]
+    least = np.full(n, np.radians(3.0))
+    z = height(feet, limbs, hips, knees, fps, least, float(body.at("pelvis")[2]), np.zeros(n))
+    turns = {"pelvis": pelvis}
+    for side, limb, foot, hip in zip(SIDES, limbs, feet, hips, strict=True):
+        at = hip + z[:, None] * np.array([0.0, 0.0, 1.0])
+        turns |= leg(side, limb, foot, at, pelvis, np.zeros(n))
+    return turns, flat + z[:, None] * np.array([0.0, 0.0, 1.0])
+
+
+def holds(times: Array, seed: int, name: str, every: tuple[float, float], takes: float) -> Array:
+    """A value in -1..1 (N,) that rests, moves on smoothly within `takes` seconds, and rests again; made from a seed."""
+    rng = np.random.default_rng([seed, *name.encode()])
+    out = np.full(len(times), rng.uniform(-0.5, 0.5))
+    t, last = float(rng.uniform(0.4, every[1])), float(out[0])
+    while t < times[-1] + takes:
+        # away from where it is, so that each move is one
+        new = float(rng.uniform(0.35, 1.0)) * (-1.0 if last > 0 else 1.0) * (0.0 if rng.random() < 0.2 else 1.0)
+        out += (new - last) * ease((times - t) / takes)
+        last = new
+        t += takes + float(rng.uniform(*every))
+    return out
