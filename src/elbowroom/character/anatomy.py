@@ -1,21 +1,24 @@
 """Joint limits of any rig in anatomical terms, and poses expressed in these terms.
 
-The zero of a joint is the same for every rig: the rest pose with every bone turned by the smallest rotation to
-its canonical direction (arms straight out, legs straight down, spine up), then twisted so that elbow pits face the
-front, palms face down and knees bend straight back. So arms at 45 degrees, legs spread by 20 degrees or elbows bent
-at rest change nothing.
+The zero of a joint is the same for every rig: the rest pose with every bone turned by the smallest rotation
+to its canonical direction (arms straight out, legs straight down, spine up), then twisted so that elbow
+pits face the front, palms face down and knees bend straight back. So arms at 45 degrees, legs spread by 20
+degrees or elbows bent at rest change nothing.
 
 Signs of `JointLimit.coordinates` (x, y, z), right-handed, so y and z are mirrored between the sides:
 
 - spine, neck, head: x bends forwards, y to the left, z turns to the left.
-- clavicle, upper arm: x lowers (90 degrees is the hanging arm), y moves backwards on the left side and forwards on
-  the right, z turns inwards on the left and outwards on the right.
-- forearm: x flexes (from the outstretched arm the hand comes to the front), z pronates on the left and supinates on
-  the right; 0 is the palm facing down with the arm outstretched, which is half way between the two.
-- hand, fingers: x flexes towards the palm, y goes to the little finger's side on the left, to the thumb's on the right.
+- clavicle, upper arm: x lowers (90 degrees is the hanging arm), y moves backwards on the left side and
+  forwards on the right, z turns inwards on the left and outwards on the right.
+- forearm: x flexes (from the outstretched arm the hand comes to the front), z pronates on the left and
+  supinates on the right; 0 is the palm facing down with the arm outstretched, which is half way between the
+  two.
+- hand, fingers: x flexes towards the palm, y goes to the little finger's side on the left, to the thumb's
+  on the right.
 - thigh: x flexes (knee to the front), y moves to the right, z turns the toes to the right.
 - shin: x flexes (heel to the back), z turns the toes to the right.
-- foot: x lifts the toes, y turns the sole to the right, z turns the toes to the right (z points down to the sole).
+- foot: x lifts the toes, y turns the sole to the right, z turns the toes to the right (z points down to the
+  sole).
 - toes: x bends down. Eyes: x looks down, y to the left. Thumb: x bends towards palm and little finger.
 """
 
@@ -57,12 +60,13 @@ def limits_for(
     recorded: bool = False,
     poses: Array | None = None,
 ) -> tuple[JointLimit | None, ...]:
-    """A limit for each joint that plays a part, None for the others, the root and digits that are one joint only.
+    """A limit for each joint that plays a part, None for the others, the root and digits that are one joint
+    only.
 
-    front (3,) is the direction faced in the rest pose; `swing` says how the shoulder is bounded. `recorded` is for
-    rigs of motion capture and games: hinges get a little slack off their axis, and hands and feet get the twist of
-    the bone above them if sample `poses` (N, J, 4) show it there, or if there are none to tell. The poses also show
-    the true axes of elbows and knees.
+    front (3,) is the direction faced in the rest pose; `swing` says how the shoulder is bounded. `recorded`
+    is for rigs of motion capture and games: hinges get a little slack off their axis, and hands and feet
+    get the twist of the bone above them if sample `poses` (N, J, 4) show it there, or if there are none to
+    tell. The poses also show the true axes of elbows and knees.
     """
     front = np.asarray(front, dtype=float)
     twisting: set[str] = set()
@@ -95,7 +99,7 @@ def range_of(part: str) -> Range | None:
 
 
 def _whole_digit(part: str, roles: Mapping[str, int]) -> bool:
-    """Whether one joint stands for a whole finger or thumb (CMU): no joint of ours, and nothing is measured there."""
+    """Whether one joint stands for a whole finger or thumb (CMU): nothing is measured there."""
     return part[-1:] == "1" and part.startswith(("left_", "right_")) and part[:-1] + "2" not in roles
 
 
@@ -112,7 +116,7 @@ def _shared_out(part: str, row: Range, roles: Mapping[str, int]) -> Range:
 
 
 def _with_slack(part: str, row: Range, twists: bool) -> Range:
-    """The range for a recorded rig: room for its errors, and the twist of the bone above where it ends up here."""
+    """The range for a recorded rig: room for its errors, and the twist of the bone above if it is here."""
     wider = {f: getattr(row, f) + RECORDED_ERROR for f in ("bends", "straightens")}
     if row.kind == "hinge":
         wider |= {f: max(getattr(row, f), RECORDED_SLACK) for f in ("off_axis", "turns_out", "turns_in")}
@@ -138,8 +142,8 @@ def _limit(part: str, row: Range, pre: Array, post: Array, swing: SwingShape) ->
         )
     )
     right = part.startswith("right_")
-    # Outward turns are negative on the left (z out along the arm, or down the leg) and positive on the right and
-    # for the trunk, whose sides are alike.
+    # Outward turns are negative on the left (z out along the arm, or down the leg) and positive on the
+    # right and for the trunk, whose sides are alike.
     twist = (-turns_in, turns_out) if right else (-turns_out, turns_in)
     if row.kind == "hinge":
         return JointLimit("hinge", pre, post, flexion=(-straightens, bends), twist=twist, off_axis=off_axis)
@@ -153,7 +157,7 @@ def _limit(part: str, row: Range, pre: Array, post: Array, swing: SwingShape) ->
 
 
 def coordinates(character: Character, rotations: ArrayLike) -> dict[str, Array]:
-    """Poses (..., J, 4) in anatomical terms: part -> (..., 3) radians, for parts with limits; signs as above."""
+    """Poses (..., J, 4) in anatomical terms: part -> (..., 3) radians, where limited; signs as above."""
     q = np.asarray(rotations, dtype=float)
     out = {}
     for part, j in character.roles.items():
@@ -164,7 +168,7 @@ def coordinates(character: Character, rotations: ArrayLike) -> dict[str, Array]:
 
 
 def rotations(character: Character, terms: Mapping[str, ArrayLike], base: ArrayLike | None = None) -> Array:
-    """Local rotations (..., J, 4) from anatomical terms; joints not named keep `base` (default: the rest pose)."""
+    """Local rotations (..., J, 4) from anatomical terms; other joints keep `base` (default: rest)."""
     start = np.asarray(character.skeleton.rest if base is None else base, dtype=float)
     lead = np.broadcast_shapes(start.shape[:-2], *(np.shape(c)[:-1] for c in terms.values()))
     out = np.array(np.broadcast_to(start, (*lead, *start.shape[-2:])))

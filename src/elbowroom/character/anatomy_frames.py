@@ -27,7 +27,7 @@ _TELLING_TWIST = np.radians(4.0)
 
 @dataclass(frozen=True, eq=False)
 class Zero:
-    """Zero pose: world rotations (J, 4) of all joints, and each part's anatomical frame (quaternion) in it."""
+    """Zero pose: world rotations (J, 4) of all joints, and each part's anatomical frame (quaternion)."""
 
     world: Array
     frames: dict[str, Array]
@@ -38,7 +38,8 @@ def anatomical_zero(
 ) -> Zero:
     """Where all joints are zero, for a rig at rest facing `front` (3,).
 
-    `poses` (N, J, 4) may show hinge axes; `wrist_twists` says that the palm is turned at the wrist, not the forearm.
+    `poses` (N, J, 4) may show hinge axes; `wrist_twists` says that the palm is turned at the wrist, not the
+    forearm.
     """
     front = normalize(front * np.array([1.0, 1.0, 0.0]))
     left = np.cross(UP, front)
@@ -87,9 +88,11 @@ def anatomical_zero(
 def hinge_direction(
     skeleton: Skeleton, roles: Mapping[str, int], parts: tuple[str, str, str], poses: Array | None
 ) -> Array | None:
-    """Which way a hinge bends its lower bone, unit (3,) in the upper joint's frame; None where nothing shows it.
+    """Which way a hinge bends its lower bone, unit (3,) in the upper joint's frame; None where nothing
+    shows it.
 
-    `parts` are upper bone, lower bone and its end. Sample poses (N, J, 4) that bend decide; else the rest pose.
+    `parts` are upper bone, lower bone and its end. Sample poses (N, J, 4) that bend decide; else the rest
+    pose.
     """
     if any(p not in roles for p in parts):
         return None
@@ -141,7 +144,8 @@ def _direction(
 def carries_twist(
     skeleton: Skeleton, roles: Mapping[str, int], ends: tuple[str, str], poses: Array | None
 ) -> bool:
-    """Whether hands or feet are turned about the bone above them in sample poses: the twist is on the wrong joint.
+    """Whether hands or feet are turned about the bone above them in sample poses: the twist is on the wrong
+    joint.
 
     CMU's skeleton turns the palm at the wrist and the toes at the ankle.
     """

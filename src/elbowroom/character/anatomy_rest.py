@@ -43,10 +43,14 @@ for _s in SIDES:
         for _k in (1, 2):
             _ENDS[f"{_s}_{_f}{_k}"] = (f"{_s}_{_f}{_k + 1}",)
 
-# A pose counts as standing when legs and spine are this near to the vertical and arms are not raised above this.
+# A pose counts as standing when legs and spine are this near to the vertical and arms are not raised above
+# this.
 _LEGS_WITHIN, _SPINE_WITHIN, _ARMS_BELOW = np.radians([40.0, 35.0, 35.0])
 
 _NEARLY_AN_AXIS = float(np.cos(np.radians(5.0)))
+
+# How much a raised arm counts against a leaning leg.
+_ARMS_COUNT = 0.2
 
 # Height of the lowest joint (the ball of the foot) above the sole, as a share of stature.
 _SOLE = 0.012
@@ -72,8 +76,8 @@ def bone_end(skeleton: Skeleton, roles: Mapping[str, int], part: str) -> Array |
 def canonical_direction(part: str, now: Array, front: Array) -> Array | None:
     """Where a part's bone points in the straightened pose, (3,); None where it keeps following its parent.
 
-    Spine, neck: up. Thigh, shin: down. Arm, hand, fingers: out to the side. Foot: to the front, as steep as it is
-    (`now` is its present direction). Clavicle and thumb rest where they are.
+    Spine, neck: up. Thigh, shin: down. Arm, hand, fingers: out to the side. Foot: to the front, as steep as
+    it is (`now` is its present direction). Clavicle and thumb rest where they are.
     """
     left = np.cross(UP, front)
     side, _, rest = part.partition("_")
@@ -98,9 +102,10 @@ def straightened(
 ) -> Array:
     """World rotations (J, 4) after every bone is turned by the smallest rotation to its canonical direction.
 
-    `world` (J, 4) is the pose to start from, upright and facing `front`. Joints between the parts, and parts
-    without a canonical direction, follow their parents; each bone keeps the twist it has, unless `twists` gives
-    for its part a direction across the bone, in the joint's frame, and where that is to point in the world.
+    `world` (J, 4) is the pose to start from, upright and facing `front`. Joints between the parts, and
+    parts without a canonical direction, follow their parents; each bone keeps the twist it has, unless
+    `twists` gives for its part a direction across the bone, in the joint's frame, and where that is to
+    point in the world.
     """
     part_of_joint = {j: p for p, j in roles.items()}
     out = np.array(world)
@@ -127,7 +132,7 @@ def angle_about(axis: Array, a: Array, b: Array) -> float:
 
 
 def facing(skeleton: Skeleton, roles: Mapping[str, int]) -> tuple[Array, list[str]]:
-    """Direction faced in the rest pose, horizontal unit vector (3,), from hips and shoulders; checked with the toes."""
+    """Direction faced at rest, a level unit vector (3,), from hips and shoulders, else from the feet."""
     positions = skeleton.T_rest[:, :3, 3]
     front = _front_of(roles, positions)
     toes = forward_of_feet(roles, positions)
@@ -153,7 +158,10 @@ def _front_of(roles: Mapping[str, int], positions: Array) -> Array | None:
 
 
 def standing_error(skeleton: Skeleton, roles: Mapping[str, int], positions: Array) -> tuple[float, bool]:
-    """How far joint positions (J, 3) are from standing: summed angles of legs and spine (radians), and whether it will do."""
+    """How far joint positions (J, 3) are from standing, and whether they will do.
+
+    The first is a weighted sum of the angles of legs, spine and arms, in radians.
+    """
     total, good = 0.0, True
 
     def lean(a: str, b: str, towards: Array) -> float | None:
@@ -171,6 +179,7 @@ def standing_error(skeleton: Skeleton, roles: Mapping[str, int], positions: Arra
         hand = f"{side}_hand" if f"{side}_hand" in roles else f"{side}_forearm"
         raised = lean(f"{side}_upper_arm", hand, UP)
         if raised is not None:
+            total += _ARMS_COUNT * (np.pi - raised)  # raised arms lift the collar bones
             good = good and raised > np.pi / 2 - _ARMS_BELOW
     top = next((p for p in ("head", "neck", "chest") if p in roles), None)
     spine = lean("pelvis", top, UP) if top else None
@@ -208,7 +217,7 @@ def meaningful_rest(
         if np.linalg.norm(lean) > 1e-6:
             world = multiply(arc(lean, UP), world)
     made = replace(skeleton, rest=skeleton.local(straightened(skeleton, roles, world, goal)))
-    told = "the rig's zero pose is no standing pose; a rest pose was made from the most upright frame of the clip."
+    told = "the rig's zero pose does not stand; a rest pose was made from the most upright frame of the clip."
     return _on_the_floor(made, roles), [told]
 
 
@@ -225,7 +234,7 @@ def _on_the_floor(skeleton: Skeleton, roles: Mapping[str, int]) -> Skeleton:
 
 
 def frame(z: Array, bends_to: Array) -> Array:
-    """Quaternion of the anatomical frame with z along the bone whose positive x turn moves z towards `bends_to`."""
+    """Frame (quaternion) with z along the bone; a positive turn about x moves z towards `bends_to`."""
     z = normalize(z)
     x = normalize(np.cross(z, bends_to))
     return from_matrix(np.stack([x, np.cross(z, x), z], axis=-1))

@@ -16,8 +16,9 @@ def fit_shapes(
 ) -> tuple[Shape, ...]:
     """Collision shapes per segment, named after its role, else after its joint.
 
-    With a skin they enclose, in the rest pose, every piece of it that the segment owns. Without, radii follow from
-    stature: `height` in metres, or what the length of the legs says. A part may have several shapes.
+    With a skin they enclose, in the rest pose, every piece of it that the segment owns. Without, radii
+    follow from stature: `height` in metres, or what the length of the legs says. A part may have several
+    shapes.
     """
     if skin is not None and len(skin.vertices):
         return shapes_from_skin(skeleton, roles, skin)

@@ -1,10 +1,10 @@
 """Shapes for a rig without skin: its bones, with girths and breadths from published anthropometry.
 
-Sizes are shares of stature, the mean of women and men in ANSUR II (Gordon C. C. et al. 2014, 2012 Anthropometric
-Survey of U.S. Army Personnel, NATICK/TR-15/007); a girth gives the radius of a circle of that circumference, and a limb
-gets its largest girth where it is that thick, so that nothing passes by being thin. Lengths of hand and foot beyond the last joint and
-the share of the legs in stature are from Winter D. A. (2009), Biomechanics and Motor Control of Human Movement, 4th
-ed., figure 4.1.
+Sizes are shares of stature, the mean of women and men in ANSUR II (Gordon C. C. et al. 2014, 2012
+Anthropometric Survey of U.S. Army Personnel, NATICK/TR-15/007); a girth gives the radius of a circle of
+that circumference, and a limb gets its largest girth where it is that thick, so that nothing passes by
+being thin. Lengths of hand and foot beyond the last joint and the share of the legs in stature are from
+Winter D. A. (2009), Biomechanics and Motor Control of Human Movement, 4th ed., figure 4.1.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ RADIUS = {
     "clavicle": 0.034,
 }
 
-# Limbs that taper get that radius only so far along the bone, and along all of it the radius of the slim end: wrist
-# 155 / 176, knee 365 / 390, ankle 215 / 229 mm round.
+# Limbs that taper get that radius only so far along the bone, and along all of it the radius of the slim
+# end: wrist 155 / 176, knee 365 / 390, ankle 215 / 229 mm round.
 TAPER = {"forearm": (0.6, 0.017), "thigh": (0.6, 0.038), "shin": (0.6, 0.022)}
 
-# Breadth (left to right) and depth (front to back) as shares of stature: chest 0.165 by 0.147, waist 0.185 by 0.134,
-# hip 0.205 by 0.142, head 0.089 by 0.115 with 0.131 from chin to crown.
+# Breadth (left to right) and depth (front to back) as shares of stature: chest 0.165 by 0.147, waist 0.185
+# by 0.134, hip 0.205 by 0.142, head 0.089 by 0.115 with 0.131 from chin to crown.
 TRUNK = {
     "chest": (0.172, 0.147),
     "spine2": (0.178, 0.138),
@@ -73,7 +73,8 @@ def shapes_from_bones(
 ) -> tuple[Shape, ...]:
     """Capsules for limbs, neck and head, stacks of lying capsules for the trunk, boxes for hands and feet.
 
-    They are laid out in the anatomical zero pose, where limbs are straight and feet flat, and carried from there.
+    They are laid out in the anatomical zero pose, where limbs are straight and feet flat, and carried from
+    there.
     """
     front, _ = facing(skeleton, roles)
     builder = _Builder(skeleton, roles, np.asarray(front), height or stature(skeleton, roles))
@@ -147,7 +148,7 @@ class _Builder:
             self.rod(part, middle + z * UP - across, middle + z * UP + across, radius)
 
     def above(self, part: str) -> Array:
-        """Where a piece of the trunk ends: the next joint up; for the chest the shoulders, a little below their top."""
+        """Where a piece of the trunk ends: the next joint; for the chest the height of neck or shoulders."""
         order = ("pelvis", "spine1", "spine2", "chest")
         here = self.T[self.roles[part], :3, 3]
         for upper in order[order.index(part) + 1 :]:
@@ -191,7 +192,7 @@ class _Builder:
             self.rod(part, here, end, RADIUS[plain])
 
     def hand(self, part: str, side: str) -> None:
-        """Flat box along the hand: the palm where the fingers have shapes of their own, else the whole hand."""
+        """Flat box along the hand: the palm where fingers have their own shapes, else the whole hand."""
         out = self.left if side == "left" else -self.left
         jointed = any(f"{side}_{f}2" in self.roles for f in FINGERS[1:])
         length = (PALM_LENGTH if jointed else HAND_LENGTH) * self.height

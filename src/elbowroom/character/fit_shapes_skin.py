@@ -1,10 +1,11 @@
 """Shapes that enclose a skin, segment by segment, as tightly as a few simple convex shapes can.
 
-A segment owns the vertices whose largest weight is its joint's (joints that only help, such as twist bones, lips and
-eyes, count to the joint that carries them), and its half of every triangle that it shares with a neighbour, so
-that the union of all shapes covers the whole surface in the rest pose. Each segment gets the capsule of least
-volume around its points where that stays near to the skin (fingers, slim limbs), else their convex hull with at most
-64 corners: a capsule around a trunk, a foot or a tapering thigh would be 2 to 3 times as large as the hull.
+A segment owns the vertices whose largest weight is its joint's (joints that only help, such as twist bones,
+lips and eyes, count to the joint that carries them), and its half of every triangle that it shares with a
+neighbour, so that the union of all shapes covers the whole surface in the rest pose. Each segment gets the
+capsule of least volume around its points where that stays near to the skin (fingers, slim limbs), else
+their convex hull with at most 64 corners: a capsule around a trunk, a foot or a tapering thigh would be 2
+to 3 times as large as the hull.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.geometry.shapes import Shape, capsule
 
-# A capsule is taken if the skin is on average this near below its surface, as a share of the body's height (5 mm for
-# an adult); beyond, the hull is worth its corners.
+# A capsule is taken if the skin is on average this near below its surface, as a share of the body's height
+# (5 mm for an adult); beyond, the hull is worth its corners.
 _NEAR = 0.003
 # Before it is fitted well a capsule has about this many times the gap.
 _FITTING_GAINS = 2.5
@@ -54,8 +55,9 @@ def shapes_from_skin(skeleton: Skeleton, roles: Mapping[str, int], skin: Skin) -
 def carriers(skeleton: Skeleton, roles: Mapping[str, int]) -> NDArray[np.int64]:
     """For each joint the joint whose segment it belongs to, (J,).
 
-    A joint with a part, or with one below it, carries itself. What hangs on a part without being one (twist bones,
-    lips), and the eyes, is carried by that part; what hangs elsewhere (the free feet of a control rig) by itself.
+    A joint with a part, or with one below it, carries itself. What hangs on a part without being one (twist
+    bones, lips), and the eyes, is carried by that part; what hangs elsewhere (the free feet of a control
+    rig) by itself.
     """
     own = np.zeros(len(skeleton), dtype=bool)
     parts = {j for part, j in roles.items() if not part.endswith("_eye")}
@@ -94,7 +96,8 @@ def owned_points(vertices: Array, faces: NDArray[np.int32], owner: NDArray[np.in
 def enclosing_shape(name: str, joint: int, points: Array, near: float) -> Shape:
     """A capsule or a convex mesh around points (N, 3) in the joint's frame.
 
-    The capsule if the points are on average at most `near` metres below its surface, or if they span no volume.
+    The capsule if the points are on average at most `near` metres below its surface, or if they span no
+    volume.
     """
     try:
         hull = ConvexHull(points)
@@ -138,7 +141,7 @@ def least_capsule(points: Array, steps: int = 260) -> tuple[Array, Array, float]
 
 
 def _capsule_around(points: Array, x: Array) -> tuple[float, Array, Array, float]:
-    """Volume, ends and radius of the capsule about the line that x gives: tilt (2), offset (2), extra radius."""
+    """Volume, ends, radius of the capsule about a line: tilt (2), offset (2), extra radius."""
     axis = np.array([x[0], x[1], 1.0]) / np.sqrt(x[0] * x[0] + x[1] * x[1] + 1.0)
     base = np.array([x[2], x[3], 0.0])
     rel = points - base
@@ -170,8 +173,8 @@ def convex_mesh(points: Array) -> Mesh:
 def simpler_hull(points: Array, hull: ConvexHull) -> Mesh:
     """A convex mesh of at most 64 corners that still holds every point.
 
-    It is the body between a few of the hull's own planes: those that differ most, larger facets first. Planes have
-    two corners less than twice their number, which bounds the corners.
+    It is the body between a few of the hull's own planes: those that differ most, larger facets first.
+    Planes have two corners less than twice their number, which bounds the corners.
     """
     normals = hull.equations[:, :3]
     corners = points[hull.simplices]

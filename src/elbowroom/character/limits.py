@@ -1,12 +1,15 @@
 """Joint limits in anatomical terms: swing and twist, flexion and twist, for any rig.
 
-A joint's local rotation is written as  q = pre * A * post  with A in the joint's anatomical frame: z along the
-bone, x the flexion axis, y the rest of a right-handed frame; A = identity is the joint's zero. Two ways to write A:
+A joint's local rotation is written as  q = pre * A * post  with A in the joint's anatomical frame: z along
+the bone, x the flexion axis, y the rest of a right-handed frame; A = identity is the joint's zero. Two ways
+to write A:
 
-- ball, swing:  A = swing(sx, sy) * twist(z).  The swing vector (sx, sy, 0) is axis times angle and lies across the
-  bone; the twist turns about the moved bone (Grassia 1998; Kallmann 2005 writes R = R_twist R_swing for row
-  vectors). Singular at |swing| = pi, so zero must lie well inside the range: the shoulder's is the outstretched arm.
-- hinge:  A = Rx(flexion) * Ry(off-axis) * Rz(twist).  A real hinge has no off-axis part; recorded ones have some.
+- ball, swing:  A = swing(sx, sy) * twist(z).  The swing vector (sx, sy, 0) is axis times angle and lies
+  across the bone; the twist turns about the moved bone (Grassia 1998; Kallmann 2005 writes R = R_twist
+  R_swing for row vectors). Singular at |swing| = pi, so zero must lie well inside the range: the shoulder's
+  is the outstretched arm.
+- hinge:  A = Rx(flexion) * Ry(off-axis) * Rz(twist).  A real hinge has no off-axis part; recorded ones have
+  some.
 
 Coordinates of a joint are always three numbers in radians: (sx, sy, twist) or (flexion, off-axis, twist).
 """
@@ -34,9 +37,10 @@ EPS = 1e-9
 class JointLimit:
     """Range of one joint. Angles in radians.
 
-    `swing` holds the radii of the spherical ellipse towards -x, +x, -y, +y (each quadrant its own ellipse, so the
-    range may be lopsided about zero); `polygon` (K, 2), where given, replaces it: a spherical polygon in swing
-    coordinates, star-shaped about zero. `flexion`, `off_axis` are for hinges, `twist` is for all.
+    `swing` holds the radii of the spherical ellipse towards -x, +x, -y, +y (each quadrant its own ellipse,
+    so the range may be lopsided about zero); `polygon` (K, 2), where given, replaces it: a spherical
+    polygon in swing coordinates, star-shaped about zero. `flexion`, `off_axis` are for hinges, `twist` is
+    for all.
     """
 
     kind: Kind
@@ -111,9 +115,10 @@ class JointLimit:
         x, y = np.cos(angle), np.sin(angle)
         if self.polygon is not None:
             return _polygon_radius(self.polygon, x, y)
-        rx = np.where(x < 0, self.swing[0], self.swing[1])
-        ry = np.where(y < 0, self.swing[2], self.swing[3])
-        return rx * ry / np.maximum(np.hypot(ry * x, rx * y), 1e-12)
+        # an ellipse without width is still a line
+        rx = np.maximum(np.where(x < 0, self.swing[0], self.swing[1]), EPS)
+        ry = np.maximum(np.where(y < 0, self.swing[2], self.swing[3]), EPS)
+        return rx * ry / np.hypot(ry * x, rx * y)
 
     def sample(self, rng: np.random.Generator, n: int) -> Array:
         """`n` local rotations within the range, (n, 4): uniform over the swing area and the twist range."""
@@ -140,7 +145,7 @@ class JointLimit:
 
 
 def _polygon_radius(polygon: Array, x: Array, y: Array) -> Array:
-    """Distance from the origin to the polygon's edge along (x, y); the polygon is star-shaped about the origin."""
+    """Distance from the origin to the edge of a polygon, star-shaped about it, along (x, y)."""
     a, b = polygon, np.roll(polygon, -1, axis=0)
     start = np.arctan2(a[:, 1], a[:, 0])
     k = np.searchsorted(start, np.arctan2(y, x), side="right") - 1  # -1 wraps to the last edge
@@ -159,7 +164,7 @@ def clamp_pose(limits: Sequence[JointLimit | None], rotations: ArrayLike) -> Arr
 
 
 def pose_excess(limits: Sequence[JointLimit | None], rotations: ArrayLike) -> Array:
-    """How far each joint of poses (..., J, 4) is outside of its range, radians, (..., J); 0 where unlimited."""
+    """How far each joint of poses (..., J, 4) is out of its range, radians, (..., J); 0 where unlimited."""
     q = np.asarray(rotations, dtype=float)
     out = np.zeros(q.shape[:-1])
     for j, limit in enumerate(limits):

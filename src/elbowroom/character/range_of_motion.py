@@ -3,23 +3,23 @@
 Sources, by the letters used in the table:
 
 A  American Academy of Orthopaedic Surgeons (1965), Joint Motion: Method of Measuring and Recording.
-B  Boone D. C., Azen S. P. (1979), Normal range of motion of joints in male subjects, J. Bone Joint Surg. 61-A,
-   756-759.
-C  Bennell K. et al. (1998), Intra-rater and inter-rater reliability of a weight-bearing lunge measure of ankle
-   dorsiflexion, Aust. J. Physiother. 44, 175-180.
-E  Engin A. E., Tuemer S. T. (1989), Three-dimensional kinematic modelling of the human shoulder complex, parts I
-   and II, J. Biomech. Eng. 111, 107-121.
+B  Boone D. C., Azen S. P. (1979), Normal range of motion of joints in male subjects, J. Bone Joint Surg.
+   61-A, 756-759.
+C  Bennell K. et al. (1998), Intra-rater and inter-rater reliability of a weight-bearing lunge measure of
+   ankle dorsiflexion, Aust. J. Physiother. 44, 175-180.
+E  Engin A. E., Tuemer S. T. (1989), Three-dimensional kinematic modelling of the human shoulder complex,
+   parts I and II, J. Biomech. Eng. 111, 107-121.
 K  Kapandji I. A., The Physiology of the Joints, vols 1-3.
-M  McGinley J. L. et al. (2009), The reliability of three-dimensional kinematic gait measurements: a systematic
-   review, Gait Posture 29, 360-369.
+M  McGinley J. L. et al. (2009), The reliability of three-dimensional kinematic gait measurements: a
+   systematic review, Gait Posture 29, 360-369.
 N  NASA-STD-3000, Man-Systems Integration Standards, vol. 1, section 3.3.2 (joint motion).
 S  Soucie J. M. et al. (2011), Range of motion measurements: reference values and a database for comparison
    studies, Haemophilia 17, 500-507.
 W  White A. A., Panjabi M. M. (1990), Clinical Biomechanics of the Spine, 2nd ed., tables of representative
    rotations per vertebral joint.
 
-The figures say what healthy adults can reach, not what they mostly use. A ball joint's four directions are the half
-axes of four quarter ellipses, so what lies between two extremes is less than both (Kallmann 2005).
+The figures say what healthy adults can reach, not what they mostly use. A ball joint's four directions are
+the half axes of four quarter ellipses, so what lies between two extremes is less than both (Kallmann 2005).
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from elbowroom.character.limits import Kind
 class Range:
     """Range of a joint in degrees about its zero, all positive; `sources` are letters of the list above.
 
-    `bends` is anatomical flexion (for the shoulder: lowering from the outstretched arm), `straightens` the other
-    way in the same plane; `out` is away from the middle of the body (arm: backwards; trunk: to the left), `back_in`
-    the other way; `turns_out` and `turns_in` are outward and inward rotation about the bone (supination and
-    pronation for the forearm). `off_axis` is how far a hinge may leave its plane.
+    `bends` is anatomical flexion (for the shoulder: lowering from the outstretched arm), `straightens` the
+    other way in the same plane; `out` is away from the middle of the body (arm: backwards; trunk: to the
+    left), `back_in` the other way; `turns_out` and `turns_in` are outward and inward rotation about the
+    bone (supination and pronation for the forearm). `off_axis` is how far a hinge may leave its plane.
     """
 
     kind: Kind
@@ -50,11 +50,12 @@ class Range:
     sources: str = ""
 
 
-# Zero: spine and neck upright, legs straight down, arms straight out to the sides with palms down and elbow pits
-# to the front, feet flat, fingers straight.
+# Zero: spine and neck upright, legs straight down, arms straight out to the sides with palms down and elbow
+# pits to the front, feet flat, fingers straight.
 RANGES: dict[str, Range] = {
-    # Trunk, after the sums over vertebral joints in W: the lumbar part bends most, the chest turns most. Together
-    # they allow what A measures for the whole (flexion 80, extension 25, to each side 35, turn 45).
+    # Trunk, after the sums over vertebral joints in W: the lumbar part bends most, the chest turns most.
+    # Together they allow what A measures for the whole (flexion 80, extension 25, to each side 35, turn
+    # 45).
     "spine1": Range("ball", 45, 20, 20, 20, 10, 10, sources="A W"),
     "spine2": Range("ball", 30, 15, 20, 20, 15, 15, sources="A W"),
     "chest": Range("ball", 25, 20, 20, 20, 30, 30, sources="A W"),
@@ -66,22 +67,25 @@ RANGES: dict[str, Range] = {
     "eye": Range("swing", 45, 40, 45, 45, sources="N"),
     # Shoulder girdle (K): up 40, down 10, backwards 25, forwards 30, as angles of the collar bone.
     "clavicle": Range("swing", 12, 40, 25, 30, sources="K E"),
-    # Shoulder, from the outstretched arm: down 90 to hang and 35 more across the body; up 90 to vertical with the
-    # help of the girdle (A: 180 in all); to the front 135 (A), which is 45 past the front. To the back A has 45 for
-    # the outstretched arm and 50-60 for the hanging one (B: 62): a quarter ellipse that reaches the second must
-    # allow more of the first; the polygon below keeps both. Outward turn: 90 (A) and 20 more for the arm stretched
-    # to the front, where elbows point down and out.
+    # Shoulder, from the outstretched arm: down 90 to hang and 35 more across the body; up 90 to vertical
+    # with the help of the girdle (A: 180 in all); to the front 135 (A), which is 45 past the front. To the
+    # back A has 45 for the outstretched arm and 50-60 for the hanging one (B: 62): a quarter ellipse that
+    # reaches the second must allow more of the first; the polygon below keeps both. Outward turn: 90 (A)
+    # and 20 more for the arm stretched to the front, where elbows point down and out.
     "upper_arm": Range("ball", 125, 90, 78, 135, 110, 90, sources="A B K E"),
-    # Elbow (A, B): 145, up to 150 (S); past straight by 10 at most (S). Turning the palm 80-90 both ways (A, B).
+    # Elbow (A, B): 145, up to 150 (S); past straight by 10 at most (S). Turning the palm 80-90 both ways
+    # (A, B).
     "forearm": Range("hinge", 150, 10, turns_out=90, turns_in=90, sources="A B S"),
     # Wrist (A: 80, 70, 30, 20; B: 76, 75, 36, 22); `out` is to the little finger's side.
     "hand": Range("swing", 80, 75, 36, 22, sources="A B"),
-    # Hip (A, B): flexion 120, extension 30, out 45, in 30, rotation 45 both ways.
-    "thigh": Range("ball", 125, 30, 50, 30, 45, 45, sources="A B S"),
-    # Knee: 140 (A), 160 when squatting (K), past straight by 10 at most (S); turning 40 out and 30 in when bent (K).
+    # Hip: flexion 120 (A, B), 130-145 with bent knees (K); extension 30, out 45-55, in 30 (A, N); outward
+    # turn 60 (K), inward 45 (A). Squatting with the knees apart needs the outer ends of these together.
+    "thigh": Range("ball", 130, 30, 55, 30, 60, 45, sources="A B K N"),
+    # Knee: 140 (A), 160 when squatting (K), past straight by 10 at most (S); turning 40 out and 30 in when
+    # bent (K).
     "shin": Range("hinge", 160, 10, turns_out=35, turns_in=30, sources="A S K"),
-    # Ankle: toes up 20 (A), 38 (N), 40-50 under the body's weight (C); down 50 (A); sole outwards 20 (A) to 30 (K),
-    # inwards 35 (A).
+    # Ankle: toes up 20 (A), 38 (N), 40-50 under the body's weight (C); down 50 (A); sole outwards 20 (A) to
+    # 30 (K), inwards 35 (A).
     "foot": Range("swing", 45, 55, 28, 35, sources="A C K N"),
     # Joints of the toes (A): down 45, up 70.
     "toes": Range("hinge", 45, 70, sources="A"),
@@ -95,17 +99,19 @@ RANGES: dict[str, Range] = {
     "thumb3": Range("hinge", 80, 20, sources="A"),
 }
 
-# Turning of the foot itself to the side, outwards and inwards (K: 35-45 in all), for rigs that do it at the ankle.
+# Turning of the foot itself to the side, outwards and inwards (K: 35-45 in all), for rigs that do it at the
+# ankle.
 FOOT_TURN = 20.0
 
 # Joint angles from markers are off by up to about this much, in degrees (M).
 RECORDED_ERROR = 5.0
 
-# What recorded hinges show off their axis, and recorded swings about theirs: error of both ends, and soft tissue.
+# What recorded hinges show off their axis, and recorded swings about theirs: error of both ends, and soft
+# tissue.
 RECORDED_SLACK = 12.0
 
-# Reach cone of the shoulder as a spherical polygon about the outstretched arm, simplified from the outlines in E
-# and K: (lowered, to the front) in degrees of swing.
+# Reach cone of the shoulder as a spherical polygon about the outstretched arm, simplified from the outlines
+# in E and K: (lowered, to the front) in degrees of swing.
 SHOULDER_POLYGON: tuple[tuple[float, float], ...] = (
     *((125, 0), (120, 45), (95, 95), (60, 125), (0, 138), (-45, 110), (-75, 60), (-92, 0)),
     *((-80, -22), (-45, -34), (0, -47), (32, -64), (58, -72), (90, -50)),

@@ -1,8 +1,9 @@
 """Any humanoid rig becomes a character: which joint plays which part, by names and by geometry.
 
-Roles carry the built-in person's joint names. Names are tried first, limb by limb along the tree; a limb whose
-names say nothing ('arm_joint_L_3') is found from the shape of the tree and the rest positions. The trunk is always
-read from the tree: the pelvis is the joint that carries both legs and the spine, whatever its name.
+Roles carry the built-in person's joint names. Names are tried first, limb by limb along the tree; a limb
+whose names say nothing ('arm_joint_L_3') is found from the shape of the tree and the rest positions. The
+trunk is always read from the tree: the pelvis is the joint that carries both legs and the spine, whatever
+its name.
 """
 
 from __future__ import annotations
@@ -17,10 +18,13 @@ from elbowroom.character.anatomy import limits_for
 from elbowroom.character.anatomy_rest import facing, meaningful_rest
 from elbowroom.character.body import Chain, ChainKind, Character
 from elbowroom.character.fit_shapes import fit_shapes
+from elbowroom.character.fit_shapes_bones import stature
+from elbowroom.character.masses import masses_for
 from elbowroom.character.rig_geometry import ancestors, common_ancestor
 from elbowroom.character.rig_names import FINGERS, NamedPart, finger_of, part_of
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.character.skin import Skin
+from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 
 SIDES = ("left", "right")
@@ -37,8 +41,8 @@ def as_character(
 ) -> Character:
     """The character that a rig is.
 
-    `poses` (N, J, 4) are sample local rotations from a clip: they give a rest pose to rigs whose zero pose is none
-    (ACCAD) and show the true axes of elbows and knees. Joint positions are in metres, +Z up.
+    `poses` (N, J, 4) are sample local rotations from a clip: they give a rest pose to rigs whose zero pose
+    is none (ACCAD) and show the true axes of elbows and knees. Joint positions are in metres, +Z up.
     """
     told = list(notes)
     samples = None if poses is None else np.asarray(poses, dtype=float).reshape(-1, len(skeleton), 4)
@@ -48,13 +52,23 @@ def as_character(
     told += made
     front, faced = facing(skeleton, roles)
     told += faced
+    height = stature(skeleton, roles)
+    if skin is not None and len(skin.vertices):
+        height = float(np.ptp(skin.posed(skeleton.T_rest)[:, 2]))
+    masses = None
+    if {"left_thigh", "right_thigh", "chest"} <= set(roles):
+        try:
+            masses = masses_for(skeleton, roles, height)
+        except BadValue as why:
+            told.append(f"masses are not known: {why}")
     return Character(
         name=name,
         skeleton=skeleton,
         roles=roles,
         limits=limits_for(skeleton, roles, front, recorded=True, poses=samples),
         chains=chains_for(skeleton, roles),
-        shapes=fit_shapes(skeleton, roles, skin),
+        shapes=fit_shapes(skeleton, roles, skin, height),
+        masses=masses,
         skin=skin,
         front=front,
         notes=tuple(dict.fromkeys(told)),
@@ -169,7 +183,7 @@ def _arm(skeleton: Skeleton, named: Sequence[NamedPart], side: str, roles: Roles
 
 
 def _numbered_alike(skeleton: Skeleton, named: Sequence[NamedPart], word: str) -> bool:
-    """Whether joints of one limb differ by number only ('leg_joint_L_1' to 5), so that names do not tell them apart."""
+    """Whether joints of one limb differ by number only ('leg_joint_L_1' to 5): names tell nothing."""
     hits = [j for j, p in enumerate(named) if p.part == word]
     return any(a in ancestors(skeleton, b) for a in hits for b in hits)
 
@@ -190,7 +204,7 @@ def _trunk(skeleton: Skeleton, roles: Roles) -> None:
     carrier = common_ancestor(skeleton, arms) if len(arms) > 1 else pelvis
     if carrier in arms:
         carrier = int(skeleton.parents[carrier])
-    up = [j for j in reversed(ancestors(skeleton, roles["head"]))] if "head" in roles else []
+    up = ancestors(skeleton, roles["head"])[::-1] if "head" in roles else ()
     line = [j for j in up if pelvis in ancestors(skeleton, j)] or [
         j for j in (*reversed(ancestors(skeleton, carrier)), carrier) if pelvis in ancestors(skeleton, j)
     ]

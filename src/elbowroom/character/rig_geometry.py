@@ -1,4 +1,4 @@
-"""What the shape of a skeleton tells: limbs where names are silent, and doubts where names and shape disagree."""
+"""What the shape of a skeleton tells: limbs where names are silent, doubts where the two disagree."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def common_ancestor(skeleton: Skeleton, joints: Sequence[int]) -> int:
 
 
 def upright_positions(skeleton: Skeleton, poses: Array | None = None) -> Array:
-    """Joint positions (J, 3) in whichever pose stands tallest: the rest pose, or one of the samples (N, J, 4)."""
+    """Joint positions (J, 3) in the tallest pose: the rest pose or one of the samples (N, J, 4)."""
     at_rest = skeleton.T_rest[:, :3, 3]
     if poses is None or not len(poses):
         return at_rest
@@ -45,11 +45,12 @@ def upright_positions(skeleton: Skeleton, poses: Array | None = None) -> Array:
 
 
 def limbs_by_shape(skeleton: Skeleton, positions: Array) -> dict[str, int]:
-    """Legs, arms and head from the tree and the joint positions (J, 3), +Z up; empty where it looks like no person.
+    """Legs, arms and head from the tree and the joint positions (J, 3), +Z up; empty where it looks like no
+    person.
 
-    Legs: the pair of low tips that are farthest apart along the tree; they part at the pelvis. Arms: among the tips
-    above, the pair that mirrors each other best and lies farthest to the sides. Head: the highest tip that is left.
-    Left and right follow from the feet, which point forwards from the ankles.
+    Legs: the pair of low tips that are farthest apart along the tree; they part at the pelvis. Arms: among
+    the tips above, the pair that mirrors each other best and lies farthest to the sides. Head: the highest
+    tip that is left. Left and right follow from the feet, which point forwards from the ankles.
     """
     tips = [j for j in range(len(skeleton)) if not skeleton.children[j]]
     legs = _legs(skeleton, positions, tips)

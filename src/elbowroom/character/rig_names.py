@@ -1,10 +1,10 @@
 """Which part of a body a joint's name speaks of, and on which side.
 
-Names differ in prefix ('mixamorig:LeftArm', 'J_Bip_L_UpperArm', 'Bip01 L UpperArm', 'DEF-upper_arm.L'), in how the
-side is written ('Left', 'L', 'lfemur', 'upperarm_l') and in the word for the part ('LeftUpLeg', 'lfemur',
-'L Thigh'). A name is cut into lower-case words, the side and the number are taken out, and the rest is looked up.
-Some words mean different joints in different rigs ('shoulder', 'hip', 'leg'): they keep a part of their own here,
-and the tree decides (see `rig`).
+Names differ in prefix ('mixamorig:LeftArm', 'J_Bip_L_UpperArm', 'Bip01 L UpperArm', 'DEF-upper_arm.L'), in
+how the side is written ('Left', 'L', 'lfemur', 'upperarm_l') and in the word for the part ('LeftUpLeg',
+'lfemur', 'L Thigh'). A name is cut into lower-case words, the side and the number are taken out, and the
+rest is looked up. Some words mean different joints in different rigs ('shoulder', 'hip', 'leg'): they keep
+a part of their own here, and the tree decides (see `rig`).
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ _LEFT, _RIGHT = {"l", "left", "lf", "lt"}, {"r", "right", "rt", "rg"}
 
 @dataclass(frozen=True)
 class NamedPart:
-    """What a joint's name says: `part` is one of the words above, '' if unknown; `digits` are its numbers as text."""
+    """What a joint's name says: `part` is a key of `_WORDS` or '', `digits` are its numbers as text."""
 
     part: str
     side: Side
@@ -185,7 +185,7 @@ def part_of(name: str) -> NamedPart:
 
 
 def finger_of(named: NamedPart, counts_from_one: bool) -> str:
-    """Finger that a name speaks of, '' if none; numbered ones ('Finger12', 'finger2-1') by their first digit."""
+    """Finger that a name means, '' if none; numbered ones ('Finger12', 'finger2-1') by the first digit."""
     if named.part in FINGERS:
         return named.part
     if named.part == "finger" and named.digits:
