@@ -89,7 +89,7 @@ def _recorded(server: viser.ViserServer, world: World, times: Array, pause: floa
             shadow_opacity=0.2,
         )
     for name, mesh in zip(accepted_names(world.static), world.static.values(), strict=True):
-        shown = split_at_creases(mesh)
+        shown, _ = split_at_creases(mesh)
         if len(shown.faces):
             scene.add_mesh_simple(
                 f"/static/{name}", shown.vertices, shown.faces, color=srgb8(mesh.color), side="double"
@@ -163,7 +163,7 @@ def _objects(scene: viser.SceneApi, world: World, times: Array) -> list[Callable
     """Add moving things; each of the returned calls places one of them at a frame."""
     steps: list[Callable[[int], None]] = []
     for name, thing in zip(accepted_names(world.objects), world.objects.values(), strict=True):
-        shown = split_at_creases(thing.mesh)
+        shown, _ = split_at_creases(thing.mesh)
         if not len(shown.faces):
             continue
         T = np.stack([thing.path(float(t)) for t in times])

@@ -68,14 +68,16 @@ def creased(vertices: Array, faces: NDArray[np.int32], crease: float = np.radian
     return normalize(normals).reshape(-1, 3, 3)
 
 
-def split_at_creases(mesh: Mesh) -> Mesh:
-    """The same triangles with vertices doubled along sharp edges: averaged normals come out as `creased`."""
+def split_at_creases(mesh: Mesh) -> tuple[Mesh, Array]:
+    """The same triangles with vertices doubled along sharp edges, and the normals (V, 3) of these vertices.
+
+    Programs that average normals over shared vertices come to the same ones.
+    """
     if not len(mesh.faces):
-        return mesh
-    normals = np.round(creased(mesh.vertices, mesh.faces).reshape(-1, 3) * 1e3).astype(np.int64)
+        return mesh, np.zeros_like(mesh.vertices)
+    normals = creased(mesh.vertices, mesh.faces).reshape(-1, 3)
     place = welded(mesh.vertices)[mesh.faces].reshape(-1)
-    _, first, index = np.unique(
-        np.column_stack([place, normals]), axis=0, return_index=True, return_inverse=True
-    )
+    keys = np.column_stack([place, np.round(normals * 1e3).astype(np.int64)])
+    _, first, index = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     corners = mesh.vertices[mesh.faces.reshape(-1)[first]]
-    return Mesh(corners, index.reshape(-1, 3).astype(np.int32), mesh.color)
+    return Mesh(corners, index.reshape(-1, 3).astype(np.int32), mesh.color), normals[first]

@@ -11,9 +11,10 @@ from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.framing import nearest_eye
 from elbowroom.geometry.rotations import Array
 
-# Azimuth about +Z from where the first character faces, and elevation above the horizon, in degrees.
-LOOKS: dict[str, tuple[float, float]] = {
-    "three-quarter": (38.0, 16.0),
+# Azimuth about +Z from where the first character faces, and elevation above the horizon, degrees; None looks
+# at people from a little above, at scenes from higher up.
+LOOKS: dict[str, tuple[float, float | None]] = {
+    "three-quarter": (38.0, None),
     "front": (0.0, 8.0),
     "side": (90.0, 8.0),
     "back": (180.0, 8.0),
@@ -33,7 +34,7 @@ class Camera:
     """
 
     azimuth: float = np.radians(LOOKS["three-quarter"][0])
-    elevation: float = np.radians(LOOKS["three-quarter"][1])
+    elevation: float | None = None
     distance: float | None = None
     field_of_view: float = np.radians(30.0)
     target: tuple[float, float, float] | None = None
@@ -53,8 +54,9 @@ class Camera:
         """A camera by the name of its look: 'three-quarter', 'front', 'side', 'back', 'top'."""
         if look not in LOOKS:
             raise UnknownName("look", look, LOOKS)
-        azimuth, elevation = np.radians(LOOKS[look])
-        return replace(Camera(azimuth=azimuth, elevation=elevation), **changes)  # type: ignore[arg-type]
+        azimuth, elevation = LOOKS[look]
+        raised = None if elevation is None else float(np.radians(elevation))
+        return replace(Camera(azimuth=float(np.radians(azimuth)), elevation=raised), **changes)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ class Cloud:
     points: Array  # (T, M, 3)
     fps: float = 30.0
     start: float = 0.0
-    radius: float = 0.012
+    radius: float = 0.016
     color: Color = (0.75, 0.20, 0.12)
     lines: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int32))
 

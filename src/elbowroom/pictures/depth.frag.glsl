@@ -1,4 +1,9 @@
 #version 330
 uniform float ceiling;            // metres; what is higher casts no shadow
-in float height;
-void main() { if (height > ceiling) discard; }
+uniform vec4 curtain;             // beyond this plane and above its foot nothing is drawn
+uniform float curtain_foot;
+in vec3 position;
+void main() {
+    if (position.z > ceiling) discard;
+    if (dot(curtain.xyz, position) > curtain.w && position.z > curtain_foot) discard;
+}

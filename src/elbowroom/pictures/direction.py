@@ -10,21 +10,32 @@ from scipy.ndimage import gaussian_filter1d
 from elbowroom.errors import UnknownName
 from elbowroom.geometry.framing import axes_towards
 from elbowroom.geometry.rotations import Array
+from elbowroom.motion.clip import Clip, Motion
 from elbowroom.pictures.camera import Camera, View, framed
 from elbowroom.pictures.clouds import Cloud
 from elbowroom.world.extent import action, body_points, facing, joint_transforms, stage
 from elbowroom.world.world import World
 
-# A lone character that travels further than this (metres) is followed, unless the camera says otherwise.
-_FAR = 4.0
+# Who travels further than this alone (metres) is followed, unless the camera says otherwise.
+FAR = 4.0
 _SAMPLES = 48
+_CURTAIN = 0.35
 _SMOOTH = 0.5  # seconds
+_OVER_PEOPLE, _OVER_SCENES = np.radians(16.0), np.radians(36.0)
 
 
 def whole_span(world: World, clouds: Sequence[Cloud] = ()) -> tuple[float, float]:
-    """Seconds from the first start to the last end of everything."""
-    spans = [motion.span for motion in world.characters.values()] + [cloud.span for cloud in clouds]
+    """Seconds from the first start to the last end of everything that is shown."""
+    spans = [_moving_span(motion) for motion in world.characters.values()] + [cloud.span for cloud in clouds]
     return (min(s[0] for s in spans), max(s[1] for s in spans)) if spans else (0.0, 0.0)
+
+
+def _moving_span(motion: Motion) -> tuple[float, float]:
+    """The span of a motion without the artificial pose that some files begin with."""
+    start, end = motion.span
+    if isinstance(motion, Clip):
+        start = min(start + motion.source.lead / motion.fps, end)
+    return start, end
 
 
 class Direction:
@@ -37,36 +48,46 @@ class Direction:
         aspect: float,
         clouds: Sequence[Cloud] = (),
         span: tuple[float, float] | None = None,
+        far: float = FAR,
     ) -> None:
         start, end = span or whole_span(world, clouds)
         times = np.linspace(start, end, _SAMPLES) if end > start else np.array([start])
         front = np.array([0.0, -1.0, 0.0])
         if world.characters:
             front = facing(next(iter(world.characters.values())), times)
-        axes = axes_towards(front, camera.azimuth, camera.elevation)
+        usual = _OVER_PEOPLE if world.characters or clouds else _OVER_SCENES
+        axes = axes_towards(front, camera.azimuth, usual if camera.elevation is None else camera.elevation)
         self._times, self._track = times, np.zeros((len(times), 3))
-        who = _followed(world, camera, times)
-        if who is None:
+        who = _followed(world, camera, times, far)
+        if who is None and camera.follow is None and not world.characters and len(clouds) == 1:
+            self._track, cast = _along_cloud(clouds[0], times, far)
+        elif who is None:
             moving = world.characters or world.objects or not clouds
             points = [stage(world, action(world, times))] if moving else []
             for cloud in clouds:
-                points.append(_usual(cloud, start, end))
+                points.append(_usual(np.concatenate([cloud.at(t) for t in times])))
             cast = np.concatenate(points)
-            if not len(cast):
-                cast = action(World(), times)
         else:
             motion = world.characters[who]
-            rate = (len(times) - 1) / max(end - start, 1e-9)
-            self._track = _smooth(joint_transforms(motion, times)[:, 0, :3, 3] * [1.0, 1.0, 0.0], rate)
+            self._track = _smooth(joint_transforms(motion, times)[:, 0, :3, 3] * [1.0, 1.0, 0.0], times)
             cast = (body_points(motion, times) - self._track[:, None, :]).reshape(-1, 3)
         self._view = framed(cast, axes, camera, aspect)
+        self._forward = axes[2] * [1.0, 1.0, 0.0]
+        self._nearest = float(np.max(cast @ self._forward))
+
+    def curtain(self, t: float) -> tuple[Array, float]:
+        """An upright plane before the action, n·p = d: walls on the camera's side of it would hide it."""
+        return self._forward, self._nearest + float(self._along(t) @ self._forward) + _CURTAIN
 
     def view(self, t: float) -> View:
         """The view at a time in seconds."""
-        return self._view.moved([np.interp(t, self._times, self._track[:, k]) for k in range(3)])
+        return self._view.moved(self._along(t))
+
+    def _along(self, t: float) -> Array:
+        return np.array([np.interp(t, self._times, self._track[:, k]) for k in range(3)])
 
 
-def _followed(world: World, camera: Camera, times: Array) -> str | None:
+def _followed(world: World, camera: Camera, times: Array, far: float) -> str | None:
     if camera.follow:
         if camera.follow not in world.characters:
             raise UnknownName("character", camera.follow, world.characters)
@@ -74,15 +95,14 @@ def _followed(world: World, camera: Camera, times: Array) -> str | None:
     if camera.follow is None and camera.target is None and len(world.characters) == 1:
         (name, motion), *_ = world.characters.items()
         roots = joint_transforms(motion, times)[:, 0, :2, 3]
-        if float(np.linalg.norm(np.ptp(roots, axis=0))) > _FAR:
+        if float(np.linalg.norm(np.ptp(roots, axis=0))) > far:
             return name
     return None
 
 
-def _usual(cloud: Cloud, start: float, end: float) -> Array:
-    """Points of a cloud within a span, without the few that a recording throws far away."""
-    seen = np.concatenate([cloud.at(t) for t in np.linspace(start, end, _SAMPLES)])
-    seen = seen[np.isfinite(seen).all(axis=-1)]
+def _usual(points: Array) -> Array:
+    """The points (N, 3) that were seen, without the few that a recording throws far away."""
+    seen = points[np.isfinite(points).all(axis=-1)]
     if not len(seen):
         return seen
     low, high = np.percentile(seen, [1.0, 99.0], axis=0)
@@ -90,5 +110,21 @@ def _usual(cloud: Cloud, start: float, end: float) -> Array:
     return seen[np.all((seen >= low - slack) & (seen <= high + slack), axis=-1)]
 
 
-def _smooth(track: Array, rate: float) -> Array:
+def _along_cloud(cloud: Cloud, times: Array, far: float) -> tuple[Array, Array]:
+    """Where to go along with a cloud that travels (T, 3), and its points seen from there."""
+    seen = [cloud.at(t) for t in times]
+    middles = np.array([np.median(p[np.isfinite(p).all(axis=-1)], axis=0) for p in seen]) * [1.0, 1.0, 0.0]
+    known = np.isfinite(middles).all(axis=-1)
+    if not known.any():
+        return np.zeros((len(times), 3)), action(World(), times)
+    middles = np.stack([np.interp(times, times[known], middles[known, k]) for k in range(3)], axis=-1)
+    track = _smooth(middles, times)
+    if float(np.linalg.norm(np.ptp(track, axis=0))) <= far:
+        track = np.zeros_like(track)
+    moved = np.concatenate([points - by for points, by in zip(seen, track, strict=True)])
+    return track, _usual(moved)
+
+
+def _smooth(track: Array, times: Array) -> Array:
+    rate = (len(times) - 1) / max(float(times[-1] - times[0]), 1e-9)
     return gaussian_filter1d(track, max(_SMOOTH * rate, 1e-3), axis=0, mode="nearest")

@@ -84,11 +84,8 @@ def strip(
             return renderer.draw(float(moments[-1]), ghosts=[(float(t), 1.0) for t in moments[:-1]])
     if layout != "tiles":
         raise BadValue(f"a strip is laid out as 'tiles' or along the 'path', not '{layout}'.")
-    look = _camera(camera) or Camera()
-    if look.follow is None and len(world.characters) == 1:
-        look = Camera(**{**vars(look), "follow": next(iter(world.characters))})
     with Renderer(
-        world, size=size or (240, 320), camera=look, show=show, clouds=clouds, span=span
+        world, size=size or (240, 320), camera=_camera(camera), show=show, clouds=clouds, span=span, far=0.5
     ) as renderer:
         tiles = [renderer.draw(float(t)) for t in moments]
     if labels:

@@ -9,9 +9,7 @@ import numpy as np
 
 from elbowroom.geometry.rotations import Array, normalize
 
-# Metres: nothing further from the action than this is lit with shadows, so that shadows stay fine.
-_WINDOW = 8.0
-_DEPTH = 30.0
+_DEPTH = 40.0  # metres before and behind the action along each light
 _SKY_REACH = 0.5
 _BLUR = 0.03
 
@@ -50,20 +48,22 @@ class Lights:
 
     def __init__(self, context: moderngl.Context) -> None:
         self.direction = np.array([0.0, 0.0, 1.0])
-        self.radius = _WINDOW
+        self.radius = self.window = 8.0
         self.key = _depth_map(context, 2048)
         self.key.texture.compare_func = "<="
         self.key.texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
         self.sky = _depth_map(context, 512)
         self.sky.texture.compare_func = ""
-        self.sky.texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
+        self.sky.texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
 
     def aim(self, points: Array, towards: Array) -> None:
         """Light what is around `points` (N, 3) from the direction `towards` (3,)."""
         low, high = points.min(axis=0), points.max(axis=0)
         center = 0.5 * (low + high)
         # steps of a quarter metre, so that the window keeps its size while the action moves a little
-        self.radius = float(np.clip(np.ceil(4 * (0.5 * np.linalg.norm(high - low) + 1.5)) / 4, 2.0, _WINDOW))
+        self.radius = float(
+            np.clip(np.ceil(4 * (0.5 * np.linalg.norm(high - low) + 1.5)) / 4, 2.0, self.window)
+        )
         self.direction = normalize(towards)
         right = normalize(np.cross([0.0, 0.0, 1.0], self.direction))
         self.key.axes = np.stack([right, np.cross(self.direction, right), self.direction])

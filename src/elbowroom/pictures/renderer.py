@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
+from typing import Literal
 
 import moderngl
 import numpy as np
@@ -15,17 +16,22 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.pictures.camera import Camera, View
 from elbowroom.pictures.clouds import Cloud
 from elbowroom.pictures.context import drawing_context
-from elbowroom.pictures.direction import Direction
+from elbowroom.pictures.direction import FAR, Direction
 from elbowroom.pictures.lights import Lights, gl
 from elbowroom.pictures.surfaces import Figure, Surface, mesh_surface
-from elbowroom.world.extent import action, box_corners, joint_transforms
+from elbowroom.world.extent import FURNITURE, action, box_corners, joint_transforms
 from elbowroom.world.world import World
 
 Pixels = NDArray[np.uint8]  # (H, W, 3)
 
 # What is higher than this above the floor (and above the action) casts no shadow: rooms may have ceilings.
 _HEADROOM = 2.4
+
+# Metres around the action that get shadows: few, so that these are fine; more where nothing moves.
+_WINDOW, _WIDE_WINDOW = 8.0, 24.0
 _SHAPES_OVER_SKIN = 0.38  # opacity
+_NO_CURTAIN = (0.0, 0.0, 0.0, 1.0)
+_THRESHOLD = 0.12  # metres above the floor up to which nothing is cut away
 
 
 class Renderer:
@@ -41,15 +47,17 @@ class Renderer:
         shapes_over: bool = False,
         clouds: Sequence[Cloud] = (),
         span: tuple[float, float] | None = None,
+        far: float = FAR,
     ) -> None:
         """`size` is width and height in pixels; `span` the seconds that the camera has to hold, else all.
 
+        Who travels alone and further than `far` metres is followed, unless the camera says otherwise.
         `shapes_over` draws the collision shapes translucent over what `show` gives.
         """
         if min(size) < 8 or max(size) > 8192:
             raise BadValue(f"a picture is between 8 and 8192 pixels wide and high, not {size[0]}×{size[1]}.")
         self.world, self.size = world, size
-        self.direction = Direction(world, camera or Camera(), size[0] / size[1], clouds, span)
+        self.direction = Direction(world, camera or Camera(), size[0] / size[1], clouds, span, far)
         self._clouds = clouds
         self._context = context = drawing_context()
         self._programs = {
@@ -59,7 +67,10 @@ class Renderer:
         self._ground = _quad(context, _program(context, "ground", "ground"))
         self._background = _quad(context, _program(context, "background", "background"))
         self._lights = Lights(context)
-        self._static = mesh_surface(self._programs, list(world.static.values()))
+        large = [m for m in world.static.values() if np.linalg.norm(np.ptp(m.bounds, axis=0)) >= FURNITURE]
+        self._moves = bool(world.characters or world.objects or clouds)
+        self._walls = mesh_surface(self._programs, large)
+        self._static = mesh_surface(self._programs, [m for m in world.static.values() if m not in large])
         self._objects = {name: mesh_surface(self._programs, [o.mesh]) for name, o in world.objects.items()}
         self._figures = {
             name: Figure(self._programs, visible(world.body(name), show)) for name in world.characters
@@ -109,6 +120,7 @@ class Renderer:
         solid += [(surface, np.eye(4)) for surface in passing if surface is not None]
         if self._static is not None:
             solid.append((self._static, np.eye(4)))
+        self._curtain(t)
         self._light(np.concatenate(points), solid, view)
         self._paint(view, solid, faint, points[0])
         for surface in passing:
@@ -118,6 +130,13 @@ class Renderer:
         width, height = self.size
         data = np.frombuffer(self._resolved.read(components=3, alignment=1), dtype=np.uint8)
         return np.ascontiguousarray(data.reshape(height, width, 3)[::-1])
+
+    def _curtain(self, t: float) -> None:
+        """Where large static things are cut open, so that the action is seen; nowhere if nothing moves."""
+        normal, reach = self.direction.curtain(t) if self._moves else (np.zeros(3), 1.0)
+        self._cut = (*(float(x) for x in normal), reach)
+        foot = (self.world.floor or 0.0) + _THRESHOLD
+        self._programs["depth"]["curtain_foot"] = foot
 
     def _exposed(self, t: float, exposure: int) -> list[tuple[Surface, Array]]:
         """Bodies and objects at a time."""
@@ -139,10 +158,11 @@ class Renderer:
         center = points.mean(axis=0)
         for mesh in self.world.static.values():
             corners = box_corners(mesh.bounds)
-            near.append(np.clip(corners, center - 4.0, center + 4.0))
+            near.append(np.clip(corners, center - 4.0, center + 4.0) if self._moves else corners)
         right, _, back = view.axes
         level = np.array([back[0], back[1], 0.0]) if abs(back[2]) < 0.98 else view.axes[1] * -1.0
         level = level / np.linalg.norm(level)
+        self._lights.window = _WINDOW if self._moves else _WIDE_WINDOW
         self._lights.aim(np.concatenate(near), 0.55 * level - 0.55 * right + np.array([0.0, 0.0, 1.15]))
         program = self._programs["depth"]
         top = max(float(points[:, 2].max()) + 0.1, (self.world.floor or 0.0) + _HEADROOM)
@@ -153,6 +173,7 @@ class Renderer:
             light.target.clear()
             program["clip_from_world"] = gl(light.clip_from_world)
             self._draw_all(solid, "depth")
+            self._draw_walls("depth")
 
     def _paint(
         self,
@@ -167,42 +188,68 @@ class Renderer:
         width, height = self.size
         far = 4.0 * distance + 60.0
         clip = view.projection(width / height, max(0.02 * distance, 0.02), far) @ view.matrix()
+        depth, scene = self._programs["depth"], self._programs["scene"]
+        depth["ceiling"] = np.inf
+        for program in (depth, scene):
+            program["clip_from_world"] = gl(clip)
+        self._lights.apply(scene)
+        scene["eye"] = tuple(view.eye)
+        scene["alpha"] = 1.0
         self._canvas.use()
         self._canvas.clear()
         self._context.enable_only(moderngl.NOTHING)
         self._background.render(moderngl.TRIANGLE_STRIP)
         self._context.enable_only(moderngl.DEPTH_TEST | moderngl.BLEND)
-        floor = self.world.floor
-        if floor is not None and view.eye[2] > floor:
-            ground = self._ground.program
-            self._lights.apply(ground)
-            ground["clip_from_world"] = gl(clip)
-            ground["center"] = (center[0], center[1], floor - 0.002)
-            ground["radius"] = max(5.0, 1.2 * distance, 1.5 * reach)
-            self._ground.render(moderngl.TRIANGLE_STRIP)
-        program = self._programs["scene"]
-        self._lights.apply(program)
-        program["clip_from_world"] = gl(clip)
-        program["eye"] = tuple(view.eye)
-        program["alpha"] = 1.0
+        # Depth first, then colour where it is equal: each pixel is lit once, and faint bodies do not add up.
+        self._only("depth")
+        self._draw_all(solid, "depth")
+        self._draw_walls("depth")
+        self._only("color")
         self._draw_all(solid, "scene")
+        self._draw_walls("scene")
+        self._only("both")
+        self._paint_ground(view, clip, center, max(5.0, 1.2 * distance, 1.5 * reach))
         for opacity, surfaces in faint:
-            # depth first, so that of a faint body only the nearest layer is blended
-            self._canvas.color_mask = (False, False, False, False)
-            self._canvas.use()
+            self._only("depth")
+            self._draw_all(surfaces, "depth")
+            self._only("color")
+            scene["alpha"] = opacity
             self._draw_all(surfaces, "scene")
-            self._canvas.color_mask = (True, True, True, True)
-            self._canvas.use()
-            program["alpha"] = opacity
-            self._context.depth_func = "<="
-            self._draw_all(surfaces, "scene")
-            self._context.depth_func = "<"
+        self._only("both")
+
+    def _paint_ground(self, view: View, clip: Array, center: Array, radius: float) -> None:
+        floor = self.world.floor
+        if floor is None or view.eye[2] <= floor:
+            return
+        ground = self._ground.program
+        self._lights.apply(ground)
+        ground["clip_from_world"] = gl(clip)
+        ground["center"] = (center[0], center[1], floor - 0.002)
+        ground["radius"] = radius
+        self._ground.render(moderngl.TRIANGLE_STRIP)
+
+    def _only(self, what: Literal["depth", "color", "both"]) -> None:
+        """Which part of the canvas is written to; depth is always tested."""
+        self._canvas.color_mask = (what != "depth",) * 4
+        self._canvas.depth_mask = what != "color"
+        self._context.depth_func = "==" if what == "color" else "<"
+        self._canvas.use()
 
     def _draw_all(self, surfaces: list[tuple[Surface, Array]], name: str) -> None:
         program = self._programs[name]
+        if name == "depth":
+            program["curtain"] = _NO_CURTAIN
         for surface, model in surfaces:
             program["model"] = gl(model)
             surface.draw(name)
+
+    def _draw_walls(self, name: str) -> None:
+        if self._walls is not None:
+            program = self._programs[name]
+            if name == "depth":
+                program["curtain"] = self._cut
+            program["model"] = gl(np.eye(4))
+            self._walls.draw(name)
 
 
 def _cloud_points(clouds: Sequence[Cloud], t: float) -> list[Array]:

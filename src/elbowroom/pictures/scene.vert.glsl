@@ -2,6 +2,7 @@
 uniform mat4 clip_from_world;
 uniform mat4 model;
 in vec3 in_position;
+invariant gl_Position;            // both passes must come to the same depth
 in vec3 in_normal;
 in vec3 in_color;
 out vec3 position;

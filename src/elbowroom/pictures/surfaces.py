@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from elbowroom.character.skin import Skin
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.geometry.normals import SmoothNormals, creased, welded
+from elbowroom.geometry.normals import SmoothNormals, split_at_creases, welded
 from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.solids import merge
 
 ATTRIBUTES = ("in_position", "in_normal", "in_color")
 
@@ -22,9 +23,9 @@ class Surface:
         programs: dict[str, moderngl.Program],
         moving: bytes,
         colors: bytes,
-        index: NDArray[np.int32] | None = None,
+        index: NDArray[np.int32],
     ) -> None:
-        """`moving` is positions and normals (V, 6), `colors` (V, 3), float32; `index` (F, 3) if shared."""
+        """`moving` is positions and normals (V, 6), `colors` (V, 3), float32; `index` (F, 3)."""
         context = next(iter(programs.values())).ctx
         self._moving = context.buffer(moving)
         self._owned = [self._moving, context.buffer(colors)]
@@ -64,13 +65,15 @@ def packed(positions: Array, normals: Array) -> bytes:
 
 def mesh_surface(programs: dict[str, moderngl.Program], meshes: list[Mesh]) -> Surface | None:
     """Rigid meshes as one surface, sharp where their edges are; None when there is nothing to draw."""
-    meshes = [m for m in meshes if len(m.faces)]
-    if not meshes:
+    split = [split_at_creases(m) for m in meshes if len(m.faces)]
+    if not split:
         return None
-    positions = np.concatenate([m.vertices[m.faces].reshape(-1, 3) for m in meshes])
-    normals = np.concatenate([creased(m.vertices, m.faces).reshape(-1, 3) for m in meshes])
-    colors = np.concatenate([np.tile(m.color, (3 * len(m.faces), 1)) for m in meshes])
-    return Surface(programs, packed(positions, normals), colors.astype(np.float32).tobytes())
+    whole = merge([mesh for mesh, _ in split])
+    normals = np.concatenate([n for _, n in split])
+    colors = np.concatenate([np.tile(mesh.color, (len(mesh.vertices), 1)) for mesh, _ in split])
+    return Surface(
+        programs, packed(whole.vertices, normals), colors.astype(np.float32).tobytes(), whole.faces
+    )
 
 
 class Figure:

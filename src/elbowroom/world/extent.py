@@ -16,7 +16,7 @@ from elbowroom.world.world import World
 _FLESH = 0.07
 
 # Metres: static things smaller than this and nearer to the action than that belong into the picture of it.
-_FURNITURE = 4.0
+FURNITURE = 4.0
 _NEARBY = 0.8
 
 
@@ -52,7 +52,7 @@ def stage(world: World, points: Array) -> Array:
     for mesh in world.static.values():
         bounds = mesh.bounds
         apart = np.maximum(np.maximum(bounds[0] - high, low - bounds[1]), 0.0)
-        if np.linalg.norm(np.ptp(bounds, axis=0)) < _FURNITURE and np.linalg.norm(apart) < _NEARBY:
+        if np.linalg.norm(np.ptp(bounds, axis=0)) < FURNITURE and np.linalg.norm(apart) < _NEARBY:
             parts.append(box_corners(bounds))
     return np.concatenate(parts)
 
@@ -69,17 +69,19 @@ def body_points(motion: Motion, times: ArrayLike) -> Array:
 def outline(character: Character) -> tuple[NDArray[np.int32], Array]:
     """Joints (N,) and points (N, 3) in their frames that stand for the outside of a body.
 
-    Of skin the vertices furthest out along each joint's axes, of shapes the corners of their boxes, and
-    around bare joints as much as flesh would take.
+    Of skin the vertices furthest out in 14 directions of each joint's frame, of shapes the corners of their
+    boxes, and around bare joints as much as flesh would take.
     """
     skeleton, skin = character.skeleton, character.skin
     if skin is not None and len(skin.vertices):
         owner = skin.owner
         local = apply(skin.inverse_bind[owner], skin.vertices[:, None, :])[:, 0]
-        picks = [
-            members[np.concatenate([local[members].argmin(axis=0), local[members].argmax(axis=0)])]
-            for members in (np.flatnonzero(owner == j) for j in np.unique(owner))
-        ]
+        ways = np.concatenate([np.eye(3), box_corners(np.array([[-1.0] * 3, [1.0] * 3]))[:4]]).T
+        picks = []
+        for j in np.unique(owner):
+            members = np.flatnonzero(owner == j)
+            along = local[members] @ ways
+            picks.append(members[np.concatenate([along.argmin(axis=0), along.argmax(axis=0)])])
         chosen = np.unique(np.concatenate(picks))
         return owner[chosen], local[chosen]
     if character.shapes:
