@@ -27,7 +27,7 @@ _HEIGHT = (0.025, 0.040)
 _SPEED = (0.30, 0.50)
 # How much higher than the other end of the sole heel or ball may be; this sees the heel rise in spite of
 # drift.
-_TILT = (0.008, 0.014)
+_TILT = (0.006, 0.010)
 _LEG = 0.85
 # Points that rest higher than this over the lowest one of some seconds around do not rest on the floor,
 # metres.

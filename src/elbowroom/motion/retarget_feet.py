@@ -18,9 +18,11 @@ from elbowroom.motion.soles import Sole, soles
 
 _UP = np.array([0.0, 0.0, 1.0])
 # Share of its length to which a leg may be stretched: near full stretch a knee snaps.
-_STRETCH = 0.998
+_STRETCH = 0.9965
 # Over how long the hips give way, and toes settle on the floor, seconds.
 _HIPS, _TOES = 0.25, 0.08
+# What comes and goes in less than this is a jolt of the recording, seconds.
+_JOLT = 0.12
 
 
 def plant_feet(clip: Clip, contacts: Contacts) -> Clip:
@@ -37,22 +39,36 @@ def plant_feet(clip: Clip, contacts: Contacts) -> Clip:
     character = clip.character
     T = clip.world()
     root, q = np.array(clip.root), np.array(clip.rotations)
-    lowered, planted, feet = [], [], {}
+    raised, planted, feet = [], [], {}
     for sole, column in zip(soles(character), (0, 2), strict=True):
         heel, ball = contacts.on[:, column], contacts.on[:, column + 1]
         track = track_of(sole, T[:, sole.foot])
         held = pinned(sole, track, heel, ball, contacts.floor, clip.fps)
         held[:, PLACE][:, 2] += _under_floor(sole, held, contacts.floor, ~(heel | ball))
         feet[sole.side] = feet_of(sole, held)
-        lowered.append(held[:, 5] - track[:, 5])
-        planted.append(_soft(heel | ball, _HIPS, clip.fps) + 1e-3)
+        raised.append(held[:, 5] - track[:, 5])
+        planted.append(heel | ball)
         if sole.toes >= 0:
             q[:, sole.toes] = _toes_on_floor(clip, sole, feet[sole.side], held, ball)
-    share = np.sum(np.stack(lowered) * np.stack(planted), axis=0) / np.sum(planted, axis=0)
-    root[:, 2] += uniform_filter1d(share, _width(_HIPS, clip.fps), mode="nearest")
+    root[:, 2] += _hips_follow(np.stack(raised), np.stack(planted), clip.fps)
     root[:, 2] -= _covering(_lack_of_leg(character, T, root - clip.root, feet), _width(_HIPS, clip.fps))
     q = place_feet(character, root, q, feet)
     return clip.with_(root=root, rotations=q)
+
+
+def _hips_follow(raised: Array, planted: Flags, fps: float) -> Array:
+    """How the hips rise (T,) when planted feet (2, T) are raised (2, T), metres, so that legs keep their bend.
+
+    Slowly they go with both feet; a jolt that a recording gave to hips and feet alike is taken from the hips
+    too.
+    """
+    slow = uniform_filter1d(raised, _width(_HIPS, fps), axis=1, mode="nearest")
+    weight = uniform_filter1d(planted.astype(float), _width(_HIPS, fps), axis=1, mode="nearest") + 1e-3
+    quick = raised - uniform_filter1d(raised, _width(_JOLT, fps), axis=1, mode="nearest")
+    # only what has been down for a while tells a jolt from a foot's own motion
+    firm = uniform_filter1d(planted.astype(float), _width(_JOLT, fps), axis=1, mode="nearest") ** 4
+    jolt = np.sum(quick * firm, axis=0) / np.maximum(firm.sum(axis=0), 1.0)
+    return np.sum(slow * weight, axis=0) / weight.sum(axis=0) + jolt
 
 
 def _under_floor(sole: Sole, track: Array, floor: float, swinging: Flags) -> Array:
