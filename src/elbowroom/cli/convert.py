@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,13 +18,19 @@ if TYPE_CHECKING:
 
 def convert(
     source: Annotated[Path, typer.Argument(metavar="IN", help="Clip, rig or scene to read.")],
-    output: Annotated[list[Path], typer.Argument(metavar="OUT...", help=".glb .bvh .npz .html .usd .usda .usdc")],
+    output: Annotated[
+        list[Path], typer.Argument(metavar="OUT...", help=".glb .bvh .npz .html .usd .usda .usdc")
+    ],
     onto: options.Onto = None,
     scene: options.Scenes = None,
     clip: options.ClipName = None,
-    cut: Annotated[tuple[float, float] | None, typer.Option(metavar="FROM TO", help="Keep these seconds.")] = None,
+    cut: Annotated[
+        tuple[float, float] | None, typer.Option(metavar="FROM TO", help="Keep these seconds.")
+    ] = None,
     mirror: Annotated[bool, typer.Option("--mirror", help="Swap left and right.")] = False,
-    rate: Annotated[float | None, typer.Option(help="Frames a second to write, if not the clip's own.")] = None,
+    rate: Annotated[
+        float | None, typer.Option(help="Frames a second to write, if not the clip's own.")
+    ] = None,
     at: Annotated[str | None, typer.Option(metavar="X,Y", help="Move on the floor, metres.")] = None,
     turn: Annotated[float, typer.Option(help="Turn about the vertical, degrees.")] = 0.0,
     units: options.Units = None,
@@ -39,7 +46,6 @@ def convert(
     """
     from elbowroom.files.open import Told, open_file
     from elbowroom.files.save import check_outputs, save
-    from elbowroom.world.world import World
 
     paths = check_outputs(output)
     place_at = options.point(at)
@@ -49,7 +55,7 @@ def convert(
     with clock("edit", "editing the motion"):
         world = options.world_of(opened, clip, onto, scene)
         edited = {n: _edited(m, cut, mirror, rate, place_at, turn) for n, m in world.characters.items()}
-        world = World(edited, world.static, world.objects, world.floor)
+        world = replace(world, characters=edited)
     with clock("write", "writing " + ", ".join(p.name for p in paths)):
         save(paths, world)
     if as_json:

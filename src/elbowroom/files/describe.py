@@ -32,9 +32,7 @@ def describe(opened: Opened) -> dict[str, Any]:
 
 def _character(character: Character) -> dict[str, Any]:
     skeleton = character.skeleton
-    limbs = {
-        name: [skeleton.names[j] for j in chain.joints] for name, chain in character.chains.items()
-    }
+    limbs = {name: [skeleton.names[j] for j in chain.joints] for name, chain in character.chains.items()}
     out: dict[str, Any] = {
         "joints": len(skeleton),
         "height_m": round(character.height, 3),

@@ -25,7 +25,8 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.world.extent import frame_times
-from elbowroom.world.world import MovingObject, World
+from elbowroom.world.things import Thing
+from elbowroom.world.world import World
 
 # The turn from glTF's axes to ours, (x, y, z) -> (x, -z, y), and back.
 _TO_OURS = rot.about([1.0, 0.0, 0.0], np.pi / 2)
@@ -49,7 +50,7 @@ def write_glb(path: str | Path, world: World, fps: float = 30.0) -> None:
     for name, mesh in world.static.items():
         if len(mesh.faces):
             roots.append(file.add("nodes", {"name": name, "mesh": _mesh(file, name, mesh)}))
-    for name, thing in world.objects.items():
+    for name, thing in world.things.items():
         if len(thing.mesh.faces):
             roots.append(_object(file, keys, name, thing, times))
     file.add("scenes", {"nodes": roots} if roots else {"name": "empty"})
@@ -173,7 +174,7 @@ def _mesh(file: Builder, name: str, mesh: Mesh) -> int:
     return file.surface(name, rot.rotate(_TO_FILE, mesh.vertices), mesh.faces, mesh.color)
 
 
-def _object(file: Builder, keys: _Keys, name: str, thing: MovingObject, times: Array) -> int:
+def _object(file: Builder, keys: _Keys, name: str, thing: Thing, times: Array) -> int:
     """The node of a moving object, placed as in the first frame."""
     T = np.stack([thing.path(float(t)) for t in times])
     place = rot.rotate(_TO_FILE, T[:, :3, 3])

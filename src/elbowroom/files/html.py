@@ -162,7 +162,7 @@ def _characters(scene: viser.SceneApi, world: World, times: Array) -> list[Calla
 def _objects(scene: viser.SceneApi, world: World, times: Array) -> list[Callable[[int], None]]:
     """Add moving things; each of the returned calls places one of them at a frame."""
     steps: list[Callable[[int], None]] = []
-    for name, thing in zip(accepted_names(world.objects), world.objects.values(), strict=True):
+    for name, thing in zip(accepted_names(world.things), world.things.values(), strict=True):
         shown, _ = split_at_creases(thing.mesh)
         if not len(shown.faces):
             continue

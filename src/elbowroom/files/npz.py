@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +20,11 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
-from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip, Motion, Source
 from elbowroom.world.extent import frame_times
-from elbowroom.world.world import MovingObject, World
+from elbowroom.world.paths import Keyed
+from elbowroom.world.things import Thing
+from elbowroom.world.world import World
 
 _KINDS = ("capsule", "sphere", "box", "mesh")
 _LARGEST = 2 * 1024**3  # bytes of all arrays together
@@ -48,7 +48,7 @@ def write_npz(path: str | Path, world: World, fps: float = 30.0) -> None:
         arrays |= {f"char/{name}/{key}": value for key, value in _character(name, motion, times).items()}
     for name, mesh in _plain(world.static):
         arrays |= {f"static/{name}/vertices": mesh.vertices, f"static/{name}/faces": mesh.faces}
-    for name, thing in _plain(world.objects):
+    for name, thing in _plain(world.things):
         arrays |= {f"object/{name}/vertices": thing.mesh.vertices, f"object/{name}/faces": thing.mesh.faces}
         arrays[f"object/{name}/T_world_object"] = np.stack([thing.path(float(t)) for t in times])
     with writing(path) as (stand_in,), open(stand_in, "wb") as file:
@@ -103,7 +103,9 @@ def _world(file: _Arrays) -> World:
     objects = {}
     for name in file.names("object"):
         T = file.get(f"object/{name}/T_world_object", 3, (len(times), 4, 4))
-        objects[name] = MovingObject(file.mesh(f"object/{name}"), _path(times, T))
+        objects[name] = Thing(
+            mesh=file.mesh(f"object/{name}"), path=Keyed(times, T[:, :3, 3], rot.from_matrix(T[:, :3, :3]))
+        )
     return World(characters, static, objects, None if np.isnan(floor) else floor)
 
 
@@ -225,19 +227,3 @@ def _shapes(file: _Arrays, at: str, joints: int) -> tuple[Shape, ...]:
         )
         for i in range(count)
     )
-
-
-def _path(times: Array, T: Array) -> Callable[[float], Array]:
-    """Place of an object at any time: position lerped, rotation slerped, the ends held."""
-    place, turn = T[:, :3, 3], rot.from_matrix(T[:, :3, :3])
-
-    def at(t: float) -> Array:
-        k = int(np.clip(np.searchsorted(times, t, side="right") - 1, 0, len(times) - 1))
-        after = min(k + 1, len(times) - 1)
-        step = times[after] - times[k]
-        s = float(np.clip((t - times[k]) / step, 0.0, 1.0)) if step > 0 else 0.0
-        return transform(
-            place[k] + s * (place[after] - place[k]), rot.slerp(turn[k], turn[after], np.array(s))
-        )
-
-    return at

@@ -94,7 +94,9 @@ def open_file(path: str | Path, told: Told | None = None) -> Opened:
     if not path.exists():
         raise BadFile(path, "does not exist")
     if reader is None:
-        raise BadFile(path, f"has a suffix that is not known: '{path.suffix}'", would_do=f"these are: {SUFFIXES}")
+        raise BadFile(
+            path, f"has a suffix that is not known: '{path.suffix}'", would_do=f"these are: {SUFFIXES}"
+        )
     size = path.stat().st_size
     if size == 0:
         raise BadFile(path, "is empty")
@@ -145,7 +147,8 @@ def _glb(path: Path, told: Told) -> Opened:
     glb = read_glb(path, units=told.units, up=told.up)
     notes = (*glb.notes, *(n for c in glb.characters.values() for n in c.notes))
     clips = {
-        name: clip.with_(fps=told.fps) if told.fps and len(clip) > 1 else clip for name, clip in glb.clips.items()
+        name: clip.with_(fps=told.fps) if told.fps and len(clip) > 1 else clip
+        for name, clip in glb.clips.items()
     }
     return Opened(path, "glTF", glb.characters, clips, glb.meshes, notes=notes)
 

@@ -21,9 +21,9 @@ def table(width: float = 1.4, depth: float = 0.8, height: float = 0.74) -> Mesh:
     top = box((width, depth, 0.035), (0, 0, height - 0.0175), OAK)
     x, y = width / 2 - 0.06, depth / 2 - 0.06
     legs = [box((0.06, 0.06, height - 0.035), (sx * x, sy * y, (height - 0.035) / 2)) for sx, sy in _CORNERS]
-    rails = [
-        box((width - 0.18, 0.02, 0.08), (0, sy * y, height - 0.075)) for sy in (-1, 1)
-    ] + [box((0.02, depth - 0.18, 0.08), (sx * x, 0, height - 0.075)) for sx in (-1, 1)]
+    rails = [box((width - 0.18, 0.02, 0.08), (0, sy * y, height - 0.075)) for sy in (-1, 1)] + [
+        box((0.02, depth - 0.18, 0.08), (sx * x, 0, height - 0.075)) for sx in (-1, 1)
+    ]
     return merge([top, *legs, *rails])
 
 
@@ -62,7 +62,11 @@ def bookshelf(width: float = 1.1, height: float = 1.9, shelves: int = 5, seed: i
         x = -width / 2 + 0.05
         end = width / 2 - rng.uniform(0.08, 0.5)
         while x < end:
-            thick, tall, deep = rng.uniform(0.018, 0.05), rng.uniform(0.6, 0.9) * room, rng.uniform(0.16, 0.23)
+            thick, tall, deep = (
+                rng.uniform(0.018, 0.05),
+                rng.uniform(0.6, 0.9) * room,
+                rng.uniform(0.16, 0.23),
+            )
             books.append(
                 box((thick, deep, tall), (x + thick / 2, 0.13 - deep / 2, z + board / 2 + tall / 2), CLAY)
             )

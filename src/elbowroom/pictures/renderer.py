@@ -71,7 +71,7 @@ class Renderer:
         self._moves = bool(world.characters or world.objects or clouds)
         self._walls = mesh_surface(self._programs, large)
         self._static = mesh_surface(self._programs, [m for m in world.static.values() if m not in large])
-        self._objects = {name: mesh_surface(self._programs, [o.mesh]) for name, o in world.objects.items()}
+        self._objects = {name: mesh_surface(self._programs, [o.mesh]) for name, o in world.things.items()}
         self._figures = {
             name: Figure(self._programs, visible(world.body(name), show)) for name in world.characters
         }
@@ -143,7 +143,7 @@ class Renderer:
         out = self._posed(self._figures, t, exposure)
         for name, surface in self._objects.items():
             if surface is not None:
-                out.append((surface, np.asarray(self.world.objects[name].path(t), dtype=float)))
+                out.append((surface, np.asarray(self.world.things[name].path(t), dtype=float)))
         return out
 
     def _posed(self, figures: dict[str, Figure], t: float, exposure: int) -> list[tuple[Surface, Array]]:

@@ -37,7 +37,7 @@ def action(world: World, times: ArrayLike) -> Array:
     """Points (N, 3) around all that moves at those times; the static meshes' corners if nothing does."""
     times = np.atleast_1d(np.asarray(times, dtype=float))
     parts = [body_points(motion, times).reshape(-1, 3) for motion in world.characters.values()]
-    for thing in world.objects.values():
+    for thing in world.things.values():
         corners = box_corners(thing.mesh.bounds)
         parts += [apply(thing.path(float(t)), corners) for t in times]
     if not parts:
