@@ -43,9 +43,7 @@ class Camera:
 
     def __post_init__(self) -> None:
         if not 0.01 < self.field_of_view < 3.0:
-            raise BadValue(
-                f"a camera needs a field of view between 0.01 and 3 radians, not {self.field_of_view}."
-            )
+            raise BadValue(f"a camera needs a field of view between 0.01 and 3 radians, not {self.field_of_view}.")
         if self.distance is not None and not self.distance > 0.0:
             raise BadValue(f"a camera needs a positive distance, not {self.distance}.")
 

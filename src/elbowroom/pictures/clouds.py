@@ -27,9 +27,7 @@ class Cloud:
     def __post_init__(self) -> None:
         points = frozen(self.points)
         if points.ndim != 3 or points.shape[-1] != 3 or not len(points) or not self.fps > 0:
-            raise BadValue(
-                f"a cloud needs points (T, M, 3) and a positive rate, not {points.shape} at {self.fps}."
-            )
+            raise BadValue(f"a cloud needs points (T, M, 3) and a positive rate, not {points.shape} at {self.fps}.")
         object.__setattr__(self, "points", points)
         object.__setattr__(self, "lines", frozen(self.lines, np.int32).reshape(-1, 2))
 

@@ -62,7 +62,7 @@ class Direction:
         if who is None and camera.follow is None and not world.characters and len(clouds) == 1:
             self._track, cast = _along_cloud(clouds[0], times, far)
         elif who is None:
-            moving = world.characters or world.objects or not clouds
+            moving = world.characters or world.things or not clouds
             points = [stage(world, action(world, times))] if moving else []
             for cloud in clouds:
                 points.append(_usual(np.concatenate([cloud.at(t) for t in times])))

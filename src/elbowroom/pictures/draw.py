@@ -42,9 +42,7 @@ def draw(
     if suffix == ".mp4":
         film(path, world, fps=fps, size=size, camera=camera, show=shown, clouds=clouds, progress=progress)
     elif suffix != ".png":
-        raise BadFile(
-            path, "is no picture that can be written", would_do="give a name that ends in .png or .mp4"
-        )
+        raise BadFile(path, "is no picture that can be written", would_do="give a name that ends in .png or .mp4")
     elif frames > 1:
         write_png(path, strip(world, n=frames, size=size, camera=camera, show=shown, clouds=clouds))
     else:

@@ -78,9 +78,7 @@ def strip(
     span = (float(moments.min()), float(moments.max()))
     if layout == "path":
         look = Camera.looking("side", follow="") if camera is None else _camera(camera)
-        with Renderer(
-            world, size=size or (1600, 500), camera=look, show=show, clouds=clouds, span=span
-        ) as renderer:
+        with Renderer(world, size=size or (1600, 500), camera=look, show=show, clouds=clouds, span=span) as renderer:
             return renderer.draw(float(moments[-1]), ghosts=[(float(t), 1.0) for t in moments[:-1]])
     if layout != "tiles":
         raise BadValue(f"a strip is laid out as 'tiles' or along the 'path', not '{layout}'.")

@@ -38,7 +38,8 @@ float key_light(vec3 point, vec3 n) {
 
 float sky_light(vec3 point, vec3 n) {
     // The sky map holds heights seen from above; what stands higher than the line of sight around a point hides sky.
-    vec3 at = (sky_from_world * vec4(point + 0.02 * n, 1.0)).xyz;
+    // The sky before a wall counts, not the sky behind it, so the disc is moved off the surface.
+    vec3 at = (sky_from_world * vec4(point + vec3(0.3, 0.3, 0.02) * n, 1.0)).xyz;
     if (any(lessThan(at.xy, vec2(0.0))) || any(greaterThan(at.xy, vec2(1.0)))) return 1.0;
     mat2 turn = turned(gl_FragCoord.xy + 17.0);
     float hidden = 0.0;

@@ -61,9 +61,7 @@ class Lights:
         low, high = points.min(axis=0), points.max(axis=0)
         center = 0.5 * (low + high)
         # steps of a quarter metre, so that the window keeps its size while the action moves a little
-        self.radius = float(
-            np.clip(np.ceil(4 * (0.5 * np.linalg.norm(high - low) + 1.5)) / 4, 2.0, self.window)
-        )
+        self.radius = float(np.clip(np.ceil(4 * (0.5 * np.linalg.norm(high - low) + 1.5)) / 4, 2.0, self.window))
         self.direction = normalize(towards)
         right = normalize(np.cross([0.0, 0.0, 1.0], self.direction))
         self.key.axes = np.stack([right, np.cross(self.direction, right), self.direction])

@@ -68,13 +68,11 @@ class Renderer:
         self._background = _quad(context, _program(context, "background", "background"))
         self._lights = Lights(context)
         large = [m for m in world.static.values() if np.linalg.norm(np.ptp(m.bounds, axis=0)) >= FURNITURE]
-        self._moves = bool(world.characters or world.objects or clouds)
+        self._moves = bool(world.characters or world.things or clouds)
         self._walls = mesh_surface(self._programs, large)
         self._static = mesh_surface(self._programs, [m for m in world.static.values() if m not in large])
         self._objects = {name: mesh_surface(self._programs, [o.mesh]) for name, o in world.things.items()}
-        self._figures = {
-            name: Figure(self._programs, visible(world.body(name), show)) for name in world.characters
-        }
+        self._figures = {name: Figure(self._programs, visible(world.body(name), show)) for name in world.characters}
         self._shapes = {
             name: Figure(self._programs, shapes_skin(world.body(name)))
             for name in world.characters
@@ -96,9 +94,7 @@ class Renderer:
         """Give the context and everything in it back."""
         self._context.release()
 
-    def draw(
-        self, t: float, *, ghosts: Iterable[tuple[float, float]] = (), view: View | None = None
-    ) -> Pixels:
+    def draw(self, t: float, *, ghosts: Iterable[tuple[float, float]] = (), view: View | None = None) -> Pixels:
         """The picture at time `t` in seconds; `ghosts` are further times with their opacity in 0..1."""
         with self._context:  # another renderer may have drawn in between
             return self._draw(t, list(ghosts), view or self.direction.view(t))

@@ -29,9 +29,7 @@ class Surface:
         context = next(iter(programs.values())).ctx
         self._moving = context.buffer(moving)
         self._owned = [self._moving, context.buffer(colors)]
-        indices = (
-            None if index is None else context.buffer(np.ascontiguousarray(index, dtype=np.int32).tobytes())
-        )
+        indices = None if index is None else context.buffer(np.ascontiguousarray(index, dtype=np.int32).tobytes())
         if indices is not None:
             self._owned.append(indices)
         self._arrays = {}
@@ -71,9 +69,7 @@ def mesh_surface(programs: dict[str, moderngl.Program], meshes: list[Mesh]) -> S
     whole = merge([mesh for mesh, _ in split])
     normals = np.concatenate([n for _, n in split])
     colors = np.concatenate([np.tile(mesh.color, (len(mesh.vertices), 1)) for mesh, _ in split])
-    return Surface(
-        programs, packed(whole.vertices, normals), colors.astype(np.float32).tobytes(), whole.faces
-    )
+    return Surface(programs, packed(whole.vertices, normals), colors.astype(np.float32).tobytes(), whole.faces)
 
 
 class Figure:
