@@ -15,6 +15,7 @@ import gzip
 import json
 import sys
 import zlib
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +53,7 @@ SAGITTA = 0.0012  # metres that an edge may stand off from the smooth surface
 HEM = 0.25  # how far the edge of the clothes turns towards the skin
 LIP_CLOSING = 0.9
 LIP_REACH = 0.010  # metres
+SEAT_ROUNDS = 30  # how often the seat is smoothed
 SHOE_CAP = 0.4  # how much higher a shoe is over the toes than they are
 SHOE_SOLE = 0.014  # metres; what is lower than this goes down to the ground
 
@@ -82,7 +84,7 @@ class Source:
 
     def target(self, name: str) -> np.ndarray:
         out = np.zeros_like(self.base)
-        for line in gzip.open(self.folder / f"targets/{name}.target.gz", "rt"):
+        for line in gzip.decompress((self.folder / f"targets/{name}.target.gz").read_bytes()).decode().splitlines():
             if line.strip() and not line.startswith("#"):
                 i, *xyz = line.split()
                 out[int(i)] = [float(x) for x in xyz]
@@ -125,7 +127,7 @@ def cut(src: Source, x: np.ndarray) -> tuple[Half, tuple[list[int], list[int]]]:
 
     clothes = half.left(suit.region(WAIST, walls(collar) | walls(cuff)))
     size = 1 + max(v for q in body.polygons for v in q)
-    mouth = {frozenset(e) for e in zip(lips, lips[1:], strict=False)}
+    mouth = {frozenset(e) for e in pairwise(lips)}
     head = half.left(body.polygons)
     head = Faces(head).region(int(np.argmax(x[:size, 2])), walls(neck) | mouth)
     tip = np.argmin(np.linalg.norm(x[:size] - src.joint(x, "l-finger-3-4"), axis=1))
@@ -171,15 +173,11 @@ def averaging(quads: Polygons, n: int) -> sp.csr_matrix:
 def close_lips(x: np.ndarray, quads: Polygons, upper: list[int], lower: list[int]) -> np.ndarray:
     """Lips brought together; the skin around them follows, less with distance."""
     e = np.array([e for q in quads for e in edges(q)])
-    graph = sp.coo_matrix(
-        (np.linalg.norm(x[e[:, 0]] - x[e[:, 1]], axis=1), (e[:, 0], e[:, 1])), (len(x),) * 2
-    )
+    graph = sp.coo_matrix((np.linalg.norm(x[e[:, 0]] - x[e[:, 1]], axis=1), (e[:, 0], e[:, 1])), (len(x),) * 2)
     mean = 0.5 * (x[upper] + x[lower])
     reach = []
     for path in (upper, lower):
-        d, _, source = dijkstra(
-            graph.tocsr(), False, path, return_predecessors=True, min_only=True, limit=0.04
-        )
+        d, _, source = dijkstra(graph.tocsr(), False, path, return_predecessors=True, min_only=True, limit=0.04)
         reach.append((d, source))
     out = x.copy()
     for (d, source), (other, _), path in ((reach[0], reach[1], upper), (reach[1], reach[0], lower)):
@@ -213,8 +211,11 @@ def tidy(src: Source, x: np.ndarray, child: np.ndarray, foot: np.ndarray) -> np.
     """
     hip = src.joint(x, "l-upper-leg")
     size = hip[2] - x[:, 2].min()
-    seat = bump(np.abs(x[:, 0]), 0.08 * size) * bump(x[:, 2] - hip[2] + 0.04 * size, 0.19 * size)
-    x = smooth_where(x, src.groups["helper-tights"], seat, 14)
+    ours = np.unique(src.groups["helper-tights"])
+    crotch = x[ours[np.abs(src.base[ours, 0]) < 1e-6], 2].min()
+    seat = bump(np.abs(x[:, 0]), 0.07 * size) * bump(x[:, 2] - hip[2] + 0.03 * size, 0.2 * size)
+    seat *= np.clip((x[:, 2] - crotch + 0.02 * size) / (0.04 * size), 0.0, 1.0)
+    x = smooth_where(x, src.groups["helper-tights"], seat, SEAT_ROUNDS)
     return shod(src, x, child, foot)
 
 
@@ -248,8 +249,8 @@ FINGERS = ("thumb", "index", "middle", "ring", "little")
 SPINE_LEVELS = {"spine1": 0.163, "spine2": 0.370, "chest": 0.589}
 SPINE_BLEND = 0.12  # half width of the blend between the trunk's joints, in the same measure
 # Where weights are spread, and how far from the joint (m); how many times.
-SOFT = {"upper-leg": 0.24, "shoulder": 0.16}
-SOFTENING = 12
+SOFT = {"upper-leg": 0.27, "shoulder": 0.16}
+SOFTENING = 24
 THUMB_BONE = 1.28  # the thumb's metacarpal against its first phalanx (Buchholz et al. 1992)
 
 
@@ -310,9 +311,7 @@ def softened(src: Source, mean: np.ndarray, w: np.ndarray) -> np.ndarray:
 
 def our_joint(bone: str) -> str:
     """Which of our joints moves what a bone of MakeHuman's default rig moves; 'trunk' is shared out by height."""
-    stem, side = (
-        (bone[:-2], "left_" if bone.endswith(".L") else "right_") if bone[-2:] in (".L", ".R") else (bone, "")
-    )
+    stem, side = (bone[:-2], "left_" if bone.endswith(".L") else "right_") if bone[-2:] in (".L", ".R") else (bone, "")
     if stem.startswith(("spine", "root", "pelvis", "breast")):
         return "trunk"
     if stem.startswith("neck"):
@@ -375,6 +374,8 @@ def main(folder: str) -> None:
     w[:n] = 0.5 * (w[:n] + w[:n, mirrored])
     best = np.argsort(-w, axis=1, kind="stable")[:, :4]
     top = np.take_along_axis(w, best, axis=1)
+    partner = np.array(mirrored)[best[:n]]
+    top[:n][~np.any(partner[:, :, None] == best[:n, None, :], axis=2)] = 0.0  # both sides of the middle or none
     top /= top.sum(axis=1, keepdims=True)
     eye = np.unique(src.groups["helper-l-eye"])
     radius = {name: float(np.ptp(x[eye], axis=0).mean() / 2) for name, x in raw.items()}
@@ -391,19 +392,16 @@ def main(folder: str) -> None:
         "eye_radius": [round(radius[name], 5) for name in SHAPES],
         "joint_places": np.round([[places[s][j] for j in half] for s in SHAPES], 5).tolist(),
         "arrays": {
-            "vertices": packed(
-                np.round(np.stack([shapes[s][order] for s in SHAPES]) / SHAPE_UNIT).astype("<i2")
-            ),
+            "vertices": packed(np.round(np.stack([shapes[s][order] for s in SHAPES]) / SHAPE_UNIT).astype("<i2")),
             "triangles": packed(np.array([[place[v] for v in t] for t in triangles]).astype("<u2")),
-            "zone": packed(
-                np.array([ZONES.index(made.zone.get(int(v), "skin")) for v in order]).astype("u1")
-            ),
+            "zone": packed(np.array([ZONES.index(made.zone.get(int(v), "skin")) for v in order]).astype("u1")),
             "joint_of": packed(best.astype("u1")),
             "weights": packed(np.round(top * 60000).astype("<u2")),
         },
         "joint_names": names,
     }
-    OUT.write_text(json.dumps(document, indent=1) + "\n")
+    lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in document.items())
+    OUT.write_text("{\n" + ",\n".join(lines) + "\n}\n")
     print(f"{OUT}: {len(order)} vertices, {len(triangles)} triangles, {OUT.stat().st_size / 1024:.0f} KB")
 
 

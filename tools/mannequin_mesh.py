@@ -140,9 +140,7 @@ class Half:
             mixture = self._curve(mesh, a, b)
             new = sum(s * x[v] * (MIRROR if m else 1.0) for (v, m), s in mixture.items())
             if np.linalg.norm(new - 0.5 * (x[a] + x[b])) > sagitta:
-                split[edge] = self.mixed(
-                    mixture, {(a, False): 0.5, (b, False): 0.5}, zone or self._outer(a, b)
-                )
+                split[edge] = self.mixed(mixture, {(a, False): 0.5, (b, False): 0.5}, zone or self._outer(a, b))
         self.faces = [t for q in self.faces for t in self._split_face(q, split)]
         return split
 
@@ -280,9 +278,7 @@ def refined_path(path: list[int], split: dict[frozenset[int], int], closed: bool
     out = []
     for k, v in enumerate(path):
         out.append(v)
-        if (closed or k + 1 < len(path)) and (
-            m := split.get(frozenset((v, path[(k + 1) % len(path)])))
-        ) is not None:
+        if (closed or k + 1 < len(path)) and (m := split.get(frozenset((v, path[(k + 1) % len(path)])))) is not None:
             out.append(m)
     return out
 

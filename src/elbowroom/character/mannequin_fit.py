@@ -86,9 +86,7 @@ class Fitter:
         ankle = self.at["left_foot"][2]
         length = np.ptp(v[v[:, 2] < 0.5 * (sole + ankle), 1])
         along = self.p.length["foot"] / length
-        return np.array(
-            [self.size * self.p.scales.foot, along, self.p.length["ankle_height"] / (ankle - sole)]
-        )
+        return np.array([self.size * self.p.scales.foot, along, self.p.length["ankle_height"] / (ankle - sole)])
 
     def _match_joints(self) -> None:
         """Put the shape's joints where the skeleton's would be in it, where tables and shape disagree."""
