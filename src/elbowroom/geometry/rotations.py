@@ -129,7 +129,7 @@ def arc(u: ArrayLike, v: ArrayLike) -> Array:
     across = np.cross(u, v)
     helper = np.where(np.abs(u[..., :1]) < 0.9, np.array([1.0, 0, 0]), np.array([0, 1.0, 0]))
     half_turn = np.concatenate([np.zeros_like(w), normalize(np.cross(u, helper))], axis=-1)
-    return normalize(np.where(w > 1e-9, np.concatenate([w, across], axis=-1), half_turn))
+    return normalize(np.where(w > 1e-14, np.concatenate([w, across], axis=-1), half_turn))
 
 
 def slerp(a: ArrayLike, b: ArrayLike, s: ArrayLike) -> Array:

@@ -92,9 +92,7 @@ def place(
     """
     xy = np.asarray(at, dtype=float)
     if xy.shape != (2,) or not np.all(np.isfinite([*xy, turn, lift])):
-        raise BadValue(
-            f"a clip is placed at two finite numbers x, y with a finite turn, not at {at!r}, {turn}."
-        )
+        raise BadValue(f"a clip is placed at two finite numbers x, y with a finite turn, not at {at!r}, {turn}.")
     if about not in ("origin", "start"):
         raise BadValue(f"a clip is placed about its 'origin' or its 'start', not about '{about}'.")
     pivot = np.zeros(3)

@@ -62,9 +62,7 @@ class Layer:
         if not isinstance(body, Character):
             raise BadValue(f"'{body.name}' has no limbs to make a layer of.")
         names = [limbs] if isinstance(limbs, str) else list(limbs)
-        joints = {
-            j for name in names for first in body.chain(name).joints for j in body.skeleton.subtree(first)
-        }
+        joints = {j for name in names for first in body.chain(name).joints for j in body.skeleton.subtree(first)}
         return Layer(tuple(sorted(joints)), motion, during or motion.span, weight, fade_in, fade_out)
 
     def weights(self, times: ArrayLike) -> Array:
@@ -90,9 +88,7 @@ class Layered:
             if layer.motion.sample([layer.during[0]])[1].shape[1] != count:
                 raise BadValue(f"a layer's motion must move the same joints as its base, '{self.body.name}'.")
             if any(not 0 <= j < count for j in layer.joints):
-                raise BadValue(
-                    f"a layer names joints that '{self.body.name}' with {count} joints does not have."
-                )
+                raise BadValue(f"a layer names joints that '{self.body.name}' with {count} joints does not have.")
 
     @property
     def body(self) -> Body:

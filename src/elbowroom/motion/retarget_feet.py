@@ -89,9 +89,7 @@ def _lack_of_leg(character: Character, T: Array, moved: Array, feet: dict[str, A
     """How far the hips must come down so that both feet are within reach, (T,) metres."""
     lack = np.zeros(len(T))
     for side, T_foot in feet.items():
-        hip, knee, ankle = (
-            T[:, character.role(f"{side}_{part}"), :3, 3] for part in ("thigh", "shin", "foot")
-        )
+        hip, knee, ankle = (T[:, character.role(f"{side}_{part}"), :3, 3] for part in ("thigh", "shin", "foot"))
         length = np.linalg.norm(knee - hip, axis=-1) + np.linalg.norm(ankle - knee, axis=-1)
         reach = _STRETCH * length
         to_foot = T_foot[:, :3, 3] - (hip + moved)

@@ -166,9 +166,7 @@ def _notes(source: Character, target: Character) -> tuple[str, ...]:
     others = [role for role in lacking if role not in fingers]
     notes = []
     if others:
-        notes.append(
-            f"'{source.name}' has no {', '.join(others)}: on '{target.name}' they move along with the rest"
-        )
+        notes.append(f"'{source.name}' has no {', '.join(others)}: on '{target.name}' they move along with the rest")
     if fingers:
         notes.append(f"'{source.name}' has no data for {len(fingers)} finger joints: they stay at rest")
     return tuple(notes)
