@@ -168,7 +168,7 @@ def test_bending_keeps_the_volume(man, bend):
     _, skeleton, skin = man
     before = volume(skin.vertices, skin.faces)
     # the fold of the groin swallows what a seat would squeeze out to the sides
-    loss = 0.06 if bend == "hips" else 0.03
+    loss = 0.06 if bend == "hips" else 0.04
     assert volume(posed(skeleton, skin, **BENDS[bend]), skin.faces) == pytest.approx(before, rel=loss)
 
 
