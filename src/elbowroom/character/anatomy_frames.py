@@ -133,17 +133,13 @@ def thumb_side(skeleton: Skeleton, roles: Mapping[str, int], side: str) -> Array
     return None
 
 
-def _direction(
-    skeleton: Skeleton, roles: Mapping[str, int], world: Array, part: str, otherwise: Array
-) -> Array:
+def _direction(skeleton: Skeleton, roles: Mapping[str, int], world: Array, part: str, otherwise: Array) -> Array:
     """Direction of a part's bone in a pose given by world rotations; `otherwise` where nothing tells."""
     end = bone_end(skeleton, roles, part) if part in roles else None
     return otherwise if end is None else normalize(rotate(world[roles[part]], end))
 
 
-def carries_twist(
-    skeleton: Skeleton, roles: Mapping[str, int], ends: tuple[str, str], poses: Array | None
-) -> bool:
+def carries_twist(skeleton: Skeleton, roles: Mapping[str, int], ends: tuple[str, str], poses: Array | None) -> bool:
     """Whether hands or feet are turned about the bone above them in sample poses: the twist is on the wrong
     joint.
 

@@ -188,9 +188,7 @@ def standing_error(skeleton: Skeleton, roles: Mapping[str, int], positions: Arra
     return total, good
 
 
-def meaningful_rest(
-    skeleton: Skeleton, roles: Mapping[str, int], poses: Array | None
-) -> tuple[Skeleton, list[str]]:
+def meaningful_rest(skeleton: Skeleton, roles: Mapping[str, int], poses: Array | None) -> tuple[Skeleton, list[str]]:
     """The skeleton with a rest pose that stands: its own where that will do, else one made from sample poses.
 
     From samples (N, J, 4): the most upright one, turned upright and to -Y, then straightened.
@@ -199,9 +197,7 @@ def meaningful_rest(
     if good or not any(p in roles for p in ("left_thigh", "right_thigh", "head")):
         return _on_the_floor(skeleton, roles), []
     if poses is None or not len(poses):
-        return skeleton, [
-            "the rest pose of the rig is no standing pose, and no motion was there to make one from."
-        ]
+        return skeleton, ["the rest pose of the rig is no standing pose, and no motion was there to make one from."]
     posed = skeleton.forward(np.zeros((len(poses), 3)), poses)[:, :, :3, 3]
     errors = [standing_error(skeleton, roles, p)[0] for p in posed]
     best = int(np.argmin(errors))
@@ -236,5 +232,8 @@ def _on_the_floor(skeleton: Skeleton, roles: Mapping[str, int]) -> Skeleton:
 def frame(z: Array, bends_to: Array) -> Array:
     """Frame (quaternion) with z along the bone; a positive turn about x moves z towards `bends_to`."""
     z = normalize(z)
-    x = normalize(np.cross(z, bends_to))
+    x = np.cross(z, bends_to)
+    if np.linalg.norm(x) < 1e-6:  # a bone along the way it should bend: any axis across it will do
+        x = np.cross(z, np.eye(3)[int(np.argmin(np.abs(z)))])
+    x = normalize(x)
     return from_matrix(np.stack([x, np.cross(z, x), z], axis=-1))

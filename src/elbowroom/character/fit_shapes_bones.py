@@ -68,9 +68,7 @@ def stature(skeleton: Skeleton, roles: Mapping[str, int]) -> float:
     return max(float(np.ptp(skeleton.T_rest[:, 2, 3])), 1e-3) / 0.9
 
 
-def shapes_from_bones(
-    skeleton: Skeleton, roles: Mapping[str, int], height: float | None
-) -> tuple[Shape, ...]:
+def shapes_from_bones(skeleton: Skeleton, roles: Mapping[str, int], height: float | None) -> tuple[Shape, ...]:
     """Capsules for limbs, neck and head, stacks of lying capsules for the trunk, boxes for hands and feet.
 
     They are laid out in the anatomical zero pose, where limbs are straight and feet flat, and carried from
@@ -155,11 +153,7 @@ class _Builder:
             at = self.at(upper)
             if at is not None and np.dot(at - here, UP) > 0.01 * self.height:
                 return at
-        tops = [
-            p
-            for p in (self.at("neck"), self.at("left_upper_arm"), self.at("right_upper_arm"))
-            if p is not None
-        ]
+        tops = [p for p in (self.at("neck"), self.at("left_upper_arm"), self.at("right_upper_arm")) if p is not None]
         rise = max([float(np.dot(p - here, UP)) for p in tops], default=0.0)
         return here + max(rise, 0.04 * self.height) * UP
 
@@ -209,11 +203,7 @@ class _Builder:
         ankle = here if ankle is None else ankle
         ball = self.at(f"{side}_toes")
         tip = (FOOT_LENGTH - HEEL) * h
-        bend = (
-            (BALL_OF_FOOT * FOOT_LENGTH - HEEL) * h
-            if ball is None
-            else float(np.dot(ball - ankle, self.front))
-        )
+        bend = (BALL_OF_FOOT * FOOT_LENGTH - HEEL) * h if ball is None else float(np.dot(ball - ankle, self.front))
         sole = ankle - ANKLE_HEIGHT * h * UP
         start, end, tall = (-HEEL * h, bend if ball is not None else tip, ANKLE_HEIGHT * h)
         if plain == "toes":

@@ -11,6 +11,7 @@ to 3 times as large as the hull.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,11 +81,7 @@ def owned_points(vertices: Array, faces: NDArray[np.int32], owner: NDArray[np.in
     corners = owner[mixed]
     for a, b in ((0, 1), (1, 2), (2, 0)):
         middle = 0.5 * (vertices[mixed[:, a]] + vertices[mixed[:, b]])
-        three = (
-            (corners[:, 0] != corners[:, 1])
-            & (corners[:, 1] != corners[:, 2])
-            & (corners[:, 2] != corners[:, 0])
-        )
+        three = (corners[:, 0] != corners[:, 1]) & (corners[:, 1] != corners[:, 2]) & (corners[:, 2] != corners[:, 0])
         for k in range(3):
             # where three segments meet, each takes the triangle of the three middles
             takes = (three | (corners[:, a] != corners[:, b])) & ((k in (a, b)) | three)
@@ -111,9 +108,14 @@ def enclosing_shape(name: str, joint: int, points: Array, near: float) -> Shape:
         a, b, radius = least_capsule(outline, steps)
         fitted = capsule(name, joint, a, b, radius + _SKIN_OF_ROUNDING)
         if -float(fitted.signed_distance(points).mean()) > allowed:
-            mesh = convex_mesh(outline) if len(outline) <= _MOST_CORNERS else simpler_hull(points, hull)
-            return Shape(name, joint, "mesh", np.zeros(3), np.eye(4), mesh)
-    return fitted
+            break
+    else:
+        return fitted
+    mesh = convex_mesh(outline)
+    if len(outline) > _MOST_CORNERS:
+        with suppress(QhullError):  # a sliver too thin to be cut out of space by planes keeps all of its corners
+            mesh = simpler_hull(points, hull)
+    return Shape(name, joint, "mesh", np.zeros(3), np.eye(4), mesh)
 
 
 def least_capsule(points: Array, steps: int = 260) -> tuple[Array, Array, float]:
@@ -162,9 +164,7 @@ def convex_mesh(points: Array) -> Mesh:
     used, faces = np.unique(hull.simplices, return_inverse=True)
     corners = points[used]
     faces = faces.reshape(-1, 3)
-    normal = np.cross(
-        corners[faces[:, 1]] - corners[faces[:, 0]], corners[faces[:, 2]] - corners[faces[:, 0]]
-    )
+    normal = np.cross(corners[faces[:, 1]] - corners[faces[:, 0]], corners[faces[:, 2]] - corners[faces[:, 0]])
     inwards = np.einsum("ij,ij->i", normal, hull.equations[:, :3]) < 0
     faces[inwards] = faces[inwards][:, ::-1]
     return Mesh(corners, faces)

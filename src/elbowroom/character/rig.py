@@ -80,18 +80,15 @@ def find_roles(skeleton: Skeleton, poses: Array | None = None) -> tuple[Roles, l
     notes: list[str] = []
     by_name = _by_names(skeleton)
     upright = rig_geometry.upright_positions(skeleton, poses)
-    limbs = {k: v for k, v in by_name.items() if not k.startswith("head") and "eye" not in k}
-    missing = [part for part in ("thigh", "upper_arm") for side in SIDES if f"{side}_{part}" not in limbs]
     roles = by_name
-    if missing:
+    if any(f"{side}_{part}" not in by_name for side in SIDES for part in ("thigh", "upper_arm")):
         by_shape = rig_geometry.limbs_by_shape(skeleton, upright)
-        taken = [k for k in by_shape if k not in by_name]
-        roles = {**by_shape, **by_name} if not _clash(by_shape, by_name) else by_shape
-        if taken:
-            notes.append(
-                "the joint names do not tell all limbs; they were found from the shape of the skeleton."
-            )
-    _trunk(skeleton, roles)
+        roles = by_shape if _clash(by_shape, by_name) else {**by_shape, **by_name}
+        if any(part not in by_name for part in by_shape):
+            notes.append("the joint names do not tell all limbs; they were found from the shape of the skeleton.")
+            if not any(p.endswith("_toes") for p in by_shape) and not any(part_of(n).side for n in skeleton.names):
+                notes.append("nothing tells left from right; -Y was taken for the front.")
+    _trunk(skeleton, roles, upright)
     notes += rig_geometry.doubts(skeleton, roles, upright)
     notes += _lacks(skeleton, roles)
     return {k: roles[k] for k in sorted(roles, key=lambda k: (roles[k], k))}, notes
@@ -156,9 +153,7 @@ def _arm(skeleton: Skeleton, named: Sequence[NamedPart], side: str, roles: Roles
     everywhere = range(len(skeleton))
     if _numbered_alike(skeleton, named, "arm"):
         return
-    upper = next(
-        (j for p in ("upper_arm", "arm", "shoulder") if (j := _first(named, everywhere, p)) is not None), None
-    )
+    upper = next((j for p in ("upper_arm", "arm", "shoulder") if (j := _first(named, everywhere, p)) is not None), None)
     if upper is None:
         return
     fore = _first(named, skeleton.subtree(upper)[1:], "forearm")
@@ -188,22 +183,25 @@ def _numbered_alike(skeleton: Skeleton, named: Sequence[NamedPart], word: str) -
     return any(a in ancestors(skeleton, b) for a in hits for b in hits)
 
 
-def _trunk(skeleton: Skeleton, roles: Roles) -> None:
+def _trunk(skeleton: Skeleton, roles: Roles, positions: Array) -> None:
     """Pelvis, spine, chest, neck and head from the tree, once the limbs are known."""
     legs = [roles[f"{s}_thigh"] for s in SIDES if f"{s}_thigh" in roles]
     if not legs:
         roles.setdefault("pelvis", 0)
     else:
-        roles["pelvis"] = (
-            common_ancestor(skeleton, legs) if len(legs) == 2 else int(skeleton.parents[legs[0]])
-        )
+        roles["pelvis"] = common_ancestor(skeleton, legs) if len(legs) == 2 else int(skeleton.parents[legs[0]])
     pelvis = max(roles["pelvis"], 0)
     roles["pelvis"] = pelvis
     named = [part_of(n) for n in skeleton.names]
     arms = [roles[k] for s in SIDES for k in (f"{s}_clavicle", f"{s}_upper_arm") if k in roles]
     carrier = common_ancestor(skeleton, arms) if len(arms) > 1 else pelvis
     if carrier in arms:
-        carrier = int(skeleton.parents[carrier])
+        carrier = max(int(skeleton.parents[carrier]), 0)
+    if "head" not in roles and arms:
+        in_arms = {j for arm in arms for j in skeleton.subtree(arm)}
+        head = rig_geometry.head_by_shape(skeleton, positions, carrier, in_arms)
+        if head is not None:
+            roles["head"] = head
     up = ancestors(skeleton, roles["head"])[::-1] if "head" in roles else ()
     line = [j for j in up if pelvis in ancestors(skeleton, j)] or [
         j for j in (*reversed(ancestors(skeleton, carrier)), carrier) if pelvis in ancestors(skeleton, j)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
 
-from elbowroom.character.rig_names import part_of
+from elbowroom.character.rig_names import FINGERS, part_of
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.geometry.rotations import Array, normalize
 
@@ -27,9 +27,7 @@ def ancestors(skeleton: Skeleton, joint: int) -> tuple[int, ...]:
 def common_ancestor(skeleton: Skeleton, joints: Sequence[int]) -> int:
     """Deepest joint that is above, or is, each of the given ones."""
     lines = [{j, *ancestors(skeleton, j)} for j in joints]
-    return max(
-        set.intersection(*lines)
-    )  # parents come first, so on one line the largest index is the deepest
+    return max(set.intersection(*lines))  # parents come first, so on one line the largest index is the deepest
 
 
 def upright_positions(skeleton: Skeleton, poses: Array | None = None) -> Array:
@@ -64,12 +62,14 @@ def limbs_by_shape(skeleton: Skeleton, positions: Array) -> dict[str, int]:
     (a_leg, b_leg) = bones
     assert a_leg is not None and b_leg is not None
     side = normalize((positions[a_leg[0]] - positions[b_leg[0]]) * [1, 1, 0])
-    forward = np.zeros(3)
+    ahead = np.zeros(3)
     for triple, line in zip((a_leg, b_leg), lines, strict=True):
-        forward += (positions[line[-1]] - positions[triple[2]]) * [1, 1, 0]
-    left_is_a = bool(np.dot(np.cross(UP, forward), side) >= 0)
-    if not np.linalg.norm(forward) > 1e-6:
-        left_is_a = part_of(skeleton.names[a_leg[0]]).side != "right"
+        ahead += (positions[line[-1]] - positions[triple[2]]) * [1, 1, 0]
+    if np.linalg.norm(ahead) > 0.02 * np.ptp(positions[:, 2]):
+        left_is_a = bool(np.dot(np.cross(UP, ahead), side) >= 0)
+    else:  # no toes: by the names, else as if facing -Y
+        named = part_of(skeleton.names[a_leg[0]]).side
+        left_is_a = named == "left" if named else bool(side[0] >= 0)
     left = side if left_is_a else -side
     roles: dict[str, int] = {}
     for triple, line, name in zip(
@@ -127,14 +127,51 @@ def _arms_and_head(
         before = line[: line.index(triple[0])]
         if before:
             roles[f"{name}_clavicle"] = before[-1]
-    rest = [t for t in tips if t not in taken]
-    if rest:
-        top = max(rest, key=lambda t: positions[t, 2])
-        line = _line(skeleton, chest, top)
-        if line and positions[top, 2] > positions[chest, 2]:
-            # neck, head, and perhaps an end joint that marks the top of the head
-            roles["head"] = line[1] if len(line) >= 3 else line[-1]
+        roles.update(_fingers(skeleton, positions, triple[2], name))
+    head = head_by_shape(skeleton, positions, chest, taken)
+    if head is not None:
+        roles["head"] = head
     return roles
+
+
+def head_by_shape(skeleton: Skeleton, positions: Array, chest: int, arms: Collection[int]) -> int | None:
+    """The head: on the way from the joint that carries the arms up to the highest tip that is not in them."""
+    tips = [j for j in skeleton.subtree(chest)[1:] if not skeleton.children[j] and j not in arms]
+    if not tips:
+        return None
+    top = max(tips, key=lambda t: positions[t, 2])
+    if positions[top, 2] <= positions[chest, 2]:
+        return None
+    line = [j for j in _line(skeleton, chest, top) if not part_of(skeleton.names[j]).helper]
+    if len(line) < 2:
+        return line[0] if line else None
+    # A last bone as long as a head is the way to an end joint at the crown.
+    crown = np.linalg.norm(positions[line[-1]] - positions[line[-2]]) > 0.06 * np.ptp(positions[:, 2])
+    return line[-2] if crown and len(line) > 2 else line[-1]
+
+
+def _fingers(skeleton: Skeleton, positions: Array, hand: int, side: str) -> dict[str, int]:
+    """Fingers of a hand with four or five branches: the thumb points away from the others, which lie side by side."""
+    chains = []
+    for j in skeleton.children[hand]:
+        chain = [j]
+        while len(skeleton.children[chain[-1]]) == 1:
+            chain.append(skeleton.children[chain[-1]][0])
+        if len(chain) > 1:
+            chains.append(chain)
+    if len(chains) not in (4, 5):
+        return {}
+    way = normalize(np.array([positions[c[1]] - positions[c[0]] for c in chains]))
+    thumb = int(np.argmin(way @ way.sum(axis=0)))
+    base = positions[chains[thumb][0]]
+    others = sorted(
+        set(range(len(chains))) - {thumb}, key=lambda k: float(np.linalg.norm(positions[chains[k][0]] - base))
+    )
+    out = {}
+    for finger, k in zip(FINGERS, (thumb, *others), strict=False):
+        for segment, j in enumerate(chains[k][:3]):
+            out[f"{side}_{finger}{segment + 1}"] = j
+    return out
 
 
 def _line(skeleton: Skeleton, top: int, tip: int) -> list[int]:

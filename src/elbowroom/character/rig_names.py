@@ -17,124 +17,48 @@ Side = Literal["left", "right", ""]
 
 FINGERS = ("thumb", "index", "middle", "ring", "little")
 
-# Part -> the words for it, joined without separators, after side, prefix and number are gone.
-_WORDS: dict[str, tuple[str, ...]] = {
-    "pelvis": ("hips", "pelvis", "root", "mpelvis", "cog", "hip", "body"),
-    "trunk": (
-        *(
-            "lowerback",
-            "upperback",
-            "spine",
-            "thorax",
-            "abdomen",
-            "torso",
-            "chest",
-            "upperchest",
-            "belly",
-            "back",
-        ),
-        *("tospine", "waist", "stomach", "ribs", "ribcage", "lowerchest", "spinelower", "spineupper", "ab"),
-    ),
-    "neck": ("neck", "lowerneck", "upperneck", "necklower", "neckupper"),
-    "head": ("head", "skull"),
-    "eye": ("eye", "faceeye", "eyeball"),
-    "clavicle": ("clavicle", "collar", "collarbone", "scapula", "shoulderblade", "clav"),
-    "shoulder": ("shoulder",),
-    "upper_arm": ("upperarm", "uparm", "humerus", "shoulderjoint", "bicep"),
-    "arm": ("arm",),
-    "forearm": ("forearm", "lowerarm", "radius", "elbow", "ulna", "loarm", "lowarm"),
-    "hand": ("hand", "wrist", "palm"),
-    "thigh": ("thigh", "upleg", "upperleg", "femur", "hipjointfemur"),
-    "hip": ("hip",),
-    "hip_helper": ("hipjoint",),
-    "leg": ("leg",),
-    "shin": ("shin", "calf", "lowerleg", "tibia", "knee", "loleg", "lowleg"),
-    "foot": ("foot", "ankle"),
-    "toes": ("toe", "toes", "toebase", "ball", "bigtoe", "toesbase"),
-    "thumb": ("thumb", "handthumb", "fthumb"),
-    "index": ("index", "handindex", "findex", "indexfinger", "pointer", "fingers", "forefinger"),
-    "middle": ("middle", "handmiddle", "fmiddle", "middlefinger", "mid", "handmid"),
-    "ring": ("ring", "handring", "fring", "ringfinger"),
-    "little": (
-        "little",
-        "pinky",
-        "handpinky",
-        "handlittle",
-        "fpinky",
-        "pinkyfinger",
-        "littlefinger",
-        "pinkie",
-    ),
-    "finger": ("finger",),
+# Part -> the words for it, joined without separators, after side, prefix and number are gone. The trunk is not
+# here: it is read from the tree.
+_WORDS: dict[str, str] = {
+    "neck": "neck lowerneck upperneck necklower neckupper",
+    "head": "head skull",
+    "eye": "eye faceeye eyeball",
+    "clavicle": "clavicle collar collarbone scapula shoulderblade clav",
+    "shoulder": "shoulder shldr shldrbend",
+    "upper_arm": "upperarm uparm uarm humerus bicep",
+    "arm": "arm",
+    "forearm": "forearm lowerarm farm radius ulna elbow loarm lowarm forearmbend",
+    "hand": "hand wrist palm",
+    "thigh": "thigh upleg upperleg femur thighbend",
+    "hip": "hip",
+    "leg": "leg",
+    "shin": "shin calf lowerleg tibia knee loleg lowleg",
+    "foot": "foot ankle",
+    "toes": "toe toes toebase toesbase ball bigtoe",
+    "thumb": "thumb handthumb fthumb",
+    "index": "index handindex findex indexfinger pointer forefinger fingers",
+    "middle": "middle handmiddle fmiddle middlefinger mid handmid",
+    "ring": "ring handring fring ringfinger",
+    "little": "little pinky pinkie handpinky handlittle fpinky pinkyfinger littlefinger",
+    "finger": "finger",
 }
-_PART = {word: part for part, words in reversed(_WORDS.items()) for word in words}
+_PART = {word: part for part, words in _WORDS.items() for word in words.split()}
 
 # Words without which the name means the same joint.
-_NOISE = {
-    "def",
-    "org",
-    "bip",
-    "bip01",
-    "bip02",
-    "bip001",
-    "j",
-    "jnt",
-    "joint",
-    "bone",
-    "b",
-    "bn",
-    "c",
-    "sec",
-    "skeleton",
-}
-_NOISE |= {
-    "adj",
-    "rig",
-    "skel",
-    "char",
-    "character",
-    "mixamorig",
-    "proximal",
-    "intermediate",
-    "distal",
-    "phalanx",
-}
-# Joints that only help to skin, steer or end the rig.
-_HELPER = {
-    "twist",
-    "roll",
-    "end",
-    "nub",
-    "site",
-    "tip",
-    "effector",
-    "ik",
-    "pole",
-    "target",
-    "ctrl",
-    "helper",
-    "poletarget",
-}
-_HELPER |= {
-    "adjust",
-    "corrective",
-    "metacarpal",
-    "carpal",
-    "metatarsal",
-    "attach",
-    "prop",
-    "socket",
-    "weapon",
-    "dummy",
-}
-_HELPER |= {"top", "blink", "lid", "brow", "share", "muscle", "bendy", "tweak", "nil", "null", "dir"}
+_NOISE = """def org bip j jnt joint bone b bn c m f avg sec adj skeleton skel rig char character mixamorig
+    proximal intermediate distal phalanx"""
+# Words of joints that only help to skin, steer or end the rig.
+_HELPER = """twist roll end nub site tip top effector ik pole target poletarget ctrl helper adjust corrective share
+    dir metacarpal carpal metatarsal attach prop socket weapon dummy nil null blink lid brow muscle bendy tweak"""
+_NOISE_WORDS, _HELPER_WORDS = frozenset(_NOISE.split()), frozenset(_HELPER.split())
 
 _LEFT, _RIGHT = {"l", "left", "lf", "lt"}, {"r", "right", "rt", "rg"}
+_GLUED: tuple[tuple[str, Side], ...] = (("left", "left"), ("right", "right"), ("l", "left"), ("r", "right"))
 
 
 @dataclass(frozen=True)
 class NamedPart:
-    """What a joint's name says: `part` is a key of `_WORDS` or '', `digits` are its numbers as text."""
+    """What a joint's name says: `part` is a key of the table above or '', `digits` are its numbers as text."""
 
     part: str
     side: Side
@@ -157,30 +81,25 @@ def part_of(name: str) -> NamedPart:
     if words and words[0] == "bip" and len(words) > 1 and words[1].isdigit():
         words = words[2:]
     digits = "".join(w for w in words if w.isdigit())
-    words = [w for w in words if not w.isdigit() and w not in _NOISE]
+    words = [w for w in words if not w.isdigit() and w not in _NOISE_WORDS]
     side: Side = ""
     if any(w in _LEFT for w in words):
         side = "left"
     elif any(w in _RIGHT for w in words):
         side = "right"
     rest = [w for w in words if w not in _LEFT | _RIGHT]
-    helper = any(w in _HELPER for w in rest)
-    joined = "".join(w for w in rest if w not in _HELPER)
+    helper = any(w in _HELPER_WORDS for w in rest)
+    joined = "".join(w for w in rest if w not in _HELPER_WORDS)
     part = _PART.get(joined, "")
-    if not part and not side and joined[:1] in ("l", "r"):
-        # 'lfemur', 'lhipjoint': the side is glued to the part
-        inner = _PART.get(joined[1:], "")
-        if inner and inner not in ("trunk", "pelvis", "neck", "head"):
-            side, part = ("left" if joined[0] == "l" else "right"), inner
     if not part and not side:
-        for word, s in (("left", "left"), ("right", "right")):
-            if joined.startswith(word) and joined[len(word) :] in _PART:
-                side, part = s, _PART[joined[len(word) :]]  # type: ignore[assignment]
-    if part == "pelvis" and side:
-        part = "hip" if joined.endswith("hip") else ""
-    # 'LHipJoint' loses 'joint' as noise, yet it is the helper above the thigh, not the thigh.
-    if (part == "hip" and side and "joint" in words_of(name)) or joined.endswith("hipjoint"):
-        part = "hip_helper"
+        # 'lfemur', 'leftknee': the side is glued to the part
+        for glued, where in _GLUED:
+            if joined.startswith(glued) and joined[len(glued) :] in _PART:
+                side, part = where, _PART[joined[len(glued) :]]
+                break
+    # 'LHipJoint', 'lhipjoint': a helper between pelvis and thigh, not the thigh.
+    if "hipjoint" in "".join(words_of(name)):
+        part, helper = "hip", True
     return NamedPart(part, side, digits, helper)
 
 
