@@ -38,16 +38,13 @@ def write_html(path: str | Path, world: World, fps: float = 30.0) -> None:
     if not (np.isfinite(fps) and 0.0 < fps <= 240.0):
         raise BadValue(f"an HTML playback needs a rate between 0 and 240 frames per second, not {fps}.")
     times = frame_times(world.span, fps)
-    with writing(path) as (stand_in,):
+    with writing(path) as (stand_in,), _quiet():
         server = _server()
         try:
             page = _recorded(server, world, times, 1.0 / fps)
         finally:
-            with _quiet():
-                server.stop()
-        stand_in.write_text(
-            page.replace("<title>Viser</title>", "<title>elbowroom</title>"), encoding="utf-8"
-        )
+            server.stop()
+        stand_in.write_text(page.replace("<title>Viser</title>", "<title>elbowroom</title>"), encoding="utf-8")
 
 
 @contextmanager
@@ -68,13 +65,16 @@ def _server() -> viser.ViserServer:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    with _quiet():
-        return viser.ViserServer(host="127.0.0.1", port=port, verbose=False)
+    return viser.ViserServer(host="127.0.0.1", port=port, verbose=False)
 
 
 def _recorded(server: viser.ViserServer, world: World, times: Array, pause: float) -> str:
     scene = server.scene
     scene.set_up_direction("+z")
+    # viser's own surroundings wash colours out, and others would be loaded anew at every turn of the loop
+    scene.configure_environment_map(None)
+    scene.add_light_hemisphere("/light/sky", ground_color=(178, 170, 162), intensity=2.4)
+    scene.add_light_directional("/light/fill", intensity=0.9, position=(-3.0, -4.0, 5.0))
     _set_camera(server, world, times)
     if world.floor is not None:
         scene.add_grid(
@@ -84,9 +84,11 @@ def _recorded(server: viser.ViserServer, world: World, times: Array, pause: floa
             cell_size=0.5,
             section_size=1.0,
             position=(0.0, 0.0, world.floor - 0.002),
-            plane_color=(236, 238, 240),
+            cell_color=(216, 218, 221),
+            section_color=(190, 193, 197),
+            plane_color=(226, 228, 230),
             plane_opacity=1.0,
-            shadow_opacity=0.2,
+            shadow_opacity=0.3,
         )
     for name, mesh in zip(accepted_names(world.static), world.static.values(), strict=True):
         shown, _ = split_at_creases(mesh)
@@ -99,7 +101,8 @@ def _recorded(server: viser.ViserServer, world: World, times: Array, pause: floa
     for k in range(len(times)):
         for step in steps:
             step(k)
-        serializer.insert_sleep(pause)
+        if len(times) > 1:  # a single pose is shown without a player
+            serializer.insert_sleep(pause)
     return serializer.as_html()
 
 
