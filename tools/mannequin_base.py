@@ -331,7 +331,7 @@ def our_joint(bone: str) -> str:
 
 
 def packed(array: np.ndarray) -> dict[str, object]:
-    data = base64.b85encode(zlib.compress(np.ascontiguousarray(array).tobytes(), 9)).decode()
+    data = base64.b64encode(zlib.compress(np.ascontiguousarray(array).tobytes(), 9)).decode()
     return {"dtype": array.dtype.str, "shape": list(array.shape), "data": data}
 
 

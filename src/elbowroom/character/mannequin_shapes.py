@@ -112,5 +112,5 @@ def shapes() -> Shapes:
 
 
 def _unpacked(packed: dict[str, Any]) -> NDArray:
-    raw = zlib.decompress(base64.b85decode(packed["data"]))
+    raw = zlib.decompress(base64.b64decode(packed["data"]))
     return np.frombuffer(raw, dtype=packed["dtype"]).reshape(packed["shape"])
