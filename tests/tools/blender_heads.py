@@ -2,7 +2,7 @@
 
     python blender_heads.py FILE FPS FRAME [FRAME ...]
 
-Output: {"bones": {armature: {bone: [[x, y, z] per frame]}}, "objects": {name: [[x, y, z] per frame]}}, Blender's axes (Z up).
+Output: {"bones": {armature: {bone: [[x, y, z] per frame]}}, "objects": {name: [[x, y, z] per frame]}}, with Z up.
 """
 
 import json

@@ -83,9 +83,7 @@ def read_tracks(nodes: Nodes, animation: Part) -> Tracks:
         sampler = samplers[channel.index("sampler", len(samplers), "sampler")]
         count = len(container.accessors)
         times = container.array(sampler.index("input", count, "accessor"), ("SCALAR",), "key times")[:, 0]
-        values = container.array(
-            sampler.index("output", count, "accessor"), ("VEC3", "VEC4"), f"keys of {path}"
-        )
+        values = container.array(sampler.index("output", count, "accessor"), ("VEC3", "VEC4"), f"keys of {path}")
         how = sampler.text("interpolation", "LINEAR")
         per_key = 3 if how == "CUBICSPLINE" else 1
         width = _WIDTHS[path]
@@ -170,9 +168,7 @@ def _posed(nodes: Nodes, order: list[int], row: dict[int, int], moved: Tracks, t
     for n in order:
         rest = nodes.trs(n)
         if n in moved and rest is None:
-            nodes.parts[n].fail(
-                "is animated but placed by a matrix", "translation, rotation and scale would do"
-            )
+            nodes.parts[n].fail("is animated but placed by a matrix", "translation, rotation and scale would do")
         if n in moved and rest is not None:
             move, q, scale = (
                 moved[n][name](times) if name in moved[n] else still
@@ -193,9 +189,7 @@ def _carried(rig: Rig, where: Array, q: Array, skeleton: Skeleton) -> tuple[Arra
     joint of the trunk that leaves the least error over all joints. `where` (T, J, 3) is what the file says.
     """
     ours = skeleton.forward(where[:, 0], q)[..., :3, 3]
-    off = [
-        np.linalg.norm(ours + (where - ours)[:, j, None] - where, axis=-1).max(axis=0) for j in _trunk(rig)
-    ]
+    off = [np.linalg.norm(ours + (where - ours)[:, j, None] - where, axis=-1).max(axis=0) for j in _trunk(rig)]
     best = int(np.argmin([np.sum(o) + 0.01 * k for k, o in enumerate(off)]))
     j, left = _trunk(rig)[best], off[best].copy()
     notes = [] if best == 0 else [f"'{rig.names[j]}' moves against the root, which was carried along."]

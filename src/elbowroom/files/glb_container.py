@@ -154,9 +154,7 @@ class Container:
         count = part.integer("count")
         view = part.index("bufferView", len(self.views), "buffer view", -1)
         if view >= 0:
-            out = self._elements(
-                part, self.views[view], part.integer("byteOffset", 0), count, component, width
-            )
+            out = self._elements(part, self.views[view], part.integer("byteOffset", 0), count, component, width)
         else:
             self._spend(part, 8 * count * width)  # zeros cost nothing in the file, so they are charged dearly
             out = np.zeros((count, width), component)
@@ -173,16 +171,12 @@ class Container:
         kind = _COMPONENTS.get(at_part.integer("componentType"), "")
         if kind not in ("<u1", "<u2", "<u4"):
             at_part.fail("has no unsigned integer type")
-        views = [
-            self.views[p.index("bufferView", len(self.views), "buffer view")] for p in (at_part, to_part)
-        ]
+        views = [self.views[p.index("bufferView", len(self.views), "buffer view")] for p in (at_part, to_part)]
         at = self._elements(at_part, views[0], at_part.integer("byteOffset", 0), changed, kind, 1)[:, 0]
         if changed and int(at.max()) >= len(out):
             at_part.fail(f"points to element {int(at.max())}", f"there are {len(out)}")
         out = out.copy()
-        out[at] = self._elements(
-            to_part, views[1], to_part.integer("byteOffset", 0), changed, component, width
-        )
+        out[at] = self._elements(to_part, views[1], to_part.integer("byteOffset", 0), changed, component, width)
         return out
 
 
@@ -205,7 +199,5 @@ def _chunks(path: Path, data: bytes) -> tuple[bytes, bytes | None]:
     if kind != b"BIN\0":
         return text, None
     if at + 8 + size > len(data):
-        raise BadFile(
-            path, f"its binary chunk claims {size} bytes", where=f"byte {at}", would_do="it may be cut off"
-        )
+        raise BadFile(path, f"its binary chunk claims {size} bytes", where=f"byte {at}", would_do="it may be cut off")
     return text, data[at + 8 : at + 8 + size]

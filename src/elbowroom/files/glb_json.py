@@ -66,9 +66,7 @@ class Part:
                 self.fail(f"'{key}' points to {of} {_shown(value)}", f"there are {count}")
         return values
 
-    def numbers(
-        self, key: str, count: int, default: tuple[float, ...] | None = None
-    ) -> tuple[float, ...] | None:
+    def numbers(self, key: str, count: int, default: tuple[float, ...] | None = None) -> tuple[float, ...] | None:
         """A list of `count` finite numbers, or `default` where absent."""
         if key not in self.values:
             return default

@@ -30,9 +30,7 @@ class Nodes:
         for i, part in enumerate(self.parts):
             for child in part.indices("children", count, "node"):
                 if self.parents[child] >= 0:
-                    part.fail(
-                        f"shares its child, node {child}, with node {self.parents[child]}", "a tree would do"
-                    )
+                    part.fail(f"shares its child, node {child}, with node {self.parents[child]}", "a tree would do")
                 self.parents[child] = i
         self.order = self._parent_first()
 

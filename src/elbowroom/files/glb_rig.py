@@ -115,7 +115,7 @@ def skin_of(rig: Rig, nodes: Nodes, surfaces: Surfaces, turn: Array, notes: list
     parts = [p for p in parts if len(p.surface.faces)]
     if not parts:
         return None
-    inverse_bind, places = _common_bind(parts, T_rest)
+    inverse_bind, places = _common_bind(parts, T_rest, turn)
     width = max(p.joints.shape[1] for p in parts)
     starts = np.cumsum([0, *(len(v) for v in places[:-1])])
     colors = np.concatenate([p.surface.colors for p in parts])
@@ -162,9 +162,7 @@ def _skinned(rig: Rig, nodes: Nodes, surfaces: Surfaces, turn: Array, notes: lis
             weights = surface.weights / np.where(bare[:, None], 1.0, total)
             weights[bare, 0] = 1.0
         if np.any(bare):
-            notes.append(
-                f"{int(bare.sum())} vertices of '{nodes.name(i)}' have no weights; they follow one joint."
-            )
+            notes.append(f"{int(bare.sum())} vertices of '{nodes.name(i)}' have no weights; they follow one joint.")
         out.append(_Bound(surface, joints, weights, T_bind))
     return out
 
@@ -201,17 +199,18 @@ def _hanging(rig: Rig, nodes: Nodes, surfaces: Surfaces, turn: Array) -> list[_B
     return out
 
 
-def _common_bind(parts: list[_Bound], T_rest: Array) -> tuple[Array, list[Array]]:
+def _common_bind(parts: list[_Bound], T_rest: Array, turn: Array) -> tuple[Array, list[Array]]:
     """Inverse binds (J, 4, 4) that serve all parts, and each part's vertices in that one bind space.
 
-    The bind pose is kept where the skinned parts agree on one. Where they do not, or its matrices cannot be
-    inverted, the rest pose becomes the bind pose; blending then starts from there.
+    The bind pose is kept where the skinned parts agree on one. Where it lies or is of another size, it is placed so
+    that the heaviest joint is where it rests. Where the parts do not agree, or matrices cannot be inverted, the rest
+    pose becomes the bind pose; blending then starts from there.
     """
     lead = max(parts, key=lambda p: len(np.unique(p.joints[p.weights > 0])))
     heaviest = int(np.bincount(lead.joints[:, 0], lead.weights[:, 0]).argmax())
     inverse_bind = inverse(T_rest)
     places = []
-    base = lead.T_world_bind[heaviest]
+    base = turn if _upright(lead.T_world_bind, turn) else lead.T_world_bind[heaviest]
     if _invertible(base):
         own = inverse(T_rest) @ lead.T_world_bind @ np.linalg.inv(base)
         for p in parts:
@@ -230,6 +229,15 @@ def _common_bind(parts: list[_Bound], T_rest: Array) -> tuple[Array, list[Array]
         each = apply(p.T_world_bind[p.joints.T], p.surface.vertices[None, :, None, :])[:, :, 0]
         at_rest.append(np.einsum("kv,kvi->vi", p.weights.T, each))
     return inverse_bind, at_rest
+
+
+def _upright(T_world_bind: Array, turn: Array) -> bool:
+    """Whether the bind pose stands in the file's axes and has its size: on average the joints change neither."""
+    change = T_world_bind @ np.linalg.inv(turn)
+    size = np.cbrt(np.abs(np.linalg.det(change[:, :3, :3])))
+    if not np.all(np.abs(size - 1.0) < 0.02):
+        return False
+    return float(rot.angle(rot.mean(rot.from_matrix(rigid(change)[:, :3, :3])))) < np.pi / 4
 
 
 def _invertible(T: Array) -> bool:

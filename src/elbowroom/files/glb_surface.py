@@ -50,9 +50,7 @@ class Surfaces:
     def __getitem__(self, index: int) -> Surface:
         if index not in self._made:
             part = self.parts[index]
-            self._made[index] = _merged(
-                [s for p in part.parts("primitives", "primitive") if (s := self._read(p))]
-            )
+            self._made[index] = _merged([s for p in part.parts("primitives", "primitive") if (s := self._read(p))])
         return self._made[index]
 
     def _note(self, text: str) -> None:
@@ -119,9 +117,7 @@ class Surfaces:
         if "baseColorTexture" in look:
             self._note("Textures were left out.")
         factor = look.numbers("baseColorFactor", 4)
-        if (
-            factor is None or min(factor[:3]) >= 1.0
-        ):  # white is what programs write for 'none' or 'see texture'
+        if factor is None or min(factor[:3]) >= 1.0:  # white is what programs write for 'none' or 'see texture'
             return _WHITE, False
         r, g, b = np.clip(factor[:3], 0.0, 1.0)
         return (float(r), float(g), float(b)), True

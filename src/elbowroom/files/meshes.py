@@ -42,8 +42,8 @@ class MeshFile:
 def read_meshes(path: str | Path, *, units: float | None = None, up: str | None = None) -> MeshFile:
     """Read a scene or a thing.
 
-    `units` is metres per unit of the file, `up` is 'Y' or 'Z'; where not given they are guessed, and told. glTF says
-    both itself; characters in it are taken as they rest.
+    `units` is metres per unit of the file, `up` is 'Y' or 'Z'; where not given they are guessed, and told. glTF
+    says both itself; characters in it are taken as they rest.
     """
     path = Path(path)
     kind = path.suffix.lower()
@@ -51,9 +51,7 @@ def read_meshes(path: str | Path, *, units: float | None = None, up: str | None 
         return _from_glb(path, units, up)
     check = {".obj": _check_obj, ".stl": _check_stl, ".ply": _check_ply}.get(kind)
     if check is None:
-        raise BadFile(
-            path, f"has the suffix '{path.suffix}'", would_do=".glb, .gltf, .obj, .stl or .ply would do"
-        )
+        raise BadFile(path, f"has the suffix '{path.suffix}'", would_do=".glb, .gltf, .obj, .stl or .ply would do")
     data = _bytes(path)
     check(path, data)
     named = _parsed(path, data, kind[1:])
@@ -148,18 +146,16 @@ def _parsed(path: Path, data: bytes, kind: str) -> dict[str, Mesh]:
             pieces = [(name, g) for name, g in scene.geometry.items() if isinstance(g, trimesh.Trimesh)]
     except _PARSE_ERRORS as error:
         text = str(error).split("\n")[0][:80]
-        raise BadFile(
-            path, f"is damaged or no {kind.upper()} at all ({text or type(error).__name__})"
-        ) from None
+        raise BadFile(path, f"is damaged or no {kind.upper()} at all ({text or type(error).__name__})") from None
     out: dict[str, Mesh] = {}
     for name, piece in zip(distinct(_tidy(n, path) for n, _ in pieces), (g for _, g in pieces), strict=True):
         vertices, faces = np.asarray(piece.vertices, dtype=float), np.asarray(piece.faces)
         if not len(faces):
             continue
+        if vertices.shape[1:] != (3,) or faces.shape[1:] != (3,):
+            raise BadFile(path, "needs three numbers for every vertex and corner", where=name)
         if faces.min() < 0 or faces.max() >= len(vertices):
-            raise BadFile(
-                path, f"a face uses vertex {faces.max()}", where=name, would_do=f"there are {len(vertices)}"
-            )
+            raise BadFile(path, f"a face uses vertex {faces.max()}", where=name, would_do=f"there are {len(vertices)}")
         sane(vertices, path, f"vertices of '{name}'")
         color = _color(piece)
         out[name] = Mesh(vertices, faces, color) if color else Mesh(vertices, faces)
@@ -208,9 +204,5 @@ def _guess_up(low: Array, high: Array, kind: str) -> tuple[str, str]:
     size = np.maximum(high - low, 1e-12)
     stands = np.abs(low) < 0.03 * size
     axis = "Y" if stands[1] and not stands[2] else "Z"
-    why = (
-        f"it stands on {axis.lower()} = 0"
-        if stands["XYZ".index(axis)]
-        else f"as usual for {kind[1:].upper()}"
-    )
+    why = f"it stands on {axis.lower()} = 0" if stands["XYZ".index(axis)] else f"as usual for {kind[1:].upper()}"
     return axis, f"Up axis assumed: {axis} ({why}); say up to read otherwise."

@@ -134,9 +134,7 @@ class _Arrays:
 
     def names(self, group: str) -> list[str]:
         """Names of the characters, static meshes or objects in the order of the file."""
-        found = [
-            key.split("/")[1] for key in self._infos if key.startswith(f"{group}/") and key.count("/") >= 2
-        ]
+        found = [key.split("/")[1] for key in self._infos if key.startswith(f"{group}/") and key.count("/") >= 2]
         return list(dict.fromkeys(found))
 
     def __contains__(self, key: str) -> bool:
