@@ -89,6 +89,7 @@ def find_roles(skeleton: Skeleton, poses: Array | None = None) -> tuple[Roles, l
             if not any(p.endswith("_toes") for p in by_shape) and not any(part_of(n).side for n in skeleton.names):
                 notes.append("nothing tells left from right; -Y was taken for the front.")
     _trunk(skeleton, roles, upright)
+    roles = _once(roles)
     notes += rig_geometry.doubts(skeleton, roles, upright)
     notes += _lacks(skeleton, roles)
     return {k: roles[k] for k in sorted(roles, key=lambda k: (roles[k], k))}, notes
@@ -98,6 +99,13 @@ def _clash(a: Mapping[str, int], b: Mapping[str, int]) -> bool:
     """Whether one joint is given different parts."""
     other = {v: k for k, v in b.items()}
     return any(other.get(j, part) != part for part, j in a.items())
+
+
+def _once(roles: Mapping[str, int]) -> Roles:
+    """Each joint in one part only, should names claim more: the pelvis first, then limbs before the trunk."""
+    order = sorted(roles, key=lambda part: (part != "pelvis", not part.startswith(SIDES)))
+    first = {roles[part]: part for part in reversed(order)}
+    return {part: j for part, j in roles.items() if first[j] == part}
 
 
 def _by_names(skeleton: Skeleton) -> Roles:
@@ -202,10 +210,9 @@ def _trunk(skeleton: Skeleton, roles: Roles, positions: Array) -> None:
         head = rig_geometry.head_by_shape(skeleton, positions, carrier, in_arms)
         if head is not None:
             roles["head"] = head
-    up = ancestors(skeleton, roles["head"])[::-1] if "head" in roles else ()
-    line = [j for j in up if pelvis in ancestors(skeleton, j)] or [
-        j for j in (*reversed(ancestors(skeleton, carrier)), carrier) if pelvis in ancestors(skeleton, j)
-    ]
+    top = roles.get("head", next((j for j, p in enumerate(named) if p.part == "neck" and not p.helper), carrier))
+    up = ancestors(skeleton, top)[::-1] + (() if "head" in roles else (top,))
+    line = [j for j in up if pelvis in ancestors(skeleton, j) and j not in arms]
     necks = [j for j in line if named[j].part == "neck"]
     if not necks and carrier in line:
         necks = line[line.index(carrier) + 1 :]

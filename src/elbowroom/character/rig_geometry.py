@@ -143,8 +143,11 @@ def head_by_shape(skeleton: Skeleton, positions: Array, chest: int, arms: Collec
     if positions[top, 2] <= positions[chest, 2]:
         return None
     line = [j for j in _line(skeleton, chest, top) if not part_of(skeleton.names[j]).helper]
+    forks = [j for j in line if len(skeleton.children[j]) > 1]
+    if forks:  # eyes, jaw, hair: what they hang on is the head
+        return forks[0]
     if len(line) < 2:
-        return line[0] if line else None
+        return line[0] if line and part_of(skeleton.names[line[0]]).part != "neck" else None
     # A last bone as long as a head is the way to an end joint at the crown.
     crown = np.linalg.norm(positions[line[-1]] - positions[line[-2]]) > 0.06 * np.ptp(positions[:, 2])
     return line[-2] if crown and len(line) > 2 else line[-1]
@@ -163,10 +166,15 @@ def _fingers(skeleton: Skeleton, positions: Array, hand: int, side: str) -> dict
         return {}
     way = normalize(np.array([positions[c[1]] - positions[c[0]] for c in chains]))
     thumb = int(np.argmin(way @ way.sum(axis=0)))
-    base = positions[chains[thumb][0]]
-    others = sorted(
-        set(range(len(chains))) - {thumb}, key=lambda k: float(np.linalg.norm(positions[chains[k][0]] - base))
-    )
+    others = [k for k in range(len(chains)) if k != thumb]
+    knuckles = np.array([positions[chains[k][0]] for k in others])
+    along = normalize(way[others].sum(axis=0))
+    across = knuckles - knuckles.mean(axis=0)
+    across -= (across @ along)[:, None] * along
+    row = np.linalg.svd(across)[2][0]  # from the little finger to the index finger, or back
+    if np.dot(row, positions[chains[thumb][0]] - knuckles.mean(axis=0)) < 0:
+        row = -row
+    others = [others[k] for k in np.argsort(-(across @ row))]
     out = {}
     for finger, k in zip(FINGERS, (thumb, *others), strict=False):
         for segment, j in enumerate(chains[k][:3]):
