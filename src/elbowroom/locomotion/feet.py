@@ -109,7 +109,9 @@ def swung(
         t = times[inside]
         span = b.begin - a.end
         u = (t - a.end) / span
-        path = hip_at(t) + _carried(t, a, b, limb, sole, hip_at, heading_at, Style(*_at(t, a, b, style, times)), np.sqrt(scale))
+        path = hip_at(t) + _carried(
+            t, a, b, limb, sole, hip_at, heading_at, Style(*_at(t, a, b, style, times)), np.sqrt(scale)
+        )
         pitch[inside] = _swing_pitch(a, b, u, span)
         toes[inside] = toes_at_end(a, sole) * (1.0 - ease(u / 0.45)) + np.radians(8.0) * np.sin(np.pi * u) ** 2
         turn = (b.heading - a.heading + np.pi) % (2 * np.pi) - np.pi
@@ -135,7 +137,14 @@ def _at(t: Array, a: Stance, b: Stance, style: Style, times: Array) -> tuple[Arr
 
 
 def _carried(
-    t: Array, a: Stance, b: Stance, limb: Limb, sole: Sole, hip: CubicSpline, heading: CubicSpline, style: Style,
+    t: Array,
+    a: Stance,
+    b: Stance,
+    limb: Limb,
+    sole: Sole,
+    hip: CubicSpline,
+    heading: CubicSpline,
+    style: Style,
     pace: float,
 ) -> Array:
     """Ankle against hip (N, 3) in a swing from `a` to `b`: hip and knee by the tables, bent to meet both stances."""
@@ -146,18 +155,19 @@ def _carried(
     speed = np.stack([met[1] - met[0], met[3] - met[2]]) / _SOON
     u = (t - a.end) / span
     soon = _SOON / span
-    # a short step is carried as a slow one
+    # a short step is carried as a slow one, and one from or to standing with less swing
     run = float(np.mean(np.asarray(style.run)))
     travel = float(np.linalg.norm(b.place - a.place)) / span * (1.0 - float(np.mean(style.duty))) / pace
     middle = Style(travel, run)
-    edge = _table(np.array([0.0, soon, 1.0 - soon, 1.0]), middle)
+    size = float(np.clip(0.35 + 0.85 * min(style.v[0], style.v[-1], travel), 0.35, 1.0))
+    edge = size * _table(np.array([0.0, soon, 1.0 - soon, 1.0]), middle)
     gap = np.stack([met[1] - edge[0], met[2] - edge[3]])
     rate_gap = speed - np.stack([edge[1] - edge[0], edge[3] - edge[2]]) / _SOON
     rate_gap[1] = np.clip(rate_gap[1], -_LANDING_RATES, _LANDING_RATES)
     # positions blend over the whole swing, speeds only near its ends, so that they do not reshape it
     fade = ease(u)[:, None]
     early, late = span * u * (1.0 - u) ** 4, -span * (1.0 - u) * u**4
-    angles = _table(u, middle) + gap[0] * (1.0 - fade) + gap[1] * fade
+    angles = size * _table(u, middle) + gap[0] * (1.0 - fade) + gap[1] * fade
     angles = angles + early[:, None] * rate_gap[0] + late[:, None] * rate_gap[1]
     thigh, aside = angles[:, 0], angles[:, 2]
     # never quite straight, and softly so
@@ -175,8 +185,7 @@ def _table(u: Array, style: Style) -> Array:
     """Thigh and knee angle and no sideways offset (N, 3) over the swing by the tables."""
     duty = style.duty
     hip, knee = leg_angles(np.clip(duty + u * (1.0 - duty), 0.0, 0.9999999), style)
-    size = np.clip(0.25 + style.v, 0.3, 1.0)
-    return np.stack([size * hip, size * knee, np.zeros_like(hip)], axis=-1)
+    return np.stack([hip, knee, np.zeros_like(hip)], axis=-1)
 
 
 def _angles(reach: Array, heading: Array, limb: Limb) -> Array:

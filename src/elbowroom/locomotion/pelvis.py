@@ -65,7 +65,9 @@ def height(
     return z
 
 
-def _smoothed(target: Array, weight: Array, limit: Array, push: Array, aloft: Array, smooth: Array, rate: float) -> Array:
+def _smoothed(
+    target: Array, weight: Array, limit: Array, push: Array, aloft: Array, smooth: Array, rate: float
+) -> Array:
     """Least squares: near the targets, held under the limit where `push` says so, little bending, free fall aloft.
 
     smooth (N,): frames over which bends are smoothed.

@@ -94,7 +94,9 @@ def measure(figure: Figure, side: str) -> Sole:
     low_toes = _points(figure, f"{side}_toes") if has_toes else low
     forward_ball = float(-ball[1])
     if low is None:
-        low = np.array([[-0.45 * forward_ball, 0.012 - height], [-0.3 * forward_ball, -height], [forward_ball, -height]])
+        low = np.array(
+            [[-0.45 * forward_ball, 0.012 - height], [-0.3 * forward_ball, -height], [forward_ball, -height]]
+        )
     if low_toes is None:
         low_toes = np.array([[0.0, -height], [0.35 * forward_ball, -height], [0.45 * forward_ball, 0.012 - height]])
         low_toes = low_toes + np.array([forward_ball, 0.0])

@@ -23,9 +23,7 @@ _SHIFT_EVERY = (3.0, 6.5)  # seconds between shifts of weight
 _LOOK_EVERY = (1.6, 4.5)  # seconds between looks elsewhere
 
 
-def idle(
-    character: Character, seconds: float = 8.0, fps: float = 60.0, *, seed: int = 0
-) -> Clip:
+def idle(character: Character, seconds: float = 8.0, fps: float = 60.0, *, seed: int = 0) -> Clip:
     """Stand at the origin facing -Y, breathing, shifting weight now and then, arms hanging, gaze wandering a little."""
     check_time(seconds, fps)
     body = figure(character)
@@ -41,7 +39,10 @@ def idle(
         np.radians(-2.6) * lean,
         still + np.radians(1.0),
     )
-    feet = [planted(body, side, len(times), load) for side, load in (("left", 0.5 + 0.42 * lean), ("right", 0.5 - 0.42 * lean))]
+    feet = [
+        planted(body, side, len(times), load)
+        for side, load in (("left", 0.5 + 0.42 * lean), ("right", 0.5 - 0.42 * lean))
+    ]
     knees = [np.radians(9.0) - np.radians(4.5) * sign * lean for sign in (1.0, -1.0)]
     turns, root = stand(body, feet, knees, place, pelvis, fps)
     chest_yaw = np.radians(-1.0) * lean + np.radians(0.8) * wave.signal("chest turn")

@@ -113,7 +113,9 @@ def _matched(stances: list[Stance], gait: Gait) -> tuple[Stance, ...]:
 
 def _first_stand(course: Course, gait: Gait, side: str, end: float) -> Stance:
     """The foot where it stands before the first step, until it leaves the ground at `end`."""
-    push = float(gait.style(np.array([end])).push[0])
+    # the foot that goes first is lifted rather than pushed off
+    most = np.radians(30.0 if side == "right" else 70.0)
+    push = min(float(gait.style(np.array([end])).push[0]), float(most))
     rise = end - 0.28 / float(gait.rate(np.array([end]))[0])
     place, heading = _footprint(course, gait, side, 0.0, end, gait.stand)
     begin = float(course.times[0]) - 10.0
@@ -164,7 +166,15 @@ def _stance(course: Course, gait: Gait, phase: Array, side: str, contact: float)
     rise = begin + float(style.mix(0.50, 0.42)[0]) * (end - begin)
     place, heading = _footprint(course, gait, side, _over(course, gait, phase, contact), begin)
     return Stance(
-        begin, flat, rise, end, place, heading, float(style.strike[0]), float(style.push[0]), float(style.mix(0.0, 1.0)[0])
+        begin,
+        flat,
+        rise,
+        end,
+        place,
+        heading,
+        float(style.strike[0]),
+        float(style.push[0]),
+        float(style.mix(0.0, 1.0)[0]),
     )
 
 

@@ -43,7 +43,7 @@ def split(turn: Array, parts: tuple[str, ...], figure: Figure) -> dict[str, Arra
     """A turn (N, 4) shared in equal parts among the joints of a chain that the figure has."""
     there = [p for p in parts if figure.has(p)]
     part = rot.exp(rot.log(turn) / max(len(there), 1))
-    return {p: part for p in there}
+    return dict.fromkeys(there, part)
 
 
 def trunk(figure: Figure, pelvis: Array, chest: Array, head: Array) -> dict[str, Array]:
@@ -137,4 +137,16 @@ def upright(heading: Array, roll: Array | float = 0.0, pitch: Array | float = 0.
     return turned(heading, zero + roll, zero + pitch)
 
 
-__all__ = ["NECK", "SIDES", "SPINE", "ArmPose", "arm", "fingers", "hang_abduction", "hanging", "mirrored", "trunk", "upright"]
+__all__ = [
+    "NECK",
+    "SIDES",
+    "SPINE",
+    "ArmPose",
+    "arm",
+    "fingers",
+    "hang_abduction",
+    "hanging",
+    "mirrored",
+    "trunk",
+    "upright",
+]

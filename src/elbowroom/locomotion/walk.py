@@ -21,7 +21,7 @@ from elbowroom.locomotion.steps import Gait, plan
 from elbowroom.motion.clip import Clip
 
 _PAD = 2.2  # seconds made before and after a clip, so that its ends are like its middle
-_TIP = 0.11  # metres of the reference leg
+_TIP = 0.07  # metres of the reference leg
 _RATE = 60.0  # frames per second that the gait is worked out at, at least
 
 
@@ -47,7 +47,13 @@ def walk(
 
 
 def run(
-    character: Character, speed: float = 3.0, turn: float = 0.0, seconds: float = 3.0, fps: float = 60.0, *, seed: int = 0
+    character: Character,
+    speed: float = 3.0,
+    turn: float = 0.0,
+    seconds: float = 3.0,
+    fps: float = 60.0,
+    *,
+    seed: int = 0,
 ) -> Clip:
     """Run at `speed` (2.2 to 4 m/s) turning left by `turn` (degrees per second, -60 to 60) from the origin, facing -Y."""
     check("running speed", speed, 2.2, 4.0, "m/s")
@@ -111,7 +117,7 @@ def _go(
     body = figure(character)
     times = _times(seconds, fps)
     v = np.full(len(times), speed)
-    ramp = max(speed / 0.9, 0.8)
+    ramp = max(speed / 0.75, 0.9)
     if start:
         v = v * ease((times - 0.3) / ramp)
     if stop:

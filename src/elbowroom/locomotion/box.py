@@ -1,0 +1,272 @@
+"""Picking up, putting down and moving a box between any heights from the floor to above the head."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.interpolate import PchipInterpolator
+from scipy.ndimage import gaussian_filter1d
+
+from elbowroom.character.body import Character
+from elbowroom.errors import BadValue
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.mesh import frozen
+from elbowroom.geometry.rotations import Array
+from elbowroom.locomotion import reach, upper
+from elbowroom.locomotion.arguments import check, check_time
+from elbowroom.locomotion.feet import ease
+from elbowroom.locomotion.figure import SIDES, Figure, figure
+from elbowroom.motion.clip import Clip
+
+_OPEN = 0.07  # metres that the hands stay off the box before they close on it
+_CLOSE = 0.28  # seconds to close or open the hands
+_KNOTS = 13
+_BOX_CURL = 0.55  # fingers on the side of a box, against their relaxed bend
+
+
+@dataclass(frozen=True, eq=False)
+class BoxClip:
+    """A clip and the box that goes with it.
+
+    `places` (T, 3) is the box's centre at the clip's frames; it does not turn. `held` is the span of seconds in
+    which both palms are on the middles of its left and right side. `size` is its width, depth and height in metres.
+    """
+
+    clip: Clip
+    size: Array  # (3,)
+    places: Array  # (T, 3)
+    held: tuple[float, float]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", frozen(self.size))
+        object.__setattr__(self, "places", frozen(self.places))
+
+    @property
+    def path(self) -> Callable[[float], Array]:
+        """Place of the box as a function of time: `T_world_object` (4, 4)."""
+
+        def at(t: float) -> Array:
+            T = np.eye(4)
+            T[:3, 3] = [np.interp(t, self.clip.times, self.places[:, k]) for k in range(3)]
+            return T
+
+        return at
+
+    def grips(self) -> dict[str, Array]:
+        """Middles of the box's sides at the frames, (T, 3) for each hand."""
+        half = np.array([0.5 * self.size[0], 0.0, 0.0])
+        return {"left": self.places + half, "right": self.places - half}
+
+
+def pick_up(
+    character: Character,
+    size: ArrayLike = (0.36, 0.28, 0.24),
+    height: float = 0.0,
+    seconds: float = 3.0,
+    fps: float = 60.0,
+    *,
+    ahead: float | None = None,
+) -> BoxClip:
+    """From standing, take a box whose bottom is at `height` (m) in front of the body and end with it held at the waist.
+
+    size: width, depth, height in metres; ahead: distance of its centre from the ankles, chosen if not given. The
+    person stands at the origin, facing -Y.
+    """
+    body, box = _checked(character, size, seconds, fps)
+    start = _spot(body, box, height, ahead)
+    hold = _carried(body, box)
+    down = 0.46 * seconds
+    return _made(
+        body, box, [(down, start), (down + 0.1, start), (seconds, hold)], seconds, fps, (down, seconds), "pick up"
+    )
+
+
+def put_down(
+    character: Character,
+    size: ArrayLike = (0.36, 0.28, 0.24),
+    height: float = 0.0,
+    seconds: float = 3.0,
+    fps: float = 60.0,
+    *,
+    ahead: float | None = None,
+) -> BoxClip:
+    """The other way round: from holding a box at the waist to standing, with its bottom left at `height` (m)."""
+    body, box = _checked(character, size, seconds, fps)
+    end = _spot(body, box, height, ahead)
+    hold = _carried(body, box)
+    down = 0.54 * seconds
+    return _made(body, box, [(0.0, hold), (down - 0.1, end), (down, end)], seconds, fps, (0.0, down), "put down")
+
+
+def lift_box(
+    character: Character,
+    size: ArrayLike = (0.36, 0.28, 0.24),
+    from_height: float = 0.0,
+    to_height: float = 0.75,
+    seconds: float = 5.0,
+    fps: float = 60.0,
+    *,
+    ahead: float | None = None,
+) -> BoxClip:
+    """From standing to standing: take a box with its bottom at one height (m) and leave it at another."""
+    body, box = _checked(character, size, seconds, fps)
+    start, end = _spot(body, box, from_height, ahead), _spot(body, box, to_height, ahead)
+    hold = _carried(body, box)
+    down, up = 0.27 * seconds, 0.74 * seconds
+    keys = [(down, start), (down + 0.1, start), (0.5 * seconds, hold), (up - 0.1, end), (up, end)]
+    return _made(body, box, keys, seconds, fps, (down, up), "lift box")
+
+
+def _checked(character: Character, size: ArrayLike, seconds: float, fps: float) -> tuple[Figure, Array]:
+    check_time(seconds, fps)
+    check("time to handle a box", seconds, 1.5, 600.0, "s")
+    box = np.asarray(size, dtype=float).reshape(-1)
+    if box.shape != (3,) or not np.all(np.isfinite(box)) or np.any(box <= 0.02):
+        raise BadValue(f"a box needs width, depth and height of more than 2 cm, not {size}.")
+    body = figure(character)
+    parts = ("clavicle", "upper_arm", "forearm", "hand")
+    missing = [f"{s}_{p}" for s in SIDES for p in parts if not body.has(f"{s}_{p}")]
+    if missing:
+        raise BadValue(f"{character.name} cannot hold a box: it has no {', '.join(missing)}.")
+    if box[0] > 1.3 * reach.arm_length(body):
+        raise BadValue(
+            f"a box {box[0]:.2f} m wide is too wide for {character.name}; {1.3 * reach.arm_length(body):.2f} m would do."
+        )
+    return body, box
+
+
+def _spot(body: Figure, box: Array, height: float, ahead: float | None) -> Array:
+    """Centre (3,) of a box whose bottom is at a height: before the toes when low, nearer to the body when high."""
+    if not (np.isfinite(height) and height >= 0.0):
+        raise BadValue(f"the height of a box must be 0 m or more, not {height}.")
+    if ahead is None:
+        toes = -float(body.at("left_toes")[1]) if body.has("left_toes") else 0.13 * body.scale
+        shoulder = float(body.at("left_upper_arm")[2])
+        gap = np.interp(height, [0.3 * body.leg, 0.5 * body.leg, shoulder, 1.2 * shoulder], [0.10, 0.13, 0.13, 0.05])
+        ahead = toes + float(gap) * body.scale + 0.5 * float(box[1])
+    check("distance of the box", ahead, 0.1, 2.0, "m")
+    return np.array([0.0, -ahead, height + 0.5 * float(box[2])])
+
+
+def _carried(body: Figure, box: Array) -> Array:
+    """Centre (3,) of a box held before the waist, elbows bent."""
+    z = body.at("pelvis")[2] + 0.12 * body.scale
+    return np.array([0.0, -(0.16 * body.scale + 0.5 * float(box[1])), float(z)])
+
+
+def _made(
+    body: Figure, box: Array, keys: list[tuple[float, Array]], seconds: float, fps: float, held: tuple[float, float],
+    name: str,
+) -> BoxClip:  # fmt: skip
+    times = np.arange(int(round(seconds * fps)) + 1) / fps
+    places = _track(times, keys)
+    taking = ease((times - held[0] + held[0]) / max(held[0], 1e-6)) if held[0] > 0 else np.ones(len(times))
+    leaving = ease((times - held[1]) / max(seconds - held[1], 1e-6)) if held[1] < seconds else np.zeros(len(times))
+    half = 0.5 * float(box[0])
+    follow = _postures(body, times, places, half, held, taking * (1.0 - leaving), fps)
+    look = _gaze(body, places, follow, taking * (1.0 - leaving))
+    turns, root, chest = reach.crouched(body, follow, look, fps)
+
+    busy = _busy(times, held, seconds)
+    hanging = _hanging(body, chest, turns, root)
+    off = _OPEN * _opened(times, held, seconds)
+    level = root[:, 2] + reach.shoulders(body)[0] * 0.6
+    down = np.clip(1.3 * (level - places[:, 2]) / body.scale, np.radians(-50.0), np.radians(65.0))
+    down = gaussian_filter1d(down, 0.1 * fps, mode="nearest")
+    down = np.radians(80.0) + busy * (down - np.radians(80.0))
+    grips = {}
+    for side, sign in zip(SIDES, (1.0, -1.0), strict=True):
+        box_side = places + np.stack([sign * (half + off), 0 * off, 0 * off], axis=-1)
+        # hands go out and forwards on their way, round thighs and box
+        round_about = np.stack([sign * 0.10 * body.scale + 0 * off, -0.06 * body.scale + 0 * off, 0 * off], axis=-1)
+        on_the_way = (4.0 * busy * (1.0 - busy))[:, None] * round_about
+        grips[side] = hanging.palms[side] + busy[:, None] * (box_side - hanging.palms[side]) + on_the_way
+    solved = reach.arms_to(body, chest, root, turns, grips, down)
+    near = ease(3.0 * busy)  # beside the thigh the arm simply hangs
+    for side in SIDES:
+        for role, q in solved.items():
+            if role.startswith(side):
+                solved[role] = rot.slerp(hanging.turns[role], q, near)
+        relaxed, flat = upper.fingers(side, 1.0), upper.fingers(side, _BOX_CURL)
+        turns |= {role: rot.slerp(relaxed[role], flat[role], busy) for role in relaxed}
+    clip = body.clip(turns | solved, root, fps, name)
+    return BoxClip(clip, box, places, held)
+
+
+class _Hanging(NamedTuple):
+    """Arms that hang from a chest on its way: turns by role (N, 4), and where the palms are then, (N, 3) by side."""
+
+    turns: dict[str, Array]
+    palms: dict[str, Array]
+
+
+def _hanging(body: Figure, chest: Array, turns: dict[str, Array], root: Array) -> _Hanging:
+    n = len(root)
+    rest = upper.hanging(n, body)
+    arms: dict[str, Array] = {}
+    for side in SIDES:
+        arms |= upper.arm(body, side, rest, chest, upper.upright(np.zeros(n)))
+    where, local = body.assemble(turns | arms, root)
+    T = body.character.skeleton.forward(where, local)
+    palms = {}
+    for side, sign in zip(SIDES, (1.0, -1.0), strict=True):
+        j = body.character.role(f"{side}_hand")
+        along, off = reach.palm(body, side)
+        # the standing figure's axes seen from the rig's own
+        own = rot.rotate(rot.conjugate(body.rotations[j]), np.array([sign * along, 0.0, -off]))
+        palms[side] = T[:, j, :3, 3] + T[:, j, :3, :3] @ own
+    return _Hanging(arms, palms)
+
+
+def _track(times: Array, keys: list[tuple[float, Array]]) -> Array:
+    """Centre of the box (N, 3): still before the first and after the last key, smooth between."""
+    out = np.tile(keys[0][1], (len(times), 1))
+    for (t0, a), (t1, b) in zip(keys[:-1], keys[1:], strict=True):
+        x = (times - t0) / max(t1 - t0, 1e-6)
+        rising = b[2] > a[2]
+        # up first and then in, out first and then down: clear of knees and table edges
+        out[:, 2] += (b[2] - a[2]) * ease(x)
+        out[:, 1] += (b[1] - a[1]) * ease(1.25 * x - 0.25 if rising else 1.25 * x)
+    return out
+
+
+def _postures(
+    body: Figure, times: Array, places: Array, half: float, held: tuple[float, float], share: Array, fps: float
+) -> reach.Posture:
+    """The body's posture over time: as the box needs it while held, from and to standing before and after."""
+    knots = np.linspace(held[0], held[1], _KNOTS)
+    at = np.stack([np.interp(knots, times, places[:, k]) for k in (1, 2)], axis=-1)
+    possible = reach.postures(body)
+    values = np.stack([possible.for_grip(float(z), -float(y), half) for y, z in at])
+    curve = PchipInterpolator(knots, values, axis=0)(np.clip(times, held[0], held[1]))
+    curve = gaussian_filter1d(curve, 0.08 * fps, axis=0, mode="nearest") * share[:, None]
+    return reach.Posture(*curve.T)
+
+
+def _gaze(body: Figure, places: Array, p: reach.Posture, share: Array) -> Array:
+    """How far the head looks down (N,), radians: at the box while it is handled."""
+    up = reach.shoulders(body)[0] + 0.2 * body.scale
+    eyes = body.leg * (1.0 - 0.46 * p.crouch) + up * np.cos(p.lean)
+    front = up * np.sin(p.lean) - p.back
+    angle = np.arctan2(eyes - places[:, 2], np.maximum(-places[:, 1] - front, 0.15))
+    return np.radians(4.0) + share * np.clip(0.7 * angle, np.radians(-35.0), p.lean + np.radians(32.0))
+
+
+def _opened(times: Array, held: tuple[float, float], seconds: float) -> Array:
+    """1 where the hands are off the box, 0 while held, (N,)."""
+    before = 1.0 - ease((times - held[0] + _CLOSE) / _CLOSE) if held[0] > 0 else np.zeros(len(times))
+    after = ease((times - held[1]) / _CLOSE) if held[1] < seconds else np.zeros(len(times))
+    return np.maximum(before, after)
+
+
+def _busy(times: Array, held: tuple[float, float], seconds: float) -> Array:
+    """How far the arms have left hanging (0) for the box (1), (N,)."""
+    begin, end = held
+    on = ease((times - 0.12 * begin) / max(0.88 * begin - _CLOSE, 0.2)) if begin > 0 else np.ones(len(times))
+    rest = seconds - end
+    off = ease((times - end - _CLOSE) / max(0.88 * rest - _CLOSE, 0.2)) if end < seconds else np.zeros(len(times))
+    return on * (1.0 - off)
