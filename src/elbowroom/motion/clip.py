@@ -112,8 +112,10 @@ class Clip:
     def sample(self, times: ArrayLike) -> tuple[Array, Array]:
         """Roots (N, 3) and rotations (N, J, 4) at times (N,); the ends are held outside of the span."""
         at = (np.asarray(times, dtype=float) - self.start) * self.fps
-        at = np.clip(at, 0.0, len(self) - 1.0)
-        k = np.minimum(at.astype(int), max(len(self) - 2, 0))
+        # a time that is a frame's but for rounding gives the frame itself
+        near = np.round(at)
+        at = np.clip(np.where(np.abs(at - near) < 1e-6, near, at), 0.0, len(self) - 1.0)
+        k = at.astype(int)
         s = at - k
         after = np.minimum(k + 1, len(self) - 1)
         root = self.root[k] + s[:, None] * (self.root[after] - self.root[k])

@@ -161,12 +161,10 @@ def _same_body(a: Clip, b: Clip) -> None:
 
 
 def _sample(clip: Clip, times: Array) -> tuple[Array, Array]:
-    """Like `clip.sample`, but artificial frames are held, not blended, and times snap to near frames."""
+    """Like `clip.sample`, but artificial frames are held, not blended."""
     at = (times - clip.start) * clip.fps
-    near = np.round(at)
-    at = np.where(np.abs(at - near) < _SNAP, near, at)
-    at = np.where(at < clip.source.lead, np.floor(at), at)
-    return clip.with_(fps=1.0, start=0.0).sample(at)
+    held = clip.start + np.floor(at + _SNAP) / clip.fps
+    return clip.sample(np.where(at < clip.source.lead - _SNAP, held, times))
 
 
 def _resampled(clip: Clip, times: Array, fps: float, start: float) -> Clip:
