@@ -11,6 +11,7 @@ import pytest
 
 from elbowroom.errors import BadFile
 from elbowroom.files.npz import read_npz, write_npz
+from elbowroom.world.contacts import Contact
 from elbowroom.world.world import World
 from tools import small_worlds
 
@@ -95,6 +96,23 @@ def test_slashes_in_names_and_no_floor(tmp_path):
     assert list(again.static) == ["a_b", "a_b.001"] and again.floor is None
 
 
+def test_holds_and_contacts_come_back(tmp_path):
+    world = small_worlds.world().with_hold("parcel", "ann", "right", (0.25, 0.75))
+    world = world.with_contact(Contact("ann.left_foot", "floor", (0.0, 1.0), "support", depth=0.02))
+    write_npz(tmp_path / "a.npz", world, 30.0)
+    with np.load(tmp_path / "a.npz") as file:
+        assert file["allowed_pair"].tolist() == [["ann.left_foot", "floor"]]
+        assert file["allowed_depth"].tolist() == [0.02] and file["allowed_during"].tolist() == [[0.0, 1.0]]
+        hold = {key: file[f"hold/0/{key}"].tolist() for key in ("object", "by", "hand", "during")}
+        assert hold == {"object": "parcel", "by": "ann", "hand": "right", "during": [0.25, 0.75]}
+    again = read_npz(tmp_path / "a.npz")
+    assert again.contacts[0].covers("floor", "ann.left_foot") and again.contacts[0].depth == 0.02
+    for t in (0.0, 0.2, 0.3, 0.5, 0.71, 0.8, 1.0):
+        assert np.allclose(again.at(t).things["parcel"], world.at(t).things["parcel"], atol=2e-3)
+    moved = again.at(0.5).things["parcel"] - small_worlds.world().at(0.5).things["parcel"]
+    assert np.abs(moved).max() > 0.1  # it goes with the hand, not on its own way
+
+
 def rewritten(path, tmp_path, **changes) -> str:
     """The file with arrays replaced (or dropped, for None); '__' stands for '/'."""
     with np.load(path) as file:
@@ -121,6 +139,8 @@ def rewritten(path, tmp_path, **changes) -> str:
         ({"char__bob__shape_joint": np.array([0, 1, 2, 99])}, "unknown kinds or joints"),
         ({"static__table__faces": np.array([[0, 1, 900]])}, "uses vertex 900"),
         ({"object__parcel__T_world_object": np.zeros((61, 3, 4))}, "would do"),
+        ({"object__parcel__T_world_object": np.zeros((61, 4, 4))}, "not rigid"),
+        ({"times": np.zeros(61)}, "rising times"),
         ({"times": np.array([{"a": 1}], dtype=object)}, "'times'"),
     ],
 )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.geometry.mesh import Color
-from elbowroom.geometry.normals import creased
+from elbowroom.geometry.normals import split_corners
 from elbowroom.geometry.rotations import Array
 
 _COMPONENTS = {"uint8": 5121, "uint16": 5123, "uint32": 5125, "float32": 5126}
@@ -97,10 +97,11 @@ class Builder:
         weights: Array | None = None,
     ) -> int:
         """A mesh with normals that keep sharp edges sharp; vertices are split along them."""
-        use, corners, normals = _split(vertices, faces)
+        use, corners, normals = split_corners(vertices, faces)
+        normals[np.sum(normals**2, axis=1) < 0.5] = [0.0, 1.0, 0.0]  # faces without area have none
         attributes = {
             "POSITION": self.array(vertices[use].astype(np.float32), target=_VERTICES, bounds=True),
-            "NORMAL": self.array(normals, target=_VERTICES),
+            "NORMAL": self.array(normals.astype(np.float32), target=_VERTICES),
         }
         if colors is not None:
             rgba = np.ones((len(use), 4))
@@ -131,16 +132,6 @@ class Builder:
         chunks = [(b"JSON", text)] + ([(b"BIN\0", b"".join(self._data))] if self._data else [])
         body = b"".join(len(data).to_bytes(4, "little") + kind + data for kind, data in chunks)
         return b"glTF" + (2).to_bytes(4, "little") + (12 + len(body)).to_bytes(4, "little") + body
-
-
-def _split(vertices: Array, faces: NDArray) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float32]]:
-    """Vertices to use (V',), faces (F, 3) along them, and unit normals (V', 3)."""
-    normals = creased(vertices, faces).reshape(-1, 3)
-    normals[np.sum(normals**2, axis=1) < 0.5] = [0.0, 0.0, 1.0]  # faces without area have none
-    rough = np.round(normals * 100).astype(np.int64) + 128
-    key = (faces.reshape(-1).astype(np.int64) << 24) | (rough[:, 0] << 16) | (rough[:, 1] << 8) | rough[:, 2]
-    _, first, corners = np.unique(key, return_index=True, return_inverse=True)
-    return faces.reshape(-1)[first], corners.reshape(-1, 3), normals[first].astype(np.float32)
 
 
 def _four_joints(joints: NDArray, weights: Array) -> tuple[NDArray, NDArray[np.float32]]:

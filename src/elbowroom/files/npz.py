@@ -20,7 +20,9 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
+from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.clip import Clip, Motion, Source
+from elbowroom.world.contacts import Contact
 from elbowroom.world.extent import frame_times
 from elbowroom.world.paths import Keyed
 from elbowroom.world.things import Thing
@@ -35,15 +37,20 @@ def write_npz(path: str | Path, world: World, fps: float = 30.0) -> None:
     if not (np.isfinite(fps) and fps > 0):
         raise BadValue(f"a frame rate must be a positive number, not {fps}.")
     times = frame_times(world.span, fps)
+    contacts = world.contacts
     arrays: dict[str, NDArray] = {
         "times": times,
         "fps": np.array(float(fps)),
         "floor": np.array(np.nan if world.floor is None else float(world.floor)),
-        "allowed_pair": np.zeros((0, 2), "<U1"),
-        "allowed_depth": np.zeros(0),
-        "allowed_during": np.zeros((0, 2)),
+        "allowed_pair": np.array([_pair(c.who, c.on) for c in contacts], np.str_).reshape(-1, 2),
+        "allowed_depth": np.array([c.depth for c in contacts], float),
+        "allowed_during": np.array([c.during for c in contacts], float).reshape(-1, 2),
         "ignored_pair": np.zeros((0, 2), "<U1"),
     }
+    for i, hold in enumerate(world.holds):
+        object_and_by = _pair(hold.object, hold.by)
+        arrays |= {f"hold/{i}/object": np.array(object_and_by[0]), f"hold/{i}/by": np.array(object_and_by[1])}
+        arrays |= {f"hold/{i}/hand": np.array(hold.hand), f"hold/{i}/during": np.array(hold.during, float)}
     for name, motion in _plain(world.characters):
         arrays |= {f"char/{name}/{key}": value for key, value in _character(name, motion, times).items()}
     for name, mesh in _plain(world.static):
@@ -53,6 +60,11 @@ def write_npz(path: str | Path, world: World, fps: float = 30.0) -> None:
         arrays[f"object/{name}/T_world_object"] = np.stack([thing.path(float(t)) for t in times])
     with writing(path) as (stand_in,), open(stand_in, "wb") as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]
+
+
+def _pair(a: str, b: str) -> tuple[str, str]:
+    """Two names as they are in the file."""
+    return a.replace("/", "_"), b.replace("/", "_")
 
 
 def _plain(named: Any) -> list[tuple[str, Any]]:
@@ -96,17 +108,51 @@ def _world(file: _Arrays) -> World:
     times = file.get("times", 1)
     fps = float(file.get("fps", 0))
     floor = float(file.get("floor", 0))
-    if not len(times) or not (0 < fps < np.inf) or not np.all(np.isfinite(times)):
-        raise BadFile(file.path, "needs finite times and a positive fps", where="times, fps")
+    if not len(times) or not (0 < fps < np.inf) or np.any(np.diff(times) <= 0):
+        raise BadFile(file.path, "needs rising times and a positive fps", where="times, fps")
     characters = {name: _clip(file, name, fps, times) for name in file.names("char")}
     static = {name: file.mesh(f"static/{name}") for name in file.names("static")}
     objects = {}
     for name in file.names("object"):
         T = file.get(f"object/{name}/T_world_object", 3, (len(times), 4, 4))
-        objects[name] = Thing(
-            mesh=file.mesh(f"object/{name}"), path=Keyed(times, T[:, :3, 3], rot.from_matrix(T[:, :3, :3]))
-        )
-    return World(characters, static, objects, None if np.isnan(floor) else floor)
+        turn = T[:, :3, :3]
+        if np.abs(turn @ turn.swapaxes(1, 2) - np.eye(3)).max() > 1e-3 or np.linalg.det(turn).min() < 0:
+            raise BadFile(file.path, "holds transforms that are not rigid", where=f"object '{name}'")
+        path = Keyed(times, T[:, :3, 3], rot.from_matrix(turn))
+        objects[name] = Thing(mesh=file.mesh(f"object/{name}"), path=path)
+    world = World(characters, static, objects, None if np.isnan(floor) else floor)
+    return _with_holds(file, _with_contacts(file, world), times)
+
+
+def _with_contacts(file: _Arrays, world: World) -> World:
+    if "allowed_pair" not in file:
+        return world
+    pairs = file.get("allowed_pair", 2, kind="U")
+    depths = file.get("allowed_depth", 1, (len(pairs),))
+    during = file.get("allowed_during", 2, (len(pairs), 2))
+    if pairs.shape[1] != 2 or np.any(depths < 0) or np.any(during[:, 0] > during[:, 1]):
+        raise BadFile(file.path, "needs pairs, depths of zero or more, and intervals", where="allowed_pair")
+    for (who, on), depth, (begin, end) in zip(pairs, depths, during, strict=True):
+        contact = Contact(str(who), str(on), (float(begin), float(end)), depth=float(depth))
+        world = world.with_contact(contact)
+    return world
+
+
+def _with_holds(file: _Arrays, world: World, times: Array) -> World:
+    """Holds as they were told, with the grip of the first frame in them."""
+    for i in file.names("hold"):
+        object, by, hand = (str(file.get(f"hold/{i}/{key}", 0, kind="U")) for key in ("object", "by", "hand"))
+        begin, end = file.get(f"hold/{i}/during", 1, (2,))
+        try:
+            held = world.with_hold(object, by, hand, (float(begin), float(end)))
+            inside = times[(times >= begin) & (times <= end)]
+            if len(inside):
+                grip = inverse(world.hand(by, hand, inside[0])) @ world.objects[object].path(inside[0])
+                held = world.with_hold(object, by, hand, (float(begin), float(end)), grip)
+            world = held
+        except ElbowroomError as error:
+            raise BadFile(file.path, str(error).rstrip("."), where=f"hold {i}") from None
+    return world
 
 
 class _Arrays:

@@ -13,9 +13,7 @@ from elbowroom.geometry.rotations import Array, normalize
 _FAN = 64
 
 
-def welded(
-    vertices: Array, group: NDArray[np.int32] | None = None, tolerance: float = 1e-6
-) -> NDArray[np.intp]:
+def welded(vertices: Array, group: NDArray[np.int32] | None = None, tolerance: float = 1e-6) -> NDArray[np.intp]:
     """For each vertex the number of its place, (V,): vertices split along texture seams share one.
 
     Vertices of different `group` (V,) are never joined.
@@ -75,9 +73,20 @@ def split_at_creases(mesh: Mesh) -> tuple[Mesh, Array]:
     """
     if not len(mesh.faces):
         return mesh, np.zeros_like(mesh.vertices)
-    normals = creased(mesh.vertices, mesh.faces).reshape(-1, 3)
-    place = welded(mesh.vertices)[mesh.faces].reshape(-1)
-    keys = np.column_stack([place, np.round(normals * 1e3).astype(np.int64)])
-    _, first, index = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    corners = mesh.vertices[mesh.faces.reshape(-1)[first]]
-    return Mesh(corners, index.reshape(-1, 3).astype(np.int32), mesh.color), normals[first]
+    use, faces, normals = split_corners(mesh.vertices, mesh.faces, welded(mesh.vertices))
+    return Mesh(mesh.vertices[use], faces, mesh.color), normals
+
+
+def split_corners(
+    vertices: Array, faces: NDArray[np.int32], place: NDArray[np.intp] | None = None
+) -> tuple[NDArray[np.intp], NDArray[np.int32], Array]:
+    """Which vertices to use, some of them more than once (V',), faces (F, 3) along these, their normals (V', 3).
+
+    `place` (V,) numbers vertices that count as one, from `welded`; without it all are kept apart.
+    """
+    normals = creased(vertices, faces).reshape(-1, 3)
+    corners = faces.reshape(-1)
+    at = (corners if place is None else place[corners]).astype(np.int64)
+    x, y, z = np.round(normals.T * 1e3).astype(np.int64) + 1024  # eleven bits each
+    _, first, index = np.unique((at << 33) | (x << 22) | (y << 11) | z, return_index=True, return_inverse=True)
+    return corners[first].astype(np.intp), index.reshape(-1, 3).astype(np.int32), normals[first]
