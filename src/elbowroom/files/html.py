@@ -91,6 +91,7 @@ def _recorded(server: viser.ViserServer, world: World, times: Array, pause: floa
             shadow_opacity=0.3,
         )
     for name, mesh in zip(accepted_names(world.static), world.static.values(), strict=True):
+        _require_finite(name, mesh.vertices)
         shown, _ = split_at_creases(mesh)
         if len(shown.faces):
             scene.add_mesh_simple(
@@ -166,6 +167,7 @@ def _objects(scene: viser.SceneApi, world: World, times: Array) -> list[Callable
     """Add moving things; each of the returned calls places one of them at a frame."""
     steps: list[Callable[[int], None]] = []
     for name, thing in zip(accepted_names(world.things), world.things.values(), strict=True):
+        _require_finite(name, thing.mesh.vertices)
         shown, _ = split_at_creases(thing.mesh)
         if not len(shown.faces):
             continue
@@ -194,9 +196,9 @@ def _objects(scene: viser.SceneApi, world: World, times: Array) -> list[Callable
     return steps
 
 
-def _require_finite(name: str, T: Array) -> None:
-    if not np.all(np.isfinite(T)):
-        raise BadValue(f"the motion of '{name}' has values that are not finite.")
+def _require_finite(name: str, values: Array) -> None:
+    if not np.all(np.isfinite(values)):
+        raise BadValue(f"'{name}' has values that are not finite.")
 
 
 def rigid_bind(skin: Skin, T_world_joint: Array) -> tuple[Array, Array]:

@@ -157,9 +157,9 @@ def _write_object(stage: Any, path: str, thing: Thing, times: Array) -> None:
 def _write_mesh(stage: Any, path: str, mesh: Mesh) -> None:
     from pxr import UsdGeom
 
-    shown, _ = split_at_creases(mesh)
-    if not np.all(np.isfinite(shown.vertices)):
+    if not np.all(np.isfinite(mesh.vertices)):
         raise BadValue(f"the mesh '{path.rsplit('/', 1)[1]}' has values that are not finite.")
+    shown, _ = split_at_creases(mesh)
     prim = UsdGeom.Mesh.Define(stage, path)
     _fill_mesh(prim, shown.vertices, shown.faces)
     _paint(prim, np.array([shown.color]))

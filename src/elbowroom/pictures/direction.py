@@ -113,8 +113,10 @@ def _usual(points: Array) -> Array:
 def _along_cloud(cloud: Cloud, times: Array, far: float) -> tuple[Array, Array]:
     """Where to go along with a cloud that travels (T, 3), and its points seen from there."""
     seen = [cloud.at(t) for t in times]
-    middles = np.array([np.median(p[np.isfinite(p).all(axis=-1)], axis=0) for p in seen]) * [1.0, 1.0, 0.0]
-    known = np.isfinite(middles).all(axis=-1)
+    known = np.array([bool(np.isfinite(p).all(axis=-1).any()) for p in seen])
+    middles = np.zeros((len(times), 3))
+    for k in np.flatnonzero(known):
+        middles[k, :2] = np.nanmedian(seen[k], axis=0)[:2]
     if not known.any():
         return np.zeros((len(times), 3)), action(World(), times)
     middles = np.stack([np.interp(times, times[known], middles[known, k]) for k in range(3)], axis=-1)
