@@ -15,12 +15,12 @@ import gzip
 import json
 import sys
 import zlib
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 from mannequin_mesh import Faces, Half, Polygons, edges, refined_path, same_way, walls
+from scipy.interpolate import PchipInterpolator
 from scipy.sparse.csgraph import dijkstra
 
 OUT = Path(__file__).parents[1] / "src/elbowroom/character/mannequin_base.json"
@@ -36,6 +36,12 @@ SHAPES = {
     "strong_man": [("male", "young", "maxmuscle", "averageweight")],
 }
 PEOPLES = ("african", "asian", "caucasian")
+# A calm face: lids a little lower, brows relaxed, the corners of the mouth up.
+EXPRESSION = {"mouth-corner-puller": 0.22} | {
+    f"{part}-{side}-{what}": share
+    for side in ("left", "right")
+    for part, what, share in [("eye", "closure", 0.16), ("eyebrows", "inner-up", 0.2)]
+}
 
 # Vertices of the base mesh that lie on the edge loops where parts are cut: first vertex, next vertex on +x.
 COLLAR_OF_SUIT = 17912
@@ -53,11 +59,21 @@ SAGITTA = 0.0012  # metres that an edge may stand off from the smooth surface
 HEM = 0.25  # how far the edge of the clothes turns towards the skin
 LIP_CLOSING = 0.9
 LIP_REACH = 0.010  # metres
+BUST_ROUNDS = 3  # how often the bust is smoothed
 SEAT_ROUNDS = 30  # how often the seat is smoothed
 SHOE_CAP = 0.4  # how much higher a shoe is over the toes than they are
 SHOE_SOLE = 0.014  # metres; what is lower than this goes down to the ground
 
-ZONES = ("skin", "top", "trousers", "shoes")
+# Hairline seen from the side: (behind the eye, above the eye), both in heights of the head above the eyes.
+HAIRLINE = [(-0.4, 0.57), (0.1, 0.57), (0.35, 0.50), (0.55, 0.28), (0.64, 0.0), (0.72, 0.12)]
+HAIRLINE += [(0.98, 0.15), (1.08, -0.08), (1.25, -0.52), (1.5, -0.64), (2.2, -0.64)]
+TEMPLE = 0.08  # how much higher it is beside the forehead's middle
+NAPE = 0.25  # how it rises from the nape's middle to the sides
+HAIR = 0.011  # metres of hair on top
+HAIR_SIDES = 0.5  # share of it at the sides and the back
+HAIR_EDGE = 0.0015  # metres of it at the hairline
+
+ZONES = ("skin", "top", "trousers", "shoes", "hair")
 TRUNK = ("pelvis", "spine1", "spine2", "chest")
 
 SHAPE_UNIT = 5e-5  # metres; places are stored as whole multiples of it
@@ -97,6 +113,8 @@ class Source:
             out += self.target(f"macrodetails/universal-{sex}-{age}-{muscle}-{weight}") / len(mix)
             for people in PEOPLES:
                 out += self.target(f"macrodetails/{people}-{sex}-{age}") / (len(mix) * len(PEOPLES))
+        for unit, share in EXPRESSION.items():
+            out += share * self.target(f"expression/units/caucasian/{unit}")
         return out[:, [0, 2, 1]] * [0.1, -0.1, 0.1]
 
     def joint(self, shape: np.ndarray, name: str) -> np.ndarray:
@@ -127,9 +145,8 @@ def cut(src: Source, x: np.ndarray) -> tuple[Half, tuple[list[int], list[int]]]:
 
     clothes = half.left(suit.region(WAIST, walls(collar) | walls(cuff)))
     size = 1 + max(v for q in body.polygons for v in q)
-    mouth = {frozenset(e) for e in pairwise(lips)}
     head = half.left(body.polygons)
-    head = Faces(head).region(int(np.argmax(x[:size, 2])), walls(neck) | mouth)
+    head = Faces(head).region(int(np.argmax(x[:size, 2])), walls(neck) | walls(lips, closed=False))
     tip = np.argmin(np.linalg.norm(x[:size] - src.joint(x, "l-finger-3-4"), axis=1))
     hand = body.region(int(tip), walls(wrist))
     below_waist = {v for q in suit.region(SHOE[0], walls(waist)) for v in q} - set(waist)
@@ -146,8 +163,10 @@ def cut(src: Source, x: np.ndarray) -> tuple[Half, tuple[list[int], list[int]]]:
         half.zone[v] = "top"
     for v in shoe:
         half.zone[v] = "trousers"
-    half.sharpen(waist, "trousers", THIN)
-    half.sharpen(shoe, "shoes", THIN)
+    half.sharpen(walls(waist, closed=False), "trousers", THIN)
+    half.sharpen(walls(shoe), "shoes", THIN)
+    border = half.divide(hairline(src, half, x), "hair")
+    half.sharpen(border, "hair", THIN)
     now = half.extended(x)
     half.sew_edge(collar, neck, now, HEM)
     now = half.extended(x)
@@ -157,6 +176,20 @@ def cut(src: Source, x: np.ndarray) -> tuple[Half, tuple[list[int], list[int]]]:
     upper, lower = lips[:n], lips[: n - 1 : -1]
     half.sew(upper, lower, half.extended(x))
     return half, (upper, lower)
+
+
+def hairline(src: Source, half: Half, x: np.ndarray) -> np.ndarray:
+    """Height above the hairline of every vertex so far, in heights of the head above the eyes; NaN off the head."""
+    x = half.extended(x)
+    eye = src.joint(x, "l-eye")
+    top = x[np.unique([v for q in half.faces for v in q]), 2].max() - eye[2]
+    back, up = (x[:, 1] - eye[1]) / top, (x[:, 2] - eye[2]) / top
+    aside = np.abs(x[:, 0]) / top
+    line = PchipInterpolator(*np.array(HAIRLINE).T)(np.clip(back, HAIRLINE[0][0], HAIRLINE[-1][0]))
+    line += TEMPLE * bump(aside - 0.40, 0.26) * np.clip((0.5 - back) / 0.3, 0.0, 1.0)
+    line += NAPE * aside * np.clip((back - 1.1) / 0.2, 0.0, 1.0)
+    above = up - line
+    return np.where(up > -1.0, above, np.nan)
 
 
 # --- shape ----------------------------------------------------------------------------------------------------
@@ -216,6 +249,11 @@ def tidy(src: Source, x: np.ndarray, child: np.ndarray, foot: np.ndarray) -> np.
     seat = bump(np.abs(x[:, 0]), 0.07 * size) * bump(x[:, 2] - hip[2] + 0.03 * size, 0.2 * size)
     seat *= np.clip((x[:, 2] - crotch + 0.02 * size) / (0.04 * size), 0.0, 1.0)
     x = smooth_where(x, src.groups["helper-tights"], seat, SEAT_ROUNDS)
+    bust = np.zeros(len(x))
+    for bone in ("breast.L", "breast.R"):
+        for v, share in src.rig[bone]:
+            bust[v] += share
+    x = smooth_where(x, src.groups["helper-tights"], np.clip(2.0 * bust, 0.0, 0.7), BUST_ROUNDS)
     return shod(src, x, child, foot)
 
 
@@ -239,6 +277,24 @@ def shod(src: Source, x: np.ndarray, child: np.ndarray, foot: np.ndarray) -> np.
         s = np.clip(rise / SHOE_SOLE, 0.0, 1.0)
         new[:, 2] = sole + rise * s * s * (3 - 2 * s)
         out[part] = x[part] + share * (new - x[part])
+    return out
+
+
+def with_hair(made: Half, x: np.ndarray, above: np.ndarray) -> np.ndarray:
+    """Vertices of the hair raised off the scalp, more with distance from the hairline."""
+    normal = np.zeros_like(x)
+    for q in made.faces:
+        for k in range(1, len(q) - 1):
+            n = np.cross(x[q[k]] - x[q[0]], x[q[k + 1]] - x[q[0]])
+            normal[[q[0], q[k], q[k + 1]]] += n
+    normal[np.abs(made.side) < 1e-6, 0] = 0.0
+    hair = np.array([v for v, zone in made.zone.items() if zone == "hair"])
+    n = normal[hair] / np.linalg.norm(normal[hair], axis=1, keepdims=True)
+    s = np.clip(above[hair] / 0.3, 0.0, 1.0)
+    full = HAIR * (HAIR_SIDES + (1.0 - HAIR_SIDES) * np.clip(n[:, 2], 0.0, 1.0))
+    height = HAIR_EDGE + (full - HAIR_EDGE) * s * s * (3 - 2 * s)
+    out = x.copy()
+    out[hair] += height[:, None] * n
     return out
 
 
@@ -335,6 +391,17 @@ def packed(array: np.ndarray) -> dict[str, object]:
     return {"dtype": array.dtype.str, "shape": list(array.shape), "data": data}
 
 
+def triangulated(q: tuple[int, ...], x: np.ndarray) -> Polygons:
+    """Triangles of a polygon: the fan with the shortest diagonals."""
+
+    def reach(k: int) -> float:
+        return max(np.linalg.norm(x[q[k]] - x[v]) for v in q)
+
+    k = min(range(len(q)), key=reach) if len(q) > 3 else 0
+    q = q[k:] + q[:k]
+    return [(q[0], q[i], q[i + 1]) for i in range(1, len(q) - 1)]
+
+
 def main(folder: str) -> None:
     src = Source(Path(folder))
     raw = {name: src.shape(mix) for name, mix in SHAPES.items()}
@@ -347,26 +414,22 @@ def main(folder: str) -> None:
     foot = sum(w[:, names.index(f"{side}_{part}")] for side in ("left", "right") for part in ("foot", "toes"))
 
     middle = np.abs(made.side) < 1e-6
-    shapes = {}
+    above = hairline(src, made, mean)
+    shapes, hair = {}, []
+    used = np.unique([v for q in made.faces for v in q])
     for name, x in raw.items():
         x = close_lips(tidy(src, x, raw["child"], foot), src.groups["body"], upper, lower)
-        x = made.extended(x)
+        bald = made.extended(x)
+        x = with_hair(made, bald, above)
+        hair.append(round(float(x[used, 2].max() - bald[used, 2].max()), 5))
         x[:, 0] = np.where(middle, 0.0, np.maximum(x[:, 0], 0.0005))
         shapes[name] = x
     w = made.extended_weights(w)
 
-    used = np.unique([v for q in made.faces for v in q])
     order = np.concatenate([used[middle[used]], used[~middle[used]]])
     place = {int(v): k for k, v in enumerate(order)}
     x = shapes["man"]
-    triangles = []
-    for q in made.faces:
-        if len(q) == 4:  # the shorter diagonal
-            k = int(np.linalg.norm(x[q[0]] - x[q[2]]) > np.linalg.norm(x[q[1]] - x[q[3]]))
-            q = q[k:] + q[:k]
-            triangles += [(q[0], q[1], q[2]), (q[0], q[2], q[3])]
-        else:
-            triangles.append(q)
+    triangles = [t for q in made.faces for t in triangulated(q, x)]
 
     w = w[order]
     mirrored = [names.index(swap(name)) for name in names]
@@ -390,6 +453,7 @@ def main(folder: str) -> None:
         "joints": half,
         "middle": n,
         "eye_radius": [round(radius[name], 5) for name in SHAPES],
+        "hair": hair,
         "joint_places": np.round([[places[s][j] for j in half] for s in SHAPES], 5).tolist(),
         "arrays": {
             "vertices": packed(np.round(np.stack([shapes[s][order] for s in SHAPES]) / SHAPE_UNIT).astype("<i2")),

@@ -14,6 +14,7 @@ Polygons = list[tuple[int, ...]]
 Mixture = dict[tuple[int, bool], float]  # (vertex, mirrored): share
 EPS = 1e-6
 MIRROR = np.array([-1.0, 1.0, 1.0])
+SNAP = 0.2  # share of an edge
 
 
 def edges(polygon: tuple[int, ...]) -> list[tuple[int, int]]:
@@ -21,9 +22,9 @@ def edges(polygon: tuple[int, ...]) -> list[tuple[int, int]]:
     return list(zip(polygon, polygon[1:] + polygon[:1], strict=True))
 
 
-def walls(loop: list[int]) -> set[frozenset[int]]:
-    """Edges of a closed loop, or of a path with the edge that would close it."""
-    return {frozenset(e) for e in edges(tuple(loop))}
+def walls(loop: list[int], closed: bool = True) -> set[frozenset[int]]:
+    """Edges of a loop or of an open path."""
+    return {frozenset(e) for e in edges(tuple(loop))[: None if closed else -1]}
 
 
 class Faces:
@@ -211,9 +212,55 @@ class Half:
 
     # --- seams
 
-    def sharpen(self, loop: list[int], zone: str, share: float) -> None:
-        """A thin strip along a loop on the side of `zone`, so that the colour changes within it alone."""
-        on = set(loop)
+    def divide(self, field: np.ndarray, zone: str) -> set[frozenset[int]]:
+        """Cut faces where a field over all vertices changes sign; what is positive becomes `zone`.
+
+        Returns the edges of the cut. NaN keeps a vertex and its faces out of it.
+        """
+        value = list(field)
+        crossed = {
+            tuple(sorted(e)) for q in self.faces for e in edges(q) if value[e[0]] * value[e[1]] < 0
+        }  # edges with a NaN compare as false
+        for a, b in sorted(crossed):  # a crossing close to a vertex is moved there: no slivers
+            share = value[a] / (value[a] - value[b]) if value[a] * value[b] < 0 else 0.5
+            if share < SNAP:
+                value[a] = 0.0
+            elif share > 1.0 - SNAP:
+                value[b] = 0.0
+        new: dict[frozenset[int], int] = {}
+        for a, b in sorted(crossed):
+            if value[a] * value[b] < 0:
+                share = value[a] / (value[a] - value[b])
+                new[frozenset((a, b))] = self.mixed({(a, False): 1.0 - share, (b, False): share})
+                value.append(0.0)
+        border: set[frozenset[int]] = set()
+        faces: Polygons = []
+        for q in self.faces:
+            ring = tuple(v for a, b in edges(q) for v in (a, new.get(frozenset((a, b)))) if v is not None)
+            on = [k for k, v in enumerate(ring) if value[v] == 0.0]
+            signs = {np.sign(value[v]) for v in ring} - {0.0}
+            if len(on) == 2 and signs == {-1.0, 1.0}:
+                i, j = on
+                faces += [ring[i : j + 1], ring[j:] + ring[: i + 1]]
+                border.add(frozenset((ring[i], ring[j])))
+            else:
+                assert len(signs) < 2 or any(np.isnan(value[v]) for v in ring), f"face {q} is cut twice"
+                faces.append(ring)
+        self.faces = faces
+        inside = {v for q in faces if any(value[v] > 0 for v in q) for v in q}
+        outside = {v for q in faces if any(value[v] < 0 for v in q) for v in q}
+        for q in faces:
+            for a, b in edges(q):
+                if value[a] == 0.0 == value[b] and {a, b} <= inside & outside:
+                    border.add(frozenset((a, b)))
+        for v in inside:
+            if value[v] > 0:
+                self.zone[v] = zone
+        return border
+
+    def sharpen(self, border: set[frozenset[int]], zone: str, share: float) -> None:
+        """A thin strip along a border on the side of `zone`, so that the colour changes within it alone."""
+        on = {v for edge in border for v in edge}
         near = [q for q in self.faces if on & set(q) and any(self.zone.get(v) == zone for v in q)]
         inner: dict[int, set[int]] = collections.defaultdict(set)
         for q in near:
@@ -222,11 +269,12 @@ class Half:
                     if u in on and v not in on:
                         inner[u].add(v)
         thin = {}
-        for v, ways in inner.items():
+        for v in sorted({v for q in near for v in q} & on):
+            # A corner without an edge of its own goes towards the middle of its face.
+            ways = inner[v] or {w for q in near if v in q for w in q if w not in on}
             mean: Mixture = {(v, False): 1.0 - share}
             mean |= {(w, False): share / len(ways) for w in sorted(ways)}
             thin[v] = self.mixed(mean, zone=zone)
-        border = walls(loop)
         strip = []
         for q in near:
             self.faces.remove(q)

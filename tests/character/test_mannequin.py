@@ -116,7 +116,7 @@ def test_weights_sum_to_one_and_belong_to_joints_nearby(body):
 def test_height_soles_and_mass_are_as_given(body):
     p, skeleton, skin = body
     rest = skin.posed(skeleton.T_rest)
-    assert np.ptp(rest[:, 2]) == pytest.approx(p.height, rel=0.005)
+    assert np.ptp(rest[:, 2]) == pytest.approx(p.height, rel=0.01)  # and hair
     assert rest[:, 2].min() == pytest.approx(0.0, abs=0.002)
     assert volume(skin.vertices, skin.faces) * DENSITY == pytest.approx(p.mass, rel=0.01)
     assert volume(rest, skin.faces) * DENSITY == pytest.approx(p.mass, rel=0.03)
@@ -230,5 +230,5 @@ def test_stored_shapes_say_where_they_come_from_and_stay_on_their_side():
     stored = shapes()
     assert np.all(stored.vertices[:, : stored.middle, 0] == 0)
     assert np.all(stored.vertices[:, stored.middle :, 0] > 0)
-    assert set(stored.zones) == {"skin", "top", "trousers", "shoes"}
-    assert set(np.unique(stored.zone)) == set(range(4))
+    assert set(stored.zones) == {"skin", "top", "trousers", "shoes", "hair"}
+    assert set(np.unique(stored.zone)) == set(range(5))

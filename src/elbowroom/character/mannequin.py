@@ -27,6 +27,7 @@ COLORS: dict[str, Color] = {
     "skin": (0.62, 0.41, 0.29),
     "top": (0.16, 0.26, 0.40),
     "trousers": (0.065, 0.08, 0.11),
+    "hair": (0.045, 0.028, 0.018),
     "shoes": (0.035, 0.033, 0.035),
     "white": (0.75, 0.74, 0.71),
     "iris": (0.06, 0.05, 0.045),
@@ -121,7 +122,7 @@ def _fit(stored: Shapes, skeleton: Skeleton, p: Proportions, build: float, girth
     shape = stored.mixed(mix)
     # The child's shape has a child's proportions already; scales depart from the adult's.
     stature = p.unit + young * (p.height - p.unit)
-    size = stature / float(np.ptp(plain.vertices[:, 2]))
+    size = stature / float(np.ptp(plain.vertices[:, 2]) - plain.hair)
     grown = 1.0 - young
     girths = Girths(
         trunk=girth * p.scales.trunk_girth**grown,

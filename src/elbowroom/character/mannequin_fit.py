@@ -76,7 +76,8 @@ class Fitter:
         """Scale of the head along x, y, z: eyes and vertex go where the skeleton has them."""
         eye = self.at["left_eye"]
         across = self.p.spacing["eye"] / eye[0]
-        up = self.p.length["eye_to_vertex"] / (self.shape.vertices[:, 2].max() - eye[2])
+        crown = self.shape.vertices[:, 2].max() - self.shape.hair
+        up = self.p.length["eye_to_vertex"] / (crown - eye[2])
         return np.array([0.5 * (across + up), 0.5 * (across + up), up])
 
     def _foot(self) -> Array:

@@ -31,6 +31,7 @@ class Shape:
     vertices: Array  # (V, 3)
     joints: Mapping[str, Array]  # (3,) each
     eye_radius: float
+    hair: float  # height of the hair above the crown
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,7 @@ class Shapes:
     vertices: Array  # (S, V, 3)
     joints: Array  # (S, H, 3): middle and left side, the first H of joint_names
     eye_radii: Array  # (S,)
+    hair: Array  # (S,)
     joint_names: tuple[str, ...]
     triangles: Ints  # (F, 3)
     joint_of: Ints  # (V, 4)
@@ -59,7 +61,8 @@ class Shapes:
         joints = dict(zip(self.joint_names, at, strict=False))
         for name in self.joint_names[len(at) :]:
             joints[name] = joints[mirrored_name(name)] * MIRROR
-        return Shape(np.tensordot(share, self.vertices, 1), joints, float(share @ self.eye_radii))
+        vertices = np.tensordot(share, self.vertices, 1)
+        return Shape(vertices, joints, float(share @ self.eye_radii), float(share @ self.hair))
 
     def whole(self, half: Array) -> Array:
         """Vertices of both sides (2 V - middle, 3) from those of the left half (V, 3)."""
@@ -101,6 +104,7 @@ def shapes() -> Shapes:
         vertices=frozen(arrays["vertices"] * document["unit"]),
         joints=frozen(document["joint_places"]),
         eye_radii=frozen(document["eye_radius"]),
+        hair=frozen(document["hair"]),
         joint_names=tuple(document["joint_names"]),
         triangles=frozen(arrays["triangles"], np.int32),
         joint_of=frozen(arrays["joint_of"], np.int32),
