@@ -56,7 +56,7 @@ def standing(character: Character, frames: int = 60, fps: float = 60.0) -> Clip:
 
 
 def stepping(
-    character: Character, steps: int = 6, seconds: float = 0.6, stride: float = 0.5, fps: float = 120.0
+    character: Character, steps: int = 6, seconds: float = 0.6, stride: float = 0.4, fps: float = 120.0
 ) -> Clip:
     """Walking on flat feet: each foot is still for one step's time, then is carried over the other's.
 
@@ -66,7 +66,7 @@ def stepping(
     skeleton = character.skeleton
     root = np.tile(skeleton.offsets[0], (len(t), 1))
     root += (stride / seconds / 2 * t)[:, None] * character.front
-    root[:, 2] -= 0.06 * skeleton.offsets[0, 2]
+    root[:, 2] -= 0.08 * skeleton.offsets[0, 2]
     feet = {}
     for k, side in enumerate(("left", "right")):
         T = skeleton.T_rest[character.role(f"{side}_foot")]

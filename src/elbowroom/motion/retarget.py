@@ -9,6 +9,7 @@ import numpy as np
 from elbowroom.character.body import Character
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts
+from elbowroom.motion.jolts import without_jolts
 from elbowroom.motion.retarget_feet import plant_feet
 from elbowroom.motion.retarget_pose import carry_over, has_feet
 
@@ -35,8 +36,13 @@ def retarget(clip: Clip, character: Character, *, floor: float | None = None, pl
         ground = contacts.floor
     else:
         ground = float(clip.positions()[clip.source.lead :, :, 2].min()) if floor is None else floor
+    notes = clip.source.notes
+    if plant:
+        clip, leaps = without_jolts(clip)
+        if leaps:
+            notes = (*notes, f"{leaps} frames in which the body leapt and came back were put between their neighbours")
     carried = carry_over(clip, character, ground)
-    notes = (*clip.source.notes, *carried.notes)
+    notes = (*notes, *carried.notes)
     plantable = plant and contacts is not None and has_feet(character)
     if plant and not plantable:
         notes = (*notes, "feet were not planted because a leg is missing in one of the rigs")
