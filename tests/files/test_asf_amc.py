@@ -74,9 +74,7 @@ def test_forward_kinematics_agrees_with_the_true_bone_ends(data: Path) -> None:
     assert len(markers.points) == len(P)
     for joint, label in BONE_ENDS.items():
         truth = markers.track(label)
-        truth = np.stack(
-            [truth[:, 1], -truth[:, 0], truth[:, 2]], axis=-1
-        )  # C3D's (y, z, x) is the AMC's (x, y, z)
+        truth = np.stack([truth[:, 1], -truth[:, 0], truth[:, 2]], axis=-1)  # C3D's (y, z, x) is the AMC's (x, y, z)
         off = np.linalg.norm(P[:, clip.character.skeleton.index(joint)] - truth, axis=1)
         if "toes" in joint:
             # the AMC has no channel for one of the foot's turns: exact at rest, off while landing

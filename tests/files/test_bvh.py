@@ -241,11 +241,7 @@ def test_mixed_line_ends_tabs_and_case(write) -> None:
         .replace("ROOT Hips\n", "ROOT Hips {\r")
         .replace("{\r{\n", "{\r", 1)
     )
-    mixed = (
-        mixed.replace("Xrotation", "XROTATION")
-        .replace("MOTION", "motion")
-        .replace("Frame Time:", "Frame Time:\t")
-    )
+    mixed = mixed.replace("Xrotation", "XROTATION").replace("MOTION", "motion").replace("Frame Time:", "Frame Time:\t")
     assert "\r" in mixed
     a, b = read_bvh(write(plain)), read_bvh(write(mixed, "mixed.bvh"))
     assert a.character.skeleton.names == b.character.skeleton.names
@@ -330,8 +326,7 @@ def test_end_sites_are_leaves_and_stay_so(write, tmp_path: Path) -> None:
 
 def test_artificial_frames_need_a_jump(write) -> None:
     moving = [
-        f"0 93 {k} " + " ".join(f"{np.sin(0.1 * k + j) * 9 + 9.6:.4f}" for j in range(CHANNELS - 3))
-        for k in range(20)
+        f"0 93 {k} " + " ".join(f"{np.sin(0.1 * k + j) * 9 + 9.6:.4f}" for j in range(CHANNELS - 3)) for k in range(20)
     ]
     assert read_bvh(write(person([STANDING, *moving]))).source.lead == 1
     assert read_bvh(write(person([STANDING, STANDING, *moving]))).source.lead == 2
@@ -370,6 +365,7 @@ def test_artificial_frames_need_a_jump(write) -> None:
         (lambda t: t.replace("Xrotation", "Zrotation", 1), "listed twice"),
         (lambda t: t.replace("OFFSET 0.0 20.0 0.0", "OFFSET 0 20", 1), "three numbers"),
         (lambda t: t.replace("OFFSET 0.0 20.0 0.0", "SCALE 1", 1), "'SCALE' is unknown"),
+        (lambda t: t.replace("OFFSET 0.0 20.0 0.0", "OFFSET 0 20000 0", 1), "'Spine' is [0-9.]+ m long"),
         (lambda t: t.replace("JOINT Spine", "ROOT Spine", 1), "ROOT stands within"),
         (lambda t: t.replace("MOTION", "ROOT Two\n{\nOFFSET 0 0 0\n}\nMOTION"), "second ROOT"),
         (lambda t: ROOT + "JOINT a\n{\nOFFSET 0 1 0\n" * 10_000, "more than 2000"),
@@ -424,9 +420,7 @@ def test_rigs_with_rest_rotations_keep_their_positions(tmp_path_factory, seed: i
     assert np.abs(again.positions()[:, here] - clip.positions()).max() < 1e-6
     # the zero pose of the file is the rest pose
     raw = Skeleton(names, again.character.skeleton.parents, again.character.skeleton.offsets)
-    zero = raw.forward(clip.character.skeleton.offsets[0], np.tile(rot.IDENTITY, (len(names), 1)))[
-        here, :3, 3
-    ]
+    zero = raw.forward(clip.character.skeleton.offsets[0], np.tile(rot.IDENTITY, (len(names), 1)))[here, :3, 3]
     assert np.abs(zero - clip.character.skeleton.T_rest[:, :3, 3]).max() < 1e-6
 
 

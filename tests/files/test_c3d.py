@@ -33,9 +33,7 @@ def test_real_files_hold_people(path: Path) -> None:
         assert np.nanmax(np.linalg.norm(markers.track(label) - waist, axis=-1)) < 1.6, label
 
 
-@pytest.mark.parametrize(
-    "path", ALL[::6] + [p for p in ALL if p.stem in ("16_07", "07_12")], ids=lambda p: p.stem
-)
+@pytest.mark.parametrize("path", ALL[::6] + [p for p in ALL if p.stem in ("16_07", "07_12")], ids=lambda p: p.stem)
 def test_numbers_equal_those_of_another_reader(path: Path) -> None:
     ezc3d = pytest.importorskip("ezc3d")
     ours = read_c3d(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,9 +21,9 @@ from elbowroom.files.c3d import read_c3d
 
 CASES = 120  # per kind of file
 SECONDS = 1.0  # for one file
+NUMBERS = (b"0", b"1e6", b"-9999999", b"0.0001", b"180", b"-90", b"1e-300", b"7")
 WORDS = (
-    b"{|}|nan|-inf|1e999|-1|0|1000000000|JOINT|ROOT a|End Site|OFFSET|CHANNELS 6|MOTION|Frames:|"
-    b":root|begin|end|root"
+    b"{|}|nan|-inf|1e999|-1|0|1000000000|JOINT|ROOT a|End Site|OFFSET|CHANNELS 6|MOTION|Frames:|:root|begin|end|root"
 ).split(b"|")
 
 
@@ -33,7 +34,7 @@ def mutated(raw: bytes, rng: np.random.Generator) -> bytes:
             return raw
         a, b = np.sort(rng.integers(0, len(raw) + 1, 2))
         b = min(b, a + int(rng.integers(1, 400)))
-        match int(rng.integers(0, 8)):
+        match int(rng.integers(0, 10)):
             case 0:
                 raw = raw[:a]
             case 1:
@@ -46,9 +47,7 @@ def mutated(raw: bytes, rng: np.random.Generator) -> bytes:
             case 3:
                 raw = raw[:b] + raw[a:b] * int(rng.integers(1, 4)) + raw[b:]
             case 4:
-                raw = (
-                    raw[:a] + bytes(rng.integers(0, 256, int(rng.integers(1, 60))).astype(np.uint8)) + raw[a:]
-                )
+                raw = raw[:a] + bytes(rng.integers(0, 256, int(rng.integers(1, 60))).astype(np.uint8)) + raw[a:]
             case 5:
                 raw = raw[:a] + b" " + WORDS[int(rng.integers(0, len(WORDS)))] + b" " + raw[a:]
             case 6:
@@ -58,12 +57,11 @@ def mutated(raw: bytes, rng: np.random.Generator) -> bytes:
                 raw = b"\n".join(lines)
             case _:
                 # numbers that stay numbers: what they mean is what goes wrong
-                i = int(rng.integers(0, len(raw)))
-                raw = (
-                    raw[:i]
-                    + raw[i : i + 600].replace(b"0", str(int(rng.integers(0, 10))).encode())
-                    + raw[i + 600 :]
-                )
+                words = re.split(rb"([ \n]+)", raw)
+                for k in rng.integers(0, len(words), int(rng.integers(1, 40))):
+                    if re.fullmatch(rb"-?[0-9.]+", words[k]):
+                        words[k] = NUMBERS[int(rng.integers(0, len(NUMBERS)))]
+                raw = b"".join(words)
     return raw
 
 
@@ -123,9 +121,7 @@ def test_damaged_asf(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["made", "cmu_asf_amc/16/16"])
 def test_damaged_amc(tmp_path: Path, name: str) -> None:
-    asf, amc = (
-        (ASF.encode(), AMC.encode()) if name == "made" else (real(f"{name}.asf", 10**6), _frames(name, 6))
-    )
+    asf, amc = (ASF.encode(), AMC.encode()) if name == "made" else (real(f"{name}.asf", 10**6), _frames(name, 6))
     if asf is None or amc is None:
         pytest.skip("the folder with real files is not present")
     _write(tmp_path / "any.asf", asf)

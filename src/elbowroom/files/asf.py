@@ -89,6 +89,7 @@ def parse_asf(path: str | Path, *, units: float | None = None, up: str | None = 
         units, note = conv.guess_units(conv.body_height(parents, offsets), likely)
         notes.append(note)
     units = conv.checked_units(units)
+    conv.check_bones(path, names, offsets * units)
     if up is None:
         notes.append("Up axis assumed: Y, as is the custom; say up to read otherwise.")
     up = conv.checked_up(up or "Y")
@@ -141,9 +142,7 @@ def _euler(path: str | Path, words: list[str], line: int, degrees: bool) -> Arra
     return rot.from_euler(order[::-1], np.radians(turned) if degrees else turned)
 
 
-def _root(
-    path: str | Path, lines: Lines, degrees: bool
-) -> tuple[Array, Array, tuple[str, ...], tuple[str, ...]]:
+def _root(path: str | Path, lines: Lines, degrees: bool) -> tuple[Array, Array, tuple[str, ...], tuple[str, ...]]:
     """Place and axes of the root at rest, its channels, and the order of its rotations."""
     told = {words[0].lower(): (line, words[1:]) for line, words in lines}
     line, channels = told.get("order", (0, ["TX", "TY", "TZ", "RX", "RY", "RZ"]))
@@ -209,15 +208,11 @@ def _bones(path: str | Path, lines: Lines, degrees: bool) -> dict[str, Bone]:
                 "tz",
                 "l",
             }:
-                raise BadFile(
-                    path, f"dof '{shown(' '.join(words[1:]))}' is unknown", at, "rx, ry, rz would do"
-                )
+                raise BadFile(path, f"dof '{shown(' '.join(words[1:]))}' is unknown", at, "rx, ry, rz would do")
         elif key not in ("id", "limits", "bodymass", "cofmass") and not key.startswith(("(", "-", "+")):
             raise BadFile(path, f"'{shown(words[0])}' is unknown within a bone", at)
     if bone is not None:
-        raise BadFile(
-            path, f"bone '{shown(bone.name)}' has no 'end'", f"line {bone.line}", "the end may be missing"
-        )
+        raise BadFile(path, f"bone '{shown(bone.name)}' has no 'end'", f"line {bone.line}", "the end may be missing")
     return bones
 
 
@@ -235,9 +230,7 @@ def _hierarchy(path: str | Path, lines: Lines, bones: dict[str, Bone]) -> dict[s
                 raise BadFile(path, f"bone '{shown(name)}' is not in :bonedata", at)
         for name in words[1:]:
             if name == "root" or bones[name].parent:
-                raise BadFile(
-                    path, f"bone '{shown(name)}' gets a second parent", at, "bones must form a tree"
-                )
+                raise BadFile(path, f"bone '{shown(name)}' gets a second parent", at, "bones must form a tree")
             bones[name].parent = words[0]
             children.setdefault(words[0], []).append(name)
     if not closed:
@@ -265,9 +258,7 @@ def _joints(
             todo.append((f"{name}_end", here, end))
     loose = [name for name in bones if name not in set(names)]
     if loose:
-        what = (
-            f"bone '{shown(loose[0])}' does not hang on the root (a cycle, or it is missing from :hierarchy)"
-        )
+        what = f"bone '{shown(loose[0])}' does not hang on the root (a cycle, or it is missing from :hierarchy)"
         raise BadFile(path, what, f"line {bones[loose[0]].line}", "bones must form a tree")
     if len(names) < 2:
         raise BadFile(path, "has a root and no bones", would_do="a person needs limbs")

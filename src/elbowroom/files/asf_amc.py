@@ -54,9 +54,7 @@ def read_amc(
     root, q = conv.turned_points(root * told.units, told.up), conv.turned_rotations(q, told.up)
 
     if fps is None:
-        notes.append(
-            f"Rate assumed: {_USUAL_FPS:g} fps, since AMC files state none; say fps to read otherwise."
-        )
+        notes.append(f"Rate assumed: {_USUAL_FPS:g} fps, since AMC files state none; say fps to read otherwise.")
     rate = _USUAL_FPS if fps is None else conv.checked_fps(fps)
     some = np.unique(np.linspace(0, count - 1, 64).astype(int))
     own = as_character(skeleton, name=skeleton_path.stem, poses=q[some])
@@ -82,9 +80,7 @@ def find_asf(path: str | Path) -> Path:
     raise BadFile(motion, f"{found} beside it", would_do="say which one it belongs to (asf)")
 
 
-def _frames(
-    path: str | Path, channels: dict[str, tuple[str, ...]], degrees: bool
-) -> tuple[dict[str, Array], bool]:
+def _frames(path: str | Path, channels: dict[str, tuple[str, ...]], degrees: bool) -> tuple[dict[str, Array], bool]:
     """Values (T, dofs) of each bone that has some, and whether angles are in degrees."""
     values: dict[str, list[str]] = {name: [] for name in channels}
     seen: dict[str, int] = dict.fromkeys(channels, 0)  # frames so far, by bone
@@ -102,16 +98,12 @@ def _frames(
             _complete(path, seen, count, at)
             count += 1
         elif name not in width:
-            raise BadFile(
-                path, f"bone '{shown(name)}' has no angles in the skeleton", at, "the ASF may be another's"
-            )
+            raise BadFile(path, f"bone '{shown(name)}' has no angles in the skeleton", at, "the ASF may be another's")
         elif len(words) - 1 != width[name]:
             what = f"has {len(words) - 1} values for '{name}' where the skeleton declares {width[name]}"
             raise BadFile(path, what, at, "the ASF may be another's, or the end missing")
         elif seen[name] != count - 1 or count == 0:
-            raise BadFile(
-                path, _misplaced(name, seen[name], count), at, "each frame needs the same bones once"
-            )
+            raise BadFile(path, _misplaced(name, seen[name], count), at, "each frame needs the same bones once")
         else:
             seen[name] = count
             values[name] += words[1:]
@@ -121,9 +113,7 @@ def _frames(
     if not seen["root"]:
         raise BadFile(path, "never places the root", would_do="each frame needs a line for it")
     try:
-        return {
-            name: numbers(path, words, "").reshape(count, -1) for name, words in values.items() if words
-        }, degrees
+        return {name: numbers(path, words, "").reshape(count, -1) for name, words in values.items() if words}, degrees
     except BadFile:
         for k, line in enumerate(lines):
             if (words := line.split()) and words[0] in width:

@@ -60,9 +60,7 @@ def read_bvh(
     lead = lead_frames(raw)
     if lead:
         frames = (
-            "The first frame is an artificial pose"
-            if lead == 1
-            else f"The first {lead} frames are artificial poses"
+            "The first frame is an artificial pose" if lead == 1 else f"The first {lead} frames are artificial poses"
         )
         notes.append(f"{frames}, no motion; kept in place.")
 
@@ -73,6 +71,7 @@ def read_bvh(
         notes.append(note)
     units = conv.checked_units(units)
     offsets, root = offsets * units, root * units
+    conv.check_bones(path, names, offsets)
 
     if cmu:
         offsets, note = mend(names, offsets, fix_rig)
@@ -141,9 +140,7 @@ def _tracks(path: str | Path, raw: RawBvh, notes: list[str]) -> tuple[NDArray[np
     offsets = np.array([j.offset for j in joints], dtype=float)
     q = np.zeros((len(motion), len(joints), 4))
     for k, joint in enumerate(joints):
-        q[:, k] = conv.euler_to_quaternions(
-            [a for _, a in joint.rotations], motion[:, [c for c, _ in joint.rotations]]
-        )
+        q[:, k] = conv.euler_to_quaternions([a for _, a in joint.rotations], motion[:, [c for c, _ in joint.rotations]])
     root = _places(joints[0], motion)
 
     while _only_carries(joints, parents, motion):
@@ -200,9 +197,7 @@ def lead_frames(raw: RawBvh) -> int:
     if len(angles) < 3 or not columns:
         return 0
     first = angles[:10]
-    whole = np.all(np.abs(first - np.round(first)) < 1e-4, axis=1) & (
-        np.mean(np.abs(first) < 1e-4, axis=1) > 0.6
-    )
+    whole = np.all(np.abs(first - np.round(first)) < 1e-4, axis=1) & (np.mean(np.abs(first) < 1e-4, axis=1) > 0.6)
     lead = int(np.argmin(whole)) if not whole.all() else 0
     if lead == 0 or lead >= len(angles) - 1:
         return 0

@@ -16,9 +16,7 @@ MOST_JOINTS = 2000
 # Rotation order for joints whose file states none, and for clips that no BVH file brought.
 DEFAULT_ORDER = "ZXY"
 
-_CHANNELS = {
-    f"{axis}{kind}": (kind[0], k) for kind in ("position", "rotation") for k, axis in enumerate("xyz")
-}
+_CHANNELS = {f"{axis}{kind}": (kind[0], k) for kind in ("position", "rotation") for k, axis in enumerate("xyz")}
 
 
 @dataclass
@@ -138,9 +136,7 @@ def _joint(
     return RawJoint(" ".join(words) or f"joint{len(joints)}", parent, line)
 
 
-def _channels(
-    path: str | Path, words: list[str], joint: RawJoint, columns: int, line: int
-) -> tuple[int, int]:
+def _channels(path: str | Path, words: list[str], joint: RawJoint, columns: int, line: int) -> tuple[int, int]:
     """Add a CHANNELS line to a joint; gives the number of columns so far and how many words it took."""
     at = f"line {line}"
     if joint.is_end or joint.channels_line:
@@ -160,9 +156,7 @@ def _channels(
     for name in names:
         known = _CHANNELS.get(name.lower())
         if known is None:
-            raise BadFile(
-                path, f"channel '{shown(name)}' is unknown", at, "known are X, Y, Z position and rotation"
-            )
+            raise BadFile(path, f"channel '{shown(name)}' is unknown", at, "known are X, Y, Z position and rotation")
         kind, axis = known
         mine = joint.positions if kind == "p" else joint.rotations
         if axis in (a for _, a in mine):
@@ -191,9 +185,7 @@ def _motion_head(path: str | Path, lines: list[str], k: int) -> tuple[int, str, 
             frame_time = words[-1]
             seconds = numbers(path, [frame_time], at)[0]
             if not 1e-5 <= seconds <= 10.0:
-                raise BadFile(
-                    path, f"frame time {frame_time} is not usable", at, "seconds above 0 are, e.g. 0.033333"
-                )
+                raise BadFile(path, f"frame time {frame_time} is not usable", at, "seconds above 0 are, e.g. 0.033333")
         else:
             raise BadFile(
                 path,
@@ -206,9 +198,7 @@ def _motion_head(path: str | Path, lines: list[str], k: int) -> tuple[int, str, 
     return count, frame_time, k
 
 
-def _motion(
-    path: str | Path, lines: list[str], start: int, count: int, columns: int
-) -> tuple[Array, tuple[str, ...]]:
+def _motion(path: str | Path, lines: list[str], start: int, count: int, columns: int) -> tuple[Array, tuple[str, ...]]:
     """The table (T, columns); rows may be wrapped over lines as long as the number of values is right."""
     if columns == 0:
         raise BadFile(path, "declares no channels", would_do="at least the root needs CHANNELS")
@@ -229,15 +219,11 @@ def _motion(
     return np.ascontiguousarray(values.reshape(count, columns)), notes
 
 
-def _wrong_count(
-    path: str | Path, lines: list[str], start: int, count: int, columns: int, rows: int
-) -> BadFile:
+def _wrong_count(path: str | Path, lines: list[str], start: int, count: int, columns: int, rows: int) -> BadFile:
     """The most helpful sentence about a table of the wrong size."""
     for k in range(start, len(lines)):
         n = len(lines[k].split())
         if n and n != columns:
             what = f"has {n} values where the hierarchy declares {columns} channels"
             return BadFile(path, what, f"line {k + 1}", "each frame needs one value per channel")
-    return BadFile(
-        path, f"announces {count} frames and holds {rows}", f"line {len(lines)}", "the end may be missing"
-    )
+    return BadFile(path, f"announces {count} frames and holds {rows}", f"line {len(lines)}", "the end may be missing")

@@ -46,14 +46,10 @@ def bvh_text(clip: Clip) -> str:
     offsets = conv.file_points(offsets, up) / units
     digits = max(math.ceil(math.log10(units / _FINEST)), 2)
 
-    orders = [
-        source.euler.get(skeleton.names[j], DEFAULT_ORDER) if from_bvh else DEFAULT_ORDER for j in moving
-    ]
+    orders = [source.euler.get(skeleton.names[j], DEFAULT_ORDER) if from_bvh else DEFAULT_ORDER for j in moving]
     columns = [conv.file_points(clip.root, up) / units]
     local = conv.file_rotations(q, up)
-    columns += [
-        np.degrees(continuous_euler(order, local[:, j])) for j, order in zip(moving, orders, strict=True)
-    ]
+    columns += [np.degrees(continuous_euler(order, local[:, j])) for j, order in zip(moving, orders, strict=True)]
     row = " ".join([f"%.{digits}f"] * 3 + ["%.6f"] * (3 * len(moving)))
     table = np.concatenate(columns, axis=1)
     table[np.abs(table) < 0.5 * 10.0 ** -max(digits, 6)] = 0.0  # no '-0.000000'

@@ -76,9 +76,7 @@ def read_c3d(
     """Markers of a C3D file. units: metres per file unit; up: 'Y' or 'Z' (assumed); fps: frames a second."""
     raw = read_bytes(path)
     if len(raw) < 1024 or raw[1] != 0x50 or raw[0] == 0:
-        raise BadFile(
-            path, "is not a C3D file", would_do="those have 80 in their second byte and 1024 bytes or more"
-        )
+        raise BadFile(path, "is not a C3D file", would_do="those have 80 in their second byte and 1024 bytes or more")
     parameters = read_parameters(path, raw)
     cpu = parameters.processor
     header = cpu.words(raw[:24]).astype(np.int64)
@@ -94,9 +92,7 @@ def read_c3d(
         raise BadFile(path, what, "header", "the end of the file may be missing")
     xyz, seen = _points(table, points, _scale(path, raw, parameters), cpu)
     if not np.all(np.abs(xyz[seen]) <= MOST):
-        raise BadFile(
-            path, "has coordinates that are no usable numbers", would_do=f"numbers up to {MOST:.0e} are"
-        )
+        raise BadFile(path, "has coordinates that are no usable numbers", would_do=f"numbers up to {MOST:.0e} are")
 
     metres = _metres(parameters, units, notes)
     if up is None:
@@ -124,9 +120,7 @@ def _frames(path: str | Path, raw: bytes, parameters: Parameters, points: int, a
     words = (4 * points + analog) * (2 if as_float else 1)
     count = (len(raw) - start) // (2 * words)
     if count == 0:
-        raise BadFile(
-            path, "ends before its first frame", "data section", "the end of the file may be missing"
-        )
+        raise BadFile(path, "ends before its first frame", "data section", "the end of the file may be missing")
     return np.frombuffer(raw, dtype="<u2", count=count * words, offset=start).reshape(count, words)
 
 
@@ -206,15 +200,12 @@ def _labels(parameters: Parameters, points: int, notes: list[str]) -> tuple[tupl
         notes.append(f"Left out as leftovers of labelling: {', '.join(map(shown, dropped[:10]))}.")
     prefixes = sorted({label.rpartition(":")[0] for label in full if ":" in label})
     if prefixes:
-        notes.append(
-            f"Labels carry the subject's name ({', '.join(map(shown, prefixes[:5]))}); it was left out."
-        )
+        notes.append(f"Labels carry the subject's name ({', '.join(map(shown, prefixes[:5]))}); it was left out.")
     missing = [label for label in KNOWN_LABELS if label not in taken]
     if missing:
         found = len(KNOWN_LABELS) - len(missing)
         notes.append(
-            f"Of the 41 usual markers {found} were found"
-            + (f"; missing: {', '.join(missing)}." if found else ".")
+            f"Of the 41 usual markers {found} were found" + (f"; missing: {', '.join(missing)}." if found else ".")
         )
     return tuple(taken), list(taken.values())
 

@@ -60,9 +60,7 @@ def read_parameters(path: str | Path, raw: bytes) -> Parameters:
         raise BadFile(path, f"says its parameters are in block {raw[0]}, outside of the file", "header")
     kind = _KINDS.get(raw[start + 3])
     if kind is None:
-        raise BadFile(
-            path, f"names a processor of kind {raw[start + 3]}", "parameters", "84, 85 and 86 are known"
-        )
+        raise BadFile(path, f"names a processor of kind {raw[start + 3]}", "parameters", "84, 85 and 86 are known")
     cpu = Processor(kind)
     # The block count of the section is wrong in some files: the chain of entries ends by itself.
     groups: dict[int, str] = {}

@@ -10,11 +10,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from elbowroom.errors import BadValue
+from elbowroom.errors import BadFile, BadValue
+from elbowroom.files.text import shown
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
@@ -26,6 +28,8 @@ CMU_UNIT = INCH / 0.45
 NAMED_UNITS = {"metres": 1.0, "centimetres": 0.01, "inches": INCH, "millimetres": 0.001, "feet": 0.3048}
 # Heights of people, metres, small child to giant.
 SHORTEST, TALLEST = 0.8, 2.3
+# No giant has longer bones, metres.
+LONGEST_BONE = 10.0
 # The longest way along the bones from one tip to another (finger to toe) against height, over common rigs.
 _SPAN_PER_HEIGHT = 1.4
 
@@ -65,6 +69,15 @@ def guess_units(height: float, likely: tuple[str, float] | None = None) -> tuple
         f"Units assumed: {name} (1 = {able[name]:.5g} m), which makes a person about "
         f"{height * able[name]:.1f} m tall; say units to read otherwise."
     )
+
+
+def check_bones(path: str | Path, names: Sequence[str], offsets: Array) -> None:
+    """Refuse bones, offsets (J, 3) in metres, that no person has: damage, or quite another unit."""
+    length = np.linalg.norm(offsets, axis=1)
+    worst = int(np.argmax(length))
+    if length[worst] > LONGEST_BONE:
+        what = f"the bone that leads to '{shown(names[worst])}' is {length[worst]:.4g} m long"
+        raise BadFile(path, what, would_do=f"at most {LONGEST_BONE:g} m make a person; say units if they differ")
 
 
 def checked_units(units: float) -> float:
@@ -187,9 +200,7 @@ def _step_frames(left: Array, right: Array, height: float, fps: float) -> NDArra
     """Frames in which the feet are farthest apart: one per step."""
     apart = np.linalg.norm((left - right)[:, :2], axis=1)
     half = max(int(0.05 * fps), 1)
-    smooth = np.convolve(
-        np.pad(apart, half, mode="edge"), np.ones(2 * half + 1) / (2 * half + 1), mode="valid"
-    )
+    smooth = np.convolve(np.pad(apart, half, mode="edge"), np.ones(2 * half + 1) / (2 * half + 1), mode="valid")
     steps: list[int] = []
     low = high = 0  # frames of the lowest and the highest value since the last step
     rising = True

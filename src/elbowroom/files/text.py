@@ -26,9 +26,7 @@ def read_bytes(path: str | Path) -> bytes:
     try:
         size = p.stat().st_size
         if size > MOST_BYTES:
-            raise BadFile(
-                p, f"has {size / 2**20:.0f} MB, more than the {MOST_BYTES // 2**20} MB that are read"
-            )
+            raise BadFile(p, f"has {size / 2**20:.0f} MB, more than the {MOST_BYTES // 2**20} MB that are read")
         return p.read_bytes()
     except OSError as error:
         raise BadFile(p, f"cannot be read ({error.strerror})") from None
@@ -66,9 +64,7 @@ def numbers(path: str | Path, words: Sequence[str], where: str) -> Array:
         raise BadFile(path, f"'{shown(_first_bad(words))}' is not a number", where) from None
     if not np.all(np.abs(values) <= MOST):  # also catches nan, which compares false
         k = int(np.flatnonzero(~(np.abs(values) <= MOST))[0])
-        raise BadFile(
-            path, f"'{shown(words[k])}' is no usable number", where, f"numbers up to {MOST:.0e} are"
-        )
+        raise BadFile(path, f"'{shown(words[k])}' is no usable number", where, f"numbers up to {MOST:.0e} are")
     return values
 
 
