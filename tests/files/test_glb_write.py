@@ -73,6 +73,10 @@ def test_scene_and_objects_are_included(tmp_path):
     found = read_glb(tmp_path / "w.glb")
     assert np.allclose(found.meshes["table"].bounds, world.static["table"].bounds, atol=1e-6)
     assert np.allclose(found.meshes["table"].color, world.static["table"].color, atol=1e-3)
+    for t in (0.0, 0.3, 1.0):
+        ours, theirs = world.objects["parcel"], found.objects["parcel"]
+        assert np.allclose(theirs.path(t), ours.path(t), atol=1e-6)
+    assert np.allclose(theirs.mesh.bounds, ours.mesh.bounds, atol=1e-6) and list(found.objects) == ["parcel"]
     plain = plain_gltf.Plain(tmp_path / "w.glb", last_key=True)
     end = world.objects["parcel"].path(world.span[1])
     assert np.allclose(plain.joints()["parcel"], end[:3, 3], atol=1e-6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -130,27 +131,13 @@ def sample(
 
     `turn` (4, 4) leads to metres and Z up.
     """
-    chain = {n for n in rig.nodes if n >= 0}
-    chain.update(a for n in tuple(chain) for a in nodes.ancestors(n))
-    moved = {n: of for n, of in tracks.items() if n in chain}
+    moved = touching(nodes, tracks, rig.nodes)
     if not moved:
         return None
-    fps, how = frame_rate(moved, told_fps)
-    start = min(float(t.times[0]) for of in moved.values() for t in of.values())
-    end = max(float(t.times[-1]) for of in moved.values() for t in of.values())
-    count = int(np.ceil((end - start) * fps - 1e-3)) + 1
-    if count * len(rig.nodes) > _MOST_POSES:
-        nodes.container.json.fail(f"an animation lasts {end - start:.0f} s", "shorter ones would do")
-    times = start + np.arange(count) / fps
-    order = [n for n in nodes.order if n in chain]
-    row = {n: k for k, n in enumerate([*order, -1])}
-    rows = [row[n] for n in rig.nodes]
+    times, fps, how = frames(nodes, moved, len(rig.nodes), told_fps)
     places, turns = [], []
-    frames = max(1, _AT_ONCE // len(order))
-    for k in range(0, count, frames):
-        T_node = _posed(nodes, order, row, moved, times[k : k + frames])
-        sane(T_node, nodes.container.path, "animated transforms")
-        T_joint = rigid(turn @ T_node[:, rows])
+    for T_node in posed(nodes, moved, rig.nodes, times):
+        T_joint = rigid(turn @ T_node)
         places.append(T_joint[..., :3, 3])
         turns.append(locals_of(rig, T_joint)[1])
     where, q = np.concatenate(places), rot.continuous(np.concatenate(turns))
@@ -158,7 +145,36 @@ def sample(
     scaled = [t for of in moved.values() for name, t in of.items() if name == "scale"]
     if any(np.ptp(t.values, axis=0).max() > 0.01 for t in scaled):
         notes.append("Animated scales are followed in the places of joints only.")
-    return Sampled(fps, start, root, q, (how, *notes))
+    return Sampled(fps, float(times[0]), root, q, (how, *notes))
+
+
+def touching(nodes: Nodes, tracks: Tracks, chosen: Sequence[int]) -> Tracks:
+    """The tracks that move any of the chosen nodes, be it through their ancestors."""
+    chain = {a for n in chosen if n >= 0 for a in (n, *nodes.ancestors(n))}
+    return {n: of for n, of in tracks.items() if n in chain}
+
+
+def frames(nodes: Nodes, moved: Tracks, parts: int, told: float | None) -> tuple[Array, float, str]:
+    """Times (T,) of frames over all keys, their rate, and a sentence on the rate; `parts` move at once."""
+    fps, how = frame_rate(moved, told)
+    start = min(float(t.times[0]) for of in moved.values() for t in of.values())
+    end = max(float(t.times[-1]) for of in moved.values() for t in of.values())
+    count = int(np.ceil((end - start) * fps - 1e-3)) + 1
+    if count * parts > _MOST_POSES:
+        nodes.container.json.fail(f"an animation lasts {end - start:.0f} s", "shorter ones would do")
+    return start + np.arange(count) / fps, fps, how
+
+
+def posed(nodes: Nodes, moved: Tracks, chosen: Sequence[int], times: Array) -> Iterator[Array]:
+    """Transforms of the chosen nodes, (T', K, 4, 4) for some frames at a time; node -1 stays in the origin."""
+    chain = {a for n in chosen if n >= 0 for a in (n, *nodes.ancestors(n))}
+    order = [n for n in nodes.order if n in chain]
+    row = {n: k for k, n in enumerate([*order, -1])}
+    rows = [row[n] for n in chosen]
+    at_once = max(1, _AT_ONCE // len(row))
+    for k in range(0, len(times), at_once):
+        T = _posed(nodes, order, row, moved, times[k : k + at_once])
+        yield sane(T, nodes.container.path, "animated transforms")[:, rows]
 
 
 def _posed(nodes: Nodes, order: list[int], row: dict[int, int], moved: Tracks, times: Array) -> Array:

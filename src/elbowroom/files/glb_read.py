@@ -14,11 +14,13 @@ from elbowroom.files.conventions import checked_units, checked_up
 from elbowroom.files.glb_animation import Sampled, Tracks, read_tracks, sample
 from elbowroom.files.glb_container import Container
 from elbowroom.files.glb_nodes import Nodes, distinct, sane
+from elbowroom.files.glb_objects import free_nodes, moving, resting
 from elbowroom.files.glb_rig import Rig, find_rigs, skeleton_of, skin_of
 from elbowroom.files.glb_surface import Surfaces
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip, Source
+from elbowroom.world.things import Thing
 
 # The most poses of a clip that are shown to the search for elbows and knees.
 _POSES_SHOWN = 200
@@ -28,12 +30,17 @@ Y_UP_TO_Z_UP = np.array([[1.0, 0, 0, 0], [0, 0, -1.0, 0], [0, 1.0, 0, 0], [0, 0,
 
 @dataclass(frozen=True, eq=False)
 class GlbFile:
-    """What a glTF file holds. Clips of a file with several characters are named 'character.animation'."""
+    """What a glTF file holds. Clips of a file with several characters are named 'character.animation'.
+
+    `meshes` are all meshes that no character carries, where they rest. Those that the first animation moves are
+    among `objects` as well, under the same names: who plays them leaves them out of the meshes.
+    """
 
     characters: Mapping[str, Character] = field(default_factory=dict)
     clips: Mapping[str, Clip] = field(default_factory=dict)
     meshes: Mapping[str, Mesh] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    objects: Mapping[str, Thing] = field(default_factory=dict)
 
 
 def read_glb(path: str | Path, *, units: float | None = None, up: str | None = None) -> GlbFile:
@@ -55,10 +62,13 @@ def read_glb(path: str | Path, *, units: float | None = None, up: str | None = N
             character, own = _character(rig, name, nodes, surfaces, turn, animations, notes)
             characters[name] = character
             clips.update({k if len(rigs) == 1 else f"{name}.{k}": clip for k, clip in own.items()})
-        meshes = flat_meshes(nodes, surfaces, rigs, turn)
-    if not rigs and animations:
+        free = free_nodes(nodes, surfaces, rigs)
+        meshes = resting(nodes, surfaces, free, turn)
+        first = next(iter(animations.values()), {})
+        things = moving(nodes, surfaces, free, turn, first, _own_rate(nodes))
+    if not rigs and not things and animations:
         notes.append("Animations were left out, since no skin says what their joints are.")
-    return GlbFile(characters, clips, meshes, (*dict.fromkeys(notes), *surfaces.notes))
+    return GlbFile(characters, clips, meshes, (*dict.fromkeys(notes), *surfaces.notes), things)
 
 
 def _turn(units: float | None, up: str | None) -> Array:
@@ -81,6 +91,12 @@ def _own_extras(nodes: Nodes) -> dict:
     return own if isinstance(own, dict) else {}
 
 
+def _own_rate(nodes: Nodes) -> float | None:
+    """The frame rate that elbowroom left in the file."""
+    fps = _own_extras(nodes).get("fps")
+    return float(fps) if isinstance(fps, int | float) and 0.1 < fps < 1000 else None
+
+
 def _rig_name(nodes: Nodes, rig: Rig, path: Path) -> str:
     """The file's name, or the skin's where there are several or where elbowroom wrote it."""
     skins = nodes.container.json.parts("skins", "skin")
@@ -99,9 +115,7 @@ def _character(
     animations: dict[str, Tracks],
     notes: list[str],
 ) -> tuple[Character, dict[str, Clip]]:
-    own = _own_extras(nodes)
-    fps = own.get("fps")
-    told = float(fps) if isinstance(fps, int | float) and 0.1 < fps < 1000 else None
+    own, told = _own_extras(nodes), _own_rate(nodes)
     T_rest = rig.frames(nodes, turn)
     skeleton = skeleton_of(rig, T_rest)
     skin = skin_of(rig, nodes, surfaces, turn, notes)
@@ -112,9 +126,9 @@ def _character(
         notes.append("The joints have no common root; one was put at the origin.")
     sampled: dict[str, Sampled] = {}
     for key, tracks in animations.items():
-        moving = sample(rig, nodes, tracks, skeleton, turn, told)
-        if moving is not None:
-            sampled[key] = moving
+        played = sample(rig, nodes, tracks, skeleton, turn, told)
+        if played is not None:
+            sampled[key] = played
     poses = None
     if sampled and not own:  # what elbowroom wrote rests as it should
         every = np.concatenate([s.rotations for s in sampled.values()])
@@ -122,35 +136,14 @@ def _character(
     character = as_character(skeleton, name=name, skin=skin, poses=poses)
     lead = own.get("lead", {}).get(name, 0) if isinstance(own.get("lead"), dict) else 0
     clips = {}
-    for key, moving in sampled.items():
+    for key, played in sampled.items():
         source = Source(
             path=str(nodes.container.path),
             format="glTF",
             units=float(np.abs(turn[:3, :3]).max()),
             up="Z" if turn[2, 2] else "Y",
-            lead=lead if isinstance(lead, int) and 0 <= lead < len(moving.root) else 0,
-            notes=moving.notes,
+            lead=lead if isinstance(lead, int) and 0 <= lead < len(played.root) else 0,
+            notes=played.notes,
         )
-        clips[key] = Clip(character, moving.fps, moving.root, moving.rotations, moving.start, key, source)
+        clips[key] = Clip(character, played.fps, played.root, played.rotations, played.start, key, source)
     return character, clips
-
-
-def flat_meshes(nodes: Nodes, surfaces: Surfaces, rigs: list[Rig], turn: Array) -> dict[str, Mesh]:
-    """Meshes that no rig carries, where the scene puts them, one for each node that has one."""
-    carried = {n for rig in rigs for n in rig.nodes}
-    found: list[tuple[str, Mesh]] = []
-    for i in nodes.order:
-        at = nodes.parts[i].index("mesh", len(surfaces.parts), "mesh", -1)
-        if at < 0 or i not in nodes.shown or "skin" in nodes.parts[i]:
-            continue
-        if carried and not carried.isdisjoint((i, *nodes.ancestors(i))):
-            continue
-        surface = surfaces[at]
-        if not len(surface.faces):
-            continue
-        name = nodes.parts[i].text("name").strip() or surfaces.parts[at].text("name").strip() or f"node {i}"
-        color = {"color": surface.main_color} if surface.has_color else {}
-        mesh = Mesh(surface.vertices, surface.faces, **color).moved(turn @ nodes.T_world[i])
-        sane(mesh.vertices, nodes.container.path, f"vertices of '{name}'")
-        found.append((name, mesh))
-    return dict(zip(distinct(n for n, _ in found), (m for _, m in found), strict=True))

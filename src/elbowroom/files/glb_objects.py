@@ -1,0 +1,68 @@
+"""Meshes of a glTF file that no rig carries: where they rest, and the paths of those that move."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from elbowroom.files.glb_animation import Tracks, frames, posed, touching
+from elbowroom.files.glb_nodes import Nodes, distinct, rigid, sane
+from elbowroom.files.glb_rig import Rig
+from elbowroom.files.glb_surface import Surface, Surfaces
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import inverse
+from elbowroom.world.paths import Keyed
+from elbowroom.world.things import Thing
+
+
+def free_nodes(nodes: Nodes, surfaces: Surfaces, rigs: list[Rig]) -> dict[str, int]:
+    """Nodes with triangles that no rig carries, under names that differ."""
+    carried = {n for rig in rigs for n in rig.nodes}
+    found: list[tuple[str, int]] = []
+    for i in nodes.order:
+        at = nodes.parts[i].index("mesh", len(surfaces.parts), "mesh", -1)
+        if at < 0 or i not in nodes.shown or "skin" in nodes.parts[i]:
+            continue
+        if carried and not carried.isdisjoint((i, *nodes.ancestors(i))):
+            continue
+        if len(surfaces[at].faces):
+            name = nodes.parts[i].text("name").strip() or surfaces.parts[at].text("name").strip()
+            found.append((name or f"node {i}", i))
+    return dict(zip(distinct(n for n, _ in found), (i for _, i in found), strict=True))
+
+
+def resting(nodes: Nodes, surfaces: Surfaces, free: dict[str, int], turn: Array) -> dict[str, Mesh]:
+    """Meshes where the scene puts them; `turn` (4, 4) leads to metres and Z up."""
+    return {
+        name: _mesh(nodes, surfaces, i, turn @ nodes.T_world[i], f"vertices of '{name}'") for name, i in free.items()
+    }
+
+
+def moving(
+    nodes: Nodes, surfaces: Surfaces, free: dict[str, int], turn: Array, tracks: Tracks, told_fps: float | None
+) -> dict[str, Thing]:
+    """Those of the free nodes that an animation moves, as rigid things; scales are taken from the first frame."""
+    names = [name for name, i in free.items() if touching(nodes, tracks, [i])]
+    if not names:
+        return {}
+    chosen = [free[name] for name in names]
+    moved = touching(nodes, tracks, chosen)
+    times, _, _ = frames(nodes, moved, len(chosen), told_fps)
+    T = turn @ np.concatenate(list(posed(nodes, moved, chosen, times)))
+    T_rigid = rigid(T @ np.linalg.inv(turn))  # a thing's own axes are turned as well: upright things have upright axes
+    out = {}
+    for k, name in enumerate(names):
+        own = inverse(T_rigid[0, k]) @ T[0, k]
+        mesh = _mesh(nodes, surfaces, chosen[k], own, f"vertices of '{name}'")
+        path = Keyed(times, T_rigid[:, k, :3, 3], rot.from_matrix(T_rigid[:, k, :3, :3]))
+        out[name] = Thing(mesh=mesh, path=path)
+    return out
+
+
+def _mesh(nodes: Nodes, surfaces: Surfaces, i: int, T: Array, what: str) -> Mesh:
+    surface: Surface = surfaces[nodes.parts[i].index("mesh", len(surfaces.parts), "mesh")]
+    shade = {"color": surface.main_color} if surface.has_color else {}
+    mesh = Mesh(surface.vertices, surface.faces, **shade).moved(T)
+    sane(mesh.vertices, nodes.container.path, what)
+    return mesh
