@@ -146,7 +146,7 @@ def _spot(body: Figure, box: Array, height: float, ahead: float | None) -> Array
     if ahead is None:
         toes = -float(body.at("left_toes")[1]) if body.has("left_toes") else 0.13 * body.scale
         shoulder = float(body.at("left_upper_arm")[2])
-        gap = np.interp(height, [0.3 * body.leg, 0.5 * body.leg, shoulder, 1.2 * shoulder], [0.10, 0.13, 0.13, 0.05])
+        gap = np.interp(height, [0.3 * body.leg, 0.5 * body.leg, shoulder, 1.2 * shoulder], [0.14, 0.13, 0.13, 0.05])
         ahead = toes + float(gap) * body.scale + 0.5 * float(box[1])
     check("distance of the box", ahead, 0.1, 2.0, "m")
     return np.array([0.0, -ahead, height + 0.5 * float(box[2])])

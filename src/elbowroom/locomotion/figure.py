@@ -26,6 +26,10 @@ _NEEDED = ("pelvis", *(f"{side}_{part}" for side in SIDES for part in _LEG))
 _ARM_ENDS = {"upper_arm": ("forearm",), "forearm": ("hand",), "hand": ("middle1", "index1", "ring1")}
 
 
+# An arm that is this near to straight out (radians) is left as it is: rest poses are not ruled with a ruler.
+_STRAIGHT_ENOUGH = np.radians(12.0)
+
+
 @dataclass(frozen=True, eq=False)
 class Figure:
     """The standing figure of a character: world rotations (J, 4) and positions (J, 3) of its joints, floor at 0."""
@@ -117,7 +121,9 @@ def _arm_fixes(character: Character, points: Array) -> dict[int, Array]:
             j = character.roles.get(f"{side}_{part}")
             k = next((character.roles[f"{side}_{e}"] for e in ends if f"{side}_{e}" in character.roles), None)
             if j is not None and k is not None:
-                fixes[j] = rot.arc(points[k] - points[j], [x, 0.0, 0.0])
+                turn = rot.arc(points[k] - points[j], [x, 0.0, 0.0])
+                if rot.angle(turn) > _STRAIGHT_ENOUGH:
+                    fixes[j] = turn
     return fixes
 
 

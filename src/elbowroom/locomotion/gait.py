@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 from scipy.ndimage import gaussian_filter1d
 
 from elbowroom.geometry import rotations as rot
@@ -14,12 +15,13 @@ from elbowroom.locomotion import upper
 from elbowroom.locomotion.course import Course, leftwards
 from elbowroom.locomotion.figure import SIDES, Figure
 from elbowroom.locomotion.gait_tables import Style, leg_angles
-from elbowroom.locomotion.limbs import Limb
+from elbowroom.locomotion.limbs import Limb, twist_about
 from elbowroom.locomotion.pelvis import GRAVITY, height, turned
 from elbowroom.locomotion.sole import measure
 from elbowroom.locomotion.steps import Steps
+from elbowroom.locomotion.swing import Walker, swung
 
-LEAST_KNEE = np.radians(4.0)  # never quite straight, so that the knee does not snap
+LEAST_KNEE = np.radians(5.5)  # never quite straight, so that the knee does not snap
 _LEAST_RUNNING = np.radians(12.0)  # a runner lands on a bent knee
 _HEAD_LEAD = 0.30  # seconds by which the gaze turns ahead of the body (Grasso et al. 1998)
 _ARM_LAG = 0.52  # the arm is foremost just after the other foot's contact, share of the cycle
@@ -87,7 +89,8 @@ def perform(
     turns: dict[str, Array] = {}
     for side, sign, limb, sole, foot, hip in zip(SIDES, (1, -1), limbs, soles, feet, hips, strict=True):
         away = np.concatenate([sign * leftwards(heading), np.zeros((len(times), 1))], axis=-1)
-        moved = footwork.swung(foot, steps.of(side), sole, limb, hip, times, heading, style, scale, away)
+        walker = Walker(limb, sole, CubicSpline(times, hip), CubicSpline(times, heading), scale)
+        moved = swung(foot, steps.of(side), walker, times, style, away)
         turns |= leg(side, limb, moved, hip, pelvis, heading)
     turns |= _upper_body(figure, course, heading, turn, style, active, bank, pelvis, wave, rate)
     root = np.concatenate([place, z[:, None]], axis=-1)
@@ -98,16 +101,25 @@ def leg(side: str, limb: Limb, foot: footwork.Foot, hip: Array, pelvis: Array, h
     """Turns of thigh, shin, foot and toes for a foot on its way and the hip joint's path (N, 3)."""
     # The knee points between where the body and where the foot is heading; a lifted foot leaves it to the body.
     apart = (foot.heading - heading + np.pi) % (2 * np.pi) - np.pi
-    across = heading + 0.5 * apart
+    across = heading + 0.4 * apart
     axis = np.stack([np.cos(across), np.sin(across), np.zeros_like(across)], axis=-1)
     solved = limb.solve(foot.ankle - hip, axis, least=0.6 * LEAST_KNEE)
-    shin = rot.multiply(solved.upper, rot.about(limb.axis, solved.bend))
+    bent = rot.about(limb.axis, solved.bend)
+    shin = rot.multiply(solved.upper, bent)
+    ankle = rot.multiply(rot.conjugate(shin), foot.turn)
+    # the ankle does not twist: what turns about the shin is done by the bent knee
+    twist = twist_about(ankle, limb.lower)
     return {
         f"{side}_thigh": rot.multiply(rot.conjugate(pelvis), solved.upper),
-        f"{side}_shin": rot.about(limb.axis, solved.bend),
-        f"{side}_foot": rot.multiply(rot.conjugate(shin), foot.turn),
+        f"{side}_shin": rot.multiply(bent, twist),
+        f"{side}_foot": rot.multiply(rot.conjugate(twist), ankle),
         f"{side}_toes": rot.about([1.0, 0.0, 0.0], -foot.toes),
     }
+
+
+def _positive(x: Array) -> Array:
+    """x where it is positive, rounded at 0 over some 6 degrees."""
+    return 0.5 * (x + np.sqrt(x * x + np.radians(6.0) ** 2))
 
 
 def _stance_knee(phase: Array, style: Style, active: Array) -> Array:
@@ -163,12 +175,14 @@ def _upper_body(
         pose = replace(
             rest,
             flexion=rest.flexion + active * style.mix(np.radians(-3.0), np.radians(-14.0)) + forward,
-            abduction=rest.abduction + active * style.mix(0.0, np.radians(9.0)) - 0.06 * forward,
-            twist=rest.twist + active * style.mix(0.0, np.radians(16.0)) + 0.25 * np.maximum(forward, 0) * active,
+            abduction=rest.abduction + active * style.mix(0.0, np.radians(11.0)) - 0.06 * forward,
+            twist=rest.twist
+            + active * style.mix(0.0, np.radians(-4.0))
+            + style.mix(0.25, 0.7) * _positive(forward) * active,
             elbow=bent + size * style.elbow_swing * elbow + 0.02 * wave.signal(f"{side} elbow"),
             pronation=rest.pronation + active * style.mix(0.0, np.radians(-20.0)) + 0.02 * wave.signal(f"{side} turn"),
             wrist=rest.wrist + active * 0.10 * np.cos(swing - 1.1) + 0.02 * wave.signal(f"{side} wrist"),
             curl=1.0,
         )
-        turns |= upper.arm(figure, side, pose, chest, upper.upright(chest_yaw, roll=0.3 * bank))
+        turns |= upper.arm(figure, side, pose, chest, upper.upright(chest_yaw, roll=bank))
     return turns

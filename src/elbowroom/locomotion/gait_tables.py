@@ -125,7 +125,7 @@ class Style:
     @property
     def elbow(self) -> Array:
         """Mean bend of the elbow, radians."""
-        return np.radians(self.mix(15.0 + 8.0 * self.v, 84.0))
+        return np.radians(self.mix(15.0 + 8.0 * self.v, 96.0))
 
     @property
     def elbow_swing(self) -> Array:

@@ -72,3 +72,10 @@ def _frame(line: Array, side: Array) -> Array:
     z = rot.normalize(line)
     x = rot.normalize(side - np.sum(side * z, axis=-1, keepdims=True) * z)
     return np.stack([x, np.cross(z, x), z], axis=-1)
+
+
+def twist_about(q: Array, bone: Array) -> Array:
+    """The part of rotations (N, 4) that turns about a bone (3,): q = twist * swing, with the swing across the bone."""
+    axis = rot.normalize(bone)
+    half = np.arctan2(q[:, 1:] @ axis, q[:, 0])
+    return rot.about(axis, 2.0 * half)

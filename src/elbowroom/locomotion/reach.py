@@ -17,13 +17,14 @@ from elbowroom.locomotion import upper
 from elbowroom.locomotion.course import facing
 from elbowroom.locomotion.feet import Foot
 from elbowroom.locomotion.figure import SIDES, Figure
-from elbowroom.locomotion.limbs import Limb
+from elbowroom.locomotion.limbs import Limb, twist_about
 from elbowroom.locomotion.pelvis import turned
 from elbowroom.locomotion.sole import measure
 from elbowroom.locomotion.standing import planted, stand
+from elbowroom.locomotion.steps import TOE_OUT
 
-_STANCE = 1.25  # distance of the feet against the hips' when lifting
-_TOES_OUT = float(np.radians(14.0))
+_STANCE = 1.0  # distance of the feet against the hips' when lifting
+_TOES_OUT = TOE_OUT
 _STRETCH = 0.95  # share of the arm's length that a comfortable reach uses
 _CROUCH = 0.52  # deepest lowering of the hips against the leg's length
 _RISE = 0.06  # metres of the reference leg
@@ -105,7 +106,7 @@ def postures(body: Figure) -> Postures:
     p = Posture(crouch, lean, _back(body, crouch, lean), up * np.radians(38.0))
     # one frame a second: each posture on its own, nothing smoothed between them
     turns, root, chest = crouched(body, p, 0.0 * lean, 1.0)
-    drop = rot.about([0.0, 1.0, 0.0], np.full(len(lean), upper.SHOULDER_DROP))
+    drop = upper.collar_turn(body, "left", np.full(len(lean), upper.SHOULDER_DROP))
     collar = body.at("left_upper_arm") - body.at("left_clavicle")
     shoulder = chain_point(body, turns, root, "left") + rot.rotate(rot.multiply(chest, drop), collar)
     return Postures(body.character.name, p, shoulder, arm_length(body), _RISE * body.scale)
@@ -129,7 +130,7 @@ def crouched(body: Figure, p: Posture, look: Array, fps: float) -> tuple[dict[st
     n = len(p.crouch)
     still = np.zeros(n)
     # the hips fold more than the back bends
-    pelvis = turned(still, still, 0.62 * p.lean)
+    pelvis = turned(still, still, 0.45 * p.lean)
     chest = turned(still, still, p.lean)
     head = turned(still, still, look)
     hips = body.leg * (1.0 - _CROUCH * p.crouch)
@@ -178,7 +179,7 @@ def arms_to(
     n = len(root)
     high = _shrug(body, chest, root, grips)
     for side, sign in (("left", 1.0), ("right", -1.0)):
-        drop = rot.about([0.0, 1.0, 0.0], sign * (upper.SHOULDER_DROP - high))
+        drop = upper.collar_turn(body, side, upper.SHOULDER_DROP - high)
         clavicle = rot.multiply(chest, drop)
         base = chain_point(body, turns, root, side)
         shoulder = base + rot.rotate(clavicle, body.at(f"{side}_upper_arm") - body.at(f"{side}_clavicle"))
@@ -187,14 +188,12 @@ def arms_to(
         wrist = grips[side] - rot.rotate(hand, np.array([sign * along, 0.0, -off]))
         bones = [body.at(f"{side}_{part}") for part in ("upper_arm", "forearm", "hand")]
         limb = Limb(bones[1] - bones[0], bones[2] - bones[1], np.array([0.0, 0.0, -sign]))
-        axis = np.tile([-1.0, 0.0, -0.35 * sign], (n, 1))  # elbows down and a little out
+        axis = np.tile([-1.0, 0.0, -0.7 * sign], (n, 1))  # elbows down and a little out
         solved = limb.solve(wrist - shoulder, axis, least=np.radians(3.0))
         forearm = rot.multiply(solved.upper, rot.about(limb.axis, solved.bend))
         between = rot.multiply(rot.conjugate(forearm), hand)
         # what turns about the forearm is pronation, the rest is the wrist
-        twist = 2.0 * np.arctan2(between[:, 1], between[:, 0])
-        twist = (twist + np.pi) % (2 * np.pi) - np.pi
-        pronation = rot.about([1.0, 0.0, 0.0], twist)
+        pronation = twist_about(between, limb.lower)
         out[f"{side}_clavicle"] = drop
         out[f"{side}_upper_arm"] = rot.multiply(rot.conjugate(clavicle), solved.upper)
         out[f"{side}_forearm"] = rot.multiply(rot.about(limb.axis, solved.bend), pronation)

@@ -65,9 +65,9 @@ def idle(character: Character, seconds: float = 8.0, fps: float = 60.0, *, seed:
             elbow=rest.elbow + np.radians(1.5) * wave.signal(f"{side} elbow", 0.08, 0.3),
         )
         turns |= upper.arm(body, side, pose, chest, upper.upright(chest_yaw))
-        raised = rot.about([0.0, 1.0, 0.0], -np.radians(0.8) * breath)
-        raised = raised if side == "left" else upper.mirrored(raised)
-        turns[f"{side}_clavicle"] = rot.multiply(turns[f"{side}_clavicle"], raised)
+        if body.has(f"{side}_clavicle"):
+            raised = upper.collar_turn(body, side, np.radians(-0.8) * breath)
+            turns[f"{side}_clavicle"] = rot.multiply(turns[f"{side}_clavicle"], raised)
     return body.clip(turns, root, fps, "idle")
 
 

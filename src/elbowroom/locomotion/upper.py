@@ -8,16 +8,18 @@ import numpy as np
 
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
-from elbowroom.locomotion.figure import SIDES, Figure
+from elbowroom.locomotion.clearance import least_abduction
+from elbowroom.locomotion.figure import Figure
 from elbowroom.locomotion.pelvis import turned
 
 SPINE = ("spine1", "spine2", "chest")
 NECK = ("neck", "head")
-SHOULDER_DROP = np.radians(9.0)
+SHOULDER_DROP = np.radians(6.0)
+_ARM_ROOM = 0.02  # metres of the reference leg between a hanging arm and the body
 # Relaxed fingers, degrees at knuckle, middle and end joint (Lee and Jung 2014, resting hand: 20 to 45 at each)
 _CURL = {"index": (18, 26, 14), "middle": (23, 30, 16), "ring": (27, 33, 17), "little": (30, 34, 18)}
-# Relaxed thumb of the left hand, palm down: axis and degrees at each of its joints
-_THUMB = (((0.25, 0.0, 1.0), 26.0), ((0.3, 0.5, 0.6), 8.0), ((0.3, 0.5, 0.6), 12.0))
+# Relaxed thumb of the left hand, palm down: axis and degrees at its first joint
+_THUMB = (((0.1, -0.55, 1.0), 30.0),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,53 +71,40 @@ def arm(figure: Figure, side: str, pose: ArmPose, chest: Array, hang: Array) -> 
         f"{side}_forearm": forearm,
         f"{side}_hand": hand,
     }
-    # shoulders of a hanging arm drop from where they are with arms held out
-    drop = rot.about(y, np.full(len(chest), SHOULDER_DROP))
-    turns[f"{side}_clavicle"] = drop if side == "left" else mirrored(drop)
     if figure.has(f"{side}_clavicle"):
+        # shoulders of a hanging arm drop from where they are with arms held out
+        turns[f"{side}_clavicle"] = collar_turn(figure, side, np.full(len(chest), SHOULDER_DROP))
         lift = rot.conjugate(turns[f"{side}_clavicle"])
         turns[f"{side}_upper_arm"] = rot.multiply(lift, turns[f"{side}_upper_arm"])
     return turns | fingers(side, pose.curl)
 
 
-def fingers(side: str, curl: float, spread: float = 0.0) -> dict[str, Array]:
+def collar_turn(figure: Figure, side: str, drop: Array) -> Array:
+    """Turns (N, 4) that lower a shoulder by an angle (N,), radians, without twisting the collar bone."""
+    bone = rot.normalize(figure.at(f"{side}_upper_arm") - figure.at(f"{side}_clavicle"))
+    axis = np.array([0.0, 1.0 if side == "left" else -1.0, 0.0])
+    return rot.about(axis - (axis @ bone) * bone, drop)
+
+
+def fingers(side: str, curl: float) -> dict[str, Array]:
     """Turns (4,) of fingers bent by `curl` times their relaxed bend."""
     turns = {}
     for finger, bends in _CURL.items():
         for k, bend in enumerate(bends, start=1):
             q = rot.about([0.0, 1.0, 0.0], np.radians(bend) * curl)
             turns[f"{side}_{finger}{k}"] = q if side == "left" else mirrored(q)
-    # The thumb comes in beside the index finger, then bends about its own nail's axis.
+    # The thumb comes in beside the index finger.
     for k, (axis, bend) in enumerate(_THUMB, start=1):
         q = rot.about(np.asarray(axis), np.radians(bend))
         turns[f"{side}_thumb{k}"] = q if side == "left" else mirrored(q)
     return turns
 
 
-def hang_abduction(figure: Figure, side: str = "left") -> float:
-    """Abduction of the shoulder (radians) at which the hanging hand clears hip and thigh."""
-    shoulder = figure.at(f"{side}_upper_arm") if figure.has(f"{side}_upper_arm") else None
-    if shoulder is None or not figure.has(f"{side}_hand"):
-        return float(np.radians(7.0))
-    hand = figure.at(f"{side}_hand")
-    arm_length = float(np.linalg.norm(hand - shoulder)) + 0.08 * figure.scale
-    hips = _half_width(figure)
-    room = hips + 0.045 * figure.scale - abs(float(shoulder[0]))
-    return float(np.clip(np.arcsin(np.clip(room / arm_length, -0.2, 0.7)), np.radians(6.0), np.radians(35.0)))
-
-
-def _half_width(figure: Figure) -> float:
-    """Half the width over pelvis and thighs as they stand, metres."""
-    character = figure.character
-    parts = {character.roles[r] for r in ("pelvis", "left_thigh", "right_thigh") if r in character.roles}
-    if character.skin is not None:
-        points = character.skin.posed(character.skeleton.T_rest)
-        mine = np.isin(character.skin.owner, list(parts))
-        across = np.cross([0.0, 0.0, 1.0], character.front)
-        if mine.any():
-            return float(np.max(np.abs(points[mine] @ across)))
-    widths = [abs(float(figure.positions[s.joint][0])) + float(s.size[0]) for s in character.shapes if s.joint in parts]
-    return max(widths, default=1.9 * abs(float(figure.at("left_thigh")[0])))
+def hang_abduction(figure: Figure) -> float:
+    """Abduction of the shoulder (radians) at which the hanging arm and hand clear waist, hip and thigh."""
+    if not (figure.has("left_upper_arm") and figure.has("left_forearm")):
+        return float(np.radians(9.0))
+    return least_abduction(figure, fingers("left", 1.0), float(SHOULDER_DROP), _ARM_ROOM * figure.scale)
 
 
 def hanging(n: int, figure: Figure) -> ArmPose:
@@ -135,18 +124,3 @@ def upright(heading: Array, roll: Array | float = 0.0, pitch: Array | float = 0.
     """World turns (N, 4) of a part that stays level but for the given roll and pitch."""
     zero = np.zeros_like(heading)
     return turned(heading, zero + roll, zero + pitch)
-
-
-__all__ = [
-    "NECK",
-    "SIDES",
-    "SPINE",
-    "ArmPose",
-    "arm",
-    "fingers",
-    "hang_abduction",
-    "hanging",
-    "mirrored",
-    "trunk",
-    "upright",
-]

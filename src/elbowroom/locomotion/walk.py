@@ -21,6 +21,7 @@ from elbowroom.locomotion.steps import Gait, plan
 from elbowroom.motion.clip import Clip
 
 _PAD = 2.2  # seconds made before and after a clip, so that its ends are like its middle
+_TURNING = 0.016  # metres wider on each side for each rad/s of turn
 _TIP = 0.07  # metres of the reference leg
 _RATE = 60.0  # frames per second that the gait is worked out at, at least
 
@@ -145,10 +146,11 @@ def _made(
     brisk = Style(np.maximum(course.speed, 0.75 * float(np.max(course.speed))) / pace if start or stop
                   else course.speed / pace, share)  # fmt: skip
     rates = brisk.stride_rate / pace
+    turning = float(np.percentile(np.abs(course.curve.bend(course.s) * course.speed), 90.0))
     gait = Gait(
         style=lambda t: Style(np.interp(t, times, style.v), np.interp(t, times, share)),
         rate=lambda t: np.interp(t, times, rates),
-        half_width=lambda s: _half_width(body, s),
+        half_width=lambda s: _half_width(body, s, turning),
         scale=body.scale,
         stand=abs(float(body.at("left_thigh")[0])),
     )
@@ -163,10 +165,13 @@ def _made(
     return body.clip(kept, root[frames], fps, name)
 
 
-def _half_width(body: Figure, style: Style) -> Array:
-    """Half the distance between the feet: published, and never so narrow that the legs touch."""
+def _half_width(body: Figure, style: Style, turning: float) -> Array:
+    """Half the distance between the feet: published, and never so narrow that the legs touch, wider in turns.
+
+    turning: fastest turn of the course, rad/s.
+    """
     hips = abs(float(body.at("left_thigh")[0]))
-    return np.maximum(0.5 * body.scale * style.step_width, style.mix(0.5, 0.3) * hips)
+    return np.maximum(0.5 * body.scale * style.step_width, style.mix(0.52, 0.45) * hips) + _TURNING * abs(turning)
 
 
 def _inner_rate(fps: float) -> float:

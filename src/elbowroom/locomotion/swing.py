@@ -1,0 +1,160 @@
+"""Feet in the air: carried by the published angles of hip and knee, bent to leave and land in place and at speed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from elbowroom.geometry.rotations import Array
+from elbowroom.locomotion.course import facing, leftwards
+from elbowroom.locomotion.feet import Foot, ease, rise_power, stance_ankle, toes_at_end
+from elbowroom.locomotion.gait_tables import Style, leg_angles
+from elbowroom.locomotion.limbs import Limb
+from elbowroom.locomotion.sole import Sole
+from elbowroom.locomotion.steps import Stance
+
+_SOON = 0.008  # seconds, for velocities at the ends of a swing
+_CLEARANCE = 0.013  # metres of the reference leg (Winter 1992)
+_OUTWARDS = 0.02  # metres by which a foot passes wide of the other
+_LEAST_KNEE = np.radians(5.0)
+_SOFTENED = 0.6  # m/s that the foot's speed is changed by before it lands; runners' feet land faster
+_TAPER = 0.002  # metres before full stretch over which the reach tapers off
+
+
+@dataclass(frozen=True, eq=False)
+class Walker:
+    """What a swing needs to know of the leg: bones, sole, paths of hip (3) and heading over time, leg scale."""
+
+    limb: Limb
+    sole: Sole
+    hip: CubicSpline
+    heading: CubicSpline
+    scale: float
+
+
+def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, times: Array, style: Style, outwards: Array) -> Foot:
+    """The foot with its swings filled in. outwards (N, 3): unit direction away from the other leg."""
+    ankle, pitch, heading, toes = (x.copy() for x in (foot.ankle, foot.pitch, foot.heading, foot.toes))
+    speed = np.broadcast_to(style.v, times.shape)
+    for a, b in zip(stances[:-1], stances[1:], strict=True):
+        inside = (times > a.end) & (times < b.begin)
+        if not inside.any():
+            continue
+        t = times[inside]
+        span = b.begin - a.end
+        u = (t - a.end) / span
+        pitch[inside] = _pitch(a, b, u, span)
+        toes[inside] = toes_at_end(a, walker.sole) * (1.0 - ease(u / 0.45)) + np.radians(8.0) * np.sin(np.pi * u) ** 2
+        turn = (b.heading - a.heading + np.pi) % (2 * np.pi) - np.pi
+        heading[inside] = a.heading + turn * ease(u / 0.7)
+        path = Swing.between(
+            a, b, walker, float(np.interp(a.end, times, speed)), float(np.interp(b.begin, times, speed))
+        )
+        room = np.sin(np.pi * u) ** 2
+        place = path.at(t) + (_OUTWARDS * walker.scale * room)[:, None] * outwards[inside]
+        least = walker.sole.lift(pitch[inside], pitch[inside] + toes[inside]) + _CLEARANCE * walker.scale * room
+        over = place[:, 2] - least
+        place[:, 2] = least + 0.5 * (over + np.sqrt(over * over + (0.012 * walker.scale * room) ** 2))
+        ankle[inside] = _within_reach(place, walker.hip(t), walker.limb)
+    return replace(foot, ankle=ankle, pitch=pitch, heading=heading, toes=toes)
+
+
+@dataclass(frozen=True, eq=False)
+class Swing:
+    """One swing: the table's angles times `size`, plus what is missing at its ends, blended over its time."""
+
+    a: Stance
+    b: Stance
+    walker: Walker
+    table: Style
+    size: float
+    gaps: Array  # (2, 3): thigh, knee (radians), sideways (metres), missing at the ends
+    jumps: Array  # (2, 3): velocity (m/s) missing at the ends
+
+    @staticmethod
+    def between(a: Stance, b: Stance, walker: Walker, leaving: float, landing: float) -> Swing:
+        """The swing from one stance to the next; scaled speeds of the body when leaving and landing."""
+        span = b.begin - a.end
+        run = 0.5 * (a.running + b.running)
+        # A short step is carried as a slow one, and one from or to standing with less swing.
+        duty = float(Style(0.5 * (leaving + landing), run).duty)
+        travel = float(np.linalg.norm(b.place - a.place)) / span * (1.0 - duty) / np.sqrt(walker.scale)
+        size = float(np.clip(0.35 + 0.85 * min(leaving, landing, travel), 0.35, 1.0))
+        table = Style(travel, run)
+        ends = np.array([a.end, b.begin])
+        planted = np.concatenate([stance_ankle(a, walker.sole, ends[:1]), stance_ankle(b, walker.sole, ends[1:])])
+        met = _angles(planted - walker.hip(ends), walker.heading(ends), walker.limb)
+        gaps = met - size * _table(np.array([0.0, 1.0]), table)
+        bare = Swing(a, b, walker, table, size, gaps, np.zeros((2, 3)))
+        near = bare.at(np.array([a.end, a.end + _SOON, b.begin - _SOON, b.begin]))
+        leave = stance_ankle(a, walker.sole, np.array([a.end - _SOON, a.end]))
+        land = stance_ankle(b, walker.sole, np.array([b.begin, b.begin + _SOON]))
+        jumps = np.stack([leave[1] - leave[0] - near[1] + near[0], land[1] - land[0] - near[3] + near[2]]) / _SOON
+        return replace(bare, jumps=np.clip(jumps, -_SOFTENED, _SOFTENED))
+
+    def at(self, t: Array) -> Array:
+        """Ankle (N, 3) at times within the swing."""
+        span = self.b.begin - self.a.end
+        u = np.clip((t - self.a.end) / span, 0.0, 1.0)
+        fade = ease(u)[:, None]
+        thigh, bend, aside = (self.size * _table(u, self.table) + (1.0 - fade) * self.gaps[0] + fade * self.gaps[1]).T
+        # never quite straight, and softly so
+        spare = bend - _LEAST_KNEE
+        soft = np.radians(6.0) * np.sin(np.pi * u) ** 2
+        knee = _LEAST_KNEE + 0.5 * (spare + np.sqrt(spare * spare + soft * soft))
+        upper, lower = np.linalg.norm(self.walker.limb.upper), np.linalg.norm(self.walker.limb.lower)
+        forward = upper * np.sin(thigh) + lower * np.sin(thigh - knee)
+        down = upper * np.cos(thigh) + lower * np.cos(thigh - knee)
+        heading = self.walker.heading(t)
+        flat = forward[:, None] * facing(heading) + aside[:, None] * leftwards(heading)
+        place = self.walker.hip(t) + np.concatenate([flat, -down[:, None]], axis=-1)
+        # speeds are made up near the ends alone, so that they do not reshape the swing
+        early, late = span * u * (1.0 - u) ** 6, -span * (1.0 - u) * u**6
+        return place + early[:, None] * self.jumps[0] + late[:, None] * self.jumps[1]
+
+
+def _within_reach(place: Array, hip: Array, limb: Limb) -> Array:
+    """Ankles (N, 3) drawn towards the hip where the leg would be straighter than the least bend."""
+    line = place - hip
+    distance = np.linalg.norm(line, axis=1)
+    over = (distance - limb.length(_LEAST_KNEE)) / _TAPER
+    shorter = distance - _TAPER * np.logaddexp(0.0, over)
+    return hip + line * (shorter / distance)[:, None]
+
+
+def _table(u: Array, style: Style) -> Array:
+    """Thigh and knee angle and no sideways offset (N, 3) over the swing (0..1) by the tables."""
+    duty = style.duty
+    hip, knee = leg_angles(np.clip(duty + u * (1.0 - duty), 0.0, 0.9999999), style)
+    return np.stack([hip, knee, np.zeros_like(hip)], axis=-1)
+
+
+def _angles(reach: Array, heading: Array, limb: Limb) -> Array:
+    """Thigh forwards of the vertical, bend of the knee (radians), offset to the left (m), (N, 3), of ankles against hips."""
+    forward = np.sum(reach[:, :2] * facing(heading), axis=1)
+    aside = np.sum(reach[:, :2] * leftwards(heading), axis=1)
+    upper, lower = float(np.linalg.norm(limb.upper)), float(np.linalg.norm(limb.lower))
+    distance = np.hypot(forward, reach[:, 2])
+    cosine = (distance**2 - upper**2 - lower**2) / (2 * upper * lower)
+    knee = np.arccos(np.clip(cosine, -1.0, np.cos(_LEAST_KNEE)))
+    line = np.arctan2(forward, -reach[:, 2])
+    return np.stack([line + np.arctan2(lower * np.sin(knee), upper + lower * np.cos(knee)), knee, aside], axis=-1)
+
+
+def _pitch(a: Stance, b: Stance, u: Array, span: float) -> Array:
+    """Angle of the sole in swing: first further down, then level, then toes up for the next contact."""
+    run = 0.5 * (a.running + b.running)
+    leave = rise_power(a) * span / (a.end - a.rise)  # slope that the stance ends with, per unit of push and swing
+    land = -span / (b.flat - b.begin)
+    knots = np.array([0.0, 0.1, 0.22, 0.36, 0.5, 0.65, 0.8, 1.0])
+    walking = np.array([1.0, 1.13, 1.06, 0.78, 0.40, 0.10, 0.0, 0.0])
+    running = np.array([1.0, 1.24, 1.50, 1.50, 1.15, 0.58, 0.14, 0.0])
+    down = CubicSpline(knots, (1 - run) * walking + run * running, bc_type=((1, leave), (1, 0.0)))
+    up = CubicSpline(
+        np.array([0.0, 0.5, 0.65, 0.8, 0.92, 1.0]),
+        np.array([0.0, 0.0, 0.16, 0.70, 1.06, 1.0]),
+        bc_type=((1, 0.0), (1, land)),
+    )
+    return -a.push * down(u) + b.strike * np.where(u > 0.5, up(u), 0.0)
