@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from elbowroom.character.body import Character
+from elbowroom.character.rig_geometry import ancestors
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
@@ -49,10 +50,15 @@ def carry_over(clip: Clip, character: Character, floor: float) -> Carried:
     skeleton = character.skeleton
     W_rest = skeleton.orientations(skeleton.rest)
     role_of = {j: role for role, j in character.roles.items()}
+    carriers = _carriers_of_the_pelvis(character)
     W = np.zeros((len(clip), len(skeleton), 4))
     for j, parent in enumerate(skeleton.parents):
         role = role_of.get(j, "")
         turn = _turn_of(role, source.roles, turns) if role else named.get(skeleton.names[j])
+        if turn is None and j in carriers:
+            turn = _turn_of("pelvis", source.roles, turns)
+            if turn is not None and not carriers[j]:
+                turn = rot.about(_UP, rot.heading(turn))
         if turn is not None:
             W[:, j] = rot.multiply(turn, rot.multiply(corrections.get(role, facing), W_rest[j]))
         elif parent < 0:
@@ -68,6 +74,18 @@ def carry_over(clip: Clip, character: Character, floor: float) -> Carried:
     end = np.array([start[0], start[1], floor + ankle_height(character)])
     root = end + scale * (hips - start) - _hip_centre(character, there)
     return Carried(root, q, scale, _notes(source, character))
+
+
+def _carriers_of_the_pelvis(character: Character) -> dict[int, bool]:
+    """Joints above the pelvis, and whether they are near enough to be part of it.
+
+    A root on the ground only turns with the body's heading.
+    """
+    skeleton = character.skeleton
+    p = skeleton.T_rest[:, :3, 3]
+    pelvis = character.roles.get("pelvis", 0)
+    near = 0.15 * max(float(np.ptp(p[:, 2])), 1e-3)
+    return {j: bool(np.linalg.norm(p[j] - p[pelvis]) < near) for j in ancestors(skeleton, pelvis)}
 
 
 def leg_length(character: Character) -> float:
