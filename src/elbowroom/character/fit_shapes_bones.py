@@ -45,6 +45,7 @@ TRUNK = {
     "pelvis": (0.205, 0.142),
 }
 HEAD_RADIUS, HEAD_HEIGHT = 0.051, 0.131
+CHIN = 0.038  # below the head's joint
 
 HAND_LENGTH, HAND_BREADTH, HAND_DEPTH, PALM_LENGTH = 0.110, 0.049, 0.018, 0.062
 FOOT_LENGTH, FOOT_BREADTH, ANKLE_HEIGHT, HEEL = 0.153, 0.058, 0.039, 0.041
@@ -158,11 +159,10 @@ class _Builder:
         return here + max(rise, 0.04 * self.height) * UP
 
     def head(self) -> None:
-        """Capsule from the chin's height to the crown; the head's joint is at the base of the skull."""
-        here = self.T[self.roles["head"], :3, 3]
+        """Capsule from chin to crown; the head's joint is where the skull rests on the spine, level with the ears."""
         h = self.height
-        low = here + (HEAD_RADIUS - 0.01) * h * UP + 0.008 * h * self.front
-        self.rod("head", low, low + (HEAD_HEIGHT - 2 * HEAD_RADIUS) * h * UP, HEAD_RADIUS)
+        chin = self.T[self.roles["head"], :3, 3] - CHIN * h * UP + 0.008 * h * self.front
+        self.rod("head", chin + HEAD_RADIUS * h * UP, chin + (HEAD_HEIGHT - HEAD_RADIUS) * h * UP, HEAD_RADIUS)
 
     def limb(self, part: str, side: str, plain: str) -> None:
         after = {

@@ -18,14 +18,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.geometry.mesh import frozen
-from elbowroom.geometry.rotations import IDENTITY as _IDENTITY
-from elbowroom.geometry.rotations import Array, about, conjugate, exp, from_euler, log, multiply, to_euler
+from elbowroom.geometry.rotations import IDENTITY, Array
+from elbowroom.kernels import limits as kernels
 
 Kind = Literal["ball", "swing", "hinge"]
 
@@ -56,28 +57,34 @@ class JointLimit:
         object.__setattr__(self, "pre", frozen(self.pre))
         object.__setattr__(self, "post", frozen(self.post))
         if self.polygon is not None:
-            p = frozen(self.polygon)
-            object.__setattr__(self, "polygon", p[np.argsort(np.arctan2(p[:, 1], p[:, 0]))])
+            p = np.asarray(self.polygon, dtype=float)
+            object.__setattr__(self, "polygon", frozen(p[np.argsort(np.arctan2(p[:, 1], p[:, 0]))]))
+
+    @cached_property
+    def bounds(self) -> tuple[bool, Array, Array, Array]:
+        """The range as the kernels take it: whether it is a hinge, low and high (3,), and the polygon (K, 2)."""
+        if self.kind == "hinge":
+            low = (self.flexion[0], -self.off_axis, self.twist[0])
+            high = (self.flexion[1], self.off_axis, self.twist[1])
+        else:
+            low = (-self.swing[0], -self.swing[2], self.twist[0])
+            high = (self.swing[1], self.swing[3], self.twist[1])
+        polygon = np.zeros((0, 2)) if self.polygon is None else self.polygon
+        return self.kind == "hinge", frozen(low), frozen(high), frozen(polygon)
 
     def coordinates(self, q: ArrayLike) -> Array:
         """Local rotations (..., 4) in this joint's terms, (..., 3)."""
-        a = multiply(multiply(conjugate(self.pre), q), conjugate(self.post))
-        if self.kind == "hinge":
-            return to_euler("XYZ", a)
-        twist = 2.0 * np.arctan2(a[..., 3], a[..., 0])
-        twist = (twist + np.pi) % (2 * np.pi) - np.pi
-        swing = log(multiply(a, about([0.0, 0.0, 1.0], -twist)))
-        return np.concatenate([swing[..., :2], twist[..., None]], axis=-1)
+        rows = np.array(q, dtype=float, order="C")
+        out = np.zeros((*rows.shape[:-1], 3))
+        kernels.to_terms(self.kind == "hinge", self.pre, self.post, rows.reshape(-1, 4), out.reshape(-1, 3))
+        return out
 
     def rotation(self, coordinates: ArrayLike) -> Array:
         """Local rotations (..., 4) from coordinates (..., 3)."""
-        c = np.asarray(coordinates, dtype=float)
-        if self.kind == "hinge":
-            a = from_euler("XYZ", c)
-        else:
-            swing = exp(np.concatenate([c[..., :2], np.zeros_like(c[..., :1])], axis=-1))
-            a = multiply(swing, about([0.0, 0.0, 1.0], c[..., 2]))
-        return multiply(multiply(self.pre, a), self.post)
+        rows = np.array(coordinates, dtype=float, order="C")
+        out = np.zeros((*rows.shape[:-1], 4))
+        kernels.from_terms(self.kind == "hinge", self.pre, self.post, rows.reshape(-1, 3), out.reshape(-1, 4))
+        return out
 
     def excess(self, q: ArrayLike) -> Array:
         """How far local rotations (..., 4) lie outside of the range, in radians; 0 inside. Shape (...)."""
@@ -98,60 +105,30 @@ class JointLimit:
 
     def clamp_coordinates(self, c: ArrayLike) -> Array:
         """Coordinates (..., 3) moved into the range."""
-        out = np.array(c, dtype=float)
-        out[..., 2] = np.clip(out[..., 2], *self.twist)
-        if self.kind == "hinge":
-            out[..., 0] = np.clip(out[..., 0], *self.flexion)
-            out[..., 1] = np.clip(out[..., 1], -self.off_axis, self.off_axis)
-        else:
-            size = np.hypot(out[..., 0], out[..., 1])
-            most = self.swing_radius(np.arctan2(out[..., 1], out[..., 0]))
-            out[..., :2] *= np.where(size > most, most / np.where(size > 0, size, 1.0), 1.0)[..., None]
+        out = np.array(c, dtype=float, order="C")
+        kernels.clamp_terms(*self.bounds, out.reshape(-1, 3))
         return out
 
-    def swing_radius(self, direction: ArrayLike) -> Array:
+    def swing_radius(self, direction: float) -> float:
         """Largest swing (radians) towards a direction in the swing plane (radians from +x)."""
-        angle = np.asarray(direction, dtype=float)
-        x, y = np.cos(angle), np.sin(angle)
-        if self.polygon is not None:
-            return _polygon_radius(self.polygon, x, y)
-        # an ellipse without width is still a line
-        rx = np.maximum(np.where(x < 0, self.swing[0], self.swing[1]), EPS)
-        ry = np.maximum(np.where(y < 0, self.swing[2], self.swing[3]), EPS)
-        return rx * ry / np.hypot(ry * x, rx * y)
+        _, low, high, polygon = self.bounds
+        return float(kernels.swing_radius(low, high, polygon, np.cos(direction), np.sin(direction)))
 
     def sample(self, rng: np.random.Generator, n: int) -> Array:
         """`n` local rotations within the range, (n, 4): uniform over the swing area and the twist range."""
-        twist = rng.uniform(*self.twist, n)
+        _, low, high, polygon = self.bounds
+        c = rng.uniform(low, high, (n, 3))
         if self.kind == "hinge":
-            off = rng.uniform(-self.off_axis, self.off_axis, n)
-            return self.rotation(np.stack([rng.uniform(*self.flexion, n), off, twist], axis=-1))
+            return self.rotation(c)
         # Rejection from the bounding rectangle keeps the density even where the quadrants differ.
-        low, high = self._swing_box()
-        swing = np.zeros((n, 2))
+        if self.polygon is not None:
+            low, high = polygon.min(axis=0), polygon.max(axis=0)
         todo = np.arange(n)
         while len(todo):
-            draw = rng.uniform(low, high, (len(todo), 2))
-            ok = np.hypot(draw[:, 0], draw[:, 1]) <= self.swing_radius(np.arctan2(draw[:, 1], draw[:, 0]))
-            swing[todo[ok]] = draw[ok]
-            todo = todo[~ok]
-        return self.rotation(np.concatenate([swing, twist[:, None]], axis=-1))
-
-    def _swing_box(self) -> tuple[Array, Array]:
-        if self.polygon is not None:
-            return self.polygon.min(axis=0), self.polygon.max(axis=0)
-        a, b, c, d = self.swing
-        return np.array([-a, -c]), np.array([b, d])
-
-
-def _polygon_radius(polygon: Array, x: Array, y: Array) -> Array:
-    """Distance from the origin to the edge of a polygon, star-shaped about it, along (x, y)."""
-    a, b = polygon, np.roll(polygon, -1, axis=0)
-    start = np.arctan2(a[:, 1], a[:, 0])
-    k = np.searchsorted(start, np.arctan2(y, x), side="right") - 1  # -1 wraps to the last edge
-    edge = b[k] - a[k]
-    across = a[k, 0] * edge[..., 1] - a[k, 1] * edge[..., 0]
-    return across / (x * edge[..., 1] - y * edge[..., 0])
+            c[todo, :2] = rng.uniform(low[:2], high[:2], (len(todo), 2))
+            drawn = c[todo]
+            todo = todo[np.any(self.clamp_coordinates(drawn) != drawn, axis=1)]
+        return self.rotation(c)
 
 
 def clamp_pose(limits: Sequence[JointLimit | None], rotations: ArrayLike) -> Array:
@@ -175,7 +152,7 @@ def pose_excess(limits: Sequence[JointLimit | None], rotations: ArrayLike) -> Ar
 
 def sample_pose(limits: Sequence[JointLimit | None], rng: np.random.Generator, n: int) -> Array:
     """`n` random poses (n, J, 4) within limits; joints without limits keep the identity."""
-    out = np.tile(_IDENTITY, (n, len(limits), 1))
+    out = np.tile(IDENTITY, (n, len(limits), 1))
     for j, limit in enumerate(limits):
         if limit is not None:
             out[:, j] = limit.sample(rng, n)
