@@ -139,11 +139,15 @@ def continuous_euler(order: str, q: Array) -> Array:
     held then.
     """
     angles = rot.to_euler(order, q)
+    unwrapped = np.unwrap(angles, axis=0)
+    locked = np.abs(np.cos(angles[:, 1])) < _GIMBAL
+    if len(angles) < 2 or (not locked.any() and np.abs(np.diff(unwrapped, axis=0)).max() < np.pi / 3):
+        return unwrapped  # the other way to write each frame is farther off
     parity = 1.0 if order in ("XYZ", "YZX", "ZXY") else -1.0
     turn = 2.0 * np.pi
     for k in range(1, len(angles)):
         before, now = angles[k - 1], angles[k]
-        if abs(math.cos(now[1])) < _GIMBAL:
+        if locked[k]:
             shift = before[0] - now[0]
             now = now + np.array([shift, 0.0, -parity * np.sign(np.sin(now[1])) * shift])
         other = np.array([now[0] + np.pi, np.pi - now[1], now[2] + np.pi])
