@@ -9,6 +9,7 @@ import numpy as np
 
 from elbowroom.geometry.rotations import Array, normalize
 
+_WINDOW = 24.0  # metres around the action that get shadows at most
 _DEPTH = 40.0  # metres before and behind the action along each light
 _SKY_REACH = 0.5
 _BLUR = 0.03
@@ -48,7 +49,7 @@ class Lights:
 
     def __init__(self, context: moderngl.Context) -> None:
         self.direction = np.array([0.0, 0.0, 1.0])
-        self.radius = self.window = 8.0
+        self.radius = _WINDOW
         self.key = _depth_map(context, 2048)
         self.key.texture.compare_func = "<="
         self.key.texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
@@ -61,7 +62,7 @@ class Lights:
         low, high = points.min(axis=0), points.max(axis=0)
         center = 0.5 * (low + high)
         # steps of a quarter metre, so that the window keeps its size while the action moves a little
-        self.radius = float(np.clip(np.ceil(4 * (0.5 * np.linalg.norm(high - low) + 1.5)) / 4, 2.0, self.window))
+        self.radius = float(np.clip(np.ceil(4 * (0.5 * np.linalg.norm(high - low) + 1.5)) / 4, 2.0, _WINDOW))
         self.direction = normalize(towards)
         right = normalize(np.cross([0.0, 0.0, 1.0], self.direction))
         self.key.axes = np.stack([right, np.cross(self.direction, right), self.direction])

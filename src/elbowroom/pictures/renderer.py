@@ -27,8 +27,6 @@ Pixels = NDArray[np.uint8]  # (H, W, 3)
 # What is higher than this above the floor (and above the action) casts no shadow: rooms may have ceilings.
 _HEADROOM = 2.4
 
-# Metres around the action that get shadows: few, so that these are fine; more where nothing moves.
-_WINDOW, _WIDE_WINDOW = 8.0, 24.0
 _SHAPES_OVER_SKIN = 0.38  # opacity
 _NO_CURTAIN = (0.0, 0.0, 0.0, 1.0)
 _THRESHOLD = 0.12  # metres above the floor up to which nothing is cut away
@@ -118,7 +116,7 @@ class Renderer:
             solid.append((self._static, np.eye(4)))
         self._curtain(t)
         self._light(np.concatenate(points), solid, view)
-        self._paint(view, solid, faint, points[0])
+        self._paint(view, solid, faint, np.concatenate(points))
         for surface in passing:
             if surface is not None:
                 surface.release()
@@ -158,7 +156,6 @@ class Renderer:
         right, _, back = view.axes
         level = np.array([back[0], back[1], 0.0]) if abs(back[2]) < 0.98 else view.axes[1] * -1.0
         level = level / np.linalg.norm(level)
-        self._lights.window = _WINDOW if self._moves else _WIDE_WINDOW
         self._lights.aim(np.concatenate(near), 0.55 * level - 0.55 * right + np.array([0.0, 0.0, 1.15]))
         program = self._programs["depth"]
         top = max(float(points[:, 2].max()) + 0.1, (self.world.floor or 0.0) + _HEADROOM)
