@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from person_bvh import person
 from test_asf_amc import AMC, ASF
-from test_bvh import person
 from test_c3d import make_c3d
 
 from conftest import DATA
