@@ -57,7 +57,7 @@ THIN = 0.06  # share of a face at a colour border that takes the change, so that
 
 SAGITTA = 0.0012  # metres that an edge may stand off from the smooth surface
 HEM = 0.25  # how far the edge of the clothes turns towards the skin
-LIP_CLOSING = 0.9
+LIP_CLOSING = 0.85  # share of the gap
 LIP_REACH = 0.010  # metres
 BUST_ROUNDS = 3  # how often the bust is smoothed
 SEAT_ROUNDS = 30  # how often the seat is smoothed
@@ -207,18 +207,22 @@ def close_lips(x: np.ndarray, quads: Polygons, upper: list[int], lower: list[int
     """Lips brought together; the skin around them follows, less with distance."""
     e = np.array([e for q in quads for e in edges(q)])
     graph = sp.coo_matrix((np.linalg.norm(x[e[:, 0]] - x[e[:, 1]], axis=1), (e[:, 0], e[:, 1])), (len(x),) * 2)
-    mean = 0.5 * (x[upper] + x[lower])
+    moves = []
+    for path, other in ((upper, lower), (lower, upper)):  # half way to the other lip, straight across
+        order = np.array(other)[np.argsort(x[other, 0])]
+        across = [np.interp(x[path, 0], x[order, 0], x[order, axis]) for axis in (1, 2)]
+        moves.append(0.5 * (np.stack([x[path, 0], *across], axis=1) - x[path]))
     reach = []
     for path in (upper, lower):
         d, _, source = dijkstra(graph.tocsr(), False, path, return_predecessors=True, min_only=True, limit=0.04)
         reach.append((d, source))
     out = x.copy()
-    for (d, source), (other, _), path in ((reach[0], reach[1], upper), (reach[1], reach[0], lower)):
+    for (d, source), (other, _), path, move in zip(reach, reach[::-1], (upper, lower), moves, strict=True):
         mine = np.flatnonzero((d < 0.04) & (d <= other))
         place = {v: k for k, v in enumerate(path)}
         k = np.array([place[int(s)] for s in source[mine]])
         fade = np.exp(-((d[mine] / LIP_REACH) ** 2))
-        out[mine] += fade[:, None] * (LIP_CLOSING * (mean[k] - x[np.array(path)[k]]))
+        out[mine] += LIP_CLOSING * fade[:, None] * move[k]
     return out
 
 

@@ -24,6 +24,9 @@ TOWARDS_SHOULDERS = (0.0, 0.15, 0.5, 1.0)
 # How far the shape's shoulder joint gives way to the skeleton's; the surface gives way for the rest.
 SHOULDER_SHARE = 0.7
 
+# Fingers side by side, as in the skeleton's rest pose, have less room than the spread ones of the shapes.
+FINGERS_APART = 0.92
+
 # The bone of a joint ends at this one; the others end nowhere in particular.
 BONE_END = {"pelvis": "spine1", "spine1": "spine2", "spine2": "chest", "chest": "neck", "neck": "head"} | {
     f"{side}_{a}": f"{side}_{b}"
@@ -125,6 +128,7 @@ class Fitter:
         thick = {"upper_arm": self.girths.arm, "forearm": self.girths.arm}
         thick |= {"thigh": self.girths.leg, "shin": self.girths.leg}
         hand = self.size * self.p.scales.hand
+        thin = hand * FINGERS_APART
         for side in SIDES:
             out[f"{side}_eye"] = np.eye(3) * self.head.mean()
             out[f"{side}_clavicle"] = out["chest"]
@@ -132,12 +136,12 @@ class Fitter:
             out[f"{side}_hand"] = self._hand(side, hand)
             for finger in FINGERS:
                 first, second, third = (f"{side}_{finger}{k}" for k in (1, 2, 3))
-                out[first] = out[second] = np.eye(3) * hand
+                out[first] = out[second] = np.eye(3) * thin
                 # The last bone has no end in the skeleton: it grows like the one before.
                 bone = self.at[third] - self.at[second]
                 length = np.linalg.norm(bone)
                 stretch = np.linalg.norm(self.rest[third] - self.rest[second]) / length
-                out[third] = np.eye(3) * hand + (stretch - hand) * np.outer(bone, bone) / length**2
+                out[third] = np.eye(3) * thin + (stretch - thin) * np.outer(bone, bone) / length**2
             out[f"{side}_foot"] = out[f"{side}_toes"] = np.diag(self.foot)
         return out
 
