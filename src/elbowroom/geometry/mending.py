@@ -1,4 +1,4 @@
-"""Meshes as files bring them, made fit for collision: nothing degenerate, nothing twice, closed parts turned alike."""
+"""Meshes as files bring them, made fit for collision: nothing twice, closed parts turned alike."""
 
 from __future__ import annotations
 
@@ -9,56 +9,109 @@ from scipy.sparse.csgraph import connected_components
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.rotations import Array
 
 # Metres: vertices nearer than this are the same place; files split them for normals and colours.
 WELD = 1e-7
 
-# Square metres, relative to the square of a triangle's longest side: flatter ones have no area to speak of.
-_SLIVER = 1e-12
+# Height of a triangle in shares of its longest side: flatter ones have no area to speak of.
+_SLIVER = 1e-9
 
 
 def mended(mesh: Mesh, name: str = "mesh") -> Mesh:
-    """The same surface, with vertices at one place merged and each real triangle once.
+    """The same surface, with vertices at one place merged and each triangle once.
 
-    Triangles without area and second copies of a triangle, whichever way they are turned, are dropped, and so are
-    vertices that no triangle uses. Where every edge joins two triangles, neighbours are turned alike. Vertices that
-    are not finite raise `BadValue` with the mesh's name.
+    Triangles that shrink to an edge or a point and second copies of a triangle are dropped, and so are vertices that no
+    triangle uses. Triangles given twice, once for each side, become one where that makes a closed surface. Where an
+    edge joins two triangles, they are turned alike. Slivers stay, since closed surfaces may need them: see `has_area`.
+    Vertices that are not finite raise `BadValue` with the mesh's name.
     """
-    vertices, faces = mesh.vertices, mesh.faces
-    if not len(faces):
+    check_finite(mesh, name)
+    if not len(mesh.faces):
         return Mesh(np.zeros((0, 3)), np.zeros((0, 3), np.int32), mesh.color)
-    if faces.min() < 0 or faces.max() >= len(vertices):
+    points, faces = _welded(mesh)
+    turned = np.argmin(faces, axis=1)[:, None] + np.arange(3)
+    faces = _first_of_each(np.take_along_axis(faces, turned % 3, axis=1))
+    once = _first_of_each(faces, any_order=True)
+    if len(once) < len(faces):
+        faces = _closed_once(faces, once)
+    faces = _turned_alike(faces)
+    used = np.zeros(len(points), dtype=bool)
+    used[faces] = True
+    return Mesh(points[used], (np.cumsum(used) - 1)[faces], mesh.color)
+
+
+def check_finite(mesh: Mesh, name: str) -> None:
+    """Raise `BadValue` with the mesh's name where triangles use vertices that are not finite or do not exist."""
+    if not len(mesh.faces):
+        return
+    if mesh.faces.min() < 0 or mesh.faces.max() >= len(mesh.vertices):
         raise BadValue(f"mesh '{name}' has triangles with vertices that do not exist.")
-    used = np.unique(faces)
-    bad = int(np.sum(~np.isfinite(vertices[used]).all(axis=1)))
-    if bad:
-        raise BadValue(f"mesh '{name}' has {bad} vertices that are not finite; repair or leave out the mesh.")
-    cells, first, same = np.unique(np.round(vertices[used] / WELD), axis=0, return_index=True, return_inverse=True)
-    welded = np.zeros(len(vertices), dtype=np.int64)
-    welded[used] = same.reshape(-1)
-    points = vertices[used][first]
-    f = welded[faces]
-    corners = points[f]
+    bad = ~np.isfinite(mesh.vertices).all(axis=1)
+    if bad.any() and bad[mesh.faces].any():
+        count = len(np.intersect1d(np.flatnonzero(bad), mesh.faces))
+        raise BadValue(f"mesh '{name}' has {count} vertices that are not finite: repair it or leave it out.")
+
+
+def has_area(mesh: Mesh) -> NDArray[np.bool_]:
+    """Which faces (F,) are more than a line."""
+    corners = mesh.vertices[mesh.faces]
     sides = np.roll(corners, -1, axis=1) - corners
     longest = np.max(np.sum(sides**2, axis=-1), axis=-1)
-    area = np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=-1)
-    f = f[area > np.maximum(_SLIVER * longest, 0.0)]
-    _, once = np.unique(np.sort(f, axis=1), axis=0, return_index=True)
-    f = _turned_alike(f[np.sort(once)])
-    kept, f = np.unique(f, return_inverse=True)
-    return Mesh(points[kept], f.reshape(-1, 3), mesh.color)
+    return np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=-1) > _SLIVER * longest
 
 
 def components(faces: NDArray) -> NDArray[np.int32]:
     """Label (F,) of the connected part that each face belongs to; faces are connected where they share a vertex."""
     if not len(faces):
         return np.zeros(0, np.int32)
-    count, n = len(faces), int(faces.max()) + 1
-    face = np.repeat(np.arange(count), 3)
-    graph = coo_matrix((np.ones(3 * count), (face, count + faces.ravel())), shape=(count + n, count + n))
-    _, label = connected_components(graph, directed=False)
-    _, dense = np.unique(label[:count], return_inverse=True)
+    a, b = faces[:, [0, 0]].ravel(), faces[:, [1, 2]].ravel()
+    n = int(faces.max()) + 1
+    _, label = connected_components(coo_matrix((np.ones(len(a), np.int8), (a, b)), shape=(n, n)), directed=False)
+    _, dense = np.unique(label[faces[:, 0]], return_inverse=True)
     return dense.reshape(-1).astype(np.int32)
+
+
+def _welded(mesh: Mesh) -> tuple[Array, NDArray]:
+    """Vertices, each place once, and faces of three different ones."""
+    faces = mesh.faces.astype(np.int64)
+    cells = np.round(mesh.vertices / WELD)
+    order = np.lexsort(cells.T)
+    ranked = cells[order]
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = np.any(ranked[1:] != ranked[:-1], axis=1)
+    same = np.empty(len(order), dtype=np.int64)
+    same[order] = np.cumsum(new) - 1
+    faces = same[faces]
+    real = (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])
+    return mesh.vertices[order[new]], faces[real]
+
+
+def _first_of_each(faces: NDArray, any_order: bool = False) -> NDArray:
+    """Faces without later copies; `any_order` takes the two sides of a triangle for copies."""
+    rows = np.sort(faces, axis=1) if any_order else faces
+    order = np.lexsort(rows.T)
+    ranked = rows[order]
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = np.any(ranked[1:] != ranked[:-1], axis=1)
+    return faces if new.all() else faces[np.sort(order[new])]
+
+
+def _closed_once(faces: NDArray, once: NDArray) -> NDArray:
+    """`once` for the parts that are closed without second sides, `faces` for the others.
+
+    Two boxes that share a wall have it twice, once for each side, and need both; a box drawn from inside and outside
+    needs one of each.
+    """
+    vertices = int(faces.max()) + 1
+    part = np.full(vertices, -1)
+    part[faces.ravel()] = np.repeat(components(faces), 3)
+    tail, head = once.ravel(), np.roll(once, -1, axis=1).ravel()
+    key = np.minimum(tail, head) * vertices + np.maximum(tail, head)
+    _, first, uses = np.unique(key, return_index=True, return_counts=True)
+    open_part = np.zeros(part.max() + 1, dtype=bool)
+    open_part[part[tail[first[uses != 2]]]] = True
+    return np.concatenate([once[~open_part[part[once[:, 0]]]], faces[open_part[part[faces[:, 0]]]]])
 
 
 def _turned_alike(faces: NDArray) -> NDArray:
@@ -83,7 +136,7 @@ def _turned_alike(faces: NDArray) -> NDArray:
     a, b = face[one], face[two]
     rows = np.concatenate([a, a + n])
     columns = np.concatenate([np.where(agree, b, b + n), np.where(agree, b + n, b)])
-    graph = coo_matrix((np.ones(len(rows)), (rows, columns)), shape=(2 * n, 2 * n))
+    graph = coo_matrix((np.ones(len(rows), np.int8), (rows, columns)), shape=(2 * n, 2 * n))
     _, label = connected_components(graph, directed=False)
     flip = label[n:] < label[:n]
     out = faces.copy()

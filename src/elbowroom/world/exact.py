@@ -8,6 +8,7 @@ whatever is not finite is a hit.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import coal
 import numpy as np
@@ -16,11 +17,11 @@ from numpy.typing import NDArray
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply, inverse
+from elbowroom.kernels import boxes
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact_forms import Form, mesh_form, shape_form
 from elbowroom.world.pairs import Pair, Part, kin_candidates, pairs_of, parts_of
 from elbowroom.world.world import Snapshot, World
-
 
 # Metres: once something overlaps, only what overlaps too is of interest.
 _TINY = 1e-6
@@ -69,7 +70,9 @@ class ExactWorld:
         forms = [_form(part, world) for part in every]
         real = [i for i, (p, f) in enumerate(zip(every, forms, strict=True)) if p.kind == "floor" or f is not None]
         self.parts: tuple[Part, ...] = tuple(every[i] for i in real)
-        self.forms: tuple[Form | None, ...] = tuple(forms[i] for i in real)
+        # the floor has no form; it comes last and is asked for by its number alone
+        self.forms: tuple[Form, ...] = tuple(f for f in forms if f is not None)
+        self._floor = len(self.forms) if len(self.parts) > len(self.forms) else -1
         self._set_up_places()
         self._pairs = pairs_of(world, self.parts, self._kin_overlaps())
         self.index: NDArray[np.int32] = self._pairs.index
@@ -101,9 +104,9 @@ class ExactWorld:
 
     def gaps(self) -> Array:
         """Lower bounds (P,) of all distances, metres, from boxes around the parts; 0 where those overlap."""
-        a, b = self.index[:, 0], self.index[:, 1]
-        apart = np.maximum(self.low[a] - self.high[b], self.low[b] - self.high[a])
-        return np.sqrt(np.sum(np.square(np.maximum(apart, 0.0)), axis=1))
+        out = np.empty(len(self.index))
+        boxes.gaps(self.index, self.low, self.high, out)
+        return out
 
     def near(self, margin: float = 0.0) -> NDArray[np.int64]:
         """Numbers of the pairs that count now and may be nearer than a margin, the nearest boxes first."""
@@ -119,13 +122,11 @@ class ExactWorld:
         a, b = self._ordered(k)
         if self._broken[a] or self._broken[b]:
             return True
-        if self.forms[b] is None:
+        if b == self._floor:
             return not self._above_floor(a)[0] > 0.0
         if not np.all((self.low[a] <= self.high[b]) & (self.low[b] <= self.high[a])):
             return False
-        self._collision_result.clear()
-        coal.collide(*self._placed(a), *self._placed(b), self._collision_request, self._collision_result)
-        return self._collision_result.isCollision() or self._swallowed(a, b)
+        return self._surfaces_meet(a, b) or self._swallowed(a, b)
 
     def distance(self, pair: int | Pair | tuple[str, str], limit: float = np.inf) -> Distance:
         """Signed distance of a pair, by number or by names, with the nearest points.
@@ -224,13 +225,12 @@ class ExactWorld:
         self._center, self._half = np.zeros((n, 3)), np.zeros((n, 3))
         self.low, self.high = np.full((n, 3), -np.inf), np.full((n, 3), np.inf)
         for i, form in enumerate(self.forms):
-            if form is not None:
-                self._center[i] = form.bounds.mean(axis=0)
-                self._half[i] = 0.5 * np.ptp(form.bounds, axis=0)
-                self.low[i], self.high[i] = form.bounds
-            else:
-                assert self.world.floor is not None
-                self.high[i, 2] = self.world.floor
+            self._center[i] = form.bounds.mean(axis=0)
+            self._half[i] = 0.5 * np.ptp(form.bounds, axis=0)
+            self.low[i], self.high[i] = form.bounds
+        if self._floor >= 0:
+            assert self.world.floor is not None
+            self.high[self._floor, 2] = self.world.floor
         self._bodies: dict[str, tuple[NDArray, NDArray, Array]] = {}
         for name in self.world.characters:
             rows = [i for i, p in enumerate(self.parts) if p.kind == "body" and p.owner == name]
@@ -252,11 +252,8 @@ class ExactWorld:
 
     def _refresh(self) -> None:
         rows = self._movers
-        R, p = self.T[rows, :3, :3], self.T[rows, :3, 3]
-        center = np.einsum("nij,nj->ni", R, self._center[rows]) + p
-        half = np.einsum("nij,nj->ni", np.abs(R), self._half[rows])
-        self.low[rows], self.high[rows] = center - half, center + half
-        self._broken[rows] = ~np.isfinite(center + half).all(axis=1)
+        boxes.around(rows, self.T, self._center, self._half, self.low, self.high)
+        self._broken[rows] = ~np.isfinite(self.low[rows] + self.high[rows]).all(axis=1)
         self._stale[rows] = True
 
     def _kin_overlaps(self) -> set[tuple[int, int]]:
@@ -264,22 +261,38 @@ class ExactWorld:
         for name, (rows, joints, local) in self._bodies.items():
             self.T[rows] = self.world.body(name).skeleton.T_rest[joints] @ local
         self._refresh()
-        return {(a, b) for a, b in kin_candidates(self.world, self.parts) if self._overlap(a, b)}
+        return {(a, b) for a, b in kin_candidates(self.world, self.parts) if self._surfaces_meet(a, b)}
 
-    def _overlap(self, a: int, b: int) -> bool:
-        self._collision_result.clear()
-        coal.collide(*self._placed(a), *self._placed(b), self._collision_request, self._collision_result)
-        return bool(self._collision_result.isCollision())
+    def _surfaces_meet(self, a: int, b: int) -> bool:
+        one, other = self._placed(a), self._placed(b)
+        result = self._collision_result
+        for _, i, j in self._chunks(a, b, 0.0):
+            result.clear()
+            coal.collide(self.forms[a].chunk(i), one, self.forms[b].chunk(j), other, self._collision_request, result)
+            if result.isCollision():
+                return True
+        return False
 
-    def _placed(self, i: int) -> tuple[object, object]:
+    def _chunks(self, a: int, b: int, margin: float) -> list[tuple[float, int, int]]:
+        """Gaps and numbers of the chunks of two forms whose boxes are no farther apart than a margin, nearest first."""
+        many = [len(self.forms[a].boxes), len(self.forms[b].boxes)]
+        if many == [1, 1]:
+            return [(0.0, 0, 0)]
+        T_b_a = inverse(self.T[b]) @ self.T[a]
+        found = []
+        gaps = np.empty(many[1])
+        for i, box in enumerate(self.forms[a].boxes):
+            boxes.chunk_gaps(self.forms[b].boxes, T_b_a, box.mean(axis=0), 0.5 * np.ptp(box, axis=0), gaps)
+            found += [(float(gaps[j]), i, int(j)) for j in np.flatnonzero(gaps <= margin)]
+        return sorted(found)
+
+    def _placed(self, i: int) -> Any:
         pose = self._poses[i]
         if self._stale[i]:
             pose.setRotation(self.T[i, :3, :3])
             pose.setTranslation(self.T[i, :3, 3])
             self._stale[i] = False
-        form = self.forms[i]
-        assert form is not None
-        return form.geometry, pose
+        return pose
 
     def _resting(self) -> list[int]:
         return [k for k, times in self.off.items() if any(_during(d, self.time) for d in times)]
@@ -290,8 +303,7 @@ class ExactWorld:
         return (b, a) if self._rank(b) < self._rank(a) else (a, b)
 
     def _rank(self, i: int) -> int:
-        form = self.forms[i]
-        return 2 if form is None else 0 if form.convex else 1
+        return 2 if i == self._floor else 0 if self.forms[i].convex else 1
 
     def _distance(self, k: int, limit: float = np.inf) -> Distance:
         pair = self.pairs[k]
@@ -299,10 +311,9 @@ class ExactWorld:
         swapped = a != self.index[k, 0]
         if self._broken[a] or self._broken[b]:
             return Distance(None, None, pair)
-        if self.forms[b] is None:
-            value, points = self._above_floor(a)
-        else:
-            value, points = self._apart(a, b, limit)
+        value: float | None
+        points: Array | None
+        value, points = self._above_floor(a) if b == self._floor else self._apart(a, b, limit)
         if value is not None and value >= limit:
             return Distance(limit, None, pair)
         if points is not None and swapped:
@@ -311,7 +322,7 @@ class ExactWorld:
 
     def _above_floor(self, i: int) -> tuple[float, Array]:
         form = self.forms[i]
-        assert form is not None and self.world.floor is not None
+        assert self.world.floor is not None
         points = apply(self.T[i], form.points)
         lowest = points[int(np.argmin(points[:, 2]))] - [0.0, 0.0, form.radius]
         value = float(lowest[2] - self.world.floor)
@@ -322,17 +333,21 @@ class ExactWorld:
         gap = np.maximum(np.maximum(self.low[a] - self.high[b], self.low[b] - self.high[a]), 0.0)
         if float(gap @ gap) >= limit * limit:
             return limit, None
-        result = self._distance_result
-        result.clear()
-        if np.isfinite(limit):
-            result.min_distance = limit
-        coal.distance(*self._placed(a), *self._placed(b), self._distance_request, result)
-        value: float | None = float(result.min_distance)
-        points: Array | None = np.stack([result.getNearestPoint1(), result.getNearestPoint2()])
-        if not np.isfinite(value):
-            return None, None
-        if not np.all(np.isfinite(points)):
-            points = None
+        one, other, result = self._placed(a), self._placed(b), self._distance_result
+        value, points = limit, None
+        for gap_between, i, j in self._chunks(a, b, limit):
+            if gap_between > max(value, 0.0):
+                break
+            result.clear()
+            if value < np.inf:
+                result.min_distance = max(value, _TINY)
+            coal.distance(self.forms[a].chunk(i), one, self.forms[b].chunk(j), other, self._distance_request, result)
+            found = float(result.min_distance)
+            if not np.isfinite(found):
+                return None, None
+            if found < value:
+                near = np.stack([result.getNearestPoint1(), result.getNearestPoint2()])
+                value, points = found, near if np.all(np.isfinite(near)) else None
         if value <= 0.0 or self._swallowed(a, b):
             return self._deepest(a, b, value, points)
         return value, points
@@ -342,17 +357,15 @@ class ExactWorld:
         return self._inside(a, b) or self._inside(b, a)
 
     def _inside(self, a: int, b: int) -> bool:
-        one, other = self.forms[a], self.forms[b]
-        assert one is not None and other is not None
-        if other.solid is None:
+        solid = self.forms[b].solid
+        if solid is None:
             return False
-        seeds = apply(inverse(self.T[b]) @ self.T[a], one.seeds)
-        return bool(other.solid.contains(seeds).any())
+        seeds = apply(inverse(self.T[b]) @ self.T[a], self.forms[a].seeds)
+        return bool(solid.contains(seeds).any())
 
     def _deepest(self, a: int, b: int, value: float, points: Array | None) -> tuple[float | None, Array | None]:
         """Depth of two forms that overlap: Coal's, or that of the deepest point of one inside of the other."""
         one, other = self.forms[a], self.forms[b]
-        assert one is not None and other is not None
         known = one.convex
         depth = max(-value, 0.0) if known else 0.0
         for p, q, inner, outer in ((a, b, one, other), (b, a, other, one)):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from elbowroom.geometry.mending import components, mended
 from elbowroom.geometry.mesh import Mesh
@@ -20,6 +19,10 @@ _LEVEL = 0.996
 
 # A level with this share of the largest one's area is large enough to be the ground.
 _LARGE = 0.4
+
+# Square metres that a ground has at least, and the share of a scene's surface that may lie beneath it.
+_ROOM = 6.0
+_BENEATH = 0.1
 
 
 def above_floor(mesh: Mesh, floor: float | None) -> Mesh:
@@ -45,43 +48,46 @@ def above_floor(mesh: Mesh, floor: float | None) -> Mesh:
 
 
 def estimate_scene_floor(static: Mapping[str, Mesh]) -> float:
-    """Height of the ground of a scene in metres: its lowest large level, else its lowest point; 0 without meshes.
+    """Height of the ground of a scene in metres: its lowest large level with little beneath it, else its lowest point.
 
-    Levels are areas of nearly horizontal triangles within `MATCH` of each other. Of solids only what faces up counts.
+    Levels are areas of nearly horizontal triangles within `MATCH` of each other. What faces down on solids is neither
+    a level nor something beneath. A single table stands on its feet, not under its top. 0 without meshes.
     """
-    heights, areas = [], []
+    heights, areas, levels = [np.zeros(0)], [np.zeros(0)], [np.zeros(0, dtype=bool)]
     lowest = np.inf
     for name, raw in static.items():
         mesh = mended(raw, name)
         if not len(mesh.faces):
             continue
         lowest = min(lowest, float(mesh.vertices[:, 2].min()))
-        tilt = _tilt(mesh)
-        level = np.where(solid_faces(mesh), tilt, np.abs(tilt)) >= _LEVEL
-        corners = mesh.vertices[mesh.faces[level]]
+        tilt, solid = _tilt(mesh), solid_faces(mesh)
+        counts = ~(solid & (tilt <= -_LEVEL))
+        corners = mesh.vertices[mesh.faces[counts]]
         heights.append(corners[:, :, 2].mean(axis=1))
-        areas.append(_area(corners))
+        areas.append(0.5 * np.linalg.norm(_normals(corners), axis=1))
+        levels.append(np.abs(tilt[counts]) >= _LEVEL)
     if not np.isfinite(lowest):
         return 0.0
-    height, area = np.concatenate(heights), np.concatenate(areas)
-    if not len(height):
-        return lowest
+    height, area, level = np.concatenate(heights), np.concatenate(areas), np.concatenate(levels)
     order = np.argsort(height)
-    height, area = height[order], np.concatenate([[0.0], np.cumsum(area[order])])
-    # area of the level that begins at each triangle's height
+    height, area, level = height[order], area[order], level[order]
+    total = np.concatenate([[0.0], np.cumsum(area)])
+    flat = np.concatenate([[0.0], np.cumsum(area * level)])
     end = np.searchsorted(height, height + MATCH, side="right")
-    level_area = area[end] - area[:-1]
-    begin = int(np.argmax(level_area >= _LARGE * level_area.max()))
-    weight = np.diff(area)[begin : end[begin]]
-    return float(np.average(height[begin : end[begin]], weights=weight))
+    extent = flat[end] - flat[:-1]  # area of the level that begins at each triangle's height
+    ground = (extent >= max(_LARGE * extent.max(initial=0.0), _ROOM)) & (total[:-1] <= _BENEATH * total[-1])
+    if not ground.any():
+        return lowest
+    begin = int(np.argmax(ground))
+    inside = slice(begin, int(end[begin]))
+    return float(np.average(height[inside], weights=area[inside] * level[inside]))
 
 
 def _tilt(mesh: Mesh) -> Array:
     """Upward part (F,) of the unit normals of faces."""
-    a, b, c = np.moveaxis(mesh.vertices[mesh.faces], 1, 0)
-    normal = np.cross(b - a, c - a)
+    normal = _normals(mesh.vertices[mesh.faces])
     return normal[:, 2] / np.maximum(np.linalg.norm(normal, axis=1), 1e-300)
 
 
-def _area(corners: NDArray) -> Array:
-    return 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+def _normals(corners: Array) -> Array:
+    return np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

@@ -95,7 +95,8 @@ def pairs_of(world: World, parts: tuple[Part, ...], kin_overlap: set[tuple[int, 
     kin = {name: _steps_apart(world.body(name)) for name in world.characters}
     wanted: list[tuple[int, int]] = []
     ignored: list[Pair] = []
-    for a, b in combinations(range(len(parts)), 2):
+    movers = sum(p.kind in ("body", "thing") for p in parts)  # they come first
+    for a, b in ((a, b) for a in range(movers) for b in range(a + 1, len(parts))):
         p, q = parts[a], parts[b]
         if not _can_meet(p, q, moving):
             continue
@@ -125,9 +126,9 @@ def kin_candidates(world: World, parts: tuple[Part, ...]) -> Iterator[tuple[int,
     kin = {name: _steps_apart(world.body(name)) for name in world.characters}
     for a, b in combinations([i for i, p in enumerate(parts) if p.kind == "body"], 2):
         p, q = parts[a], parts[b]
-        if p.owner == q.owner and _can_meet(p, q, set()) and not never_ignored(p.role, q.role):
-            if kin[p.owner][p.joint, q.joint] <= _KIN:
-                yield a, b
+        meet = p.owner == q.owner and _can_meet(p, q, set()) and not never_ignored(p.role, q.role)
+        if meet and kin[p.owner][p.joint, q.joint] <= _KIN:
+            yield a, b
 
 
 def moves(world: World, name: str, thing: Thing) -> bool:
