@@ -154,8 +154,9 @@ def _spot(body: Figure, box: Array, height: float, ahead: float | None) -> Array
 
 def _carried(body: Figure, box: Array) -> Array:
     """Centre (3,) of a box held before the waist, elbows bent."""
-    z = body.at("pelvis")[2] + 0.12 * body.scale
-    return np.array([0.0, -(0.16 * body.scale + 0.5 * float(box[1])), float(z)])
+    arm = reach.arm_length(body)
+    z = float(body.at("left_upper_arm")[2]) - 0.62 * arm
+    return np.array([0.0, -(0.28 * arm + 0.5 * float(box[1])), z])
 
 
 def _made(
@@ -193,7 +194,8 @@ def _made(
                 solved[role] = rot.slerp(hanging.turns[role], q, near)
         relaxed, flat = upper.fingers(side, 1.0), upper.fingers(side, _BOX_CURL)
         turns |= {role: rot.slerp(relaxed[role], flat[role], busy) for role in relaxed}
-    clip = body.clip(turns | solved, root, fps, name)
+    forearms = [body.character.role(f"{side}_forearm") for side in SIDES]
+    clip = body.clip(turns | solved, root, fps, name, clamped=forearms)
     return BoxClip(clip, box, places, held)
 
 

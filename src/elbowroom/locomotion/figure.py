@@ -6,7 +6,7 @@ pose is then a turn of each body part against its parent in those axes, whatever
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -79,9 +79,20 @@ class Figure:
         T = skeleton.forward(np.zeros((n, 3)), local)
         return root - T[:, pelvis, :3, 3], local
 
-    def clip(self, turns: Mapping[str, Array], root: Array, fps: float, name: str) -> Clip:
-        """Clip of poses as `assemble` takes them."""
+    @cached_property
+    def but_legs(self) -> tuple[int, ...]:
+        """Joints other than those of pelvis and legs, whose turns may be clamped without moving a foot."""
+        legs = {j for side in SIDES for j in self.character.skeleton.subtree(self.character.role(f"{side}_thigh"))}
+        return tuple(j for j in range(len(self.positions)) if j not in legs and j != self.character.role("pelvis"))
+
+    def clip(
+        self, turns: Mapping[str, Array], root: Array, fps: float, name: str, clamped: Collection[int] = ()
+    ) -> Clip:
+        """Clip of poses as `assemble` takes them, with some joints clamped to their limits."""
         where, local = self.assemble(turns, root)
+        for j, limit in enumerate(self.character.limits):
+            if limit is not None and j in clamped:
+                local[:, j] = limit.clamp(local[:, j])
         return Clip(self.character, fps, where, local, name=name)
 
 

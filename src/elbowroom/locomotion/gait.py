@@ -75,7 +75,7 @@ def perform(
 
     pelvis = turned(
         heading - active * style.pelvis_turn * np.cos(turn - style.mix(0.25, 1.6)),
-        0.4 * bank - active * style.pelvis_list * np.cos(turn - 2 * np.pi * style.mix(0.14, 0.16)),
+        0.7 * bank - active * style.pelvis_list * np.cos(turn - 2 * np.pi * style.mix(0.14, 0.16)),
         0.45 * style.lean * active + np.radians(1.0) * active * np.cos(2 * turn + 0.6),
     )
     offset = figure.at("pelvis")
@@ -135,6 +135,8 @@ def _sway(course: Course, heading: Array, feet: list[footwork.Foot], style: Styl
     weight = feet[0].load + feet[1].load + 1e-3
     off = [np.sum((f.ankle[:, :2] - middle) * left, axis=1) * f.load for f in feet]
     towards = gaussian_filter1d((off[0] + off[1]) / weight, 0.13 * rate, mode="nearest")
+    # feet that are outside of the course for a whole turn do not draw the body after them
+    towards = towards - gaussian_filter1d(towards, 0.7 * rate, mode="nearest")
     # Towards a foot half a step width away: the published excursion; standing on one leg at rest takes more.
     share = np.clip(1.35 * style.sway / (0.5 * style.step_width), 0.0, 0.85)
     return gaussian_filter1d(towards * share, 0.04 * rate, mode="nearest")
@@ -167,6 +169,7 @@ def _upper_body(
     rest = upper.hanging(n, figure)
     for side, lag in (("left", 0.0), ("right", np.pi)):
         swing = turn - 2 * np.pi * _ARM_LAG + lag
+        inside = 1.0 if side == "left" else -1.0
         size = active * (1.0 + 0.06 * wave.signal(f"{side} arm"))
         swung = np.cos(swing) + 0.10 * np.cos(2 * swing + 0.5)
         forward = size * style.arm_swing * swung
@@ -175,7 +178,7 @@ def _upper_body(
         pose = replace(
             rest,
             flexion=rest.flexion + active * style.mix(np.radians(-3.0), np.radians(-14.0)) + forward,
-            abduction=rest.abduction + active * style.mix(0.0, np.radians(11.0)) - 0.06 * forward,
+            abduction=rest.abduction + 0.7 * _positive(inside * bank) + active * style.mix(0.0, np.radians(11.0)) - 0.06 * forward,
             twist=rest.twist
             + active * style.mix(0.0, np.radians(-4.0))
             + style.mix(0.25, 0.7) * _positive(forward) * active,

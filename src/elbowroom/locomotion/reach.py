@@ -29,6 +29,9 @@ _STRETCH = 0.95  # share of the arm's length that a comfortable reach uses
 _CROUCH = 0.52  # deepest lowering of the hips against the leg's length
 _RISE = 0.06  # metres of the reference leg
 _TRIALS = np.linspace(-1.0, 1.0, 121)
+_ELBOWS_OUT = 0.7  # tangent of the angle by which elbows leave the vertical
+_WRIST_ASIDE = np.radians(20.0)
+_WRIST_ROUNDS = 4
 _STANDING = 60  # index of 0 among the trials
 
 
@@ -183,20 +186,29 @@ def arms_to(
         clavicle = rot.multiply(chest, drop)
         base = chain_point(body, turns, root, side)
         shoulder = base + rot.rotate(clavicle, body.at(f"{side}_upper_arm") - body.at(f"{side}_clavicle"))
-        hand = hand_turn(side, fingers_down)
         along, off = palm(body, side)
-        wrist = grips[side] - rot.rotate(hand, np.array([sign * along, 0.0, -off]))
         bones = [body.at(f"{side}_{part}") for part in ("upper_arm", "forearm", "hand")]
         limb = Limb(bones[1] - bones[0], bones[2] - bones[1], np.array([0.0, 0.0, -sign]))
-        axis = np.tile([-1.0, 0.0, -0.7 * sign], (n, 1))  # elbows down and a little out
-        solved = limb.solve(wrist - shoulder, axis, least=np.radians(3.0))
-        forearm = rot.multiply(solved.upper, rot.about(limb.axis, solved.bend))
+        # elbows under the line from shoulder to hand, and out to the side of it
+        out_of_line = np.cross([1.0, 0.0, 0.0], rot.normalize(grips[side] - shoulder))
+        axis = sign * _ELBOWS_OUT * out_of_line - np.array([1.0, 0.0, 0.0])
+        down = fingers_down
+        for _ in range(_WRIST_ROUNDS):
+            hand = hand_turn(side, down)
+            wrist = grips[side] - rot.rotate(hand, np.array([sign * along, 0.0, -off]))
+            solved = limb.solve(wrist - shoulder, axis, least=np.radians(3.0))
+            bent = rot.about(limb.axis, solved.bend)
+            forearm = rot.multiply(solved.upper, bent)
+            # the hand leaves the forearm's line only as far as a wrist goes sideways
+            line = rot.rotate(forearm, limb.lower)
+            slope = np.arctan2(-line[:, 2], np.hypot(line[:, 0], line[:, 1]))
+            down = slope + _WRIST_ASIDE * np.tanh((fingers_down - slope) / _WRIST_ASIDE)
         between = rot.multiply(rot.conjugate(forearm), hand)
         # what turns about the forearm is pronation, the rest is the wrist
         pronation = twist_about(between, limb.lower)
         out[f"{side}_clavicle"] = drop
         out[f"{side}_upper_arm"] = rot.multiply(rot.conjugate(clavicle), solved.upper)
-        out[f"{side}_forearm"] = rot.multiply(rot.about(limb.axis, solved.bend), pronation)
+        out[f"{side}_forearm"] = rot.multiply(bent, pronation)
         out[f"{side}_hand"] = rot.multiply(rot.conjugate(rot.multiply(forearm, pronation)), hand)
     return out
 

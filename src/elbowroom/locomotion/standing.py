@@ -68,7 +68,7 @@ def idle(character: Character, seconds: float = 8.0, fps: float = 60.0, *, seed:
         if body.has(f"{side}_clavicle"):
             raised = upper.collar_turn(body, side, np.radians(-0.8) * breath)
             turns[f"{side}_clavicle"] = rot.multiply(turns[f"{side}_clavicle"], raised)
-    return body.clip(turns, root, fps, "idle")
+    return body.clip(turns, root, fps, "idle", clamped=body.but_legs)
 
 
 def planted(body: Figure, side: str, n: int, load: Array | float, wide: float = 1.0, out: float = TOE_OUT) -> Foot:

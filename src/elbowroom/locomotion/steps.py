@@ -17,6 +17,9 @@ _OVER_WALK, _OVER_RUN = 0.222, 0.105
 TOE_OUT = np.radians(6.0)
 
 
+_LEAN = 0.75  # share of the lean in a turn that the legs take
+
+
 @dataclass(frozen=True, eq=False)
 class Stance:
     """One foot on the ground: first contact, flat, heel lifts, toes leave (seconds); place (2,) and heading.
@@ -55,7 +58,8 @@ class Gait:
     """What step planning needs to know of the walker, as functions of times or styles.
 
     `style` over times; `rate`: strides per second over times; `half_width`: half the distance of the feet
-    going, `stand` standing, metres; `scale`: the leg's length against the reference.
+    going, `stand` standing, metres; `leg`: the leg's length, metres,
+    and `scale`, the same against the reference.
     """
 
     style: Callable[[Array], Style]
@@ -63,6 +67,7 @@ class Gait:
     half_width: Callable[[Style], Array]
     stand: float
     scale: float
+    leg: float
 
 
 def plan(course: Course, gait: Gait, go: float | None = None, stop: bool = False, first_phase: float = 0.0) -> Steps:
@@ -187,6 +192,8 @@ def _footprint(
     at = np.array([s])
     heading = float(course.curve.heading(at)[0])
     half = float(gait.half_width(style)[0]) if half is None else half
-    place = course.curve.at(at)[0] + sign * half * leftwards(heading)
+    # In a turn the body leans inwards, so the feet go outside of it.
+    lean = float(np.interp(t, course.times, course.speed)) ** 2 * float(course.curve.bend(at)[0]) / 9.81
+    place = course.curve.at(at)[0] + (sign * half - _LEAN * lean * gait.leg) * leftwards(heading)
     toe_out = TOE_OUT * float(style.mix(1.0, 0.5)[0])
     return place, heading + sign * toe_out

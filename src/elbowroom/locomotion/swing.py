@@ -19,7 +19,8 @@ _SOON = 0.008  # seconds, for velocities at the ends of a swing
 _CLEARANCE = 0.013  # metres of the reference leg (Winter 1992)
 _OUTWARDS = 0.02  # metres by which a foot passes wide of the other
 _LEAST_KNEE = np.radians(5.0)
-_SOFTENED = 0.6  # m/s that the foot's speed is changed by before it lands; runners' feet land faster
+# m/s that the foot's speed is changed by before it lands; runners' feet land hard
+_SOFTENED_WALK, _SOFTENED_RUN = 0.6, 0.15
 _TAPER = 0.002  # metres before full stretch over which the reach tapers off
 
 
@@ -92,7 +93,8 @@ class Swing:
         leave = stance_ankle(a, walker.sole, np.array([a.end - _SOON, a.end]))
         land = stance_ankle(b, walker.sole, np.array([b.begin, b.begin + _SOON]))
         jumps = np.stack([leave[1] - leave[0] - near[1] + near[0], land[1] - land[0] - near[3] + near[2]]) / _SOON
-        return replace(bare, jumps=np.clip(jumps, -_SOFTENED, _SOFTENED))
+        most = (1.0 - run) * _SOFTENED_WALK + run * _SOFTENED_RUN
+        return replace(bare, jumps=np.clip(jumps, -most, most))
 
     def at(self, t: Array) -> Array:
         """Ankle (N, 3) at times within the swing."""

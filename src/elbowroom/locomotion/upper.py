@@ -15,7 +15,7 @@ from elbowroom.locomotion.pelvis import turned
 SPINE = ("spine1", "spine2", "chest")
 NECK = ("neck", "head")
 SHOULDER_DROP = np.radians(6.0)
-_ARM_ROOM = 0.02  # metres of the reference leg between a hanging arm and the body
+_ARM_ROOM = 0.026  # metres of the reference leg between a hanging arm and the body
 # Relaxed fingers, degrees at knuckle, middle and end joint (Lee and Jung 2014, resting hand: 20 to 45 at each)
 _CURL = {"index": (18, 26, 14), "middle": (23, 30, 16), "ring": (27, 33, 17), "little": (30, 34, 18)}
 # Relaxed thumb of the left hand, palm down: axis and degrees at its first joint

@@ -21,7 +21,7 @@ from elbowroom.locomotion.steps import Gait, plan
 from elbowroom.motion.clip import Clip
 
 _PAD = 2.2  # seconds made before and after a clip, so that its ends are like its middle
-_TURNING = 0.016  # metres wider on each side for each rad/s of turn
+_TURNING = 0.037  # metres wider on each side for each rad/s of turn
 _TIP = 0.07  # metres of the reference leg
 _RATE = 60.0  # frames per second that the gait is worked out at, at least
 
@@ -152,6 +152,7 @@ def _made(
         rate=lambda t: np.interp(t, times, rates),
         half_width=lambda s: _half_width(body, s, turning),
         scale=body.scale,
+        leg=body.leg,
         stand=abs(float(body.at("left_thigh")[0])),
     )
     # the body tips forward before the first foot leaves the ground
@@ -162,7 +163,7 @@ def _made(
     wanted = first + np.arange(int(round((seconds - first) * fps)) + 1) / fps
     frames = np.clip(np.round((wanted - times[0]) * rate).astype(int), 0, len(times) - 1)
     kept = {role: q[frames] if q.ndim == 2 else q for role, q in turns.items()}
-    return body.clip(kept, root[frames], fps, name)
+    return body.clip(kept, root[frames], fps, name, clamped=body.but_legs)
 
 
 def _half_width(body: Figure, style: Style, turning: float) -> Array:
@@ -171,7 +172,7 @@ def _half_width(body: Figure, style: Style, turning: float) -> Array:
     turning: fastest turn of the course, rad/s.
     """
     hips = abs(float(body.at("left_thigh")[0]))
-    return np.maximum(0.5 * body.scale * style.step_width, style.mix(0.52, 0.45) * hips) + _TURNING * abs(turning)
+    return np.maximum(0.5 * body.scale * style.step_width, style.mix(0.53, 0.56) * hips) + _TURNING * abs(turning)
 
 
 def _inner_rate(fps: float) -> float:
