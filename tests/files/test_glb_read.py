@@ -16,6 +16,7 @@ from conftest import real_files
 from elbowroom.errors import BadValue
 from elbowroom.files.glb_animation import Track
 from elbowroom.files.glb_read import read_glb
+from elbowroom.files.glb_rig import SKIN_COLOR
 from elbowroom.files.glb_write import write_glb
 from elbowroom.geometry import rotations as rot
 from elbowroom.world.world import World
@@ -80,6 +81,14 @@ def test_meshes_on_bones_move_with_them(data):
     assert {"Head", "Body", "UpperLeg.L", "Foot.R"} <= on
     assert any("Blend shapes" in note for note in found.notes)
     assert any("cannot follow" in note for note in found.clips["Walking"].source.notes)
+
+
+def test_colours_are_kept_and_white_is_none(data):
+    """White is what programs write where they have no colour: such figures get the colour of skin."""
+    worker = read_glb(data / "characters" / "quaternius_worker.glb").characters["quaternius_worker"].skin
+    assert len(np.unique(np.round(worker.colors, 3), axis=0)) == 11
+    child = read_glb(data / "characters" / "rocketbox_male_child_01.glb").characters["rocketbox_male_child_01"].skin
+    assert child.colors is None and child.color == SKIN_COLOR
 
 
 def test_units_and_up_can_be_told(tmp_path):

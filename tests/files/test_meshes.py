@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -114,6 +116,7 @@ BAD = {
     "c.stl": (b"\0" * 80 + (0).to_bytes(4, "little"), "no triangles"),
     "a.ply": ((HEADER.format("ascii", 10**9) + FACES.format(1)).encode() + b"0 0 0\n", "element vertex 1000000000"),
     "b.ply": ((HEADER.format("binary_little_endian", 3) + FACES.format(10**9)).encode() + b"\0" * 40, "element face"),
+    "d.ply": ((HEADER.format("ascii", 1) + FACES.format(1).replace("list", "lost")).encode() + b"0 0 0\n3 0 0 0\n", ""),
     "c.ply": (b"ply\nformat ascii 1.0\nelement", "header"),
     "a.xyz": (b"1 2 3", ".stl or .ply would do"),
 }
@@ -128,6 +131,15 @@ def test_bad_files_give_one_sentence(tmp_path, name):
         read_meshes(tmp_path / name)
     assert time.process_time() - start < 1.0
     assert sentence in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_damage_prints_nothing(tmp_path):
+    """In a process of its own: nothing but our sentence reaches the user."""
+    text = trimesh.creation.box().export(file_type="stl_ascii").replace("normal ", "normal x", 1)
+    (tmp_path / "a.stl").write_text(text)
+    code = "import sys; from elbowroom.files.meshes import *\ntry: read_meshes(sys.argv[1])\nexcept BadFile: pass"
+    run = subprocess.run([sys.executable, "-c", code, tmp_path / "a.stl"], capture_output=True, text=True)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
 
 def test_what_is_no_file(tmp_path):

@@ -81,7 +81,7 @@ class Surfaces:
         colors = np.tile(color, (len(vertices), 1))
         if "COLOR_0" in attributes:
             colors = np.clip(colors * rows("COLOR_0", ("VEC3", "VEC4"))[:, :3], 0.0, 1.0)
-            known = True
+            known = known or bool(len(colors) and colors.min() < 0.999)
         joints, weights = [], []
         for k in range(4):
             if f"JOINTS_{k}" not in attributes or f"WEIGHTS_{k}" not in attributes:

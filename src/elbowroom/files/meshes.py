@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,8 +25,21 @@ from elbowroom.geometry.rotations import Array
 _LARGEST_IN_METRES = 80.0
 _LARGEST_IN_CENTIMETRES = 5000.0
 
+# trimesh logs tracebacks of damaged files, which Python would print: our one sentence says it.
+logging.getLogger("trimesh").addHandler(logging.NullHandler())
+
 # What trimesh's text and binary parsers raise on damaged numbers, indices and headers.
-_PARSE_ERRORS = (ValueError, IndexError, KeyError, TypeError, AttributeError, struct.error, HeaderError)
+_PARSE_ERRORS = (
+    ValueError,
+    IndexError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    UnboundLocalError,  # a PLY header whose faces have no list
+    OverflowError,
+    struct.error,
+    HeaderError,
+)
 
 # Its PLY header parser and its OBJ reader take what a header claims on trust: nothing real nears this size.
 _LARGEST_FILE = 2 * 1024**3
