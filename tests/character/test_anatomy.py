@@ -128,8 +128,9 @@ def bent(person: Character, turns: dict[str, Array]) -> Skeleton:
         {"left_thigh": about([0.0, 1, 0], -np.radians(20)), "right_thigh": about([0.0, 1, 0], np.radians(20))},
         {"left_forearm": about([0.0, 0, 1], -np.radians(30)), "left_shin": about([1.0, 0, 0], np.radians(15))},
         {"spine2": about([1.0, 0, 0], np.radians(10)), "left_index2": about([0.0, 1, 0], np.radians(25))},
+        {"left_forearm": about([1.0, 0, 0], -np.pi / 2)},
     ],
-    ids=["A pose", "legs spread", "elbow and knee bent", "stooped"],
+    ids=["A pose", "legs spread", "elbow and knee bent", "stooped", "palm forwards"],
 )
 def test_the_zero_does_not_depend_on_the_rest_pose(person: Character, turns: dict[str, Array]) -> None:
     other = limits_for(bent(person, turns), person.roles, person.front)

@@ -98,7 +98,7 @@ def test_limbs_are_found_under_the_names_of_other_rigs(scheme: str) -> None:
     )
     roles, notes = find_roles(skeleton)
     assert {part: skeleton.names[j] for part, j in roles.items()} == names
-    assert notes == ["no eyes found.", "no fingers found."]
+    assert notes == ["No eyes found.", "No fingers found."]
 
 
 def test_the_built_in_names_are_their_own_roles() -> None:

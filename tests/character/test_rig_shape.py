@@ -29,7 +29,7 @@ def test_a_nameless_person_is_found_facing_any_way(turn: float) -> None:
     found = {person.skeleton.names[j]: part for part, j in roles.items()}
     assert found == {n: n for n in person.skeleton.names if not n.endswith("_eye")}
     assert any("shape of the skeleton" in n for n in notes)
-    assert "no eyes found." in notes
+    assert "No eyes found." in notes
 
 
 def test_nameless_rig_faces_where_it_was_turned() -> None:
@@ -78,7 +78,7 @@ def test_what_is_missing_is_said() -> None:
         tuple(s.names[j] for j in kept), [new.get(int(s.parents[j]), -1) for j in kept], s.offsets[kept], s.rest[kept]
     )
     made = as_character(cut, name="x")
-    for sentence in ("no left foot found.", "no right arm found.", "no head found.", "no eyes found."):
+    for sentence in ("No left foot found.", "No right arm found.", "No head found.", "No eyes found."):
         assert sentence in made.notes, made.notes
     assert "left_arm" in made.chains and "right_arm" not in made.chains
     assert "right_leg" in made.chains and "left_leg" not in made.chains

@@ -167,7 +167,7 @@ def convex_mesh(points: Array) -> Mesh:
     normal = np.cross(corners[faces[:, 1]] - corners[faces[:, 0]], corners[faces[:, 2]] - corners[faces[:, 0]])
     inwards = np.einsum("ij,ij->i", normal, hull.equations[:, :3]) < 0
     faces[inwards] = faces[inwards][:, ::-1]
-    return Mesh(corners, faces)
+    return Mesh(corners, faces.astype(np.int32))
 
 
 def simpler_hull(points: Array, hull: ConvexHull) -> Mesh:

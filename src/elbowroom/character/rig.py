@@ -60,7 +60,7 @@ def as_character(
         try:
             masses = masses_for(skeleton, roles, height)
         except BadValue as why:
-            told.append(f"masses are not known: {why}")
+            told.append(f"Masses are not known: {why}")
     return Character(
         name=name,
         skeleton=skeleton,
@@ -85,9 +85,9 @@ def find_roles(skeleton: Skeleton, poses: Array | None = None) -> tuple[Roles, l
         by_shape = rig_geometry.limbs_by_shape(skeleton, upright)
         roles = by_shape if _clash(by_shape, by_name) else {**by_shape, **by_name}
         if any(part not in by_name for part in by_shape):
-            notes.append("the joint names do not tell all limbs; they were found from the shape of the skeleton.")
+            notes.append("The joint names do not tell all limbs; they were found from the shape of the skeleton.")
             if not any(p.endswith("_toes") for p in by_shape) and not any(part_of(n).side for n in skeleton.names):
-                notes.append("nothing tells left from right; -Y was taken for the front.")
+                notes.append("Nothing tells left from right; -Y was taken for the front.")
     _trunk(skeleton, roles, upright)
     roles = _once(roles)
     notes += rig_geometry.doubts(skeleton, roles, upright)
@@ -236,27 +236,27 @@ def _lacks(skeleton: Skeleton, roles: Mapping[str, int]) -> list[str]:
     for side in SIDES:
         for part, limb in single.items():
             if f"{side}_{part}" not in roles:
-                out.append(f"no {side} {limb} found.")
+                out.append(f"No {side} {limb} found.")
         for part, below in (("foot", "thigh"), ("hand", "upper_arm")):
             if f"{side}_{below}" in roles and f"{side}_{part}" not in roles:
                 stray = [skeleton.names[j] for j, p in enumerate(named) if p.part == part and p.side == side]
                 why = f" ('{stray[0]}' does not hang on the limb)" if stray else ""
-                out.append(f"no {side} {part} found{why}.")
+                out.append(f"No {side} {part} found{why}.")
     for part in ("head", "neck", "chest"):
         if part not in roles:
-            out.append(f"no {part} found.")
+            out.append(f"No {part} found.")
     for what in ("clavicle", "toes", "eye"):
         gone = [s for s in SIDES if f"{s}_{what}" not in roles]
         if gone:
             plural = what if what == "toes" else what + "s"
-            out.append(f"no {plural} found." if len(gone) == 2 else f"no {gone[0]} {what} found.")
+            out.append(f"No {plural} found." if len(gone) == 2 else f"No {gone[0]} {what} found.")
     fingers = {f for f in FINGERS for s in SIDES if f"{s}_{f}1" in roles}
     if not fingers:
-        out.append("no fingers found.")
+        out.append("No fingers found.")
     elif len(fingers - {"thumb"}) == 1:
-        out.append(f"the four fingers move as one ({(fingers - {'thumb'}).pop()}).")
+        out.append(f"The four fingers move as one ({(fingers - {'thumb'}).pop()}).")
     elif len(fingers) < 5:
-        out.append(f"no {', '.join(f for f in FINGERS if f not in fingers)} finger found.")
+        out.append(f"No {', '.join(f for f in FINGERS if f not in fingers)} finger found.")
     return out
 
 

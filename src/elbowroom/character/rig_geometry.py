@@ -216,11 +216,11 @@ def doubts(skeleton: Skeleton, roles: Mapping[str, int], positions: Array) -> li
         if a is not None and b is not None:
             across.append((part, normalize((positions[a] - positions[b]) * [1, 1, 0])))
     if len(across) == 2 and np.dot(across[0][1], across[1][1]) < -0.5:
-        out.append("left and right of the arms and of the legs are on opposite sides.")
+        out.append("Left and right of the arms and of the legs are on opposite sides.")
     for part, left in across:
         ahead = forward_of_feet(roles, positions)
         if ahead is not None and np.dot(np.cross(UP, ahead), left) < -0.3:
-            out.append(f"the feet point backwards if '{names[roles['left_' + part]]}' is on the left.")
+            out.append(f"The feet point backwards if '{names[roles['left_' + part]]}' is on the left.")
             break
     return out
 
