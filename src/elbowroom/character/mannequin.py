@@ -41,6 +41,7 @@ GIRTHS = (0.4, 3.0)  # the factors that scaling may use
 TOLERANCE = 1e-3  # share of the volume
 # Broad shoulders and thick arms are muscle from here to there (product of both scales).
 LEAN, STRONG = 1.1, 1.4
+BARREL = 0.25  # how much deeper the chest of the strong is
 
 EYE_SEGMENTS = 14
 # Rings of the eyeball, degrees from the front; the first IRIS_RINGS (and the pole) are the iris.
@@ -126,6 +127,7 @@ def _fit(stored: Shapes, skeleton: Skeleton, p: Proportions, build: float, girth
     grown = 1.0 - young
     girths = Girths(
         trunk=girth * p.scales.trunk_girth**grown,
+        chest=1.0 + BARREL * strong,
         arm=girth * p.scales.arm_girth**grown,
         leg=girth * p.scales.leg_girth**grown,
     )

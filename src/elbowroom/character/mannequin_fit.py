@@ -47,6 +47,7 @@ class Girths:
     """Thickness against the shape at the same size."""
 
     trunk: float = 1.0
+    chest: float = 1.0  # depth of the rib cage, on top of the trunk's
     arm: float = 1.0
     leg: float = 1.0
 
@@ -122,7 +123,8 @@ class Fitter:
         out: dict[str, Array] = {}
         for name, share in zip(TRUNK, TOWARDS_SHOULDERS, strict=True):
             width = self.hips + share * (self.shoulders - self.hips)
-            out[name] = np.diag([width, self.breadth, self.trunk])
+            depth = self.breadth * self.girths.chest ** (share**2)
+            out[name] = np.diag([width, depth, self.trunk])
         out["head"] = np.diag(self.head)
         out["neck"] = np.diag(0.5 * (self.head + [self.breadth, self.breadth, self.trunk]))
         thick = {"upper_arm": self.girths.arm, "forearm": self.girths.arm}
