@@ -12,14 +12,17 @@ from motion_makers import odd_rig, person, planted, stepping, wild
 from conftest import real_files
 from elbowroom.character.body import Character
 from elbowroom.character.presets import preset
+from elbowroom.character.skeleton import Skeleton
 from elbowroom.files.bvh import read_bvh
 from elbowroom.files.glb_read import read_glb
 from elbowroom.geometry import rotations as rot
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts, foot_slide, steps
+from elbowroom.motion.edit import place
 from elbowroom.motion.jolts import jolts, without_jolts
 from elbowroom.motion.retarget import retarget
 from elbowroom.motion.retarget_feet import plant_feet
+from elbowroom.motion.retarget_hands import is_finger
 from elbowroom.motion.retarget_pose import carry_over, leg_length
 from elbowroom.motion.soles import sole_points
 
@@ -140,6 +143,46 @@ def test_missing_parts_are_told_and_the_spine_shares_its_bend():
     np.testing.assert_allclose(rot.angle_between(low, middle), rot.angle_between(middle, high), atol=1e-6)
 
 
+def test_fingers_that_were_not_recorded_hang_relaxed():
+    plain = person()
+    roles = {r: j for r, j in plain.roles.items() if not (is_finger(r) and "index" not in r)}
+    mitten = plain.with_(roles=roles, name="mitten")
+    made = retarget(wild(mitten), preset("man"), plant=False)
+    assert any("relaxed" in note for note in made.source.notes)
+    p = made.positions()[0]
+    tips = {}
+    for side in ("left", "right"):
+        hand, knuckle, tip = (p[plain.role(f"{side}_{part}")] for part in ("hand", "middle1", "middle3"))
+        bend = rot.angle(rot.arc(knuckle - hand, tip - knuckle))
+        assert np.radians(25) < bend < np.radians(80), "neither stiff nor a fist"
+        tips[side] = bend
+    # the index does not stay stretched among the others
+    middle, index = (made.rotations[:, plain.role(f"left_{f}2")] for f in ("middle", "index"))
+    np.testing.assert_allclose(rot.angle(middle), rot.angle(index), atol=0.05)
+    assert tips["left"] == pytest.approx(tips["right"], abs=0.1)
+
+
+def test_a_root_above_the_pelvis_turns_with_the_body():
+    plain = person()
+    old = plain.skeleton
+    for at, near in ((old.offsets[0], True), (np.zeros(3), False)):
+        offsets = np.concatenate([[at], [old.offsets[0] - at], old.offsets[1:]])
+        skeleton = Skeleton(("root", *old.names), [-1, 0, *(old.parents[1:] + 1)], offsets)
+        roles = {role: j + 1 for role, j in plain.roles.items()}
+        rooted = Character(name="rooted", skeleton=skeleton, roles=roles, shapes=())
+        clip = wild(plain, seed=8)
+        clip = place(clip, turn=2.0)
+        made = retarget(clip, rooted, plant=False)
+        relative = clip.positions() - clip.positions()[:, :1]
+        np.testing.assert_allclose(made.positions()[:, 1:] - made.positions()[:, 1:2], relative, atol=1e-6)
+        wanted = clip.rotations[:, 0]
+        if near:
+            assert rot.angle_between(made.rotations[:, 0], wanted).max() < 1e-6
+        else:
+            np.testing.assert_allclose(rot.heading(made.rotations[:, 0]), rot.heading(wanted), atol=1e-6)
+            np.testing.assert_allclose(made.rotations[:, 0, 1:3], 0.0, atol=1e-9)
+
+
 def test_a_body_without_legs_is_moved_but_not_planted():
     plain = person()
     bust = plain.with_(roles={r: j for r, j in plain.roles.items() if "foot" not in r and "shin" not in r})
@@ -177,6 +220,13 @@ def test_a_recorded_walk_on_other_bodies(path, name):
         2.0 * np.percentile(np.abs(np.diff(knees(original), 2, axis=0)), 99), np.radians(4.0)
     )
     assert np.degrees(knees(made).max()) < np.degrees(knees(original).max()) + 20.0
+
+
+@pytest.mark.skipif(not WALKS, reason="recorded walks are not present")
+def test_without_planting_the_same_check_fails():
+    original = walk(WALKS[0])
+    with pytest.raises(AssertionError):
+        check_feet(original, retarget(original, preset("clown"), plant=False))
 
 
 @pytest.mark.skipif(not (WALKS and MODELS), reason="recorded walks or models are not present")

@@ -17,10 +17,10 @@ from elbowroom.character.rig_geometry import ancestors
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
+from elbowroom.motion.retarget_hands import FINGERS, has_fingers, is_finger, relaxed
 from elbowroom.motion.soles import SIDES, Sole, soles
 
 _UP = np.array([0.0, 0.0, 1.0])
-_FINGERS = ("thumb", "index", "middle", "ring", "little")
 # Runs of joints over which a bend is shared out where the other rig has fewer of them.
 _RUNS = (("pelvis", "spine1", "spine2", "chest"), ("chest", "neck", "head"))
 
@@ -40,6 +40,10 @@ def carry_over(clip: Clip, character: Character, floor: float) -> Carried:
     `floor` is the height of the clip's ground, metres. The way is scaled about where the clip begins.
     """
     source = clip.character
+    if has_fingers(character) and not has_fingers(source):
+        # A mitten would leave one finger stretched among the others.
+        roles = {role: j for role, j in source.roles.items() if not is_finger(role)}
+        source = source.with_(roles=roles)
     turns = source.skeleton.orientations(clip.rotations)
     turns = rot.multiply(turns, rot.conjugate(source.skeleton.orientations(source.skeleton.rest)))
     facing = rot.about(_UP, _heading(source.front) - _heading(character.front))
@@ -61,6 +65,8 @@ def carry_over(clip: Clip, character: Character, floor: float) -> Carried:
                 turn = rot.about(_UP, rot.heading(turn))
         if turn is not None:
             W[:, j] = rot.multiply(turn, rot.multiply(corrections.get(role, facing), W_rest[j]))
+        elif is_finger(role):
+            W[:, j] = rot.multiply(W[:, parent], relaxed(character, role))
         elif parent < 0:
             W[:, j] = skeleton.rest[j]
         else:
@@ -141,7 +147,7 @@ def _rest_corrections(source: Character, target: Character, facing: Array) -> di
     for side in SIDES:
         limbs = [("upper_arm", "forearm", "clavicle"), ("forearm", "hand", "upper_arm")]
         limbs += [("hand", "middle1", "forearm")]
-        for finger in _FINGERS:
+        for finger in FINGERS:
             limbs += [(f"{finger}1", f"{finger}2", "hand"), (f"{finger}2", f"{finger}3", f"{finger}1")]
             limbs += [(f"{finger}3", "", f"{finger}2")]
         limbs += [("thigh", "shin", ""), ("shin", "foot", "thigh")]
@@ -180,11 +186,11 @@ def _heading(direction: Array) -> float:
 
 def _notes(source: Character, target: Character) -> tuple[str, ...]:
     lacking = [role for role in target.roles if role not in source.roles and "eye" not in role]
-    fingers = [role for role in lacking if any(f in role for f in _FINGERS)]
+    fingers = [role for role in lacking if is_finger(role)]
     others = [role for role in lacking if role not in fingers]
     notes = []
     if others:
         notes.append(f"'{source.name}' has no {', '.join(others)}: on '{target.name}' they move along with the rest")
     if fingers:
-        notes.append(f"'{source.name}' has no data for {len(fingers)} finger joints: they stay at rest")
+        notes.append(f"'{source.name}' has no data for {len(fingers)} finger joints: they hang relaxed")
     return tuple(notes)
