@@ -49,9 +49,7 @@ def two_bone(
     (metres) is the length before full stretch over which the reach tapers off, so that the middle joint does
     not snap; 0 stretches to the full.
     """
-    a, b, c, t = np.broadcast_arrays(
-        *(np.asarray(p, dtype=float) for p in (root, middle, end, target)), subok=False
-    )
+    a, b, c, t = np.broadcast_arrays(*(np.asarray(p, dtype=float) for p in (root, middle, end, target)), subok=False)
     upper_length = np.linalg.norm(b - a, axis=-1)
     lower_length = np.linalg.norm(c - b, axis=-1)
     present = normalize(c - a)
