@@ -8,23 +8,18 @@ whatever is not finite is a hit.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-import coal
 import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.kernels import boxes
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact_forms import Form, mesh_form, shape_form
+from elbowroom.world.exact_placed import TINY, Placed
 from elbowroom.world.pairs import Pair, Part, kin_candidates, pairs_of, parts_of
 from elbowroom.world.world import Snapshot, World
-
-# Metres: once something overlaps, only what overlaps too is of interest.
-_TINY = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,14 +61,11 @@ class ExactWorld:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        every = parts_of(world)
-        forms = [_form(part, world) for part in every]
-        real = [i for i, (p, f) in enumerate(zip(every, forms, strict=True)) if p.kind == "floor" or f is not None]
-        self.parts: tuple[Part, ...] = tuple(every[i] for i in real)
-        # the floor has no form; it comes last and is asked for by its number alone
-        self.forms: tuple[Form, ...] = tuple(f for f in forms if f is not None)
-        self._floor = len(self.forms) if len(self.parts) > len(self.forms) else -1
-        self._set_up_places()
+        found = [(part, _form(part, world)) for part in parts_of(world)]
+        found = [(part, form) for part, form in found if form is not None or part.kind == "floor"]
+        self.parts: tuple[Part, ...] = tuple(part for part, _ in found)
+        self.placed = Placed([form for _, form in found if form is not None], world.floor)
+        self._set_up_movers()
         self._pairs = pairs_of(world, self.parts, self._kin_overlaps())
         self.index: NDArray[np.int32] = self._pairs.index
         self.pairs: tuple[Pair, ...] = tuple(self._pairs.names(k) for k in range(len(self.index)))
@@ -95,17 +87,18 @@ class ExactWorld:
     def place_snapshot(self, snapshot: Snapshot) -> ExactWorld:
         """Move everything to where a snapshot has it."""
         self.time = snapshot.time
+        T = self.placed.T
         for name, (rows, joints, local) in self._bodies.items():
-            self.T[rows] = snapshot.joints[name][joints] @ local
+            T[rows] = snapshot.joints[name][joints] @ local
         for name, row in self._things.items():
-            self.T[row] = snapshot.things[name]
-        self._refresh()
+            T[row] = snapshot.things[name]
+        self.placed.moved(self._movers)
         return self
 
     def gaps(self) -> Array:
         """Lower bounds (P,) of all distances, metres, from boxes around the parts; 0 where those overlap."""
         out = np.empty(len(self.index))
-        boxes.gaps(self.index, self.low, self.high, out)
+        boxes.gaps(self.index, self.placed.low, self.placed.high, out)
         return out
 
     def near(self, margin: float = 0.0) -> NDArray[np.int64]:
@@ -119,14 +112,7 @@ class ExactWorld:
 
     def hit(self, k: int) -> bool:
         """Whether a pair touches or overlaps."""
-        a, b = self._ordered(k)
-        if self._broken[a] or self._broken[b]:
-            return True
-        if b == self._floor:
-            return not self._above_floor(a)[0] > 0.0
-        if not np.all((self.low[a] <= self.high[b]) & (self.low[b] <= self.high[a])):
-            return False
-        return self._surfaces_meet(a, b) or self._swallowed(a, b)
+        return self.placed.hit(int(self.index[k, 0]), int(self.index[k, 1]))
 
     def distance(self, pair: int | Pair | tuple[str, str], limit: float = np.inf) -> Distance:
         """Signed distance of a pair, by number or by names, with the nearest points.
@@ -201,7 +187,7 @@ class ExactWorld:
             d = self._distance(int(k), reach)
             if (d.points is not None or d.hit) and (best is None or _deeper(d, best)):
                 best = d
-                reach = min(reach, max(d.value or 0.0, _TINY))
+                reach = min(reach, max(d.value or 0.0, TINY))
         return best
 
     def allowed(self, k: int, depth: float | None) -> Contact | None:
@@ -219,18 +205,8 @@ class ExactWorld:
 
     # inner workings
 
-    def _set_up_places(self) -> None:
-        n = len(self.parts)
-        self.T = np.tile(np.eye(4), (n, 1, 1))
-        self._center, self._half = np.zeros((n, 3)), np.zeros((n, 3))
-        self.low, self.high = np.full((n, 3), -np.inf), np.full((n, 3), np.inf)
-        for i, form in enumerate(self.forms):
-            self._center[i] = form.bounds.mean(axis=0)
-            self._half[i] = 0.5 * np.ptp(form.bounds, axis=0)
-            self.low[i], self.high[i] = form.bounds
-        if self._floor >= 0:
-            assert self.world.floor is not None
-            self.high[self._floor, 2] = self.world.floor
+    def _set_up_movers(self) -> None:
+        """Which parts belong to which body and thing."""
         self._bodies: dict[str, tuple[NDArray, NDArray, Array]] = {}
         for name in self.world.characters:
             rows = [i for i, p in enumerate(self.parts) if p.kind == "body" and p.owner == name]
@@ -239,148 +215,21 @@ class ExactWorld:
                 local = np.stack([s.T_joint_shape for s in shapes])
                 self._bodies[name] = (np.array(rows), np.array([s.joint for s in shapes]), local)
         self._things = {p.owner: i for i, p in enumerate(self.parts) if p.kind == "thing"}
-        self._movers = np.array([i for i, p in enumerate(self.parts) if p.kind in ("body", "thing")], dtype=int)
-        self._broken = np.zeros(n, dtype=bool)
-        self._poses = [coal.Transform3s.Identity() for _ in range(n)]
-        self._stale = np.zeros(n, dtype=bool)
-        self._collision_request = coal.CollisionRequest()
-        self._collision_request.num_max_contacts = 1
-        self._collision_result = coal.CollisionResult()
-        self._distance_request = coal.DistanceRequest()
-        self._distance_request.enable_signed_distance = True
-        self._distance_result = coal.DistanceResult()
-
-    def _refresh(self) -> None:
-        rows = self._movers
-        boxes.around(rows, self.T, self._center, self._half, self.low, self.high)
-        self._broken[rows] = ~np.isfinite(self.low[rows] + self.high[rows]).all(axis=1)
-        self._stale[rows] = True
+        self._movers = np.flatnonzero([p.kind in ("body", "thing") for p in self.parts])
 
     def _kin_overlaps(self) -> set[tuple[int, int]]:
         """Pairs of one body's parts, at most two joints apart, that overlap in the rest pose."""
         for name, (rows, joints, local) in self._bodies.items():
-            self.T[rows] = self.world.body(name).skeleton.T_rest[joints] @ local
-        self._refresh()
-        return {(a, b) for a, b in kin_candidates(self.world, self.parts) if self._surfaces_meet(a, b)}
-
-    def _surfaces_meet(self, a: int, b: int) -> bool:
-        one, other = self._placed(a), self._placed(b)
-        result = self._collision_result
-        for _, i, j in self._chunks(a, b, 0.0):
-            result.clear()
-            coal.collide(self.forms[a].chunk(i), one, self.forms[b].chunk(j), other, self._collision_request, result)
-            if result.isCollision():
-                return True
-        return False
-
-    def _chunks(self, a: int, b: int, margin: float) -> list[tuple[float, int, int]]:
-        """Gaps and numbers of the chunks of two forms whose boxes are no farther apart than a margin, nearest first."""
-        many = [len(self.forms[a].boxes), len(self.forms[b].boxes)]
-        if many == [1, 1]:
-            return [(0.0, 0, 0)]
-        T_b_a = inverse(self.T[b]) @ self.T[a]
-        found = []
-        gaps = np.empty(many[1])
-        for i, box in enumerate(self.forms[a].boxes):
-            boxes.chunk_gaps(self.forms[b].boxes, T_b_a, box.mean(axis=0), 0.5 * np.ptp(box, axis=0), gaps)
-            found += [(float(gaps[j]), i, int(j)) for j in np.flatnonzero(gaps <= margin)]
-        return sorted(found)
-
-    def _placed(self, i: int) -> Any:
-        pose = self._poses[i]
-        if self._stale[i]:
-            pose.setRotation(self.T[i, :3, :3])
-            pose.setTranslation(self.T[i, :3, 3])
-            self._stale[i] = False
-        return pose
+            self.placed.T[rows] = self.world.body(name).skeleton.T_rest[joints] @ local
+        self.placed.moved(self._movers)
+        return {(a, b) for a, b in kin_candidates(self.world, self.parts) if self.placed.surfaces_meet(a, b)}
 
     def _resting(self) -> list[int]:
         return [k for k, times in self.off.items() if any(_during(d, self.time) for d in times)]
 
-    def _ordered(self, k: int) -> tuple[int, int]:
-        """The parts of a pair: convex before surfaces before the floor."""
-        a, b = int(self.index[k, 0]), int(self.index[k, 1])
-        return (b, a) if self._rank(b) < self._rank(a) else (a, b)
-
-    def _rank(self, i: int) -> int:
-        return 2 if i == self._floor else 0 if self.forms[i].convex else 1
-
     def _distance(self, k: int, limit: float = np.inf) -> Distance:
-        pair = self.pairs[k]
-        a, b = self._ordered(k)
-        swapped = a != self.index[k, 0]
-        if self._broken[a] or self._broken[b]:
-            return Distance(None, None, pair)
-        value: float | None
-        points: Array | None
-        value, points = self._above_floor(a) if b == self._floor else self._apart(a, b, limit)
-        if value is not None and value >= limit:
-            return Distance(limit, None, pair)
-        if points is not None and swapped:
-            points = points[::-1]
-        return Distance(value, points, pair)
-
-    def _above_floor(self, i: int) -> tuple[float, Array]:
-        form = self.forms[i]
-        assert self.world.floor is not None
-        points = apply(self.T[i], form.points)
-        lowest = points[int(np.argmin(points[:, 2]))] - [0.0, 0.0, form.radius]
-        value = float(lowest[2] - self.world.floor)
-        return value, np.stack([lowest, [lowest[0], lowest[1], self.world.floor]])
-
-    def _apart(self, a: int, b: int, limit: float) -> tuple[float | None, Array | None]:
-        """Signed distance and nearest points of two placed forms; `limit` or more without points beyond it."""
-        gap = np.maximum(np.maximum(self.low[a] - self.high[b], self.low[b] - self.high[a]), 0.0)
-        if float(gap @ gap) >= limit * limit:
-            return limit, None
-        one, other, result = self._placed(a), self._placed(b), self._distance_result
-        value, points = limit, None
-        for gap_between, i, j in self._chunks(a, b, limit):
-            if gap_between > max(value, 0.0):
-                break
-            result.clear()
-            if value < np.inf:
-                result.min_distance = max(value, _TINY)
-            coal.distance(self.forms[a].chunk(i), one, self.forms[b].chunk(j), other, self._distance_request, result)
-            found = float(result.min_distance)
-            if not np.isfinite(found):
-                return None, None
-            if found < value:
-                near = np.stack([result.getNearestPoint1(), result.getNearestPoint2()])
-                value, points = found, near if np.all(np.isfinite(near)) else None
-        if value <= 0.0 or self._swallowed(a, b):
-            return self._deepest(a, b, value, points)
-        return value, points
-
-    def _swallowed(self, a: int, b: int) -> bool:
-        """Whether a part of one lies wholly inside of a solid of the other, when their surfaces do not meet."""
-        return self._inside(a, b) or self._inside(b, a)
-
-    def _inside(self, a: int, b: int) -> bool:
-        solid = self.forms[b].solid
-        if solid is None:
-            return False
-        seeds = apply(inverse(self.T[b]) @ self.T[a], self.forms[a].seeds)
-        return bool(solid.contains(seeds).any())
-
-    def _deepest(self, a: int, b: int, value: float, points: Array | None) -> tuple[float | None, Array | None]:
-        """Depth of two forms that overlap: Coal's, or that of the deepest point of one inside of the other."""
-        one, other = self.forms[a], self.forms[b]
-        known = one.convex
-        depth = max(-value, 0.0) if known else 0.0
-        for p, q, inner, outer in ((a, b, one, other), (b, a, other, one)):
-            if outer.solid is None:
-                continue
-            known = True
-            probes = apply(inverse(self.T[q]) @ self.T[p], inner.probes)
-            deep = outer.solid.depth(probes)
-            deep = np.where(deep > 0.0, deep + inner.radius, 0.0)
-            i = int(np.argmax(deep))
-            if deep[i] > depth:
-                depth = float(deep[i])
-                here = apply(self.T[q], probes[i : i + 1])[0]
-                points = np.stack([here, here])
-        return (-depth if known else None), points
+        value, points = self.placed.distance(int(self.index[k, 0]), int(self.index[k, 1]), limit)
+        return Distance(value, points, self.pairs[k])
 
 
 def _form(part: Part, world: World) -> Form | None:

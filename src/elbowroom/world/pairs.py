@@ -96,7 +96,9 @@ def pairs_of(world: World, parts: tuple[Part, ...], kin_overlap: set[tuple[int, 
     wanted: list[tuple[int, int]] = []
     ignored: list[Pair] = []
     movers = sum(p.kind in ("body", "thing") for p in parts)  # they come first
-    for a, b in ((a, b) for a in range(movers) for b in range(a + 1, len(parts))):
+    for a, b in combinations(range(len(parts)), 2):
+        if a >= movers:
+            break
         p, q = parts[a], parts[b]
         if not _can_meet(p, q, moving):
             continue

@@ -1,0 +1,180 @@
+"""Rigid forms placed in the world, and how two of them stand to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import coal
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import apply, inverse
+from elbowroom.kernels import boxes
+from elbowroom.world.exact_forms import Form
+
+# Metres: Coal takes a distance of zero for the end of a search, so a search for overlap starts above it.
+TINY = 1e-6
+
+
+class Placed:
+    """Forms and, as the last part, a floor where there is one (its height in metres).
+
+    T (N, 4, 4) places them; low, high (N, 3) are boxes around them. Call `moved` after changing T of some.
+    """
+
+    def __init__(self, forms: Sequence[Form], floor: float | None) -> None:
+        n = len(forms) + (floor is not None)
+        self.forms = tuple(forms)
+        self.height = np.nan if floor is None else floor
+        self.floor = -1 if floor is None else len(forms)
+        self.T = np.tile(np.eye(4), (n, 1, 1))
+        self.low, self.high = np.full((n, 3), -np.inf), np.full((n, 3), np.inf)
+        if floor is not None:
+            self.high[self.floor, 2] = floor
+        self._center, self._half = np.zeros((n, 3)), np.zeros((n, 3))
+        for i, form in enumerate(forms):
+            self.low[i], self.high[i] = form.bounds
+            self._center[i], self._half[i] = form.bounds.mean(axis=0), 0.5 * np.ptp(form.bounds, axis=0)
+        self._broken = np.zeros(n, dtype=bool)
+        self._stale = np.zeros(n, dtype=bool)
+        self._poses = [coal.Transform3s.Identity() for _ in range(n)]
+        self._rank = np.array([0 if f.convex else 1 for f in forms] + [2] * (floor is not None))
+        self._collide = coal.CollisionRequest()
+        self._collide.num_max_contacts = 1
+        self._collided = coal.CollisionResult()
+        self._measure = coal.DistanceRequest()
+        self._measure.enable_signed_distance = True
+        self._measured = coal.DistanceResult()
+
+    def moved(self, rows: NDArray[np.int64]) -> None:
+        """Take note that T of these parts has changed."""
+        boxes.around(rows, self.T, self._center, self._half, self.low, self.high)
+        self._broken[rows] = ~np.isfinite(self.low[rows] + self.high[rows]).all(axis=1)
+        self._stale[rows] = True
+        if self._broken.any():
+            self.low[self._broken], self.high[self._broken] = -np.inf, np.inf
+
+    def hit(self, a: int, b: int) -> bool:
+        """Whether two parts touch or overlap; a place that is not finite touches everything."""
+        if self._broken[a] or self._broken[b]:
+            return True
+        if self._rank[b] < self._rank[a]:
+            a, b = b, a
+        if b == self.floor:
+            return not self._above_floor(a)[0] > 0.0
+        return self._boxes_meet(a, b) and (self.surfaces_meet(a, b) or self._swallowed(a, b))
+
+    def distance(self, a: int, b: int, limit: float = np.inf) -> tuple[float | None, Array | None]:
+        """Signed distance in metres and nearest points (2, 3), that of `a` first.
+
+        Beyond `limit`, that and no points. Where two parts overlap: minus the depth, or None where that is unknown.
+        """
+        if self._broken[a] or self._broken[b]:
+            return None, None
+        if self._rank[b] < self._rank[a]:
+            value, points = self.distance(b, a, limit)
+            return value, None if points is None else points[::-1]
+        if b == self.floor:
+            height, points = self._above_floor(a)
+            return (height, points) if height < limit else (limit, None)
+        gap = np.maximum(np.maximum(self.low[a] - self.high[b], self.low[b] - self.high[a]), 0.0)
+        if float(gap @ gap) >= limit * limit:
+            return limit, None
+        value, points = self._between_surfaces(a, b, limit)
+        if not value > 0.0 or (self._boxes_meet(a, b) and self._swallowed(a, b)):
+            return self._deepest(a, b, value, points)
+        return value, points
+
+    def surfaces_meet(self, a: int, b: int) -> bool:
+        """Whether the surfaces of two forms meet; convex forms are full to the middle."""
+        one, other, result = self._pose(a), self._pose(b), self._collided
+        for _, i, j in self._chunks(a, b, 0.0):
+            result.clear()
+            coal.collide(self.forms[a].chunk(i), one, self.forms[b].chunk(j), other, self._collide, result)
+            if result.isCollision():
+                return True
+        return False
+
+    def _between_surfaces(self, a: int, b: int, limit: float) -> tuple[float, Array | None]:
+        """Coal's signed distance, not more than `limit`; NaN where it is not a number."""
+        one, other, result = self._pose(a), self._pose(b), self._measured
+        value: float = limit
+        points: Array | None = None
+        for gap, i, j in self._chunks(a, b, limit):
+            if gap > max(value, 0.0):
+                break
+            result.clear()
+            if value < np.inf:
+                result.min_distance = max(value, TINY)
+            coal.distance(self.forms[a].chunk(i), one, self.forms[b].chunk(j), other, self._measure, result)
+            found = float(result.min_distance)
+            if not np.isfinite(found):
+                return np.nan, None
+            if found < value:
+                near = np.stack([result.getNearestPoint1(), result.getNearestPoint2()])
+                value, points = found, near if np.all(np.isfinite(near)) else None
+        return value, points
+
+    def _chunks(self, a: int, b: int, margin: float) -> list[tuple[float, int, int]]:
+        """Gaps and numbers of the chunks of two forms whose boxes are no farther apart than a margin, nearest first."""
+        ours, theirs = self.forms[a].boxes, self.forms[b].boxes
+        if len(ours) == len(theirs) == 1:
+            return [(0.0, 0, 0)]
+        T_b_a = inverse(self.T[b]) @ self.T[a]
+        gaps = np.empty(len(theirs))
+        found = []
+        for i, box in enumerate(ours):
+            boxes.chunk_gaps(theirs, T_b_a, 0.5 * (box[0] + box[1]), 0.5 * (box[1] - box[0]), gaps)
+            found += [(float(gaps[j]), i, int(j)) for j in np.flatnonzero(gaps <= margin)]
+        return sorted(found)
+
+    def _boxes_meet(self, a: int, b: int) -> bool:
+        return bool(np.all(self.low[a] <= self.high[b]) and np.all(self.low[b] <= self.high[a]))
+
+    def _pose(self, i: int) -> Any:
+        pose = self._poses[i]
+        if self._stale[i]:
+            pose.setRotation(self.T[i, :3, :3])
+            pose.setTranslation(self.T[i, :3, 3])
+            self._stale[i] = False
+        return pose
+
+    def _above_floor(self, i: int) -> tuple[float, Array]:
+        """Height of a form's lowest point above the floor, that point and the one of the floor below it."""
+        form = self.forms[i]
+        points = apply(self.T[i], form.points)
+        lowest = points[int(np.argmin(points[:, 2]))] - [0.0, 0.0, form.radius]
+        return float(lowest[2] - self.height), np.stack([lowest, [lowest[0], lowest[1], self.height]])
+
+    def _swallowed(self, a: int, b: int) -> bool:
+        """Whether a connected part of one lies inside of a solid of the other, when their surfaces do not meet."""
+        return self._inside(a, b) or self._inside(b, a)
+
+    def _inside(self, a: int, b: int) -> bool:
+        solid = self.forms[b].solid
+        if solid is None:
+            return False
+        return bool(solid.contains(apply(inverse(self.T[b]) @ self.T[a], self.forms[a].seeds)).any())
+
+    def _deepest(self, a: int, b: int, value: float, points: Array | None) -> tuple[float | None, Array | None]:
+        """Minus the depth of two forms that overlap: Coal's, or that of the deepest point inside of a solid if larger.
+
+        Neither is more than the shortest shift that parts the two. Coal knows none for two surfaces; where no closed
+        part contains a vertex of the other, nor is it known here.
+        """
+        one, other = self.forms[a], self.forms[b]
+        known = one.convex and bool(np.isfinite(value))
+        depth = max(-value, 0.0) if known else 0.0
+        for p, q, inner, outer in ((a, b, one, other), (b, a, other, one)):
+            if outer.solid is None:
+                continue
+            probes = apply(inverse(self.T[q]) @ self.T[p], inner.probes)
+            deep = outer.solid.depth(probes)
+            i = int(np.argmax(deep))
+            if deep[i] > 0.0 and deep[i] + inner.radius > depth:
+                known, depth = True, float(deep[i] + inner.radius)
+                here = apply(self.T[q], probes[i : i + 1])[0]
+                points = np.stack([here, here])
+        return (-depth if known else None), points
