@@ -1,6 +1,6 @@
 """The stored shapes of the mannequin: one surface, several bodies, all with the same triangles.
 
-`mannequin_base.json` is made by tools/mannequin_base.py from the base mesh of MakeHuman, which is in the public
+`mannequin_base.json` is made by tools/mannequin/make.py from the base mesh of MakeHuman, which is in the public
 domain (CC0 1.0). It holds the left half in an A pose, metres, +Z up, facing -Y.
 """
 

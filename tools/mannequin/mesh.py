@@ -1,4 +1,4 @@
-"""Topology for `mannequin_base`: trace edge loops, cut parts out, refine them and sew them together.
+"""Topology: trace edge loops, cut parts out, refine them and sew them together.
 
 Faces are tuples of vertex numbers of MakeHuman's base mesh; new vertices are mixtures of those. Only the left half
 is built: vertices of the middle plane have their mirrored neighbours on the other side.
