@@ -252,7 +252,7 @@ def _postures(
 def _gaze(body: Figure, places: Array, p: reach.Posture, share: Array) -> Array:
     """How far the head looks down (N,), radians: at the box while it is handled."""
     up = reach.shoulders(body)[0] + 0.2 * body.scale
-    eyes = body.leg * (1.0 - 0.46 * p.crouch) + up * np.cos(p.lean)
+    eyes = body.leg * (1.0 - reach.CROUCH * p.crouch) + up * np.cos(p.lean)
     front = up * np.sin(p.lean) - p.back
     angle = np.arctan2(eyes - places[:, 2], np.maximum(-places[:, 1] - front, 0.15))
     return np.radians(4.0) + share * np.clip(0.7 * angle, np.radians(-35.0), p.lean + np.radians(32.0))

@@ -56,6 +56,19 @@ class Figure:
         """Length of the leg against the adults of the gait tables."""
         return self.leg / REFERENCE_LEG
 
+    def hinge(self, role: str) -> Array:
+        """Unit axis (3,) about which a positive turn bends an elbow or a knee, from its limit where it has one."""
+        usual = np.array([1.0, 0.0, 0.0])
+        if role.endswith("forearm"):
+            usual = np.array([0.0, 0.0, -1.0 if role.startswith("left") else 1.0])
+        j = self.character.role(role)
+        limit = self.character.limits[j] if j < len(self.character.limits) else None
+        parent = int(self.character.skeleton.parents[j])
+        if limit is None or limit.kind != "hinge" or parent < 0:
+            return usual
+        own = rot.rotate(self.rotations[parent], rot.rotate(limit.pre, np.array([1.0, 0.0, 0.0])))
+        return own if float(own @ usual) > 0.9 else usual
+
     def assemble(self, turns: Mapping[str, Array], root: Array) -> tuple[Array, Array]:
         """Root positions (N, 3) and local rotations (N, J, 4) of poses.
 

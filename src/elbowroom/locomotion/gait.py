@@ -47,7 +47,7 @@ def legs_of(figure: Figure) -> list[Limb]:
     out = []
     for side in SIDES:
         hip, knee, ankle = (figure.at(f"{side}_{part}") for part in ("thigh", "shin", "foot"))
-        out.append(Limb(knee - hip, ankle - knee, np.array([1.0, 0.0, 0.0])))
+        out.append(Limb(knee - hip, ankle - knee, figure.hinge(f"{side}_shin")))
     return out
 
 
@@ -149,7 +149,7 @@ def _upper_body(
     times = course.times
     n = len(times)
     breath = np.sin(2 * np.pi * 0.28 * times)
-    counter = active * np.radians(style.mix(1.0 + 2.3 * np.clip(style.v, 0, 2), 7.0)) * np.cos(turn - 0.25)
+    counter = active * np.radians(style.mix(1.4 + 2.7 * np.clip(style.v, 0, 2), 7.0)) * np.cos(turn - 0.25)
     chest_yaw = heading + counter + np.radians(0.6) * wave.signal("chest yaw")
     chest = turned(
         chest_yaw,

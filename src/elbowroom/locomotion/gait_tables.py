@@ -120,17 +120,17 @@ class Style:
     @property
     def arm_swing(self) -> Array:
         """Flexion of the shoulder about its mean, amplitude, radians."""
-        return np.radians(self.mix(np.clip(1.0 + 11.5 * self.v, 2, 24), 24 + 3.0 * (self.v - 2.2)))
+        return np.radians(self.mix(np.clip(1.0 + 13.0 * self.v, 2, 26), 24 + 3.0 * (self.v - 2.2)))
 
     @property
     def elbow(self) -> Array:
         """Mean bend of the elbow, radians."""
-        return np.radians(self.mix(15.0 + 8.0 * self.v, 96.0))
+        return np.radians(self.mix(15.0 + 10.0 * self.v, 96.0))
 
     @property
     def elbow_swing(self) -> Array:
         """Change of the elbow's bend about its mean, amplitude, radians."""
-        return np.radians(self.mix(np.clip(1.0 + 7.0 * self.v, 1, 13), 9.0))
+        return np.radians(self.mix(np.clip(1.0 + 9.5 * self.v, 1, 17), 9.0))
 
 
 def leg_angles(phase: ArrayLike, style: Style) -> tuple[Array, Array]:

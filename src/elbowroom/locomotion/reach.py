@@ -26,7 +26,7 @@ from elbowroom.locomotion.steps import TOE_OUT
 _STANCE = 1.0  # distance of the feet against the hips' when lifting
 _TOES_OUT = TOE_OUT
 _STRETCH = 0.95  # share of the arm's length that a comfortable reach uses
-_CROUCH = 0.52  # deepest lowering of the hips against the leg's length
+CROUCH = 0.62  # deepest lowering of the hips against the leg's length
 _RISE = 0.06  # metres of the reference leg
 _TRIALS = np.linspace(-1.0, 1.0, 121)
 _ELBOWS_OUT = 0.7  # tangent of the angle by which elbows leave the vertical
@@ -105,7 +105,7 @@ class Postures:
 def postures(body: Figure) -> Postures:
     """Postures of a figure from tiptoes over standing to the deepest crouch: first it leans, then the knees bend."""
     down, up = np.maximum(_TRIALS, 0.0), np.maximum(-_TRIALS, 0.0)
-    crouch, lean = down**1.8, down * np.radians(86.0)
+    crouch, lean = down**1.8, down * np.radians(98.0)
     p = Posture(crouch, lean, _back(body, crouch, lean), up * np.radians(38.0))
     # one frame a second: each posture on its own, nothing smoothed between them
     turns, root, chest = crouched(body, p, 0.0 * lean, 1.0)
@@ -136,7 +136,7 @@ def crouched(body: Figure, p: Posture, look: Array, fps: float) -> tuple[dict[st
     pelvis = turned(still, still, 0.45 * p.lean)
     chest = turned(still, still, p.lean)
     head = turned(still, still, look)
-    hips = body.leg * (1.0 - _CROUCH * p.crouch)
+    hips = body.leg * (1.0 - CROUCH * p.crouch)
     feet = [_foot(body, side, p.tiptoe) for side in SIDES]
     hips = hips + feet[0].ankle[:, 2] - body.at("left_foot")[2]
     # on tiptoes the weight is over the balls of the feet
@@ -164,7 +164,7 @@ def _knees(body: Figure, side: str, foot: Foot, hips: Array, p: Posture) -> Arra
     """Knee bend (N,) that brings a hip joint to a height above its planted foot."""
     limb = Limb(
         body.at(f"{side}_shin") - body.at(f"{side}_thigh"), body.at(f"{side}_foot") - body.at(f"{side}_shin"),
-        np.array([1.0, 0.0, 0.0]),
+        body.hinge(f"{side}_shin"),
     )  # fmt: skip
     aside = foot.ankle[:, 0] - body.at(f"{side}_thigh")[0]
     distance = np.sqrt((hips - foot.ankle[:, 2]) ** 2 + (p.back - foot.ankle[:, 1]) ** 2 + aside**2)
@@ -188,7 +188,7 @@ def arms_to(
         shoulder = base + rot.rotate(clavicle, body.at(f"{side}_upper_arm") - body.at(f"{side}_clavicle"))
         along, off = palm(body, side)
         bones = [body.at(f"{side}_{part}") for part in ("upper_arm", "forearm", "hand")]
-        limb = Limb(bones[1] - bones[0], bones[2] - bones[1], np.array([0.0, 0.0, -sign]))
+        limb = Limb(bones[1] - bones[0], bones[2] - bones[1], body.hinge(f"{side}_forearm"))
         # elbows under the line from shoulder to hand, and out to the side of it
         out_of_line = np.cross([1.0, 0.0, 0.0], rot.normalize(grips[side] - shoulder))
         axis = sign * _ELBOWS_OUT * out_of_line - np.array([1.0, 0.0, 0.0])

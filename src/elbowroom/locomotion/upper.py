@@ -58,14 +58,14 @@ def trunk(figure: Figure, pelvis: Array, chest: Array, head: Array) -> dict[str,
 
 def arm(figure: Figure, side: str, pose: ArmPose, chest: Array, hang: Array) -> dict[str, Array]:
     """Turns of an arm that hangs from the chest: chest and hang are world turns (N, 4); the arm's zero hangs in `hang`."""
-    x, y, z = np.eye(3)
+    x, y = np.eye(3)[:2]
     upper = rot.multiply(
         rot.multiply(rot.about(x, -pose.flexion), rot.about(y, np.pi / 2 - pose.abduction)), rot.about(x, pose.twist)
     )
-    forearm = rot.multiply(rot.about(z, -pose.elbow), rot.about(x, pose.pronation))
-    hand = rot.about(y, pose.wrist)
+    pronation, hand = rot.about(x, pose.pronation), rot.about(y, pose.wrist)
     if side == "right":
-        upper, forearm, hand = mirrored(upper), mirrored(forearm), mirrored(hand)
+        upper, pronation, hand = mirrored(upper), mirrored(pronation), mirrored(hand)
+    forearm = rot.multiply(rot.about(figure.hinge(f"{side}_forearm"), pose.elbow), pronation)
     turns = {
         f"{side}_upper_arm": rot.multiply(rot.multiply(rot.conjugate(chest), hang), upper),
         f"{side}_forearm": forearm,

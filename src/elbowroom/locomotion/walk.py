@@ -172,7 +172,7 @@ def _half_width(body: Figure, style: Style, turning: float) -> Array:
     turning: fastest turn of the course, rad/s.
     """
     hips = abs(float(body.at("left_thigh")[0]))
-    return np.maximum(0.5 * body.scale * style.step_width, style.mix(0.53, 0.56) * hips) + _TURNING * abs(turning)
+    return np.maximum(0.5 * body.scale * style.step_width, style.mix(0.53, 0.56) * hips) + _TURNING * body.scale * abs(turning)
 
 
 def _inner_rate(fps: float) -> float:
