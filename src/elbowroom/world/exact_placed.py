@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import coal
@@ -16,6 +16,9 @@ from elbowroom.world.exact_forms import Form
 
 # Metres: Coal takes a distance of zero for the end of a search, so a search for overlap starts above it.
 TINY = 1e-6
+
+# Triangles that overlap a convex form, looked at for the deepest in each chunk.
+_CONTACTS = 2048
 
 
 class Placed:
@@ -44,6 +47,9 @@ class Placed:
         self._collide = coal.CollisionRequest()
         self._collide.num_max_contacts = 1
         self._collided = coal.CollisionResult()
+        self._probe = coal.CollisionRequest()
+        self._probe.num_max_contacts = _CONTACTS
+        self._probe.enable_contact = True
         self._measure = coal.DistanceRequest()
         self._measure.enable_signed_distance = True
         self._measured = coal.DistanceResult()
@@ -117,6 +123,17 @@ class Placed:
                 value, points = found, near if np.all(np.isfinite(near)) else None
         return value, points
 
+    def _contacts(self, a: int, b: int) -> Iterator[tuple[float, Array]]:
+        """Depth and nearest points of the deepest contact of a convex form with a surface, chunk by chunk."""
+        one, other, result = self._pose(a), self._pose(b), self._collided
+        for _, i, j in self._chunks(a, b, 0.0):
+            result.clear()
+            coal.collide(self.forms[a].chunk(i), one, self.forms[b].chunk(j), other, self._probe, result)
+            if result.isCollision():
+                deepest = min(result.getContacts(), key=lambda contact: contact.penetration_depth)
+                points = np.stack([deepest.getNearestPoint1(), deepest.getNearestPoint2()])
+                yield -float(deepest.penetration_depth), points
+
     def _chunks(self, a: int, b: int, margin: float) -> list[tuple[float, int, int]]:
         """Gaps and numbers of the chunks of two forms whose boxes are no farther apart than a margin, nearest first."""
         ours, theirs = self.forms[a].boxes, self.forms[b].boxes
@@ -159,14 +176,18 @@ class Placed:
         return bool(solid.contains(apply(inverse(self.T[b]) @ self.T[a], self.forms[a].seeds)).any())
 
     def _deepest(self, a: int, b: int, value: float, points: Array | None) -> tuple[float | None, Array | None]:
-        """Minus the depth of two forms that overlap: Coal's, or that of the deepest point inside of a solid if larger.
+        """Minus the depth of two forms that overlap: of a convex one and a triangle, or of a point inside of a solid.
 
-        Neither is more than the shortest shift that parts the two. Coal knows none for two surfaces; where no closed
-        part contains a vertex of the other, nor is it known here.
+        Neither is more than the shortest shift that parts the two; the largest is taken. Two surfaces have none where
+        no closed part contains a vertex of the other.
         """
         one, other = self.forms[a], self.forms[b]
         known = one.convex and bool(np.isfinite(value))
         depth = max(-value, 0.0) if known else 0.0
+        if one.convex and not other.convex:
+            for found, near in self._contacts(a, b):
+                if found > depth:
+                    depth, points = found, near
         for p, q, inner, outer in ((a, b, one, other), (b, a, other, one)):
             if outer.solid is None:
                 continue
