@@ -14,7 +14,7 @@ Color = tuple[float, float, float]
 
 def frozen(a: ArrayLike, dtype: type = float) -> NDArray:
     """A read-only, contiguous array of its own, for the fields of frozen dataclasses."""
-    out = np.array(a, dtype=dtype, order="C")
+    out: NDArray = np.array(a, dtype=dtype, order="C")
     out.setflags(write=False)
     return out
 

@@ -39,7 +39,7 @@ def _point_numba_at_our_cache() -> None:
 
     # both: the variable is what child processes see, the setting is what this process uses
     os.environ["NUMBA_CACHE_DIR"] = str(folder)
-    numba.config.CACHE_DIR = str(folder)
+    numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
 
 
 _point_numba_at_our_cache()

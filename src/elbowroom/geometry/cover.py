@@ -1,0 +1,128 @@
+"""Ball covers of shapes and meshes of any kind: a hand, an umbrella, a piano."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.geometry.fields import distance_field
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.shapes import Shape
+from elbowroom.geometry.tessellate import shape_mesh
+from elbowroom.geometry.transforms import apply
+from elbowroom.kernels import cover as kernels
+
+# How much a ball's outer radius exceeds its inner one, as a share of the shape's thickness and within metres.
+SHARE, FINEST, COARSEST = 0.07, 0.0015, 0.009
+# Lattice points that a cover may look at; larger shapes get coarser covers.
+MOST_POINTS = 250_000
+
+
+def shape_cover(shape: Shape) -> Array:
+    """Balls (N, 5) that cover a collision shape, in its joint's frame: centre, outer, inner radius."""
+    if shape.kind in ("sphere", "capsule"):
+        radius, half = float(shape.size[0]), float(shape.size[1]) if shape.kind == "capsule" else 0.0
+        more = float(np.clip(2 * SHARE * radius, FINEST, COARSEST))
+        step = 2.0 * np.sqrt((radius + more) ** 2 - radius**2)
+        count = int(np.ceil(2 * half / step)) + 1
+        z = np.linspace(-half, half, count) if count > 1 else np.zeros(1)
+        centers = apply(shape.T_joint_shape, np.column_stack([0 * z, 0 * z, z]))
+        return np.column_stack([centers, np.full(count, radius + more), np.full(count, radius)])
+    return _kept_cover(shape)
+
+
+@lru_cache(maxsize=512)
+def _kept_cover(shape: Shape) -> Array:
+    return mesh_cover(shape_mesh(shape))
+
+
+def mesh_cover(mesh: Mesh) -> Array:
+    """Balls (N, 5) that cover a mesh: its inside where it is closed, its surface where it is not.
+
+    A lattice of points stands for the shape: those inside or within half a cell's diagonal of it. A ball that holds
+    such a point with that much to spare holds the whole cell. Ball centres are lattice points; the inner radius is
+    how deep they lie.
+    """
+    field = distance_field(mesh).arrays
+    low, high = mesh.bounds
+    size = high - low
+    more = float(np.clip(SHARE * np.min(size), FINEST, COARSEST))
+    more = max(more, float(np.prod(size + 2 * more) / MOST_POINTS) ** (1 / 3) * np.sqrt(3))
+    # with cells of this size half a diagonal is half of what inner and outer radius differ by
+    cell, spare = more / np.sqrt(3), 0.5 * more
+    axes = [np.arange(low[k] - 0.5 * cell, high[k] + 1.5 * cell, cell) for k in range(3)]
+    points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+    depth = np.zeros(len(points))
+    kernels.depths(field, points, 2.0 * spare, depth)
+    held = depth <= spare
+    points, inner = points[held], np.maximum(-depth[held], 0.0)
+    order = np.random.default_rng(0).permutation(len(points))
+    # deep points crowd each other out: a few of them do as centres
+    deep = (inner < 2 * more) | (np.arange(len(points)) % max(len(points) // 6000, 1) == 0)
+    centers, radii = points[deep], inner[deep]
+    picked = np.zeros(len(centers), np.int64)
+    count = kernels.choose_balls(centers, radii + spare, points[order], picked)
+    chosen = picked[:count]
+    return np.column_stack([centers[chosen], radii[chosen] + more, radii[chosen]])
+
+
+def ball_trees(covers: Sequence[Array], parts: Sequence[NDArray[np.int64]]) -> tuple[kernels.Balls, NDArray[np.int64]]:
+    """Covers (N, 5) in one set of arrays with a tree over each, and the root node of each.
+
+    `parts` gives for every ball of every cover what it belongs to.
+    """
+    forest = _Forest()
+    roots = [forest.plant(cover, part) for cover, part in zip(covers, parts, strict=True)]
+    packed = kernels.Balls(
+        np.concatenate(forest.balls),
+        np.concatenate(forest.parts),
+        np.array(forest.nodes),
+        np.array(forest.kids, dtype=np.int32),
+    )
+    return packed, np.array(roots, dtype=np.int64)
+
+
+class _Forest:
+    """Trees over covers as they grow."""
+
+    def __init__(self) -> None:
+        self.balls: list[Array] = []
+        self.parts: list[NDArray[np.int64]] = []
+        self.nodes: list[Array] = []
+        self.kids: list[tuple[int, int]] = []
+        self._count = 0
+
+    def plant(self, cover: Array, part: NDArray[np.int64]) -> int:
+        """Grow a tree over a cover; returns its root node."""
+        return self._grow(cover, np.asarray(part, dtype=np.int64))
+
+    def _grow(self, cover: Array, part: NDArray[np.int64]) -> int:
+        middle = 0.5 * (cover[:, :3].min(axis=0) + cover[:, :3].max(axis=0))
+        radius = float(np.max(np.linalg.norm(cover[:, :3] - middle, axis=1) + cover[:, 3]))
+        here = len(self.nodes)
+        self.nodes.append(np.array([*middle, radius]))
+        self.kids.append((0, 0))
+        if len(cover) <= kernels.LEAF:
+            self.kids[here] = (-(self._count + 1), len(cover))
+            self.balls.append(cover)
+            self.parts.append(part)
+            self._count += len(cover)
+        else:
+            order = np.argsort(cover[:, int(np.argmax(np.ptp(cover[:, :3], axis=0)))], kind="stable")
+            low, high = np.array_split(order, 2)
+            self.kids[here] = (self._grow(cover[low], part[low]), self._grow(cover[high], part[high]))
+        return here
+
+
+def core_of(cover: Array, count: int = 6) -> NDArray[np.int64]:
+    """Indices (count,) of balls that fill most of a cover: thick ones, spread out; repeated where there are fewer."""
+    chosen = [int(np.argmax(cover[:, 4]))]
+    apart = np.full(len(cover), np.inf)
+    while len(chosen) < count:
+        apart = np.minimum(apart, np.linalg.norm(cover[:, :3] - cover[chosen[-1], :3], axis=1))
+        chosen.append(int(np.argmax(apart * cover[:, 4] ** 2)))
+    return np.array(chosen, dtype=np.int64)

@@ -1,0 +1,199 @@
+"""Distance fields of meshes: made once, kept on disk by content, packed for the compiled checks."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import zipfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.solidity import solid_faces
+from elbowroom.kernels import cache_folder, source_hash
+from elbowroom.kernels import fields as kernels
+from elbowroom.kernels.triangles import Tree, joined, tree_of
+
+# Corners are measured where limbs are thick enough to meet the surface: this far from it, metres.
+REACH = 0.12
+# Edge of a brick for a room; smaller meshes get finer bricks, huge ones coarser ones.
+EDGE = 0.16
+SMALLEST_EDGE = 0.04
+CELLS = 4
+MOST_BRICKS = 4_000_000
+# Fields of fewer triangles are made faster than they are read.
+WORTH_KEEPING = 2_000
+
+
+@dataclass(frozen=True, eq=False)
+class DistanceField:
+    """Distances to one mesh in its own frame."""
+
+    arrays: kernels.Fields
+    mesh: Mesh
+
+
+def distance_field(mesh: Mesh, *, keep: bool = True) -> DistanceField:
+    """The field of a mesh with at least one triangle, from the disk where it is there and sound."""
+    key = _key(mesh)
+    path = cache_folder() / "fields" / f"{key}.npz"
+    keep = keep and len(mesh.faces) >= WORTH_KEEPING
+    arrays = _load(path) if keep else None
+    if arrays is None:
+        arrays = _make(mesh)
+        if keep:
+            _store(path, arrays)
+    return DistanceField(arrays, mesh)
+
+
+def pack(fields: Sequence[DistanceField]) -> kernels.Fields:
+    """Several fields in one set of arrays."""
+    parts = [f.arrays for f in fields]
+    tree, root = joined([p.tree for p in parts])
+    solid = [p for p in parts if p.solid_root[0] >= 0]
+    solids, roots = joined([p.solids for p in solid]) if solid else (parts[0].solids, np.zeros(0, np.int64))
+    solid_root = np.full(len(parts), -1, np.int64)
+    solid_root[[p.solid_root[0] >= 0 for p in parts]] = roots
+    bricks = np.cumsum([0] + [len(p.start) for p in parts])
+    corners = np.cumsum([0] + [len(p.corner) for p in parts])
+    start = [np.where(p.start >= 0, p.start + c, p.start) for p, c in zip(parts, corners[:-1], strict=True)]
+    return kernels.Fields(
+        tree,
+        root,
+        solids,
+        solid_root,
+        np.concatenate([p.origin for p in parts]),
+        np.concatenate([p.edge for p in parts]),
+        np.concatenate([p.n for p in parts]),
+        np.concatenate([p.shape for p in parts]),
+        bricks[:-1].astype(np.int64),
+        np.concatenate(start).astype(np.int32),
+        np.concatenate([p.center for p in parts]),
+        np.concatenate([p.corner for p in parts]),
+        np.concatenate([p.ball for p in parts]),
+    )
+
+
+def _make(mesh: Mesh) -> kernels.Fields:
+    triangles = mesh.vertices[mesh.faces]
+    tree = tree_of(triangles)
+    closed = solid_faces(mesh)
+    solid = bool(closed.any())
+    solids = tree_of(triangles[closed] if solid else triangles[:1])
+    low, high = mesh.bounds
+    edge = float(np.clip(np.max(high - low) / 10, SMALLEST_EDGE, EDGE))
+    pad = REACH + 0.5 * edge
+    edge = max(edge, float(np.prod(high - low + 2 * pad) / MOST_BRICKS) ** (1 / 3))
+    origin = low - pad
+    shape = np.maximum(np.ceil((high + pad - origin) / edge), 1).astype(np.int64)
+    bricks = int(np.prod(shape))
+    center, inside = np.zeros(bricks), np.zeros(bricks, dtype=bool)
+    half = 0.5 * np.sqrt(3) * edge
+
+    def centers(r: tuple[int, int]) -> None:
+        kernels.measure_centers(tree, solids, solid, origin, edge, shape, *r, center, inside)
+
+    _share_out(centers, bricks)
+    deep = inside & (center > half)
+    near = np.flatnonzero((center < half + REACH) & ~deep)
+    per = (CELLS + 1) ** 3
+    corner = np.zeros((len(near), per))
+
+    def corners(r: tuple[int, int]) -> None:
+        kernels.measure_corners(tree, solids, solid, origin, edge, CELLS, shape, near, *r, corner)
+
+    _share_out(corners, len(near))
+    start = np.full(bricks, kernels.FAR, np.int32)
+    start[deep] = kernels.INSIDE
+    start[near] = np.arange(len(near)) * per
+    middle = 0.5 * (low + high)
+    radius = float(np.sqrt(np.max(np.sum((mesh.vertices - middle) ** 2, axis=1))))
+    return kernels.Fields(
+        tree,
+        np.zeros(1, np.int64),
+        solids,
+        np.array([0 if solid else -1]),
+        origin[None],
+        np.array([edge]),
+        np.array([CELLS]),
+        shape[None],
+        np.zeros(1, np.int64),
+        start,
+        _rounded_down(np.where(inside, 0.0, center)),
+        _rounded_down(corner).ravel(),
+        np.array([[*middle, radius]]),
+    )
+
+
+def _share_out(work: Callable[[tuple[int, int]], None], count: int) -> None:
+    """Run `work((first, last))` over slices on all cores; the kernels release the interpreter."""
+    workers = os.cpu_count() or 1
+    cuts = np.linspace(0, count, 4 * workers + 1).astype(int)
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(work, pairwise(cuts)))
+
+
+def _rounded_down(a: NDArray[np.float64]) -> NDArray[np.float32]:
+    rounded = a.astype(np.float32)
+    return np.where(rounded > a, np.nextafter(rounded, np.float32(0)), rounded).astype(np.float32)
+
+
+def _key(mesh: Mesh) -> str:
+    h = hashlib.blake2b(source_hash().encode(), digest_size=16)
+    h.update(repr((REACH, EDGE, SMALLEST_EDGE, CELLS, MOST_BRICKS)).encode())
+    h.update(mesh.vertices.tobytes())
+    h.update(mesh.faces.tobytes())
+    return h.hexdigest()
+
+
+def _flat(arrays: kernels.Fields) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for name, value in zip(arrays._fields, arrays, strict=True):
+        if isinstance(value, Tree):
+            out |= {f"{name}.{k}": v for k, v in zip(value._fields, value, strict=True)}
+        else:
+            out[name] = value
+    return out
+
+
+def _digest(flat: dict[str, Any]) -> NDArray[np.uint8]:
+    h = hashlib.blake2b(digest_size=16)
+    for name in sorted(flat):
+        h.update(name.encode() + str((flat[name].dtype, flat[name].shape)).encode())
+        h.update(np.ascontiguousarray(flat[name]).tobytes())
+    return np.frombuffer(h.digest(), np.uint8)
+
+
+def _store(path: Path, arrays: kernels.Fields) -> None:
+    """Keep a field; a cache that cannot be written is no reason to fail."""
+    flat = _flat(arrays)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, suffix=".npz")
+        with os.fdopen(handle, "wb") as file:
+            np.savez(file, digest=_digest(flat), **flat)
+        os.replace(name, path)
+    except OSError:
+        return
+
+
+def _load(path: Path) -> kernels.Fields | None:
+    """A kept field, or None where there is none or its content does not match its digest."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            flat = {name: file[name] for name in file.files}
+    except (OSError, ValueError, EOFError, KeyError, SyntaxError, zipfile.BadZipFile):
+        return None
+    digest = flat.pop("digest", None)
+    if digest is None or not np.array_equal(digest, _digest(flat)):
+        return None
+    trees: dict[str, Any] = {n: Tree(*(flat.pop(f"{n}.{k}") for k in Tree._fields)) for n in ("tree", "solids")}
+    return kernels.Fields(**trees, **flat)
