@@ -12,7 +12,7 @@ from elbowroom.files.open import Opened
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.motion.clip import Clip
 
-LIMBS = ("left_arm", "right_arm", "left_leg", "right_leg", "spine", "neck", "left_hand", "right_hand", "eyes")
+LIMBS = ("left_arm", "right_arm", "left_leg", "right_leg", "spine", "neck", "left_fingers", "right_fingers", "eyes")
 
 
 def describe(opened: Opened) -> dict[str, Any]:
