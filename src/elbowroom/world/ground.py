@@ -20,9 +20,11 @@ _LEVEL = 0.996
 # A level with this share of the largest one's area is large enough to be the ground.
 _LARGE = 0.4
 
-# Square metres that a ground has at least, and the share of a scene's surface that may lie beneath it.
+# Square metres that a ground has at least; metres that a slab of it is thick at most; and the share of a scene's
+# surface that may lie deeper than that.
 _ROOM = 6.0
-_BENEATH = 0.1
+_THICK = 0.35
+_BENEATH = 0.01
 
 
 def above_floor(mesh: Mesh, floor: float | None) -> Mesh:
@@ -75,7 +77,8 @@ def estimate_scene_floor(static: Mapping[str, Mesh]) -> float:
     flat = np.concatenate([[0.0], np.cumsum(area * level)])
     end = np.searchsorted(height, height + MATCH, side="right")
     extent = flat[end] - flat[:-1]  # area of the level that begins at each triangle's height
-    ground = (extent >= max(_LARGE * extent.max(initial=0.0), _ROOM)) & (total[:-1] <= _BENEATH * total[-1])
+    beneath = total[np.searchsorted(height, height - _THICK)]
+    ground = (extent >= max(_LARGE * extent.max(initial=0.0), _ROOM)) & (beneath <= _BENEATH * total[-1])
     if not ground.any():
         return lowest
     begin = int(np.argmax(ground))
