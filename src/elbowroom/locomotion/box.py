@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -132,10 +133,9 @@ def _checked(character: Character, size: ArrayLike, seconds: float, fps: float) 
     missing = [f"{s}_{p}" for s in SIDES for p in parts if not body.has(f"{s}_{p}")]
     if missing:
         raise BadValue(f"{character.name} cannot hold a box: it has no {', '.join(missing)}.")
-    if box[0] > 1.3 * reach.arm_length(body):
-        raise BadValue(
-            f"a box {box[0]:.2f} m wide is too wide for {character.name}; {1.3 * reach.arm_length(body):.2f} m would do."
-        )
+    widest = 1.3 * reach.arm_length(body)
+    if box[0] > widest:
+        raise BadValue(f"a box {box[0]:.2f} m wide is too wide for {character.name}; {widest:.2f} m would do.")
     return body, box
 
 
@@ -163,7 +163,7 @@ def _made(
     body: Figure, box: Array, keys: list[tuple[float, Array]], seconds: float, fps: float, held: tuple[float, float],
     name: str,
 ) -> BoxClip:  # fmt: skip
-    times = np.arange(int(round(seconds * fps)) + 1) / fps
+    times = np.arange(round(seconds * fps) + 1) / fps
     places = _track(times, keys)
     taking = ease((times - held[0] + held[0]) / max(held[0], 1e-6)) if held[0] > 0 else np.ones(len(times))
     leaving = ease((times - held[1]) / max(seconds - held[1], 1e-6)) if held[1] < seconds else np.zeros(len(times))
@@ -227,7 +227,7 @@ def _hanging(body: Figure, chest: Array, turns: dict[str, Array], root: Array) -
 def _track(times: Array, keys: list[tuple[float, Array]]) -> Array:
     """Centre of the box (N, 3): still before the first and after the last key, smooth between."""
     out = np.tile(keys[0][1], (len(times), 1))
-    for (t0, a), (t1, b) in zip(keys[:-1], keys[1:], strict=True):
+    for (t0, a), (t1, b) in pairwise(keys):
         x = (times - t0) / max(t1 - t0, 1e-6)
         rising = b[2] > a[2]
         # up first and then in, out first and then down: clear of knees and table edges

@@ -59,7 +59,7 @@ def leftwards(heading: ArrayLike) -> Array:
 
 
 def arc(length: float, bend: float, before: float = 0.0) -> Curve:
-    """Arc of constant curvature (1/m, left positive) from the origin, facing -Y there, known from `before` metres behind."""
+    """Arc of constant curvature (1/m, left positive) from the origin, facing -Y; known from `before` metres behind."""
     s = np.linspace(-before, length, max(int((length + before) / _STEP), 4) + 1)
     h = bend * s
     if abs(bend) < 1e-9:
@@ -124,7 +124,10 @@ def steady(curve: Curve, times: Array, speed: Array) -> Course:
 
 
 def from_rest_to_rest(curve: Curve, speed: float, rate: float, stand: float) -> Course:
-    """From standing at the curve's start to standing at its end, slower in tight turns, `stand` seconds before and after."""
+    """From standing at the curve's start to standing at its end, slower in tight turns.
+
+    `stand` are the seconds before and after.
+    """
     n = max(int(curve.length / 0.01), 50)
     s = np.linspace(0.0, curve.length, n + 1)
     ds = s[1]

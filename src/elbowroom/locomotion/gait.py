@@ -178,14 +178,17 @@ def _upper_body(
         pose = replace(
             rest,
             flexion=rest.flexion + active * style.mix(np.radians(-3.0), np.radians(-14.0)) + forward,
-            abduction=rest.abduction + 0.7 * _positive(inside * bank) + active * style.mix(0.0, np.radians(11.0)) - 0.06 * forward,
+            abduction=rest.abduction
+            + 0.7 * _positive(inside * bank)
+            + active * style.mix(0.0, np.radians(11.0))
+            - 0.06 * forward,
             twist=rest.twist
             + active * style.mix(0.0, np.radians(-4.0))
-            + style.mix(0.25, 0.7) * _positive(forward) * active,
+            + style.mix(0.25, 0.45) * _positive(forward) * active,
             elbow=bent + size * style.elbow_swing * elbow + 0.02 * wave.signal(f"{side} elbow"),
             pronation=rest.pronation + active * style.mix(0.0, np.radians(-20.0)) + 0.02 * wave.signal(f"{side} turn"),
             wrist=rest.wrist + active * 0.10 * np.cos(swing - 1.1) + 0.02 * wave.signal(f"{side} wrist"),
-            curl=1.0,
+            curl=float(np.mean(style.mix(1.0, 2.0))),
         )
         turns |= upper.arm(figure, side, pose, chest, upper.upright(chest_yaw, roll=bank))
     return turns

@@ -1,16 +1,17 @@
 """Published figures of human walking and running, as tables over the gait cycle and relations with speed.
 
-Angles in degrees as printed, converted where they are used. The cycle starts at the foot's first contact.
+Angles in degrees, converted where they are used. The cycle starts at the foot's first contact. The walking knee is the
+published mean curve; the other curves are rounded to the shapes and ranges that the sources agree on.
 
 Sources
 - knee, walking: Schwartz, Rozumalski, Trost 2008, J Biomech 41:1639, free speed.
-- hip and ankle, walking: Winter 2009, Biomechanics and Motor Control of Human Movement, 4th ed., natural cadence;
-  ranges as in Perry and Burnfield 2010, Gait Analysis, 2nd ed.
+- hip and ankle, walking: after Winter 2009, Biomechanics and Motor Control of Human Movement, 4th ed., natural
+  cadence; ranges as in Perry and Burnfield 2010, Gait Analysis, 2nd ed.
 - hip and knee, running: Novacheck 1998, Gait and Posture 7:77; Fukuchi, Fukuchi, Duarte 2017, PeerJ 5:e3298.
 - change with speed: Schwartz 2008; Fukuchi, Fukuchi, Duarte 2018, PeerJ 6:e4640.
-- cadence against speed: Grieve and Gear 1966, Ergonomics 9:379 (cadence ~ speed^0.42 to 0.5); stance share: Murray 1967.
+- cadence against speed: Grieve and Gear 1966, Ergonomics 9:379 (a power of 0.42 to 0.5); stance share: Murray 1967.
 - pelvis: Murray 1967, Am J Phys Med 46:290; Saunders, Inman, Eberhart 1953; Perry and Burnfield 2010.
-- arms: Murray, Sepic, Barnard 1967, Phys Ther 47:272; Romkes and Bracht-Schweizer 2017, Gait and Posture 54:67.
+- arms: Murray, Sepic, Barnard 1967, Phys Ther 47:272; Perry and Burnfield 2010.
 - toe clearance: Winter 1992, Phys Ther 72:45 (mean 1.3 cm).
 
 Speeds are scaled to the reference leg by equal Froude number (Alexander 1989), so a child takes short quick steps.
@@ -29,11 +30,26 @@ from elbowroom.geometry.rotations import Array
 REFERENCE_LEG = 0.92  # hip joint to sole in metres, of the adults in the tables
 
 # 5 % steps from 0 to 95 % of the cycle
-WALK_HIP = (20, 19.5, 17, 13, 8.5, 4, -0.5, -4.5, -7.8, -10, -11, -9.5, -4.5, 3, 10.5, 16.5, 20.5, 22.5, 22.5, 21)  # fmt: skip
-WALK_KNEE = (5.5, 12.7, 18.9, 19.3, 16.9, 13.9, 10.8, 8.4, 6.8, 7.5, 11.6, 20.3, 34.1, 49.8, 59.4, 59.1, 50.8, 36.2, 19, 6)  # fmt: skip
-WALK_ANKLE = (0, -4.5, -2.2, 1.5, 4, 5.7, 7, 8.2, 9.3, 9.5, 6.3, -3, -16, -17.5, -9.5, -3.2, -0.6, 0.3, 0, 0.7)  # fmt: skip
-RUN_HIP = (30, 29.5, 26, 20, 12, 4, -4, -9, -10, -6, 3, 14, 26, 36, 43, 46, 45, 40, 35, 31)  # fmt: skip
-RUN_KNEE = (14, 25, 36, 42, 41, 35, 27, 20, 21, 32, 52, 73, 88, 95, 93, 82, 63, 41, 23, 13)  # fmt: skip
+WALK_HIP = (
+    20, 19.5, 17, 13, 8.5, 4, -0.5, -4.5, -7.8, -10,
+    -11, -9.5, -4.5, 3, 10.5, 16.5, 20.5, 22.5, 22.5, 21,
+)  # fmt: skip
+WALK_KNEE = (
+    5.5, 12.7, 18.9, 19.3, 16.9, 13.9, 10.8, 8.4, 6.8, 7.5,
+    11.6, 20.3, 34.1, 49.8, 59.4, 59.1, 50.8, 36.2, 19, 6,
+)  # fmt: skip
+WALK_ANKLE = (
+    0, -4.5, -2.2, 1.5, 4, 5.7, 7, 8.2, 9.3, 9.5,
+    6.3, -3, -16, -17.5, -9.5, -3.2, -0.6, 0.3, 0, 0.7,
+)  # fmt: skip
+RUN_HIP = (
+    30, 29.5, 26, 20, 12, 4, -4, -9, -10, -6,
+    3, 14, 26, 36, 43, 46, 45, 40, 35, 31,
+)  # fmt: skip
+RUN_KNEE = (
+    14, 25, 36, 42, 41, 35, 27, 20, 21, 32,
+    52, 73, 88, 95, 93, 82, 63, 41, 23, 13,
+)  # fmt: skip
 WALK_DUTY, RUN_DUTY = 0.62, 0.37  # share of stance in the cycle of the tables
 
 

@@ -16,7 +16,7 @@ from elbowroom.geometry.rotations import Array
 
 
 class Hinged(NamedTuple):
-    """World turn of the upper bone (N, 4), bend of the hinge (N,) in radians, and what the reach lacks (N,), metres."""
+    """World turn of the upper bone (N, 4), turn of the hinge from how the limb stands (N,), missing reach (N,), m."""
 
     upper: Array
     bend: Array
@@ -30,37 +30,36 @@ class Limb(NamedTuple):
     lower: Array
     axis: Array
 
-    def length(self, bend: ArrayLike) -> Array:
-        """Distance from root to end at a bend (radians, any shape)."""
-        constant, cosine, sine = self._terms
-        bend = np.asarray(bend, dtype=float)
-        return np.sqrt(constant + cosine * np.cos(bend) + sine * np.sin(bend))
+    def length(self, flexion: ArrayLike) -> Array:
+        """Distance from root to end at a flexion from straight (radians, any shape)."""
+        constant, size, _ = self._terms
+        return np.sqrt(constant + size * np.cos(np.asarray(flexion, dtype=float)))
 
-    def bend(self, distance: ArrayLike) -> Array:
-        """Bend at which the end is that far from the root; the nearest possible where none is."""
-        constant, cosine, sine = self._terms
-        size, lag = np.hypot(cosine, sine), np.arctan2(sine, cosine)
+    def flexion(self, distance: ArrayLike) -> Array:
+        """Flexion from straight at which the end is that far from the root; the nearest possible where none is."""
+        constant, size, _ = self._terms
         wanted = (np.asarray(distance, dtype=float) ** 2 - constant) / size
-        return np.arccos(np.clip(wanted, -1.0, 1.0)) + lag
+        return np.arccos(np.clip(wanted, -1.0, 1.0))
 
     @property
     def _terms(self) -> tuple[float, float, float]:
-        """Squared length = constant + cosine cos(bend) + sine sin(bend)."""
+        """Squared length = constant + size cos(flexion); the limb as it stands is bent by `-straight` already."""
         a, b, k = self.upper, self.lower, self.axis
         along = float(a @ k) * float(b @ k)
-        constant = float(a @ a + b @ b) + 2.0 * along
-        return constant, 2.0 * (float(a @ b) - along), 2.0 * float(a @ np.cross(k, b))
+        cosine, sine = 2.0 * (float(a @ b) - along), 2.0 * float(a @ np.cross(k, b))
+        return float(a @ a + b @ b) + 2.0 * along, float(np.hypot(cosine, sine)), float(np.arctan2(sine, cosine))
 
     def solve(self, reach: Array, axis: Array, least: float = 0.0) -> Hinged:
         """Turn the limb so that its end is at `reach` (N, 3) from its root and its hinge points along `axis` (N, 3).
 
-        `least` is the smallest bend (radians): a target beyond it is approached along the line to it.
+        `least` is the smallest flexion (radians): a target beyond it is approached along the line to it.
         """
         distance = np.linalg.norm(reach, axis=-1)
-        bend = np.maximum(self.bend(distance), least)
+        flexion = np.maximum(self.flexion(distance), least)
+        bend = flexion + self._terms[2]
         b = rot.rotate(rot.about(self.axis, bend), self.lower)
         upper = between(self.upper + b, np.broadcast_to(self.axis, reach.shape), reach, axis)
-        return Hinged(upper, bend, np.abs(distance - self.length(bend)))
+        return Hinged(upper, bend, np.abs(distance - self.length(flexion)))
 
 
 def between(line: Array, side: Array, new_line: Array, new_side: Array) -> Array:

@@ -168,7 +168,7 @@ def _knees(body: Figure, side: str, foot: Foot, hips: Array, p: Posture) -> Arra
     )  # fmt: skip
     aside = foot.ankle[:, 0] - body.at(f"{side}_thigh")[0]
     distance = np.sqrt((hips - foot.ankle[:, 2]) ** 2 + (p.back - foot.ankle[:, 1]) ** 2 + aside**2)
-    return np.maximum(limb.bend(np.minimum(distance, limb.length(np.radians(7.0)))), np.radians(6.0))
+    return np.maximum(limb.flexion(np.minimum(distance, limb.length(np.radians(7.0)))), np.radians(6.0))
 
 
 def arms_to(
@@ -179,7 +179,6 @@ def arms_to(
     fingers_down (N,): angle by which the fingers point down from straight ahead, radians.
     """
     out: dict[str, Array] = {}
-    n = len(root)
     high = _shrug(body, chest, root, grips)
     for side, sign in (("left", 1.0), ("right", -1.0)):
         drop = upper.collar_turn(body, side, upper.SHOULDER_DROP - high)

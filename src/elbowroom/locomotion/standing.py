@@ -27,7 +27,7 @@ def idle(character: Character, seconds: float = 8.0, fps: float = 60.0, *, seed:
     """Stand at the origin facing -Y, breathing, shifting weight now and then, arms hanging, gaze wandering a little."""
     check_time(seconds, fps)
     body = figure(character)
-    times = np.arange(int(round(seconds * fps)) + 1) / fps
+    times = np.arange(round(seconds * fps) + 1) / fps
     wave = Variation(times, seed)
     still = np.zeros(len(times))
     lean = holds(times, seed, "weight", _SHIFT_EVERY, 1.3)  # -1 on the right leg, 1 on the left
@@ -83,7 +83,10 @@ def planted(body: Figure, side: str, n: int, load: Array | float, wide: float = 
 def stand(
     body: Figure, feet: list[Foot], knees: list[Array], place: Array, pelvis: Array, fps: float
 ) -> tuple[dict[str, Array], Array]:
-    """Turns of pelvis and legs, and pelvis positions (N, 3), over planted feet; place (N, 2) of the pelvis on the floor."""
+    """Turns of pelvis and legs, and pelvis positions (N, 3), over planted feet.
+
+    place (N, 2): of the pelvis on the floor; knees: bend (N,) that each is to have, radians.
+    """
     n = len(place)
     limbs = legs_of(body)
     flat = np.concatenate([place, np.zeros((n, 1))], axis=-1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -39,7 +40,7 @@ def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, times: Array,
     """The foot with its swings filled in. outwards (N, 3): unit direction away from the other leg."""
     ankle, pitch, heading, toes = (x.copy() for x in (foot.ankle, foot.pitch, foot.heading, foot.toes))
     speed = np.broadcast_to(style.v, times.shape)
-    for a, b in zip(stances[:-1], stances[1:], strict=True):
+    for a, b in pairwise(stances):
         inside = (times > a.end) & (times < b.begin)
         if not inside.any():
             continue
@@ -134,7 +135,7 @@ def _table(u: Array, style: Style) -> Array:
 
 
 def _angles(reach: Array, heading: Array, limb: Limb) -> Array:
-    """Thigh forwards of the vertical, bend of the knee (radians), offset to the left (m), (N, 3), of ankles against hips."""
+    """Thigh forwards of the vertical, bend of the knee (radians), offset to the left (m): (N, 3), ankles from hips."""
     forward = np.sum(reach[:, :2] * facing(heading), axis=1)
     aside = np.sum(reach[:, :2] * leftwards(heading), axis=1)
     upper, lower = float(np.linalg.norm(limb.upper)), float(np.linalg.norm(limb.lower))

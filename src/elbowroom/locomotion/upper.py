@@ -57,7 +57,7 @@ def trunk(figure: Figure, pelvis: Array, chest: Array, head: Array) -> dict[str,
 
 
 def arm(figure: Figure, side: str, pose: ArmPose, chest: Array, hang: Array) -> dict[str, Array]:
-    """Turns of an arm that hangs from the chest: chest and hang are world turns (N, 4); the arm's zero hangs in `hang`."""
+    """Turns of an arm from world turns (N, 4) of the chest and of the upright in which the arm hangs."""
     x, y = np.eye(3)[:2]
     upper = rot.multiply(
         rot.multiply(rot.about(x, -pose.flexion), rot.about(y, np.pi / 2 - pose.abduction)), rot.about(x, pose.twist)

@@ -37,7 +37,7 @@ def walk(
     start: bool = False,
     stop: bool = False,
 ) -> Clip:
-    """Walk at `speed` (0.6 to 1.8 m/s) turning left by `turn` (degrees per second, -60 to 60) from the origin, facing -Y.
+    """Walk at `speed` (0.6 to 1.8 m/s) from the origin, facing -Y, turning left by `turn` (degrees/s, -60 to 60).
 
     With `start` the clip begins standing, with `stop` it ends so; the time for it is part of `seconds`.
     """
@@ -56,7 +56,7 @@ def run(
     *,
     seed: int = 0,
 ) -> Clip:
-    """Run at `speed` (2.2 to 4 m/s) turning left by `turn` (degrees per second, -60 to 60) from the origin, facing -Y."""
+    """Run at `speed` (2.2 to 4 m/s) from the origin, facing -Y, turning left by `turn` (degrees/s, -60 to 60)."""
     check("running speed", speed, 2.2, 4.0, "m/s")
     check("turn", turn, -60.0, 60.0, "degrees per second")
     check_time(seconds, fps)
@@ -160,7 +160,7 @@ def _made(
     steps = plan(course, gait, go, stop, first_phase=0.05)
     rate = 1.0 / (times[1] - times[0])
     turns, root = perform(body, course, steps, style, seed, rate)
-    wanted = first + np.arange(int(round((seconds - first) * fps)) + 1) / fps
+    wanted = first + np.arange(round((seconds - first) * fps) + 1) / fps
     frames = np.clip(np.round((wanted - times[0]) * rate).astype(int), 0, len(times) - 1)
     kept = {role: q[frames] if q.ndim == 2 else q for role, q in turns.items()}
     return body.clip(kept, root[frames], fps, name, clamped=body.but_legs)
@@ -172,7 +172,9 @@ def _half_width(body: Figure, style: Style, turning: float) -> Array:
     turning: fastest turn of the course, rad/s.
     """
     hips = abs(float(body.at("left_thigh")[0]))
-    return np.maximum(0.5 * body.scale * style.step_width, style.mix(0.53, 0.56) * hips) + _TURNING * body.scale * abs(turning)
+    return np.maximum(0.5 * body.scale * style.step_width, style.mix(0.53, 0.56) * hips) + _TURNING * body.scale * abs(
+        turning
+    )
 
 
 def _inner_rate(fps: float) -> float:
