@@ -25,7 +25,7 @@ def world_of(mesh: Mesh, at: object = (0.0, 0.0, 0.0), floor: float | None = Non
     skeleton = Skeleton(("root",), np.array([-1]), np.zeros((1, 3)))
     character = Character(name="ann", skeleton=skeleton, shapes=(shape,))
     clip = Clip(character, 30.0, np.array([at], dtype=float), np.tile(IDENTITY, (1, 1, 1)))
-    return World(floor=floor).with_character("ann", clip).with_static("thing", mesh)
+    return World({"ann": clip}, {"thing": mesh}, floor=floor)
 
 
 def flipped(mesh: Mesh, which: slice) -> Mesh:
@@ -115,8 +115,8 @@ def test_a_thin_plate_and_a_needle_are_hit() -> None:
 def test_vertices_that_are_not_finite_name_the_mesh(value: float) -> None:
     vertices = CUPBOARD.vertices.copy()
     vertices[2, 1] = value
-    with pytest.raises(BadValue, match="'thing'"):
-        ExactWorld(world_of(Mesh(vertices, CUPBOARD.faces)))
+    with pytest.raises(BadValue, match="'vase'"):
+        ExactWorld(World(static={"vase": Mesh(vertices, CUPBOARD.faces)}))
     unused = Mesh(np.concatenate([CUPBOARD.vertices, [[np.nan] * 3]]), CUPBOARD.faces)
     assert not ExactWorld(world_of(unused)).free(0.0)
     broken = Shape("arm", 0, "mesh", np.zeros(3), mesh=Mesh(vertices, CUPBOARD.faces))

@@ -37,18 +37,54 @@ def gaps(pairs: NDArray[np.int32], low: Array, high: Array, out: Array) -> None:
 
 
 @nb.njit(cache=True, nogil=True)
-def chunk_gaps(boxes: Array, T_chunk_part: Array, center: Array, half: Array, out: Array) -> None:
-    """Distances out (C,) from boxes (C, 2, 3) to the box center, half (3,) placed among them by a transform (4, 4)."""
-    c, h = np.zeros(3), np.zeros(3)
+def meet(low: Array, high: Array, a: int, b: int) -> bool:
+    """Whether boxes a and b of low, high (N, 3) overlap."""
+    apart = False
     for i in range(3):
-        c[i] = T_chunk_part[i, 3]
-        for j in range(3):
-            c[i] += T_chunk_part[i, j] * center[j]
-            h[i] += abs(T_chunk_part[i, j]) * half[j]
-    for n in range(len(boxes)):
-        total = 0.0
+        apart |= low[a, i] > high[b, i] or low[b, i] > high[a, i]
+    return not apart
+
+
+@nb.njit(cache=True, nogil=True)
+def relative(T: Array, a: int, b: int) -> Array:
+    """`T_b_a` (4, 4) of two rigid transforms of T (N, 4, 4)."""
+    out = np.zeros((4, 4))
+    for i in range(3):
+        for j in range(4):
+            for k in range(3):
+                step = T[a, k, j] - T[b, k, 3] if j == 3 else T[a, k, j]
+                out[i, j] += T[b, k, i] * step
+    out[3, 3] = 1.0
+    return out
+
+
+@nb.njit(cache=True, nogil=True)
+def close(ours: Array, theirs: Array, T_theirs_ours: Array, margin: float) -> tuple[Array, NDArray[np.int64]]:
+    """Gaps (K,) and numbers (K, 2) of boxes (C, 2, 3) of two sets that are no farther apart than a margin.
+
+    Each box of ours is taken as the box around it along the axes of theirs. Nearest first.
+    """
+    gaps = np.empty(len(ours) * len(theirs))
+    pairs = np.empty((len(gaps), 2), np.int64)
+    low, high = np.zeros(3), np.zeros(3)
+    count = 0
+    for m in range(len(ours)):
         for i in range(3):
-            d = max(c[i] - h[i] - boxes[n, 1, i], boxes[n, 0, i] - c[i] - h[i])
-            if d > 0.0:
-                total += d * d
-        out[n] = np.sqrt(total)
+            c = T_theirs_ours[i, 3]
+            h = 0.0
+            for j in range(3):
+                c += T_theirs_ours[i, j] * 0.5 * (ours[m, 0, j] + ours[m, 1, j])
+                h += abs(T_theirs_ours[i, j]) * 0.5 * (ours[m, 1, j] - ours[m, 0, j])
+            low[i], high[i] = c - h, c + h
+        for n in range(len(theirs)):
+            total = 0.0
+            for i in range(3):
+                d = max(low[i] - theirs[n, 1, i], theirs[n, 0, i] - high[i])
+                if d > 0.0:
+                    total += d * d
+            if total <= margin * margin:
+                gaps[count] = np.sqrt(total)
+                pairs[count, 0], pairs[count, 1] = m, n
+                count += 1
+    order = np.argsort(gaps[:count])
+    return gaps[:count][order], pairs[:count][order]

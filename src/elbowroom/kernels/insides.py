@@ -10,13 +10,18 @@ from elbowroom.kernels.triangles import DEPTH, nearest
 
 
 @nb.njit(cache=True, nogil=True)
-def contains(tree, points):
-    """Which points (N, 3) are inside of the closed surfaces of a tree, (N,) bool."""
+def contains_any(tree, T_solid_points, points):
+    """Whether one of points (N, 3), placed by a transform (4, 4), is inside of the closed surfaces of a tree."""
     nodes = np.zeros(DEPTH, np.int32)
-    out = np.zeros(len(points), np.bool_)
+    T = T_solid_points
     for n in range(len(points)):
-        out[n] = winding(tree, 0, points[n, 0], points[n, 1], points[n, 2], nodes) != 0
-    return out
+        x, y, z = points[n, 0], points[n, 1], points[n, 2]
+        u = T[0, 0] * x + T[0, 1] * y + T[0, 2] * z + T[0, 3]
+        v = T[1, 0] * x + T[1, 1] * y + T[1, 2] * z + T[1, 3]
+        w = T[2, 0] * x + T[2, 1] * y + T[2, 2] * z + T[2, 3]
+        if winding(tree, 0, u, v, w, nodes) != 0:
+            return True
+    return False
 
 
 @nb.njit(cache=True, nogil=True)

@@ -220,7 +220,7 @@ class ExactWorld:
     def _kin_overlaps(self) -> set[tuple[int, int]]:
         """Pairs of one body's parts, at most two joints apart, that overlap in the rest pose."""
         for name, (rows, joints, local) in self._bodies.items():
-            self.placed.T[rows] = self.world.body(name).skeleton.T_rest[joints] @ local
+            self.placed.T[rows] = self.world.body(name).T_rest[joints] @ local
         self.placed.moved(self._movers)
         return {(a, b) for a, b in kin_candidates(self.world, self.parts) if self.placed.surfaces_meet(a, b)}
 

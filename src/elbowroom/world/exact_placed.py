@@ -10,12 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.transforms import apply, inverse
+from elbowroom.geometry.transforms import apply
 from elbowroom.kernels import boxes
 from elbowroom.world.exact_forms import Form
 
 # Metres: Coal takes a distance of zero for the end of a search, so a search for overlap starts above it.
 TINY = 1e-6
+
+# Metres: as far as anything goes; its square is still a number.
+_FAR = 1e9
 
 # Triangles that overlap a convex form, looked at for the deepest in each chunk.
 _CONTACTS = 2048
@@ -139,16 +142,11 @@ class Placed:
         ours, theirs = self.forms[a].boxes, self.forms[b].boxes
         if len(ours) == len(theirs) == 1:
             return [(0.0, 0, 0)]
-        T_b_a = inverse(self.T[b]) @ self.T[a]
-        gaps = np.empty(len(theirs))
-        found = []
-        for i, box in enumerate(ours):
-            boxes.chunk_gaps(theirs, T_b_a, 0.5 * (box[0] + box[1]), 0.5 * (box[1] - box[0]), gaps)
-            found += [(float(gaps[j]), i, int(j)) for j in np.flatnonzero(gaps <= margin)]
-        return sorted(found)
+        gaps, numbers = boxes.close(ours, theirs, boxes.relative(self.T, a, b), min(margin, _FAR))
+        return [(gap, i, j) for gap, (i, j) in zip(gaps.tolist(), numbers.tolist(), strict=True)]
 
     def _boxes_meet(self, a: int, b: int) -> bool:
-        return bool(np.all(self.low[a] <= self.high[b]) and np.all(self.low[b] <= self.high[a]))
+        return bool(boxes.meet(self.low, self.high, a, b))
 
     def _pose(self, i: int) -> Any:
         pose = self._poses[i]
@@ -173,7 +171,7 @@ class Placed:
         solid = self.forms[b].solid
         if solid is None:
             return False
-        return bool(solid.contains(apply(inverse(self.T[b]) @ self.T[a], self.forms[a].seeds)).any())
+        return solid.contains_any(boxes.relative(self.T, a, b), self.forms[a].seeds)
 
     def _deepest(self, a: int, b: int, value: float, points: Array | None) -> tuple[float | None, Array | None]:
         """Minus the depth of two forms that overlap: of a convex one and a triangle, or of a point inside of a solid.
@@ -191,7 +189,7 @@ class Placed:
         for p, q, inner, outer in ((a, b, one, other), (b, a, other, one)):
             if outer.solid is None:
                 continue
-            probes = apply(inverse(self.T[q]) @ self.T[p], inner.probes)
+            probes = apply(boxes.relative(self.T, p, q), inner.probes)
             deep = outer.solid.depth(probes)
             i = int(np.argmax(deep))
             if deep[i] > 0.0 and deep[i] + inner.radius > depth:

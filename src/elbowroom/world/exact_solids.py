@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import insides
@@ -11,15 +10,14 @@ from elbowroom.kernels.triangles import tree_of
 
 
 class Solid:
-    """Closed surfaces given by their triangles (N, 3, 3), turned alike within each; bounds (2, 3)."""
+    """Closed surfaces given by their triangles (N, 3, 3), turned alike within each."""
 
     def __init__(self, triangles: Array) -> None:
-        self.bounds = np.stack([triangles.min(axis=(0, 1)), triangles.max(axis=(0, 1))])
         self._tree = tree_of(triangles)
 
-    def contains(self, points: Array) -> NDArray[np.bool_]:
-        """Whether points (N, 3) are inside, (N,)."""
-        return insides.contains(self._tree, np.ascontiguousarray(points))
+    def contains_any(self, T_solid_points: Array, points: Array) -> bool:
+        """Whether one of points (N, 3), placed by a transform (4, 4), is inside."""
+        return bool(insides.contains_any(self._tree, T_solid_points, points))
 
     def depth(self, points: Array) -> Array:
         """How far points (N, 3) are below the surface, metres (N,); 0 outside."""

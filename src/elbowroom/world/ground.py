@@ -46,7 +46,7 @@ def above_floor(mesh: Mesh, floor: float | None) -> Mesh:
     if not drop.any():
         return mesh
     kept, faces = np.unique(mesh.faces[~drop], return_inverse=True)
-    return Mesh(mesh.vertices[kept], faces.reshape(-1, 3), mesh.color)
+    return Mesh(mesh.vertices[kept], faces.reshape(-1, 3).astype(np.int32), mesh.color)
 
 
 def estimate_scene_floor(static: Mapping[str, Mesh]) -> float:

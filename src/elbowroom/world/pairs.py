@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.character.body import Character
+from elbowroom.character.body import Body
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.shapes import Shape
 from elbowroom.world.paths import Keyed, Still
@@ -110,13 +110,14 @@ def pairs_of(world: World, parts: tuple[Part, ...], kin_overlap: set[tuple[int, 
         wanted.append((a, b))
     index = np.array(wanted, dtype=np.int32).reshape(-1, 2)
     off: dict[int, tuple[tuple[float, float], ...]] = {}
+    holding = {(h.by, h.hand): _hand_joints(world.body(h.by), h.hand) for h in world.holds}
     for k, (a, b) in enumerate(wanted):
         if "thing" in (parts[a].kind, parts[b].kind) and "body" in (parts[a].kind, parts[b].kind):
             body, thing = (parts[a], parts[b]) if parts[a].kind == "body" else (parts[b], parts[a])
             held = tuple(
                 h.during
                 for h in world.holds
-                if h.object == thing.owner and h.by == body.owner and hand_of(body.role) == h.hand
+                if h.object == thing.owner and h.by == body.owner and body.joint in holding[h.by, h.hand]
             )
             if held:
                 off[k] = held
@@ -178,18 +179,23 @@ def _can_meet(p: Part, q: Part, moving: set[str]) -> bool:
     return (p.kind == "thing" and p.owner in moving) or (q.kind == "thing" and q.owner in moving)
 
 
-def _segment_roles(body: Character) -> list[str]:
+def _hand_joints(body: Body, hand: str) -> frozenset[int]:
+    """Joints of what takes things, its fingers included."""
+    return frozenset(body.subtree(body.hand(hand)[0]))
+
+
+def _segment_roles(body: Body) -> list[str]:
     """Role of each joint: its own, else that of the nearest joint above it that has one."""
     own = {joint: role for role, joint in body.roles.items()}
     roles: list[str] = []
-    for j, parent in enumerate(body.skeleton.parents):
+    for j, parent in enumerate(body.parents):
         roles.append(own.get(j, roles[parent] if parent >= 0 else ""))
     return roles
 
 
-def _steps_apart(body: Character) -> NDArray[np.int32]:
+def _steps_apart(body: Body) -> NDArray[np.int32]:
     """How many joints apart two joints are, (J, J); joints that carry no shape are no step of their own."""
-    parents = body.skeleton.parents
+    parents = body.parents
     carries = np.zeros(len(parents), dtype=bool)
     carries[[s.joint for s in body.shapes]] = True
     apart = np.zeros((len(parents), len(parents)), dtype=np.int32)
