@@ -174,7 +174,8 @@ def _made(
 
     busy = _busy(times, held, seconds)
     hanging = _hanging(body, chest, turns, root)
-    off = _OPEN * _opened(times, held, seconds)
+    open_ = _opened(times, held, seconds)
+    off = _OPEN * open_
     level = root[:, 2] + reach.shoulders(body)[0] * 0.6
     down = np.clip(1.3 * (level - places[:, 2]) / body.scale, np.radians(-50.0), np.radians(65.0))
     down = gaussian_filter1d(down, 0.1 * fps, mode="nearest")
@@ -183,10 +184,11 @@ def _made(
     for side, sign in zip(SIDES, (1.0, -1.0), strict=True):
         box_side = places + np.stack([sign * (half + off), 0 * off, 0 * off], axis=-1)
         # hands go out and forwards on their way, round thighs and box
-        round_about = np.stack([sign * 0.10 * body.scale + 0 * off, -0.06 * body.scale + 0 * off, 0 * off], axis=-1)
+        high = np.clip((places[:, 2] - _carried(body, box)[2]) / (0.6 * body.scale), 0.0, 1.0)
+        round_about = body.scale * np.stack([sign * 0.10 + 0 * off, -0.06 - 0.16 * high, 0 * off], axis=-1)
         on_the_way = (4.0 * busy * (1.0 - busy))[:, None] * round_about
         grips[side] = hanging.palms[side] + busy[:, None] * (box_side - hanging.palms[side]) + on_the_way
-    solved = reach.arms_to(body, chest, root, turns, grips, down)
+    solved = reach.arms_to(body, chest, root, turns, grips, down, open_)
     near = ease(3.0 * busy)  # beside the thigh the arm simply hangs
     for side in SIDES:
         for role, q in solved.items():

@@ -30,6 +30,7 @@ CROUCH = 0.62  # deepest lowering of the hips against the leg's length
 _RISE = 0.06  # metres of the reference leg
 _TRIALS = np.linspace(-1.0, 1.0, 121)
 _ELBOWS_OUT = 0.7  # tangent of the angle by which elbows leave the vertical
+_EASY, _TAPER = 0.93, 0.02  # share of the arm's length, and metres over which the reach tapers off before it
 _WRIST_ASIDE = np.radians(20.0)
 _WRIST_ROUNDS = 4
 _STANDING = 60  # index of 0 among the trials
@@ -172,11 +173,18 @@ def _knees(body: Figure, side: str, foot: Foot, hips: Array, p: Posture) -> Arra
 
 
 def arms_to(
-    body: Figure, chest: Array, root: Array, turns: dict[str, Array], grips: dict[str, Array], fingers_down: Array
+    body: Figure,
+    chest: Array,
+    root: Array,
+    turns: dict[str, Array],
+    grips: dict[str, Array],
+    fingers_down: Array,
+    free: Array,
 ) -> dict[str, Array]:
     """Turns of both arms whose palms are at `grips[side]` (N, 3), facing each other.
 
-    fingers_down (N,): angle by which the fingers point down from straight ahead, radians.
+    fingers_down (N,): angle by which the fingers point down from straight ahead, radians; free (N,): 1 where the hands
+    need not get there, 0 where they must.
     """
     out: dict[str, Array] = {}
     high = _shrug(body, chest, root, grips)
@@ -194,8 +202,13 @@ def arms_to(
         down = fingers_down
         for _ in range(_WRIST_ROUNDS):
             hand = hand_turn(side, down)
-            wrist = grips[side] - rot.rotate(hand, np.array([sign * along, 0.0, -off]))
-            solved = limb.solve(wrist - shoulder, axis, least=np.radians(3.0))
+            wrist = grips[side] - rot.rotate(hand, np.array([sign * along, 0.0, -off])) - shoulder
+            # A free hand on its way does not stretch the arm for what it cannot reach yet.
+            far = np.linalg.norm(wrist, axis=1)
+            over = (far - _EASY * limb.length(0.0)) / _TAPER
+            easy = far - _TAPER * np.logaddexp(0.0, over)
+            wrist = wrist * (1.0 + free * (easy / far - 1.0))[:, None]
+            solved = limb.solve(wrist, axis, least=np.radians(3.0))
             bent = rot.about(limb.axis, solved.bend)
             forearm = rot.multiply(solved.upper, bent)
             # the hand leaves the forearm's line only as far as a wrist goes sideways
