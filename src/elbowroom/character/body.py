@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.character.limits import JointLimit
-from elbowroom.character.skeleton import Skeleton
+from elbowroom.character.skeleton import Skeleton, subtree
 from elbowroom.character.skin import Skin
 from elbowroom.errors import UnknownName
 from elbowroom.geometry.mesh import frozen
@@ -17,7 +19,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
 
 ChainKind = Literal["arm", "leg", "spine", "neck", "fingers", "eyes", "6r", "numeric"]
-Base = Literal["walks", "wheels", "fixed"]
+Base = Literal["walks", "wheels", "fixed", "free"]
 
 
 @dataclass(frozen=True)
@@ -66,14 +68,19 @@ class Marker:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Body:
-    """What a person and a robot share: how it is named, which chains reach, what it hits things with, what it weighs."""
+class Body(ABC):
+    """What a person and a robot share: how it is named, which chains reach, what it hits things with, what it weighs.
+
+    Its joints are in parent-first order, joint 0 is the root. `transforms` places them, whatever kind they are.
+    """
 
     name: str
     chains: Mapping[str, Chain] = field(default_factory=dict)
     shapes: tuple[Shape, ...] = ()
     masses: Masses | None = None
     base: Base = "walks"
+    roles: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def chain(self, name: str) -> Chain:
         """A chain by name, e.g. 'right_arm'."""
@@ -81,6 +88,37 @@ class Body:
             return self.chains[name]
         except KeyError:
             raise UnknownName(f"limb of {self.name}", name, self.chains) from None
+
+    @property
+    @abstractmethod
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints, (J,)."""
+
+    @property
+    @abstractmethod
+    def parents(self) -> NDArray[np.int32]:
+        """Parent of each joint, (J,), -1 for the root."""
+
+    @property
+    @abstractmethod
+    def T_rest(self) -> Array:
+        """World transforms of all joints at rest, (J, 4, 4)."""
+
+    @abstractmethod
+    def transforms(self, root: ArrayLike, q: ArrayLike) -> Array:
+        """World transforms (N, J, 4, 4) of all joints for roots (N, 3) and what `Motion.sample` gives beside them."""
+
+    @abstractmethod
+    def frame(self, part: str) -> tuple[int, Array]:
+        """Joint and `T_joint_frame` (4, 4) of a named part: a segment's role, a link, a hand."""
+
+    @abstractmethod
+    def hand(self, hand: str) -> tuple[int, Array]:
+        """Joint and `T_joint_hand` (4, 4) of what takes things: 'left' or 'right' of a person, a robot's gripper."""
+
+    def subtree(self, joint: int) -> tuple[int, ...]:
+        """A joint and everything that hangs on it."""
+        return subtree(self.parents, joint)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -93,12 +131,10 @@ class Character(Body):
     """
 
     skeleton: Skeleton
-    roles: Mapping[str, int] = field(default_factory=dict)
     limits: tuple[JointLimit | None, ...] = ()
     skin: Skin | None = None
     markers: Mapping[str, Marker] = field(default_factory=dict)
     front: Array = field(default_factory=lambda: frozen([0.0, -1.0, 0.0]))
-    notes: tuple[str, ...] = ()
 
     @property
     def height(self) -> float:
@@ -115,6 +151,39 @@ class Character(Body):
             return self.roles[name]
         except KeyError:
             raise UnknownName(f"body part of {self.name}", name, self.roles) from None
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints, (J,)."""
+        return self.skeleton.names
+
+    @property
+    def parents(self) -> NDArray[np.int32]:
+        """Parent of each joint, (J,), -1 for the root."""
+        return self.skeleton.parents
+
+    @property
+    def T_rest(self) -> Array:
+        """World transforms of all joints in the rest pose, (J, 4, 4)."""
+        return self.skeleton.T_rest
+
+    def transforms(self, root: ArrayLike, q: ArrayLike) -> Array:
+        """World transforms (N, J, 4, 4) of all joints for roots (N, 3) and local rotations (N, J, 4)."""
+        return self.skeleton.forward(root, q)
+
+    def frame(self, part: str) -> tuple[int, Array]:
+        """Joint and `T_joint_frame` (4, 4) of a body part by role, 'left_foot', or of a joint by its own name."""
+        if part not in self.roles and part in self.skeleton.names:
+            return self.skeleton.index(part), np.eye(4)
+        return self.role(part), np.eye(4)
+
+    def hand(self, hand: str) -> tuple[int, Array]:
+        """Joint and `T_joint_hand` (4, 4) of the 'left' or 'right' hand; other parts carry too: 'head', 'chest'."""
+        if hand in ("left", "right"):
+            return self.role(f"{hand}_hand"), np.eye(4)
+        if hand not in self.roles:
+            raise UnknownName(f"hand of {self.name}", hand, ("left", "right", *self.roles))
+        return self.role(hand), np.eye(4)
 
     def with_(self, **changes: object) -> Character:
         """A copy with some fields replaced."""

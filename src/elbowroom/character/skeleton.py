@@ -89,11 +89,7 @@ class Skeleton:
 
     def subtree(self, joint: int) -> tuple[int, ...]:
         """A joint and everything that hangs on it."""
-        inside = np.zeros(len(self), dtype=bool)
-        inside[joint] = True
-        for j in range(joint + 1, len(self)):
-            inside[j] = self.parents[j] >= 0 and inside[self.parents[j]]
-        return tuple(int(j) for j in np.flatnonzero(inside))
+        return subtree(self.parents, joint)
 
     @cached_property
     def rest_pose(self) -> Pose:
@@ -116,9 +112,7 @@ class Skeleton:
         if out is None:
             out = np.zeros((*q.shape[:-1], 4, 4))
         n, j = (1 if q.ndim == 2 else len(q)), len(self)
-        pose_kernels.forward(
-            self.parents, self.offsets, p.reshape(n, 3), q.reshape(n, j, 4), out.reshape(n, j, 4, 4)
-        )
+        pose_kernels.forward(self.parents, self.offsets, p.reshape(n, 3), q.reshape(n, j, 4), out.reshape(n, j, 4, 4))
         return out
 
     def orientations(self, rotations: ArrayLike) -> Array:
@@ -140,6 +134,15 @@ class Skeleton:
     def at(self, pose: Pose) -> Array:
         """World transforms of all joints in a pose, (J, 4, 4)."""
         return self.forward(pose.root, pose.rotations)
+
+
+def subtree(parents: NDArray[np.int32], joint: int) -> tuple[int, ...]:
+    """A joint and everything that hangs on it, in a parent-first tree (J,)."""
+    inside = np.zeros(len(parents), dtype=bool)
+    inside[joint] = True
+    for j in range(joint + 1, len(parents)):
+        inside[j] = parents[j] >= 0 and inside[parents[j]]
+    return tuple(int(j) for j in np.flatnonzero(inside))
 
 
 def parent_first(names: Sequence[str], parents: Sequence[int]) -> list[int]:

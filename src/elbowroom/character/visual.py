@@ -6,12 +6,12 @@ from typing import Literal
 
 import numpy as np
 
-from elbowroom.character.body import Character
-from elbowroom.character.skeleton import Skeleton
+from elbowroom.character.body import Body, Character
 from elbowroom.character.skin import Skin
 from elbowroom.errors import BadValue
 from elbowroom.geometry.mesh import Color, Mesh
 from elbowroom.geometry.tessellate import capsule_mesh, octahedron, shape_mesh
+from elbowroom.geometry.transforms import inverse
 
 Show = Literal["skin", "shapes", "bones"]
 SHOWS: tuple[Show, ...] = ("skin", "shapes", "bones")
@@ -20,35 +20,38 @@ SHAPE_COLOR: Color = (0.36, 0.46, 0.58)
 BONE_COLOR: Color = (0.74, 0.56, 0.30)
 
 
-def visible(character: Character, show: Show = "skin") -> Skin:
-    """The mesh that shows a character: as asked where it has that, else its shapes, else its bones."""
+def visible(body: Body, show: Show = "skin") -> Skin:
+    """The mesh that shows a body: as asked where it has that, else its shapes, else its bones."""
     if show not in SHOWS:
         raise BadValue(f"a character shows 'skin', 'shapes' or 'bones', not '{show}'.")
-    if show == "skin" and character.skin is not None and len(character.skin.faces):
-        return character.skin
-    if show != "bones" and character.shapes:
-        return shapes_skin(character)
-    return bones_skin(character.skeleton)
+    skin = body.skin if isinstance(body, Character) else None
+    if show == "skin" and skin is not None and len(skin.faces):
+        return skin
+    if show != "bones" and body.shapes:
+        return shapes_skin(body)
+    return bones_skin(body)
 
 
-def shapes_skin(character: Character, color: Color = SHAPE_COLOR) -> Skin:
+def shapes_skin(body: Body, color: Color = SHAPE_COLOR) -> Skin:
     """Collision shapes as a mesh that is bound rigidly, each part to its joint."""
-    parts = [(shape.joint, shape_mesh(shape)) for shape in character.shapes]
-    return _rigid_skin(parts, len(character.skeleton), color)
+    parts = [(shape.joint, shape_mesh(shape)) for shape in body.shapes]
+    return _rigid_skin(parts, len(body.parents), color)
 
 
-def bones_skin(skeleton: Skeleton, color: Color = BONE_COLOR) -> Skin:
-    """Bones as octahedra from each joint to its children, with a small ball at every joint."""
-    length = np.linalg.norm(skeleton.offsets, axis=1)
-    length[0] = 0.0
+def bones_skin(body: Body, color: Color = BONE_COLOR) -> Skin:
+    """Bones as octahedra from each joint to its children as they rest, with a small ball at every joint."""
+    parents, T = body.parents, body.T_rest
+    offsets = np.zeros((len(parents), 3))
+    offsets[1:] = (inverse(T[parents[1:]]) @ T[1:])[:, :3, 3]
+    length = np.linalg.norm(offsets, axis=1)
     reach = float(np.sum(length) / max(1, np.count_nonzero(length)))
     parts: list[tuple[int, Mesh]] = []
-    for j, parent in enumerate(skeleton.parents):
+    for j, parent in enumerate(parents):
         width = float(np.clip(0.18 * length[j], 0.04 * reach, 0.6 * reach)) if length[j] > 0 else 0.1 * reach
         parts.append((j, capsule_mesh(max(0.28 * width, 1e-3), 0.0, segments=8)))
         if parent >= 0 and length[j] > 1e-6:
-            parts.append((int(parent), octahedron(np.zeros(3), skeleton.offsets[j], width)))
-    return _rigid_skin(parts, len(skeleton), color)
+            parts.append((int(parent), octahedron(np.zeros(3), offsets[j], width)))
+    return _rigid_skin(parts, len(parents), color)
 
 
 def _rigid_skin(parts: list[tuple[int, Mesh]], joints: int, color: Color) -> Skin:

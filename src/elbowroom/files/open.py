@@ -10,7 +10,7 @@ from elbowroom.character.body import Character
 from elbowroom.errors import BadFile, BadValue, UnknownName
 from elbowroom.files.c3d import Markers
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.motion.clip import Clip
+from elbowroom.motion.clip import Clip, still_clip
 from elbowroom.world.world import World
 
 # No real clip, rig or scene comes near this; a larger file is a mistake that would fill the memory.
@@ -79,12 +79,6 @@ CLIP_FORMATS = "give a .bvh, .amc, .glb or .npz file"
 SUFFIXES = ".bvh, .asf, .amc, .c3d, .glb, .gltf, .npz, .obj, .stl, .ply"
 
 
-def still_clip(character: Character) -> Clip:
-    """The rest pose as a clip of one frame."""
-    skeleton = character.skeleton
-    return Clip(character, 30.0, skeleton.offsets[:1], skeleton.rest[None], name="rest")
-
-
 def open_file(path: str | Path, told: Told | None = None) -> Opened:
     """Read a file of any known kind; raises `BadFile` with one sentence where that fails."""
     path = Path(path)
@@ -94,9 +88,7 @@ def open_file(path: str | Path, told: Told | None = None) -> Opened:
     if not path.exists():
         raise BadFile(path, "does not exist")
     if reader is None:
-        raise BadFile(
-            path, f"has a suffix that is not known: '{path.suffix}'", would_do=f"these are: {SUFFIXES}"
-        )
+        raise BadFile(path, f"has a suffix that is not known: '{path.suffix}'", would_do=f"these are: {SUFFIXES}")
     size = path.stat().st_size
     if size == 0:
         raise BadFile(path, "is empty")
@@ -146,10 +138,7 @@ def _glb(path: Path, told: Told) -> Opened:
 
     glb = read_glb(path, units=told.units, up=told.up)
     notes = (*glb.notes, *(n for c in glb.characters.values() for n in c.notes))
-    clips = {
-        name: clip.with_(fps=told.fps) if told.fps and len(clip) > 1 else clip
-        for name, clip in glb.clips.items()
-    }
+    clips = {name: clip.with_(fps=told.fps) if told.fps and len(clip) > 1 else clip for name, clip in glb.clips.items()}
     return Opened(path, "glTF", glb.characters, clips, glb.meshes, notes=notes)
 
 

@@ -20,6 +20,15 @@ def transform(position: ArrayLike, quaternion: ArrayLike = (1.0, 0.0, 0.0, 0.0))
     return out
 
 
+def placing(
+    at: ArrayLike = (0.0, 0.0, 0.0), quaternion: ArrayLike = (1.0, 0.0, 0.0, 0.0), scale: ArrayLike = 1.0
+) -> Array:
+    """Affine transform (4, 4) that scales by a number or (3,), then turns, then moves to `at` (3,)."""
+    out = transform(at, quaternion)
+    out[:3, :3] *= np.asarray(scale, dtype=float)
+    return out
+
+
 def inverse(T: ArrayLike) -> Array:
     """Inverse of rigid transforms (..., 4, 4)."""
     T = np.asarray(T, dtype=float)

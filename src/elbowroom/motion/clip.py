@@ -30,7 +30,7 @@ class Motion(Protocol):
     def __call__(self, t: float) -> Pose: ...
 
     def sample(self, times: ArrayLike) -> tuple[Array, Array]:
-        """Roots (N, 3) and rotations (N, J, 4) at times (N,)."""
+        """Roots (N, 3) and what else places the body at times (N,): rotations (N, J, 4) of a person."""
         ...
 
 
@@ -135,3 +135,9 @@ class Clip:
     def with_(self, **changes: object) -> Clip:
         """A copy with some fields replaced."""
         return replace(self, **changes)  # type: ignore[arg-type]
+
+
+def still_clip(character: Character) -> Clip:
+    """The rest pose as a clip of one frame."""
+    skeleton = character.skeleton
+    return Clip(character, 30.0, skeleton.offsets[:1], skeleton.rest[None], name="rest")

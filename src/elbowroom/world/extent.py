@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from elbowroom.character.body import Character
-from elbowroom.geometry.rotations import Array, conjugate, multiply, rotate
+from elbowroom.character.body import Body, Character
+from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.tessellate import shape_mesh
 from elbowroom.geometry.transforms import apply
 from elbowroom.motion.clip import Motion
@@ -27,10 +27,8 @@ def frame_times(span: tuple[float, float], fps: float) -> Array:
 
 
 def joint_transforms(motion: Motion, times: ArrayLike) -> Array:
-    """World transforms of a character's joints, (T, J, 4, 4)."""
-    body = motion.body
-    assert isinstance(body, Character)
-    return body.skeleton.forward(*motion.sample(np.atleast_1d(np.asarray(times, dtype=float))))
+    """World transforms of a body's joints, (T, J, 4, 4)."""
+    return motion.body.transforms(*motion.sample(np.atleast_1d(np.asarray(times, dtype=float))))
 
 
 def action(world: World, times: ArrayLike) -> Array:
@@ -58,21 +56,19 @@ def stage(world: World, points: Array) -> Array:
 
 
 def body_points(motion: Motion, times: ArrayLike) -> Array:
-    """Points (T, N, 3) on the outside of a character at those times."""
-    body = motion.body
-    assert isinstance(body, Character)
-    joints, local = outline(body)
+    """Points (T, N, 3) on the outside of a body at those times."""
+    joints, local = outline(motion.body)
     T = joint_transforms(motion, times)[:, joints]
     return np.einsum("tnij,nj->tni", T[..., :3, :3], local) + T[..., :3, 3]
 
 
-def outline(character: Character) -> tuple[NDArray[np.int32], Array]:
+def outline(body: Body) -> tuple[NDArray[np.int32], Array]:
     """Joints (N,) and points (N, 3) in their frames that stand for the outside of a body.
 
     Of skin the vertices furthest out in 14 directions of each joint's frame, of shapes the corners of their
     boxes, and around bare joints as much as flesh would take.
     """
-    skeleton, skin = character.skeleton, character.skin
+    skin = body.skin if isinstance(body, Character) else None
     if skin is not None and len(skin.vertices):
         owner = skin.owner
         local = apply(skin.inverse_bind[owner], skin.vertices[:, None, :])[:, 0]
@@ -84,14 +80,13 @@ def outline(character: Character) -> tuple[NDArray[np.int32], Array]:
             picks.append(members[np.concatenate([along.argmin(axis=0), along.argmax(axis=0)])])
         chosen = np.unique(np.concatenate(picks))
         return owner[chosen], local[chosen]
-    if character.shapes:
-        corners = [box_corners(shape_mesh(shape, segments=8).bounds) for shape in character.shapes]
-        return np.repeat([shape.joint for shape in character.shapes], 8).astype(np.int32), np.concatenate(
-            corners
-        )
-    extent = np.ptp(skeleton.T_rest[:, :3, 3], axis=0)
+    if body.shapes:
+        corners = [box_corners(shape_mesh(shape, segments=8).bounds) for shape in body.shapes]
+        return np.repeat([shape.joint for shape in body.shapes], 8).astype(np.int32), np.concatenate(corners)
+    joints = len(body.parents)
+    extent = np.ptp(body.T_rest[:, :3, 3], axis=0)
     reach = _FLESH * float(extent.max()) * np.concatenate([np.eye(3), -np.eye(3)])
-    return np.repeat(np.arange(len(skeleton), dtype=np.int32), 6), np.tile(reach, (len(skeleton), 1))
+    return np.repeat(np.arange(joints, dtype=np.int32), 6), np.tile(reach, (joints, 1))
 
 
 def box_corners(bounds: Array) -> Array:
@@ -101,12 +96,11 @@ def box_corners(bounds: Array) -> Array:
 
 
 def facing(motion: Motion, times: ArrayLike) -> Array:
-    """Horizontal direction (3,) faced on average; at the middle time where a character turns right round."""
+    """Horizontal direction (3,) faced on average; at the middle time where a body turns right round."""
     body = motion.body
-    assert isinstance(body, Character)
-    _, q = motion.sample(np.atleast_1d(np.asarray(times, dtype=float)))
-    turned = multiply(q[:, 0], conjugate(body.skeleton.rest[0]))
-    fronts = rotate(turned, body.front) * [1.0, 1.0, 0.0]
+    T = joint_transforms(motion, times)[:, 0, :3, :3]
+    front = body.front if isinstance(body, Character) else np.array([1.0, 0.0, 0.0])  # robots look along x
+    fronts = (T @ body.T_rest[0, :3, :3].T @ front) * [1.0, 1.0, 0.0]
     for direction in (fronts.mean(axis=0), fronts[len(fronts) // 2]):
         length = float(np.linalg.norm(direction))
         if length > 0.3:

@@ -1,4 +1,8 @@
-"""Places as functions of time: where a rigid thing is, for any second."""
+"""Places and states as functions of time: where a rigid thing is, how far a drawer is open, for any second.
+
+Any callable from seconds to `T_world_object` (4, 4) is a path. One that also has `sample(times) -> (N, 4, 4)` is
+asked for many times at once, which is much quicker for those that need a whole body posed.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
@@ -28,6 +32,10 @@ class Still:
 
     def __call__(self, t: float) -> Array:
         return self.T
+
+    def sample(self, times: ArrayLike) -> Array:
+        """The place at many times, (N, 4, 4)."""
+        return np.tile(self.T, (len(np.atleast_1d(np.asarray(times))), 1, 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,16 +69,65 @@ class Keyed:
         return Keyed(np.asarray(times), np.asarray(positions), np.tile(rot.IDENTITY, (count, 1)))
 
     def __call__(self, t: float) -> Array:
-        k = int(np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, max(len(self.times) - 2, 0)))
-        after = min(k + 1, len(self.times) - 1)
-        width = self.times[after] - self.times[k]
-        s = float(np.clip((t - self.times[k]) / width, 0.0, 1.0)) if width > 0 else 0.0
-        position = self.positions[k] + s * (self.positions[after] - self.positions[k])
-        return transform(position, rot.slerp(self.quaternions[k], self.quaternions[after], np.array(s)))
+        return np.asarray(self.sample([t])[0])
+
+    def sample(self, times: ArrayLike) -> Array:
+        """Places at many times, (N, 4, 4)."""
+        k, after, s = _between(self.times, times)
+        position = self.positions[k] + s[:, None] * (self.positions[after] - self.positions[k])
+        return transform(position, rot.slerp(self.quaternions[k], self.quaternions[after], s))
+
+
+@dataclass(frozen=True, eq=False)
+class KeyedState:
+    """One number at given times, such as how far a door is open: lerped in between, held at the ends.
+
+    times (K,) rising, values (K,).
+    """
+
+    times: Array
+    values: Array
+
+    def __post_init__(self) -> None:
+        times, values = frozen(self.times).reshape(-1), frozen(self.values).reshape(-1)
+        if not len(times) == len(values) > 0:
+            raise BadValue("a state needs as many values as times, and at least one.")
+        if not (np.all(np.isfinite(times)) and np.all(np.isfinite(values))):
+            raise BadValue("a state has values that are not finite.")
+        if np.any(np.diff(times) <= 0):
+            raise BadValue("the times of a state must rise.")
+        object.__setattr__(self, "times", times)
+        object.__setattr__(self, "values", values)
+
+    def __call__(self, t: float) -> float:
+        return float(np.interp(t, self.times, self.values))
+
+    def sample(self, times: ArrayLike) -> Array:
+        """States at many times, (N,)."""
+        return np.interp(np.atleast_1d(np.asarray(times, dtype=float)), self.times, self.values)
 
 
 def places(path: Path, times: ArrayLike) -> Array:
     """A path at many times, (N, 4, 4)."""
-    return np.stack(
-        [np.asarray(path(float(t)), dtype=float) for t in np.atleast_1d(np.asarray(times, dtype=float))]
-    )
+    times = np.atleast_1d(np.asarray(times, dtype=float))
+    if hasattr(path, "sample"):
+        return np.asarray(path.sample(times), dtype=float).reshape(-1, 4, 4)
+    return np.array([np.asarray(path(float(t)), dtype=float) for t in times]).reshape(-1, 4, 4)
+
+
+def states(state: Callable[[float], float], times: ArrayLike) -> Array:
+    """A state at many times, (N,)."""
+    times = np.atleast_1d(np.asarray(times, dtype=float))
+    if hasattr(state, "sample"):
+        return np.asarray(state.sample(times), dtype=float).reshape(-1)
+    return np.array([float(state(float(t))) for t in times])
+
+
+def _between(keys: Array, times: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
+    """Keys before and after each time, and how far it is from one to the other, 0 to 1."""
+    t = np.atleast_1d(np.asarray(times, dtype=float))
+    k = np.clip(np.searchsorted(keys, t, side="right") - 1, 0, max(len(keys) - 2, 0))
+    after = np.minimum(k + 1, len(keys) - 1)
+    width = keys[after] - keys[k]
+    s = np.clip((t - keys[k]) / np.where(width > 0, width, 1.0), 0.0, 1.0) * (width > 0)
+    return k, after, s

@@ -1,4 +1,4 @@
-"""Things that are neither people nor walls: objects that move, fixtures that open, and holds that join them to hands."""
+"""Things that are neither people nor walls: objects that move, fixtures that open, holds that join them to hands."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import Mesh, frozen
 from elbowroom.geometry.rotations import Array, about, normalize
 from elbowroom.geometry.transforms import transform
-from elbowroom.world.paths import Path
+from elbowroom.world.paths import KeyedState, Path, states
 
 Freedom = Literal["free", "level", "joint"]
 
@@ -30,6 +31,14 @@ class Thing:
     mass: float | None = None
     frames: Mapping[str, Array] = field(default_factory=dict)
     freedom: Freedom = "free"
+
+    def __post_init__(self) -> None:
+        if self.mass is not None and not (np.isfinite(self.mass) and self.mass >= 0.0):
+            raise BadValue(f"the mass of a thing is zero or more kilograms, not {self.mass}.")
+        if self.freedom not in ("free", "level", "joint"):
+            raise BadValue(f"the freedom of a thing is 'free', 'level' or 'joint', not '{self.freedom}'.")
+        frames = {name: frozen(T).reshape(4, 4) for name, T in self.frames.items()}
+        object.__setattr__(self, "frames", frames)
 
     def frame(self, name: str) -> Array:
         """A named place on the thing, `T_object_frame` (4, 4)."""
@@ -57,20 +66,38 @@ class Joint:
         if not np.all(np.isfinite(axis)) or abs(float(np.linalg.norm(axis)) - 1.0) > 1e-6:
             raise BadValue(f"the axis of a joint needs a length, not {np.asarray(self.axis).tolist()}.")
         if not (np.isfinite(low) and np.isfinite(high) and low <= high):
-            raise BadValue(
-                f"the range of a joint goes from a lower to a higher number, not from {low} to {high}."
-            )
+            raise BadValue(f"the range of a joint goes from a lower to a higher number, not from {low} to {high}.")
         object.__setattr__(self, "axis", frozen(axis))
         object.__setattr__(self, "origin", frozen(self.origin))
 
     def moved(self, state: float) -> Array:
         """`T_closed_part` (4, 4): where the part is for a state, as seen from where it is at state 0."""
-        value = float(np.clip(state, *self.range))
+        return self.moved_many(np.array([state]))[0]
+
+    def moved_many(self, states: Array) -> Array:
+        """`moved` for states (N,), (N, 4, 4)."""
+        values = np.clip(states, *self.range)
         if self.kind == "slides":
-            return transform(value * self.axis)
-        turn = transform([0.0, 0.0, 0.0], about(self.axis, np.array(value)))
-        turn[:3, 3] = self.origin - turn[:3, :3] @ self.origin
+            return transform(values[:, None] * self.axis)
+        turn = transform(np.zeros(3), about(self.axis, values))
+        turn[:, :3, 3] = self.origin - turn[:, :3, :3] @ self.origin
         return turn
+
+
+@dataclass(frozen=True, eq=False)
+class _OnJoint:
+    """Path of a part that a joint guides."""
+
+    T_world_closed: Array
+    joint: Joint
+    state: Callable[[float], float]
+
+    def __call__(self, t: float) -> Array:
+        return self.T_world_closed @ self.joint.moved(self.state(t))
+
+    def sample(self, times: ArrayLike) -> Array:
+        """Places at many times, (N, 4, 4)."""
+        return self.T_world_closed @ self.joint.moved_many(states(self.state, times))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -89,22 +116,23 @@ class Fixture(Thing):
     def at(
         mesh: Mesh,
         joint: Joint,
-        T_world_closed: Array,
-        state: Callable[[float], float],
+        T_world_closed: ArrayLike,
+        state: Callable[[float], float] | float = 0.0,
         frames: Mapping[str, Array] | None = None,
+        mass: float | None = None,
     ) -> Fixture:
-        """A fixture whose path is made from its joint and its state."""
-
-        def path(t: float) -> Array:
-            return np.asarray(T_world_closed) @ joint.moved(state(t))
-
+        """A fixture whose path is made from its joint and its state: a function of time, or a number that stays."""
+        if not callable(state):
+            state = KeyedState(np.zeros(1), np.array([state]))
+        T = frozen(T_world_closed).reshape(4, 4)
         return Fixture(
             mesh=mesh,
-            path=path,
+            path=_OnJoint(T, joint, state),
             frames=frames or {},
+            mass=mass,
             freedom="joint",
             joint=joint,
-            T_world_closed=frozen(T_world_closed),
+            T_world_closed=T,
             state=state,
         )
 
@@ -113,20 +141,19 @@ class Fixture(Thing):
 class Hold:
     """An object fixed to a hand over an interval of seconds.
 
-    `T_hand_object` (4, 4) is the object in the frame of the hand's joint; None means as it lies when the hold begins.
+    `hand` is 'left' or 'right' of a person, or names a robot's gripper (a limb or a link). `T_hand_object` (4, 4) is
+    the object in the frame of the hand's joint; None means as it lies when the hold begins.
     """
 
     object: str
     by: str
-    hand: Literal["left", "right"]
+    hand: str
     during: tuple[float, float]
     T_hand_object: Array | None = None
 
     def __post_init__(self) -> None:
         begin, end = self.during
         if not begin < end:
-            raise BadValue(
-                f"'{self.object}' is held from an earlier to a later time, not from {begin} s to {end} s."
-            )
-        if self.hand not in ("left", "right"):
-            raise BadValue(f"a hand is left or right, not '{self.hand}'.")
+            raise BadValue(f"'{self.object}' is held from an earlier to a later time, not from {begin} s to {end} s.")
+        if self.T_hand_object is not None:
+            object.__setattr__(self, "T_hand_object", frozen(self.T_hand_object).reshape(4, 4))

@@ -9,15 +9,17 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from elbowroom.character.body import Character
+from elbowroom.character.body import Body, Character
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.transforms import inverse
-from elbowroom.motion.clip import Motion
+from elbowroom.geometry.transforms import placing, transform
+from elbowroom.motion.clip import Clip, Motion, still_clip
+from elbowroom.motion.retarget import retarget
+from elbowroom.world.carried import Carried, hands
 from elbowroom.world.contacts import Contact
-from elbowroom.world.paths import Path
-from elbowroom.world.things import Fixture, Hold, Thing
+from elbowroom.world.paths import Keyed, KeyedState, Path, Still, places
+from elbowroom.world.things import Fixture, Freedom, Hold, Thing
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +32,28 @@ class Snapshot:
 
 
 @dataclass(frozen=True, eq=False)
+class Record:
+    """Where everything is at many times (N,): joints of each character (N, J, 4, 4), each thing (N, 4, 4)."""
+
+    times: Array
+    joints: Mapping[str, Array]
+    things: Mapping[str, Array]
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def __getitem__(self, k: int) -> Snapshot:
+        joints = {name: T[k] for name, T in self.joints.items()}
+        return Snapshot(float(self.times[k]), joints, {name: T[k] for name, T in self.things.items()})
+
+
+@dataclass(frozen=True, eq=False)
 class World:
     """Everything that exists. `with_…()` gives a new world; nothing is changed in place.
 
     `objects` are things as they would move by themselves; `things` has them where hands take them. `floor` is the
-    height of the ground in metres, or None where there is none.
+    height of the ground in metres, or None where there is none. `notes` are sentences on what was assumed of the files
+    that it was read from.
     """
 
     characters: Mapping[str, Motion] = field(default_factory=dict)
@@ -43,11 +62,17 @@ class World:
     floor: float | None = 0.0
     holds: tuple[Hold, ...] = ()
     contacts: tuple[Contact, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def span(self) -> tuple[float, float]:
-        """From the earliest start to the latest end of all motions, seconds; (0, 0) without any."""
-        spans = [m.span for m in self.characters.values()]
+        """From the earliest start to the latest end of all motions, seconds.
+
+        Without characters it is that of all keyed paths and states, and (0, 0) where nothing moves.
+        """
+        spans = [m.span for m in self.characters.values()] or [
+            (float(keys[0]), float(keys[-1])) for o in self.objects.values() if (keys := _keys(o)) is not None
+        ]
         return (min(s[0] for s in spans), max(s[1] for s in spans)) if spans else (0.0, 0.0)
 
     @property
@@ -60,11 +85,10 @@ class World:
     def things(self) -> Mapping[str, Thing]:
         """All objects and fixtures, with paths that follow the hands that hold them."""
         held = {
-            name: sorted((h for h in self.holds if h.object == name), key=lambda h: h.during)
-            for name in self.objects
+            name: sorted((h for h in self.holds if h.object == name), key=lambda h: h.during) for name in self.objects
         }
         return {
-            name: replace(thing, path=_Carried(thing.path, tuple(held[name]), self)) if held[name] else thing
+            name: replace(thing, path=Carried(thing.path, tuple(held[name]), self.characters)) if held[name] else thing
             for name, thing in self.objects.items()
         }
 
@@ -74,54 +98,101 @@ class World:
             raise UnknownName("character", name, self.characters)
         return self.characters[name]
 
-    def body(self, name: str) -> Character:
-        """The character of that name."""
-        body = self.motion(name).body
-        assert isinstance(body, Character)
-        return body
+    def body(self, name: str) -> Body:
+        """The body of the character of that name, a person's or a robot's."""
+        return self.motion(name).body
 
     def at(self, t: float) -> Snapshot:
         """Where everything is at a time in seconds."""
-        joints = {}
-        for name, motion in self.characters.items():
-            root, q = motion.sample([t])
-            joints[name] = self.body(name).skeleton.forward(root[0], q[0])
-        return Snapshot(t, joints, {name: np.asarray(o.path(t)) for name, o in self.things.items()})
+        return self.record([t])[0]
+
+    def record(self, times: ArrayLike) -> Record:
+        """Where everything is at times (N,) in seconds; each body is posed once for each."""
+        t = np.atleast_1d(np.asarray(times, dtype=float))
+        joints = {name: m.body.transforms(*m.sample(t)) for name, m in self.characters.items()}
+        things = {
+            name: o.path.with_joints(t, joints) if isinstance(o.path, Carried) else places(o.path, t)
+            for name, o in self.things.items()
+        }
+        return Record(t, joints, things)
 
     def hand(self, name: str, hand: str, t: float) -> Array:
-        """`T_world_hand` (4, 4) of a character's left or right hand."""
-        body = self.body(name)
-        root, q = self.motion(name).sample([t])
-        return body.skeleton.forward(root[0], q[0])[body.role(f"{hand}_hand")]
+        """`T_world_hand` (4, 4) of a character's left or right hand, or of a robot's gripper."""
+        return hands(self.motion(name), hand, [t])[0]
 
     def frame(self, name: str, t: float) -> Array:
         """`T_world_frame` (4, 4) of 'thing', 'thing.frame', 'character' or 'character.part' at a time."""
-        owner, _, part = name.partition(".")
+        owner, part = self._split(name)
         if owner in self.objects:
             thing = self.things[owner]
             return np.asarray(thing.path(t)) @ (thing.frame(part) if part else np.eye(4))
         if owner in self.characters:
-            root, q = self.characters[owner].sample([t])
-            body = self.body(owner)
-            return body.skeleton.forward(root[0], q[0])[body.role(part) if part else 0]
+            motion = self.characters[owner]
+            joint, T = motion.body.frame(part) if part else (0, np.eye(4))
+            return motion.body.transforms(*motion.sample([t]))[0, joint] @ T
+        if owner in self.static:
+            return np.eye(4)
         raise UnknownName("thing or character", owner, [*self.objects, *self.characters])
 
-    def with_character(self, name: str, motion: Motion) -> World:
-        """A world in which a character moves so."""
-        return replace(self, characters={**self.characters, name: motion})
+    def _split(self, name: str) -> tuple[str, str]:
+        """Owner and part of 'owner.part'; owners may have dots in their own names."""
+        owners = {**self.objects, **self.characters, **self.static}
+        known = [n for n in owners if name == n or name.startswith(n + ".")]
+        owner = max(known, key=len) if known else name.partition(".")[0]
+        return owner, name[len(owner) + 1 :]
 
-    def with_static(self, name: str, mesh: Mesh, at: ArrayLike = (0.0, 0.0, 0.0)) -> World:
-        """A world with one more mesh that never moves, placed at `at` (3,)."""
-        T = np.eye(4)
-        T[:3, 3] = at
-        return replace(self, static={**self.static, name: mesh.moved(T)})
+    def with_character(self, name: str, body: Body | Motion, motion: Motion | None = None) -> World:
+        """A world in which a character moves so: a motion, or a body and a motion that it is to do.
 
-    def with_object(self, name: str, mesh: Mesh, path: Path, **more: object) -> World:
-        """A world with one more thing that moves along a path; `more` are fields of `Thing`."""
-        return replace(self, objects={**self.objects, name: Thing(mesh=mesh, path=path, **more)})  # type: ignore[arg-type]
+        A clip of another person is retargeted onto the body; a body without a motion stands at rest.
+        """
+        if isinstance(body, Body):
+            body = _moved_by(body, motion)
+        elif motion is not None:
+            raise BadValue(f"'{name}' takes a motion, or a body and a motion, not two motions.")
+        self._check_free(name, self.characters)
+        return replace(self, characters={**self.characters, name: body})
+
+    def with_static(
+        self,
+        name: str,
+        mesh: Mesh,
+        at: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
+        scale: float = 1.0,
+    ) -> World:
+        """A world with one more mesh that never moves: scaled, turned by a quaternion (4,), and moved to `at` (3,)."""
+        self._check_free(name, self.static)
+        return replace(self, static={**self.static, name: mesh.moved(placing(at, rotation, scale))})
+
+    def with_object(
+        self,
+        name: str,
+        mesh: Mesh,
+        path: Path,
+        *,
+        mass: float | None = None,
+        frames: Mapping[str, Array] | None = None,
+        freedom: Freedom = "free",
+    ) -> World:
+        """A world with one more thing that moves along a path; the rest as in `Thing`."""
+        self._check_free(name, self.objects)
+        thing = Thing(mesh=mesh, path=path, mass=mass, frames=frames or {}, freedom=freedom)
+        return replace(self, objects={**self.objects, name: thing})
+
+    def with_loose(self, name: str, *, mass: float | None = None) -> World:
+        """A world in which a static mesh is an object that can be taken; its frame lies in its middle."""
+        if name not in self.static:
+            raise UnknownName("static mesh", name, self.static)
+        mesh = self.static[name]
+        middle = mesh.bounds.mean(axis=0)
+        fixed = {n: m for n, m in self.static.items() if n != name}
+        loose = replace(self, static=fixed)
+        return loose.with_object(name, mesh.moved(transform(-middle)), Still(transform(middle)), mass=mass)
 
     def with_fixture(self, name: str, fixture: Fixture) -> World:
         """A world with one more drawer, door or switch."""
+        self._check_free(name, self.objects)
         return replace(self, objects={**self.objects, name: fixture})
 
     def with_hold(
@@ -134,17 +205,18 @@ class World:
     ) -> World:
         """A world in which a hand holds an object, by default all the time.
 
-        Without `T_hand_object` the object stays in the hand as it lies when the hold begins.
+        A static mesh that is held becomes an object. Without `T_hand_object` the object stays in the hand as it lies
+        when the hold begins.
         """
+        if object in self.static and object not in self.objects:
+            return self.with_loose(object).with_hold(object, by, hand, during, T_hand_object)
         if object not in self.objects:
-            raise UnknownName("object", object, self.objects)
+            raise UnknownName("object", object, [*self.objects, *self.static])
         if isinstance(self.objects[object], Fixture):
-            raise BadValue(
-                f"'{object}' is a fixture: a hand moves it along its joint and cannot carry it away."
-            )
-        self.body(by).role(f"{hand}_hand")
+            raise BadValue(f"'{object}' is a fixture: a hand moves it along its joint and cannot carry it away.")
+        self.body(by).hand(hand)
         T = None if T_hand_object is None else np.asarray(T_hand_object, dtype=float)
-        hold = Hold(object, by, hand, during or self.motion(by).span, T)  # type: ignore[arg-type]
+        hold = Hold(object, by, hand, during or self.motion(by).span, T)
         for other in self.holds:
             meet = max(other.during[0], hold.during[0]) < min(other.during[1], hold.during[1])
             if meet and other.object == object:
@@ -159,35 +231,41 @@ class World:
         """A world in which two things may touch."""
         return replace(self, contacts=(*self.contacts, contact))
 
+    def check_part(self, name: str) -> None:
+        """Raise `UnknownName` where nothing in collision pairs is named so: 'ann', 'ann.left_foot', 'post', 'floor'."""
+        owner, part = self._split(name)
+        if name == "floor" or owner in self.static or (owner in self.objects and not part):
+            return
+        if owner not in self.characters:
+            raise UnknownName("part", name, [*self.characters, *self.objects, *self.static, "floor"])
+        shapes = [shape.name for shape in self.body(owner).shapes]
+        if part and part not in shapes:
+            raise UnknownName(f"part of {owner}", part, shapes)
 
-@dataclass(frozen=True, eq=False)
-class _Carried:
-    """Path of an object that hands take: its own until the first hold, with the hand, and where it was left."""
+    def _check_free(self, name: str, own: Mapping[str, object]) -> None:
+        """Refuse a name that another kind of thing has; the same kind is replaced."""
+        kinds = {"a character": self.characters, "an object": self.objects, "a static mesh": self.static}
+        for kind, names in kinds.items():
+            if name in names and names is not own:
+                raise BadValue(f"'{name}' is the name of {kind} already.")
+        if not name or name == "floor":
+            raise BadValue(f"'{name}' cannot name anything: the ground is called 'floor'.")
 
-    own: Path
-    holds: tuple[Hold, ...]
-    world: World
 
-    def __call__(self, t: float) -> Array:
-        k = sum(h.during[0] <= t for h in self.holds) - 1
-        if k < 0:
-            return self.own(t)
-        hold = self.holds[k]
-        hand = self.world.hand(hold.by, hold.hand, min(t, hold.during[1]))
-        return hand @ self._grips[k]
+def _moved_by(body: Body, motion: Motion | None) -> Motion:
+    if motion is None:
+        if not isinstance(body, Character):
+            raise BadValue(f"{body.name} needs a motion.")
+        return still_clip(body)
+    if motion.body is body:
+        return motion
+    if not (isinstance(body, Character) and isinstance(motion, Clip)):
+        raise BadValue(f"the motion is not one of {body.name}, and only clips of people are carried over.")
+    return retarget(motion, body)
 
-    @cached_property
-    def _grips(self) -> list[Array]:
-        grips: list[Array] = []
-        for k, hold in enumerate(self.holds):
-            if hold.T_hand_object is not None:
-                grips.append(hold.T_hand_object)
-                continue
-            begin = hold.during[0]
-            if k == 0:
-                before = np.asarray(self.own(begin))
-            else:
-                last = self.holds[k - 1]
-                before = self.world.hand(last.by, last.hand, min(begin, last.during[1])) @ grips[k - 1]
-            grips.append(inverse(self.world.hand(hold.by, hold.hand, begin)) @ before)
-        return grips
+
+def _keys(thing: Thing) -> Array | None:
+    """Times of a thing's path or state, if it has keys."""
+    if isinstance(thing, Fixture):
+        return thing.state.times if isinstance(thing.state, KeyedState) else None
+    return thing.path.times if isinstance(thing.path, Keyed) else None
