@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from gait_measures import circle, flat_drift, flexion, jolt, knee, lowest, steps
@@ -28,7 +30,7 @@ def walks():
 def test_step_length_is_normal(walks, speed, low, high):
     # Grieve and Gear 1966; Fukuchi 2018, adults of about 1.70 m
     found = steps(walks[speed])
-    lengths = [np.linalg.norm(b.place - a.place) for a, b in zip(found[:-1], found[1:], strict=True)]
+    lengths = [np.linalg.norm(b.place - a.place) for a, b in pairwise(found)]
     assert len(lengths) >= 3
     assert low < np.min(lengths) and np.max(lengths) < high
 
@@ -50,7 +52,7 @@ def test_foot_clears_the_floor_by_little_and_never_enters_it(walks, speed):
         height = lowest(clip, side)
         assert height.min() > -0.005
         own = [s for s in steps(clip) if s.side == side]
-        for a, b in zip(own[:-1], own[1:], strict=True):
+        for a, b in pairwise(own):
             swing = b.contact - a.leave
             middle = height[a.leave + int(0.4 * swing) : a.leave + int(0.75 * swing)]
             assert 0.006 < middle.min() < 0.035  # Winter 1992: 1.3 cm

@@ -127,7 +127,7 @@ def _checked(character: Character, size: ArrayLike, seconds: float, fps: float) 
     check("time to handle a box", seconds, 1.5, 600.0, "s")
     box = np.asarray(size, dtype=float).reshape(-1)
     if box.shape != (3,) or not np.all(np.isfinite(box)) or np.any(box <= 0.02):
-        raise BadValue(f"a box needs width, depth and height of more than 2 cm, not {size}.")
+        raise BadValue(f"a box needs width, depth and height of more than 2 cm, not {box.tolist()}.")
     body = figure(character)
     parts = ("clavicle", "upper_arm", "forearm", "hand")
     missing = [f"{s}_{p}" for s in SIDES for p in parts if not body.has(f"{s}_{p}")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
@@ -27,7 +28,7 @@ class Foot:
     heading: Array
     toes: Array
     load: Array
-    planted: Array
+    planted: NDArray[np.bool_]
 
     @property
     def turn(self) -> Array:

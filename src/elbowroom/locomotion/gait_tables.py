@@ -136,7 +136,7 @@ class Style:
     @property
     def arm_swing(self) -> Array:
         """Flexion of the shoulder about its mean, amplitude, radians."""
-        return np.radians(self.mix(np.clip(1.0 + 13.0 * self.v, 2, 26), 24 + 3.0 * (self.v - 2.2)))
+        return np.radians(self.mix(np.clip(1.0 + 13.0 * self.v, 2, 26), 27 + 4.0 * (self.v - 2.2)))
 
     @property
     def elbow(self) -> Array:
@@ -146,7 +146,7 @@ class Style:
     @property
     def elbow_swing(self) -> Array:
         """Change of the elbow's bend about its mean, amplitude, radians."""
-        return np.radians(self.mix(np.clip(1.0 + 9.5 * self.v, 1, 17), 9.0))
+        return np.radians(self.mix(np.clip(1.0 + 9.5 * self.v, 1, 17), 14.0))
 
 
 def leg_angles(phase: ArrayLike, style: Style) -> tuple[Array, Array]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import solveh_banded
 from scipy.ndimage import maximum_filter1d
 
@@ -66,7 +67,7 @@ def height(
 
 
 def _smoothed(
-    target: Array, weight: Array, limit: Array, push: Array, aloft: Array, smooth: Array, rate: float
+    target: Array, weight: Array, limit: Array, push: Array, aloft: NDArray[np.bool_], smooth: Array, rate: float
 ) -> Array:
     """Least squares: near the targets, held under the limit where `push` says so, little bending, free fall aloft.
 

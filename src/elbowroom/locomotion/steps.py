@@ -13,7 +13,7 @@ from elbowroom.locomotion.figure import SIDES
 from elbowroom.locomotion.gait_tables import Style
 
 # The body passes over the ankle at this phase of the foot's cycle, walking and running.
-_OVER_WALK, _OVER_RUN = 0.222, 0.105
+_OVER_WALK, _OVER_RUN = 0.222, 0.098
 TOE_OUT = np.radians(6.0)
 
 

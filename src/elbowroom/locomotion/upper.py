@@ -19,7 +19,7 @@ _ARM_ROOM = 0.026  # metres of the reference leg between a hanging arm and the b
 # Relaxed fingers, degrees at knuckle, middle and end joint (Lee and Jung 2014, resting hand: 20 to 45 at each)
 _CURL = {"index": (18, 26, 14), "middle": (23, 30, 16), "ring": (27, 33, 17), "little": (30, 34, 18)}
 # Relaxed thumb of the left hand, palm down: axis and degrees at its first joint
-_THUMB = (((0.1, -0.55, 1.0), 30.0),)
+_THUMB_AXIS, _THUMB_TURN = np.array([0.1, -0.55, 1.0]), 30.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +94,8 @@ def fingers(side: str, curl: float) -> dict[str, Array]:
             q = rot.about([0.0, 1.0, 0.0], np.radians(bend) * curl)
             turns[f"{side}_{finger}{k}"] = q if side == "left" else mirrored(q)
     # The thumb comes in beside the index finger.
-    for k, (axis, bend) in enumerate(_THUMB, start=1):
-        q = rot.about(np.asarray(axis), np.radians(bend))
-        turns[f"{side}_thumb{k}"] = q if side == "left" else mirrored(q)
+    thumb = rot.about(_THUMB_AXIS, np.radians(_THUMB_TURN))
+    turns[f"{side}_thumb1"] = thumb if side == "left" else mirrored(thumb)
     return turns
 
 
