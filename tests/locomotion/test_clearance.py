@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from touching import entering
+from touching import box_entering, entering
 
 from elbowroom.character.presets import PRESETS, preset
 from elbowroom.geometry import rotations as rot
@@ -34,8 +34,12 @@ def test_standing_limbs_keep_clear(name):
 
 @pytest.mark.parametrize("name", ["woman", "man", "child"])
 def test_lifting_limbs_keep_clear(name):
-    clip = lift_box(preset(name), from_height=0.0, to_height=0.8, fps=10.0).clip
-    assert not entering(clip, depth=0.003)
+    for low, high in ((0.0, 0.8), (0.8, 0.9 * preset(name).height)):
+        motion = lift_box(preset(name), from_height=low, to_height=high, fps=10.0)
+        assert not entering(motion.clip, depth=0.003)
+        body = ("pelvis", "spine1", "spine2", "chest", "head")
+        legs = tuple(f"{side}_{part}" for side in ("left", "right") for part in ("thigh", "shin", "foot", "toes"))
+        assert not box_entering(motion, body + legs)
 
 
 def test_the_check_sees_an_arm_in_the_hip():

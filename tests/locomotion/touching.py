@@ -7,6 +7,7 @@ import numpy as np
 
 from elbowroom.character.body import Character
 from elbowroom.geometry.shapes import Shape
+from elbowroom.locomotion.box import BoxClip
 from elbowroom.motion.clip import Clip
 
 _TRUNK = ("pelvis", "spine1", "spine2", "chest", "head")
@@ -60,4 +61,21 @@ def entering(clip: Clip, step: int = 1, depth: float = 0.0) -> dict[tuple[str, s
                     d = coal.distance(ga, _placed(x), gb, _placed(y), request, coal.DistanceResult())
                     if d < min(worst.get((a, b), 0.0), -depth):
                         worst[a, b] = d
+    return worst
+
+
+def box_entering(motion: BoxClip, parts: tuple[str, ...]) -> dict[str, float]:
+    """Parts that the box enters at some frame, with the deepest (m)."""
+    solid, worst = coal.Box(*motion.size), {}
+    T = motion.clip.world()
+    for shape in motion.clip.character.shapes:
+        if shape.name not in parts:
+            continue
+        own = _geometry(shape)
+        for k, at in enumerate(motion.places):
+            here = _placed(T[k, shape.joint] @ shape.T_joint_shape)
+            box = coal.Transform3s(np.eye(3), at)
+            d = coal.distance(own, here, solid, box, coal.DistanceRequest(), coal.DistanceResult())
+            if d < worst.get(shape.name, 0.0):
+                worst[shape.name] = d
     return worst

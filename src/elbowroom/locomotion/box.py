@@ -26,7 +26,7 @@ from elbowroom.motion.clip import Clip
 _OPEN = 0.07  # metres that the hands stay off the box before they close on it
 _CLOSE = 0.28  # seconds to close or open the hands
 _KNOTS = 13
-_BOX_CURL = 0.55  # fingers on the side of a box, against their relaxed bend
+_BOX_CURL = 0.05  # fingers on the side of a box are almost straight, against their relaxed bend
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,10 +231,10 @@ def _track(times: Array, keys: list[tuple[float, Array]]) -> Array:
     out = np.tile(keys[0][1], (len(times), 1))
     for (t0, a), (t1, b) in pairwise(keys):
         x = (times - t0) / max(t1 - t0, 1e-6)
-        rising = b[2] > a[2]
-        # up first and then in, out first and then down: clear of knees and table edges
+        # out first, in last: clear of knees, face and table edges
+        away = abs(b[1]) > abs(a[1])
         out[:, 2] += (b[2] - a[2]) * ease(x)
-        out[:, 1] += (b[1] - a[1]) * ease(1.25 * x - 0.25 if rising else 1.25 * x)
+        out[:, 1] += (b[1] - a[1]) * ease(x / 0.65 if away else (x - 0.35) / 0.65)
     return out
 
 

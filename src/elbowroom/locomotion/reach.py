@@ -7,6 +7,7 @@ weight stays over the feet, shoulders rise for high points; the arms are then so
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -63,12 +64,24 @@ def arm_length(body: Figure) -> float:
     )
 
 
-def palm(body: Figure, side: str) -> Array:
-    """The middle of the palm's skin against the wrist, (along the fingers, out of the palm), metres."""
+@lru_cache(maxsize=32)
+def palm(body: Figure, side: str) -> tuple[float, float]:
+    """The middle of the palm's skin against the wrist: along the fingers and out of the palm, metres."""
+    character, hand = body.character, body.character.role(f"{side}_hand")
     wrist = body.at(f"{side}_hand")
-    knuckle = body.at(f"{side}_middle1") if body.has(f"{side}_middle1") else wrist + 0.09 * body.scale
-    length = abs(float((knuckle - wrist)[0])) if body.has(f"{side}_middle1") else 0.09 * body.scale
-    return np.array([0.75 * length, 0.30 * length * 0.55])
+    length = 0.085 * body.scale
+    if body.has(f"{side}_middle1"):
+        length = abs(float(body.at(f"{side}_middle1")[0] - wrist[0]))
+    along = 0.75 * length
+    if character.skin is not None:
+        # the hand's skin in the axes of the standing figure
+        mine = character.skin.posed(character.skeleton.T_rest)[character.skin.owner == hand]
+        local = (mine - character.skeleton.T_rest[hand, :3, 3]) @ character.skeleton.T_rest[hand, :3, :3]
+        points = rot.rotate(body.rotations[hand], local)
+        near = np.abs(np.abs(points[:, 0]) - along) < 0.3 * length
+        if near.any():
+            return along, float(np.clip(-points[near, 2].min(), 0.1 * length, 0.5 * length))
+    return along, 0.17 * length
 
 
 @dataclass(frozen=True, eq=False)
