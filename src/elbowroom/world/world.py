@@ -227,6 +227,10 @@ class World:
                 raise BadValue(f"the {hand} hand of {by} holds '{other.object}' already at that time.")
         return replace(self, holds=(*self.holds, hold))
 
+    def with_(self, **changes: object) -> World:
+        """A copy with some fields replaced."""
+        return replace(self, **changes)  # type: ignore[arg-type]
+
     def with_contact(self, contact: Contact) -> World:
         """A world in which two things may touch."""
         return replace(self, contacts=(*self.contacts, contact))

@@ -1,0 +1,66 @@
+"""Reading a scene file as a world: what stands, what moves, and how high the ground is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from elbowroom.errors import BadFile, BadValue
+from elbowroom.files.glb_nodes import distinct
+from elbowroom.files.glb_read import GlbFile, read_glb
+from elbowroom.files.meshes import read_meshes
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.world.ground import estimate_scene_floor
+from elbowroom.world.world import World
+
+Floor = float | None | Literal["auto"]
+
+
+def read_scene(
+    path: str | Path, *, units: float | None = None, up: str | None = None, floor: Floor = "auto"
+) -> World:
+    """Read a scene from .glb, .gltf, .obj, .stl or .ply as a world.
+
+    `units` is metres per unit of the file, `up` is 'Y' or 'Z'; where not given they are guessed. `floor` is the height
+    of the ground in metres, None for no ground, or 'auto' to estimate it. What a glTF file animates moves in the world:
+    meshes as objects, rigged characters with their first clip. `world.notes` tells what was assumed.
+    """
+    path = Path(path)
+    if path.suffix.lower() in (".glb", ".gltf"):
+        world = _from_glb(path, read_glb(path, units=units, up=up))
+    else:
+        found = read_meshes(path, units=units, up=up)
+        world = World(static=found.meshes, notes=found.notes)
+    return on_floor(world, floor)
+
+
+def on_floor(world: World, floor: Floor) -> World:
+    """The world with a ground of that height; with 'auto' it is estimated from the static meshes, and told."""
+    if floor == "auto":
+        height = estimate_scene_floor(world.static)
+        told = f"Floor assumed at {height:.3f} m; say floor to have it elsewhere."
+        return world.with_(floor=height, notes=(*world.notes, told) if world.static else world.notes)
+    if floor is not None and not (isinstance(floor, int | float) and np.isfinite(floor)):
+        raise BadValue(f"the floor is a height in metres, none at all, or 'auto', not {floor!r}.")
+    return world.with_(floor=None if floor is None else float(floor))
+
+
+def _from_glb(path: Path, found: GlbFile) -> World:
+    static = {name: mesh for name, mesh in found.meshes.items() if name not in found.objects}
+    notes = [*found.notes]
+    motions = {}
+    for name, character in found.characters.items():
+        clip = next((c for c in found.clips.values() if c.character is character), None)
+        free = distinct([*found.meshes, name])[-1]
+        if clip is not None:
+            motions[free] = clip
+            notes += character.notes
+        elif character.skin is not None:
+            skin = character.skin
+            static[free] = Mesh(skin.posed(character.T_rest), skin.faces, skin.color)
+            notes.append(f"The character '{name}' does not move and was taken as a mesh, as it rests.")
+    if not (static or motions or found.objects):
+        raise BadFile(path, "holds no triangles")
+    return World(characters=motions, static=static, objects=dict(found.objects), notes=tuple(dict.fromkeys(notes)))
