@@ -14,6 +14,9 @@ from elbowroom.geometry.rotations import Array
 # Metres: vertices nearer than this are the same place; files split them for normals and colours.
 WELD = 1e-7
 
+# Large odd numbers that spread small ones over all 64 bits.
+_MIX = (0x1E3779B97F4A7C15, 0x3F58476D1CE4E5B9, 0x14D049BB133111EB)
+
 # Height of a triangle in shares of its longest side: flatter ones have no area to speak of.
 _SLIVER = 1e-9
 
@@ -30,10 +33,10 @@ def mended(mesh: Mesh, name: str = "mesh") -> Mesh:
     if not len(mesh.faces):
         return Mesh(np.zeros((0, 3)), np.zeros((0, 3), np.int32), mesh.color)
     points, faces = _welded(mesh)
-    turned = np.argmin(faces, axis=1)[:, None] + np.arange(3)
-    faces = _first_of_each(np.take_along_axis(faces, turned % 3, axis=1))
     once = _first_of_each(faces, any_order=True)
     if len(once) < len(faces):
+        turned = np.argmin(faces, axis=1)[:, None] + np.arange(3)
+        faces = _first_of_each(np.take_along_axis(faces, turned % 3, axis=1))
         faces = _closed_once(faces, once)
     faces = _turned_alike(faces)
     used = np.zeros(len(points), dtype=bool)
@@ -53,12 +56,12 @@ def check_finite(mesh: Mesh, name: str) -> None:
         raise BadValue(f"mesh '{name}' has {count} vertices that are not finite: repair it or leave it out.")
 
 
-def has_area(mesh: Mesh) -> NDArray[np.bool_]:
+def has_area(vertices: Array, faces: NDArray) -> NDArray[np.bool_]:
     """Which faces (F,) are more than a line."""
-    corners = mesh.vertices[mesh.faces]
-    sides = np.roll(corners, -1, axis=1) - corners
-    longest = np.max(np.sum(sides**2, axis=-1), axis=-1)
-    return np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=-1) > _SLIVER * longest
+    a, b, c = (vertices[faces[:, i]] for i in range(3))
+    b, c = b - a, c - a
+    longest = np.maximum(np.einsum("ij,ij->i", b, b), np.einsum("ij,ij->i", c, c))
+    return np.linalg.norm(np.cross(b, c), axis=-1) > _SLIVER * longest
 
 
 def components(faces: NDArray) -> NDArray[np.int32]:
@@ -90,6 +93,11 @@ def _welded(mesh: Mesh) -> tuple[Array, NDArray]:
 def _first_of_each(faces: NDArray, any_order: bool = False) -> NDArray:
     """Faces without later copies; `any_order` takes the two sides of a triangle for copies."""
     rows = np.sort(faces, axis=1) if any_order else faces
+    # one number for each triangle that sorts faster than three; where two agree by chance, all three are compared
+    key = (rows[:, 0] * _MIX[0] + rows[:, 1] * _MIX[1]) ^ (rows[:, 2] * _MIX[2])
+    ranked = np.sort(key)
+    if np.all(ranked[1:] != ranked[:-1]):
+        return faces
     order = np.lexsort(rows.T)
     ranked = rows[order]
     new = np.ones(len(order), dtype=bool)
@@ -126,9 +134,9 @@ def _turned_alike(faces: NDArray) -> NDArray:
     tail, head = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
     face = np.repeat(np.arange(n), 3)
     key = np.minimum(tail, head) * (int(faces.max()) + 1) + np.maximum(tail, head)
-    order = np.argsort(key, kind="stable")
-    _, start, uses = np.unique(key[order], return_index=True, return_counts=True)
-    pairs = start[uses == 2]
+    order = np.argsort(key)
+    start = np.flatnonzero(np.diff(key[order], prepend=-1))
+    pairs = start[np.diff(start, append=len(key)) == 2]
     one, two = order[pairs], order[pairs + 1]
     agree = (tail[one] < head[one]) != (tail[two] < head[two])
     if agree.all():

@@ -22,13 +22,14 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
 from elbowroom.geometry.solidity import solid_faces
 from elbowroom.world.exact_solids import Solid
-from elbowroom.world.ground import MATCH, above_floor
+from elbowroom.world.ground import MATCH, on_floor, without
 
 # A capsule is probed for depth at points along its axis no farther apart than this share of its radius.
 _PROBE = 0.25
 
-# Triangles in a chunk, at most.
+# Triangles in a chunk, at most, and those that are looked at together.
 _CHUNK = 4096
+_BLOCK = 1 << 18
 
 
 class Convex:
@@ -72,20 +73,32 @@ class Surface:
     @cached_property
     def empty(self) -> bool:
         """Whether there is nothing to hit: no triangle with an area, or none that rises above the floor."""
-        if not len(self._raw.faces) or not has_area(self._raw).any():
+        faces = self._raw.faces
+        blocks = (faces[k : k + _BLOCK] for k in range(0, len(faces), _BLOCK))
+        if not any(has_area(self._raw.vertices, block).any() for block in blocks):
             return True
-        top = self._raw.vertices[self._raw.faces, 2].max()
-        return self._floor is not None and bool(top <= self._floor + MATCH)
+        return self._floor is not None and bool(self.bounds[1, 2] <= self._floor + MATCH)
 
     @cached_property
     def bounds(self) -> Array:
-        corners = self._raw.vertices[self._raw.faces].reshape(-1, 3)
+        used = np.zeros(len(self._raw.vertices), dtype=bool)
+        used[self._raw.faces.ravel()] = True
+        corners = self._raw.vertices if used.all() else self._raw.vertices[used]
         return np.stack([corners.min(axis=0), corners.max(axis=0)])
 
     @cached_property
+    def _mended(self) -> tuple[Mesh, NDArray[np.bool_]]:
+        mesh = mended(self._raw, self._name)
+        closed = solid_faces(mesh)
+        if self._floor is None:
+            return mesh, closed
+        drop = on_floor(mesh, closed, self._floor)
+        return without(mesh, drop), closed[~drop]
+
+    @property
     def mesh(self) -> Mesh:
         """The mended mesh without what lies flat on the floor."""
-        return above_floor(mended(self._raw, self._name), self._floor)
+        return self._mended[0]
 
     @property
     def probes(self) -> Array:
@@ -103,13 +116,13 @@ class Surface:
 
     @cached_property
     def solid(self) -> Solid | None:
-        closed = solid_faces(self.mesh)
-        return Solid(self.mesh.vertices[self.mesh.faces[closed]]) if closed.any() else None
+        mesh, closed = self._mended
+        return Solid(mesh.vertices[mesh.faces[closed]]) if closed.any() else None
 
     @cached_property
     def _cut(self) -> tuple[list[NDArray], Array]:
         """Faces of each chunk, and boxes (C, 2, 3) around them."""
-        faces = self.mesh.faces[has_area(self.mesh)]
+        faces = self.mesh.faces[has_area(self.mesh.vertices, self.mesh.faces)]
         corners = self.mesh.vertices[faces]
         chunks = list(_split(corners.mean(axis=1), np.arange(len(faces))))
         boxes = [np.stack([corners[c].min(axis=(0, 1)), corners[c].max(axis=(0, 1))]) for c in chunks]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elbowroom.geometry.mending import components, mended
 from elbowroom.geometry.mesh import Mesh
@@ -27,26 +28,38 @@ _THICK = 0.35
 _BENEATH = 0.01
 
 
-def above_floor(mesh: Mesh, floor: float | None) -> Mesh:
-    """What is left of a mended mesh without its floor: the half-space stands for that.
+def on_floor(mesh: Mesh, solid: NDArray[np.bool_], floor: float) -> NDArray[np.bool_]:
+    """Faces (F,) of a mended mesh that are nothing but its floor: the half-space stands for those.
 
-    Parts that end less than `MATCH` above the floor go as a whole; of open parts that reach higher, such as a room
-    with walls, the level triangles at the floor go. Solids that reach higher stay whole.
+    `solid` (F,) says which faces belong to solids. Parts that end less than `MATCH` above the floor are floor as a
+    whole; of open parts that reach higher, such as a room with walls, the level triangles at the floor are. Solids that
+    reach higher stay whole.
     """
-    if floor is None or not len(mesh.faces) or mesh.vertices[:, 2].min() > floor + MATCH:
-        return mesh
+    none = np.zeros(len(mesh.faces), dtype=bool)
+    if not len(mesh.faces) or mesh.vertices[:, 2].min() > floor + MATCH:
+        return none
     top = mesh.vertices[mesh.faces, 2].max(axis=1)
+    low = top <= floor + MATCH
+    if not low.any():
+        return none
     part = components(mesh.faces)
-    reach = np.full(part.max() + 1, -np.inf)
-    np.maximum.at(reach, part, top)
-    drop = reach[part] <= floor + MATCH
-    low = (top <= floor + MATCH) & (np.abs(_tilt(mesh)) >= _LEVEL) & ~drop
-    if low.any():
-        drop |= low & ~solid_faces(mesh)
+    reaches = np.zeros(part.max() + 1, dtype=bool)
+    reaches[part[~low]] = True
+    level = ~solid & (np.abs(_tilt(mesh)) >= _LEVEL)
+    return low & (level | ~reaches[part])
+
+
+def without(mesh: Mesh, drop: NDArray[np.bool_]) -> Mesh:
+    """A mesh without some of its faces (F,), and without vertices that only they used."""
     if not drop.any():
         return mesh
     kept, faces = np.unique(mesh.faces[~drop], return_inverse=True)
     return Mesh(mesh.vertices[kept], faces.reshape(-1, 3).astype(np.int32), mesh.color)
+
+
+def above_floor(mesh: Mesh, floor: float | None) -> Mesh:
+    """What is left of a mended mesh without its floor."""
+    return mesh if floor is None else without(mesh, on_floor(mesh, solid_faces(mesh), floor))
 
 
 def estimate_scene_floor(static: Mapping[str, Mesh]) -> float:
