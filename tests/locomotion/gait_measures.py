@@ -15,7 +15,7 @@ TOUCH = 0.0025  # metres: skin lower than this touches the floor
 def lowest(clip: Clip, side: str) -> np.ndarray:
     """Height of the lowest skin point of a foot at every frame, (T,)."""
     character = clip.character
-    parts = [character.role(f"{side}_{part}") for part in ("foot", "toes")]
+    parts = [character.roles[f"{side}_{part}"] for part in ("foot", "toes") if f"{side}_{part}" in character.roles]
     mine = np.flatnonzero(np.isin(character.skin.owner, parts))
     skin, T = character.skin, clip.world()
     # only vertices of the sole can be lowest: those in the lower half of the foot at rest
@@ -76,7 +76,7 @@ def flat_drift(clip: Clip, role: str, tilt: float = 0.4) -> float:
     T = clip.world()[:, j]
     up = T[:, :3, :3] @ (character.skeleton.T_rest[j, :3, :3].T @ np.array([0.0, 0.0, 1.0]))
     flat = np.degrees(np.arccos(np.clip(up[:, 2], -1, 1))) < tilt
-    flat &= np.abs(T[:, 2, 3] - character.skeleton.T_rest[j, 2, 3]) < 0.002
+    flat &= T[:, 2, 3] < T[flat, 2, 3].min() + 0.002
     spans = [np.ptp(T[run, :2, 3], axis=0) for run in stretches(flat) if run.stop - run.start > 2]
     assert spans, f"{role} is never flat on the floor"
     return float(np.max(np.hypot(*np.transpose(spans))))

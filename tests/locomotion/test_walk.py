@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from gait_measures import circle, flat_drift, flexion, jolt, knee, lowest, steps
 
+from conftest import real_files
 from elbowroom.character.human import human
 from elbowroom.character.limits import pose_excess
 from elbowroom.character.presets import PRESETS, preset
+from elbowroom.files.glb_read import read_glb
 from elbowroom.geometry import rotations as rot
 from elbowroom.locomotion.gait_tables import WALK_ANKLE, WALK_HIP, WALK_KNEE, curve
 from elbowroom.locomotion.walk import walk, walk_along
@@ -188,3 +190,18 @@ def test_walk_along_follows_the_path_and_slows_in_turns():
 def test_walk_along_takes_a_curve():
     clip = walk_along(human(), lambda u: (2.0 * np.sin(3.0 * u), 2.0 * np.cos(3.0 * u)), speed=1.0)
     assert np.abs(np.linalg.norm(clip.root[:, :2], axis=1) - 2.0).max() < 0.08
+
+
+RIGS = ("CesiumMan", "quaternius_worker", "rocketbox_male_adult_01", "rocketbox_male_child_01")
+
+
+@pytest.mark.parametrize("path", real_files(*(f"characters/{name}.glb" for name in RIGS)), ids=lambda p: p.stem)
+def test_rigs_from_files_walk(path):
+    character = next(iter(read_glb(path).characters.values()))
+    clip = walk(character, 1.1, seconds=3.0)
+    root = clip.positions()[:, character.role("pelvis")]
+    assert -(root[-1, 1] - root[0, 1]) / clip.duration == pytest.approx(1.1, rel=0.04)
+    for side in ("left", "right"):
+        assert flat_drift(clip, f"{side}_foot") < 0.002
+        assert lowest(clip, side).min() > -0.005
+    assert np.degrees(pose_excess(character.limits, clip.rotations)).max() < 8.0

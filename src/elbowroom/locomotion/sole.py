@@ -29,6 +29,7 @@ class Sole:
     ball: Array  # (2,)
     foot: Array  # (K, 2), against the ankle
     toes: Array  # (M, 2), against the ball
+    rigid: bool = False  # without a toe joint: the whole foot rolls as one, outline in `foot`
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_foot", _rolling(self.foot))
@@ -36,15 +37,19 @@ class Sole:
 
     def toe_pitch(self, pitch: Array) -> Array:
         """Angle of the toes with the floor (toes-up positive) in stance: flat until the ball is bent far."""
+        if self.rigid:
+            return pitch
         over = -pitch - _TOE_BEND
         return -0.5 * (over + np.sqrt(over * over + np.radians(6.0) ** 2)) * np.clip(-pitch / _TOE_BEND, 0.0, 1.0) ** 2
 
     def stance(self, pitch: Array) -> Array:
         """Ankle (N, 2), forwards and up, of a standing foot that has rolled to `pitch` (radians, toes-up positive)."""
-        up = np.maximum(pitch, 0.0)
+        up = pitch if self.rigid else np.maximum(pitch, 0.0)
         forward, height = self._roll("_foot", up)
         base_forward, base_height = self._roll("_foot", np.zeros(1))
         heel = np.stack([forward - base_forward, height - base_height + self.ankle], axis=-1)
+        if self.rigid:
+            return heel
         down = np.minimum(pitch, 0.0)
         ball = self._ball(self.toe_pitch(down))
         tip = ball - _turned(self.ball, down) + np.array([0.0, self.ankle])
@@ -53,6 +58,8 @@ class Sole:
     def lift(self, pitch: Array, toe_pitch: Array) -> Array:
         """Lowest height of the ankle (N,) at which neither foot nor toes enter the floor."""
         foot = self._roll("_foot", pitch)[1]
+        if self.rigid:
+            return foot
         toes = self._roll("_toes", toe_pitch)[1] - _turned(self.ball, pitch)[:, 1]
         gap = foot - toes
         # a rounded corner keeps the speed continuous where the lowest point moves from toe to heel
@@ -103,6 +110,8 @@ def measure(figure: Figure, side: str) -> Sole:
     flat_ball = np.array([forward_ball, float(ball[2])])
     foot = _under(low, -height)
     toes = _under(low_toes - flat_ball, -height - flat_ball[1])
+    if not has_toes:
+        return Sole(height, flat_ball, np.concatenate([foot, [[0.0, -height]]]), toes, rigid=True)
     # the part of the foot in front of the ball belongs to the toes' roll
     foot = foot[foot[:, 0] <= forward_ball + 1e-6]
     toes = np.concatenate([toes, [[0.0, -height - flat_ball[1]]]])

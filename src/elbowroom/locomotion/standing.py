@@ -32,29 +32,29 @@ def idle(character: Character, seconds: float = 8.0, fps: float = 60.0, *, seed:
     still = np.zeros(len(times))
     lean = holds(times, seed, "weight", _SHIFT_EVERY, 1.3)  # -1 on the right leg, 1 on the left
     breath = np.sin(2 * np.pi * BREATHS * times)
-    sway = 0.028 * body.scale * lean + 0.003 * wave.signal("sway")
+    sway = 0.034 * body.scale * lean + 0.003 * wave.signal("sway")
     place = np.stack([sway, 0.003 * wave.signal("rock", 0.1, 0.4) + 0.004 * np.abs(lean)], axis=-1)
     pelvis = turned(
         np.radians(1.5) * lean + np.radians(0.4) * wave.signal("pelvis turn"),
-        np.radians(-2.6) * lean,
+        np.radians(-3.2) * lean,
         still + np.radians(1.0),
     )
     feet = [
         planted(body, side, len(times), load)
         for side, load in (("left", 0.5 + 0.42 * lean), ("right", 0.5 - 0.42 * lean))
     ]
-    knees = [np.radians(9.0) - np.radians(4.5) * sign * lean for sign in (1.0, -1.0)]
+    knees = [np.radians(10.0) - np.radians(5.5) * sign * lean for sign in (1.0, -1.0)]
     turns, root = stand(body, feet, knees, place, pelvis, fps)
     chest_yaw = np.radians(-1.0) * lean + np.radians(0.8) * wave.signal("chest turn")
     chest = turned(chest_yaw, np.radians(1.2) * lean, np.radians(1.5) - np.radians(0.9) * breath)
     look = holds(times, seed, "look", _LOOK_EVERY, 0.7)
     head = turned(
-        chest_yaw + np.radians(9.0) * look + np.radians(0.6) * wave.signal("head turn"),
+        chest_yaw + np.radians(13.0) * look + np.radians(0.6) * wave.signal("head turn"),
         np.radians(1.2) * look * lean + np.radians(0.5) * wave.signal("head roll"),
         np.radians(4.0) + np.radians(2.0) * holds(times, seed, "nod", _LOOK_EVERY, 0.8) + np.radians(0.5) * breath,
     )
     turns |= upper.trunk(body, pelvis, chest, head)
-    rest = upper.hanging(len(times), body)
+    rest = upper.hanging(len(times), body, room=0.022)
     for side in SIDES:
         drift = wave.signal(f"{side} arm", 0.08, 0.3)
         sign = 1.0 if side == "left" else -1.0

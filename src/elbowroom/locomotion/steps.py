@@ -59,7 +59,8 @@ class Gait:
 
     `style` over times; `rate`: strides per second over times; `half_width`: half the distance of the feet
     going, `stand` standing, metres; `leg`: the leg's length, metres,
-    and `scale`, the same against the reference.
+    and `scale`, the same against the reference; `push`: how far the heel rises against usual (a foot without toe joint
+    cannot rise as far).
     """
 
     style: Callable[[Array], Style]
@@ -68,6 +69,7 @@ class Gait:
     stand: float
     scale: float
     leg: float
+    push: float = 1.0
 
 
 def plan(course: Course, gait: Gait, go: float | None = None, stop: bool = False, first_phase: float = 0.0) -> Steps:
@@ -112,7 +114,7 @@ def _matched(stances: list[Stance], gait: Gait) -> tuple[Stance, ...]:
     out = []
     for a, b in zip(stances, [*stances[1:], None], strict=True):
         far = 10.0 if b is None else float(np.linalg.norm(b.place - a.place)) / gait.scale
-        out.append(replace(a, push=min(a.push, float(np.radians(12.0 + 50.0 * far)))))
+        out.append(replace(a, push=gait.push * min(a.push, float(np.radians(12.0 + 50.0 * far)))))
     return tuple(out)
 
 

@@ -99,19 +99,19 @@ def fingers(side: str, curl: float) -> dict[str, Array]:
     return turns
 
 
-def hang_abduction(figure: Figure) -> float:
-    """Abduction of the shoulder (radians) at which the hanging arm and hand clear waist, hip and thigh."""
+def hang_abduction(figure: Figure, room: float) -> float:
+    """Abduction of the shoulder (radians) at which the hanging arm clears waist, hip and thigh by `room` metres."""
     if not (figure.has("left_upper_arm") and figure.has("left_forearm")):
         return float(np.radians(9.0))
-    return least_abduction(figure, fingers("left", 1.0), float(SHOULDER_DROP), _ARM_ROOM * figure.scale)
+    return least_abduction(figure, fingers("left", 1.0), float(SHOULDER_DROP), room)
 
 
-def hanging(n: int, figure: Figure) -> ArmPose:
-    """Arms at rest beside the body, N frames."""
+def hanging(n: int, figure: Figure, room: float = _ARM_ROOM) -> ArmPose:
+    """Arms at rest beside the body, N frames, with some room between (metres of the reference leg)."""
     still = np.zeros(n)
     return ArmPose(
         flexion=still + np.radians(-2.0),
-        abduction=still + hang_abduction(figure),
+        abduction=still + hang_abduction(figure, room * figure.scale),
         twist=still + np.radians(6.0),
         elbow=still + np.radians(14.0),
         pronation=still + np.radians(4.0),

@@ -153,6 +153,7 @@ def _made(
         half_width=lambda s: _half_width(body, s, turning),
         scale=body.scale,
         leg=body.leg,
+        push=1.0 if body.has("left_toes") else 0.5,
         stand=abs(float(body.at("left_thigh")[0])),
     )
     # the body tips forward before the first foot leaves the ground
