@@ -31,22 +31,38 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from elbowroom.character.anatomy_frames import anatomical_zero, carries_twist
+from elbowroom.character.anatomy_frames import Zero, anatomical_zero, carries_twist, thumb_side
+from elbowroom.character.anatomy_rest import bone_end
 from elbowroom.character.body import Character
+from elbowroom.character.fit_shapes_bones import stature
 from elbowroom.character.limits import JointLimit
 from elbowroom.character.range_of_motion import (
+    CARRYING_ANGLE,
+    CLAVICLE_LENGTH,
     FOOT_TURN,
+    HIP_POLYGON,
     RANGES,
     RECORDED_ERROR,
     RECORDED_SLACK,
     SHOULDER_POLYGON,
+    TOES_OBLIQUE,
+    WRIST_IN_TURN,
     Range,
 )
+from elbowroom.character.rig_geometry import between
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.errors import BadValue
-from elbowroom.geometry.rotations import IDENTITY, Array, conjugate, multiply
+from elbowroom.geometry.rotations import IDENTITY, Array, angle_between, conjugate, multiply
 
 SwingShape = Literal["ellipse", "polygon"]
+
+_BALL_FIELDS = ("bends", "straightens", "out", "back_in", "turns_out", "turns_in")
+
+# A joint that turns by less than this in all samples is still.
+_STILL = float(np.radians(1.0))
+
+# A collar bone shorter than this share of a person's says no more about where the shoulder goes.
+_STUB_GAINS = 1.8
 
 _GROUPS = (("spine1", "spine2", "chest"), ("neck", "head"))
 
@@ -63,7 +79,7 @@ def limits_for(
     """A limit for each joint that plays a part, None for the others, the root and digits that are one joint
     only.
 
-    front (3,) is the direction faced in the rest pose; `swing` says how the shoulder is bounded. `recorded`
+    front (3,) is the direction faced in the rest pose; `swing` says how shoulders and hips are bounded. `recorded`
     is for rigs of motion capture and games: hinges get a little slack off their axis, and hands and feet
     get the twist of the bone above them if sample `poses` (N, J, 4) show it there, or if there are none to
     tell. The poses also show the true axes of elbows and knees.
@@ -72,7 +88,7 @@ def limits_for(
     twisting: set[str] = set()
     if recorded:
         for ends in (("left_hand", "right_hand"), ("left_foot", "right_foot")):
-            if carries_twist(skeleton, roles, ends, poses):
+            if carries_twist(skeleton, roles, ends, poses) and not _turned_before(skeleton, roles, ends[0]):
                 twisting |= set(ends)
     zero = anatomical_zero(skeleton, roles, front, poses, "left_hand" in twisting)
     limits: list[JointLimit | None] = [None] * len(skeleton)
@@ -82,12 +98,37 @@ def limits_for(
             continue
         row = _shared_out(part, row, roles)
         if recorded:
+            row = _taken_over(part, row, roles, poses)
+            if part.endswith("_clavicle"):
+                row = _on_a_stub(row, skeleton, roles, part)
+            if part.endswith("_hand") and thumb_side(skeleton, roles, part.removesuffix("_hand")) is None:
+                row = _any_way(row)
             row = _with_slack(part, row, part in twisting)
         parent = zero.world[skeleton.parents[j]] if skeleton.parents[j] >= 0 else IDENTITY
         pre = multiply(conjugate(parent), zero.frames[part])
         post = multiply(conjugate(zero.frames[part]), zero.world[j])
         limits[j] = _limit(part, row, pre, post, swing)
+        if part.endswith("_hand"):
+            _turning_joints(skeleton, roles, part, zero, limits)
     return tuple(limits)
+
+
+def _turning_joints(
+    skeleton: Skeleton, roles: Mapping[str, int], hand: str, zero: Zero, limits: list[JointLimit | None]
+) -> None:
+    """Joints between elbow and wrist turn the palm as the forearm can, and hardly do anything else."""
+    fore = hand.replace("hand", "forearm")
+    slack = float(np.radians(RECORDED_SLACK))
+    for j in between(skeleton, roles, fore, hand):
+        pre = multiply(conjugate(zero.world[skeleton.parents[j]]), zero.frames[fore])
+        post = multiply(conjugate(zero.frames[fore]), zero.world[j])
+        whole = _limit(fore, _with_slack(fore, RANGES["forearm"], False), pre, post, "ellipse")
+        limits[j] = replace(whole, flexion=(-slack, slack))
+
+
+def _turned_before(skeleton: Skeleton, roles: Mapping[str, int], hand: str) -> bool:
+    """Whether a rig has joints of their own between elbow and wrist for turning the palm."""
+    return hand.endswith("_hand") and bool(between(skeleton, roles, hand.replace("hand", "forearm"), hand))
 
 
 def range_of(part: str) -> Range | None:
@@ -105,14 +146,42 @@ def _whole_digit(part: str, roles: Mapping[str, int]) -> bool:
 
 def _shared_out(part: str, row: Range, roles: Mapping[str, int]) -> Range:
     """A rig with fewer joints in trunk or neck gets the whole range on those that it has."""
-    fields = ("bends", "straightens", "out", "back_in", "turns_out", "turns_in")
     for group in _GROUPS:
         if part in group:
-            for f in fields:
+            for f in _BALL_FIELDS:
                 whole = sum(getattr(RANGES[p], f) for p in group)
                 here = sum(getattr(RANGES[p], f) for p in group if p in roles)
                 row = replace(row, **{f: getattr(row, f) * whole / here})
     return row
+
+
+def _taken_over(part: str, row: Range, roles: Mapping[str, int], poses: Array | None) -> Range:
+    """The range of a joint of trunk or neck together with those below it that never move in sample poses (N, J, 4)."""
+    group = next((g for g in _GROUPS if part in g), ())
+    if poses is None or len(poses) < 2 or part not in group:
+        return row
+    for below in reversed(group[: group.index(part)]):
+        if below not in roles or np.any(angle_between(poses[:, roles[below]], poses[0, roles[below]]) > _STILL):
+            break
+        row = replace(row, **{f: getattr(row, f) + getattr(RANGES[below], f) for f in _BALL_FIELDS})
+    return row
+
+
+def _on_a_stub(row: Range, skeleton: Skeleton, roles: Mapping[str, int], part: str) -> Range:
+    """The range of a collar bone that is shorter than a person's: the shoulder moves as far, by a larger angle."""
+    end = bone_end(skeleton, roles, part)
+    length = 0.0 if end is None else float(np.linalg.norm(end))
+    factor = np.clip(CLAVICLE_LENGTH * stature(skeleton, roles) / max(length, 1e-6), 1.0, _STUB_GAINS)
+    return replace(row, **{f: getattr(row, f) * factor for f in _BALL_FIELDS[:4]})
+
+
+def _any_way(row: Range) -> Range:
+    """The range of a wrist without fingers, so that nothing tells which way the palm faces.
+
+    One marker on the hand and two at the wrist leave that open by 60 degrees in CMU's recordings: the hand may bend to
+    all sides as far as it can to the palm.
+    """
+    return replace(row, **dict.fromkeys(("straightens", "out", "back_in"), row.bends))
 
 
 def _with_slack(part: str, row: Range, twists: bool) -> Range:
@@ -120,6 +189,10 @@ def _with_slack(part: str, row: Range, twists: bool) -> Range:
     wider = {f: getattr(row, f) + RECORDED_ERROR for f in ("bends", "straightens")}
     if row.kind == "hinge":
         wider |= {f: max(getattr(row, f), RECORDED_SLACK) for f in ("off_axis", "turns_out", "turns_in")}
+        if part.endswith("_forearm"):
+            wider["off_axis"] = CARRYING_ANGLE + RECORDED_ERROR
+        elif part.endswith("_toes"):
+            wider |= dict.fromkeys(("off_axis", "turns_out", "turns_in"), TOES_OBLIQUE)
         return replace(row, **wider)
     wider |= {f: getattr(row, f) + RECORDED_ERROR for f in ("out", "back_in", "turns_out", "turns_in")}
     if row.kind == "ball":
@@ -129,7 +202,9 @@ def _with_slack(part: str, row: Range, twists: bool) -> Range:
     elif part.endswith("_foot") and twists:
         wider |= {f: getattr(RANGES["shin"], f) + FOOT_TURN for f in ("turns_out", "turns_in")}
     else:
-        wider |= dict.fromkeys(("turns_out", "turns_in"), RECORDED_SLACK)
+        known = {"hand": WRIST_IN_TURN + RECORDED_ERROR, "foot": FOOT_TURN}
+        slack = known.get(part.rpartition("_")[2], RECORDED_SLACK)
+        wider |= dict.fromkeys(("turns_out", "turns_in"), slack)
     return replace(row, kind="ball", **wider)
 
 
@@ -153,6 +228,8 @@ def _limit(part: str, row: Range, pre: Array, post: Array, swing: SwingShape) ->
     polygon = None
     if swing == "polygon" and part.endswith("_upper_arm"):
         polygon = np.radians(SHOULDER_POLYGON) * [1.0, 1.0 if right else -1.0]
+    elif swing == "polygon" and part.endswith("_thigh"):
+        polygon = np.radians(HIP_POLYGON) * [1.0, 1.0 if right else -1.0]
     return JointLimit(row.kind, pre, post, swing=(straightens, bends, *y), twist=twist, polygon=polygon)
 
 

@@ -113,7 +113,9 @@ def hinge_direction(
         total = across.mean(axis=0)
         size = float(np.linalg.norm(total))
         if size > np.sin(_TELLING_BEND) and size > 0.8 * float(np.linalg.norm(across, axis=1).mean()):
-            return normalize(np.cross(total, thigh))
+            # The axis from which the lower bone strays least over all samples, in the sense of least squares.
+            main = np.linalg.eigh(across.T @ across)[1][:, -1]
+            return normalize(np.cross(main if np.dot(main, total) > 0 else -main, thigh))
     return None
 
 

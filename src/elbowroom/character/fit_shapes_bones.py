@@ -52,6 +52,9 @@ FOOT_LENGTH, FOOT_BREADTH, ANKLE_HEIGHT, HEEL = 0.153, 0.058, 0.039, 0.041
 BALL_OF_FOOT = 0.73  # share of the foot's length from heel to the joints of the toes
 FINGER_RADIUS, LAST_FINGER_BONE = 0.0055, 0.014
 
+# A trunk of a person's proportions takes at most this many capsules, one above the other.
+_MOST_LAYERS = 12
+
 # Thigh and shin together, as a share of stature (Winter).
 LEG = 0.491
 
@@ -142,6 +145,10 @@ class _Builder:
         count = 1 + int(np.ceil(inner / (1.1 * radius * h)))
         across = (0.5 * breadth - radius) * h * self.left
         middle = 0.5 * (low + high)
+        if count > _MOST_LAYERS:  # no person's: one box holds what a stack would need any number of capsules for
+            half = 0.5 * np.array([depth * h, breadth * h, span])
+            self.box(part, middle, np.stack([self.front, self.left, UP]), half)
+            return
         for k in range(count):
             z = 0.0 if count == 1 else inner * (k / (count - 1) - 0.5)
             self.rod(part, middle + z * UP - across, middle + z * UP + across, radius)

@@ -15,7 +15,6 @@ from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.spatial import ConvexHull, HalfspaceIntersection, QhullError
 
 from elbowroom.character.skeleton import Skeleton
@@ -23,6 +22,7 @@ from elbowroom.character.skin import Skin
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.geometry.shapes import Shape, capsule
+from elbowroom.kernels.capsules import capsule_around, least_line
 
 # A capsule is taken if the skin is on average this near below its surface, as a share of the body's height
 # (5 mm for an adult); beyond, the hull is worth its corners.
@@ -126,36 +126,23 @@ def least_capsule(points: Array, steps: int = 260) -> tuple[Array, Array, float]
     center = 0.5 * (points.min(axis=0) + points.max(axis=0))
     scale = max(float(np.abs(points - center).max()), 1e-6)
     p = (points - center) / scale
-    _, _, axes = np.linalg.svd(p - p.mean(axis=0), full_matrices=True)
+    middle = p - p.mean(axis=0)
+    axes = np.linalg.eigh(middle.T @ middle)[1].T
     starts = []
     for k in range(3):
         frame = np.stack([axes[(k + 1) % 3], axes[(k + 2) % 3], axes[k]])
-        turned = p @ frame.T
+        turned = np.ascontiguousarray(p @ frame.T)
         x = np.zeros(5)
         x[2:4] = 0.5 * (turned[:, :2].min(axis=0) + turned[:, :2].max(axis=0))
-        starts.append((_capsule_around(turned, x)[0], k, frame, turned, x))
+        starts.append((capsule_around(turned, x)[0], k, frame, turned, x))
     _, _, frame, turned, x = min(starts, key=lambda s: s[:2])
     if steps:
-        options = {"maxfev": steps, "xatol": 1e-3, "fatol": 1e-5}
-        x = minimize(lambda x: _capsule_around(turned, x)[0], x, method="Nelder-Mead", options=options).x
-    _, a, b, radius = _capsule_around(turned, x)
-    return a @ frame * scale + center, b @ frame * scale + center, radius * scale
-
-
-def _capsule_around(points: Array, x: Array) -> tuple[float, Array, Array, float]:
-    """Volume, ends, radius of the capsule about a line: tilt (2), offset (2), extra radius."""
-    axis = np.array([x[0], x[1], 1.0]) / np.sqrt(x[0] * x[0] + x[1] * x[1] + 1.0)
-    base = np.array([x[2], x[3], 0.0])
-    rel = points - base
-    along = rel @ axis
-    off = np.maximum(np.einsum("ij,ij->i", rel, rel) - along * along, 0.0)
-    radius = float(np.sqrt(off.max())) * (1.0 + abs(float(x[4])))
-    reach = np.sqrt(np.maximum(radius * radius - off, 0.0))
-    top, bottom = float(np.max(along - reach)), float(np.min(along + reach))
-    if top < bottom:  # one ball holds them all
-        top = bottom = 0.5 * (top + bottom)
-    volume = np.pi * radius * radius * ((top - bottom) + 4.0 / 3.0 * radius)
-    return volume, base + bottom * axis, base + top * axis, radius
+        x = least_line(turned, x, steps, 1e-3, 1e-5)
+    _, radius, low, high = capsule_around(turned, x)
+    axis = normalize(np.array([x[0], x[1], 1.0]))
+    ends = np.array([x[2], x[3], 0.0]) + np.outer([low, high], axis)
+    a, b = ends @ frame * scale + center
+    return a, b, radius * scale
 
 
 def convex_mesh(points: Array) -> Mesh:

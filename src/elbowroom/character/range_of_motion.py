@@ -9,6 +9,8 @@ C  Bennell K. et al. (1998), Intra-rater and inter-rater reliability of a weight
    ankle dorsiflexion, Aust. J. Physiother. 44, 175-180.
 E  Engin A. E., Tuemer S. T. (1989), Three-dimensional kinematic modelling of the human shoulder complex,
    parts I and II, J. Biomech. Eng. 111, 107-121.
+I  Isman R. E., Inman V. T. (1969), Anthropometric studies of the human foot and ankle, Bull. Prosthet. Res.
+   10-11, 97-129.
 K  Kapandji I. A., The Physiology of the Joints, vols 1-3.
 M  McGinley J. L. et al. (2009), The reliability of three-dimensional kinematic gait measurements: a
    systematic review, Gait Posture 29, 360-369.
@@ -53,10 +55,10 @@ class Range:
 # Zero: spine and neck upright, legs straight down, arms straight out to the sides with palms down and elbow
 # pits to the front, feet flat, fingers straight.
 RANGES: dict[str, Range] = {
-    # Trunk, after the sums over vertebral joints in W: the lumbar part bends most, the chest turns most.
-    # Together they allow what A measures for the whole (flexion 80, extension 25, to each side 35, turn
-    # 45).
-    "spine1": Range("ball", 45, 20, 20, 20, 10, 10, sources="A W"),
+    # Trunk, after the sums over vertebral joints in W: the lumbar part bends most (K: 60), the chest turns
+    # most. Together they allow what is measured for the whole (A: flexion 80, extension 25, to each side 35, turn
+    # 45; K: flexion 105).
+    "spine1": Range("ball", 60, 20, 20, 20, 10, 10, sources="A K W"),
     "spine2": Range("ball", 30, 15, 20, 20, 15, 15, sources="A W"),
     "chest": Range("ball", 25, 20, 20, 20, 30, 30, sources="A W"),
     # Neck (A: 45 each way, turn 60; N: 60, 60, 40, turn 79; W: half of the turn is between the first two
@@ -78,9 +80,11 @@ RANGES: dict[str, Range] = {
     "forearm": Range("hinge", 150, 10, turns_out=90, turns_in=90, sources="A B S"),
     # Wrist (A: 80, 70, 30, 20; B: 76, 75, 36, 22); `out` is to the little finger's side.
     "hand": Range("swing", 80, 75, 36, 22, sources="A B"),
-    # Hip: flexion 120 (A, B), 130-145 with bent knees (K); extension 30, out 45-55, in 30 (A, N); outward
-    # turn 60 (K), inward 45 (A). Squatting with the knees apart needs the outer ends of these together.
-    "thigh": Range("ball", 130, 30, 55, 30, 60, 45, sources="A B K N"),
+    # Hip: flexion 120 (A, B), 130-145 with bent knees (K); extension 30, out 45-55 when straight and 50 in 90 of
+    # flexion, in 30 (A, N); outward turn 45 (A) to 60 (K), inward 45 (A), hip flexed. Out by 50 in 90 of flexion is a
+    # swing of 90 that shows 50 as twist: a quarter ellipse that holds it has a half axis of 75, and twist must allow
+    # 25 of outward turn on top. The polygon below keeps the straight leg's range.
+    "thigh": Range("ball", 130, 30, 75, 30, 75, 45, sources="A B K N"),
     # Knee: 140 (A), 160 when squatting (K), past straight by 10 at most (S); turning 40 out and 30 in when
     # bent (K).
     "shin": Range("hinge", 160, 10, turns_out=35, turns_in=30, sources="A S K"),
@@ -110,9 +114,28 @@ RECORDED_ERROR = 5.0
 # tissue.
 RECORDED_SLACK = 12.0
 
+# Recorded hinges that are none: the forearm leaves the upper arm's line to the side, most when straight (K: 10 to 15,
+# the carrying angle); the toes bend about a line across the foot that is oblique by 28 (I).
+CARRYING_ANGLE, TOES_OBLIQUE = 12.0, 28.0
+
+# Length of a collar bone, from the breast bone to the middle of the shoulder joint, as a share of stature. A rig
+# whose joint sits nearer to the shoulder must turn it further for the same way of the shoulder.
+CLAVICLE_LENGTH = 0.100
+
+# A rig that bends the wrist about two axes in turn, flexion f and then deviation d, turns the hand by about f d / 2
+# against swinging it there at once: 25 degrees at the ends of both ranges (80 and 36).
+WRIST_IN_TURN = 25.0
+
 # Reach cone of the shoulder as a spherical polygon about the outstretched arm, simplified from the outlines
 # in E and K: (lowered, to the front) in degrees of swing.
 SHOULDER_POLYGON: tuple[tuple[float, float], ...] = (
     *((125, 0), (120, 45), (95, 95), (60, 125), (0, 138), (-45, 110), (-75, 60), (-92, 0)),
     *((-80, -22), (-45, -34), (0, -47), (32, -64), (58, -72), (90, -50)),
+)
+
+# Reach cone of the hip about the hanging leg, (flexed, outwards) in degrees of swing: out by 50 to 55 and in by 30 from
+# any flexion up to 90, less beyond (A, K).
+HIP_POLYGON: tuple[tuple[float, float], ...] = (
+    *((135, 0), (122, 40), (98, 62), (60, 70), (30, 62), (0, 55), (-22, 30), (-32, 0)),
+    *((-22, -18), (0, -30), (45, -34), (90, -38), (118, -25)),
 )

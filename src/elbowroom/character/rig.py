@@ -21,7 +21,7 @@ from elbowroom.character.fit_shapes import fit_shapes
 from elbowroom.character.fit_shapes_bones import stature
 from elbowroom.character.masses import masses_for
 from elbowroom.character.rig_geometry import ancestors, common_ancestor
-from elbowroom.character.rig_names import FINGERS, NamedPart, finger_of, part_of
+from elbowroom.character.rig_names import FINGERS, NamedPart, finger_of, part_of, wrist_after
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.character.skin import Skin
 from elbowroom.errors import BadValue
@@ -177,7 +177,9 @@ def _arm(skeleton: Skeleton, named: Sequence[NamedPart], side: str, roles: Roles
     below = skeleton.subtree(fore)[1:]
     hand = _first(named, below, "hand")
     if hand is not None:
-        roles[f"{side}_hand"] = hand
+        wrist = wrist_after(skeleton.names[fore], skeleton.names[hand])
+        after = (j for j in skeleton.children[hand] if skeleton.names[j].lower() == wrist)
+        roles[f"{side}_hand"] = next(after, hand)
     from_one = any(p.part == "finger" and p.digits[:1] == "5" for p in named)
     for finger in FINGERS:
         bones = [j for j in below if finger_of(named[j], from_one) == finger]

@@ -24,6 +24,14 @@ def ancestors(skeleton: Skeleton, joint: int) -> tuple[int, ...]:
     return tuple(out)
 
 
+def between(skeleton: Skeleton, roles: Mapping[str, int], upper: str, lower: str) -> tuple[int, ...]:
+    """Joints between those of two parts on one limb, from the upper one down; none where a part is missing."""
+    if upper not in roles or lower not in roles:
+        return ()
+    above = ancestors(skeleton, roles[lower])
+    return above[: above.index(roles[upper])][::-1] if roles[upper] in above else ()
+
+
 def common_ancestor(skeleton: Skeleton, joints: Sequence[int]) -> int:
     """Deepest joint that is above, or is, each of the given ones."""
     lines = [{j, *ancestors(skeleton, j)} for j in joints]

@@ -111,3 +111,17 @@ def finger_of(named: NamedPart, counts_from_one: bool) -> str:
         k = int(named.digits[0]) - (1 if counts_from_one else 0)
         return FINGERS[k] if 0 <= k < 5 else ""
     return ""
+
+
+# CMU's rigs turn the palm at a joint half way down the forearm, called wrist there and hand in the BVH conversion;
+# the wrist itself is the joint that comes next.
+_FOREARM_TURNS = {("radius", "wrist"): "hand", ("forearm", "hand"): "fingerbase"}
+
+
+def wrist_after(forearm: str, turning: str) -> str:
+    """Name, in lower case, that the joint of the wrist has if `turning` only turns the forearm; '' if it does not."""
+    for (fore, turn), wrist in _FOREARM_TURNS.items():
+        side = turning.lower().removesuffix(turn)
+        if side in ("l", "r", "left", "right") and (forearm.lower(), turning.lower()) == (side + fore, side + turn):
+            return side + wrist
+    return ""

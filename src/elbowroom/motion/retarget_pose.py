@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from elbowroom.character.body import Character
-from elbowroom.character.rig_geometry import ancestors
+from elbowroom.character.rig_geometry import ancestors, between
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
@@ -59,6 +59,8 @@ def carry_over(clip: Clip, character: Character, floor: float) -> Carried:
     for j, parent in enumerate(skeleton.parents):
         role = role_of.get(j, "")
         turn = _turn_of(role, source.roles, turns) if role else named.get(skeleton.names[j])
+        if role.endswith("_forearm") and turn is not None:
+            turn = _with_the_palm(role, source, character, turns, turn)
         if turn is None and j in carriers:
             turn = _turn_of("pelvis", source.roles, turns)
             if turn is not None and not carriers[j]:
@@ -139,6 +141,15 @@ def _turn_of(role: str, roles: Mapping[str, int], turns: Array) -> Array | None:
                 a, b = above[-1], below[0]
                 return rot.slerp(turns[:, roles[run[a]]], turns[:, roles[run[b]]], (k - a) / (b - a))
     return None
+
+
+def _with_the_palm(role: str, source: Character, target: Character, turns: Array, turn: Array) -> Array:
+    """Turn (T, 4) of a forearm that has to turn the palm itself, where the source has a joint of its own for that."""
+    hand = role.replace("forearm", "hand")
+    turning = between(source.skeleton, source.roles, role, hand)
+    if not turning or between(target.skeleton, target.roles, role, hand):
+        return turn
+    return turns[:, turning[-1]]
 
 
 def _rest_corrections(source: Character, target: Character, facing: Array) -> dict[str, Array]:
