@@ -1,0 +1,197 @@
+"""How far parts can travel in a time, and how far apart they certainly are: what a proof in continuous time needs.
+
+Every part is the hull of some points, thickened by a radius. Bounds below are bounds: a part is never nearer than they
+say.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba as nb
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.kernels.fields import lower, within
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+# What the second part of a unit is, where it is no mover.
+FLOOR, STATIC = -1, -2
+
+# Steps of the search for a separating direction, and how near it comes to the true distance, metres.
+STEPS, CLOSE = 24, 1e-4
+
+
+class Movers(NamedTuple):
+    """Parts that move, each the hull of points in its own frame, thickened by a radius.
+
+    points, first (M + 1,): those of part m are points[first[m]:first[m + 1]]; radius (M,); ball (M, 4): sphere around
+    the thickened part; cover (C, 4), cover_first (M + 1,): balls that hold it together.
+    """
+
+    points: Array
+    first: Index
+    radius: Array
+    ball: Array
+    cover: Array
+    cover_first: Index
+
+
+class Tree(NamedTuple):
+    """Joints of all bodies and things over K knots in time; between knots each turns and shifts at constant speed.
+
+    parent (K - 1, J): joint that it rides on, -1 for the world, always a lower number; angle, shift (K - 1, J): turn in
+    radians and way in metres from knot to knot, as seen from the parent; place (K, J, 3): positions in the world.
+    """
+
+    parent: NDArray[np.int32]
+    angle: Array
+    shift: Array
+    place: Array
+
+
+@nb.njit(cache=True, nogil=True)
+def travel(tree, ball, joint, units, out):
+    """How far points of two parts can move towards each other from knot to knot: out (U, K - 1), metres.
+
+    ball (K, M, 4): spheres around parts in the world; joint (M,): what they ride on; units (U, 2): pairs of parts, or
+    a part and FLOOR or STATIC. Both parts are followed up to the first joint that carries both, whose own motion
+    moves neither against the other. A part's distance from a joint is that at the knot, and what it has gained since.
+    """
+    for k in range(out.shape[1]):
+        for u in range(units.shape[0]):
+            a, b = units[u, 0], units[u, 1]
+            i, j = joint[a], (joint[b] if b >= 0 else -1)
+            way_a, way_b = 0.0, 0.0
+            while i != j:
+                if i > j:
+                    far = _apart(ball[k, a], tree.place[k, i]) + ball[k, a, 3] + way_a
+                    way_a += tree.angle[k, i] * far + tree.shift[k, i]
+                    i = tree.parent[k, i]
+                else:
+                    far = _apart(ball[k, b], tree.place[k, j]) + ball[k, b, 3] + way_b
+                    way_b += tree.angle[k, j] * far + tree.shift[k, j]
+                    j = tree.parent[k, j]
+            out[u, k] = way_a + way_b
+
+
+@nb.njit(cache=True, nogil=True, inline="always")
+def _apart(a, b):
+    x, y, z = a[0] - b[0], a[1] - b[1], a[2] - b[2]
+    return np.sqrt(x * x + y * y + z * z)
+
+
+@nb.njit(cache=True, nogil=True)
+def spheres(movers, T, out):
+    """Spheres out (N, M, 4) around parts placed by T (N, M, 4, 4)."""
+    for n in range(T.shape[0]):
+        for m in range(T.shape[1]):
+            x, y, z = _moved(T[n, m], movers.ball[m])
+            out[n, m, 0], out[n, m, 1], out[n, m, 2], out[n, m, 3] = x, y, z, movers.ball[m, 3]
+
+
+@nb.njit(cache=True, nogil=True, inline="always")
+def _moved(T, p):
+    """Where a transform takes the first three numbers of a row."""
+    return (
+        T[0, 0] * p[0] + T[0, 1] * p[1] + T[0, 2] * p[2] + T[0, 3],
+        T[1, 0] * p[0] + T[1, 1] * p[1] + T[1, 2] * p[2] + T[1, 3],
+        T[2, 0] * p[0] + T[2, 1] * p[1] + T[2, 2] * p[2] + T[2, 3],
+    )
+
+
+@nb.njit(cache=True, nogil=True)
+def height(movers, m, T, floor):
+    """Height of a part's lowest point above the floor."""
+    low = np.inf
+    for i in range(movers.first[m], movers.first[m + 1]):
+        p = movers.points[i]
+        low = min(low, T[2, 0] * p[0] + T[2, 1] * p[1] + T[2, 2] * p[2])
+    return low + T[2, 3] - movers.radius[m] - floor
+
+
+@nb.njit(cache=True, nogil=True)
+def _support(movers, m, T, x, y, z):
+    """The point of a part's hull that lies farthest along a direction, in the world."""
+    u = T[0, 0] * x + T[1, 0] * y + T[2, 0] * z
+    v = T[0, 1] * x + T[1, 1] * y + T[2, 1] * z
+    w = T[0, 2] * x + T[1, 2] * y + T[2, 2] * z
+    best, who = -np.inf, movers.first[m]
+    for i in range(movers.first[m], movers.first[m + 1]):
+        along = movers.points[i, 0] * u + movers.points[i, 1] * v + movers.points[i, 2] * w
+        if along > best:
+            best, who = along, i
+    return _moved(T, movers.points[who])
+
+
+@nb.njit(cache=True, nogil=True)
+def apart(movers, a, A, b, B, need):
+    """A distance that two parts placed by A and B certainly have; any that is not below `need` will do.
+
+    Gilbert's search for the point of the hull of all differences that is nearest to the origin: every direction that it
+    tries separates the hulls by what they leave free along it. Not positive where that proves nothing.
+    """
+    thick = movers.radius[a] + movers.radius[b]
+    ax, ay, az = _moved(A, movers.ball[a])
+    bx, by, bz = _moved(B, movers.ball[b])
+    vx, vy, vz = bx - ax, by - ay, bz - az
+    best = 0.0
+    for _ in range(STEPS):
+        size = np.sqrt(vx * vx + vy * vy + vz * vz)
+        if size < CLOSE:
+            break
+        px, py, pz = _support(movers, a, A, vx, vy, vz)
+        qx, qy, qz = _support(movers, b, B, -vx, -vy, -vz)
+        wx, wy, wz = qx - px, qy - py, qz - pz
+        best = max(best, (vx * wx + vy * wy + vz * wz) / size)
+        if best - thick >= need or size - best < CLOSE:
+            break
+        dx, dy, dz = wx - vx, wy - vy, wz - vz
+        step = dx * dx + dy * dy + dz * dz
+        if step < 1e-18:
+            break
+        s = min(max(-(vx * dx + vy * dy + vz * dz) / step, 0.0), 1.0)
+        vx, vy, vz = vx + s * dx, vy + s * dy, vz + s * dz
+    return best - thick
+
+
+@nb.njit(cache=True, nogil=True)
+def from_field(movers, m, T, fields, f, need, room):
+    """A distance that a part, placed by T in the frame of field f, certainly has from it; 0 or less says nothing."""
+    best = np.inf
+    for i in range(movers.cover_first[m], movers.cover_first[m + 1]):
+        ball = movers.cover[i]
+        x, y, z = _moved(T, ball)
+        d = lower(fields, f, x, y, z) - ball[3]
+        if d < min(need, best):
+            reach = need + ball[3]
+            square = within(fields, f, x, y, z, reach, 0.0, room)
+            d = np.sqrt(square) - ball[3] if square >= 0.0 else -1.0
+        best = min(best, d)
+        if best <= 0.0:
+            break
+    return best
+
+
+@nb.njit(cache=True, nogil=True)
+def bounds(movers, T, units, floor, static, has_static, unit, time, need, room, out):
+    """Distances out (I,) that units (U, 2) certainly have at placings T (N, M, 4, 4); item i asks for unit[i], time[i].
+
+    Those of the floor are exact and signed; others say nothing where they are not positive. need (I,): a larger
+    distance than that need not be told.
+    """
+    for i in range(unit.shape[0]):
+        a, b = units[unit[i], 0], units[unit[i], 1]
+        A = T[time[i], a]
+        if b == FLOOR:
+            out[i] = height(movers, a, A, floor)
+        elif b == STATIC:
+            out[i] = from_field(movers, a, A, static, 0, need[i], room) if has_static else np.inf
+        else:
+            B = T[time[i], b]
+            ax, ay, az = _moved(A, movers.ball[a])
+            bx, by, bz = _moved(B, movers.ball[b])
+            gap = np.sqrt((bx - ax) ** 2 + (by - ay) ** 2 + (bz - az) ** 2) - movers.ball[a, 3] - movers.ball[b, 3]
+            out[i] = gap if gap >= need[i] else apart(movers, a, A, b, B, need[i])

@@ -1,0 +1,140 @@
+"""Certificate of a motion: proven free in continuous time, or where it collides, or what could not be proven.
+
+It speaks of what is written: frames at a rate, joints slerped and the root lerped in between.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from elbowroom.errors import BadValue
+from elbowroom.geometry.rotations import Array
+from elbowroom.motion.clip import Clip
+from elbowroom.world.certificate_clearance import Clearance, smallest_clearance
+from elbowroom.world.certificate_exact import Measured, decide, spans_of
+from elbowroom.world.certificate_findings import (
+    Allowed,
+    Collision,
+    Unproven,
+    collisions_of,
+    is_own,
+    own_touches,
+    touches_of,
+    unproven_of,
+)
+from elbowroom.world.certificate_proof import Proof
+from elbowroom.world.certificate_stage import DENSE, Stage
+from elbowroom.world.certificate_units import units_of
+from elbowroom.world.contacts import Contact
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.pairs import FLOOR, Pair, parts_of
+from elbowroom.world.world import World
+
+# How deep soles may press into the floor that they stand on, metres: real ones give way by as much.
+SUPPORT = 0.01
+# Clearances are looked for up to this, metres, then up to that.
+_NEAR, _FAR = 0.03, 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """What is proven of a motion.
+
+    `free`: nothing collides at any time, between frames too. `continuous`: that is a proof; not so where a path could
+    only be sampled. `clearance_m` is the smallest distance of pairs that may not touch, at `at_s`, with the nearest
+    `points` (2, 3); negative where they collide. No distance is below `at_least_m` at any time. `frames` at `fps` a
+    second are those of the first character.
+    """
+
+    free: bool
+    continuous: bool
+    clearance_m: float | None
+    at_least_m: float | None
+    at_s: float | None
+    pair: Pair | None
+    points: Array | None
+    allowed: tuple[Allowed, ...] = ()
+    collisions: tuple[Collision, ...] = ()
+    unproven: tuple[Unproven, ...] = ()
+    notes: tuple[str, ...] = ()
+    frames: int = 0
+    fps: float | None = None
+
+
+def certify(
+    world: World, fps: float | None = None, *, tolerance: float = 0.0005, own_contacts: bool = True
+) -> Certificate:
+    """Prove that a motion is free in continuous time, or refuse to.
+
+    Motions are taken as they would be written at `fps` frames a second; by default clips keep their rate. Bisection
+    ends where parts travel less than `tolerance` metres. With `own_contacts`, clips that were read from files may touch
+    themselves and the floor as deep as they do.
+    """
+    if not (np.isfinite(tolerance) and tolerance > 0.0):
+        raise BadValue(f"the tolerance is a positive number of metres, not {tolerance}.")
+    stage = Stage(replace(world, contacts=(*world.contacts, *_supports(world))), fps)
+    exact = ExactWorld(stage.world)
+    recorded = {n for n, m in world.characters.items() if own_contacts and isinstance(m, Clip) and m.source.format}
+    own = [k for k in range(len(exact.pairs)) if is_own(exact, k, recorded)]
+    proof = Proof(stage, exact, units_of(exact, sorted(set(range(len(exact.pairs))) - set(own))))
+    measured = Measured(proof)
+    left, close, soles = proof.first_pass(_NEAR)
+    found = decide(measured, spans_of(proof, proof.settle(left)), tolerance)
+    collisions, unproven = collisions_of(exact, measured, found), unproven_of(exact, found)
+    allowed = touches_of(proof, measured, soles, collisions)
+    if own:
+        allowed += own_touches(proof, measured, own)
+    free = not collisions and not unproven
+    nearest = _clearance(proof, measured, close, tolerance) if free else _worst(collisions)
+    motion = next((m for m in stage.world.characters.values() if isinstance(m, Clip)), None)
+    return Certificate(
+        free,
+        not (stage.sampled or stage.jumps or unproven),
+        nearest.value,
+        nearest.at_least,
+        nearest.at,
+        nearest.pair,
+        nearest.points,
+        tuple(sorted(allowed, key=lambda a: (a.during, a.pair))),
+        tuple(collisions),
+        tuple(unproven),
+        _notes(stage),
+        0 if motion is None else len(motion),
+        None if motion is None else motion.fps,
+    )
+
+
+def _supports(world: World) -> list[Contact]:
+    """People stand on the floor: soles and toes may press into it a little."""
+    feet = [p.name for p in parts_of(world) if p.kind == "body" and p.role.endswith(("_foot", "_toes"))]
+    return [Contact(name, FLOOR, (-np.inf, np.inf), "support", SUPPORT, "stands on the floor") for name in feet]
+
+
+def _clearance(proof: Proof, measured: Measured, close: object, tolerance: float) -> Clearance:
+    found = smallest_clearance(proof, measured, close, _NEAR, tolerance)  # type: ignore[arg-type]
+    if found.value is not None and found.value <= _NEAR:
+        return found
+    _, close, _ = proof.first_pass(_FAR)
+    return smallest_clearance(proof, measured, close, _FAR, tolerance)
+
+
+def _worst(collisions: list[Collision]) -> Clearance:
+    """The deepest collision; nothing is known where there is none."""
+    if not collisions:
+        return Clearance()
+    deepest = max(collisions, key=lambda c: c.depth_m or 0.0)
+    depth = None if deepest.depth_m is None else -deepest.depth_m
+    return Clearance(depth, depth, deepest.at_s, deepest.pair, deepest.points)
+
+
+def _notes(stage: Stage) -> tuple[str, ...]:
+    sampled = [
+        f"The path of '{name}' is a function that was sampled {DENSE:g} times a second: between samples nothing is proven."
+        for name in stage.sampled
+    ]
+    return (
+        *sampled,
+        *(f"'{name}' leaps into a hand at {t:g} s: nothing is proven of the leap." for name, t in stage.jumps),
+    )

@@ -1,0 +1,97 @@
+"""The smallest clearance of a motion that is free: branch and bound over what comes near."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.geometry.rotations import Array
+from elbowroom.kernels.sweep import STATIC
+from elbowroom.world.certificate_exact import Measured, spans_of
+from elbowroom.world.certificate_proof import Items, Proof
+from elbowroom.world.pairs import Pair
+
+# The clearance is found to this share of itself, or to the tolerance if that is coarser.
+_SHARE = 0.05
+# Rounds of bisection, and exact distances, before what is proven so far has to do.
+_ROUNDS, _CALLS = 12, 4000
+# Most promising items that are measured in each round.
+_PROBES = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Clearance:
+    """The smallest distance found, where and when, and what no distance is below at any time."""
+
+    value: float | None = None
+    at_least: float | None = None
+    at: float | None = None
+    pair: Pair | None = None
+    points: Array | None = None
+
+
+class _Search:
+    def __init__(self, proof: Proof, measured: Measured, tolerance: float) -> None:
+        self._proof, self._measured, self._tolerance = proof, measured, tolerance
+        self.best = Clearance()
+        self.calls = 0
+
+    @property
+    def value(self) -> float:
+        """The smallest distance so far."""
+        return np.inf if self.best.value is None else self.best.value
+
+    @property
+    def enough(self) -> float:
+        """What is not searched any further."""
+        return self.value - max(self._tolerance, _SHARE * self.value) if np.isfinite(self.value) else np.inf
+
+    def measure(self, items: Items, at: Array) -> Array:
+        """Exact distances of items at times (I,), no more than the best so far."""
+        here = Items(items.unit, at, at, items.before, items.after, 0.0 * at + self.value, items.depth)
+        spans = spans_of(self._proof, here)
+        wanted = [(s.pair, s.begin, self.value) for s in spans]
+        self.calls += len(wanted)
+        self._measured.measure(wanted)
+        unit_of = {k: u for u in np.unique(items.unit).tolist() for k in self._proof.units.pairs[u]}
+        found = dict.fromkeys(zip(items.unit.tolist(), at.tolist(), strict=True), np.inf)
+        for s in spans:
+            d, points = self._measured[s.pair, s.begin]
+            d = 0.0 if d is None else d
+            key = (unit_of[s.pair], s.begin)
+            found[key] = min(found[key], d)
+            if d < self.value and points is not None:
+                self.best = Clearance(d, None, s.begin, self._proof.exact.pairs[s.pair], points)
+        limit = self.value
+        return np.array([min(found[key], limit) for key in zip(items.unit.tolist(), at.tolist(), strict=True)])
+
+
+def smallest_clearance(proof: Proof, measured: Measured, close: Items, near: float, tolerance: float) -> Clearance:
+    """The smallest clearance; `close` are items that were proven free with less than `near` metres to spare."""
+    search = _Search(proof, measured, tolerance)
+    items, proven = close, near
+    for _ in range(_ROUNDS):
+        items = items.pick(items.slack < search.enough)
+        if not len(items) or search.calls > _CALLS:
+            break
+        lowest = items.pick(np.argsort(items.slack, kind="stable")[:_PROBES])
+        search.measure(lowest, np.where(lowest.before <= lowest.after, lowest.begin, lowest.end))
+        items = items.pick(items.slack < search.enough)
+        small = items.way < tolerance
+        if small.any():
+            proven = min(proven, float(items.slack[small].min()))
+            items = items.pick(~small)
+        middle = 0.5 * (items.begin + items.end)
+        halfway = proof.at(items.unit, middle, 0.25 * items.way + search.value)
+        blunt = ~proof.units.sharp[items.unit] & (halfway < search.value)
+        if blunt.any():
+            halfway[blunt] = np.maximum(halfway[blunt], search.measure(items.pick(blunt), middle[blunt]))
+        items = items.halves(halfway)
+    if len(items):
+        proven = min(proven, float(items.slack.min()))
+    best = search.best
+    at_least = max(min(proven, search.enough), 0.0) if best.value is not None else near
+    if best.value is None:
+        return Clearance(None, at_least)
+    return Clearance(best.value, at_least, best.at, best.pair, best.points)

@@ -1,0 +1,146 @@
+"""The exact part of a proof: what bounds leave open is measured through Coal and bisected until it is told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from elbowroom.geometry.rotations import Array
+from elbowroom.kernels.sweep import STATIC
+from elbowroom.world.certificate_proof import Items, Proof
+
+# Collisions are localised to this many seconds, their ends finer.
+LOCAL = 1.0 / 240.0
+_ENDS = LOCAL / 4.0
+# Times posed together.
+_BLOCK = 512
+
+
+@dataclass(frozen=True)
+class Span:
+    """A pair over an interval that is not proven; `depth` is what it may overlap by, `way` its travel, metres."""
+
+    pair: int
+    begin: float
+    end: float
+    way: float
+    depth: float
+
+    def halves(self) -> tuple[Span, Span]:
+        """Its two halves."""
+        t = 0.5 * (self.begin + self.end)
+        way = 0.5 * self.way
+        return Span(self.pair, self.begin, t, way, self.depth), Span(self.pair, t, self.end, way, self.depth)
+
+
+@dataclass
+class Findings:
+    """Pieces of time in which pairs collide, and in which nothing could be proven: pair -> (begin, end)."""
+
+    collide: dict[int, list[tuple[float, float]]] = field(default_factory=dict)
+    unproven: dict[int, list[tuple[float, float]]] = field(default_factory=dict)
+
+
+class Measured:
+    """Exact signed distances of pairs at times, each measured once: (value, nearest points) as `ExactWorld` has them."""
+
+    def __init__(self, proof: Proof) -> None:
+        self._proof, self._exact = proof, proof.exact
+        self._known: dict[tuple[int, float], tuple[float | None, Array | None]] = {}
+
+    def __getitem__(self, key: tuple[int, float]) -> tuple[float | None, Array | None]:
+        return self._known[key]
+
+    def of_pair(self, pair: int) -> dict[float, tuple[float | None, Array | None]]:
+        """All that was measured of a pair, by time."""
+        return {t: v for (k, t), v in self._known.items() if k == pair}
+
+    def overlaps(self) -> list[tuple[int, float, float]]:
+        """Pairs, times and distances of all overlaps of known depth that were measured."""
+        return [(k, t, d) for (k, t), (d, _) in self._known.items() if d is not None and d <= 0.0]
+
+    def measure(self, wanted: Iterable[tuple[int, float, float]]) -> None:
+        """Measure (pair, time, limit): distances beyond the limit need not be told."""
+        at: dict[float, dict[int, float]] = {}
+        for k, t, limit in wanted:
+            if (k, t) not in self._known:
+                here = at.setdefault(t, {})
+                here[k] = max(here.get(k, 0.0), limit)
+        times = np.array(sorted(at))
+        for first in range(0, len(times), _BLOCK):
+            record = self._proof.stage.world.record(times[first : first + _BLOCK])
+            for i, t in enumerate(times[first : first + _BLOCK].tolist()):
+                self._exact.place_snapshot(record[i])
+                for k, limit in at[t].items():
+                    d = self._exact.distance(k, limit)
+                    self._known[k, t] = d.value, d.points
+
+
+def spans_of(proof: Proof, items: Items) -> list[Span]:
+    """Units in pairs; of the static scene only meshes that the part can come to in the interval."""
+    exact, units = proof.exact, proof.units
+    out = []
+    is_static = units.parts[items.unit, 1] == STATIC
+    for i in np.flatnonzero(~is_static):
+        k = units.pairs[items.unit[i]][0]
+        out.append(Span(k, float(items.begin[i]), float(items.end[i]), float(items.way[i]), float(items.depth[i])))
+    rows = np.flatnonzero(is_static)
+    if not len(rows):
+        return out
+    moments, at = np.unique(items.begin[rows], return_inverse=True)
+    static = [i for i, p in enumerate(exact.parts) if p.kind == "static"]
+    low, high = exact.placed.low[static], exact.placed.high[static]
+    number = {int(j): n for n, j in enumerate(static)}
+    T = proof.place(proof.stage.world.record(moments))
+    for i, m in zip(rows, at, strict=True):
+        a = int(units.parts[items.unit[i], 0])
+        ball = proof.movers.ball[a]
+        center = T[m, a, :3, :3] @ ball[:3] + T[m, a, :3, 3]
+        gap = np.linalg.norm(np.maximum(np.maximum(low - center, center - high), 0.0), axis=1) - ball[3]
+        near = gap <= items.way[i]
+        begin, end, way = float(items.begin[i]), float(items.end[i]), float(items.way[i])
+        for k in units.pairs[items.unit[i]]:
+            if near[number[int(exact.index[k, 1])]]:
+                out.append(Span(k, begin, end, way, proof.depth_allowed(k, 0.5 * (begin + end))))
+    return out
+
+
+def decide(measured: Measured, spans: list[Span], tolerance: float) -> Findings:
+    """Tell apart where pairs are free, where they collide, and where the tolerance does not tell."""
+    found = Findings()
+    while spans:
+        measured.measure((s.pair, t, 2.0 * s.way + 1e-3) for s in spans for t in (s.begin, s.end))
+        open_spans: list[Span] = []
+        for s in spans:
+            verdict = _verdict(s, measured[s.pair, s.begin][0], measured[s.pair, s.end][0], tolerance)
+            if verdict == "bisect":
+                open_spans += s.halves()
+            elif verdict == "collide":
+                found.collide.setdefault(s.pair, []).append((s.begin, s.end))
+            elif verdict == "unproven":
+                found.unproven.setdefault(s.pair, []).append((s.begin, s.end))
+        spans = open_spans
+    return found
+
+
+def _verdict(span: Span, before: float | None, after: float | None, tolerance: float) -> str:
+    bad = [_collides(d, span.depth) for d in (before, after)]
+    free = [(0.0 if d is None else d) + span.depth for d in (before, after)]
+    length = span.end - span.begin
+    if not any(bad):
+        if sum(free) > span.way:
+            return "free"
+        return "bisect" if span.way > tolerance else "unproven"
+    if all(bad):
+        throughout = -sum(free) > span.way or length <= LOCAL
+        return "collide" if throughout else "bisect"
+    return "collide" if length <= _ENDS else "bisect"
+
+
+def _collides(distance: float | None, depth: float) -> bool:
+    """Whether a signed distance is a collision where an overlap of some depth is allowed."""
+    if distance is None or not np.isfinite(distance):
+        return True
+    return not (distance > 0.0 or (depth > 0.0 and -distance <= depth))

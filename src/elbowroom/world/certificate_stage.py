@@ -1,0 +1,188 @@
+"""A world as it would be written, laid out over time for a proof.
+
+Frames, keys and holds cut time into intervals in which every joint turns, and everything shifts, at constant speed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.character.body import Character
+from elbowroom.errors import BadValue
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import apply, inverse
+from elbowroom.kernels.sweep import Tree
+from elbowroom.motion.clip import Clip, Motion
+from elbowroom.motion.edit import resample, without_lead
+from elbowroom.world.carried import Carried
+from elbowroom.world.extent import box_corners, frame_times
+from elbowroom.world.pairs import Part
+from elbowroom.world.paths import Keyed, KeyedState, Still, places, states
+from elbowroom.world.things import Fixture, Hold, Thing
+from elbowroom.world.world import World
+
+# Frames a second of motions that are no clips and were not told a rate.
+RATE = 60.0
+# How often a path that cannot be looked into is sampled, a second.
+DENSE = 240.0
+# Times closer than this are the same, seconds; an object that leaps farther into a hand than that is told, metres.
+_SAME = 1e-9
+_JUMP = 1e-3
+
+
+class Stage:
+    """A world at any time, and how it moves between the knots (K,) of time.
+
+    `world` is as written; `sampled` names what could only be sampled and not looked into; `jumps` are objects that leap
+    into a hand, each with the time.
+    """
+
+    def __init__(self, world: World, fps: float | None) -> None:
+        if fps is not None and not (np.isfinite(fps) and fps > 0.0):
+            raise BadValue(f"a frame rate is a positive number of frames per second, not {fps}.")
+        self.sampled: list[str] = []
+        characters = {name: written(motion, fps) for name, motion in world.characters.items()}
+        told = replace(world, characters=characters)
+        objects = {name: self._keyed(name, thing, told.span) for name, thing in world.objects.items()}
+        self.world = replace(told, objects=objects)
+        self.sampled += [n for n, m in characters.items() if not hasattr(m, "times")]
+        self.knots = self._cut()
+        counts = [len(m.body.parents) for m in characters.values()]
+        self._first = dict(zip(characters, np.cumsum([0, *counts])[:-1].tolist(), strict=True))
+        self._things = {name: sum(counts) + i for i, name in enumerate(objects)}
+        self.jumps = [(h.object, h.during[0]) for h in self.world.holds if self._leaps(h)]
+
+    def joints_of(self, parts: tuple[Part, ...]) -> NDArray[np.int64]:
+        """Number (M,) in `tree` of the joint that each part of a body and each thing rides on."""
+        ridden = {"body": lambda p: self._first[p.owner] + p.joint, "thing": lambda p: self._things[p.owner]}
+        return np.array([ridden[p.kind](p) for p in parts if p.kind in ridden], dtype=np.int64)
+
+    def tree(self, first: int, last: int) -> Tree:
+        """How joints move between the knots first..last, both included: bodies first, then one joint for each thing."""
+        times = self.knots[first : last + 1]
+        record = self.world.record(times)
+        count = sum(len(m.body.parents) for m in self.world.characters.values()) + len(self._things)
+        place = np.zeros((len(times), count, 3))
+        parent = np.full((len(times) - 1, count), -1, np.int32)
+        angle, shift = np.zeros((len(times) - 1, count)), np.zeros((len(times) - 1, count))
+        for name, motion in self.world.characters.items():
+            o, parents = self._first[name], motion.body.parents
+            rows = slice(o, o + len(parents))
+            place[:, rows] = record.joints[name][..., :3, 3]
+            parent[:, rows] = np.where(parents < 0, -1, parents + o)
+            angle[:, rows], shift[:, rows] = _steps(motion, times, record.joints[name])
+        middle = 0.5 * (times[:-1] + times[1:])
+        for name, j in self._things.items():
+            path = self.world.things[name].path
+            place[:, j] = record.things[name][:, :3, 3]
+            own = np.ones(len(middle), dtype=bool)
+            for hold in path.holds if isinstance(path, Carried) else ():
+                own &= middle < hold.during[0]
+                riding = (middle >= hold.during[0]) & (middle < hold.during[1])
+                parent[riding, j] = self._first[hold.by] + self.world.body(hold.by).hand(hold.hand)[0]
+                parent[middle >= hold.during[1], j] = -1
+            thing = self.world.objects[name]
+            angle[own, j], shift[own, j] = (a[own] for a in _own_steps(thing, times))
+            if isinstance(thing, Fixture):
+                place[:, j] = apply(thing.T_world_closed, thing.joint.origin[None])
+        return Tree(parent, angle, shift, place)
+
+    def _cut(self) -> Array:
+        """All times at which something changes its speed."""
+        world = self.world
+        begin, end = world.span
+        times = [np.array([begin, end])]
+        times += [m.times for m in world.characters.values() if hasattr(m, "times")]
+        if self.sampled:
+            times.append(_dense((begin, end)))
+        for thing in world.objects.values():
+            keys = thing.state if isinstance(thing, Fixture) else thing.path
+            if isinstance(keys, (Keyed, KeyedState)):
+                times.append(keys.times)
+        times += [np.array(x.during) for x in (*world.holds, *world.contacts)]
+        merged = np.unique(np.clip(np.concatenate(times), begin, end))
+        return merged[np.concatenate([[True], np.diff(merged) > _SAME])]
+
+    def _keyed(self, name: str, thing: Thing, span: tuple[float, float]) -> Thing:
+        """A thing whose path or state has keys; others are sampled."""
+        times = _dense(span)
+        if isinstance(thing, Fixture):
+            if isinstance(thing.state, KeyedState):
+                return thing
+            values = states(thing.state, times)
+            _check_finite(values, name)
+            if np.ptp(values) > 0.0:
+                self.sampled.append(name)
+            state = KeyedState(times, values)
+            return Fixture.at(thing.mesh, thing.joint, thing.T_world_closed, state, thing.frames, thing.mass)
+        if isinstance(thing.path, (Keyed, Still)):
+            return thing
+        T = places(thing.path, times)
+        _check_finite(T, name)
+        if np.ptp(T, axis=0).max() < _SAME:
+            return replace(thing, path=Still(T[0]))
+        self.sampled.append(name)
+        return replace(thing, path=Keyed(times, T[:, :3, 3], rot.from_matrix(T[:, :3, :3])))
+
+    def _leaps(self, hold: Hold) -> bool:
+        path = self.world.things[hold.object].path
+        begin = hold.during[0]
+        if begin <= self.knots[0]:
+            return False
+        corners = box_corners(self.world.objects[hold.object].mesh.bounds)
+        before, after = places(path, [np.nextafter(begin, -np.inf), begin])
+        return bool(np.abs(apply(before, corners) - apply(after, corners)).max() > _JUMP)
+
+
+def written(motion: Motion, fps: float | None) -> Motion:
+    """A motion as it would be written: frames at a rate, without artificial ones at the start.
+
+    Motions of robots, whose joints are no quaternions, stay as they are.
+    """
+    if isinstance(motion, Clip):
+        real = without_lead(motion)
+        return real if fps is None or fps == real.fps else resample(real, fps)
+    if not isinstance(motion.body, Character):
+        return motion
+    rate = RATE if fps is None else fps
+    root, q = motion.sample(frame_times(motion.span, rate))
+    return Clip(motion.body, rate, root, q, start=motion.span[0])
+
+
+def _steps(motion: Motion, times: Array, joints: Array) -> tuple[Array, Array]:
+    """Turns and shifts (K - 1, J) of joints against their parents from one time to the next."""
+    if isinstance(motion, Clip):
+        root, q = motion.sample(times)
+        shift = np.zeros((len(times) - 1, q.shape[1]))
+        shift[:, 0] = np.linalg.norm(np.diff(root, axis=0), axis=1)
+        return rot.angle_between(q[:-1], q[1:]), shift
+    parents = motion.body.parents
+    local = np.array(joints)
+    local[:, 1:] = inverse(joints[:, parents[1:]]) @ joints[:, 1:]
+    turn = np.swapaxes(local[:-1, :, :3, :3], -1, -2) @ local[1:, :, :3, :3]
+    return rot.angle(rot.from_matrix(turn)), np.linalg.norm(np.diff(local[..., :3, 3], axis=0), axis=-1)
+
+
+def _own_steps(thing: Thing, times: Array) -> tuple[Array, Array]:
+    """Turns and shifts (K - 1,) of a thing that no hand holds; a turning fixture turns about its joint."""
+    still = np.zeros(len(times) - 1)
+    if isinstance(thing, Fixture):
+        # where the joint's range ends, the state goes on and the part does not: it is never faster than the state
+        ways = np.abs(np.diff(states(thing.state, times)))
+        return (still, ways) if thing.joint.kind == "slides" else (ways, still)
+    T = places(thing.path, times)
+    turn = np.swapaxes(T[:-1, :3, :3], 1, 2) @ T[1:, :3, :3]
+    return rot.angle(rot.from_matrix(turn)), np.linalg.norm(np.diff(T[:, :3, 3], axis=0), axis=1)
+
+
+def _dense(span: tuple[float, float]) -> Array:
+    return np.unique(np.linspace(*span, max(int(np.ceil((span[1] - span[0]) * DENSE)), 1) + 1))
+
+
+def _check_finite(values: Array, name: str) -> None:
+    if not np.all(np.isfinite(values)):
+        raise BadValue(f"the path of '{name}' is not finite.")

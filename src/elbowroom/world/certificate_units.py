@@ -1,0 +1,136 @@
+"""What a proof is made of: parts as hulls with ball covers, the static scene as one field, and pairs in units."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import ConvexHull, QhullError
+
+from elbowroom.geometry.fields import distance_field
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.rotations import Array
+from elbowroom.kernels import fields
+from elbowroom.kernels.sweep import FLOOR, STATIC, Movers
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.exact_forms import Form
+from elbowroom.world.extent import box_corners
+
+# A ball of a cover may exceed half of its part's thickness by this factor; finer covers cost time, coarser ones doubt.
+_FAT = 1.25
+_DEEPEST = 5
+# Hulls with more corners than this are boxed.
+_CORNERS = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Pairs of one world grouped for a proof: a part against the whole static scene is one unit.
+
+    parts (U, 2): part and part, FLOOR or STATIC; pairs: the numbers of a unit's pairs in the exact world; sharp (U,):
+    whether bounds come within a hair of the distance.
+    """
+
+    parts: NDArray[np.int64]
+    pairs: tuple[tuple[int, ...], ...]
+    sharp: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+
+def units_of(exact: ExactWorld, numbers: Sequence[int]) -> Units:
+    """Units of some of the pairs of a world."""
+    grouped: dict[tuple[int, int], list[int]] = {}
+    for k in numbers:
+        a, b = (int(i) for i in exact.index[k])
+        kind = exact.parts[b].kind
+        grouped.setdefault((a, {"floor": FLOOR, "static": STATIC}.get(kind, b)), []).append(int(k))
+    forms = exact.placed.forms
+    sharp = [b == FLOOR or (b >= 0 and forms[a].convex and forms[b].convex) for a, b in grouped]
+    parts = np.array(list(grouped), dtype=np.int64).reshape(-1, 2)
+    return Units(parts, tuple(map(tuple, grouped.values())), np.array(sharp, dtype=bool))
+
+
+def movers_of(exact: ExactWorld) -> Movers:
+    """Parts of bodies and things, packed."""
+    forms = [exact.placed.forms[i] for i, p in enumerate(exact.parts) if p.kind in ("body", "thing")]
+    points = [_corners(form) for form in forms]
+    covers = [_cover(form) for form in forms]
+    radius = np.array([form.radius for form in forms])
+    balls = [_ball(p) + np.array([0.0, 0.0, 0.0, r]) for p, r in zip(points, radius, strict=True)]
+    return Movers(
+        np.concatenate([*points, np.zeros((0, 3))]),
+        np.cumsum([0, *map(len, points)]).astype(np.int64),
+        radius,
+        np.array(balls).reshape(-1, 4),
+        np.concatenate([*covers, np.zeros((0, 4))]),
+        np.cumsum([0, *map(len, covers)]).astype(np.int64),
+    )
+
+
+def static_field(exact: ExactWorld) -> fields.Fields | None:
+    """One distance field of all that never moves, without the floor; None where there is nothing."""
+    meshes = [f.mesh for f, p in zip(exact.placed.forms, exact.parts, strict=False) if p.kind == "static"]
+    meshes = [m for m in meshes if len(m.faces)]
+    if not meshes:
+        return None
+    first = np.cumsum([0, *(len(m.vertices) for m in meshes)])
+    faces = [m.faces + o for m, o in zip(meshes, first[:-1], strict=True)]
+    return distance_field(Mesh(np.concatenate([m.vertices for m in meshes]), np.concatenate(faces))).arrays
+
+
+def _corners(form: Form) -> Array:
+    """Points (N, 3) whose hull, thickened, holds a form."""
+    points = form.points
+    return np.asarray(points if len(points) <= _CORNERS else box_corners(form.bounds), dtype=float)
+
+
+@lru_cache(maxsize=1024)
+def _cover(form: Form) -> Array:
+    """Balls (N, 4) that hold a form."""
+    points, radius = _corners(form), form.radius
+    if len(points) <= 2:
+        length = float(np.linalg.norm(points[-1] - points[0]))
+        count = int(np.ceil(length / radius)) + 1
+        centers = points[0] + np.linspace(0.0, 1.0, count)[:, None] * (points[-1] - points[0])
+        fat = np.hypot(radius, 0.5 * length / (count - 1)) if count > 1 else radius
+        return np.column_stack([centers, np.full(count, fat)])
+    thick = 0.5 * float(np.ptp(points, axis=0).min())
+    return np.array(_pieces(points, _FAT * max(thick, 0.01), _DEEPEST)) + np.array([0.0, 0.0, 0.0, radius])
+
+
+def _pieces(points: Array, size: float, deepest: int) -> list[Array]:
+    """Balls around pieces of the hull of points, halved across until the balls are small enough."""
+    ball = _ball(points)
+    if ball[3] <= size or deepest == 0:
+        return [ball]
+    axis = int(np.argmax(np.ptp(points, axis=0)))
+    middle = 0.5 * (points[:, axis].min() + points[:, axis].max())
+    try:
+        hull = ConvexHull(points)
+    except (QhullError, ValueError):
+        return [ball]
+    edges = np.unique(np.sort(hull.simplices[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1), axis=0)
+    a, b = points[edges[:, 0]], points[edges[:, 1]]
+    crosses = (a[:, axis] - middle) * (b[:, axis] - middle) < 0.0
+    a, b = a[crosses], b[crosses]
+    s = (middle - a[:, axis]) / (b[:, axis] - a[:, axis])
+    cut = a + s[:, None] * (b - a)
+    corners = points[hull.vertices]
+    halves = (corners[corners[:, axis] <= middle], corners[corners[:, axis] >= middle])
+    return [piece for half in halves for piece in _pieces(np.concatenate([half, cut]), size, deepest - 1)]
+
+
+def _ball(points: Array) -> Array:
+    """A small ball (4,) around points (N, 3): its centre walks towards whatever is farthest."""
+    center = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    for step in range(2, 20):
+        apart = points - center
+        center = center + apart[int(np.argmax(np.einsum("ij,ij->i", apart, apart)))] / step * 0.5
+    start = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    found = [np.append(c, np.linalg.norm(points - c, axis=1).max()) for c in (start, center)]
+    return min(found, key=lambda ball: float(ball[3]))
