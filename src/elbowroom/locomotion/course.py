@@ -14,6 +14,8 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 
 _STEP = 0.02  # metres between samples of a curve
+_ROUNDINGS = (0.16, 0.24, 0.36, 0.5)  # metres, the first that leaves no bend tighter than can be walked
+_TIGHTEST = 3.0  # 1/m
 _SIDEWAYS = 1.1  # m/s², comfortable centripetal acceleration (Vieilledent et al. 2001: speed falls with curvature)
 _TURN = np.radians(75.0)  # rad/s, the fastest turn that is still walked
 _SPEED_UP = 0.8  # m/s², of gait initiation and termination
@@ -88,18 +90,28 @@ def through(path: ArrayLike | Callable[[float], ArrayLike]) -> Curve:
     run = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(dense, axis=0), axis=1))])
     n = max(int(run[-1] / _STEP), 8)
     even = np.stack([np.interp(np.linspace(0, run[-1], n + 1), run, dense[:, k]) for k in (0, 1)], axis=-1)
-    smooth = _rounded(even)
-    s = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(smooth, axis=0), axis=1))])
-    tangent = np.gradient(smooth, s, axis=0)
+    for width in _ROUNDINGS:
+        curve = _by_length(_rounded(even, width))
+        if np.abs(curve.bend(np.linspace(0.0, curve.length, 4 * n))).max() < _TIGHTEST:
+            break
+    return curve
+
+
+def _by_length(points: Array) -> Curve:
+    """Curve through points (N, 2) that are close together."""
+    s = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
+    tangent = np.gradient(points, s, axis=0)
     heading = np.unwrap(np.arctan2(tangent[:, 0], -tangent[:, 1]))
-    return Curve(float(s[-1]), CubicSpline(s, smooth), CubicSpline(s, gaussian_filter1d(heading, 5.0, mode="nearest")))
+    heading = gaussian_filter1d(heading, 5.0, mode="nearest")
+    return Curve(float(s[-1]), CubicSpline(s, points), CubicSpline(s, heading))
 
 
-def _rounded(points: Array) -> Array:
-    """Points with corners rounded over about 20 cm and the ends kept where they are."""
-    ends = 2.0 * points[:1] - points[1:40][::-1], 2.0 * points[-1:] - points[-40:-1][::-1]
+def _rounded(points: Array, width: float) -> Array:
+    """Points with corners rounded over `width` metres and the ends kept where they are."""
+    reach = min(int(4 * width / _STEP), len(points) - 1)
+    ends = 2.0 * points[:1] - points[1 : reach + 1][::-1], 2.0 * points[-1:] - points[-reach - 1 : -1][::-1]
     padded = np.concatenate([ends[0], points, ends[1]])
-    return gaussian_filter1d(padded, 8.0, axis=0, mode="nearest")[len(ends[0]) : len(ends[0]) + len(points)]
+    return gaussian_filter1d(padded, width / _STEP, axis=0, mode="nearest")[reach : reach + len(points)]
 
 
 @dataclass(frozen=True, eq=False)
