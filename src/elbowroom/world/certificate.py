@@ -131,7 +131,7 @@ def _worst(collisions: list[Collision]) -> Clearance:
 
 def _notes(stage: Stage) -> tuple[str, ...]:
     sampled = [
-        f"The path of '{name}' is a function that was sampled {DENSE:g} times a second: between samples nothing is proven."
+        f"'{name}' follows a function, sampled {DENSE:g} times a second: between samples nothing is proven."
         for name in stage.sampled
     ]
     return (

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from elbowroom.geometry.rotations import Array
-from elbowroom.kernels.sweep import STATIC
 from elbowroom.world.certificate_exact import Measured, spans_of
 from elbowroom.world.certificate_proof import Items, Proof
 from elbowroom.world.pairs import Pair

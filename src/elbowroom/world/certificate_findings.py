@@ -172,14 +172,14 @@ def _deepest(measured: Measured, numbers: list[int], during: Interval) -> tuple[
     best: tuple[float | None, float, Array | None] = (None, during[0], None)
     for k in numbers:
         for t, (distance, points) in measured.of_pair(k).items():
-            if during[0] <= t <= during[1] and distance is not None and distance <= 0.0:
-                if best[0] is None or -distance > best[0]:
-                    best = (-distance, t, points)
+            inside = during[0] <= t <= during[1] and distance is not None and distance <= 0.0
+            if inside and (best[0] is None or -distance > best[0]):
+                best = (-distance, t, points)
     return best
 
 
 def _runs(pair: Pair, samples: list[tuple[float, float]], why: str) -> list[Allowed]:
-    depth = {}
+    depth: dict[float, float] = {}
     for t, d in samples:
         depth[t] = max(depth.get(t, 0.0), d)
     runs = merged([(t, t) for t in depth], _JOIN)

@@ -103,7 +103,8 @@ class Stage:
             keys = thing.state if isinstance(thing, Fixture) else thing.path
             if isinstance(keys, (Keyed, KeyedState)):
                 times.append(keys.times)
-        times += [np.array(x.during) for x in (*world.holds, *world.contacts)]
+        during = [h.during for h in world.holds] + [c.during for c in world.contacts]
+        times += [np.array(d) for d in during]
         merged = np.unique(np.clip(np.concatenate(times), begin, end))
         return merged[np.concatenate([[True], np.diff(merged) > _SAME])]
 

@@ -16,7 +16,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import fields
 from elbowroom.kernels.sweep import FLOOR, STATIC, Movers
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.exact_forms import Form
+from elbowroom.world.exact_forms import Form, Surface
 from elbowroom.world.extent import box_corners
 
 # A ball of a cover may exceed half of its part's thickness by this factor; finer covers cost time, coarser ones doubt.
@@ -74,8 +74,9 @@ def movers_of(exact: ExactWorld) -> Movers:
 
 def static_field(exact: ExactWorld) -> fields.Fields | None:
     """One distance field of all that never moves, without the floor; None where there is nothing."""
-    meshes = [f.mesh for f, p in zip(exact.placed.forms, exact.parts, strict=False) if p.kind == "static"]
-    meshes = [m for m in meshes if len(m.faces)]
+    static = {i for i, p in enumerate(exact.parts) if p.kind == "static"}
+    forms = [f for i, f in enumerate(exact.placed.forms) if i in static and isinstance(f, Surface)]
+    meshes = [form.mesh for form in forms if len(form.mesh.faces)]
     if not meshes:
         return None
     first = np.cumsum([0, *(len(m.vertices) for m in meshes)])
