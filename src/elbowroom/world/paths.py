@@ -79,6 +79,21 @@ class Keyed:
 
 
 @dataclass(frozen=True, eq=False)
+class Riding:
+    """A place fixed to something that moves, `T_base_thing` (4, 4): a cup in a drawer."""
+
+    base: Path
+    T: Array
+
+    def __call__(self, t: float) -> Array:
+        return np.asarray(self.base(t)) @ self.T
+
+    def sample(self, times: ArrayLike) -> Array:
+        """Places at many times, (N, 4, 4)."""
+        return places(self.base, times) @ self.T
+
+
+@dataclass(frozen=True, eq=False)
 class KeyedState:
     """One number at given times, such as how far a door is open: lerped in between, held at the ends.
 

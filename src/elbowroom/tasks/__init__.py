@@ -1,0 +1,1 @@
+"""Verbs: what is asked of people in a world."""

@@ -1,0 +1,182 @@
+"""Storyboards: a whole world in a page of YAML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from elbowroom.character.grip import grip_frame
+from elbowroom.errors import BadValue, ElbowroomError
+from elbowroom.files.scene import on_floor
+from elbowroom.geometry.transforms import inverse
+from elbowroom.tasks.storyboard_check import checked
+from elbowroom.tasks.storyboard_model import HoldPart, StoryboardFile
+from elbowroom.tasks.storyboard_people import Person
+from elbowroom.tasks.storyboard_things import fixture_of, frame, mesh_of, path_of, static_of
+from elbowroom.tasks.storyboard_yaml import Document, Location, parse_yaml, read_yaml
+from elbowroom.world.contacts import Contact
+from elbowroom.world.things import Fixture
+from elbowroom.world.world import World
+
+
+@dataclass(frozen=True, eq=False)
+class Storyboard:
+    """A world that a file describes, the rate it is to be written at, and the tasks it asks for, as they stand."""
+
+    path: Path
+    world: World
+    fps: float
+    tasks: tuple[dict[str, Any], ...] = ()
+    about: str = ""
+
+    def require_no_tasks(self) -> None:
+        """Raise where planning would be needed."""
+        if self.tasks:
+            verbs = ", ".join(dict.fromkeys(str(verb) for task in self.tasks for verb in task))
+            raise BadValue(f"{self.path}: tasks are not planned yet by this version ({verbs}); leave 'tasks' out.")
+
+
+def read_storyboard(path: str | Path) -> Storyboard:
+    """Read a storyboard file (.yaml) and everything that it names; paths in it are relative to it.
+
+    Raises `BadFile` with the line and the key where something is wrong.
+    """
+    return _built(read_yaml(Path(path)))
+
+
+def parse_storyboard(text: str, path: str | Path = "storyboard.yaml") -> Storyboard:
+    """Read a storyboard from text, as if it stood in a file of that name."""
+    return _built(parse_yaml(Path(path), text))
+
+
+def storyboard_schema() -> dict[str, Any]:
+    """JSON schema of storyboards, for editors that complete and check YAML."""
+    schema = StoryboardFile.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "elbowroom storyboard"}
+
+
+def _built(document: Document) -> Storyboard:
+    file = checked(document)
+    world = _Builder(document, file).world()
+    return Storyboard(document.path, world, file.fps, tuple(file.tasks), file.about)
+
+
+class _Builder:
+    """Makes the world step by step: scene, things, people, holds, contacts."""
+
+    def __init__(self, document: Document, file: StoryboardFile) -> None:
+        self._document = document
+        self._file = file
+        self._folder = document.path.parent
+
+    def world(self) -> World:
+        """The world of the storyboard."""
+        world = self._scene()
+        world = self._fixtures(world)
+        world = self._objects(world)
+        world = self._characters(world)
+        world = self._holds(world)
+        return self._contacts(world).with_(notes=tuple(dict.fromkeys(world.notes)))
+
+    @contextmanager
+    def _at(self, *location: str | int) -> Iterator[None]:
+        """Whatever goes wrong inside is told with the line of a location."""
+        try:
+            yield
+        except ElbowroomError as error:
+            raise self._document.error(self._nearest(location), str(error).removesuffix(".")) from None
+
+    def _nearest(self, location: Location) -> Location:
+        """The location without steps that the file does not have."""
+        while location and location not in self._document.lines:
+            location = location[:-1]
+        return location
+
+    def _scene(self) -> World:
+        world = World()
+        for k, source in enumerate(self._file.scene.meshes):
+            with self._at("scene", "meshes", k):
+                found, notes = static_of(source, self._folder)
+                for name, mesh in found.items():
+                    free, number = name, 2
+                    while free in world.static:
+                        free, number = f"{name}_{number}", number + 1
+                    world = world.with_static(free, mesh)
+                world = world.with_(notes=(*world.notes, *notes))
+        floor = self._file.scene.floor
+        with self._at("scene", "floor"):
+            return on_floor(world, None if floor == "none" else floor)
+
+    def _fixtures(self, world: World) -> World:
+        for name, part in self._file.fixtures.items():
+            with self._at("fixtures", name, "mesh"):
+                mesh, notes = mesh_of(part.mesh, self._folder)
+            with self._at("fixtures", name):
+                world = world.with_fixture(name, fixture_of(part, mesh)).with_(notes=(*world.notes, *notes))
+        return world
+
+    def _objects(self, world: World) -> World:
+        fixtures = {name: thing for name, thing in world.objects.items() if isinstance(thing, Fixture)}
+        for name, part in self._file.objects.items():
+            with self._at("objects", name, "mesh"):
+                mesh, notes = mesh_of(part.mesh, self._folder)
+            with self._at("objects", name, "on"):
+                path = path_of(part, fixtures)
+            with self._at("objects", name):
+                if name in fixtures:
+                    raise BadValue("is the name of a fixture already")
+                frames = {key: frame(f) for key, f in part.frames.items()}
+                world = world.with_object(name, mesh, path, mass=part.mass, frames=frames, freedom=part.freedom)
+                world = world.with_(notes=(*world.notes, *notes))
+        return world
+
+    def _characters(self, world: World) -> World:
+        for name, part in self._file.characters.items():
+            person = Person(name, part, self._folder, self._file.fps)
+            with self._at("characters", name, "body"):
+                body = person.body()
+            with self._at("characters", name, "clip"):
+                motion = person.motion(body, world.floor)
+            with self._at("characters", name):
+                world = world.with_character(name, motion).with_(notes=(*world.notes, *person.notes))
+        return world
+
+    def _holds(self, world: World) -> World:
+        for k, part in enumerate(self._file.holds):
+            with self._at("holds", k, "by"):
+                span = world.motion(part.by).span
+            with self._at("holds", k):
+                during = self._during(part.during, span)
+                T = self._grip(world, part)
+                world = world.with_hold(part.object, part.by, part.hand, during, T)
+        return world
+
+    def _grip(self, world: World, part: HoldPart) -> Any:
+        """`T_hand_object`; None where the object has a place of its own and is taken as it lies."""
+        if part.grip is not None:
+            return frame(part.grip)
+        told = self._file.objects.get(part.object)
+        first = not any(h.object == part.object for h in world.holds)
+        if told is None or told.placed or not first:
+            return None
+        T_hand_grip = grip_frame(world.body(part.by), part.hand)
+        return T_hand_grip @ inverse(frame(told.frames["grip"])) if "grip" in told.frames else T_hand_grip
+
+    def _contacts(self, world: World) -> World:
+        for k, part in enumerate(self._file.contacts):
+            for key in ("who", "on"):
+                with self._at("contacts", k, key):
+                    world.check_part(getattr(part, key))
+            with self._at("contacts", k):
+                during = self._during(part.during, world.span)
+                world = world.with_contact(Contact(part.who, part.on, during, part.kind, part.depth))
+        return world
+
+    @staticmethod
+    def _during(told: list[Any] | None, span: tuple[float, float]) -> tuple[float, float]:
+        words = {"start": span[0], "end": span[1]}
+        begin, end = (words.get(m, m) for m in told or ("start", "end"))
+        return float(begin), float(end)

@@ -1,0 +1,157 @@
+"""YAML as plain values that know their lines.
+
+Storyboards come from strangers too: no tags, no aliases (a few lines of them can stand for gigabytes), limits on size
+and depth. Plain words are read as YAML 1.2 does, so that a key `on` is no truth value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from elbowroom.errors import BadFile
+
+LARGEST = 4 * 1024**2  # bytes
+DEEPEST = 32
+
+Location = tuple[str | int, ...]
+
+_INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
+_NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_WORDS = {"true": True, "false": False, "null": None, "~": None, "": None, ".nan": float("nan")}
+_WORDS |= {f"{sign}.inf": float(f"{sign}inf") for sign in ("", "+", "-")}
+
+
+@dataclass(frozen=True)
+class Document:
+    """Values of a file, and the line on which each of them begins, by its location."""
+
+    path: Path
+    values: Any
+    lines: dict[Location, int] = field(default_factory=dict)
+
+    def line(self, location: Location) -> int:
+        """Line of a value, or of the nearest thing around it."""
+        while location and location not in self.lines:
+            location = location[:-1]
+        return self.lines.get(location, 1)
+
+    def error(self, location: Location, what: str, would_do: str = "") -> BadFile:
+        """What is wrong with a value, with its line and location."""
+        place = dotted(location)
+        return BadFile(self.path, f"{place}: {what}" if place else what, f"line {self.line(location)}", would_do)
+
+
+def dotted(location: Location) -> str:
+    """A location as one writes it: objects.ball.path[1].t"""
+    out = ""
+    for step in location:
+        out += f"[{step}]" if isinstance(step, int) else f".{step}" if out else str(step)
+    return out
+
+
+def read_yaml(path: Path) -> Document:
+    """Values of a YAML file; raises `BadFile` with the line where that fails."""
+    return parse_yaml(path, _text(path))
+
+
+def parse_yaml(path: Path, text: str) -> Document:
+    """Values of YAML text that came from a path."""
+    document = Document(path, None)
+    try:
+        events = yaml.parse(text, Loader=yaml.SafeLoader)
+        reader = _Reader(document, events)
+        values = reader.whole()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f"line {mark.line + 1}" if mark is not None else ""
+        raise BadFile(path, f"is no valid YAML ({error.problem or error.context})", where) from None
+    except yaml.YAMLError as error:
+        raise BadFile(path, f"is no valid YAML ({str(error).splitlines()[0]})") from None
+    return Document(path, values, document.lines)
+
+
+def _text(path: Path) -> str:
+    if path.is_dir():
+        raise BadFile(path, "is a folder", would_do="give a .yaml file")
+    if not path.exists():
+        raise BadFile(path, "does not exist")
+    if not path.is_file():
+        raise BadFile(path, "is no ordinary file", would_do="give a .yaml file")
+    try:
+        if path.stat().st_size > LARGEST:
+            raise BadFile(path, "is larger than 4 MB", would_do="a storyboard is a page of text")
+        return path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise BadFile(path, f"cannot be read ({error.strerror or error})") from None
+    except UnicodeDecodeError as error:
+        raise BadFile(path, f"is no text: byte {error.start} is not UTF-8") from None
+
+
+class _Reader:
+    """Builds values from the events of the parser, which is safe at any depth."""
+
+    def __init__(self, document: Document, events: Iterator[Any]) -> None:
+        self._document = document
+        self._events = events
+
+    def whole(self) -> Any:
+        """The only document of the file."""
+        values: Any = None
+        found = 0
+        for event in self._events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                found += 1
+                if found > 1:
+                    raise self._bad(event, (), "holds more than one document", "give one")
+            elif isinstance(event, yaml.NodeEvent):
+                values = self._value(event, ())
+        return values
+
+    def _value(self, event: Any, location: Location) -> Any:
+        self._document.lines.setdefault(location, event.start_mark.line + 1)
+        if isinstance(event, yaml.AliasEvent):
+            raise self._bad(event, location, "refers to an anchor", "write the values out")
+        if len(location) > DEEPEST:
+            raise self._bad(event, location[:4], "is nested too deeply", f"at most {DEEPEST} levels are read")
+        if event.tag is not None:
+            raise self._bad(event, location, f"has the tag '{event.tag[:40]}'", "plain values have none")
+        if isinstance(event, yaml.ScalarEvent):
+            return _scalar(event.value) if event.style is None else event.value
+        if isinstance(event, yaml.SequenceStartEvent):
+            items: list[Any] = []
+            while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
+                items.append(self._value(event, (*location, len(items))))
+            return items
+        return self._mapping(location)
+
+    def _mapping(self, location: Location) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        while not isinstance(event := next(self._events), yaml.MappingEndEvent):
+            if not isinstance(event, yaml.ScalarEvent) or event.tag is not None:
+                raise self._bad(event, location, "has a key that is no word", "keys are words")
+            key = event.value
+            if key in values:
+                first = self._document.lines[(*location, key)]
+                raise self._bad(event, location, f"has the key '{key}' twice, first on line {first}", "keep one")
+            self._document.lines[(*location, key)] = event.start_mark.line + 1
+            values[key] = self._value(next(self._events), (*location, key))
+        return values
+
+    def _bad(self, event: Any, location: Location, what: str, would_do: str) -> BadFile:
+        self._document.lines[location] = event.start_mark.line + 1
+        return self._document.error(location, what, would_do)
+
+
+def _scalar(text: str) -> Any:
+    """A plain word as YAML 1.2's core schema reads it."""
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    return float(text) if _NUMBER.fullmatch(text) else text
