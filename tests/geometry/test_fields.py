@@ -67,6 +67,46 @@ def test_lower_bound_holds_and_is_tight(mesh: Mesh) -> None:
     assert np.mean((true - low)[near]) < 0.006
 
 
+def test_every_brick_and_corner_knows_its_side() -> None:
+    # thin slabs and blocks whose faces fall between, on and beside the lattice
+    rng = np.random.default_rng(7)
+    slabs = [box((1.0, 1.2, 0.03 + 0.04 * k), (0.1, 0.0, 0.5 * k), (1, 1, 1)) for k in range(5)]
+    blocks = [box(rng.uniform(0.3, 1.6, 3), rng.uniform(-2, 2, 3)) for _ in range(8)]
+    field = distance_field(merge([*slabs, *blocks])).arrays
+    room = kernels.room()
+    shape, edge, n = field.shape[0], field.edge[0], int(field.n[0])
+    for b in range(len(field.start)):
+        place = np.array(np.unravel_index(b, shape))
+        middle = field.origin[0] + (place + 0.5) * edge
+        inside = kernels.winding(field.solids, 0, *middle, room.nodes) != 0
+        if field.start[b] < 0:
+            assert (field.start[b] == kernels.INSIDE) == inside
+            continue
+        for c in (0, 31, 62, 93, 124):
+            corner = field.origin[0] + (place + np.array(np.unravel_index(c, (n + 1,) * 3)) / n) * edge
+            inside = kernels.winding(field.solids, 0, *corner, room.nodes) != 0
+            surface = abs(kernels.within(field, 0, *corner, 10.0, 0.0, room)) if not inside else 0.0
+            assert field.corner[field.start[b] + c] == pytest.approx(np.sqrt(surface), abs=1e-5)
+
+
+def test_quick_answers_are_never_wrong() -> None:
+    field = distance_field(
+        merge([torus(), box((2.0, 0.4, 0.03), (0, 0, 0.3)), box((0.5, 0.5, 0.5), (0, 0.6, 0))])
+    ).arrays
+    room = kernels.room()
+    rng = np.random.default_rng(8)
+    said = np.zeros(3, dtype=int)
+    for p, r in zip(rng.uniform(-1.2, 1.2, (4000, 3)), rng.uniform(0.0, 0.3, 4000), strict=True):
+        inside = kernels.winding(field.solids, 0, *p, room.nodes) != 0
+        d2 = -1.0 if inside else kernels.within(field, 0, *p, 10.0, 0.0, room)
+        far, near = kernels.farther(field, 0, *p, r), kernels.nearer(field, 0, *p, r)
+        assert far <= 0 or d2 > r * r
+        assert far >= 0 or d2 < 0
+        assert not near or d2 < r * r
+        said += [far > 0, far < 0, near]
+    assert np.all(said > 50), "all three answers occur"
+
+
 def test_open_and_broken_meshes_are_no_solids() -> None:
     cube = box((1, 1, 1))
     assert not solid_faces(Mesh(cube.vertices, cube.faces[1:])).any()

@@ -103,3 +103,17 @@ def test_the_nearest_eye_sees_all_points_and_could_not_be_nearer(seed, azimuth, 
     assert seen(eye)
     steps = np.random.default_rng(seed + 1).uniform(-0.05, 0.05, size=(20, 2))
     assert not any(seen(eye - 0.02 * axes[2] + s @ axes[:2]) for s in steps)
+
+
+def test_both_sides_of_a_sheet_keep_their_normals() -> None:
+    """A sheet whose back has vertices of its own, as hair has, shades as one whose back is not there."""
+    sheet = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0.2], [0, 1, 0.2]])
+    faces = np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int32)
+    front = SmoothNormals(faces, np.arange(4))(sheet)
+    both = np.concatenate([sheet, sheet])
+    two_sided = np.concatenate([faces, faces[:, ::-1] + 4])
+    normals = SmoothNormals(two_sided, welded(both))(both)
+    assert np.allclose(normals[:4], front)
+    assert np.allclose(normals[4:], -front)
+    shared = SmoothNormals(np.concatenate([faces, faces[:, ::-1]]), np.arange(4))(sheet)
+    assert np.allclose(shared, front)

@@ -29,13 +29,13 @@ def _room() -> dict[str, Mesh]:
     shelf, books = furniture.bookshelf()
     pot, leaves = furniture.plant()
     placed = {
-        "sofa": (furniture.sofa(), -90, (-1.5, 1.9)),
-        "table": (furniture.table(), 90, (-0.9, 0.2)),
-        "chair": (furniture.chair(), 80, (-1.7, 0.45)),
-        "bookshelf": (shelf, -90, (1.75, 1.4)),
-        "books": (books, -90, (1.75, 1.4)),
-        "lamp": (furniture.floor_lamp(), 0, (1.5, -0.4)),
-        "pot": (pot, 0, (-1.3, -2.5)),
-        "leaves": (leaves, 0, (-1.3, -2.5)),
+        "sofa": (furniture.sofa(), -90, (-1.5, 2.1)),
+        "table": (furniture.table(), 90, (-0.95, 0.2)),
+        "chair": (furniture.chair(), 80, (-1.7, 0.35)),
+        "bookshelf": (shelf, 90, (-3.1, 0.4)),
+        "books": (books, 90, (-3.1, 0.4)),
+        "lamp": (furniture.floor_lamp(), 0, (-1.4, 3.4)),
+        "pot": (pot, 0, (0.9, -1.2)),
+        "leaves": (leaves, 0, (0.9, -1.2)),
     }
     return {name: turned(mesh, np.radians(deg), (*at, 0.0)) for name, (mesh, deg, at) in placed.items()}

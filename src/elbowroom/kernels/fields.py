@@ -126,7 +126,7 @@ def measure_centers(tree, solids, solid, origin, edge, shape, first, last, cente
     """Distance at the centres of bricks first..last: center (B,), inside (B,) bool are filled."""
     nodes = np.zeros(DEPTH, np.int32)
     bounds = np.zeros(DEPTH)
-    before, near, was = -1, 0.0, False
+    before, near, was = -1, -np.inf, False
     for b in range(first, last):
         i, j, k = b // (shape[1] * shape[2]), (b // shape[2]) % shape[1], b % shape[2]
         x, y, z = origin[0] + (i + 0.5) * edge, origin[1] + (j + 0.5) * edge, origin[2] + (k + 0.5) * edge
@@ -137,8 +137,8 @@ def measure_centers(tree, solids, solid, origin, edge, shape, first, last, cente
         if who >= 0:
             before = who
         here = np.sqrt(best)
-        # nothing lies between two points whose distances add up to more than what is between them
-        if solid and (k == 0 or near + here <= edge):
+        # nothing lies between two points whose distances add up to more than what is between them (and rounding)
+        if solid and (k == 0 or near + here <= edge * 1.0001):
             was = winding(solids, 0, x, y, z, nodes) != 0
         near = here
         inside[b] = solid and was
@@ -180,7 +180,7 @@ def measure_corners(tree, solids, solid, origin, edge, n, shape, bricks, first, 
                     corner[q, (i * m + j) * m + k] = 0.0 if solid and was else near
 
 
-@nb.njit(cache=True, nogil=True)
+@nb.njit(cache=True, nogil=True, forceinline=True)
 def lower(fields, f, x, y, z):
     """A distance that a point certainly has from mesh `f`; 0 says nothing, -1 says inside of a solid."""
     edge = fields.edge[f]
@@ -203,26 +203,88 @@ def lower(fields, f, x, y, z):
     u, v, w = (gx - i) * n, (gy - j) * n, (gz - k) * n
     a, c, e = min(int(u), n - 1), min(int(v), n - 1), min(int(w), n - 1)
     u, v, w = u - a, v - c, w - e
-    p = fields.corner
-    o = start + (a * m + c) * m + e
-    p000, p001 = np.float64(p[o]), np.float64(p[o + 1])
-    p010, p011 = np.float64(p[o + m]), np.float64(p[o + m + 1])
-    o += m * m
-    p100, p101 = np.float64(p[o]), np.float64(p[o + 1])
-    p110, p111 = np.float64(p[o + m]), np.float64(p[o + m + 1])
-    s00 = p000 * p000 * (1 - w) + p001 * p001 * w
-    s01 = p010 * p010 * (1 - w) + p011 * p011 * w
-    s10 = p100 * p100 * (1 - w) + p101 * p101 * w
-    s11 = p110 * p110 * (1 - w) + p111 * p111 * w
-    s = (s00 * (1 - v) + s01 * v) * (1 - u) + (s10 * (1 - v) + s11 * v) * u
+    s = _blend(fields.corner, start + (a * m + c) * m + e, m, u, v, w)
     h = edge / n
     s -= h * h * (u * (1 - u) + v * (1 - v) + w * (1 - w))
     return np.sqrt(s) if s > 0 else 0.0
 
 
+@nb.njit(cache=True, nogil=True, forceinline=True)
+def farther(fields, f, x, y, z, radius):
+    """1 where a point is certainly farther than `radius` >= 0 from mesh `f`, -1 inside of a solid, 0 where unsure.
+
+    The same bound as `lower`, without its square roots.
+    """
+    edge = fields.edge[f]
+    gx = (x - fields.origin[f, 0]) / edge
+    gy = (y - fields.origin[f, 1]) / edge
+    gz = (z - fields.origin[f, 2]) / edge
+    shape = fields.shape[f]
+    if not (gx >= 0.0 and gy >= 0.0 and gz >= 0.0 and gx < shape[0] and gy < shape[1] and gz < shape[2]):
+        return 1 if box_distance(fields.tree.boxes, fields.root[f], x, y, z) > radius * radius else 0
+    i, j, k = int(gx), int(gy), int(gz)
+    b = fields.brick[f] + (i * shape[1] + j) * shape[2] + k
+    start = fields.start[b]
+    if start < 0:
+        if start == INSIDE:
+            return -1
+        room_left = fields.center[b] - radius
+        dx, dy, dz = (gx - i - 0.5) * edge, (gy - j - 0.5) * edge, (gz - k - 0.5) * edge
+        return 1 if room_left > 0.0 and dx * dx + dy * dy + dz * dz < room_left * room_left else 0
+    n = fields.n[f]
+    u, v, w = (gx - i) * n, (gy - j) * n, (gz - k) * n
+    a, c, e = min(int(u), n - 1), min(int(v), n - 1), min(int(w), n - 1)
+    u, v, w = u - a, v - c, w - e
+    h = edge / n
+    less = h * h * (u * (1 - u) + v * (1 - v) + w * (1 - w))
+    return (
+        1
+        if _blend(fields.corner, start + (a * (n + 1) + c) * (n + 1) + e, n + 1, u, v, w) - less > radius * radius
+        else 0
+    )
+
+
+@nb.njit(cache=True, nogil=True, forceinline=True)
+def _blend(corner, o, m, u, v, w):
+    """Squares of the eight corner distances of a cell, blended."""
+    p000, p001 = np.float64(corner[o]), np.float64(corner[o + 1])
+    p010, p011 = np.float64(corner[o + m]), np.float64(corner[o + m + 1])
+    o += m * m
+    p100, p101 = np.float64(corner[o]), np.float64(corner[o + 1])
+    p110, p111 = np.float64(corner[o + m]), np.float64(corner[o + m + 1])
+    s00 = p000 * p000 * (1 - w) + p001 * p001 * w
+    s01 = p010 * p010 * (1 - w) + p011 * p011 * w
+    s10 = p100 * p100 * (1 - w) + p101 * p101 * w
+    s11 = p110 * p110 * (1 - w) + p111 * p111 * w
+    return (s00 * (1 - v) + s01 * v) * (1 - u) + (s10 * (1 - v) + s11 * v) * u
+
+
+@nb.njit(cache=True, nogil=True, forceinline=True)
+def nearer(fields, f, x, y, z, radius):
+    """Whether a point is certainly nearer than `radius` to mesh `f`, or in it, by the nearest corner alone."""
+    edge = fields.edge[f]
+    gx = (x - fields.origin[f, 0]) / edge
+    gy = (y - fields.origin[f, 1]) / edge
+    gz = (z - fields.origin[f, 2]) / edge
+    shape = fields.shape[f]
+    if not (gx >= 0.0 and gy >= 0.0 and gz >= 0.0 and gx < shape[0] and gy < shape[1] and gz < shape[2]):
+        return False
+    i, j, k = int(gx), int(gy), int(gz)
+    start = fields.start[fields.brick[f] + (i * shape[1] + j) * shape[2] + k]
+    if start < 0:
+        return start == INSIDE
+    n = fields.n[f]
+    u, v, w = (gx - i) * n, (gy - j) * n, (gz - k) * n
+    a, c, e = int(u + 0.5), int(v + 0.5), int(w + 0.5)
+    rest = radius - fields.corner[start + (a * (n + 1) + c) * (n + 1) + e] * (1.0 + 1e-6)  # it was rounded down
+    h = edge / n
+    d2 = h * h * ((u - a) ** 2 + (v - c) ** 2 + (w - e) ** 2)
+    return rest > 0.0 and d2 < rest * rest
+
+
 @nb.njit(cache=True, nogil=True)
 def within(fields, f, x, y, z, radius, enough, room):
-    """Exact: squared distance to the surface where it is below radius², else radius²; -1 inside of a solid.
+    """Exact: squared distance to the surface where it is below radius², else radius², or -1 inside of a solid.
 
     Where the surface is nearer than `enough`, any squared distance below enough² may be returned.
     """

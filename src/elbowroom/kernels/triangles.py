@@ -73,7 +73,7 @@ def point_triangle(x, y, z, tri, t):
     return _sq(apx - v * abx - w * acx, apy - v * aby - w * acy, apz - v * abz - w * acz)
 
 
-@nb.njit(cache=True, nogil=True, inline="always")
+@nb.njit(cache=True, nogil=True, forceinline=True)
 def _sq(x, y, z):
     return x * x + y * y + z * z
 
@@ -154,7 +154,7 @@ def tree_of(triangles: Array) -> Tree:
     return Tree(np.ascontiguousarray(triangles[order]), order, boxes, kids)
 
 
-@nb.njit(cache=True, nogil=True, inline="always")
+@nb.njit(cache=True, nogil=True, forceinline=True)
 def box_distance(boxes, n, x, y, z):
     """Squared distance from a point to box `n`."""
     dx = max(boxes[n, 0] - x, 0.0, x - boxes[n, 3])

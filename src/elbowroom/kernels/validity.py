@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.kernels.cover import Balls
-from elbowroom.kernels.fields import BAND, FREE, HIT, Fields, Room, lower, within
+from elbowroom.kernels.fields import BAND, FREE, HIT, Fields, Room, farther
+from elbowroom.kernels.meeting import above_floor, between, core_hits, cover_in_field, point
 
 Array = NDArray[np.float64]
 
@@ -80,7 +81,7 @@ class Bench(NamedTuple):
     room: Room
 
 
-@nb.njit(cache=True, nogil=True)
+@nb.njit(cache=True, nogil=True, forceinline=True)
 def place_limb(limb, around, q, t, bench):
     """Joint frames for local rotations q (moved, 4) at time t; returns the table rows and the share between them."""
     rows = around.base.shape[0]
@@ -100,14 +101,14 @@ def place_limb(limb, around, q, t, bench):
         else:
             a, b = limb.follow[min(k, limb.follow.shape[0] - 1)], limb.follow[min(after, limb.follow.shape[0] - 1)]
             i = j - limb.moved
-            r00, r01, r02, o0 = _between(a[i], b[i], 0, s)
-            r10, r11, r12, o1 = _between(a[i], b[i], 1, s)
-            r20, r21, r22, o2 = _between(a[i], b[i], 2, s)
+            r00, r01, r02, o0 = between(a[i], b[i], 0, s)
+            r10, r11, r12, o1 = between(a[i], b[i], 1, s)
+            r20, r21, r22, o2 = between(a[i], b[i], 2, s)
         for i in range(3):
             if p >= 0:
                 b0, b1, b2, b3 = frames[p, i, 0], frames[p, i, 1], frames[p, i, 2], frames[p, i, 3]
             else:
-                b0, b1, b2, b3 = _between(around.base[k], around.base[after], i, s)
+                b0, b1, b2, b3 = between(around.base[k], around.base[after], i, s)
             frames[j, i, 0] = b0 * r00 + b1 * r10 + b2 * r20
             frames[j, i, 1] = b0 * r01 + b1 * r11 + b2 * r21
             frames[j, i, 2] = b0 * r02 + b1 * r12 + b2 * r22
@@ -115,112 +116,7 @@ def place_limb(limb, around, q, t, bench):
     return k, after, s
 
 
-@nb.njit(cache=True, nogil=True, inline="always")
-def _between(near, far, i, s):
-    """Row i of a transform between two rows of a table."""
-    r = 1.0 - s
-    return (
-        near[i, 0] * r + far[i, 0] * s,
-        near[i, 1] * r + far[i, 1] * s,
-        near[i, 2] * r + far[i, 2] * s,
-        near[i, 3] * r + far[i, 3] * s,
-    )
-
-
-@nb.njit(cache=True, nogil=True, inline="always")
-def _point(m, c):
-    """Where a map (3, 4) takes the first three numbers of a row."""
-    return (
-        m[0, 0] * c[0] + m[0, 1] * c[1] + m[0, 2] * c[2] + m[0, 3],
-        m[1, 0] * c[0] + m[1, 1] * c[1] + m[1, 2] * c[2] + m[1, 3],
-        m[2, 0] * c[0] + m[2, 1] * c[1] + m[2, 2] * c[2] + m[2, 3],
-    )
-
-
-@nb.njit(cache=True, nogil=True)
-def core_hits(limb, e, place, fields, f, slack, room):
-    """The first of a cover's core balls that surely meets field f, or -1. `place` (3, 4) maps to the field's frame."""
-    for i in range(limb.core.shape[1]):
-        b = limb.core[e, i]
-        ball = limb.balls.ball[b]
-        inner = ball[4] - slack
-        x, y, z = _point(place, ball)
-        d = lower(fields, f, x, y, z)
-        if d < 0.0:
-            return b
-        if d < inner and within(fields, f, x, y, z, inner, inner, room) < inner * inner:
-            return b
-    return -1
-
-
-@nb.njit(cache=True, nogil=True)
-def cover_in_field(balls, root, place, fields, f, more, slack, bench):
-    """(verdict, ball) of a cover whose frame `place` (3, 4) maps to the frame of field f; the first doubt ends it.
-
-    `more` is added to outer radii (margin and slack), `slack` is taken from inner ones.
-    """
-    visit = bench.visit
-    visit[0] = root
-    top = 1
-    while top > 0:
-        top -= 1
-        n = visit[top]
-        x, y, z = _point(place, balls.node[n])
-        if lower(fields, f, x, y, z) > balls.node[n, 3] + more:
-            continue
-        first = balls.kids[n, 0]
-        if first >= 0:
-            visit[top] = first
-            visit[top + 1] = balls.kids[n, 1]
-            top += 2
-            continue
-        first = -first - 1
-        for b in range(first, first + balls.kids[n, 1]):
-            x, y, z = _point(place, balls.ball[b])
-            outer, inner = balls.ball[b, 3] + more, max(balls.ball[b, 4] - slack, 0.0)
-            d = lower(fields, f, x, y, z)
-            if d < 0.0:
-                return HIT, b
-            if d <= outer:
-                d2 = within(fields, f, x, y, z, outer, outer, bench.room)
-                if d2 < inner * inner:
-                    return HIT, b
-                if d2 < outer * outer:
-                    return BAND, b
-    return FREE, -1
-
-
-@nb.njit(cache=True, nogil=True)
-def _above_floor(balls, root, place, floor, more, slack, bench):
-    """(verdict, ball) of a cover against the ground: a hit where there is one, else a doubt."""
-    visit = bench.visit
-    visit[0] = root
-    top, verdict, who = 1, FREE, -1
-    while top > 0:
-        top -= 1
-        n = visit[top]
-        node = balls.node[n]
-        z = place[2, 0] * node[0] + place[2, 1] * node[1] + place[2, 2] * node[2] + place[2, 3] - floor
-        if z > node[3] + more:
-            continue
-        first = balls.kids[n, 0]
-        if first >= 0:
-            visit[top] = first
-            visit[top + 1] = balls.kids[n, 1]
-            top += 2
-            continue
-        first = -first - 1
-        for b in range(first, first + balls.kids[n, 1]):
-            c = balls.ball[b]
-            z = place[2, 0] * c[0] + place[2, 1] * c[1] + place[2, 2] * c[2] + place[2, 3] - floor
-            if z < c[4] - slack:
-                return HIT, b
-            if z <= c[3] + more:
-                verdict, who = BAND, b
-    return verdict, who
-
-
-@nb.njit(cache=True, nogil=True)
+@nb.njit(cache=True, nogil=True, forceinline=True)
 def _gather(limb, around, bench, k, after, s):
     """Pairs of covers and fields near each other: bench.pair rows (cover, kind, index), bench.maps; their number."""
     count = 0
@@ -229,9 +125,9 @@ def _gather(limb, around, bench, k, after, s):
     for i in range(covers):
         e = covers - 1 - i  # hands and what they hold meet things first
         frame, node = bench.frames[limb.joint[e]], limb.balls.node[limb.root[e]]
-        cx, cy, cz = _point(frame, node)
+        cx, cy, cz = point(frame, node)
         radius = node[3] + more
-        if around.has_static and not around.skip_static[e] and lower(around.static, 0, cx, cy, cz) <= radius:
+        if around.has_static and not around.skip_static[e] and farther(around.static, 0, cx, cy, cz, radius) <= 0:
             bench.maps[count] = frame
             bench.pair[count, 0], bench.pair[count, 1], bench.pair[count, 2] = e, STATIC, 0
             count += 1
@@ -249,7 +145,7 @@ def _gather(limb, around, bench, k, after, s):
                 continue
             to = bench.maps[count]
             for a in range(3):
-                t0, t1, t2, t3 = _between(near, far, a, s)
+                t0, t1, t2, t3 = between(near, far, a, s)
                 for c in range(4):
                     to[a, c] = t0 * frame[0, c] + t1 * frame[1, c] + t2 * frame[2, c]
                 to[a, 3] += t3
@@ -275,18 +171,52 @@ def check(limb, around, q, t, bench):
     Likely hits first: the core of each part against all that is near. Then the whole cover, and the first doubt ends
     the check: what it leaves open, the exact test decides.
     """
+    verdict, ball, kind, index, count = _surely(limb, around, q, t, bench)
+    if verdict == FREE:
+        for i in range(count):
+            verdict, ball = _pair(limb, around, bench, i)
+            if verdict != FREE:
+                return verdict, ball, bench.pair[i, 1], bench.pair[i, 2]
+    return verdict, ball, kind, index
+
+
+@nb.njit(cache=True, nogil=True)
+def doubts(limb, around, q, t, bench):
+    """(verdict, count): HIT or FREE for sure, or BAND with the pairs in doubt in the first rows of bench.pair."""
+    verdict, _, _, _, count = _surely(limb, around, q, t, bench)
+    if verdict == HIT:
+        return HIT, 0
+    found = 0
+    for i in range(count):
+        v, _ = _pair(limb, around, bench, i)
+        if v == HIT:
+            return HIT, 0
+        if v == BAND:
+            bench.pair[found] = bench.pair[i]
+            found += 1
+    if verdict == BAND:  # the floor, which is not among the pairs
+        for e in range(limb.root.shape[0]):
+            if not around.skip_floor[e]:
+                bench.pair[found, 0], bench.pair[found, 1], bench.pair[found, 2] = e, FLOOR, 0
+                found += 1
+    return (BAND if found else FREE), found
+
+
+@nb.njit(cache=True, nogil=True, forceinline=True)
+def _surely(limb, around, q, t, bench):
+    """(verdict, ball, kind, index, pairs near): the floor for good, and what the cores of all parts surely hit."""
     k, after, s = place_limb(limb, around, q, t, bench)
     more = around.margin + around.slack
-    doubt, who = FREE, -1
+    doubt, who, where = FREE, -1, NOTHING
     if around.floor > -1e9:
         for e in range(limb.root.shape[0]):
             if not around.skip_floor[e]:
                 frame = bench.frames[limb.joint[e]]
-                v, b = _above_floor(limb.balls, limb.root[e], frame, around.floor, more, around.slack, bench)
+                v, b = above_floor(limb.balls, limb.root[e], frame, around.floor, more, around.slack, bench)
                 if v == HIT:
-                    return HIT, b, FLOOR, 0
+                    return HIT, b, FLOOR, 0, 0
                 if v == BAND:
-                    doubt, who = BAND, b
+                    doubt, who, where = BAND, b, FLOOR
     count = _gather(limb, around, bench, k, after, s)
     for i in range(count):
         e, kind, m = bench.pair[i, 0], bench.pair[i, 1], bench.pair[i, 2]
@@ -297,25 +227,17 @@ def check(limb, around, q, t, bench):
         else:
             b = core_hits(limb, e, bench.maps[i], around.own, m, around.slack, bench.room)
         if b >= 0:
-            return HIT, b, kind, m
-    if doubt == BAND:
-        return BAND, who, FLOOR, 0
-    for i in range(count):
-        e, kind, m = bench.pair[i, 0], bench.pair[i, 1], bench.pair[i, 2]
-        root = limb.root[e]
-        if kind == STATIC:
-            v, b = cover_in_field(limb.balls, root, bench.maps[i], around.static, 0, more, around.slack, bench)
-        elif kind == MOVING:
-            v, b = cover_in_field(limb.balls, root, bench.maps[i], around.moving, m, more, around.slack, bench)
-        else:
-            v, b = cover_in_field(limb.balls, root, bench.maps[i], around.own, m, more, around.slack, bench)
-        if v != FREE:
-            return v, b, kind, m
-    return FREE, -1, NOTHING, -1
+            return HIT, b, kind, m, count
+    return doubt, who, where, 0, count
 
 
-@nb.njit(cache=True, nogil=True)
-def check_batch(limb, around, q, t, bench, out):
-    """Verdicts (N,) of postures q (N, moved, 4) at times t (N,)."""
-    for i in range(q.shape[0]):
-        out[i] = check(limb, around, q[i], t[i], bench)[0]
+@nb.njit(cache=True, nogil=True, forceinline=True)
+def _pair(limb, around, bench, i):
+    """(verdict, ball) of the whole cover of near pair i."""
+    root, kind, m = limb.root[bench.pair[i, 0]], bench.pair[i, 1], bench.pair[i, 2]
+    more = around.margin + around.slack
+    if kind == STATIC:
+        return cover_in_field(limb.balls, root, bench.maps[i], around.static, 0, more, around.slack, bench)
+    if kind == MOVING:
+        return cover_in_field(limb.balls, root, bench.maps[i], around.moving, m, more, around.slack, bench)
+    return cover_in_field(limb.balls, root, bench.maps[i], around.own, m, more, around.slack, bench)

@@ -1,0 +1,53 @@
+"""Draw the pictures of README and docs, so that they show what the package does today.
+
+    python tools/pictures.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from elbowroom.character.human import human
+from elbowroom.character.presets import PRESETS, preset
+from elbowroom.gallery.scenes import scene
+from elbowroom.locomotion.standing import idle
+from elbowroom.locomotion.walk import walk
+from elbowroom.motion.edit import place
+from elbowroom.pictures.camera import Camera
+from elbowroom.pictures.images import still, strip, write_png
+from elbowroom.world.world import World
+
+FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
+
+
+def stroll() -> None:
+    """The demo's walk in one picture."""
+    view = Camera(azimuth=np.radians(100), elevation=np.radians(24), follow="")
+    times = np.linspace(0.6, 8.2, 6)
+    picture = strip(scene("stroll"), times=times, layout="path", size=(1400, 760), labels=False, camera=view)
+    write_png(FOLDER / "stroll.png", picture)
+
+
+def presets() -> None:
+    """The built-in people side by side, standing."""
+    world = World()
+    for k, name in enumerate(PRESETS):
+        world = world.with_character(name, place(idle(preset(name), seconds=1.0), (1.1 * k, 0.0), 0.0))
+    view = Camera(azimuth=np.radians(12), elevation=np.radians(8), follow="")
+    write_png(FOLDER / "presets.png", still(world, 0.5, size=(1400, 620), camera=view))
+
+
+def walking() -> None:
+    """One cycle of the built-in walk from the side."""
+    world = World().with_character("ann", walk(human(), speed=1.35, seconds=3.0))
+    picture = strip(world, times=1.2 + np.linspace(0.0, 1.05, 8), size=(220, 360), camera="side")
+    write_png(FOLDER / "walk.png", picture)
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    stroll()
+    presets()
+    walking()
