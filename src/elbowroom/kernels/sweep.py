@@ -12,7 +12,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.kernels.fields import lower, within
+from elbowroom.kernels.fields import lower, winding, within
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -164,11 +164,15 @@ def from_field(movers, m, T, fields, f, need, room):
     for i in range(movers.cover_first[m], movers.cover_first[m + 1]):
         ball = movers.cover[i]
         x, y, z = _moved(T, ball)
-        d = lower(fields, f, x, y, z) - ball[3]
+        far = lower(fields, f, x, y, z)
+        d = far - ball[3]
         if d < min(need, best):
-            reach = need + ball[3]
-            square = within(fields, f, x, y, z, reach, 0.0, room)
-            d = np.sqrt(square) - ball[3] if square >= 0.0 else -1.0
+            # a point that the field puts outside is outside; of others the way round them tells
+            if far <= 0.0 and fields.solid_root[f] >= 0:
+                far = -1.0 if winding(fields.solids, fields.solid_root[f], x, y, z, room.nodes) != 0 else 0.0
+            if far < 0.0:
+                return -1.0
+            d = np.sqrt(max(within(fields, f, x, y, z, need + ball[3], 0.0, room), 0.0)) - ball[3]
         best = min(best, d)
         if best <= 0.0:
             break

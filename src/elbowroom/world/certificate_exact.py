@@ -44,7 +44,7 @@ class Findings:
 
 
 class Measured:
-    """Exact signed distances of pairs at times with their nearest points, as `ExactWorld` has them, each measured once."""
+    """Exact signed distances of pairs at times, with nearest points, as `ExactWorld` has them, each measured once."""
 
     def __init__(self, proof: Proof) -> None:
         self._proof, self._exact = proof, proof.exact

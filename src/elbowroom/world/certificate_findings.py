@@ -172,9 +172,10 @@ def _deepest(measured: Measured, numbers: list[int], during: Interval) -> tuple[
     best: tuple[float | None, float, Array | None] = (None, during[0], None)
     for k in numbers:
         for t, (distance, points) in measured.of_pair(k).items():
-            inside = during[0] <= t <= during[1] and distance is not None and distance <= 0.0
-            if inside and (best[0] is None or -distance > best[0]):
-                best = (-distance, t, points)
+            depth = 0.0 if distance is None else -distance
+            known = distance is not None and depth >= 0.0 and during[0] <= t <= during[1]
+            if known and (best[0] is None or depth > best[0]):
+                best = (depth, t, points)
     return best
 
 

@@ -1,0 +1,87 @@
+"""Collisions the slow way: the exact test at many times a second, nothing skipped, nothing remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from elbowroom.world.certificate import Certificate
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.pairs import Pair
+from elbowroom.world.world import World
+
+Interval = tuple[float, float]
+
+
+def brute_force(
+    world: World, rate: float = 1000.0, counts: Callable[[Pair], bool] = lambda pair: True
+) -> dict[Pair, list[Interval]]:
+    """First and last times of all runs of hits, for each pair that counts and is not allowed to touch."""
+    exact = ExactWorld(world)
+    wanted = np.array([counts(pair) for pair in exact.pairs])
+    begin, end = world.span
+    times = np.linspace(begin, end, int(np.ceil((end - begin) * rate)) + 1)
+    hits: dict[Pair, list[float]] = {}
+    for first in range(0, len(times), 500):
+        record = world.record(times[first : first + 500])
+        for i in range(len(record)):
+            exact.place_snapshot(record[i])
+            for k in exact.near(0.0):
+                if not wanted[k] or not exact.hit(int(k)):
+                    continue
+                depth = exact.distance(int(k)).value if exact.world.contacts else None
+                if depth is None or exact.allowed(int(k), -depth) is None:
+                    seen = hits.setdefault(exact.pairs[k], [])
+                    if not seen or seen[-1] != record.times[i]:
+                        seen.append(float(record.times[i]))
+    return {pair: runs(seen, 1.5 / rate) for pair, seen in hits.items()}
+
+
+def runs(times: list[float], gap: float) -> list[Interval]:
+    """Runs of times that are no more than a gap apart."""
+    out: list[Interval] = []
+    for t in times:
+        if out and t - out[-1][1] <= gap:
+            out[-1] = (out[-1][0], t)
+        else:
+            out.append((t, t))
+    return out
+
+
+def disagreements(
+    certificate: Certificate, found: dict[Pair, list[Interval]], rate: float = 1000.0, local: float = 1.0 / 240.0
+) -> list[str]:
+    """What a certificate and brute force say differently, interval by interval, in words.
+
+    Runs that are nearer than `local` are one. A collision that falls between two looks of brute force may be missing
+    there: such ones are shorter than a look.
+    """
+    out = []
+    claimed: dict[Pair, list[Interval]] = {}
+    for c in certificate.collisions:
+        claimed.setdefault(c.pair, []).append(c.during)
+    slack = local + 1.0 / rate
+    for pair in {*claimed, *found}:
+        ours, theirs = joined(claimed.get(pair, []), slack), joined(found.get(pair, []), slack)
+        for a, b in theirs:
+            match = [o for o in ours if o[0] <= b + 1e-9 and a - 1e-9 <= o[1]]
+            if len(match) != 1:
+                out.append(f"{pair.a}, {pair.b}: brute force hits {a:.4f}–{b:.4f} s, the certificate has {match}")
+            elif abs(match[0][0] - a) > slack or abs(match[0][1] - b) > slack:
+                out.append(f"{pair.a}, {pair.b}: {match[0]} against {a:.4f}–{b:.4f} s")
+        for a, b in ours:
+            if b - a > 2.0 * slack and not any(x <= b and a <= y for x, y in theirs):
+                out.append(f"{pair.a}, {pair.b}: the certificate has {a:.4f}–{b:.4f} s, brute force nothing")
+    return out
+
+
+def joined(intervals: list[Interval], gap: float) -> list[Interval]:
+    """Intervals joined where they are no more than a gap apart."""
+    out: list[Interval] = []
+    for a, b in sorted(intervals):
+        if out and a - out[-1][1] <= gap:
+            out[-1] = (out[-1][0], max(out[-1][1], b))
+        else:
+            out.append((a, b))
+    return out
