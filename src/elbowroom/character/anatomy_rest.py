@@ -205,14 +205,20 @@ def meaningful_rest(skeleton: Skeleton, roles: Mapping[str, int], poses: Array |
     front = np.array([0.0, -1.0, 0.0]) if front is None else front
     goal = np.array([0.0, -1.0, 0.0])
     turn = about(UP, np.arctan2(np.cross(front, goal)[2], np.dot(front, goal)))
-    world = multiply(turn, skeleton.orientations(poses[best]))
+    world = stood = multiply(turn, skeleton.orientations(poses[best]))
     # Upright: the line from pelvis to chest, or head, becomes vertical.
     top = next((p for p in ("chest", "neck", "head") if p in roles), None)
     if top:
         lean = rotate(turn, posed[best][roles[top]] - posed[best][roles["pelvis"]])
         if np.linalg.norm(lean) > 1e-6:
             world = multiply(arc(lean, UP), world)
-    made = replace(skeleton, rest=skeleton.local(straightened(skeleton, roles, world, goal)))
+    world = straightened(skeleton, roles, world, goal)
+    # A neck leans forwards while the head is level: both stay as the person held them.
+    top = next((p for p in ("neck", "head") if p in roles), None)
+    if top:
+        held = list(skeleton.subtree(roles[top]))
+        world[held] = stood[held]
+    made = replace(skeleton, rest=skeleton.local(world))
     told = "The rig's zero pose does not stand; a rest pose was made from the most upright frame of the clip."
     return _on_the_floor(made, roles), [told]
 

@@ -45,6 +45,11 @@ def info(
         m = facts["meshes"]
         size = " × ".join(f"{v:.2f}" for v in m["size_m"])
         out.print(f"{m['count']} meshes, {m['triangles']:,} triangles, {size} m", highlight=False)
+    for name, thing in facts.get("objects", {}).items():
+        size = " × ".join(f"{v:.2f}" for v in thing["size_m"])
+        way = f", moves {thing['travelled_m']:.2f} m in {thing['seconds']:.2f} s" if "seconds" in thing else ""
+        told = f"object '{name}': {thing['triangles']:,} triangles, {size} m{way}"
+        out.print(told, highlight=False, markup=False, soft_wrap=True)
     print_notes(facts["notes"])
 
 

@@ -55,12 +55,14 @@ def world_of(opened: Opened, clip: str | None, onto: str | None, scenes: list[Pa
         character = character_named(onto)
         world = World().with_character(character.name, retarget(opened.clip(clip), character))
     for path in scenes or []:
-        meshes = open_file(path).meshes
-        if not meshes:
+        found = open_file(path)
+        if not found.meshes and not found.objects:
             raise BadFile(path, "holds no mesh to use as a scene", would_do="give a .glb, .obj, .stl or .ply")
-        for name, mesh in meshes.items():
-            unique = name if name not in world.static else f"{path.stem}.{name}"
-            world = world.with_static(unique, mesh)
+        taken = {"floor", *world.static, *world.objects, *world.characters}
+        for name, mesh in found.meshes.items():
+            world = world.with_static(f"{path.stem}.{name}" if name in taken else name, mesh)
+        for name, thing in found.objects.items():
+            world = world.with_object(f"{path.stem}.{name}" if name in taken else name, thing.mesh, thing.path)
     return world
 
 

@@ -91,7 +91,7 @@ def parse_asf(path: str | Path, *, units: float | None = None, up: str | None = 
     units = conv.checked_units(units)
     conv.check_bones(path, names, offsets * units)
     if up is None:
-        notes.append("Up axis assumed: Y, as is the custom; say up to read otherwise.")
+        notes.append("Up axis assumed: Y, as is the custom (option: up).")
     up = conv.checked_up(up or "Y")
     skeleton = Skeleton(tuple(names), np.array(parents, np.int32), conv.turned_points(offsets * units, up))
     return AsfSkeleton(skeleton, bones, place, axes, channels, order, degrees, units, up, tuple(notes))

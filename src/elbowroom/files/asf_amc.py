@@ -54,7 +54,7 @@ def read_amc(
     root, q = conv.turned_points(root * told.units, told.up), conv.turned_rotations(q, told.up)
 
     if fps is None:
-        notes.append(f"Rate assumed: {_USUAL_FPS:g} fps, since AMC files state none; say fps to read otherwise.")
+        notes.append(f"Rate assumed: {_USUAL_FPS:g} fps, since AMC files state none (option: fps).")
     rate = _USUAL_FPS if fps is None else conv.checked_fps(fps)
     some = np.unique(np.linspace(0, count - 1, 64).astype(int))
     own = as_character(skeleton, name=skeleton_path.stem, poses=q[some])

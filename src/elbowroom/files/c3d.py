@@ -96,7 +96,7 @@ def read_c3d(
 
     metres = _metres(parameters, units, notes)
     if up is None:
-        notes.append("Up axis assumed: Z, as is the custom for markers; say up to read otherwise.")
+        notes.append("Up axis assumed: Z, as is the custom for markers (option: up).")
     xyz = turned_points(xyz * metres, checked_up(up or "Z"))
     xyz[~seen] = np.nan
     labels, kept = _labels(parameters, points, notes)
@@ -158,18 +158,18 @@ def _metres(parameters: Parameters, units: float | None, notes: list[str]) -> fl
     name = told[0].strip().lower() if told else ""
     if name in _UNITS:
         return _UNITS[name]
-    notes.append("Units assumed: millimetres, since the file names none; say units to read otherwise.")
+    notes.append("Units assumed: millimetres, since the file names none (option: units).")
     return 0.001
 
 
 def _rate(path: str | Path, raw: bytes, parameters: Parameters, notes: list[str]) -> float:
     rate = float(parameters.number("POINT", "RATE", float(parameters.processor.floats(raw[20:24])[0])))
     if rate == 0:
-        notes.append("Rate assumed: 120 fps, since the file states none; say fps to read otherwise.")
+        notes.append("Rate assumed: 120 fps, since the file states none (option: fps).")
         return 120.0
     if not 0.1 <= rate <= 1e5:
         raise BadFile(
-            path, f"has a rate of {rate:g} frames per second", "POINT:RATE", "say fps to read it all the same"
+            path, f"has a rate of {rate:g} frames per second", "POINT:RATE", "the option fps tells another"
         )
     return rate
 

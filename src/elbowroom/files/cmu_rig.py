@@ -43,7 +43,7 @@ def mend(names: Sequence[str], offsets: Array, fix: bool) -> tuple[Array, str]:
     if not fix:
         return offsets, (
             "The CMU conversion dropped the lengths of thorax and wrists: arms and head sit 11 to 13 cm too "
-            "low, hands 10 cm too near the elbow; say fix_rig to put them back."
+            "low, hands 10 cm too near the elbow (option to put them back: fix-rig)."
         )
     out = offsets.copy()
     for j, vector in missing.items():

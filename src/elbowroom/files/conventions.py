@@ -56,18 +56,18 @@ def guess_units(height: float, likely: tuple[str, float] | None = None) -> tuple
     `likely` is a unit, with its name in words, that other signs speak for: it is taken if it makes a person.
     """
     if likely is not None and SHORTEST <= height * likely[1] <= TALLEST:
-        return likely[1], f"Units assumed: {likely[0]} (1 = {likely[1]:.5g} m); say units to read otherwise."
+        return likely[1], f"Units assumed: {likely[0]} (1 = {likely[1]:.5g} m) (option: units)."
     usual = {**NAMED_UNITS, "the unit of CMU's skeletons": CMU_UNIT}
     able = {n: u for n, u in usual.items() if SHORTEST <= height * u <= TALLEST}
     if not able:
         return 0.01, (
             f"Units unknown, centimetres assumed: the skeleton is about {height:.3g} units tall, which no "
-            "usual unit makes a person; say units to read otherwise."
+            "usual unit makes a person (option: units)."
         )
     name = min(able, key=lambda n: abs(math.log(height * able[n] / 1.65)))
     return able[name], (
         f"Units assumed: {name} (1 = {able[name]:.5g} m), which makes a person about "
-        f"{height * able[name]:.1f} m tall; say units to read otherwise."
+        f"{height * able[name]:.1f} m tall (option: units)."
     )
 
 
@@ -77,7 +77,7 @@ def check_bones(path: str | Path, names: Sequence[str], offsets: Array) -> None:
     worst = int(np.argmax(length))
     if length[worst] > LONGEST_BONE:
         what = f"the bone that leads to '{shown(names[worst])}' is {length[worst]:.4g} m long"
-        raise BadFile(path, what, would_do=f"at most {LONGEST_BONE:g} m make a person; say units if they differ")
+        raise BadFile(path, what, would_do=f"at most {LONGEST_BONE:g} m make a person (option: units)")
 
 
 def checked_units(units: float) -> float:
@@ -106,7 +106,7 @@ def guess_up(names: Sequence[str], positions: Array) -> tuple[str, str]:
 
     Y is the custom. Z needs a person who stands along Z, with the feet near z = 0, in most frames.
     """
-    told = "Up axis assumed: {}; say up to read otherwise."
+    told = "Up axis assumed: {} (option: up)."
     head = [j for j, n in enumerate(names) if re.search("head", n, re.I)]
     feet = [j for j, n in enumerate(names) if re.search("foot|toe|ankle", n, re.I)]
     if head and feet:
@@ -192,7 +192,7 @@ def pace_note(left: Array, right: Array, height: float, fps: float) -> str | Non
         return None
     return (
         f"Walking at {quickest:.1f} steps a second is quicker than people can: the file probably plays too "
-        f"fast at {fps:g} fps; say fps {fps / 2:g} to read it at half the speed."
+        f"fast at {fps:g} fps (option: fps {fps / 2:g} plays it at half the speed)."
     )
 
 

@@ -11,6 +11,8 @@ from elbowroom.files.c3d import Markers
 from elbowroom.files.open import Opened
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.motion.clip import Clip
+from elbowroom.world.paths import Keyed
+from elbowroom.world.things import Thing
 
 LIMBS = ("left_arm", "right_arm", "left_leg", "right_leg", "spine", "neck", "left_fingers", "right_fingers", "eyes")
 
@@ -24,6 +26,8 @@ def describe(opened: Opened) -> dict[str, Any]:
         facts["clips"] = {name: _clip(c) for name, c in opened.clips.items()}
     if opened.meshes:
         facts["meshes"] = _meshes(list(opened.meshes.values())) | {"names": list(opened.meshes)}
+    if opened.objects:
+        facts["objects"] = {name: _object(thing) for name, thing in opened.objects.items()}
     if opened.markers is not None:
         facts["markers"] = _markers(opened.markers)
     facts["notes"] = list(dict.fromkeys(opened.notes))
@@ -75,6 +79,21 @@ def _meshes(meshes: list[Mesh]) -> dict[str, Any]:
         "low_m": [round(float(v), 3) for v in low],
         "high_m": [round(float(v), 3) for v in high],
     }
+
+
+def _object(thing: Thing) -> dict[str, Any]:
+    low, high = thing.mesh.bounds
+    out: dict[str, Any] = {
+        "triangles": len(thing.mesh.faces),
+        "size_m": [round(float(v), 3) for v in high - low],
+    }
+    if isinstance(thing.path, Keyed):
+        steps = np.linalg.norm(np.diff(thing.path.positions, axis=0), axis=1)
+        out |= {
+            "seconds": round(float(thing.path.times[-1] - thing.path.times[0]), 3),
+            "travelled_m": round(float(steps.sum()), 3),
+        }
+    return out
 
 
 def _markers(markers: Markers) -> dict[str, Any]:

@@ -210,7 +210,7 @@ def _guess_units(size: Array) -> tuple[float, str]:
     else:
         scale, name = 0.001, "millimetres"
     shown = " x ".join(f"{s:.3g}" for s in size * scale)
-    return scale, f"Units assumed: {name}, which makes it {shown} m; say units to read otherwise."
+    return scale, f"Units assumed: {name}, which makes it {shown} m (option: units)."
 
 
 def _guess_up(low: Array, high: Array, kind: str) -> tuple[str, str]:
@@ -219,4 +219,4 @@ def _guess_up(low: Array, high: Array, kind: str) -> tuple[str, str]:
     stands = np.abs(low) < 0.03 * size
     axis = "Y" if stands[1] and not stands[2] else "Z"
     why = f"it stands on {axis.lower()} = 0" if stands["XYZ".index(axis)] else f"as usual for {kind[1:].upper()}"
-    return axis, f"Up axis assumed: {axis} ({why}); say up to read otherwise."
+    return axis, f"Up axis assumed: {axis} ({why}) (option: up)."

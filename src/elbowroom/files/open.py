@@ -9,8 +9,10 @@ from pathlib import Path
 from elbowroom.character.body import Character
 from elbowroom.errors import BadFile, BadValue, UnknownName
 from elbowroom.files.c3d import Markers
+from elbowroom.files.glb_nodes import distinct
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.motion.clip import Clip, still_clip
+from elbowroom.world.things import Thing
 from elbowroom.world.world import World
 
 # No real clip, rig or scene comes near this; a larger file is a mistake that would fill the memory.
@@ -41,13 +43,14 @@ class Told:
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """What a file holds, in elbowroom's own terms."""
+    """What a file holds, in elbowroom's own terms. `meshes` stand still, `objects` are moved by the file."""
 
     path: Path
     format: str
     characters: Mapping[str, Character] = field(default_factory=dict)
     clips: Mapping[str, Clip] = field(default_factory=dict)
     meshes: Mapping[str, Mesh] = field(default_factory=dict)
+    objects: Mapping[str, Thing] = field(default_factory=dict)
     markers: Markers | None = None
     notes: tuple[str, ...] = ()
 
@@ -64,14 +67,15 @@ class Opened:
         raise BadFile(self.path, "holds neither a clip nor a character", would_do=CLIP_FORMATS)
 
     def world(self, clip: str | None = None) -> World:
-        """Everything in the file as a world: the chosen clip on its character, other characters at rest, meshes."""
+        """Everything in the file as a world: the chosen clip on its character, other characters at rest, things."""
         if clip is not None:
             self.clip(clip)
-        world = World(static=dict(self.meshes))
+        world = World(static=dict(self.meshes), objects=dict(self.objects))
         for name, character in self.characters.items():
             own = {n: c for n, c in self.clips.items() if c.character is character}
             motion = own.get(clip) if clip in own else next(iter(own.values()), None)
-            world = world.with_character(name, motion or still_clip(character))
+            free = distinct(["floor", *world.static, *world.objects, name])[-1]
+            world = world.with_character(free, motion or still_clip(character))
         return world
 
 
@@ -139,7 +143,8 @@ def _glb(path: Path, told: Told) -> Opened:
     glb = read_glb(path, units=told.units, up=told.up)
     notes = (*glb.notes, *(n for c in glb.characters.values() for n in c.notes))
     clips = {name: clip.with_(fps=told.fps) if told.fps and len(clip) > 1 else clip for name, clip in glb.clips.items()}
-    return Opened(path, "glTF", glb.characters, clips, glb.meshes, notes=notes)
+    still = {name: mesh for name, mesh in glb.meshes.items() if name not in glb.objects}
+    return Opened(path, "glTF", glb.characters, clips, still, glb.objects, notes=notes)
 
 
 def _npz(path: Path, told: Told) -> Opened:
@@ -148,7 +153,7 @@ def _npz(path: Path, told: Told) -> Opened:
     world = read_npz(path)
     clips = {name: m for name, m in world.characters.items() if isinstance(m, Clip)}
     characters = {name: clip.character for name, clip in clips.items()}
-    return Opened(path, "NPZ", characters, clips, world.static)
+    return Opened(path, "NPZ", characters, clips, world.static, world.objects)
 
 
 def _mesh(path: Path, told: Told) -> Opened:

@@ -30,17 +30,34 @@ class SmoothNormals:
     def __init__(self, faces: NDArray[np.int32], place: NDArray[np.intp]) -> None:
         """`place` (V,) numbers the places of vertices, from `welded`, or `arange` to keep all apart."""
         self._faces = faces
-        self._place = place
-        corners = self._place[faces].reshape(-1)
+        count = int(place.max()) + 1 if len(place) else 0
+        back = _backs(place[faces])
+        only_back = np.zeros(len(place), dtype=bool)
+        only_back[faces[back]] = True
+        only_back[faces[~back]] = False
+        self._place = place + count * only_back
+        corners = (place[faces] + count * back[:, None]).reshape(-1)
         rows = np.repeat(np.arange(len(faces)), 3)
-        count = int(self._place.max()) + 1 if len(self._place) else 0
         ones = np.ones(len(corners), dtype=np.float32)
-        self._sum = sparse.csr_matrix((ones, (corners, rows)), shape=(count, len(faces)))
+        self._sum = sparse.csr_matrix((ones, (corners, rows)), shape=(2 * count, len(faces)))
 
     def __call__(self, vertices: Array) -> Array:
         """Unit normals (V, 3) for vertices (V, 3) of the same mesh, posed."""
         a, b, c = (vertices[self._faces[:, k]] for k in range(3))
         return normalize(self._sum @ np.cross(b - a, c - a))[self._place]
+
+
+def _backs(corners: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Which faces, as places (F, 3), are the back of another one: in the same three places, facing the other way.
+
+    Hair and cloth are often made so; in one sum the two sides would cancel.
+    """
+    if not len(corners):
+        return np.zeros(0, dtype=bool)
+    a, b, c = corners.T.astype(np.int64)
+    turns_right = np.sign(a - b) * np.sign(b - c) * np.sign(c - a) > 0
+    _, first, same = np.unique(np.sort(corners, axis=1), axis=0, return_index=True, return_inverse=True)
+    return turns_right != turns_right[first[same.reshape(-1)]]
 
 
 def creased(vertices: Array, faces: NDArray[np.int32], crease: float = np.radians(40.0)) -> Array:
