@@ -25,6 +25,8 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.world.extent import frame_times
+from elbowroom.world.paths import places
+from elbowroom.world.robots import robots_as_things
 from elbowroom.world.things import Thing
 from elbowroom.world.world import World
 
@@ -40,6 +42,7 @@ def write_glb(path: str | Path, world: World, fps: float = 30.0) -> None:
     if not (np.isfinite(fps) and fps > 0):
         raise BadValue(f"a frame rate must be a positive number, not {fps}.")
     times = frame_times(world.span, fps)
+    world = robots_as_things(world)
     file = Builder()
     keys = _Keys(file, (times - times[0]).astype(np.float32))
     roots: list[int] = []
@@ -176,7 +179,7 @@ def _mesh(file: Builder, name: str, mesh: Mesh) -> int:
 
 def _object(file: Builder, keys: _Keys, name: str, thing: Thing, times: Array) -> int:
     """The node of a moving object, placed as in the first frame."""
-    T = np.stack([thing.path(float(t)) for t in times])
+    T = places(thing.path, times)
     place = rot.rotate(_TO_FILE, T[:, :3, 3])
     turn = rot.multiply(rot.multiply(_TO_FILE, rot.from_matrix(T[:, :3, :3])), _TO_OURS)
     turn = _file_order(rot.continuous(turn))

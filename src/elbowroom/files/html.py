@@ -24,6 +24,8 @@ from elbowroom.geometry.normals import split_at_creases
 from elbowroom.geometry.rotations import Array, from_matrix
 from elbowroom.geometry.transforms import inverse
 from elbowroom.world.extent import action, facing, frame_times, joint_transforms, stage
+from elbowroom.world.paths import places
+from elbowroom.world.robots import robots_as_things
 from elbowroom.world.world import World
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ def write_html(path: str | Path, world: World, fps: float = 30.0) -> None:
     if not (np.isfinite(fps) and 0.0 < fps <= 240.0):
         raise BadValue(f"an HTML playback needs a rate between 0 and 240 frames per second, not {fps}.")
     times = frame_times(world.span, fps)
+    world = robots_as_things(world)
     with writing(path) as (stand_in,), _quiet():
         server = _server()
         try:
@@ -172,7 +175,7 @@ def _objects(scene: viser.SceneApi, world: World, times: Array) -> list[Callable
         shown, _ = split_at_creases(thing.mesh)
         if not len(shown.faces):
             continue
-        T = np.stack([thing.path(float(t)) for t in times])
+        T = places(thing.path, times)
         _require_finite(name, T)
         positions, turns = T[:, :3, 3].astype(np.float32), from_matrix(T[:, :3, :3]).astype(np.float32)
         handle = scene.add_mesh_simple(

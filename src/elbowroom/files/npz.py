@@ -24,7 +24,8 @@ from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.clip import Clip, Motion, Source
 from elbowroom.world.contacts import Contact
 from elbowroom.world.extent import frame_times
-from elbowroom.world.paths import Keyed
+from elbowroom.world.paths import Keyed, places
+from elbowroom.world.robots import robots_as_things
 from elbowroom.world.things import Thing
 from elbowroom.world.world import World
 
@@ -37,6 +38,7 @@ def write_npz(path: str | Path, world: World, fps: float = 30.0) -> None:
     if not (np.isfinite(fps) and fps > 0):
         raise BadValue(f"a frame rate must be a positive number, not {fps}.")
     times = frame_times(world.span, fps)
+    world = robots_as_things(world)
     contacts = world.contacts
     arrays: dict[str, NDArray] = {
         "times": times,
@@ -57,7 +59,7 @@ def write_npz(path: str | Path, world: World, fps: float = 30.0) -> None:
         arrays |= {f"static/{name}/vertices": mesh.vertices, f"static/{name}/faces": mesh.faces}
     for name, thing in _plain(world.things):
         arrays |= {f"object/{name}/vertices": thing.mesh.vertices, f"object/{name}/faces": thing.mesh.faces}
-        arrays[f"object/{name}/T_world_object"] = np.stack([thing.path(float(t)) for t in times])
+        arrays[f"object/{name}/T_world_object"] = places(thing.path, times)
     with writing(path) as (stand_in,), open(stand_in, "wb") as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]
 

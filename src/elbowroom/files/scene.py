@@ -18,9 +18,7 @@ from elbowroom.world.world import World
 Floor = float | None | Literal["auto"]
 
 
-def read_scene(
-    path: str | Path, *, units: float | None = None, up: str | None = None, floor: Floor = "auto"
-) -> World:
+def read_scene(path: str | Path, *, units: float | None = None, up: str | None = None, floor: Floor = "auto") -> World:
     """Read a scene from .glb, .gltf, .obj, .stl or .ply as a world.
 
     `units` is metres per unit of the file, `up` is 'Y' or 'Z'; where not given they are guessed. `floor` is the height

@@ -18,6 +18,8 @@ from elbowroom.geometry.normals import split_at_creases
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Motion
 from elbowroom.world.extent import frame_times, joint_transforms
+from elbowroom.world.paths import places
+from elbowroom.world.robots import robots_as_things
 from elbowroom.world.things import Thing
 from elbowroom.world.world import World
 
@@ -35,6 +37,7 @@ def write_usd(path: str | Path, world: World, fps: float = 30.0) -> None:
     except ImportError:
         raise MissingExtra("writing USD", 'pip install "elbowroom[usd]"') from None
     times = frame_times(world.span, fps)
+    world = robots_as_things(world)
     with writing(path) as (stand_in,):
         stand_in.unlink()  # USD makes the file itself and refuses one that is there
         stage = Usd.Stage.CreateNew(str(stand_in))
@@ -145,7 +148,7 @@ def _joint_paths(body: Character) -> list[str]:
 def _write_object(stage: Any, path: str, thing: Thing, times: Array) -> None:
     from pxr import UsdGeom
 
-    T = np.stack([np.asarray(thing.path(float(t)), dtype=float) for t in times])
+    T = places(thing.path, times)
     if not np.all(np.isfinite(T)):
         raise BadValue(f"the path of '{path.rsplit('/', 1)[1]}' has values that are not finite.")
     place = UsdGeom.Xform.Define(stage, path).AddTransformOp()

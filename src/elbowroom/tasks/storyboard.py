@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from elbowroom.character.grip import grip_frame
+from elbowroom.character.robot import Robot
 from elbowroom.errors import BadValue, ElbowroomError
 from elbowroom.files.scene import on_floor
 from elbowroom.geometry.transforms import inverse
@@ -78,6 +79,8 @@ class _Builder:
         world = self._fixtures(world)
         world = self._objects(world)
         world = self._characters(world)
+        for name in world.characters:
+            world = _standing(world, name)
         world = self._holds(world)
         return self._contacts(world).with_(notes=tuple(dict.fromkeys(world.notes)))
 
@@ -180,3 +183,15 @@ class _Builder:
         words = {"start": span[0], "end": span[1]}
         begin, end = (words.get(m, m) for m in told or ("start", "end"))
         return float(begin), float(end)
+
+
+def _standing(world: World, name: str) -> World:
+    """A robot's base may touch the floor that it stands or rolls on."""
+    body = world.body(name)
+    bases = {shape.name for shape in body.shapes if shape.joint == 0}
+    if not isinstance(body, Robot) or body.base == "free" or world.floor is None:
+        return world
+    for link in sorted(bases):
+        contact = Contact(f"{name}.{link}", "floor", world.span, "support", why="a robot stands on its base")
+        world = world.with_contact(contact)
+    return world

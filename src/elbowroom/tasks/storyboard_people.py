@@ -9,15 +9,20 @@ import numpy as np
 from elbowroom.character.body import Body, Character
 from elbowroom.character.human import human
 from elbowroom.character.presets import preset
+from elbowroom.character.robot import Robot
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.open import Opened, Told, open_file
+from elbowroom.files.urdf import read_urdf
+from elbowroom.geometry import rotations as rot
 from elbowroom.locomotion.standing import idle
 from elbowroom.locomotion.walk import run, walk, walk_along
 from elbowroom.motion.clip import Clip, Motion, still_clip
 from elbowroom.motion.contacts import estimate_floor
 from elbowroom.motion.edit import place
 from elbowroom.motion.retarget import retarget
-from elbowroom.tasks.storyboard_model import BodySource, CharacterPart, ClipSource
+from elbowroom.motion.robot_clip import RobotClip
+from elbowroom.tasks.storyboard_model import BodySource, CharacterPart, ClipSource, JointKey
+from elbowroom.tasks.storyboard_things import existing, quaternion
 
 _SUFFIX_CLIP = "give a .bvh, .amc, .glb, .gltf or .npz"
 _SUFFIX_BODY = "give a .glb, .gltf, .bvh, .asf or .npz with a rig"
@@ -41,6 +46,12 @@ class Person:
             return human(name=self._name, **source.human.model_dump())
         if source.preset is not None:
             return preset(source.preset)
+        if source.robot is not None:
+            told = source.robot
+            folders = [self._folder / p for p in told.packages]
+            robot = read_urdf(self._existing(told.file, "give a .urdf"), packages=folders, base=told.base)
+            self.notes += robot.notes
+            return robot
         assert source.file is not None
         opened = self._open(source.file, Told(source.units, source.up), _SUFFIX_BODY)
         if not opened.characters:
@@ -49,6 +60,8 @@ class Person:
 
     def motion(self, body: Body | None, floor: float | None) -> Motion:
         """What the body does, where the storyboard puts it."""
+        if isinstance(body, Robot):
+            return self._robot_motion(body)
         assert body is None or isinstance(body, Character)
         clip = self._clip(body)
         if body is not None and clip.character is not body:
@@ -85,13 +98,33 @@ class Person:
         along = source.walk_along
         return walk_along(body, np.array(along.path), along.speed, fps=self._fps, seed=along.seed)
 
+    def _robot_motion(self, robot: Robot) -> RobotClip:
+        """Joints and base through their keys; `at` and `turn` of the character place all of it."""
+        source, part = self._part.clip, self._part
+        if source is not None and (isinstance(source, str) or source.keys is None):
+            raise BadValue(f"{robot.name} is a robot; give 'keys' with the values of its joints")
+        keys = [JointKey(t=0.0)] if source is None else source.keys or []
+        lift = 0.0 if isinstance(part.lift, str) else part.lift
+        around = quaternion(part.turn)
+        values: dict[str, float] = {}
+        at, turn = np.zeros(3), quaternion(0.0)
+        poses = []
+        for key in keys:
+            values |= key.joints
+            at = at if key.at is None else np.array(key.at)
+            turn = turn if key.turn is None else quaternion(key.turn)
+            place = rot.rotate(around, at) + [*part.at, lift]
+            poses.append(robot.pose(values, place, rot.multiply(around, turn)))
+        times = np.array([key.t for key in keys]) + (part.start or 0.0)
+        return RobotClip.of(robot, poses, times, self._name)
+
     def _asf(self, source: ClipSource) -> Path | None:
         return None if source.asf is None else self._folder / source.asf
 
     def _open(self, file: str, told: Told, would_do: str) -> Opened:
-        path = self._folder / file
-        if not path.is_file():
-            raise BadFile(path, "does not exist", would_do=would_do)
-        opened = open_file(path, told)
+        opened = open_file(self._existing(file, would_do), told)
         self.notes += [f"{file}: {note}" for note in opened.notes]
         return opened
+
+    def _existing(self, file: str, would_do: str) -> Path:
+        return existing(self._folder / file, would_do)

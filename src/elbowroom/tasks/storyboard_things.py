@@ -28,6 +28,13 @@ def quaternion(turn: float | list[float]) -> Array:
     return rot.multiply(z, rot.multiply(y, x))
 
 
+def existing(path: Path, would_do: str) -> Path:
+    """The path of a file that is there."""
+    if not path.is_file():
+        raise BadFile(path, "is a folder" if path.is_dir() else "does not exist", would_do=would_do)
+    return path
+
+
 def frame(part: Frame) -> Array:
     """`T_thing_frame` (4, 4)."""
     return transform(part.at, quaternion(part.turn))
@@ -37,10 +44,7 @@ def meshes_of(source: MeshSource, folder: Path) -> tuple[dict[str, Mesh], tuple[
     """Meshes by name in their own axes, scaled and coloured, and what was assumed of their file."""
     notes: tuple[str, ...] = ()
     if source.file is not None:
-        path = folder / source.file
-        if not path.is_file():
-            raise BadFile(path, "does not exist", would_do=_NO_MESH)
-        found = read_meshes(path, units=source.units, up=source.up)
+        found = read_meshes(existing(folder / source.file, _NO_MESH), units=source.units, up=source.up)
         meshes, notes = dict(found.meshes), tuple(f"{source.file}: {note}" for note in found.notes)
         if source.part is not None:
             if source.part not in meshes:

@@ -10,6 +10,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.tessellate import shape_mesh
 from elbowroom.geometry.transforms import apply
 from elbowroom.motion.clip import Motion
+from elbowroom.world.paths import places
 from elbowroom.world.world import World
 
 # Flesh around the joints: how far a skin reaches beyond them, as a share of the body's height.
@@ -37,7 +38,7 @@ def action(world: World, times: ArrayLike) -> Array:
     parts = [body_points(motion, times).reshape(-1, 3) for motion in world.characters.values()]
     for thing in world.things.values():
         corners = box_corners(thing.mesh.bounds)
-        parts += [apply(thing.path(float(t)), corners) for t in times]
+        parts.append(apply(places(thing.path, times), corners).reshape(-1, 3))
     if not parts:
         parts = [box_corners(mesh.bounds) for mesh in world.static.values() if len(mesh.vertices)]
     return np.concatenate(parts) if parts else box_corners(np.array([[-1.0, -1.0, 0.0], [1.0, 1.0, 1.8]]))

@@ -10,10 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.keys import between
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
@@ -73,7 +74,7 @@ class Keyed:
 
     def sample(self, times: ArrayLike) -> Array:
         """Places at many times, (N, 4, 4)."""
-        k, after, s = _between(self.times, times)
+        k, after, s = between(self.times, times)
         position = self.positions[k] + s[:, None] * (self.positions[after] - self.positions[k])
         return transform(position, rot.slerp(self.quaternions[k], self.quaternions[after], s))
 
@@ -136,13 +137,3 @@ def states(state: Callable[[float], float], times: ArrayLike) -> Array:
     if hasattr(state, "sample"):
         return np.asarray(state.sample(times), dtype=float).reshape(-1)
     return np.array([float(state(float(t))) for t in times])
-
-
-def _between(keys: Array, times: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
-    """Keys before and after each time, and how far it is from one to the other, 0 to 1."""
-    t = np.atleast_1d(np.asarray(times, dtype=float))
-    k = np.clip(np.searchsorted(keys, t, side="right") - 1, 0, max(len(keys) - 2, 0))
-    after = np.minimum(k + 1, len(keys) - 1)
-    width = keys[after] - keys[k]
-    s = np.clip((t - keys[k]) / np.where(width > 0, width, 1.0), 0.0, 1.0) * (width > 0)
-    return k, after, s

@@ -1,0 +1,176 @@
+"""Robots: bodies of links and joints that turn or slide, on a base that is fixed, rolls, or flies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from elbowroom.character.body import Body, Chain
+from elbowroom.character.skeleton import Pose
+from elbowroom.errors import BadValue, UnknownName
+from elbowroom.geometry.mesh import frozen
+from elbowroom.geometry.rotations import IDENTITY, Array, about
+from elbowroom.geometry.transforms import transform
+
+JointKind = Literal["base", "turns", "slides"]
+
+# Joint values may be off their limits by this much, radians or metres: files are written with few digits.
+_SLACK = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class RobotJoints:
+    """Joints in parent-first order; joint 0 is the base, all others have one value each, radians or metres.
+
+    A joint's frame sits at `T_parent_joint` (J, 4, 4) when its value is 0, and turns about or slides along its unit
+    axis (J, 3). Limits (J,) of value and speed are infinite where there are none.
+    """
+
+    names: tuple[str, ...]
+    parents: NDArray[np.int32]
+    kinds: tuple[JointKind, ...]
+    T_parent_joint: Array
+    axes: Array
+    lower: Array
+    upper: Array
+    speed: Array
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parents", frozen(self.parents, np.int32))
+        for name in ("T_parent_joint", "axes", "lower", "upper", "speed"):
+            object.__setattr__(self, name, frozen(getattr(self, name)))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Robot(Body):
+    """A robot. Of a pose, `q` has the base's quaternion (4), then one value for each joint but the base.
+
+    `links` names places on it: a joint and `T_joint_link` (4, 4). Chains lead from branch to branch.
+    """
+
+    joints: RobotJoints
+    links: Mapping[str, tuple[int, Array]] = field(default_factory=dict)
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints, the base first, (J,)."""
+        return self.joints.names
+
+    @property
+    def parents(self) -> NDArray[np.int32]:
+        """Parent of each joint, (J,), -1 for the base."""
+        return self.joints.parents
+
+    @cached_property
+    def rest(self) -> Pose:
+        """All joints at 0, or as near to it as their limits allow."""
+        values = np.clip(0.0, self.joints.lower[1:], self.joints.upper[1:])
+        return Pose(frozen(np.zeros(3)), frozen(np.concatenate([IDENTITY, values])))
+
+    @cached_property
+    def _T_rest(self) -> Array:
+        return frozen(self.transforms(self.rest.root[None], self.rest.q[None])[0])
+
+    @property
+    def T_rest(self) -> Array:
+        """World transforms of all joints at rest, (J, 4, 4)."""
+        return self._T_rest
+
+    def transforms(self, root: ArrayLike, q: ArrayLike) -> Array:
+        """World transforms (N, J, 4, 4) of all joints for base positions (N, 3) and rows (N, 4 + J - 1) of `Pose.q`."""
+        root, q = np.atleast_2d(np.asarray(root, dtype=float)), np.atleast_2d(np.asarray(q, dtype=float))
+        joints = self.joints
+        if q.shape != (len(root), 3 + len(joints)):
+            raise BadValue(
+                f"{self.name} is placed by a quaternion and {len(joints) - 1} values, not by {q.shape[-1]} numbers."
+            )
+        T = np.zeros((len(root), len(joints), 4, 4))
+        T[:, 0] = transform(root, q[:, :4])
+        for j in range(1, len(joints)):
+            value = q[:, 3 + j]
+            if joints.kinds[j] == "slides":
+                own = transform(value[:, None] * joints.axes[j])
+            else:
+                own = transform(np.zeros(3), about(joints.axes[j], value))
+            T[:, j] = T[:, joints.parents[j]] @ joints.T_parent_joint[j] @ own
+        return T
+
+    def frame(self, part: str) -> tuple[int, Array]:
+        """Joint and `T_joint_frame` (4, 4) of a link, or of a joint by its name."""
+        if part in self.links:
+            return self.links[part]
+        if part in self.joints.names:
+            return self.joints.names.index(part), np.eye(4)
+        raise UnknownName(f"link of {self.name}", part, self.links)
+
+    def hand(self, hand: str) -> tuple[int, Array]:
+        """Joint and `T_joint_hand` (4, 4) of a gripper: a limb's end, or a link."""
+        if hand in self.chains and hand not in self.links:
+            return self.chains[hand].end, np.eye(4)
+        if hand in self.links:
+            return self.links[hand]
+        raise UnknownName(f"gripper of {self.name}", hand, [*self.chains, *self.links])
+
+    def pose(
+        self,
+        values: Mapping[str, float] | None = None,
+        at: ArrayLike = (0.0, 0.0, 0.0),
+        quaternion: ArrayLike = IDENTITY,
+    ) -> Pose:
+        """A pose with joint values by name (radians, metres), the others at rest, the base at `at` (3,), turned."""
+        q = np.array(self.rest.q)
+        q[:4] = quaternion
+        for name, value in (values or {}).items():
+            if name not in self.joints.names[1:]:
+                raise UnknownName(f"joint of {self.name}", name, self.joints.names[1:])
+            q[3 + self.joints.names.index(name)] = value
+        self.check(q[None])
+        return Pose(frozen(at), frozen(q))
+
+    def check(self, q: Array) -> None:
+        """Raise where joint values in rows (N, 3 + J) of `Pose.q` leave their limits."""
+        values = q[:, 4:]
+        over = np.maximum(self.joints.lower[1:] - values, values - self.joints.upper[1:])
+        if not np.all(np.isfinite(q)):
+            raise BadValue(f"a pose of {self.name} has values that are not finite.")
+        if over.size and over.max() > _SLACK:
+            row, j = np.unravel_index(int(over.argmax()), over.shape)
+            low, high = self.joints.lower[1 + j], self.joints.upper[1 + j]
+            raise BadValue(
+                f"joint '{self.joints.names[1 + j]}' of {self.name} goes from {low:g} to {high:g}, "
+                f"not to {values[row, j]:g}."
+            )
+
+    def with_(self, **changes: object) -> Robot:
+        """A copy with some fields replaced."""
+        return replace(self, **changes)  # type: ignore[arg-type]
+
+
+def robot_chains(joints: RobotJoints) -> dict[str, Chain]:
+    """Runs of joints between branches, under the names of their last joints; `lead` are the joints before them."""
+    count = np.bincount(joints.parents[1:], minlength=len(joints)) if len(joints) > 1 else np.zeros(1)
+    chains = {}
+    for end in range(1, len(joints)):
+        if count[end] == 1:
+            continue
+        run, above = [end], int(joints.parents[end])
+        while above > 0 and count[above] == 1:
+            run.insert(0, above)
+            above = int(joints.parents[above])
+        lead: list[int] = []
+        while above > 0:
+            lead.insert(0, above)
+            above = int(joints.parents[above])
+        kind: Literal["6r", "numeric"] = (
+            "6r" if len(run) == 6 and all(joints.kinds[j] == "turns" for j in run) else "numeric"
+        )
+        chains[joints.names[end]] = Chain(joints.names[end], kind, tuple(run), tuple(lead))
+    return chains

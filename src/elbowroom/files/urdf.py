@@ -1,0 +1,185 @@
+"""Reading robots from URDF, through Pinocchio."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+from xml.etree import ElementTree
+
+import numpy as np
+
+from elbowroom.character.body import Masses
+from elbowroom.character.robot import JointKind, Robot, RobotJoints, robot_chains
+from elbowroom.errors import BadFile, MissingExtra
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.shapes import Shape
+from elbowroom.geometry.solids import cylinder
+
+_LARGEST = 16 * 1024**2  # bytes
+_SIDES = 32  # of the polygon that stands for a circle
+_FARTHEST = 1e6  # metres
+_JOINTS = ("revolute", "continuous", "prismatic", "fixed")
+
+
+def read_urdf(
+    path: str | Path,
+    *,
+    packages: Sequence[str | Path] = (),
+    base: Literal["fixed", "wheels", "free"] = "fixed",
+) -> Robot:
+    """Read a robot from a URDF file.
+
+    Mesh files are looked up beside the file; `package://NAME/…` in `packages` (folders that hold a folder NAME, or are
+    called so) and in the folders above the file. `base` says how the robot as a whole moves: not at all, rolling on the
+    floor, or freely. Cylinders become convex meshes around them, meshes count as their convex hulls.
+    """
+    path = Path(path)
+    tree = _parsed(path)
+    folders = [Path(p) for p in packages]
+    for mesh in tree.iter("mesh"):
+        mesh.set("filename", str(_resolved(mesh.get("filename", ""), path, folders)))
+    _check_joints(tree, path)
+    return _robot(path, ElementTree.tostring(tree, encoding="unicode"), tree.get("name") or path.stem, base)
+
+
+def _parsed(path: Path) -> ElementTree.Element:
+    try:
+        if path.is_file() and path.stat().st_size > _LARGEST:
+            raise BadFile(path, "is larger than 16 MB", would_do="a URDF is a page of text")
+        tree = ElementTree.fromstring(path.read_bytes())
+    except OSError as error:
+        raise BadFile(path, f"cannot be read ({error.strerror or error})") from None
+    except (ElementTree.ParseError, ValueError) as error:
+        line = getattr(error, "position", (0, 0))[0]
+        raise BadFile(path, f"is no valid XML ({error})", f"line {line}" if line else "") from None
+    if tree.tag != "robot":
+        raise BadFile(path, f"describes a <{tree.tag}>", would_do="a URDF describes a <robot>")
+    for visual in [(link, v) for link in tree.iter("link") for v in link.findall("visual")]:
+        visual[0].remove(visual[1])  # their files need not exist
+    return tree
+
+
+def _resolved(name: str, path: Path, packages: list[Path]) -> Path:
+    """The file that a mesh's name means."""
+    tried = name.removeprefix("file://")
+    if name.startswith(("package://", "model://")):
+        package, _, rest = name.partition("://")[2].partition("/")
+        above = [*packages, *path.resolve().parents]
+        places = [folder / package / rest for folder in above] + [f / rest for f in above if f.name == package]
+    else:
+        places = [path.parent / tried]
+    for place in places:
+        if place.is_file():
+            return place.resolve()
+    raise BadFile(path, f"the mesh '{name}' was not found", would_do="put it there, or say packages")
+
+
+def _check_joints(tree: ElementTree.Element, path: Path) -> None:
+    for joint in tree.findall("joint"):
+        kind = joint.get("type", "")
+        if kind not in _JOINTS:
+            raise BadFile(
+                path,
+                f"is of type '{kind}'",
+                f"joint '{joint.get('name', '')}'",
+                f"{', '.join(_JOINTS)} would do; say base for a robot that moves as a whole",
+            )
+
+
+def _robot(path: Path, text: str, name: str, base: Literal["fixed", "wheels", "free"]) -> Robot:
+    try:
+        import pinocchio as pin
+    except ImportError:
+        raise MissingExtra("reading a URDF", "pip install pin") from None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = pin.buildModelFromXML(text)
+            found = pin.buildGeomFromUrdfString(model, text, pin.GeometryType.COLLISION).geometryObjects
+            joints = _joints(pin, model)
+    except (ValueError, RuntimeError, IndexError) as error:
+        raise BadFile(path, f"is no URDF that makes sense ({str(error).splitlines()[0][:120]})") from None
+    frames = [f for f in model.frames if f.type == pin.FrameType.BODY]
+    shapes = [_shape(g, model.frames[g.parentFrame].name, path) for g in found]
+    numbers = [joints.T_parent_joint, joints.axes, *(s.T_joint_shape for s in shapes), *(s.size for s in shapes)]
+    if not all(np.all(np.isfinite(a)) for a in numbers):
+        raise BadFile(path, "has numbers that are not finite")
+    return Robot(
+        name=name,
+        joints=joints,
+        links={f.name: (int(f.parentJoint), _matrix(f.placement)) for f in frames},
+        chains=robot_chains(joints),
+        shapes=tuple(shapes),
+        masses=_masses(model),
+        base=base,
+        notes=() if shapes else (f"{name} has no collision shapes: nothing can touch it.",),
+    )
+
+
+def _joints(pin: Any, model: Any) -> RobotJoints:
+    count = model.njoints
+    kinds: list[JointKind] = ["base"]
+    axes = np.zeros((count, 3))
+    lower, upper, speed = np.full(count, -np.inf), np.full(count, np.inf), np.full(count, np.inf)
+    data = model.createData()
+    pin.computeJointJacobians(model, data, pin.neutral(model))
+    for j in range(1, count):
+        joint = model.joints[j]
+        subspace = np.asarray(data.joints[j].S).reshape(6)  # linear, then angular
+        turns = np.linalg.norm(subspace[3:]) > 0.5
+        kinds.append("turns" if turns else "slides")
+        axes[j] = subspace[3:] if turns else subspace[:3]
+        if joint.nq == 1:  # continuous joints have two numbers, and no limits
+            lower[j], upper[j] = model.lowerPositionLimit[joint.idx_q], model.upperPositionLimit[joint.idx_q]
+        speed[j] = model.velocityLimit[joint.idx_v]
+    first = next((f.name for f in model.frames if f.type == pin.FrameType.BODY), "base")
+    return RobotJoints(
+        names=(first, *(model.names[j] for j in range(1, count))),
+        parents=np.array([-1, *(model.parents[j] for j in range(1, count))]),
+        kinds=tuple(kinds),
+        T_parent_joint=np.stack([np.eye(4), *(_matrix(model.jointPlacements[j]) for j in range(1, count))]),
+        axes=axes,
+        lower=lower,
+        upper=upper,
+        speed=speed,
+    )
+
+
+def _masses(model: Any) -> Masses:
+    every = list(model.inertias)
+    return Masses(
+        np.array([i.mass for i in every]),
+        np.array([np.asarray(i.lever).reshape(3) for i in every]),
+        np.array([np.asarray(i.inertia) for i in every]),
+    )
+
+
+def _shape(found: Any, link: str, path: Path) -> Shape:
+    """A link's collision shape; a cylinder is enclosed by a prism, so that nothing passes by its being thin."""
+    geometry, joint, T = found.geometry, int(found.parentJoint), _matrix(found.placement)
+    kind = type(geometry).__name__
+    if kind == "Box":
+        return Shape(link, joint, "box", np.asarray(geometry.halfSide), T)
+    if kind == "Sphere":
+        return Shape(link, joint, "sphere", np.array([geometry.radius, 0.0, 0.0]), T)
+    if kind == "Capsule":
+        return Shape(link, joint, "capsule", np.array([geometry.radius, geometry.halfLength, 0.0]), T)
+    if kind == "Cylinder":
+        radius = geometry.radius / np.cos(np.pi / _SIDES)
+        mesh = cylinder(radius, 2.0 * geometry.halfLength)
+    elif hasattr(geometry, "tri_indices"):
+        vertices = np.asarray(geometry.vertices()).reshape(-1, 3)  # scaled as the file says
+        if not np.all(np.abs(vertices) < _FARTHEST):
+            raise BadFile(path, "has a mesh with vertices that are no places", f"link '{link}'")
+        triangles = [[t[0], t[1], t[2]] for t in map(geometry.tri_indices, range(geometry.num_tris))]
+        mesh = Mesh(vertices, np.array(triangles))
+    else:
+        raise BadFile(path, f"has the shape '{kind}'", f"link '{link}'", "box, sphere, cylinder and mesh would do")
+    return Shape(link, joint, "mesh", np.zeros(3), T, mesh)
+
+
+def _matrix(placement: Any) -> Array:
+    return np.array(placement.homogeneous)

@@ -1,0 +1,54 @@
+"""Robots as moving things, for files and programs that know skeletons and rigid objects alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from elbowroom.character.body import Character
+from elbowroom.character.visual import SHAPE_COLOR
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.solids import merge
+from elbowroom.geometry.tessellate import shape_mesh
+from elbowroom.motion.clip import Motion
+from elbowroom.world.things import Thing
+from elbowroom.world.world import World
+
+
+@dataclass(frozen=True, eq=False)
+class JointPath:
+    """The way of one joint of a body that moves."""
+
+    motion: Motion
+    joint: int
+
+    def __call__(self, t: float) -> Array:
+        return np.asarray(self.sample([t])[0])
+
+    def sample(self, times: ArrayLike) -> Array:
+        """Places at many times, (N, 4, 4)."""
+        t = np.atleast_1d(np.asarray(times, dtype=float))
+        return self.motion.body.transforms(*self.motion.sample(t))[:, self.joint]
+
+
+def robots_as_things(world: World) -> World:
+    """The same world with every robot as one object for each joint that carries shapes, named 'robot.joint'.
+
+    What robots hold keeps its way.
+    """
+    robots = {name: m for name, m in world.characters.items() if not isinstance(m.body, Character)}
+    if not robots:
+        return world
+    objects = dict(world.things)
+    for name, motion in robots.items():
+        body = motion.body
+        for joint, title in enumerate(body.joint_names):
+            meshes = [shape_mesh(shape) for shape in body.shapes if shape.joint == joint]
+            if meshes:
+                mesh = merge(meshes, color=SHAPE_COLOR)
+                objects[f"{name}.{title}"] = Thing(mesh=mesh, path=JointPath(motion, joint))
+    people = {name: m for name, m in world.characters.items() if name not in robots}
+    holds = tuple(h for h in world.holds if h.by in people)
+    return replace(world, characters=people, objects=objects, holds=holds)
