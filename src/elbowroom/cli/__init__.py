@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from elbowroom import __version__
-from elbowroom.cli import convert, demo, info, render
+from elbowroom.cli import check, convert, demo, info, render
 from elbowroom.cli.console import err, out
 from elbowroom.errors import ElbowroomError
 
@@ -28,6 +28,7 @@ app.command("demo")(demo.demo)
 app.command("info")(info.info)
 app.command("convert")(convert.convert)
 app.command("render")(render.render)
+app.command("check")(check.check)
 
 
 @app.callback(invoke_without_command=True)

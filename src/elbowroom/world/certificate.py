@@ -6,6 +6,7 @@ It speaks of what is written: frames at a rate, joints slerped and the root lerp
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -61,6 +62,36 @@ class Certificate:
     notes: tuple[str, ...] = ()
     frames: int = 0
     fps: float | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """Collisions and certificate as plain data for JSON."""
+        return {
+            "collisions": [
+                {
+                    "during": list(c.during),
+                    "who": list(c.who),
+                    "limb": c.limb,
+                    "pair": list(c.pair),
+                    "depth_m": c.depth_m,
+                    "at_s": c.at_s,
+                }
+                for c in self.collisions
+            ],
+            "certificate": {
+                "free": self.free,
+                "continuous": self.continuous,
+                "clearance_m": self.clearance_m,
+                "at_least_m": self.at_least_m,
+                "at_s": self.at_s,
+                "pair": None if self.pair is None else list(self.pair),
+                "points": None if self.points is None else self.points.tolist(),
+                "allowed": [
+                    {"pair": list(a.pair), "depth_m": a.depth_m, "during": list(a.during), "why": a.why}
+                    for a in self.allowed
+                ],
+                "unproven": [{"pair": list(u.pair), "during": list(u.during)} for u in self.unproven],
+            },
+        }
 
 
 def certify(

@@ -46,6 +46,8 @@ class Allowed:
     depth_m: float
     during: Interval
     why: str
+    who: tuple[str, ...] = ()
+    limb: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,8 @@ class Unproven:
 
     pair: Pair
     during: Interval
+    who: tuple[str, ...] = ()
+    limb: str = ""
 
 
 def collisions_of(exact: ExactWorld, measured: Measured, found: Findings) -> list[Collision]:
@@ -64,12 +68,10 @@ def collisions_of(exact: ExactWorld, measured: Measured, found: Findings) -> lis
     out = []
     for pair, numbers in by_name.items():
         pieces = [p for k in numbers for p in found.collide[k]]
-        part = exact.parts[int(exact.index[numbers[0], 0])]
-        other = exact.parts[int(exact.index[numbers[0], 1])]
-        who = tuple(dict.fromkeys(p.owner for p in (part, other) if p.kind == "body"))
+        who, limb = who_and_limb(exact, numbers[0])
         for during in merged(pieces, LOCAL):
             depth, at, points = _deepest(measured, numbers, during)
-            out.append(Collision(during, who, limb_of(exact, part), pair, depth, at, points))
+            out.append(Collision(during, who, limb, pair, depth, at, points))
     return sorted(out, key=lambda c: (c.during, c.pair))
 
 
@@ -80,7 +82,7 @@ def unproven_of(exact: ExactWorld, found: Findings) -> list[Unproven]:
         hits = merged(found.collide.get(k, []), LOCAL)
         for begin, end in merged(pieces, LOCAL):
             if not any(begin <= b + LOCAL and a - LOCAL <= end for a, b in hits):
-                out.append(Unproven(exact.pairs[k], (begin, end)))
+                out.append(Unproven(exact.pairs[k], (begin, end), *who_and_limb(exact, k)))
     return sorted(out, key=lambda u: (u.during, u.pair))
 
 
@@ -89,7 +91,7 @@ def touches_of(
 ) -> list[Allowed]:
     """Touches that contacts allow. `soles` are units with times and heights of what stands on the floor."""
     exact = proof.exact
-    found: dict[tuple[Pair, str], list[tuple[float, float]]] = {}
+    found: dict[tuple[int, str], list[tuple[float, float]]] = {}
     hits: dict[Pair, list[Interval]] = {}
     for c in collisions:
         hits.setdefault(c.pair, []).append(c.during)
@@ -103,7 +105,7 @@ def touches_of(
                 default=None,
             )
             if why is not None:
-                found.setdefault((pair, why.why), []).append((t, -distance))
+                found.setdefault((k, why.why), []).append((t, -distance))
 
     for unit, samples in soles.items():
         for t, height in samples:
@@ -111,7 +113,7 @@ def touches_of(
     for k, t, distance in measured.overlaps():
         if exact.parts[int(exact.index[k, 1])].kind != "floor":
             note(k, t, distance)
-    return [a for (pair, why), samples in found.items() for a in _runs(pair, samples, why)]
+    return [a for (k, why), samples in found.items() for a in _runs(exact, k, samples, why)]
 
 
 def own_touches(proof: Proof, measured: Measured, own: list[int]) -> list[Allowed]:
@@ -126,11 +128,11 @@ def own_touches(proof: Proof, measured: Measured, own: list[int]) -> list[Allowe
     for k, t in rest:
         distance = measured[k, t][0]
         sure[k, t] = 0.0 if distance is None else distance
-    found: dict[Pair, list[tuple[float, float]]] = {}
+    found: dict[int, list[tuple[float, float]]] = {}
     for (k, t), distance in sure.items():
         if not distance > 0.0:
-            found.setdefault(exact.pairs[k], []).append((t, -distance))
-    return [a for pair, samples in found.items() for a in _runs(pair, samples, "in the clip")]
+            found.setdefault(k, []).append((t, -distance))
+    return [a for k, samples in found.items() for a in _runs(exact, k, samples, "in the clip")]
 
 
 def merged(pieces: Iterable[Interval], gap: float) -> list[Interval]:
@@ -144,10 +146,15 @@ def merged(pieces: Iterable[Interval], gap: float) -> list[Interval]:
     return out
 
 
+def who_and_limb(exact: ExactWorld, k: int) -> tuple[tuple[str, ...], str]:
+    """The characters in a pair, and the limb of the first of its parts that has one."""
+    parts = [exact.parts[int(i)] for i in exact.index[k]]
+    bodies = [p for p in parts if p.kind == "body"]
+    return tuple(dict.fromkeys(p.owner for p in bodies)), next((limb_of(exact, p) for p in bodies), "")
+
+
 def limb_of(exact: ExactWorld, part: Part) -> str:
-    """The chain that a part of a body belongs to, 'right_arm'; its own name where it is in none, '' for things."""
-    if part.kind != "body":
-        return ""
+    """The chain that a part of a body belongs to, 'right_arm'; its own name where it is in none."""
     body: Body = exact.world.body(part.owner)
     side = hand_of(part.role)
     if side and f"{side}_arm" in body.chains:
@@ -179,9 +186,11 @@ def _deepest(measured: Measured, numbers: list[int], during: Interval) -> tuple[
     return best
 
 
-def _runs(pair: Pair, samples: list[tuple[float, float]], why: str) -> list[Allowed]:
+def _runs(exact: ExactWorld, k: int, samples: list[tuple[float, float]], why: str) -> list[Allowed]:
     depth: dict[float, float] = {}
     for t, d in samples:
         depth[t] = max(depth.get(t, 0.0), d)
     runs = merged([(t, t) for t in depth], _JOIN)
-    return [Allowed(pair, max(d for t, d in depth.items() if a <= t <= b), (a, b), why) for a, b in runs]
+    who, limb = who_and_limb(exact, k)
+    deepest = [max(d for t, d in depth.items() if a <= t <= b) for a, b in runs]
+    return [Allowed(exact.pairs[k], d, during, why, who, limb) for d, during in zip(deepest, runs, strict=True)]

@@ -1,0 +1,199 @@
+"""`elbowroom check`: where a motion collides, or the certificate that it does not."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from elbowroom.cli import options
+from elbowroom.cli.console import Clock, out, print_json, print_notes, print_written
+from elbowroom.errors import BadFile, BadValue
+
+if TYPE_CHECKING:
+    from elbowroom.world.certificate import Certificate
+    from elbowroom.world.world import World
+
+# Rows of the table on a terminal; --json has them all.
+_ROWS = 40
+_STORYBOARDS = (".yaml", ".yml")
+
+
+def check(
+    clip: Annotated[Path, typer.Argument(metavar="CLIP", help="Clip (BVH, AMC, GLB, NPZ), or a storyboard alone.")],
+    scene: Annotated[Path | None, typer.Argument(metavar="SCENE", help="GLB, OBJ, STL or PLY.")] = None,
+    at: Annotated[str | None, typer.Option(metavar="X,Y", help="Where the clip's origin is in the scene.")] = None,
+    turn: Annotated[float, typer.Option(metavar="DEG", help="Turn of the clip, to the left.")] = 0.0,
+    floor: Annotated[str, typer.Option(metavar="auto|Z", help="Height of the floor in metres.")] = "auto",
+    onto: options.Onto = None,
+    name: options.ClipName = None,
+    fix_self: Annotated[
+        bool, typer.Option("--fix-self", help="Contacts of the clip with itself and the floor count, too.")
+    ] = False,
+    picture: Annotated[Path | None, typer.Option(help="PNG of all collisions over time.")] = None,
+    units: options.Units = None,
+    up: options.Up = None,
+    fps: options.Fps = None,
+    scene_units: Annotated[float | None, typer.Option(help="Metres per unit of the scene.")] = None,
+    scene_up: Annotated[str | None, typer.Option(help="Up axis of the scene, Y or Z.")] = None,
+    asf: options.Asf = None,
+    fix_rig: options.FixRig = False,
+    as_json: options.Json = False,
+) -> None:
+    """Say where a clip collides with a scene or with itself, in continuous time, or certify that it is free.
+
+    Exit code 0: free; 1: not free. Example: elbowroom check walk.bvh hall.glb --at 1,2 --turn 90
+    """
+    from elbowroom.files.open import Told
+
+    clock = Clock(quiet=as_json)
+    with clock("load", f"reading {clip.name}"):
+        if clip.suffix.lower() in _STORYBOARDS:
+            if scene is not None:
+                raise BadValue("a storyboard names its own scene: give it alone.")
+            world, rate = _storyboard(clip)
+        else:
+            told = Told(units, up, fps, fix_rig, asf)
+            at_xy = options.point(at)
+            world = _in_scene(clip, told, scene, (scene_units, scene_up), _height(floor), onto, name)
+            world, rate = _placed(world, at_xy, turn), None
+    from elbowroom.world.certificate import certify
+
+    with clock("certify", "proving"):
+        certificate = certify(world, rate, own_contacts=not fix_self)
+    if picture is not None:
+        _draw(picture, certificate, world)
+    facts = _facts(world, certificate, clock.seconds)
+    if as_json:
+        print_json(facts)
+    else:
+        _print(world, certificate, facts)
+        print_written([] if picture is None else [picture])
+    if not certificate.free:
+        raise typer.Exit(1)
+
+
+def _storyboard(path: Path) -> tuple[World, float]:
+    from elbowroom.tasks.storyboard import read_storyboard
+
+    board = read_storyboard(path)
+    board.require_no_tasks()
+    return board.world, board.fps
+
+
+def _in_scene(
+    clip: Path,
+    told: Any,
+    scene: Path | None,
+    scene_told: tuple[float | None, str | None],
+    floor: Any,
+    onto: str | None,
+    name: str | None,
+) -> World:
+    """The clip's character in the scene, where the file has it."""
+    from elbowroom.files.open import CLIP_FORMATS, open_file
+    from elbowroom.files.scene import on_floor, read_scene
+
+    opened = open_file(clip, told)
+    if not opened.clips:
+        raise BadFile(clip, "holds no clip to check", would_do=CLIP_FORMATS)
+    own = options.world_of(opened, name, onto, None)
+    if scene is None:
+        return on_floor(own, 0.0 if floor == "auto" and not own.static else floor)
+    found = read_scene(scene, units=scene_told[0], up=scene_told[1], floor=floor)
+    for who, motion in own.characters.items():
+        taken = {*found.static, *found.objects, *found.characters}
+        found = found.with_character(f"{who}.clip" if who in taken else who, motion)
+    return found.with_(notes=tuple(dict.fromkeys((*opened.notes, *found.notes))))
+
+
+def _placed(world: World, at: tuple[float, float], turn: float) -> World:
+    """All clips moved and turned, and put on the floor."""
+    from elbowroom.motion.clip import Clip
+    from elbowroom.motion.edit import place
+
+    if not math.isfinite(turn):
+        raise BadValue(f"a turn is a finite number of degrees, not {turn}.")
+    for name, motion in world.characters.items():
+        if isinstance(motion, Clip):
+            world = world.with_character(name, place(motion, at, math.radians(turn), lift=world.floor or 0.0))
+    return world
+
+
+def _height(text: str) -> Any:
+    if text == "auto":
+        return text
+    try:
+        height = float(text)
+    except ValueError:
+        raise BadValue(f"the floor is 'auto' or a height in metres, not '{text}'.") from None
+    if not math.isfinite(height):
+        raise BadValue(f"the floor is 'auto' or a finite height in metres, not '{text}'.")
+    return height
+
+
+def _draw(path: Path, certificate: Certificate, world: World) -> None:
+    from elbowroom.files.atomic import writing
+    from elbowroom.pictures.timeline import timeline
+
+    if path.suffix.lower() != ".png":
+        raise BadFile(path, "is no picture that can be drawn", would_do="give a name that ends in .png")
+    with writing(path) as (stand_in,):
+        timeline(stand_in, certificate, world)
+
+
+def _facts(world: World, certificate: Certificate, seconds: dict[str, float]) -> dict[str, Any]:
+    stages = dict.fromkeys(("load", "prepare", "plan", "smooth", "certify", "write"), 0.0) | seconds
+    status = "found" if certificate.free else "base-in-collision" if certificate.collisions else "not-certified"
+    return {
+        "status": status,
+        "seed": None,
+        "frames": certificate.frames,
+        "fps": certificate.fps,
+        "triangles": world.triangles,
+        "seconds": stages | {"total": round(sum(stages.values()), 3)},
+        "plans": [],
+        **certificate.facts(),
+        "floor_m": world.floor,
+        "notes": list(dict.fromkeys((*world.notes, *certificate.notes))),
+    }
+
+
+def _print(world: World, certificate: Certificate, facts: dict[str, Any]) -> None:
+    print_notes(facts["notes"])
+    what = f"{certificate.frames} frames, {world.triangles:,} triangles, {facts['seconds']['total']:.2f} s"
+    if certificate.collisions:
+        rows = certificate.collisions
+        table = Table(title=f"{len(rows)} collisions ({what})", title_justify="left")
+        for column in ("from", "to", "limb", "part", "hits", "depth"):
+            table.add_column(column, justify="right" if column in ("from", "to", "depth") else "left")
+        for c in rows[:_ROWS]:
+            depth = "?" if c.depth_m is None else f"{1000 * c.depth_m:.1f} mm"
+            table.add_row(f"{c.during[0]:.3f} s", f"{c.during[1]:.3f} s", c.limb, c.pair.a, c.pair.b, depth)
+        out.print(table)
+        if len(rows) > _ROWS:
+            out.print(f"… and {len(rows) - _ROWS} more; --json has all.", highlight=False)
+    for u in certificate.unproven[:_ROWS]:
+        told = f"not proven: {u.pair.a} and {u.pair.b} at {u.during[0]:.3f}–{u.during[1]:.3f} s are too near to tell"
+        out.print(told, highlight=False, soft_wrap=True, markup=False)
+    if certificate.free:
+        how = "proven in continuous time" if certificate.continuous else "checked, not proven in continuous time"
+        out.print(f"free: {how} ({what})", style="green", highlight=False, soft_wrap=True)
+    if certificate.free and certificate.pair is not None and certificate.clearance_m is not None:
+        a, b = certificate.pair
+        told = f"smallest clearance {1000 * certificate.clearance_m:.1f} mm at {certificate.at_s:.3f} s: {a} and {b}"
+        out.print(told, highlight=False, soft_wrap=True, markup=False)
+    _print_allowed(certificate)
+
+
+def _print_allowed(certificate: Certificate) -> None:
+    """Touches that are allowed, one line for each reason."""
+    by_why: dict[str, list[float]] = {}
+    for touch in certificate.allowed:
+        by_why.setdefault(touch.why, []).append(touch.depth_m)
+    for why, depths in by_why.items():
+        told = f"allowed ({why}): {len(depths)} touches, deepest {1000 * max(depths):.1f} mm"
+        out.print(told, highlight=False, soft_wrap=True, markup=False)
