@@ -41,14 +41,17 @@ class DistanceField:
     mesh: Mesh
 
 
-def distance_field(mesh: Mesh, *, keep: bool = True) -> DistanceField:
-    """The field of a mesh with at least one triangle, from the disk where it is there and sound."""
-    key = _key(mesh)
+def distance_field(mesh: Mesh, *, keep: bool = True, closed: NDArray[np.bool_] | None = None) -> DistanceField:
+    """The field of a mesh with at least one triangle, from the disk where it is there and sound.
+
+    `closed` (F,) tells which faces bound solids, turned outwards; without it that is found out.
+    """
+    key = _key(mesh, closed)
     path = cache_folder() / "fields" / f"{key}.npz"
     keep = keep and len(mesh.faces) >= WORTH_KEEPING
     arrays = _load(path) if keep else None
     if arrays is None:
-        arrays = _make(mesh)
+        arrays = _make(mesh, solid_faces(mesh) if closed is None else closed)
         if keep:
             _store(path, arrays)
     return DistanceField(arrays, mesh)
@@ -82,10 +85,9 @@ def pack(fields: Sequence[DistanceField]) -> kernels.Fields:
     )
 
 
-def _make(mesh: Mesh) -> kernels.Fields:
+def _make(mesh: Mesh, closed: NDArray[np.bool_]) -> kernels.Fields:
     triangles = mesh.vertices[mesh.faces]
     tree = tree_of(triangles)
-    closed = solid_faces(mesh)
     solid = bool(closed.any())
     solids = tree_of(triangles[closed] if solid else triangles[:1])
     low, high = mesh.bounds
@@ -146,11 +148,13 @@ def _rounded_down(a: NDArray[np.float64]) -> NDArray[np.float32]:
     return np.where(rounded > a, np.nextafter(rounded, np.float32(0)), rounded).astype(np.float32)
 
 
-def _key(mesh: Mesh) -> str:
+def _key(mesh: Mesh, closed: NDArray[np.bool_] | None) -> str:
     h = hashlib.blake2b(source_hash().encode(), digest_size=16)
     h.update(repr((REACH, EDGE, SMALLEST_EDGE, CELLS, MOST_BRICKS)).encode())
     h.update(mesh.vertices.tobytes())
     h.update(mesh.faces.tobytes())
+    if closed is not None:
+        h.update(closed.tobytes())
     return h.hexdigest()
 
 

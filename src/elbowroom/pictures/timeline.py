@@ -21,6 +21,7 @@ _ALLOWED, _UNPROVEN, _INK, _FAINT = "#9db8a8", "#f2b134", "#26323a", "#e4e8ea"
 # Deepest overlap that the colours tell apart, metres, at least; and the part of the colour map that is used.
 _DEEP = 0.02
 _PALE = 0.3
+_COLORS = "YlOrRd"
 # Chains that are told with the limb they hang on.
 _PART_OF_OTHERS = ("fingers", "eyes")
 
@@ -33,11 +34,12 @@ def timeline(path: str | Path, certificate: Certificate, world: World) -> None:
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     deepest = max((c.depth_m or 0.0 for c in certificate.collisions), default=0.0)
-    scale = ScalarMappable(Normalize(0.0, 1000.0 * max(deepest, _DEEP)), colormaps["YlOrRd"])
+    scale = ScalarMappable(Normalize(0.0, 1000.0 * max(deepest, _DEEP)), colormaps[_COLORS])
     for a in certificate.allowed:
         _bar(axes, rows[_row(a)], a.during, 0.22, _ALLOWED, 0.3, end - begin)
-    for c in certificate.collisions:
-        color = scale.cmap(scale.norm(1000.0 * max(c.depth_m or 0.0, _PALE * max(deepest, _DEEP))))
+    for c in sorted(certificate.collisions, key=lambda c: c.depth_m or 0.0):
+        shade = max((c.depth_m or 0.0) / max(deepest, _DEEP), _PALE)
+        color = colormaps[_COLORS](shade)
         _bar(axes, rows[_row(c)], c.during, 0.56, color, -0.06, end - begin)
     for u in certificate.unproven:
         _bar(axes, rows[_row(u)], u.during, 0.56, _UNPROVEN, -0.06, end - begin)

@@ -61,11 +61,18 @@ class Measured:
         """Pairs, times and distances of all overlaps of known depth that were measured."""
         return [(k, t, d) for (k, t), (d, _) in self._known.items() if d is not None and d <= 0.0]
 
+    def _tells(self, pair: int, time: float, limit: float) -> bool:
+        """Whether what is known will do up to a limit; a distance without points is a limit itself."""
+        if (pair, time) not in self._known:
+            return False
+        value, points = self._known[pair, time]
+        return value is None or points is not None or not 0.0 < value < limit
+
     def measure(self, wanted: Iterable[tuple[int, float, float]]) -> None:
         """Measure (pair, time, limit): distances beyond the limit need not be told."""
         at: dict[float, dict[int, float]] = {}
         for k, t, limit in wanted:
-            if (k, t) not in self._known:
+            if not self._tells(k, t, limit):
                 here = at.setdefault(t, {})
                 here[k] = max(here.get(k, 0.0), limit)
         times = np.array(sorted(at))

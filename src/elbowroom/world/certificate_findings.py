@@ -147,10 +147,11 @@ def merged(pieces: Iterable[Interval], gap: float) -> list[Interval]:
 
 
 def who_and_limb(exact: ExactWorld, k: int) -> tuple[tuple[str, ...], str]:
-    """The characters in a pair, and the limb of the first of its parts that has one."""
-    parts = [exact.parts[int(i)] for i in exact.index[k]]
-    bodies = [p for p in parts if p.kind == "body"]
-    return tuple(dict.fromkeys(p.owner for p in bodies)), next((limb_of(exact, p) for p in bodies), "")
+    """The characters in a pair, and the limb in it: an arm or leg of the first rather than their trunk."""
+    bodies = [p for p in (exact.parts[int(i)] for i in exact.index[k]) if p.kind == "body"]
+    who = tuple(dict.fromkeys(p.owner for p in bodies))
+    limbs = [limb_of(exact, p) for p in bodies if p.owner == who[0]]
+    return who, min(limbs, key=lambda limb: not limb.endswith(("arm", "leg")), default="")
 
 
 def limb_of(exact: ExactWorld, part: Part) -> str:

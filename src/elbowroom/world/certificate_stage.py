@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
+from elbowroom.character.robot import Robot
 from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.transforms import apply, inverse
+from elbowroom.geometry.transforms import apply
 from elbowroom.kernels.sweep import Tree
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.edit import resample, without_lead
+from elbowroom.motion.robot_clip import RobotClip
 from elbowroom.world.carried import Carried
 from elbowroom.world.extent import box_corners, frame_times
 from elbowroom.world.pairs import Part
@@ -44,13 +46,13 @@ class Stage:
     def __init__(self, world: World, fps: float | None) -> None:
         if fps is not None and not (np.isfinite(fps) and fps > 0.0):
             raise BadValue(f"a frame rate is a positive number of frames per second, not {fps}.")
-        self.sampled: list[str] = []
         characters = {name: written(motion, fps) for name, motion in world.characters.items()}
+        robots = {n for n, m in world.characters.items() if isinstance(m.body, Robot)}
+        self.sampled = [n for n in world.characters if n in robots and characters[n] is not world.characters[n]]
         told = replace(world, characters=characters)
         objects = {name: self._keyed(name, thing, told.span) for name, thing in world.objects.items()}
         self.world = replace(told, objects=objects)
-        self.sampled += [n for n, m in characters.items() if not hasattr(m, "times")]
-        self.knots = self._cut()
+        self.knots = self._cut([m.times for m in characters.values()])
         counts = [len(m.body.parents) for m in characters.values()]
         self._first = dict(zip(characters, np.cumsum([0, *counts])[:-1].tolist(), strict=True))
         self._things = {name: sum(counts) + i for i, name in enumerate(objects)}
@@ -74,7 +76,7 @@ class Stage:
             rows = slice(o, o + len(parents))
             place[:, rows] = record.joints[name][..., :3, 3]
             parent[:, rows] = np.where(parents < 0, -1, parents + o)
-            angle[:, rows], shift[:, rows] = _steps(motion, times, record.joints[name])
+            angle[:, rows], shift[:, rows] = _steps(motion, times)
         middle = 0.5 * (times[:-1] + times[1:])
         for name, j in self._things.items():
             path = self.world.things[name].path
@@ -91,14 +93,11 @@ class Stage:
                 place[:, j] = apply(thing.T_world_closed, thing.joint.origin[None])
         return Tree(parent, angle, shift, place)
 
-    def _cut(self) -> Array:
-        """All times at which something changes its speed."""
+    def _cut(self, frames: list[Array]) -> Array:
+        """All times at which something changes its speed; `frames` are those of the characters."""
         world = self.world
         begin, end = world.span
-        times = [np.array([begin, end])]
-        times += [m.times for m in world.characters.values() if hasattr(m, "times")]
-        if self.sampled:
-            times.append(_dense((begin, end)))
+        times = [np.array([begin, end]), *frames]
         for thing in world.objects.values():
             keys = thing.state if isinstance(thing, Fixture) else thing.path
             if isinstance(keys, (Keyed, KeyedState)):
@@ -106,6 +105,8 @@ class Stage:
         during = [h.during for h in world.holds] + [c.during for c in world.contacts]
         times += [np.array(d) for d in during]
         merged = np.unique(np.clip(np.concatenate(times), begin, end))
+        if len(merged) == 1:  # one frame: it is held
+            return np.array([begin, begin + 1.0 / RATE])
         return merged[np.concatenate([[True], np.diff(merged) > _SAME])]
 
     def _keyed(self, name: str, thing: Thing, span: tuple[float, float]) -> Thing:
@@ -139,33 +140,37 @@ class Stage:
         return bool(np.abs(apply(before, corners) - apply(after, corners)).max() > _JUMP)
 
 
-def written(motion: Motion, fps: float | None) -> Motion:
+def written(motion: Motion, fps: float | None) -> Clip | RobotClip:
     """A motion as it would be written: frames at a rate, without artificial ones at the start.
 
-    Motions of robots, whose joints are no quaternions, stay as they are.
+    Motions of robots keep their keys.
     """
     if isinstance(motion, Clip):
         real = without_lead(motion)
         return real if fps is None or fps == real.fps else resample(real, fps)
-    if not isinstance(motion.body, Character):
+    if isinstance(motion, RobotClip):
         return motion
+    if isinstance(motion.body, Robot):
+        times = _dense(motion.span)
+        return RobotClip(motion.body, times, *motion.sample(times))
+    assert isinstance(motion.body, Character)
     rate = RATE if fps is None else fps
-    root, q = motion.sample(frame_times(motion.span, rate))
-    return Clip(motion.body, rate, root, q, start=motion.span[0])
+    return Clip(motion.body, rate, *motion.sample(frame_times(motion.span, rate)), start=motion.span[0])
 
 
-def _steps(motion: Motion, times: Array, joints: Array) -> tuple[Array, Array]:
+def _steps(motion: Motion, times: Array) -> tuple[Array, Array]:
     """Turns and shifts (K - 1, J) of joints against their parents from one time to the next."""
-    if isinstance(motion, Clip):
-        root, q = motion.sample(times)
-        shift = np.zeros((len(times) - 1, q.shape[1]))
-        shift[:, 0] = np.linalg.norm(np.diff(root, axis=0), axis=1)
-        return rot.angle_between(q[:-1], q[1:]), shift
-    parents = motion.body.parents
-    local = np.array(joints)
-    local[:, 1:] = inverse(joints[:, parents[1:]]) @ joints[:, 1:]
-    turn = np.swapaxes(local[:-1, :, :3, :3], -1, -2) @ local[1:, :, :3, :3]
-    return rot.angle(rot.from_matrix(turn)), np.linalg.norm(np.diff(local[..., :3, 3], axis=0), axis=-1)
+    root, q = motion.sample(times)
+    shift = np.zeros((len(times) - 1, len(motion.body.parents)))
+    if isinstance(motion.body, Robot):
+        ways = np.abs(np.diff(q[:, 4:], axis=0))
+        slides = np.array(motion.body.joints.kinds[1:]) == "slides"
+        shift[:, 1:] = ways * slides
+        angle = np.column_stack([rot.angle_between(q[:-1, :4], q[1:, :4]), ways * ~slides])
+    else:
+        angle = rot.angle_between(q[:-1], q[1:])
+    shift[:, 0] = np.linalg.norm(np.diff(root, axis=0), axis=1)
+    return angle, shift
 
 
 def _own_steps(thing: Thing, times: Array) -> tuple[Array, Array]:

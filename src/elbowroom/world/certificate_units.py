@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from elbowroom.geometry.fields import distance_field
+from elbowroom.geometry.mending import components
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import fields
@@ -22,7 +23,7 @@ from elbowroom.world.extent import box_corners
 # A ball of a cover may exceed half of its part's thickness by this factor; finer covers cost time, coarser ones doubt.
 _FAT = 1.25
 _DEEPEST = 5
-# Hulls with more corners than this are boxed.
+# Hulls of meshes with more corners than this are boxed.
 _CORNERS = 256
 
 
@@ -76,18 +77,29 @@ def static_field(exact: ExactWorld) -> fields.Fields | None:
     """One distance field of all that never moves, without the floor; None where there is nothing."""
     static = {i for i, p in enumerate(exact.parts) if p.kind == "static"}
     forms = [f for i, f in enumerate(exact.placed.forms) if i in static and isinstance(f, Surface)]
-    meshes = [form.mesh for form in forms if len(form.mesh.faces)]
+    forms = [form for form in forms if len(form.mesh.faces)]
+    meshes = [form.mesh for form in forms]
     if not meshes:
         return None
     first = np.cumsum([0, *(len(m.vertices) for m in meshes)])
-    faces = [m.faces + o for m, o in zip(meshes, first[:-1], strict=True)]
-    return distance_field(Mesh(np.concatenate([m.vertices for m in meshes]), np.concatenate(faces))).arrays
+    faces = np.concatenate([m.faces + o for m, o in zip(meshes, first[:-1], strict=True)])
+    vertices = np.concatenate([m.vertices for m in meshes])
+    closed = np.concatenate([form.closed for form in forms])
+    return distance_field(Mesh(vertices, _outwards(vertices, faces)), closed=closed).arrays
+
+
+def _outwards(vertices: Array, faces: NDArray) -> NDArray:
+    """Faces (F, 3) turned so that every connected part has a volume: solids that overlap must not cancel out."""
+    part = components(faces)
+    a, b, c = np.moveaxis(vertices[faces], 1, 0)
+    volume = np.bincount(part, np.einsum("ij,ij->i", a, np.cross(b, c)))
+    return np.where((volume < 0.0)[part][:, None], faces[:, ::-1], faces)
 
 
 def _corners(form: Form) -> Array:
     """Points (N, 3) whose hull, thickened, holds a form."""
-    points = form.points
-    return np.asarray(points if len(points) <= _CORNERS else box_corners(form.bounds), dtype=float)
+    boxed = isinstance(form, Surface) and len(form.points) > _CORNERS
+    return np.asarray(box_corners(form.bounds) if boxed else form.points, dtype=float)
 
 
 @lru_cache(maxsize=1024)

@@ -101,6 +101,11 @@ class Surface:
         return self._mended[0]
 
     @property
+    def closed(self) -> NDArray[np.bool_]:
+        """Which faces (F,) of `mesh` bound solids."""
+        return self._mended[1]
+
+    @property
     def probes(self) -> Array:
         return self.mesh.vertices
 
