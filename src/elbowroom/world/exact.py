@@ -18,7 +18,7 @@ from elbowroom.kernels import boxes
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact_forms import Form, mesh_form, shape_form
 from elbowroom.world.exact_placed import TINY, Placed
-from elbowroom.world.pairs import Pair, Part, kin_candidates, pairs_of, parts_of
+from elbowroom.world.pairs import Pair, Part, easy_poses, kin_candidates, pairs_of, parts_of
 from elbowroom.world.world import Snapshot, World
 
 
@@ -218,11 +218,19 @@ class ExactWorld:
         self._movers = np.flatnonzero([p.kind in ("body", "thing") for p in self.parts])
 
     def _kin_overlaps(self) -> set[tuple[int, int]]:
-        """Pairs of one body's parts, at most two joints apart, that overlap in the rest pose."""
+        """Pairs of one body's parts, at most two joints apart, that overlap in a pose that everybody can take."""
+        found: set[tuple[int, int]] = set()
+        candidates = list(kin_candidates(self.world, self.parts))
         for name, (rows, joints, local) in self._bodies.items():
-            self.placed.T[rows] = self.world.body(name).T_rest[joints] @ local
-        self.placed.moved(self._movers)
-        return {(a, b) for a, b in kin_candidates(self.world, self.parts) if self.placed.surfaces_meet(a, b)}
+            for T in easy_poses(self.world.body(name)):
+                self.placed.T[rows] = T[joints] @ local
+                self.placed.moved(rows)
+                found |= {
+                    (a, b)
+                    for a, b in candidates
+                    if self.parts[a].owner == name and (a, b) not in found and self.placed.surfaces_meet(a, b)
+                }
+        return found
 
     def _resting(self) -> list[int]:
         return [k for k, times in self.off.items() if any(_during(d, self.time) for d in times)]

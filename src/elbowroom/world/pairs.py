@@ -10,10 +10,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.character.body import Body
+from elbowroom.character.body import Body, Character
 from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
-from elbowroom.world.paths import Keyed, Still
+from elbowroom.world.paths import Keyed, KeyedState, Still
 from elbowroom.world.things import Fixture, Thing
 from elbowroom.world.world import World
 
@@ -22,7 +23,11 @@ FLOOR = "floor"
 # Two joints apart: an upper arm and the chest overlap whatever one does.
 _KIN = 2
 
+# How far an arm is lowered from sideways in the pose that everybody stands in, radians of shoulder swing.
+_HANGING = np.radians(80.0)
+
 _FINGERS = ("thumb", "index", "middle", "ring", "little")
+_ONE_TRUNK = ("spine2", "chest", "left_clavicle", "right_clavicle")
 _TRUNK = ("pelvis", "spine1", "spine2", "chest", "neck", "head")
 
 # How often a fixture is looked at over the span of a world to see whether it moves.
@@ -58,7 +63,7 @@ class Pairs:
     """Parts and pairs (P, 2) of their indices that count.
 
     `off` has, for pairs that are switched off for a time, the intervals in seconds: an object and the hand that holds
-    it. `ignored` are pairs of one body that overlap in its rest pose, by name.
+    it. `ignored` are pairs of one body that overlap in easy poses, by name.
     """
 
     parts: tuple[Part, ...]
@@ -90,7 +95,7 @@ def parts_of(world: World) -> tuple[Part, ...]:
 
 
 def pairs_of(world: World, parts: tuple[Part, ...], kin_overlap: set[tuple[int, int]]) -> Pairs:
-    """Pairs that count. `kin_overlap` are pairs (a < b) of one body's parts that overlap in its rest pose."""
+    """Pairs that count. `kin_overlap` are pairs (a < b) of one body's parts that overlap in easy poses."""
     moving = {name for name, thing in world.things.items() if moves(world, name, thing)}
     kin = {name: _steps_apart(world.body(name)) for name in world.characters}
     wanted: list[tuple[int, int]] = []
@@ -125,7 +130,7 @@ def pairs_of(world: World, parts: tuple[Part, ...], kin_overlap: set[tuple[int, 
 
 
 def kin_candidates(world: World, parts: tuple[Part, ...]) -> Iterator[tuple[int, int]]:
-    """Pairs of one body's parts that may be switched off if they overlap in the rest pose."""
+    """Pairs of one body's parts that may be switched off if they overlap in an easy pose."""
     kin = {name: _steps_apart(world.body(name)) for name in world.characters}
     for a, b in combinations([i for i, p in enumerate(parts) if p.kind == "body"], 2):
         p, q = parts[a], parts[b]
@@ -134,11 +139,28 @@ def kin_candidates(world: World, parts: tuple[Part, ...]) -> Iterator[tuple[int,
             yield a, b
 
 
+def easy_poses(body: Body) -> Iterator[Array]:
+    """Joint transforms (J, 4, 4) of poses that are free whatever the shapes say: at rest, a person's arms hanging."""
+    yield body.T_rest
+    if not isinstance(body, Character):
+        return
+    skeleton = body.skeleton
+    q = skeleton.rest.copy()
+    for part in ("left_upper_arm", "right_upper_arm"):
+        joint = body.roles.get(part, -1)
+        limit = body.limits[joint] if 0 <= joint < len(body.limits) else None
+        if limit is not None:
+            q[joint] = limit.rotation([_HANGING, 0.0, 0.0])
+    yield skeleton.forward(skeleton.offsets[0], q)
+
+
 def moves(world: World, name: str, thing: Thing) -> bool:
     """Whether a thing moves or is held at any time; a path that cannot be looked into counts as moving."""
     if any(h.object == name for h in world.holds):
         return True
     if isinstance(thing, Fixture):
+        if isinstance(thing.state, KeyedState):
+            return bool(np.ptp(thing.state.values) > 0.0)
         states = [thing.state(float(t)) for t in np.linspace(*world.span, _LOOKS)]
         return bool(np.ptp(states) > 0.0)
     if isinstance(thing.path, Keyed):
@@ -194,10 +216,15 @@ def _segment_roles(body: Body) -> list[str]:
 
 
 def _steps_apart(body: Body) -> NDArray[np.int32]:
-    """How many joints apart two joints are, (J, J); joints that carry no shape are no step of their own."""
+    """How many joints apart two joints are, (J, J).
+
+    Joints that carry no shape are no step of their own, nor are those within the trunk: a hanging arm rests against
+    the ribs however many vertebrae a rig has.
+    """
     parents = body.parents
     carries = np.zeros(len(parents), dtype=bool)
     carries[[s.joint for s in body.shapes]] = True
+    carries[[body.roles[part] for part in _ONE_TRUNK if part in body.roles]] = False
     apart = np.zeros((len(parents), len(parents)), dtype=np.int32)
     for j in range(1, len(parents)):
         apart[j, :j] = apart[parents[j], :j] + int(carries[j])
