@@ -1,3 +1,92 @@
-"""elbowroom: people moving through cluttered places without passing through things."""
+"""elbowroom: people moving through cluttered places without passing through things.
+
+    import elbowroom as er
+
+    ann = er.human(height=1.70)
+    walk = er.walk(ann, speed=1.2, seconds=5)
+    er.save(["walk.glb", "walk.bvh"], er.World().with_character("ann", walk))
+
+The names below are the public ones; everything else may change. They are loaded on first use, so that importing the
+package is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
 
 __version__ = "0.1.0"
+
+# Public name: module that defines it.
+_HOME = {
+    # people and rigs
+    "human": "character.human",
+    "preset": "character.presets",
+    "PRESETS": "character.presets",
+    "as_character": "character.rig",
+    "Character": "character.body",
+    "Skeleton": "character.skeleton",
+    "Pose": "character.skeleton",
+    "Dynamics": "character.dynamics",
+    "marker_positions": "character.markers",
+    # motion
+    "Clip": "motion.clip",
+    "Motion": "motion.clip",
+    "Layer": "motion.layers",
+    "Layered": "motion.layers",
+    "to_clip": "motion.layers",
+    "cut": "motion.edit",
+    "splice": "motion.edit",
+    "resample": "motion.edit",
+    "place": "motion.edit",
+    "mirror": "motion.mirror",
+    "retarget": "motion.retarget",
+    "foot_contacts": "motion.contacts",
+    # built-in clips
+    "idle": "locomotion.standing",
+    "walk": "locomotion.walk",
+    "run": "locomotion.walk",
+    "walk_to_run": "locomotion.walk",
+    "walk_along": "locomotion.walk",
+    "pick_up": "locomotion.box",
+    "put_down": "locomotion.box",
+    "lift_box": "locomotion.box",
+    # the world
+    "World": "world.world",
+    "Mesh": "geometry.mesh",
+    "Contact": "world.contacts",
+    # files
+    "open_file": "files.open",
+    "save": "files.save",
+    "read_bvh": "files.bvh",
+    "write_bvh": "files.bvh",
+    "read_asf": "files.asf_amc",
+    "read_amc": "files.asf_amc",
+    "read_c3d": "files.c3d",
+    "read_glb": "files.glb_read",
+    "write_glb": "files.glb_write",
+    "read_npz": "files.npz",
+    "write_npz": "files.npz",
+    "write_usd": "files.usd",
+    "write_html": "files.html",
+    "read_scene": "files.scene",
+    "read_urdf": "files.urdf",
+    # pictures
+    "still": "pictures.images",
+    "strip": "pictures.images",
+    "film": "pictures.images",
+    # errors
+    "ElbowroomError": "errors",
+}
+
+__all__ = ["__version__", *_HOME]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'elbowroom' has no attribute '{name}'")
+    return getattr(import_module(f"elbowroom.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
