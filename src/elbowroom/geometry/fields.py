@@ -148,7 +148,7 @@ def _rounded_down(a: NDArray[np.float64]) -> NDArray[np.float32]:
     return np.where(rounded > a, np.nextafter(rounded, np.float32(0)), rounded).astype(np.float32)
 
 
-def _key(mesh: Mesh, closed: NDArray[np.bool_] | None) -> str:
+def _key(mesh: Mesh, closed: NDArray[np.bool_] | None = None) -> str:
     h = hashlib.blake2b(source_hash().encode(), digest_size=16)
     h.update(repr((REACH, EDGE, SMALLEST_EDGE, CELLS, MOST_BRICKS)).encode())
     h.update(mesh.vertices.tobytes())
