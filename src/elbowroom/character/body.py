@@ -182,7 +182,8 @@ class Character(Body):
         if hand in ("left", "right"):
             return self.role(f"{hand}_hand"), np.eye(4)
         if hand not in self.roles:
-            raise UnknownName(f"hand of {self.name}", hand, ("left", "right", *self.roles))
+            trunk = [role for role in self.roles if not role.startswith(("left_", "right_"))]
+            raise UnknownName(f"hand of {self.name}", hand, ("left", "right", *trunk))
         return self.role(hand), np.eye(4)
 
     def with_(self, **changes: object) -> Character:

@@ -78,6 +78,7 @@ def _resolved(name: str, path: Path, packages: list[Path]) -> Path:
 
 
 def _check_joints(tree: ElementTree.Element, path: Path) -> None:
+    """Joints of known kinds that make one tree of all links; Pinocchio leaves out what hangs on nothing."""
     for joint in tree.findall("joint"):
         kind = joint.get("type", "")
         if kind not in _JOINTS:
@@ -87,6 +88,26 @@ def _check_joints(tree: ElementTree.Element, path: Path) -> None:
                 f"joint '{joint.get('name', '')}'",
                 f"{', '.join(_JOINTS)} would do; say base for a robot that moves as a whole",
             )
+    above: dict[str, str] = {}
+    for joint in tree.findall("joint"):
+        parent, child = (_link_of(joint, end) for end in ("parent", "child"))
+        if child in above:
+            raise BadFile(path, f"hangs on both '{above[child]}' and '{parent}'", f"link '{child}'", "one would do")
+        above[child] = parent
+    roots = [name for link in tree.findall("link") if (name := link.get("name", "")) not in above]
+    if len(roots) != 1:
+        raise BadFile(path, f"has {len(roots)} links that hang on nothing", would_do="one is the base")
+    for name in above:
+        steps, link = 0, name
+        while link in above and steps <= len(above):
+            link, steps = above[link], steps + 1
+        if link != roots[0]:
+            raise BadFile(path, f"does not hang on '{roots[0]}'", f"link '{name}'")
+
+
+def _link_of(joint: ElementTree.Element, end: str) -> str:
+    found = joint.find(end)
+    return "" if found is None else found.get("link", "")
 
 
 def _robot(path: Path, text: str, name: str, base: Literal["fixed", "wheels", "free"]) -> Robot:

@@ -16,7 +16,7 @@ import yaml
 
 from elbowroom.errors import BadFile
 
-LARGEST = 4 * 1024**2  # bytes
+LARGEST = 1024**2  # bytes
 DEEPEST = 32
 
 Location = tuple[str | int, ...]
@@ -85,7 +85,7 @@ def _text(path: Path) -> str:
         raise BadFile(path, "is no ordinary file", would_do="give a .yaml file")
     try:
         if path.stat().st_size > LARGEST:
-            raise BadFile(path, "is larger than 4 MB", would_do="a storyboard is a page of text")
+            raise BadFile(path, "is larger than 1 MB", would_do="a storyboard is a page of text")
         return path.read_bytes().decode("utf-8")
     except OSError as error:
         raise BadFile(path, f"cannot be read ({error.strerror or error})") from None

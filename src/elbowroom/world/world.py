@@ -242,7 +242,7 @@ class World:
             return
         if owner not in self.characters:
             raise UnknownName("part", name, [*self.characters, *self.objects, *self.static, "floor"])
-        shapes = [shape.name for shape in self.body(owner).shapes]
+        shapes = list(dict.fromkeys(shape.name for shape in self.body(owner).shapes))
         if part and part not in shapes:
             raise UnknownName(f"part of {owner}", part, shapes)
 
