@@ -137,7 +137,7 @@ def test_damaged_cache_is_rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     first = distance_field(mesh).arrays
     (kept,) = (tmp_path / "fields").glob("*.npz")
     made = []
-    monkeypatch.setattr(field_files, "_make", lambda m, make=field_files._make: made.append(m) or make(m))
+    monkeypatch.setattr(field_files, "_make", lambda m, c, make=field_files._make: made.append(m) or make(m, c))
     assert np.array_equal(distance_field(mesh).arrays.corner, first.corner)
     assert not made, "the cache was not used"
     data = bytearray(kept.read_bytes())
