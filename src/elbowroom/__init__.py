@@ -79,7 +79,7 @@ _HOME = {
     "ElbowroomError": "errors",
 }
 
-__all__ = ["__version__", *_HOME]  # noqa: PLE0604
+__all__ = ["__version__", *_HOME]
 
 
 def __getattr__(name: str) -> Any:

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elbowroom.files.bvh import read_bvh, write_bvh
 from elbowroom.character.human import human
+from elbowroom.files.bvh import read_bvh, write_bvh
 from elbowroom.locomotion.walk import walk
 
 
@@ -118,3 +118,12 @@ def test_bad_input_is_one_sentence_and_exit_code_2(case: str, clip: Path, tmp_pa
     assert done.returncode == 2, (done.stdout, done.stderr)
     assert told in done.stderr and "Traceback" not in done.stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == before, "nothing is written"
+
+
+def test_names_are_shown_as_they_are(clip: Path, tmp_path: Path) -> None:
+    """Brackets in joint names are no markup."""
+    odd = tmp_path / "[odd].bvh"
+    odd.write_text(clip.read_text().replace("JOINT left_hand", "JOINT left_[/]hand"))
+    done = run("info", odd)
+    assert done.returncode == 0, done.stderr
+    assert "left_[/]hand" in done.stdout and "[odd]" in done.stdout

@@ -139,10 +139,8 @@ class Character(Body):
     @property
     def height(self) -> float:
         """Height of the rest pose in metres: of the skin where there is one, else of shapes or joints."""
-        if self.skin is not None:
-            z = self.skin.posed(self.skeleton.T_rest)[:, 2]
-        else:
-            z = self.skeleton.T_rest[:, 2, 3]
+        T = self.skeleton.T_rest
+        z = T[:, 2, 3] if self.skin is None else self.skin.posed(T)[:, 2]
         return float(np.max(z) - np.min(z))
 
     def role(self, name: str) -> int:

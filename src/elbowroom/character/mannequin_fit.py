@@ -150,12 +150,12 @@ class Fitter:
     def _hand(self, side: str, thick: float) -> Array:
         """Scale of the palm, (3, 3): along and across by its knuckles."""
         axes = palm_axes(self.at, side)
-        sizes = []
-        for m in (self.rest, self.at):
+        sizes = np.ones((2, 3))
+        for size, m in zip(sizes, (self.rest, self.at), strict=True):
             knuckles = np.stack([m[f"{side}_{finger}1"] for finger in FINGERS[1:]])
-            along = np.linalg.norm(knuckles.mean(axis=0) - m[f"{side}_hand"])
-            sizes.append([along, np.linalg.norm(knuckles[0] - knuckles[-1]), 1.0])
-        return axes @ np.diag(np.divide(*sizes) * [1.0, 1.0, thick]) @ axes.T
+            size[0] = np.linalg.norm(knuckles.mean(axis=0) - m[f"{side}_hand"])
+            size[1] = np.linalg.norm(knuckles[0] - knuckles[-1])
+        return axes @ np.diag(sizes[0] / sizes[1] * [1.0, 1.0, thick]) @ axes.T
 
     def fit(self, shapes: Shapes) -> Fit:
         """The surface in the bind pose."""

@@ -49,7 +49,7 @@ class Skeleton:
     names: tuple[str, ...]
     parents: NDArray[np.int32]  # (J,), -1 for the root
     offsets: Array  # (J, 3)
-    rest: Array = field(default=None)  # type: ignore[assignment]  # (J, 4), identity where not given
+    rest: Array = field(default=None)  # type: ignore[arg-type]  # (J, 4), identity where not given
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))

@@ -42,9 +42,14 @@ def main() -> None:
     """Entry point: one sentence and exit code 2 on bad input, 130 when interrupted."""
     try:
         status = app(standalone_mode=False)
-    except typer.TyperException as error:
-        error.show()
-        sys.exit(error.exit_code)
+    except typer.TyperException as usage:
+        # usage errors know how to print themselves; their base class makes no such promise
+        show = getattr(usage, "show", None)
+        if show is not None:
+            show()
+        else:
+            err.print(str(usage))
+        sys.exit(getattr(usage, "exit_code", 2))
     except ElbowroomError as error:
         err.print(f"elbowroom: {error}", style="red", highlight=False, soft_wrap=True, markup=False)
         sys.exit(2)

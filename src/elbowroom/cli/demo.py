@@ -23,6 +23,7 @@ def demo(
     """Show a person walking a curved path past furniture; writes NAME.glb and NAME.html (plays offline)."""
     from elbowroom.files.save import check_outputs, save
     from elbowroom.gallery.scenes import scene
+    from elbowroom.motion.clip import Clip
 
     paths = check_outputs(output or [Path(f"{name}.glb"), Path(f"{name}.html")])
     clock = Clock(quiet=as_json)
@@ -30,7 +31,7 @@ def demo(
         world = scene(name, seed)
     with clock("write", "writing " + ", ".join(p.name for p in paths)):
         save(paths, world)
-    clip = next(iter(world.characters.values()))
+    clip = next(m for m in world.characters.values() if isinstance(m, Clip))
     frames, fps = len(clip), clip.fps
     if as_json:
         print_json(

@@ -50,7 +50,7 @@ def check_finite(mesh: Mesh, name: str) -> None:
         return
     if mesh.faces.min() < 0 or mesh.faces.max() >= len(mesh.vertices):
         raise BadValue(f"mesh '{name}' has triangles with vertices that do not exist.")
-    bad = ~np.isfinite(mesh.vertices).all(axis=1)
+    bad = ~np.all(np.isfinite(mesh.vertices), axis=1, keepdims=True)[:, 0]
     if bad.any() and bad[mesh.faces].any():
         count = len(np.intersect1d(np.flatnonzero(bad), mesh.faces))
         raise BadValue(f"mesh '{name}' has {count} vertices that are not finite: repair it or leave it out.")

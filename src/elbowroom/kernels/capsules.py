@@ -80,7 +80,7 @@ def least_line(points: Array, start: Array, steps: int, x_tolerance: float, volu
             inside = middle + 0.5 * away if volume < value[dim] else middle - 0.5 * away
             less = capsule_around(points, inside)[0]
             used += 1
-            if less < min(volume, value[dim]):
+            if less < volume and less < value[dim]:
                 tried, volume = inside, less
             else:
                 for k in range(1, dim + 1):
