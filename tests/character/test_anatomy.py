@@ -14,13 +14,13 @@ from elbowroom.character import anatomy
 from elbowroom.character.anatomy import limits_for
 from elbowroom.character.body import Character
 from elbowroom.character.human import human
-from elbowroom.character.limits import pose_excess, sample_pose
+from elbowroom.character.limits import JointLimit, pose_excess, sample_pose
 from elbowroom.character.range_of_motion import RANGES
 from elbowroom.character.rig import as_character
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.files.asf_amc import read_amc
 from elbowroom.files.bvh import read_bvh
-from elbowroom.geometry.rotations import Array, about, angle_between, conjugate, normalize, rotate
+from elbowroom.geometry.rotations import Array, about, angle_between, conjugate, multiply, normalize, rotate
 
 FRONT, BACK, UP, LEFT = np.array([[0.0, -1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]])
 
@@ -207,3 +207,62 @@ def test_walking_would_fail_with_knees_that_bend_forwards(data: Path) -> None:
     q[:, knee, 1:] *= -1.0
     limit = clip.character.limits[knee]
     assert limit is not None and np.mean(limit.contains(q[:, knee])) < 0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "share"),
+    [
+        ("accad_bvh/Male1_B9_WalkToTurnLeft90.bvh", 0.99),
+        ("accad_bvh/Male1_B20_WalkWithBox.bvh", 0.99),
+        ("accad_bvh/Male1_A5_PickUpBox.bvh", 0.95),
+        ("cmu_bvh/115_06.bvh", 0.99),  # lifts with bent knees
+        ("cmu_asf_amc/127/127_29.amc", 0.99),  # ducks while running
+    ],
+)
+def test_bending_down_and_rigs_of_other_makers_are_within_limits(data: Path, name: str, share: float) -> None:
+    path = data / "mocap" / name
+    clip = read_bvh(path) if path.suffix == ".bvh" else read_amc(path)
+    outside = pose_excess(clip.character.limits, clip.rotations[clip.source.lead :]) > 1e-9
+    assert np.mean(~outside.any(axis=1)) >= share
+
+
+@pytest.mark.parametrize("swing", ["ellipse", "polygon"])
+def test_the_hip_opens_further_when_it_is_flexed(person: Character, swing: str) -> None:
+    limits = limits_for(person.skeleton, person.roles, FRONT, swing=swing)  # type: ignore[arg-type]
+    for side, out in (("left", -1.0), ("right", 1.0)):
+        limit = limits[person.role(f"{side}_thigh")]
+        assert limit is not None
+
+        def within(flexed: float, outwards: float, limit: JointLimit = limit, out: float = out) -> bool:
+            a = multiply(about([1, 0, 0], np.radians(flexed)), about([0, 1, 0], np.radians(out * outwards)))
+            return bool(limit.contains(multiply(limit.pre, multiply(a, limit.post))))
+
+        assert within(90, 45) and within(115, 10) and within(0, 45)
+        assert not within(90, 80) and not within(150, 0) and not within(0, 80)
+        if swing == "polygon":
+            assert not within(0, 62)
+
+
+def test_a_joint_that_never_moves_hands_its_range_on(person: Character) -> None:
+    """A spine whose lowest joint is stiff in all samples bends at the next one as far as both can."""
+    rng = np.random.default_rng(2)
+    poses = sample_pose(person.limits, rng, 20)
+    poses[:, person.role("pelvis")] = person.skeleton.rest[person.role("pelvis")]
+    free = limits_for(person.skeleton, person.roles, FRONT, recorded=True, poses=poses)
+    poses[:, person.role("spine1")] = person.skeleton.rest[person.role("spine1")]
+    stiff = limits_for(person.skeleton, person.roles, FRONT, recorded=True, poses=poses)
+    j = person.role("spine2")
+    before, after = free[j], stiff[j]
+    assert before is not None and after is not None
+    assert np.degrees(after.swing[1] - before.swing[1]) == pytest.approx(RANGES["spine1"].bends)
+
+
+def test_a_short_collar_bone_turns_further(person: Character) -> None:
+    j, arm = person.role("left_clavicle"), person.role("left_upper_arm")
+    offsets = np.array(person.skeleton.offsets)
+    offsets[arm] *= 0.5
+    short = replace(person.skeleton, offsets=offsets)
+    usual = limits_for(person.skeleton, person.roles, FRONT, recorded=True)[j]
+    further = limits_for(short, person.roles, FRONT, recorded=True)[j]
+    assert usual is not None and further is not None
+    assert further.swing[0] > 1.3 * usual.swing[0]

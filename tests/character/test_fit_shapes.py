@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from scipy.spatial import ConvexHull
 
 from conftest import real_files
@@ -153,3 +155,49 @@ def test_zero_length_bones_get_shapes() -> None:
     shapes = fit_shapes(flat, c.roles, None, 1.7)
     assert {s.name for s in shapes} >= {"pelvis", "left_thigh", "head", "right_hand"}
     assert all(np.isfinite(s.T_joint_shape).all() and s.size[0] > 0 for s in shapes)
+
+
+def test_offsets_without_sense_cost_no_more_than_a_person() -> None:
+    """Legs of a millimetre under a trunk of a metre gave any number of capsules."""
+    person = human(skin=False)
+    offsets = np.array(person.skeleton.offsets)
+    for part in ("left_shin", "left_foot", "right_shin", "right_foot"):
+        offsets[person.role(part)] *= 1e-3
+    skeleton = Skeleton(person.skeleton.names, person.skeleton.parents, offsets)
+    assert len(fit_shapes(skeleton, person.roles)) < 80
+    rng = np.random.default_rng(0)
+    for size in (1e-3, 1.0, 1e3):
+        wild = Skeleton(person.skeleton.names, person.skeleton.parents, size * rng.normal(size=(len(offsets), 3)))
+        shapes = fit_shapes(wild, person.roles)
+        assert len(shapes) < 120 and all(np.all(np.isfinite(s.T_joint_shape)) for s in shapes)
+
+
+def test_the_search_for_a_capsule_agrees_with_an_independent_one() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(5):
+        points = rng.normal(size=(60, 3)) * [1.0, 0.3, 0.25] @ np.linalg.qr(rng.normal(size=(3, 3)))[0]
+
+        def volume_of(x: Array, points: Array = points) -> float:
+            line, base = x[:3] / np.linalg.norm(x[:3]), x[3:6]
+            along = (points - base) @ line
+            off = np.linalg.norm(points - base - np.outer(along, line), axis=1)
+            r = off.max()
+            reach = np.sqrt(np.maximum(r * r - off * off, 0.0))
+            length = max(float((along - reach).max() - (along + reach).min()), 0.0)
+            return float(np.pi * r * r * (length + 4 / 3 * r))
+
+        axis = np.linalg.svd(points - points.mean(axis=0))[2][0]
+        start = np.concatenate([axis, points.mean(axis=0)])
+        best = minimize(volume_of, start, method="Powell", options={"maxfev": 20000}).fun
+        a, b, r = least_capsule(points, 2000)
+        assert np.pi * r * r * (np.linalg.norm(b - a) + 4 / 3 * r) < 1.03 * best
+
+
+def test_a_new_person_is_made_at_once() -> None:
+    human(height=1.61)  # compiles
+    spent = []
+    for height in (1.62, 1.63, 1.64):
+        begin = time.process_time()
+        human(height=height)
+        spent.append(time.process_time() - begin)
+    assert min(spent) < 0.6

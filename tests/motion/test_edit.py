@@ -145,3 +145,8 @@ def test_artificial_frames_are_never_blended():
     assert reverse(clip).source.lead == 0
     with pytest.raises(BadValue, match="no frames besides"):
         without_lead(cut(clip, 0.0, 1 / 30))
+
+
+def test_a_rate_that_would_fill_the_memory_is_refused():
+    with pytest.raises(BadValue, match="more frames than fit"):
+        resample(CLIP, 1e9)

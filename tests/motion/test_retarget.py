@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from conftest import real_files
 from elbowroom.character.body import Character
 from elbowroom.character.presets import preset
 from elbowroom.character.skeleton import Skeleton
+from elbowroom.errors import BadValue
 from elbowroom.files.bvh import read_bvh
 from elbowroom.files.glb_read import read_glb
 from elbowroom.geometry import rotations as rot
@@ -244,3 +246,11 @@ def test_a_recorded_walk_on_models_from_files(path):
             off = np.degrees(np.arccos(np.clip(np.sum(ours * theirs, axis=-1), -1, 1)))[1:]
             # arms point as recorded; legs give way to the floor
             assert off.max() < (1.0 if "arm" in above else 25.0), f"{side}_{above} is off by {off.max():.0f} degrees"
+
+
+def test_legs_without_length_are_refused():
+    body = person()
+    flat = body.with_(skeleton=replace(body.skeleton, offsets=np.zeros_like(body.skeleton.offsets)))
+    clip = Clip(flat, 30.0, np.zeros((2, 3)), np.tile(flat.skeleton.rest, (2, 1, 1)))
+    with pytest.raises(BadValue, match="no length"):
+        retarget(clip, preset("child"))

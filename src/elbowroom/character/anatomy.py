@@ -181,7 +181,7 @@ def _any_way(row: Range) -> Range:
     One marker on the hand and two at the wrist leave that open by 60 degrees in CMU's recordings: the hand may bend to
     all sides as far as it can to the palm.
     """
-    return replace(row, **dict.fromkeys(("straightens", "out", "back_in"), row.bends))
+    return replace(row, straightens=row.bends, out=row.bends, back_in=row.bends)
 
 
 def _with_slack(part: str, row: Range, twists: bool) -> Range:

@@ -24,6 +24,7 @@ import numpy as np
 
 from elbowroom.character.anthropometry import BALL_SHARE, HEEL_SHARE, Proportions, Sex, between
 from elbowroom.character.hands import BONES, FINGERS, THICKNESS
+from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array, normalize
 
 # segment: (female, male) pairs of mass in % of the body's; centre in % of the length from the upper end;
@@ -85,9 +86,7 @@ class Piece:
     inertia: Array  # (3, 3) about the centre, world axes, m²
 
 
-def body_pieces(
-    at: Mapping[str, Array], front: Array, p: Proportions, roles: Mapping[str, int]
-) -> list[Piece]:
+def body_pieces(at: Mapping[str, Array], front: Array, p: Proportions, roles: Mapping[str, int]) -> list[Piece]:
     """All lumps of a body with parts at `at` (3,) in the rest pose; `roles` are those that the rig has."""
     shares = {}
     for name, row in DE_LEVA.items():
@@ -138,6 +137,8 @@ def _trunk(
     low = 0.5 * (at["left_thigh"] + at["right_thigh"])
     axis = at["neck"] - low
     length = float(np.linalg.norm(axis))
+    if length < 1e-6:
+        raise BadValue("the trunk has no length.")
     joints = [r for r in ("pelvis", "spine1", "spine2", "chest") if r in roles] or ["pelvis"]
     level = [float((at[r] - low) @ axis) / length**2 for r in joints]
     cuts = np.maximum.accumulate([-1.0, *level[1:], 2.0])
@@ -159,9 +160,7 @@ def _trunk(
         a, b = at[f"{side}_clavicle"], at[f"{side}_upper_arm"]
         ball = 0.1 * max(float((b - a) @ (b - a)), SHORTEST**2) * np.eye(3)
         back = -0.15 * np.linalg.norm(b - a) * front  # the shoulder blade lies behind the line
-        out.append(
-            Piece(f"{side}_clavicle", CLAVICLE_SHARE * shares["upper_trunk"], a + 0.65 * (b - a) + back, ball)
-        )
+        out.append(Piece(f"{side}_clavicle", CLAVICLE_SHARE * shares["upper_trunk"], a + 0.65 * (b - a) + back, ball))
     return out
 
 
@@ -175,8 +174,7 @@ def _head(at: Mapping[str, Array], front: Array, p: Proportions, share: float) -
     neck = Piece("neck", NECK_SHARE * share, 0.5 * (at["neck"] + at["head"]), rod)
     eye_radius = 0.012
     eyes = [
-        Piece(f"{s}_eye", EYE_SHARE * share, at[f"{s}_eye"], 0.4 * eye_radius**2 * np.eye(3))
-        for s in ("left", "right")
+        Piece(f"{s}_eye", EYE_SHARE * share, at[f"{s}_eye"], 0.4 * eye_radius**2 * np.eye(3)) for s in ("left", "right")
     ]
     rest = share - neck.share - sum(e.share for e in eyes)
     center = (share * whole - sum(piece.share * piece.center for piece in (neck, *eyes))) / rest
@@ -193,11 +191,7 @@ def _hand(side: str, at: Mapping[str, Array], front: Array, p: Proportions, shar
     for (finger, k), bulk in volume.items():
         a = at[f"{side}_{finger}{k}"]
         before = at[f"{side}_{finger}{k - 1}"] if k > 1 else wrist
-        b = (
-            at[f"{side}_{finger}{k + 1}"]
-            if k < 3
-            else a + normalize(a - before) * BONES[finger][2] * p.length["hand"]
-        )
+        b = at[f"{side}_{finger}{k + 1}"] if k < 3 else a + normalize(a - before) * BONES[finger][2] * p.length["hand"]
         rod = _tensor(_cylinder(float((b - a) @ (b - a)), 0.5 * thick * THICKNESS[finger]), front, b - a)
         out.append(Piece(f"{side}_{finger}{k}", each * bulk, 0.5 * (a + b), rod))
     along = knuckle - wrist

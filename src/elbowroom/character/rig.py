@@ -53,6 +53,8 @@ def as_character(
     front, faced = facing(skeleton, roles)
     told += faced
     height = stature(skeleton, roles)
+    if not np.any(np.ptp(skeleton.T_rest[:, :3, 3], axis=0) > 1e-6):
+        told.append("The bones have no length.")
     if skin is not None and len(skin.vertices):
         height = float(np.ptp(skin.posed(skeleton.T_rest)[:, 2]))
     masses = None

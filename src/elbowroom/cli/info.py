@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from elbowroom.cli import options
@@ -57,14 +58,14 @@ def _print_character(name: str, facts: dict[str, Any]) -> None:
     mass = f", {facts['mass_kg']:.0f} kg" if "mass_kg" in facts else ""
     skin = f", skin of {facts['skin_triangles']:,} triangles" if facts["skin_triangles"] else ", no skin"
     table = Table(
-        title=f"{name}: {facts['joints']} joints, {facts['height_m']:.2f} m high{mass}{skin}, "
+        title=f"{escape(name)}: {facts['joints']} joints, {facts['height_m']:.2f} m high{mass}{skin}, "
         f"{facts['shapes']} collision shapes, limits on {facts['joints_with_limits']} joints",
         title_justify="left",
     )
     table.add_column("limb")
     table.add_column("joints")
     for limb, joints in facts["limbs"].items():
-        table.add_row(limb, ", ".join(joints))
+        table.add_row(limb, escape(", ".join(joints)))
     for limb in facts["missing"]:
         table.add_row(limb, "[yellow]not found[/yellow]")
     out.print(table)
@@ -77,7 +78,7 @@ def _print_clips(clips: dict[str, dict[str, Any]]) -> None:
     for name, c in clips.items():
         low, high = c["root_height_m"]
         table.add_row(
-            name,
+            escape(name),
             str(c["frames"]),
             f"{c['fps']:g}",
             f"{c['seconds']:.2f}",

@@ -25,9 +25,7 @@ ClipName = Annotated[str | None, typer.Option("--clip", help="Which clip of a fi
 Onto = Annotated[
     str | None, typer.Option(help="Retarget onto woman, man, child, clown, gorilla, or the rig of a file.")
 ]
-Scenes = Annotated[
-    list[Path] | None, typer.Option("--scene", help="Scene mesh to put around it; may be repeated.")
-]
+Scenes = Annotated[list[Path] | None, typer.Option("--scene", help="Scene mesh to put around it; may be repeated.")]
 
 
 def character_named(name: str) -> Character:

@@ -185,7 +185,7 @@ def _motion_head(path: str | Path, lines: list[str], k: int) -> tuple[int, str, 
             frame_time = words[-1]
             seconds = numbers(path, [frame_time], at)[0]
             if not 1e-5 <= seconds <= 10.0:
-                raise BadFile(path, f"frame time {frame_time} is not usable", at, "seconds above 0 are, e.g. 0.033333")
+                raise BadFile(path, f"frame time {frame_time} is not usable", at, "0.00001 to 10 s are, e.g. 0.033333")
         else:
             raise BadFile(
                 path,

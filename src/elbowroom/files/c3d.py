@@ -168,9 +168,7 @@ def _rate(path: str | Path, raw: bytes, parameters: Parameters, notes: list[str]
         notes.append("Rate assumed: 120 fps, since the file states none (option: fps).")
         return 120.0
     if not 0.1 <= rate <= 1e5:
-        raise BadFile(
-            path, f"has a rate of {rate:g} frames per second", "POINT:RATE", "the option fps tells another"
-        )
+        raise BadFile(path, f"has a rate of {rate:g} frames per second", "POINT:RATE", "the option fps tells another")
     return rate
 
 

@@ -97,7 +97,7 @@ def checked_up(up: str) -> str:
 def checked_fps(fps: float) -> float:
     """Frames per second as the user gave them."""
     if not (math.isfinite(fps) and 0.1 <= fps <= 1e5):
-        raise BadValue(f"fps is a positive number of frames per second such as 30, not {fps}.")
+        raise BadValue(f"fps is 0.1 to 100000 frames per second, such as 30, not {fps:g}.")
     return float(fps)
 
 

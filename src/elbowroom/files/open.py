@@ -43,7 +43,10 @@ class Told:
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """What a file holds, in elbowroom's own terms. `meshes` stand still, `objects` are moved by the file."""
+    """What a file holds, in elbowroom's own terms. `meshes` stand still, `objects` are moved by the file.
+
+    `whole` is the world of a file that holds one, with its floor, holds and contacts.
+    """
 
     path: Path
     format: str
@@ -53,6 +56,7 @@ class Opened:
     objects: Mapping[str, Thing] = field(default_factory=dict)
     markers: Markers | None = None
     notes: tuple[str, ...] = ()
+    whole: World | None = None
 
     def clip(self, name: str | None = None) -> Clip:
         """A clip by name; the only or first one without a name; the rest pose as one frame if there is none."""
@@ -70,6 +74,8 @@ class Opened:
         """Everything in the file as a world: the chosen clip on its character, other characters at rest, things."""
         if clip is not None:
             self.clip(clip)
+        elif self.whole is not None:
+            return self.whole
         world = World(static=dict(self.meshes), objects=dict(self.objects))
         for name, character in self.characters.items():
             own = {n: c for n, c in self.clips.items() if c.character is character}
@@ -141,6 +147,8 @@ def _glb(path: Path, told: Told) -> Opened:
     from elbowroom.files.glb_read import read_glb
 
     glb = read_glb(path, units=told.units, up=told.up)
+    if not (glb.characters or glb.meshes):
+        raise BadFile(path, "holds no rig and no triangles")
     notes = (*glb.notes, *(n for c in glb.characters.values() for n in c.notes))
     clips = {name: clip.with_(fps=told.fps) if told.fps and len(clip) > 1 else clip for name, clip in glb.clips.items()}
     still = {name: mesh for name, mesh in glb.meshes.items() if name not in glb.objects}
@@ -153,7 +161,7 @@ def _npz(path: Path, told: Told) -> Opened:
     world = read_npz(path)
     clips = {name: m for name, m in world.characters.items() if isinstance(m, Clip)}
     characters = {name: clip.character for name, clip in clips.items()}
-    return Opened(path, "NPZ", characters, clips, world.static, world.objects)
+    return Opened(path, "NPZ", characters, clips, world.static, world.objects, whole=world)
 
 
 def _mesh(path: Path, told: Told) -> Opened:

@@ -20,6 +20,8 @@ from elbowroom.motion.clip import Clip
 
 # Times closer than this to a frame, in frames, are that frame.
 _SNAP = 1e-6
+# Joints times frames that a clip may have: more would take gigabytes, and is a slip of the pen in a frame rate.
+_MOST_ROTATIONS = 20_000_000
 
 
 def cut(clip: Clip, t0: float, t1: float, *, keep_time: bool = False) -> Clip:
@@ -43,8 +45,10 @@ def resample(clip: Clip, fps: float) -> Clip:
     """The same motion at another rate; what is left after the last whole frame is dropped."""
     if not (np.isfinite(fps) and fps > 0.0):
         raise BadValue(f"a frame rate is a positive number of frames per second, not {fps}.")
-    frames = int(np.floor(clip.duration * fps + _SNAP)) + 1
-    return _resampled(clip, clip.start + np.arange(frames) / fps, fps, clip.start)
+    frames = clip.duration * fps
+    if frames * len(clip.character.skeleton) > _MOST_ROTATIONS:
+        raise BadValue(f"{clip.duration:g} s at {fps:g} frames per second are more frames than fit into memory.")
+    return _resampled(clip, clip.start + np.arange(int(np.floor(frames + _SNAP)) + 1) / fps, fps, clip.start)
 
 
 def stretch(clip: Clip, factor: float) -> Clip:

@@ -7,11 +7,15 @@ from dataclasses import replace
 import numpy as np
 
 from elbowroom.character.body import Character
+from elbowroom.errors import BadValue
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts
 from elbowroom.motion.jolts import without_jolts
 from elbowroom.motion.retarget_feet import plant_feet
-from elbowroom.motion.retarget_pose import carry_over, has_feet
+from elbowroom.motion.retarget_pose import carry_over, has_feet, leg_length
+
+# Legs shorter than this, in metres, are damage.
+_SHORTEST_LEGS = 1e-4
 
 
 def retarget(clip: Clip, character: Character, *, floor: float | None = None, plant: bool = True) -> Clip:
@@ -31,6 +35,9 @@ def retarget(clip: Clip, character: Character, *, floor: float | None = None, pl
         and np.array_equal(mine.rest, other.rest)
     ):
         return clip.with_(character=character)
+    for body in (clip.character, character):
+        if leg_length(body) < _SHORTEST_LEGS:
+            raise BadValue(f"the legs of '{body.name}' have no length, so that no motion can be scaled by them.")
     contacts = foot_contacts(clip, floor) if has_feet(clip.character) else None
     if contacts is not None:
         ground = contacts.floor
