@@ -21,7 +21,7 @@ from elbowroom.motion.contacts import estimate_floor
 from elbowroom.motion.edit import place
 from elbowroom.motion.retarget import retarget
 from elbowroom.motion.robot_clip import RobotClip
-from elbowroom.tasks.storyboard_model import BodySource, CharacterPart, ClipSource, JointKey
+from elbowroom.tasks.storyboard_cast import BodySource, CharacterPart, ClipSource, JointKey
 from elbowroom.tasks.storyboard_things import existing, quaternion
 
 _SUFFIX_CLIP = "give a .bvh, .amc, .glb, .gltf or .npz"

@@ -13,7 +13,8 @@ from elbowroom.geometry import solids
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import placing, transform
-from elbowroom.tasks.storyboard_model import FixturePart, Frame, MeshSource, Object, PathKey, SceneMesh, StateKey
+from elbowroom.tasks.storyboard_model import FixturePart, Object, PathKey, SceneMesh, StateKey
+from elbowroom.tasks.storyboard_parts import Frame, MeshSource
 from elbowroom.world.paths import Keyed, KeyedState, Riding, Still
 from elbowroom.world.paths import Path as ThingPath
 from elbowroom.world.things import Fixture, Joint
