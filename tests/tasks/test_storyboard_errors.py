@@ -74,7 +74,7 @@ WRONG = {
         "turns.axis: has no length",
     ),
     "state": (
-        "fixtures:\n d:\n  mesh: {sphere: 1}\n  slides: {axis: [0, 0, 1], range: [0, 1]}\n  state:\n  - {t: 0, value: 3}",
+        "fixtures:\n d:\n  mesh: x.stl\n  slides: {axis: [0, 0, 1], range: [0, 1]}\n  state:\n  - {t: 0, value: 3}",
         7,
         r"fixtures.d.state\[0\].value: 3 lies outside; the range is from 0 to 1",
     ),
