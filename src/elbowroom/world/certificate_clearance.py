@@ -49,7 +49,7 @@ class _Search:
     def measure(self, items: Items, at: Array) -> Array:
         """Exact distances of items at times (I,), no more than the best so far."""
         here = Items(items.unit, at, at, items.before, items.after, 0.0 * at + self.value, items.depth)
-        spans = spans_of(self._proof, here)
+        spans = [s for s in spans_of(self._proof, here) if s.depth == 0.0]
         wanted = [(s.pair, s.begin, self.value) for s in spans]
         self.calls += len(wanted)
         self._measured.measure(wanted)
@@ -67,7 +67,7 @@ class _Search:
 
 
 def smallest_clearance(proof: Proof, measured: Measured, close: Items, near: float, tolerance: float) -> Clearance:
-    """The smallest clearance; `close` are items that were proven free with less than `near` metres to spare."""
+    """The smallest clearance; `close` are items for which less than `near` metres is proven yet."""
     search = _Search(proof, measured, tolerance)
     items, proven = close, near
     for _ in range(_ROUNDS):

@@ -137,7 +137,7 @@ class Proof:
         return out
 
     def first_pass(self, margin: float) -> tuple[Items, Items, dict[int, list[tuple[float, float]]]]:
-        """All units from knot to knot: items that are not proven; proven ones with less than `margin` free; touches.
+        """All units from knot to knot: items that are not proven; those with less than `margin` to spare; touches.
 
         The touches are, for parts that may press into the floor and do, times of knots and heights there.
         """
@@ -165,7 +165,7 @@ class Proof:
             slack = 0.5 * (d[:, :-1] + d[:, 1:] - way) + allow
             for where, into in (
                 (~(slack > 0.0), open_items),
-                ((slack > 0.0) & (slack < margin) & (allow == 0.0), close),
+                ((slack < margin) & (allow == 0.0), close),
             ):
                 u, k = np.nonzero(where)
                 into.append(Items(u, times[k], times[k + 1], d[u, k], d[u, k + 1], way[u, k], allow[u, k]))
