@@ -87,7 +87,7 @@ def test_cmu_walkers_face_where_they_go(data: Path) -> None:
 def test_mending_the_cmu_rig_raises_shoulders_and_head(data: Path) -> None:
     path = data / "mocap" / "cmu_bvh" / "02_01.bvh"
     plain, mended = read_bvh(path), read_bvh(path, fix_rig=True)
-    assert any("fix_rig" in n for n in plain.source.notes)
+    assert any("option to put them back: fix-rig" in n for n in plain.source.notes)
     assert any("put back" in n for n in mended.source.notes)
     up = (mended.positions() - plain.positions())[0]
     index = plain.character.skeleton.index

@@ -88,7 +88,7 @@ def test_things_move_and_walls_stand(written):
 def test_odd_names_become_identifiers_that_differ(tmp_path):
     clip = small_worlds.moving(small_worlds.person(skin=False), frames=2)
     world = World().with_character("1 Ärger", clip).with_character("_1__rger", clip)
-    world = world.with_static("", small_worlds.box([1, 1, 1]))
+    world = world.with_(static={"": small_worlds.box([1, 1, 1])})
     write_usd(tmp_path / "a.usda", world)
     stage = Usd.Stage.Open(str(tmp_path / "a.usda"))
     assert [p.GetName() for p in stage.GetDefaultPrim().GetChildren()] == ["_1__rger", "_1__rger_2", "_"]
