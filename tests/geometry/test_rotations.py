@@ -132,3 +132,14 @@ def test_transforms_work_in_batches():
     x = rng.normal(size=(4, 2, 7, 3))
     np.testing.assert_allclose(apply(T, x)[1, 0], apply(T[1, 0], x[1, 0]), atol=1e-14)
     np.testing.assert_allclose(inverse(T)[3, 1], np.linalg.inv(T[3, 1]), atol=1e-12)
+
+
+def test_slerp_is_a_turn_about_one_axis_for_all_shapes():
+    rng = np.random.default_rng(5)
+    a, b = rot.normalize(rng.normal(size=(6, 5, 4))), rot.normalize(rng.normal(size=(5, 4)))
+    s = rng.uniform(0, 1, (6, 1))
+    expected = rot.multiply(a, rot.exp(s[..., None] * rot.log(rot.multiply(rot.conjugate(a), b))))
+    assert np.allclose(rot.slerp(a, b, s), expected, atol=1e-12)
+    near = rot.multiply(a, rot.exp(1e-9 * rng.normal(size=(6, 5, 3))))
+    assert np.allclose(rot.slerp(a, near, s), a + s[..., None] * (near - a), rtol=0, atol=1e-15)
+    assert rot.slerp(a, a, 0.3).shape == (6, 5, 4) and np.allclose(rot.slerp(a, -a, 0.3), a, atol=1e-15)

@@ -81,7 +81,8 @@ def test_everything_is_there(hall: Storyboard):
     assert world.objects["umbrella"].mass == 0.6 and world.objects["cup"].freedom == "level"
     assert world.static["post"].color == (0.5, 0.1, 0.1)
     assert np.allclose(np.ptp(world.static["post"].bounds, axis=0), [0.2 * np.sqrt(2), 0.2 * np.sqrt(2), 2.0])
-    contact = world.contacts[0]
+    assert [c.why for c in world.contacts] == ["rides on it", "told"]
+    contact = world.contacts[1]
     assert (contact.who, contact.kind, contact.depth, contact.during) == ("ann.left_foot", "support", 0.02, world.span)
     assert any("umbrella.obj: Units assumed" in note for note in world.notes)
 

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
+from elbowroom.kernels import slerp as kernels
+
 Array = NDArray[np.float64]
 
 IDENTITY: Array = np.array([1.0, 0.0, 0.0, 0.0])
@@ -134,9 +136,13 @@ def arc(u: ArrayLike, v: ArrayLike) -> Array:
 
 def slerp(a: ArrayLike, b: ArrayLike, s: ArrayLike) -> Array:
     """Spherical interpolation the shorter way; `s` broadcasts against the leading shape, 0 gives `a`."""
-    a = np.asarray(a, dtype=float)
-    step = log(multiply(conjugate(a), b))
-    return multiply(a, exp(np.asarray(s, dtype=float)[..., None] * step))
+    a, b, s = np.asarray(a, dtype=float), np.asarray(b, dtype=float), np.asarray(s, dtype=float)
+    lead = np.broadcast_shapes(a.shape[:-1], b.shape[:-1], s.shape)
+    start, end = (np.ascontiguousarray(np.broadcast_to(x, (*lead, 4))).reshape(-1, 4) for x in (a, b))
+    share = np.ascontiguousarray(np.broadcast_to(s, lead)).reshape(-1)
+    out = np.zeros((*lead, 4))
+    kernels.slerp(start, end, share, out.reshape(-1, 4))
+    return out
 
 
 def continuous(q: ArrayLike) -> Array:

@@ -81,6 +81,9 @@ class _Builder:
         world = self._characters(world)
         for name in world.characters:
             world = _standing(world, name)
+        for name, part in self._file.objects.items():
+            if part.on is not None:
+                world = world.with_contact(Contact(name, part.on, world.span, "support", why="rides on it"))
         world = self._holds(world)
         return self._contacts(world).with_(notes=tuple(dict.fromkeys(world.notes)))
 
