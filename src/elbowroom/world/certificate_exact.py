@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels.sweep import STATIC
@@ -16,6 +17,9 @@ LOCAL = 1.0 / 240.0
 _ENDS = LOCAL / 4.0
 # Times posed together.
 _BLOCK = 512
+
+# Signed distance in metres and nearest points (2, 3), as `ExactWorld.distance` gives them.
+Reading = tuple[float | None, Array | None]
 
 
 @dataclass(frozen=True)
@@ -48,25 +52,19 @@ class Measured:
 
     def __init__(self, proof: Proof) -> None:
         self._proof, self._exact = proof, proof.exact
-        self._known: dict[tuple[int, float], tuple[float | None, Array | None]] = {}
+        self._known: dict[int, dict[float, Reading]] = {}
 
-    def __getitem__(self, key: tuple[int, float]) -> tuple[float | None, Array | None]:
-        return self._known[key]
+    def __getitem__(self, key: tuple[int, float]) -> Reading:
+        return self._known[key[0]][key[1]]
 
-    def of_pair(self, pair: int) -> dict[float, tuple[float | None, Array | None]]:
+    def of_pair(self, pair: int) -> dict[float, Reading]:
         """All that was measured of a pair, by time."""
-        return {t: v for (k, t), v in self._known.items() if k == pair}
+        return self._known.get(pair, {})
 
     def overlaps(self) -> list[tuple[int, float, float]]:
         """Pairs, times and distances of all overlaps of known depth that were measured."""
-        return [(k, t, d) for (k, t), (d, _) in self._known.items() if d is not None and d <= 0.0]
-
-    def _tells(self, pair: int, time: float, limit: float) -> bool:
-        """Whether what is known will do up to a limit; a distance without points is a limit itself."""
-        if (pair, time) not in self._known:
-            return False
-        value, points = self._known[pair, time]
-        return value is None or points is not None or not 0.0 < value < limit
+        every = ((k, t, d) for k, readings in self._known.items() for t, (d, _) in readings.items())
+        return [(k, t, d) for k, t, d in every if d is not None and d <= 0.0]
 
     def measure(self, wanted: Iterable[tuple[int, float, float]]) -> None:
         """Measure (pair, time, limit): distances beyond the limit need not be told."""
@@ -82,35 +80,50 @@ class Measured:
                 self._exact.place_snapshot(record[i])
                 for k, limit in at[t].items():
                     d = self._exact.distance(k, limit)
-                    self._known[k, t] = d.value, d.points
+                    self._known.setdefault(k, {})[t] = d.value, d.points
+
+    def _tells(self, pair: int, time: float, limit: float) -> bool:
+        """Whether what is known will do up to a limit; a distance without points is a limit itself."""
+        known = self._known.get(pair, {}).get(time)
+        if known is None:
+            return False
+        value, points = known
+        return value is None or points is not None or not 0.0 < value < limit
 
 
 def spans_of(proof: Proof, items: Items) -> list[Span]:
     """Units in pairs; of the static scene only meshes that the part can come to in the interval."""
+    parts = proof.units.parts[items.unit]
+    out = [_span(proof, items, int(i)) for i in np.flatnonzero(parts[:, 1] != STATIC)]
+    rows = np.flatnonzero(parts[:, 1] == STATIC)
+    for first in range(0, len(rows), _BLOCK):
+        out += _static_spans(proof, items, rows[first : first + _BLOCK])
+    return out
+
+
+def _span(proof: Proof, items: Items, i: int) -> Span:
+    pair = proof.units.pairs[items.unit[i]][0]
+    return Span(pair, float(items.begin[i]), float(items.end[i]), float(items.way[i]), float(items.depth[i]))
+
+
+def _static_spans(proof: Proof, items: Items, rows: NDArray[np.int64]) -> list[Span]:
     exact, units = proof.exact, proof.units
-    out = []
-    is_static = units.parts[items.unit, 1] == STATIC
-    for i in np.flatnonzero(~is_static):
-        k = units.pairs[items.unit[i]][0]
-        out.append(Span(k, float(items.begin[i]), float(items.end[i]), float(items.way[i]), float(items.depth[i])))
-    rows = np.flatnonzero(is_static)
-    if not len(rows):
-        return out
-    moments, at = np.unique(items.begin[rows], return_inverse=True)
-    static = [i for i, p in enumerate(exact.parts) if p.kind == "static"]
+    static = np.flatnonzero([p.kind == "static" for p in exact.parts])
     low, high = exact.placed.low[static], exact.placed.high[static]
-    number = {int(j): n for n, j in enumerate(static)}
-    T = proof.place(proof.stage.world.record(moments))
-    for i, m in zip(rows, at, strict=True):
-        a = int(units.parts[items.unit[i], 0])
-        ball = proof.movers.ball[a]
-        center = T[m, a, :3, :3] @ ball[:3] + T[m, a, :3, 3]
-        gap = np.linalg.norm(np.maximum(np.maximum(low - center, center - high), 0.0), axis=1) - ball[3]
-        near = gap <= items.way[i]
-        begin, end, way = float(items.begin[i]), float(items.end[i]), float(items.way[i])
-        for k in units.pairs[items.unit[i]]:
-            if near[number[int(exact.index[k, 1])]]:
-                out.append(Span(k, begin, end, way, proof.depth_allowed(k, 0.5 * (begin + end))))
+    moments, at = np.unique(items.begin[rows], return_inverse=True)
+    a = units.parts[items.unit[rows], 0]
+    T = proof.place(proof.stage.world.record(moments))[at, a]
+    ball = proof.movers.ball[a]
+    center = (np.einsum("nij,nj->ni", T[:, :3, :3], ball[:, :3]) + T[:, :3, 3])[:, None]
+    gap = np.linalg.norm(np.maximum(np.maximum(low - center, center - high), 0.0), axis=2) - ball[:, 3:]
+    number = {u: {int(exact.index[k, 1]): k for k in units.pairs[u]} for u in np.unique(items.unit[rows]).tolist()}
+    out = []
+    for n, s in zip(*np.nonzero(gap <= items.way[rows][:, None]), strict=True):
+        i = int(rows[n])
+        k = number[int(items.unit[i])].get(int(static[s]))
+        if k is not None:
+            begin, end = float(items.begin[i]), float(items.end[i])
+            out.append(Span(k, begin, end, float(items.way[i]), proof.depth_allowed(k, 0.5 * (begin + end))))
     return out
 
 

@@ -18,6 +18,7 @@ from elbowroom.kernels import fields, sweep
 from elbowroom.kernels.fields import Fields
 from elbowroom.world.certificate_stage import Stage
 from elbowroom.world.certificate_units import Units, movers_of, static_field
+from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.world import Record
 
@@ -93,6 +94,7 @@ class Proof:
         self._static = static if static is not None else _nothing()
         self._floor = exact.placed.height
         self._room = fields.room()
+        self._contacts: dict[int, list[Contact]] = {}
         self._joint = stage.joints_of(exact.parts)
         self._set_up_rows()
         self.allow = self._allowances()
@@ -207,8 +209,10 @@ class Proof:
 
     def depth_allowed(self, pair: int, time: float) -> float:
         """How deep a pair may overlap at a time, metres."""
-        contacts = [c for c in self.exact.world.contacts if c.covers(*self.exact.pairs[pair])]
-        return max((c.depth for c in contacts if c.during[0] <= time <= c.during[1]), default=0.0)
+        if pair not in self._contacts:
+            names = self.exact.pairs[pair]
+            self._contacts[pair] = [c for c in self.exact.world.contacts if c.covers(*names)]
+        return max((c.depth for c in self._contacts[pair] if c.during[0] <= time <= c.during[1]), default=0.0)
 
     def _allowances(self) -> Array:
         knots = self.stage.knots
