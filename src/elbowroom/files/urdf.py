@@ -96,7 +96,7 @@ def _check_joints(tree: ElementTree.Element, path: Path) -> None:
         above[child] = parent
     roots = [name for link in tree.findall("link") if (name := link.get("name", "")) not in above]
     if len(roots) != 1:
-        raise BadFile(path, f"has {len(roots)} links that hang on nothing", would_do="one is the base")
+        raise BadFile(path, f"has {len(roots)} links that hang on nothing", would_do="one must, the base")
     for name in above:
         steps, link = 0, name
         while link in above and steps <= len(above):
@@ -191,15 +191,23 @@ def _shape(found: Any, link: str, path: Path) -> Shape:
     if kind == "Cylinder":
         radius = geometry.radius / np.cos(np.pi / _SIDES)
         mesh = cylinder(radius, 2.0 * geometry.halfLength)
-    elif hasattr(geometry, "tri_indices"):
-        vertices = np.asarray(geometry.vertices()).reshape(-1, 3)  # scaled as the file says
-        if not np.all(np.abs(vertices) < _FARTHEST):
+    elif kind == "Convex" or hasattr(geometry, "tri_indices"):
+        mesh = _mesh(geometry)
+        if not np.all(np.abs(mesh.vertices) < _FARTHEST):
             raise BadFile(path, "has a mesh with vertices that are no places", f"link '{link}'")
-        triangles = [[t[0], t[1], t[2]] for t in map(geometry.tri_indices, range(geometry.num_tris))]
-        mesh = Mesh(vertices, np.array(triangles))
     else:
         raise BadFile(path, f"has the shape '{kind}'", f"link '{link}'", "box, sphere, cylinder and mesh would do")
     return Shape(link, joint, "mesh", np.zeros(3), T, mesh)
+
+
+def _mesh(geometry: Any) -> Mesh:
+    """Triangles of Coal's mesh or convex hull, scaled as the file says."""
+    if type(geometry).__name__ == "Convex":
+        points, corners, count = geometry.points(), geometry.polygons, geometry.num_polygons
+    else:
+        points, corners, count = geometry.vertices(), geometry.tri_indices, geometry.num_tris
+    triangles = [[t[0], t[1], t[2]] for t in map(corners, range(count))]
+    return Mesh(np.asarray(points).reshape(-1, 3), np.array(triangles))
 
 
 def _matrix(placement: Any) -> Array:
