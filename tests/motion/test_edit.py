@@ -22,7 +22,7 @@ def assert_same(a, b, tolerance=1e-9):
 
 
 @given(st.integers(1, 38))
-@settings(max_examples=20)
+@settings(max_examples=20, deadline=None)
 def test_cut_and_splice_give_back_the_clip(k):
     t = k / CLIP.fps
     a, b = cut(CLIP, 0.0, t), cut(CLIP, t, CLIP.span[1])
@@ -32,7 +32,7 @@ def test_cut_and_splice_give_back_the_clip(k):
 
 
 @given(st.integers(1, 30), st.integers(1, 9))
-@settings(max_examples=20)
+@settings(max_examples=20, deadline=None)
 def test_a_blend_of_overlapping_parts_gives_back_the_clip(k, overlap):
     t0, t1 = k / CLIP.fps, (k + overlap) / CLIP.fps
     spliced = splice(cut(CLIP, 0.0, t1), cut(CLIP, t0, CLIP.span[1]), blend=t1 - t0)
@@ -55,7 +55,7 @@ def test_cut_outside_of_the_clip_is_refused(times):
 
 
 @given(st.floats(-5, 5), st.floats(-5, 5), st.floats(-7, 7), st.sampled_from(["origin", "start"]))
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 def test_place_is_a_rigid_motion_on_the_floor_and_has_an_inverse(x, y, turn, about):
     there = place(CLIP, (x, y), turn, about=about)
     q = rot.about([0, 0, 1.0], turn)

@@ -254,3 +254,14 @@ def test_legs_without_length_are_refused():
     clip = Clip(flat, 30.0, np.zeros((2, 3)), np.tile(flat.skeleton.rest, (2, 1, 1)))
     with pytest.raises(BadValue, match="no length"):
         retarget(clip, preset("child"))
+
+
+def test_elbows_bend_about_their_own_axes(data):
+    """CMU's elbows are hinges whose axes are not those of the built-in person at rest: on her they are hinges, too."""
+    woman = preset("woman")
+    made = retarget(walk(data / "mocap/cmu_bvh/02_01.bvh"), woman)
+    for side in ("left", "right"):
+        j = woman.role(f"{side}_forearm")
+        flexion, off_axis, _ = np.degrees(woman.limits[j].coordinates(made.rotations[made.source.lead :, j])).T
+        assert flexion.max() > 30.0
+        assert np.abs(off_axis).max() < 1.0

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from elbowroom.character.anatomy_rest import angle_about
 from elbowroom.character.body import Character
 from elbowroom.character.rig_geometry import ancestors, between
 from elbowroom.geometry import rotations as rot
@@ -170,6 +171,14 @@ def _rest_corrections(source: Character, target: Character, facing: Array) -> di
                 out[part] = rot.multiply(rot.arc(there, _direction(source, part, tip)), facing)
             else:
                 out[part] = out.get(before, facing)
+    for side in SIDES:
+        for upper, hinge in ((f"{side}_upper_arm", f"{side}_forearm"), (f"{side}_thigh", f"{side}_shin")):
+            axes = _hinge_axis(source, hinge), _hinge_axis(target, hinge)
+            if upper in source.roles and upper in target.roles and axes[0] is not None and axes[1] is not None:
+                # Elbows and knees bend about their own axes, however the rigs' bones are turned at rest.
+                along = _direction(source, upper, hinge)
+                now = rot.rotate(out[upper], axes[1])
+                out[upper] = rot.multiply(rot.about(along, angle_about(along, now, axes[0])), out[upper])
     if has_feet(source) and has_feet(target):
         for mine, other in zip(soles(target), soles(source), strict=True):
             turn = rot.about(_UP, _heading(other.ahead) - _heading(mine.ahead))
@@ -178,6 +187,16 @@ def _rest_corrections(source: Character, target: Character, facing: Array) -> di
             turn = rot.multiply(rot.conjugate(_off_level(source, other)), turn)
             out[f"{mine.side}_foot"] = out[f"{mine.side}_toes"] = turn
     return out
+
+
+def _hinge_axis(character: Character, part: str) -> Array | None:
+    """Axis (3,) in the world about which an elbow or knee flexes at rest; None where that is not known."""
+    j = character.roles.get(part)
+    limit = character.limits[j] if j is not None and j < len(character.limits) else None
+    if j is None or limit is None or limit.kind != "hinge":
+        return None
+    carrier = rot.from_matrix(character.skeleton.T_rest[character.skeleton.parents[j], :3, :3])
+    return rot.rotate(carrier, rot.rotate(limit.pre, np.array([1.0, 0.0, 0.0])))
 
 
 def _off_level(character: Character, sole: Sole) -> Array:
