@@ -30,6 +30,31 @@ def _product(a: Array, b: Array, out: Array) -> None:
 
 
 @nb.njit(cache=True, nogil=True)
+def swing_and_twist(w: float, x: float, y: float, z: float) -> tuple[float, float, float]:
+    """Swing (sx, sy) and twist of a rotation written as swing * twist, radians."""
+    if w < 0.0:
+        w, x, y, z = -w, -x, -y, -z
+    half = math.atan2(z, w)
+    c, s = math.cos(half), math.sin(half)
+    sx, sy = x * c - y * s, x * s + y * c
+    size = math.hypot(sx, sy)
+    scale = 2.0 * math.atan2(size, math.hypot(w, z)) / size if size > 1e-12 else 2.0
+    return scale * sx, scale * sy, 2.0 * half
+
+
+@nb.njit(cache=True, nogil=True)
+def flexion_and_twist(w: float, x: float, y: float, z: float) -> tuple[float, float, float]:
+    """Flexion, off-axis and twist of a rotation written as Rx Ry Rz, radians."""
+    r00, r01, r02 = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)
+    level = math.hypot(r00, r01)
+    aside = math.atan2(r02, level)
+    if level > 1e-9:
+        return math.atan2(2 * (w * x - y * z), 1 - 2 * (x * x + y * y)), aside, math.atan2(-r01, r00)
+    # flexion and twist are about one axis: all of it is flexion
+    return math.atan2(2 * (y * z + w * x), 1 - 2 * (x * x + z * z)), aside, 0.0
+
+
+@nb.njit(cache=True, nogil=True)
 def to_terms(hinge: bool, pre: Array, post: Array, q: Array, out: Array) -> None:
     """Terms (N, 3) of local rotations q (N, 4)."""
     before = np.array([pre[0], -pre[1], -pre[2], -pre[3]])
@@ -39,25 +64,10 @@ def to_terms(hinge: bool, pre: Array, post: Array, q: Array, out: Array) -> None
         _product(before, q[n], a)
         _product(a, after, a)
         w, x, y, z = a[0], a[1], a[2], a[3]
-        if hinge:  # a = Rx Ry Rz
-            r00, r01, r02 = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)
-            level = math.hypot(r00, r01)
-            out[n, 1] = math.atan2(r02, level)
-            if level > 1e-9:
-                out[n, 0] = math.atan2(2 * (w * x - y * z), 1 - 2 * (x * x + y * y))
-                out[n, 2] = math.atan2(-r01, r00)
-            else:  # flexion and twist are about one axis: all of it is flexion
-                out[n, 0] = math.atan2(2 * (y * z + w * x), 1 - 2 * (x * x + z * z))
-                out[n, 2] = 0.0
-        else:  # a = swing twist
-            if w < 0.0:
-                w, x, y, z = -w, -x, -y, -z
-            half = math.atan2(z, w)
-            c, s = math.cos(half), math.sin(half)
-            sx, sy = x * c - y * s, x * s + y * c
-            size = math.hypot(sx, sy)
-            scale = 2.0 * math.atan2(size, math.hypot(w, z)) / size if size > 1e-12 else 2.0
-            out[n, 0], out[n, 1], out[n, 2] = scale * sx, scale * sy, 2.0 * half
+        if hinge:
+            out[n, 0], out[n, 1], out[n, 2] = flexion_and_twist(w, x, y, z)
+        else:
+            out[n, 0], out[n, 1], out[n, 2] = swing_and_twist(w, x, y, z)
 
 
 @nb.njit(cache=True, nogil=True)

@@ -1,0 +1,308 @@
+"""Arms and legs to a target in closed form (Tolani and Badler 1996), in the terms of `kernels.limits`.
+
+The limb is a ball joint, a hinge that may also turn about the bone behind it, and a joint at the end. Its hinge frame
+is the anatomical one of the middle joint before it moves: x is the hinge's axis, z points along the bone. The end is at
+
+    place = upper + Rx(flexion) Ry(off-axis) Rz(twist) lower
+
+in it, seen from the ball joint. Its length depends on flexion as a constant plus a cosine, whatever offsets the bones
+have, so the target's distance gives the flexion. The hinge frame is then turned so that `place` points to the target
+and so that the middle joint lies at the orbit angle about that line. What is left of the end's turn is
+Rz(twist) * between * swing, which has one solution in twist and swing.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numba as nb
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.kernels.limits import clamp_terms, flexion_and_twist, swing_and_twist
+from elbowroom.kernels.turns import (
+    Turn,
+    Vector,
+    about_z,
+    across,
+    cross,
+    dot,
+    from_frame_to_frame,
+    of_matrix,
+    product,
+    quaternion,
+    reversed_turn,
+    scaled,
+    turned,
+    write,
+)
+
+Array = NDArray[np.float64]
+
+# Below this, metres or sine of an angle, a direction is taken from elsewhere.
+_TINY = 1e-9
+
+# Limbs whose end lies off the line about which the lower bone turns: twist and flexion are found in turns.
+_ROUNDS, _SETTLED = 60, 1e-13
+
+
+class Geometry(NamedTuple):
+    """A limb as the kernels take it; every array is (3,) in metres or as told, frames as above.
+
+    offset: ball joint in its parent's frame; upper, lower: see above; T hinge: turn (4,) from the ball joint's frame to
+    the hinge frame; pre, post (3, 4) of the three joints; between (4,): the end's anatomical frame at zero in the
+    middle's; zero: direction of the middle joint at orbit 0, in the parent's frame or, with `zero_in_world`, in the
+    world's; spare: the same in the parent's frame where the limb points along `zero`; sense: +1 or -1, which way the
+    orbit grows about the line to the target; end_turns: the end joint takes up the roll, not the middle one; coupled:
+    turning the lower bone moves the end; low, high (3, 3) and polygons (K, 2) of ball and end: ranges.
+    """
+
+    offset: Array
+    upper: Array
+    lower: Array
+    hinge: Array
+    pre: Array
+    post: Array
+    between: Array
+    zero: Array
+    zero_in_world: bool
+    spare: Array
+    sense: float
+    end_turns: bool
+    coupled: bool
+    low: Array
+    high: Array
+    polygon: Array
+    end_polygon: Array
+
+
+@nb.njit(cache=True, nogil=True)
+def _orbit_axes(limb: Geometry, parent: Turn, n: Vector) -> tuple[Vector, Vector]:
+    """Directions of the middle joint at orbits 0 and 90 degrees about the line n, all in the parent's frame."""
+    zero = limb.zero[0], limb.zero[1], limb.zero[2]
+    if limb.zero_in_world:
+        zero = turned(reversed_turn(parent), zero)
+    size, u = across(zero, n)
+    if size < _TINY:
+        sign = 1.0 if dot(zero, n) >= 0.0 else -1.0
+        size, u = across((sign * limb.spare[0], sign * limb.spare[1], sign * limb.spare[2]), n)
+        if size < _TINY:
+            size, u = across((1.0, 0.0, 0.0) if abs(n[0]) < 0.9 else (0.0, 1.0, 0.0), n)
+    return u, scaled(cross(n, u), limb.sense)
+
+
+@nb.njit(cache=True, nogil=True)
+def _bent(limb: Geometry, off_axis: float, twist: float) -> Vector:
+    """Lower bone in the hinge frame before flexion: Ry(off-axis) Rz(twist) lower."""
+    b = limb.lower
+    c, s = math.cos(twist), math.sin(twist)
+    x, y, z = c * b[0] - s * b[1], s * b[0] + c * b[1], b[2]
+    c, s = math.cos(off_axis), math.sin(off_axis)
+    return c * x + s * z, y, c * z - s * x
+
+
+@nb.njit(cache=True, nogil=True)
+def _straight(limb: Geometry, b: Vector) -> float:
+    """Flexion at which the end is farthest away."""
+    a = limb.upper
+    return math.atan2(a[2] * b[1] - a[1] * b[2], a[1] * b[1] + a[2] * b[2])
+
+
+@nb.njit(cache=True, nogil=True)
+def _flexion(limb: Geometry, b: Vector, distance: float, backwards: bool) -> tuple[float, float]:
+    """Flexion at which the end is that far off, and by how much the distance is too far (+) or too near (-)."""
+    a = limb.upper[0], limb.upper[1], limb.upper[2]
+    size, straight = 2.0 * math.hypot(a[1], a[2]) * math.hypot(b[1], b[2]), _straight(limb, b)
+    constant = dot(a, a) + dot(b, b) + 2.0 * a[0] * b[0]
+    cosine = (distance * distance - constant) / size
+    gap = 0.0
+    if cosine > 1.0:
+        gap = distance - math.sqrt(constant + size)
+    elif cosine < -1.0:
+        gap = distance - math.sqrt(max(constant - size, 0.0))
+    bend = math.acos(min(max(cosine, -1.0), 1.0))
+    flexion = straight - bend if backwards else straight + bend
+    if flexion > math.pi:
+        flexion -= 2.0 * math.pi
+    elif flexion < -math.pi:
+        flexion += 2.0 * math.pi
+    return flexion, gap
+
+
+@nb.njit(cache=True, nogil=True)
+def _limb_axes(limb: Geometry, b: Vector, flexion: float) -> tuple[Vector, Vector]:
+    """Unit directions in the hinge frame: from the ball joint to the end, and of the middle joint beside that line."""
+    c, s = math.cos(flexion), math.sin(flexion)
+    b = b[0], c * b[1] - s * b[2], s * b[1] + c * b[2]
+    v = limb.upper[0] + b[0], limb.upper[1] + b[1], limb.upper[2] + b[2]
+    size = math.sqrt(dot(v, v))
+    if size < _TINY:  # folded onto itself: where it comes from
+        v = 0.0, b[2], -b[1]
+        size = math.sqrt(dot(v, v))
+    v = scaled(v, 1.0 / size)
+    side = 0.0, v[2], -v[1]  # across line and hinge
+    return v, scaled(side, 1.0 / math.sqrt(dot(side, side)))
+
+
+@nb.njit(cache=True, nogil=True)
+def _roll(between: Turn, g: Turn) -> float:
+    """Twist t such that Rz(t) * between * swing = g with a swing across z; in (-pi, pi]."""
+    back = reversed_turn(between)
+    whole = product(back, g)
+    half = product(product(back, (0.0, 0.0, 0.0, 1.0)), g)
+    t = 2.0 * math.atan2(whole[3], half[3])
+    if t > math.pi:
+        t -= 2.0 * math.pi
+    elif t <= -math.pi:
+        t += 2.0 * math.pi
+    return t
+
+
+@nb.njit(cache=True, nogil=True)
+def solve(
+    limb: Geometry,
+    parent: Array,
+    end: Array,
+    orbit: float,
+    off_axis: float,
+    held: float,
+    backwards: bool,
+    rotations: Array,
+    excess: Array,
+    room: Array,
+) -> float:
+    """Local rotations (3, 4) that bring the end to T_world_end (4, 4) at an orbit angle.
+
+    parent: T_world_parent (4, 4) of the ball joint; off_axis: angle of the hinge that is kept; held: twist of that of
+    the two outer joints that does not take up the roll; backwards: bent past straight. excess (3,) is how far the
+    joints are out of range, radians; room (6, 3) is scratch. Returns what is missing, metres: + too far, - too near.
+    """
+    base, away = _seen(limb, parent, end[0, 3], end[1, 3], end[2, 3])
+    distance = math.sqrt(dot(away, away))
+    n = scaled(away, 1.0 / distance) if distance > 0.0 else (0.0, 0.0, 1.0)
+    u, w = _orbit_axes(limb, base, n)
+    c, s = math.cos(orbit), math.sin(orbit)
+    y = c * u[0] + s * w[0], c * u[1] + s * w[1], c * u[2] + s * w[2]
+    wanted_axes = cross(y, n), y, n
+    between = quaternion(limb.between)
+    # the end's turn in the parent's frame, without what comes after the twist and the swing
+    goal = product(product(reversed_turn(base), of_matrix(end)), reversed_turn(quaternion(limb.post[2])))
+    if not limb.end_turns:
+        goal = product(goal, about_z(-held))
+    twist = held if limb.end_turns else 0.0
+    for k in range(_ROUNDS):
+        b = _bent(limb, off_axis, twist)
+        flexion, gap = _flexion(limb, b, distance, backwards)
+        v, side = _limb_axes(limb, b, flexion)
+        hinge = from_frame_to_frame((cross(side, v), side, v), wanted_axes)
+        flexed = _flexed(flexion, off_axis)
+        rest = product(reversed_turn(product(hinge, flexed)), goal)
+        # The last round keeps its twist, so that the end is where it should be even if the swing then shows a twist.
+        if limb.end_turns or (limb.coupled and k == _ROUNDS - 1):
+            break
+        before, twist = twist, _roll(between, rest)
+        if not limb.coupled or abs(twist - before) < _SETTLED:
+            break
+    last = product(reversed_turn(between), product(about_z(-twist), rest))
+    if not limb.end_turns:
+        last = product(last, about_z(held))
+    first = product(hinge, reversed_turn(quaternion(limb.hinge)))
+    write(first, rotations[0])
+    write(_joined(limb, 1, product(flexed, about_z(twist))), rotations[1])
+    write(_joined(limb, 2, last), rotations[2])
+    first = _parted(limb, 0, first)
+    room[0, 0], room[0, 1], room[0, 2] = swing_and_twist(first[0], first[1], first[2], first[3])
+    room[1, 0], room[1, 1], room[1, 2] = flexion, off_axis, twist
+    room[2, 0], room[2, 1], room[2, 2] = swing_and_twist(last[0], last[1], last[2], last[3])
+    _past(limb, room, excess)
+    return gap
+
+
+@nb.njit(cache=True, nogil=True)
+def _seen(limb: Geometry, parent: Array, x: float, y: float, z: float) -> tuple[Turn, Vector]:
+    """Turn of the parent in the world, and a world point from the ball joint in the parent's frame."""
+    base = of_matrix(parent)
+    away = turned(reversed_turn(base), (x - parent[0, 3], y - parent[1, 3], z - parent[2, 3]))
+    return base, (away[0] - limb.offset[0], away[1] - limb.offset[1], away[2] - limb.offset[2])
+
+
+@nb.njit(cache=True, nogil=True)
+def _flexed(flexion: float, off_axis: float) -> Turn:
+    """Rx(flexion) Ry(off-axis)."""
+    cx, sx = math.cos(0.5 * flexion), math.sin(0.5 * flexion)
+    cy, sy = math.cos(0.5 * off_axis), math.sin(0.5 * off_axis)
+    return cx * cy, sx * cy, cx * sy, sx * sy
+
+
+@nb.njit(cache=True, nogil=True)
+def _joined(limb: Geometry, joint: int, q: Turn) -> Turn:
+    """Local rotation of a joint from the one in its anatomical frame."""
+    return product(product(quaternion(limb.pre[joint]), q), quaternion(limb.post[joint]))
+
+
+@nb.njit(cache=True, nogil=True)
+def _parted(limb: Geometry, joint: int, q: Turn) -> Turn:
+    """Rotation in a joint's anatomical frame from the local one."""
+    before, after = quaternion(limb.pre[joint]), quaternion(limb.post[joint])
+    return product(product(reversed_turn(before), q), reversed_turn(after))
+
+
+@nb.njit(cache=True, nogil=True)
+def _past(limb: Geometry, room: Array, excess: Array) -> None:
+    """How far the terms in the first three rows of `room` are out of range, (3,) radians."""
+    room[3:] = room[:3]
+    clamp_terms(False, limb.low[0], limb.high[0], limb.polygon, room[3:4])
+    clamp_terms(True, limb.low[1], limb.high[1], limb.polygon, room[4:5])
+    clamp_terms(False, limb.low[2], limb.high[2], limb.end_polygon, room[5:6])
+    for i in range(3):
+        x, y, z = room[i, 0] - room[i + 3, 0], room[i, 1] - room[i + 3, 1], room[i, 2] - room[i + 3, 2]
+        excess[i] = math.sqrt(x * x + y * y + z * z)
+
+
+@nb.njit(cache=True, nogil=True)
+def solve_batch(
+    limb: Geometry,
+    parents: Array,
+    ends: Array,
+    orbits: Array,
+    off_axis: Array,
+    held: Array,
+    backwards: NDArray[np.bool_],
+    rotations: Array,
+    gaps: Array,
+    excess: Array,
+) -> None:
+    """`solve` for N targets: rotations (N, 3, 4), gaps (N,), excess (N, 3).
+
+    parents, ends (N, 4, 4), orbits, off_axis, held, backwards (N,); each may have one row that counts for all.
+    """
+    room = np.zeros((6, 3))
+    for i in range(len(gaps)):
+        gaps[i] = solve(
+            limb, parents[i % len(parents)], ends[i % len(ends)], orbits[i % len(orbits)],
+            off_axis[i % len(off_axis)], held[i % len(held)], backwards[i % len(backwards)],
+            rotations[i], excess[i], room,
+        )  # fmt: skip
+
+
+@nb.njit(cache=True, nogil=True)
+def describe(limb: Geometry, parents: Array, rotations: Array, out: Array) -> None:
+    """Orbit, off-axis, held twist and whether bent backwards (1.0) of postures: out (N, 4).
+
+    parents (N, 4, 4) or (1, 4, 4): T_world_parent; rotations (N, 3, 4): local, of the three joints.
+    """
+    for i in range(rotations.shape[0]):
+        middle = _parted(limb, 1, quaternion(rotations[i, 1]))
+        flexion, off_axis, twist = flexion_and_twist(middle[0], middle[1], middle[2], middle[3])
+        last = _parted(limb, 2, quaternion(rotations[i, 2]))
+        b = _bent(limb, off_axis, twist)
+        v, side = _limb_axes(limb, b, flexion)
+        hinge = product(quaternion(rotations[i, 0]), quaternion(limb.hinge))
+        base = of_matrix(parents[i % parents.shape[0]])
+        u, w = _orbit_axes(limb, base, turned(hinge, v))
+        y = turned(hinge, side)
+        out[i, 0] = math.atan2(dot(y, w), dot(y, u))
+        out[i, 1] = off_axis
+        out[i, 2] = twist if limb.end_turns else swing_and_twist(last[0], last[1], last[2], last[3])[2]
+        out[i, 3] = 1.0 if math.sin(flexion - _straight(limb, b)) < 0.0 else 0.0

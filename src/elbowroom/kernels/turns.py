@@ -1,0 +1,143 @@
+"""Turns (w, x, y, z) and directions in compiled code as plain tuples, which stay in registers."""
+
+from __future__ import annotations
+
+import math
+
+import numba as nb
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Turn = tuple[float, float, float, float]
+Vector = tuple[float, float, float]
+
+# Rows of a rotation matrix may miss unit length and right angles by this much: single precision, a few products.
+SKEW = 1e-4
+
+
+@nb.njit(cache=True, nogil=True)
+def quaternion(row: Array) -> Turn:
+    """A row (4,) as a tuple."""
+    return row[0], row[1], row[2], row[3]
+
+
+@nb.njit(cache=True, nogil=True)
+def product(a: Turn, b: Turn) -> Turn:
+    """Hamilton product."""
+    return (
+        a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
+        a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+        a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
+        a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
+    )
+
+
+@nb.njit(cache=True, nogil=True)
+def reversed_turn(a: Turn) -> Turn:
+    """The inverse of a unit quaternion."""
+    return a[0], -a[1], -a[2], -a[3]
+
+
+@nb.njit(cache=True, nogil=True)
+def cross(a: Vector, b: Vector) -> Vector:
+    """Cross product."""
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@nb.njit(cache=True, nogil=True)
+def dot(a: Vector, b: Vector) -> float:
+    """Inner product."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@nb.njit(cache=True, nogil=True)
+def scaled(a: Vector, s: float) -> Vector:
+    """s times a."""
+    return a[0] * s, a[1] * s, a[2] * s
+
+
+@nb.njit(cache=True, nogil=True)
+def turned(q: Turn, v: Vector) -> Vector:
+    """v turned by q."""
+    axis = q[1], q[2], q[3]
+    t = scaled(cross(axis, v), 2.0)
+    u = cross(axis, t)
+    return v[0] + q[0] * t[0] + u[0], v[1] + q[0] * t[1] + u[1], v[2] + q[0] * t[2] + u[2]
+
+
+@nb.njit(cache=True, nogil=True)
+def of_columns(x: Vector, y: Vector, z: Vector) -> Turn:
+    """Unit quaternion of the matrix with these columns; slightly skewed ones give a rotation near by."""
+    trace = x[0] + y[1] + z[2]
+    if trace > 0.0:
+        q = 1.0 + trace, y[2] - z[1], z[0] - x[2], x[1] - y[0]
+    elif x[0] >= y[1] and x[0] >= z[2]:
+        q = y[2] - z[1], 1.0 + x[0] - y[1] - z[2], y[0] + x[1], z[0] + x[2]
+    elif y[1] >= z[2]:
+        q = z[0] - x[2], y[0] + x[1], 1.0 - x[0] + y[1] - z[2], z[1] + y[2]
+    else:
+        q = x[1] - y[0], z[0] + x[2], z[1] + y[2], 1.0 - x[0] - y[1] + z[2]
+    s = 1.0 / math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+    return q[0] * s, q[1] * s, q[2] * s, q[3] * s
+
+
+@nb.njit(cache=True, nogil=True)
+def of_matrix(T: Array) -> Turn:
+    """Turn of a transform (4, 4)."""
+    return of_columns((T[0, 0], T[1, 0], T[2, 0]), (T[0, 1], T[1, 1], T[2, 1]), (T[0, 2], T[1, 2], T[2, 2]))
+
+
+@nb.njit(cache=True, nogil=True)
+def from_frame_to_frame(a: tuple[Vector, Vector, Vector], b: tuple[Vector, Vector, Vector]) -> Turn:
+    """The turn that takes three unit directions square to each other to three others."""
+    return of_columns(_sum_of(a, b, 0), _sum_of(a, b, 1), _sum_of(a, b, 2))
+
+
+@nb.njit(cache=True, nogil=True)
+def _sum_of(a: tuple[Vector, Vector, Vector], b: tuple[Vector, Vector, Vector], k: int) -> Vector:
+    """Column k of [b0 b1 b2] [a0 a1 a2]^T."""
+    return (
+        b[0][0] * a[0][k] + b[1][0] * a[1][k] + b[2][0] * a[2][k],
+        b[0][1] * a[0][k] + b[1][1] * a[1][k] + b[2][1] * a[2][k],
+        b[0][2] * a[0][k] + b[1][2] * a[1][k] + b[2][2] * a[2][k],
+    )
+
+
+@nb.njit(cache=True, nogil=True)
+def across(v: Vector, n: Vector) -> tuple[float, Vector]:
+    """Length of the part of v across the unit direction n, and that part's direction."""
+    along = dot(v, n)
+    p = v[0] - along * n[0], v[1] - along * n[1], v[2] - along * n[2]
+    size = math.sqrt(dot(p, p))
+    return size, scaled(p, 1.0 / size if size > 0.0 else 0.0)
+
+
+@nb.njit(cache=True, nogil=True)
+def about_z(angle: float) -> Turn:
+    """Turn by an angle about z."""
+    return math.cos(0.5 * angle), 0.0, 0.0, math.sin(0.5 * angle)
+
+
+@nb.njit(cache=True, nogil=True)
+def write(q: Turn, out: Array) -> None:
+    """Put a quaternion into a row (4,)."""
+    out[0], out[1], out[2], out[3] = q[0], q[1], q[2], q[3]
+
+
+@nb.njit(cache=True, nogil=True)
+def unfit(T: Array) -> int:
+    """Index of the first of the matrices (N, 4, 4) that is no rigid transform, -1 where all are."""
+    for n in range(T.shape[0]):
+        for i in range(3):
+            if not math.isfinite(T[n, i, 3]):
+                return n
+            for j in range(i, 3):
+                square = T[n, i, 0] * T[n, j, 0] + T[n, i, 1] * T[n, j, 1] + T[n, i, 2] * T[n, j, 2]
+                if not abs(square - (1.0 if i == j else 0.0)) < SKEW:  # also where it is no number
+                    return n
+        q = T[n]
+        x, y, z = (q[0, 0], q[0, 1], q[0, 2]), (q[1, 0], q[1, 1], q[1, 2]), (q[2, 0], q[2, 1], q[2, 2])
+        if dot(cross(x, y), z) < 0.0:
+            return n
+    return -1

@@ -1,0 +1,265 @@
+"""Arms and legs to a target in closed form, for any character (Tolani and Badler 1996, Kallmann 2005).
+
+A target is the place and turn of the end joint (hand, foot). Seven angles are to be found for six: the free one is the
+orbit angle of the middle joint (elbow, knee) about the line from the first joint to the end.
+
+- Arms: 0 is the elbow at its lowest, and it grows outwards, away from the body: to the side for what lies in front, to
+  the back for what lies at the side. Where the line is vertical no place is lowest; 0 is then behind the line for a
+  hanging arm, in front of it for a raised one.
+- Legs: 0 is the knee at its foremost, as seen from the pelvis, and it grows outwards, to the leg's own side. Where the
+  leg points straight ahead, 0 is up.
+
+"Where the elbow is" means across the line and the hinge's axis, on the side to which the elbow goes when it bends; so
+a straight arm has an orbit angle too, and rigs whose bones lie beside their hinge are no exception.
+
+The middle joint bends as a hinge, from the bones as they are in the rig, and turns about its bone so that the end joint
+only swings, where its range says so. Rigs that turn the hand at the wrist (its range is the wider one) keep the turn
+there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from elbowroom.character.body import Character
+from elbowroom.character.limits import EPS, JointLimit
+from elbowroom.character.skeleton import Pose
+from elbowroom.errors import BadValue
+from elbowroom.geometry.mesh import frozen
+from elbowroom.geometry.rotations import IDENTITY, Array, conjugate, multiply, rotate
+from elbowroom.kernels import limb_ik as kernels
+from elbowroom.kernels.turns import unfit
+
+# The angle that the orbit search starts from (Kallmann 2005).
+EASY_ORBIT = float(np.radians(20.0))
+
+# Bones this far off the line about which they turn, metres, count as lying on it.
+_ON_LINE = 1e-9
+
+# What is missing within this, metres, is rounding.
+_REACHED = 1e-9
+
+
+class Keep(NamedTuple):
+    """What a limb may keep from a posture beside its seven angles, radians, each a number or an array.
+
+    off_axis: the middle joint out of its hinge's plane, as recorded rigs show it; twist: of the end joint, or of the
+    middle one where the end joint takes up the roll; backwards: the middle joint is bent past straight.
+    """
+
+    off_axis: ArrayLike = 0.0
+    twist: ArrayLike = 0.0
+    backwards: ArrayLike = False
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Postures of a limb. Leading shape (...) is that of the targets, () for one."""
+
+    rotations: Array  # (..., 3, 4) local, of the limb's three joints
+    gap: Array  # (...) metres: + too far, - too near, 0 reached; the end's turn is right in any case
+    excess: Array  # (..., 3) radians out of range
+
+    @property
+    def missing(self) -> Array:
+        """How far the end stays from its target, metres, (...)."""
+        return np.abs(self.gap)
+
+    @property
+    def reached(self) -> NDArray[np.bool_]:
+        """Whether the end is at its target, (...)."""
+        return self.missing <= _REACHED
+
+    @property
+    def within_limits(self) -> NDArray[np.bool_]:
+        """Whether all joints are within their ranges, (...)."""
+        return np.all(self.excess <= EPS, axis=-1)
+
+
+class LimbIK:
+    """Inverse kinematics of one arm or leg of a character.
+
+    `pose` gives the rotations that joints between the three keep (a forearm-twist joint of some rigs); the rest pose
+    where not given.
+    """
+
+    def __init__(self, character: Character, limb: str, pose: Pose | None = None) -> None:
+        chain = character.chain(limb)
+        if chain.kind not in ("arm", "leg") or len(chain.joints) != 3:
+            raise BadValue(f"'{limb}' of {character.name} is no arm or leg of three joints; an arm or a leg would do.")
+        self.character, self.limb = character, limb
+        self.joints: tuple[int, int, int] = (chain.joints[0], chain.joints[1], chain.joints[2])
+        self.parent = int(character.parents[self.joints[0]])
+        if self.parent < 0:
+            raise BadValue(f"'{limb}' of {character.name} starts at the root; it needs a joint to hang on.")
+        self.geometry = _geometry(character, limb, _limits(character, self.joints), pose)
+
+    @property
+    def reach(self) -> tuple[float, float]:
+        """Nearest and farthest distance from first joint to end, metres, with the middle joint within its range."""
+        g = self.geometry
+        flexion = np.linspace(g.low[1, 0], g.high[1, 0], 721)
+        along = rotate(np.stack([np.cos(flexion / 2), np.sin(flexion / 2), 0 * flexion, 0 * flexion], -1), g.lower)
+        far = np.linalg.norm(g.upper + along, axis=-1)
+        return float(far.min()), float(far.max())
+
+    def solve(
+        self, T_world_parent: ArrayLike, T_world_end: ArrayLike, orbit: ArrayLike = EASY_ORBIT, keep: Keep = Keep()
+    ) -> Solution:
+        """Posture in which the end joint is at T_world_end (..., 4, 4), at an orbit angle (...), radians.
+
+        T_world_parent (..., 4, 4) is the joint that the limb hangs on, see `parent`. Leading shapes broadcast, those of
+        `keep` too: targets (N, 1, 4, 4) and angles (M,) give all N x M postures. What is out of reach is approached
+        along the line to it.
+        """
+        parents, ends = checked("T_world_parent", T_world_parent), checked("T_world_end", T_world_end)
+        angles = numbers("orbit", orbit)
+        off_axis, held = numbers("keep.off_axis", keep.off_axis), numbers("keep.twist", keep.twist)
+        backwards = np.asarray(keep.backwards, dtype=bool)
+        scalars = (angles, off_axis, held, backwards)
+        lead = np.broadcast_shapes(parents.shape[:-2], ends.shape[:-2], *(a.shape for a in scalars))
+        out = empty(lead)
+        kernels.solve_batch(
+            self.geometry,
+            *(rows(a, lead, (4, 4)) for a in (parents, ends)),
+            *(rows(a, lead, ()) for a in scalars),
+            out.rotations.reshape(-1, 3, 4),
+            out.gap.reshape(-1),
+            out.excess.reshape(-1, 3),
+        )
+        return out
+
+    def describe(self, T_world_parent: ArrayLike, rotations: ArrayLike) -> tuple[Array, Keep]:
+        """Orbit angles (...) of postures (..., 3, 4) of the three joints, and what else `solve` needs to find them."""
+        parents, q = checked("T_world_parent", T_world_parent), numbers("rotations", rotations)
+        if q.shape[-2:] != (3, 4):
+            raise BadValue(f"rotations of a limb are (..., 3, 4), one for each joint, not {q.shape}.")
+        lead = np.broadcast_shapes(parents.shape[:-2], q.shape[:-2])
+        out = np.zeros((*lead, 4))
+        kernels.describe(self.geometry, rows(parents, lead, (4, 4)), rows(q, lead, (3, 4), True), out.reshape(-1, 4))
+        return out[..., 0], Keep(out[..., 1], out[..., 2], out[..., 3] > 0.5)
+
+    def orbit_of(self, pose: Pose) -> float:
+        """Orbit angle of a posture of the whole body, radians in (-pi, pi]."""
+        return float(self.describe(self.T_world_parent(pose), pose.rotations[list(self.joints)])[0])
+
+    def keep_of(self, pose: Pose) -> Keep:
+        """What `solve` needs beside the orbit angle to find the very same posture."""
+        return self.describe(self.T_world_parent(pose), pose.rotations[list(self.joints)])[1]
+
+    def T_world_parent(self, pose: Pose) -> Array:
+        """Where the joint is that the limb hangs on, (4, 4)."""
+        return self.character.skeleton.at(pose)[self.parent]
+
+    def posed(self, pose: Pose, solution: Solution) -> Pose:
+        """A posture of the whole body with the limb as solved."""
+        rotations = np.array(pose.rotations)
+        rotations[list(self.joints)] = solution.rotations
+        return Pose.of(pose.root, rotations)
+
+
+def empty(lead: tuple[int, ...]) -> Solution:
+    """Memory for solutions of a leading shape."""
+    return Solution(np.zeros((*lead, 3, 4)), np.zeros(lead), np.zeros((*lead, 3)))
+
+
+def rows(a: NDArray, lead: tuple[int, ...], tail: tuple[int, ...], whole: bool = False) -> NDArray:
+    """An array as the kernels take it: one row for all, or (with `whole` always) one row for each of a leading shape."""
+    if whole or a.size != int(np.prod(tail)):
+        a = np.broadcast_to(a, (*lead, *tail))
+    # One kind of memory: the kernels are compiled once for each.
+    return np.require(a.reshape(-1, *tail), a.dtype, ["C", "W"])
+
+
+def numbers(name: str, values: ArrayLike) -> Array:
+    """An array of finite numbers, or `BadValue`."""
+    out = np.asarray(values, dtype=float)
+    if not np.all(np.isfinite(out)):
+        raise BadValue(f"{name} holds a number that is not finite; finite numbers would do.")
+    return out
+
+
+def checked(name: str, T: ArrayLike) -> Array:
+    """Rigid transforms (..., 4, 4), or `BadValue`."""
+    out = np.asarray(T, dtype=float)
+    if out.shape[-2:] != (4, 4):
+        raise BadValue(f"{name} is to be a transform of shape (..., 4, 4), not {out.shape}.")
+    bad = unfit(np.require(out.reshape(-1, 4, 4), float, ["C", "W"]))
+    if bad >= 0:
+        which = f" number {bad}" if out.ndim > 2 else ""
+        raise BadValue(f"{name}{which} is no rigid transform: finite numbers and a rotation without scale would do.")
+    return out
+
+
+def _limits(character: Character, joints: Sequence[int]) -> tuple[JointLimit, JointLimit, JointLimit]:
+    """Ranges of the three joints: ball, hinge, ball or swing."""
+    found = []
+    for joint, hinge in zip(joints, (False, True, False), strict=True):
+        limit = character.limits[joint] if character.limits else None
+        if limit is None or (limit.kind == "hinge") != hinge:
+            kind = "hinge" if hinge else "ball or swing"
+            raise BadValue(f"'{character.joint_names[joint]}' of {character.name} needs a range of kind {kind}.")
+        found.append(limit)
+    return found[0], found[1], found[2]
+
+
+def _geometry(
+    character: Character, limb: str, limits: tuple[JointLimit, JointLimit, JointLimit], pose: Pose | None
+) -> kernels.Geometry:
+    skeleton = character.skeleton
+    chain = character.chain(limb)
+    rotations = skeleton.rest if pose is None else pose.rotations
+    ball, hinge, end = limits
+    turn_upper, upper = _down_to(character, rotations, chain.joints[0], chain.joints[1])
+    turn_lower, lower = _down_to(character, rotations, chain.joints[1], chain.joints[2])
+    to_hinge = multiply(turn_upper, hinge.pre)
+    lower = rotate(hinge.post, lower)
+    ranges = [limit.bounds for limit in limits]
+    # Direction of the parent's frame in the rest pose: what is front and up for it.
+    parent = int(skeleton.parents[chain.joints[0]])
+    back_to_parent = conjugate(skeleton.orientations(skeleton.rest)[parent])
+    front, up = rotate(back_to_parent, character.front), rotate(back_to_parent, [0.0, 0.0, 1.0])
+    arm = chain.kind == "arm"
+    right = _is_right(character, chain.joints[0])
+    span = [float(np.ptp(limit.twist)) for limit in limits]
+    return kernels.Geometry(
+        offset=frozen(skeleton.offsets[chain.joints[0]]),
+        upper=frozen(rotate(conjugate(to_hinge), upper)),
+        lower=frozen(lower),
+        hinge=frozen(to_hinge),
+        pre=frozen([limit.pre for limit in limits]),
+        post=frozen([limit.post for limit in limits]),
+        between=frozen(multiply(multiply(hinge.post, turn_lower), end.pre)),
+        zero=frozen([0.0, 0.0, -1.0] if arm else front),
+        zero_in_world=arm,
+        spare=frozen(-front if arm else up),
+        sense=-1.0 if right == arm else 1.0,
+        end_turns=span[2] > span[1],
+        coupled=bool(np.hypot(lower[0], lower[1]) > _ON_LINE),
+        low=frozen([r[1] for r in ranges]),
+        high=frozen([r[2] for r in ranges]),
+        polygon=ranges[0][3],
+        end_polygon=ranges[2][3],
+    )
+
+
+def _down_to(character: Character, rotations: Array, start: int, joint: int) -> tuple[Array, Array]:
+    """Turn (4,) and place (3,) of a joint's frame before it moves, in the frame of one above it."""
+    parents, offsets = character.parents, character.skeleton.offsets
+    turn, place = IDENTITY, offsets[joint]
+    above = int(parents[joint])
+    while above != start:
+        turn = multiply(rotations[above], turn)
+        place = offsets[above] + rotate(rotations[above], place)
+        above = int(parents[above])
+    return turn, place
+
+
+def _is_right(character: Character, joint: int) -> bool:
+    """Whether a joint belongs to the right side, by what it plays."""
+    return any(j == joint and role.startswith("right_") for role, j in character.roles.items())
