@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import ConvexHull, QhullError
 
 from elbowroom.geometry.fields import distance_field
 from elbowroom.geometry.mesh import Mesh
@@ -37,17 +38,35 @@ def shape_cover(shape: Shape) -> Array:
 
 @lru_cache(maxsize=512)
 def _kept_cover(shape: Shape) -> Array:
-    return mesh_cover(shape_mesh(shape))
+    if shape.kind == "box":
+        return mesh_cover(shape_mesh(shape))
+    assert shape.mesh is not None
+    return mesh_cover(hull_of(shape.mesh).moved(shape.T_joint_shape))
 
 
-def mesh_cover(mesh: Mesh) -> Array:
+def hull_of(mesh: Mesh) -> Mesh:
+    """The convex hull of a mesh; the mesh itself where it is flat."""
+    points = mesh.vertices[np.unique(mesh.faces)]
+    try:
+        hull = ConvexHull(points)
+    except (QhullError, ValueError):
+        return mesh
+    faces = hull.simplices.copy()
+    a, b, c = np.moveaxis(points[faces], 1, 0)
+    inwards = np.einsum("ij,ij->i", np.cross(b - a, c - a), hull.equations[:, :3]) < 0
+    faces[inwards] = faces[inwards][:, ::-1]
+    used, corners = np.unique(faces, return_inverse=True)
+    return Mesh(points[used], corners.reshape(-1, 3), mesh.color)
+
+
+def mesh_cover(mesh: Mesh, closed: NDArray | None = None) -> Array:
     """Balls (N, 5) that cover a mesh: its inside where it is closed, its surface where it is not.
 
     A lattice of points stands for the shape: those inside or within half a cell's diagonal of it. A ball that holds
     such a point with that much to spare holds the whole cell. Ball centres are lattice points; the inner radius is
-    how deep they lie.
+    how deep they lie. closed (F,) as in `distance_field`.
     """
-    field = distance_field(mesh).arrays
+    field = distance_field(mesh, closed=closed).arrays
     low, high = mesh.bounds
     size = high - low
     more = float(np.clip(SHARE * np.min(size), FINEST, COARSEST))

@@ -41,17 +41,19 @@ class DistanceField:
     mesh: Mesh
 
 
-def distance_field(mesh: Mesh, *, keep: bool = True, closed: NDArray[np.bool_] | None = None) -> DistanceField:
+def distance_field(mesh: Mesh, *, keep: bool = True, closed: NDArray | None = None) -> DistanceField:
     """The field of a mesh with at least one triangle, from the disk where it is there and sound.
 
-    `closed` (F,) tells which faces bound solids, turned outwards; without it that is found out.
+    `closed` (F,) tells which faces bound solids, turned alike; or it numbers the solids, -1 for faces of none: then
+    solids that overlap and are turned differently do not cancel out. Without it that is found out.
     """
     key = _key(mesh, closed)
     path = cache_folder() / "fields" / f"{key}.npz"
     keep = keep and len(mesh.faces) >= WORTH_KEEPING
     arrays = _load(path) if keep else None
     if arrays is None:
-        arrays = _make(mesh, solid_faces(mesh) if closed is None else closed)
+        closed = solid_faces(mesh) if closed is None else closed
+        arrays = _make(mesh, np.where(closed, 0, -1) if closed.dtype == bool else closed)
         if keep:
             _store(path, arrays)
     return DistanceField(arrays, mesh)
@@ -85,11 +87,12 @@ def pack(fields: Sequence[DistanceField]) -> kernels.Fields:
     )
 
 
-def _make(mesh: Mesh, closed: NDArray[np.bool_]) -> kernels.Fields:
+def _make(mesh: Mesh, body: NDArray[np.int64]) -> kernels.Fields:
     triangles = mesh.vertices[mesh.faces]
     tree = tree_of(triangles)
+    closed = body >= 0
     solid = bool(closed.any())
-    solids = tree_of(triangles[closed] if solid else triangles[:1])
+    solids = tree_of(triangles[closed], _weights(body[closed])) if solid else tree_of(triangles[:1])
     low, high = mesh.bounds
     edge = float(np.clip(np.max(high - low) / 10, SMALLEST_EDGE, EDGE))
     pad = REACH + 0.5 * edge
@@ -135,6 +138,13 @@ def _make(mesh: Mesh, closed: NDArray[np.bool_]) -> kernels.Fields:
     )
 
 
+def _weights(body: NDArray[np.int64]) -> NDArray[np.int64]:
+    """A number for each solid such that small multiples of some never add up to 0, but by a chance of 1 in 10^12."""
+    numbers = np.random.default_rng(5).integers(1 << 40, 1 << 44, int(body.max()) + 1)
+    numbers[0] = 1 if len(numbers) == 1 else numbers[0]
+    return numbers[body]
+
+
 def _share_out(work: Callable[[tuple[int, int]], None], count: int) -> None:
     """Run `work((first, last))` over slices on all cores; the kernels release the interpreter."""
     workers = os.cpu_count() or 1
@@ -148,7 +158,7 @@ def _rounded_down(a: NDArray[np.float64]) -> NDArray[np.float32]:
     return np.where(rounded > a, np.nextafter(rounded, np.float32(0)), rounded).astype(np.float32)
 
 
-def _key(mesh: Mesh, closed: NDArray[np.bool_] | None = None) -> str:
+def _key(mesh: Mesh, closed: NDArray | None = None) -> str:
     h = hashlib.blake2b(source_hash().encode(), digest_size=16)
     h.update(repr((REACH, EDGE, SMALLEST_EDGE, CELLS, MOST_BRICKS)).encode())
     h.update(mesh.vertices.tobytes())

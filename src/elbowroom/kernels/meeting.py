@@ -1,10 +1,19 @@
-"""How a ball cover stands to a distance field or to the ground: surely free, surely in it, or in doubt."""
+"""How one piece of a limb stands to a distance field, to a rounded box, or to the ground.
+
+A piece is a capsule or a cover of balls; an obstacle is a field or a box with rounded edges (a capsule is a box without
+width). Every answer is FREE for sure, HIT for sure, or BAND. `more` is the clearance that is asked for and what places
+may be off by; `slack` is the latter alone, and taken from radii before a hit counts as sure.
+"""
 
 from __future__ import annotations
 
 import numba as nb
+import numpy as np
 
-from elbowroom.kernels.fields import BAND, FREE, HIT, farther, nearer, within
+from elbowroom.kernels.fields import BAND, FREE, HIT, nearer, squared, winding, within
+
+# Metres: capsules nearer than this to a surface are left in doubt, so that no walk along an axis takes tiny steps.
+CLOSE = 2e-4
 
 
 @nb.njit(cache=True, nogil=True, forceinline=True)
@@ -20,13 +29,130 @@ def between(near, far, i, s):
 
 
 @nb.njit(cache=True, nogil=True, forceinline=True)
-def point(m, c):
-    """Where a map (3, 4) takes the first three numbers of a row."""
+def point(m, c, o):
+    """Where a map (3, 4) takes three numbers of a row from place `o` on."""
+    x, y, z = c[o], c[o + 1], c[o + 2]
     return (
-        m[0, 0] * c[0] + m[0, 1] * c[1] + m[0, 2] * c[2] + m[0, 3],
-        m[1, 0] * c[0] + m[1, 1] * c[1] + m[1, 2] * c[2] + m[1, 3],
-        m[2, 0] * c[0] + m[2, 1] * c[1] + m[2, 2] * c[2] + m[2, 3],
+        m[0, 0] * x + m[0, 1] * y + m[0, 2] * z + m[0, 3],
+        m[1, 0] * x + m[1, 1] * y + m[1, 2] * z + m[1, 3],
+        m[2, 0] * x + m[2, 1] * y + m[2, 2] * z + m[2, 3],
     )
+
+
+@nb.njit(cache=True, nogil=True, forceinline=True)
+def box_core(half, m, x, y, z):
+    """Squared distance of a point, in the box's frame, to box m of half extents half (M, 3)."""
+    dx, dy, dz = abs(x) - half[m, 0], abs(y) - half[m, 1], abs(z) - half[m, 2]
+    d2 = dx * dx if dx > 0.0 else 0.0
+    d2 += dy * dy if dy > 0.0 else 0.0
+    return d2 + (dz * dz if dz > 0.0 else 0.0)
+
+
+@nb.njit(cache=True, nogil=True, forceinline=True)
+def exactly(fields, f, x, y, z, radius, enough, room):
+    """Squared distance to the surface of field f where it is below radius², else radius²; -1 inside of a solid.
+
+    Below enough² any smaller number may be returned.
+    """
+    d2 = within(fields, f, x, y, z, radius, enough, room)
+    # a point that sees a surface within the radius may still be inside of a solid
+    unsure = enough * enough <= d2 < radius * radius and fields.solid_root[f] >= 0
+    if unsure and winding(fields.solids, fields.solid_root[f], x, y, z, room.nodes) != 0:
+        return -1.0
+    return d2
+
+
+@nb.njit(cache=True, nogil=True, forceinline=True)
+def capsule_in_field(ax, ay, az, bx, by, bz, radius, fields, f, more, slack, bench):
+    """A capsule from a to b, in the frame of field f.
+
+    A point of the axis at distance d from the surface clears sqrt(d² - radius²) of the axis to either side: the middle
+    of what is open is looked at until nothing is.
+    """
+    outer, inner = radius + more, max(radius - slack, 0.0)
+    o2, i2, c2 = outer * outer, inner * inner, (outer + CLOSE) * (outer + CLOSE)
+    ux, uy, uz = bx - ax, by - ay, bz - az
+    length = np.sqrt(ux * ux + uy * uy + uz * uz)
+    unit = 1.0 / length if length > 0.0 else 0.0
+    ux, uy, uz = ux * unit, uy * unit, uz * unit
+    open_ = bench.open
+    open_[0], open_[1] = 0.0, length
+    top = 1
+    while top > 0:
+        top -= 1
+        low, high = open_[2 * top], open_[2 * top + 1]
+        middle, half = 0.5 * (low + high), 0.5 * (high - low)
+        x, y, z = ax + ux * middle, ay + uy * middle, az + uz * middle
+        d2 = squared(fields, f, x, y, z)
+        if d2 < 0.0:
+            return HIT
+        if d2 > o2 + half * half:
+            continue
+        if d2 <= o2:
+            if nearer(fields, f, x, y, z, inner):
+                return HIT
+            d2 = exactly(fields, f, x, y, z, np.sqrt(c2 + half * half), inner, bench.room)
+            if d2 < i2:
+                return HIT
+            if d2 <= c2:
+                return BAND
+        clear = np.sqrt(d2 - o2)
+        if middle + clear < high:
+            open_[2 * top], open_[2 * top + 1] = middle + clear, high
+            top += 1
+        if middle - clear > low:
+            open_[2 * top], open_[2 * top + 1] = low, middle - clear
+            top += 1
+    return FREE
+
+
+@nb.njit(cache=True, nogil=True, forceinline=True)
+def capsule_at_box(ax, ay, az, bx, by, bz, radius, half, m, more, slack, bench):
+    """A capsule from a to b, in the frame of box m; `radius` includes that of the box's edges."""
+    outer, inner = radius + more, max(radius - slack, 0.0)
+    o2, i2, c2 = outer * outer, inner * inner, (outer + CLOSE) * (outer + CLOSE)
+    if half[m, 0] == 0.0 and half[m, 1] == 0.0:
+        d2 = segments(ax, ay, az, bx, by, bz, half[m, 2])
+        return FREE if d2 > o2 else (HIT if d2 < i2 else BAND)
+    ux, uy, uz = bx - ax, by - ay, bz - az
+    length = np.sqrt(ux * ux + uy * uy + uz * uz)
+    unit = 1.0 / length if length > 0.0 else 0.0
+    ux, uy, uz = ux * unit, uy * unit, uz * unit
+    open_ = bench.open
+    open_[0], open_[1] = 0.0, length
+    top = 1
+    while top > 0:
+        top -= 1
+        low, high = open_[2 * top], open_[2 * top + 1]
+        middle = 0.5 * (low + high)
+        d2 = box_core(half, m, ax + ux * middle, ay + uy * middle, az + uz * middle)
+        if d2 < i2:
+            return HIT
+        if d2 <= c2:
+            return BAND
+        clear = np.sqrt(d2 - o2)
+        if middle + clear < high:
+            open_[2 * top], open_[2 * top + 1] = middle + clear, high
+            top += 1
+        if middle - clear > low:
+            open_[2 * top], open_[2 * top + 1] = low, middle - clear
+            top += 1
+    return FREE
+
+
+@nb.njit(cache=True, nogil=True, forceinline=True)
+def segments(ax, ay, az, bx, by, bz, half):
+    """Squared distance of the segment a-b to the one from (0, 0, -half) to (0, 0, half)."""
+    ux, uy, uz = bx - ax, by - ay, bz - az
+    across = ux * ux + uy * uy
+    # nearest to the whole z axis first; then each side follows the other's clamp, which is exact for two segments
+    t = min(max(-(ax * ux + ay * uy) / across, 0.0), 1.0) if across > 1e-18 else 0.5
+    h = min(max(az + t * uz, -half), half)
+    whole = across + uz * uz
+    t = min(max(-(ax * ux + ay * uy + (az - h) * uz) / whole, 0.0), 1.0) if whole > 1e-18 else 0.0
+    h = min(max(az + t * uz, -half), half)
+    x, y, z = ax + t * ux, ay + t * uy, az + t * uz - h
+    return x * x + y * y + z * z
 
 
 @nb.njit(cache=True, nogil=True, forceinline=True)
@@ -36,31 +162,24 @@ def core_hits(limb, e, place, fields, f, slack, room):
         b = limb.core[e, i]
         ball = limb.balls.ball[b]
         inner = max(ball[4] - slack, 0.0)
-        x, y, z = point(place, ball)
-        far = farther(fields, f, x, y, z, inner)
-        if far < 0:
-            return b
-        if far == 0 and (
-            nearer(fields, f, x, y, z, inner) or within(fields, f, x, y, z, inner, inner, room) < inner * inner
-        ):
+        x, y, z = point(place, ball, 0)
+        if nearer(fields, f, x, y, z, inner):
             return b
     return -1
 
 
 @nb.njit(cache=True, nogil=True, forceinline=True)
-def cover_in_field(balls, root, place, fields, f, more, slack, bench):
-    """(verdict, ball) of a cover whose frame `place` (3, 4) maps to the frame of field f; the first doubt ends it.
-
-    `more` is added to outer radii (margin and slack), `slack` is taken from inner ones.
-    """
+def cover_in_field(balls, root, place, fields, f, more, slack, keen, bench):
+    """(verdict, ball) of a cover whose frame `place` (3, 4) maps to that of field f; `keen` looks on after a doubt."""
     visit = bench.visit
     visit[0] = root
-    top = 1
+    top, verdict, who = 1, FREE, -1
     while top > 0:
         top -= 1
         n = visit[top]
-        x, y, z = point(place, balls.node[n])
-        if farther(fields, f, x, y, z, balls.node[n, 3] + more) > 0:
+        x, y, z = point(place, balls.node[n], 0)
+        reach = balls.node[n, 3] + more
+        if squared(fields, f, x, y, z) > reach * reach:
             continue
         first = balls.kids[n, 0]
         if first >= 0:
@@ -70,23 +189,58 @@ def cover_in_field(balls, root, place, fields, f, more, slack, bench):
             continue
         first = -first - 1
         for b in range(first, first + balls.kids[n, 1]):
-            x, y, z = point(place, balls.ball[b])
+            x, y, z = point(place, balls.ball[b], 0)
             outer, inner = balls.ball[b, 3] + more, max(balls.ball[b, 4] - slack, 0.0)
-            far = farther(fields, f, x, y, z, outer)
-            if far < 0:
+            d2 = squared(fields, f, x, y, z)
+            if d2 < 0.0:
                 return HIT, b
-            if far == 0:
-                d2 = within(fields, f, x, y, z, outer, outer, bench.room)
+            if d2 <= outer * outer:
+                d2 = exactly(fields, f, x, y, z, outer, inner, bench.room)
                 if d2 < inner * inner:
                     return HIT, b
                 if d2 < outer * outer:
-                    return BAND, b
-    return FREE, -1
+                    if not keen:
+                        return BAND, b
+                    verdict, who = BAND, b
+    return verdict, who
 
 
 @nb.njit(cache=True, nogil=True, forceinline=True)
-def above_floor(balls, root, place, floor, more, slack, bench):
-    """(verdict, ball) of a cover against the ground: a hit where there is one, else a doubt."""
+def cover_at_box(balls, root, place, half, m, radius, more, slack, keen, bench):
+    """(verdict, ball) of a cover whose frame `place` (3, 4) maps to that of box m with edges of a radius."""
+    visit = bench.visit
+    visit[0] = root
+    top, verdict, who = 1, FREE, -1
+    while top > 0:
+        top -= 1
+        n = visit[top]
+        x, y, z = point(place, balls.node[n], 0)
+        reach = balls.node[n, 3] + more + radius
+        if box_core(half, m, x, y, z) > reach * reach:
+            continue
+        first = balls.kids[n, 0]
+        if first >= 0:
+            visit[top] = first
+            visit[top + 1] = balls.kids[n, 1]
+            top += 2
+            continue
+        first = -first - 1
+        for b in range(first, first + balls.kids[n, 1]):
+            x, y, z = point(place, balls.ball[b], 0)
+            outer, inner = balls.ball[b, 3] + radius + more, max(balls.ball[b, 4] + radius - slack, 0.0)
+            d2 = box_core(half, m, x, y, z)
+            if d2 < inner * inner:
+                return HIT, b
+            if d2 <= outer * outer:
+                if not keen:
+                    return BAND, b
+                verdict, who = BAND, b
+    return verdict, who
+
+
+@nb.njit(cache=True, nogil=True, forceinline=True)
+def cover_at_floor(balls, root, place, floor, more, slack, keen, bench):
+    """(verdict, ball) of a cover against the ground."""
     visit = bench.visit
     visit[0] = root
     top, verdict, who = 1, FREE, -1
@@ -110,5 +264,7 @@ def above_floor(balls, root, place, floor, more, slack, bench):
             if z < c[4] - slack:
                 return HIT, b
             if z <= c[3] + more:
+                if not keen:
+                    return BAND, b
                 verdict, who = BAND, b
     return verdict, who

@@ -23,11 +23,13 @@ class Tree(NamedTuple):
     """Triangles in tree order and the boxes over them.
 
     triangles (F, 3, 3); order (F,) is each one's index in the mesh; boxes (N, 6) low and high corner; kids (N, 2):
-    two child nodes, or for a leaf -(first triangle + 1) and the number of triangles.
+    two child nodes, or for a leaf -(first triangle + 1) and the number of triangles. weight (F,): what crossing a
+    triangle counts, so that solids that overlap and are turned differently do not cancel each other.
     """
 
     triangles: Array
     order: NDArray[np.int64]
+    weight: NDArray[np.int64]
     boxes: Array
     kids: NDArray[np.int32]
 
@@ -148,10 +150,11 @@ def _select(order, center, axis, left, right, middle):
             return
 
 
-def tree_of(triangles: Array) -> Tree:
-    """Tree over triangles (F, 3, 3), F at least 1."""
+def tree_of(triangles: Array, weight: NDArray[np.int64] | None = None) -> Tree:
+    """Tree over triangles (F, 3, 3), F at least 1; each counts 1 unless weights (F,) are given."""
     order, boxes, kids = _grow(np.ascontiguousarray(triangles, dtype=float))
-    return Tree(np.ascontiguousarray(triangles[order]), order, boxes, kids)
+    weight = np.ones(len(order), np.int64) if weight is None else weight[order]
+    return Tree(np.ascontiguousarray(triangles[order]), order, weight, boxes, kids)
 
 
 @nb.njit(cache=True, nogil=True, forceinline=True)
@@ -222,6 +225,7 @@ def joined(trees: list[Tree]) -> tuple[Tree, NDArray[np.int64]]:
         Tree(
             np.concatenate([t.triangles for t in trees]),
             np.concatenate([t.order for t in trees]),
+            np.concatenate([t.weight for t in trees]),
             np.concatenate([t.boxes for t in trees]),
             np.concatenate(kids).astype(np.int32),
         ),

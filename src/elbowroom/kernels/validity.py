@@ -1,7 +1,8 @@
-"""Is a posture of a limb free at a time? One posture, a batch, or a whole edge in space and time.
+"""Is a posture of a limb free at a time?
 
-The limb is a handful of joints that the search moves, with ball covers on them; everything else is a function of time
-alone and stands in tables: meshes with distance fields in their own frames.
+The limb is a handful of joints that the search moves, with pieces on them: capsules and covers of balls. Everything
+else is a function of time alone and stands in tables: boxes with rounded edges (capsules among them) and meshes with
+distance fields in their own frames.
 """
 
 from __future__ import annotations
@@ -13,94 +14,138 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.kernels.cover import Balls
-from elbowroom.kernels.fields import BAND, FREE, HIT, Fields, Room, farther
-from elbowroom.kernels.meeting import above_floor, between, core_hits, cover_in_field, point
+from elbowroom.kernels.fields import BAND, FREE, HIT, Fields, Room, squared
+from elbowroom.kernels.meeting import (
+    between,
+    capsule_at_box,
+    capsule_in_field,
+    core_hits,
+    cover_at_box,
+    cover_at_floor,
+    cover_in_field,
+    point,
+)
 
 Array = NDArray[np.float64]
 
-# What was met, beside its index.
-NOTHING, STATIC, MOVING, FLOOR, OWN = 0, 1, 2, 3, 4
+# What was met, where it is no item.
+NOTHING, STATIC, FLOOR = -1, -2, -3
+
+# Whether a pair counts: not at all, or so that sure hits are hits, or so that even they are left to the exact test.
+IGNORED, COUNTS, ASKS = 0, 1, 2
+
+# Whether a piece is there between two rows: not, or for a part of the time, or all of it.
+AWAY, COMES, THERE = 0, 1, 2
+
+# Places that may be off by more than this, metres, give no sure hits.
+LOOSE = 0.005
 
 
 class Limb(NamedTuple):
-    """What the search moves: n joints, and E covers that ride on them.
+    """What the search moves: n joints, parents first, and E pieces that ride on them.
 
-    parent (n,): joint before it in the limb, -1 for the base; offset (n, 3) in the parent's frame. Joints from
-    `moved` on are not searched: `follow` (S, n - moved, 3, 4) is their place in their parent's frame over time.
-    balls, root (E,), joint (E,): the covers, and which joint each rides on; core (E, C): balls that meet things first.
+    parent (n,): joint before it in the limb, -1 for the base; source (n,): row of the posture that turns it, or
+    -(i + 1) for place i of `follow` (S, F, 3, 4), its place in the parent's frame over time; offset (n, 3) in the
+    parent's frame. joint (E,): what a piece rides on; sphere (E, 4): ball around it, in the joint's frame;
+    capsule (E, 7): ends of its axis and radius, or for a cover a negative radius; balls, root (E,): covers;
+    core (E, C): balls of a cover that meet things first.
     """
 
     parent: NDArray[np.int64]
+    source: NDArray[np.int64]
     offset: Array
-    moved: int
     follow: Array
+    joint: NDArray[np.int64]
+    sphere: Array
+    capsule: Array
     balls: Balls
     root: NDArray[np.int64]
-    joint: NDArray[np.int64]
     core: NDArray[np.int64]
 
 
 class Around(NamedTuple):
     """Everything else, at S times from `start` on, `rate` a second.
 
-    base (S, 3, 4): frame that the limb hangs on; static: field of all that never moves, where has_static; moving,
-    placed (S, M, 3, 4): fields, and the maps from the world to their frames; own, own_joint (O,): fields that ride on
-    the limb's own joints; floor: height of the ground, -inf without one. skip_static, skip_floor (E,),
-    skip_moving (E, M), skip_own (E, O): pairs that may touch. slack: how far interpolation between table rows may be
-    off; margin: clearance that is asked for; both in metres.
+    base (S, 3, 4): frame that the limb hangs on; base_slack (S,): how far places of the limb may be off between that
+    row and the next. static: field of all that never moves, where has_static.
+
+    Items are M things placed by tables, then O that ride on the limb's own joints. half (M + O, 3), rounding (M + O,):
+    half extents of a box without its rounded edges; field (M + O,): its field in `meshes` where it is a mesh, else -1;
+    bound (M + O,): radius of a ball around it. placed (S, M, 3, 4): maps from the world to items; center (S, M, 3):
+    middles of their balls; slack (S, M): how far they may be off before the next row; near (S, M), near_count (S,):
+    those that the limb can reach before the next row. own_joint (O,), own_map (O, 3, 4), own_center (O, 3): joint
+    that an own item rides on, the map from that joint's frame to it, and the middle of its ball in the joint's frame.
+
+    mode (E, M + O), static_mode (E,), floor_mode (E,): what pairs count; on (S, E): whether a piece is there.
+    floor: height of the ground, -inf without one. margin: clearance that is asked for, metres.
     """
 
     start: float
     rate: float
     base: Array
+    base_slack: Array
     static: Fields
     has_static: bool
-    moving: Fields
+    half: Array
+    rounding: Array
+    field: NDArray[np.int64]
+    bound: Array
+    meshes: Fields
     placed: Array
-    own: Fields
+    center: Array
+    slack: Array
+    near: NDArray[np.int32]
+    near_count: NDArray[np.int32]
     own_joint: NDArray[np.int64]
+    own_map: Array
+    own_center: Array
+    mode: NDArray[np.uint8]
+    static_mode: NDArray[np.uint8]
+    floor_mode: NDArray[np.uint8]
+    on: NDArray[np.uint8]
     floor: float
-    skip_static: NDArray[np.bool_]
-    skip_floor: NDArray[np.bool_]
-    skip_moving: NDArray[np.bool_]
-    skip_own: NDArray[np.bool_]
-    slack: float
     margin: float
 
 
 class Bench(NamedTuple):
     """Room to work in for one thread.
 
-    frames (n, 3, 4): joints; pair (P, 3), maps (P, 3, 4): near pairs; visit: nodes of a cover's tree yet to see.
+    frames (n, 3, 4): joints; middle (E, 3): middles of pieces in the world; to (2, 3, 4): the world in an item's frame
+    and a piece's joint in it; visit, open: parts of covers and axes yet to see; doubt (P, 2): pairs in doubt.
     """
 
     frames: Array
-    pair: NDArray[np.int64]
-    maps: Array
+    middle: Array
+    to: Array
     visit: NDArray[np.int64]
+    open: Array
     room: Room
+    doubt: NDArray[np.int64]
 
 
 @nb.njit(cache=True, nogil=True, forceinline=True)
 def place_limb(limb, around, q, t, bench):
-    """Joint frames for local rotations q (moved, 4) at time t; returns the table rows and the share between them."""
+    """Joint frames for local rotations q (searched, 4) at time t; returns the table rows and the share between them."""
     rows = around.base.shape[0]
     s = min(max((t - around.start) * around.rate, 0.0), rows - 1.0)
     k = min(int(s), max(rows - 2, 0))
     s -= k
+    if s < 1e-6:  # a row's own time, but for rounding
+        s = 0.0
+    elif s > 1.0 - 1e-6:
+        k, s = min(k + 1, rows - 1), 0.0
     after = min(k + 1, rows - 1)
     frames = bench.frames
     for j in range(limb.parent.shape[0]):
-        p = limb.parent[j]
-        if j < limb.moved:
-            w, x, y, z = q[j, 0], q[j, 1], q[j, 2], q[j, 3]
+        p, source = limb.parent[j], limb.source[j]
+        if source >= 0:
+            w, x, y, z = q[source, 0], q[source, 1], q[source, 2], q[source, 3]
             r00, r01, r02 = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)
             r10, r11, r12 = 2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)
             r20, r21, r22 = 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)
             o0, o1, o2 = limb.offset[j, 0], limb.offset[j, 1], limb.offset[j, 2]
         else:
-            a, b = limb.follow[min(k, limb.follow.shape[0] - 1)], limb.follow[min(after, limb.follow.shape[0] - 1)]
-            i = j - limb.moved
+            a, b, i = limb.follow[k], limb.follow[after], -source - 1
             r00, r01, r02, o0 = between(a[i], b[i], 0, s)
             r10, r11, r12, o1 = between(a[i], b[i], 1, s)
             r20, r21, r22, o2 = between(a[i], b[i], 2, s)
@@ -117,127 +162,166 @@ def place_limb(limb, around, q, t, bench):
 
 
 @nb.njit(cache=True, nogil=True, forceinline=True)
-def _gather(limb, around, bench, k, after, s):
-    """Pairs of covers and fields near each other: bench.pair rows (cover, kind, index), bench.maps; their number."""
-    count = 0
-    more = around.margin + around.slack
-    covers = limb.root.shape[0]
-    for i in range(covers):
-        e = covers - 1 - i  # hands and what they hold meet things first
-        frame, node = bench.frames[limb.joint[e]], limb.balls.node[limb.root[e]]
-        cx, cy, cz = point(frame, node)
-        radius = node[3] + more
-        if around.has_static and not around.skip_static[e] and farther(around.static, 0, cx, cy, cz, radius) <= 0:
-            bench.maps[count] = frame
-            bench.pair[count, 0], bench.pair[count, 1], bench.pair[count, 2] = e, STATIC, 0
-            count += 1
-        for m in range(around.placed.shape[1]):
-            if around.skip_moving[e, m]:
+def _at_item(limb, around, e, m, more, slack, keen, bench):
+    """Verdict of piece e against item m, whose frame bench.to[0] maps the world to."""
+    to, frame, both = bench.to[0], bench.frames[limb.joint[e]], bench.to[1]
+    for a in range(3):
+        t0, t1, t2 = to[a, 0], to[a, 1], to[a, 2]
+        for c in range(4):
+            both[a, c] = t0 * frame[0, c] + t1 * frame[1, c] + t2 * frame[2, c]
+        both[a, 3] += to[a, 3]
+    f, radius = around.field[m], limb.capsule[e, 6]
+    if radius >= 0.0:
+        ax, ay, az = point(both, limb.capsule[e], 0)
+        bx, by, bz = point(both, limb.capsule[e], 3)
+        if f < 0:
+            wide = radius + around.rounding[m]
+            return capsule_at_box(ax, ay, az, bx, by, bz, wide, around.half, m, more, slack, bench)
+        return capsule_in_field(ax, ay, az, bx, by, bz, radius, around.meshes, f, more, slack, bench)
+    if f < 0:
+        root = limb.root[e]
+        return cover_at_box(limb.balls, root, both, around.half, m, around.rounding[m], more, slack, keen, bench)[0]
+    if core_hits(limb, e, both, around.meshes, f, slack, bench.room) >= 0:
+        return HIT
+    return cover_in_field(limb.balls, limb.root[e], both, around.meshes, f, more, slack, keen, bench)[0]
+
+
+@nb.njit(cache=True, nogil=True, forceinline=True)
+def _at_static(limb, around, e, more, slack, keen, bench):
+    """Verdict of piece e against all that never moves."""
+    frame, radius = bench.frames[limb.joint[e]], limb.capsule[e, 6]
+    if radius >= 0.0:
+        ax, ay, az = point(frame, limb.capsule[e], 0)
+        bx, by, bz = point(frame, limb.capsule[e], 3)
+        return capsule_in_field(ax, ay, az, bx, by, bz, radius, around.static, 0, more, slack, bench)
+    reach = limb.sphere[e, 3] + more
+    if squared(around.static, 0, bench.middle[e, 0], bench.middle[e, 1], bench.middle[e, 2]) > reach * reach:
+        return FREE
+    if core_hits(limb, e, frame, around.static, 0, slack, bench.room) >= 0:
+        return HIT
+    return cover_in_field(limb.balls, limb.root[e], frame, around.static, 0, more, slack, keen, bench)[0]
+
+
+@nb.njit(cache=True, nogil=True, forceinline=True)
+def _at_floor(limb, around, e, more, slack, keen, bench):
+    """Verdict of piece e against the ground."""
+    if bench.middle[e, 2] - around.floor > limb.sphere[e, 3] + more:
+        return FREE
+    frame, radius = bench.frames[limb.joint[e]], limb.capsule[e, 6]
+    if radius >= 0.0:
+        az, bz = point(frame, limb.capsule[e], 0)[2], point(frame, limb.capsule[e], 3)[2]
+        low = min(az, bz) - radius - around.floor
+        return FREE if low > more else (HIT if low < -slack else BAND)
+    return cover_at_floor(limb.balls, limb.root[e], frame, around.floor, more, slack, keen, bench)[0]
+
+
+@nb.njit(cache=True, nogil=True, forceinline=True)
+def _check(limb, around, q, t, keen, bench):
+    """(verdict, piece, item, doubts): a sure hit ends it; a doubt ends it too, or with `keen` is noted in bench.doubt.
+
+    What costs least comes first: the ground, then items, then the scene.
+    """
+    k, after, s = place_limb(limb, around, q, t, bench)
+    pieces = limb.joint.shape[0]
+    loose = 1e-7 + (around.base_slack[k] if s > 0.0 else 0.0)
+    more = around.margin + loose
+    sure = loose < LOOSE
+    doubts, who, what = 0, -1, NOTHING
+    for e in range(pieces):
+        x, y, z = point(bench.frames[limb.joint[e]], limb.sphere[e], 0)
+        bench.middle[e, 0], bench.middle[e, 1], bench.middle[e, 2] = x, y, z
+        mode = around.floor_mode[e]
+        if mode != IGNORED and around.on[k, e]:
+            v = _at_floor(limb, around, e, more, loose, keen, bench)
+            if v == HIT and sure and mode == COUNTS and around.on[k, e] == THERE:
+                return HIT, e, FLOOR, 0
+            if v != FREE:
+                who, what = e, FLOOR
+                if not keen:
+                    return BAND, who, what, 1
+                bench.doubt[doubts, 0], bench.doubt[doubts, 1] = e, FLOOR
+                doubts += 1
+    moving = around.placed.shape[1]
+    r = 1.0 - s
+    to = bench.to
+    for i in range(around.near_count[k] + around.own_joint.shape[0]):
+        own = i - around.near_count[k]
+        if own < 0:
+            m = around.near[k, i]
+            off = loose + (around.slack[k, m] if s > 0.0 else 0.0)
+            cx = around.center[k, m, 0] * r + around.center[after, m, 0] * s
+            cy = around.center[k, m, 1] * r + around.center[after, m, 1] * s
+            cz = around.center[k, m, 2] * r + around.center[after, m, 2] * s
+        else:
+            m = moving + own
+            off = loose + loose
+            cx, cy, cz = point(bench.frames[around.own_joint[own]], around.own_center[own], 0)
+        wide = around.bound[m] + around.margin + off
+        placed = False
+        for e in range(pieces):
+            mode = around.mode[e, m]
+            if mode == IGNORED:
                 continue
-            near, far = around.placed[k, m], around.placed[after, m]
-            reach, r, d2 = around.moving.ball[m, 3] + radius, 1.0 - s, 0.0
-            for a in range(3):
-                here = (near[a, 0] * r + far[a, 0] * s) * cx + (near[a, 1] * r + far[a, 1] * s) * cy
-                here += (near[a, 2] * r + far[a, 2] * s) * cz + near[a, 3] * r + far[a, 3] * s
-                here -= around.moving.ball[m, a]
-                d2 += here * here
-            if d2 > reach * reach:
+            dx, dy, dz = bench.middle[e, 0] - cx, bench.middle[e, 1] - cy, bench.middle[e, 2] - cz
+            reach = wide + limb.sphere[e, 3]
+            if dx * dx + dy * dy + dz * dz > reach * reach or not around.on[k, e]:
                 continue
-            to = bench.maps[count]
-            for a in range(3):
-                t0, t1, t2, t3 = between(near, far, a, s)
-                for c in range(4):
-                    to[a, c] = t0 * frame[0, c] + t1 * frame[1, c] + t2 * frame[2, c]
-                to[a, 3] += t3
-            bench.pair[count, 0], bench.pair[count, 1], bench.pair[count, 2] = e, MOVING, m
-            count += 1
-        for o in range(around.own_joint.shape[0]):
-            if around.skip_own[e, o]:
+            if not placed:
+                placed = True
+                if own < 0:
+                    for a in range(3):
+                        t0, t1, t2, t3 = between(around.placed[k, m], around.placed[after, m], a, s)
+                        to[0, a, 0], to[0, a, 1], to[0, a, 2], to[0, a, 3] = t0, t1, t2, t3
+                else:  # the inverse of a rigid frame, then the item's own place
+                    f = bench.frames[around.own_joint[own]]
+                    for a in range(3):
+                        m0, m1, m2 = around.own_map[own, a, 0], around.own_map[own, a, 1], around.own_map[own, a, 2]
+                        back = around.own_map[own, a, 3]
+                        for c in range(3):
+                            to[0, a, c] = m0 * f[c, 0] + m1 * f[c, 1] + m2 * f[c, 2]
+                            back -= to[0, a, c] * f[c, 3]
+                        to[0, a, 3] = back
+            v = _at_item(limb, around, e, m, around.margin + off, off, keen, bench)
+            if v == HIT and off < LOOSE and mode == COUNTS and around.on[k, e] == THERE:
+                return HIT, e, m, 0
+            if v != FREE:
+                who, what = e, m
+                if not keen:
+                    return BAND, who, what, 1
+                bench.doubt[doubts, 0], bench.doubt[doubts, 1] = e, m
+                doubts += 1
+    if around.has_static:
+        for i in range(pieces):
+            e = pieces - 1 - i  # hands and what they hold meet things first
+            mode = around.static_mode[e]
+            if mode == IGNORED or not around.on[k, e]:
                 continue
-            f, to = bench.frames[around.own_joint[o]], bench.maps[count]
-            for a in range(3):  # the inverse of a rigid frame, row by row
-                for c in range(4):
-                    to[a, c] = f[0, a] * frame[0, c] + f[1, a] * frame[1, c] + f[2, a] * frame[2, c]
-                to[a, 3] -= f[0, a] * f[0, 3] + f[1, a] * f[1, 3] + f[2, a] * f[2, 3]
-            bench.pair[count, 0], bench.pair[count, 1], bench.pair[count, 2] = e, OWN, o
-            count += 1
-    return count
+            v = _at_static(limb, around, e, more, loose, keen, bench)
+            if v == HIT and sure and mode == COUNTS and around.on[k, e] == THERE:
+                return HIT, e, STATIC, 0
+            if v != FREE:
+                who, what = e, STATIC
+                if not keen:
+                    return BAND, who, what, 1
+                bench.doubt[doubts, 0], bench.doubt[doubts, 1] = e, STATIC
+                doubts += 1
+    return (BAND if doubts else FREE), who, what, doubts
 
 
 @nb.njit(cache=True, nogil=True)
 def check(limb, around, q, t, bench):
-    """(verdict, ball, kind, index) of one posture.
-
-    Likely hits first: the core of each part against all that is near. Then the whole cover, and the first doubt ends
-    the check: what it leaves open, the exact test decides.
-    """
-    verdict, ball, kind, index, count = _surely(limb, around, q, t, bench)
-    if verdict == FREE:
-        for i in range(count):
-            verdict, ball = _pair(limb, around, bench, i)
-            if verdict != FREE:
-                return verdict, ball, bench.pair[i, 1], bench.pair[i, 2]
-    return verdict, ball, kind, index
+    """(verdict, piece, item) of one posture q (searched, 4); the first doubt ends it."""
+    verdict, e, m, _ = _check(limb, around, q, t, False, bench)
+    return verdict, e, m
 
 
 @nb.njit(cache=True, nogil=True)
 def doubts(limb, around, q, t, bench):
-    """(verdict, count): HIT or FREE for sure, or BAND with the pairs in doubt in the first rows of bench.pair."""
-    verdict, _, _, _, count = _surely(limb, around, q, t, bench)
+    """(verdict, count): HIT or FREE for sure, or BAND with `count` pairs (piece, item) in bench.doubt.
+
+    A hit's pair is its first row.
+    """
+    verdict, e, m, count = _check(limb, around, q, t, True, bench)
     if verdict == HIT:
-        return HIT, 0
-    found = 0
-    for i in range(count):
-        v, _ = _pair(limb, around, bench, i)
-        if v == HIT:
-            return HIT, 0
-        if v == BAND:
-            bench.pair[found] = bench.pair[i]
-            found += 1
-    if verdict == BAND:  # the floor, which is not among the pairs
-        for e in range(limb.root.shape[0]):
-            if not around.skip_floor[e]:
-                bench.pair[found, 0], bench.pair[found, 1], bench.pair[found, 2] = e, FLOOR, 0
-                found += 1
-    return (BAND if found else FREE), found
-
-
-@nb.njit(cache=True, nogil=True, forceinline=True)
-def _surely(limb, around, q, t, bench):
-    """(verdict, ball, kind, index, pairs near): the floor for good, and what the cores of all parts surely hit."""
-    k, after, s = place_limb(limb, around, q, t, bench)
-    more = around.margin + around.slack
-    doubt, who, where = FREE, -1, NOTHING
-    if around.floor > -1e9:
-        for e in range(limb.root.shape[0]):
-            if not around.skip_floor[e]:
-                frame = bench.frames[limb.joint[e]]
-                v, b = above_floor(limb.balls, limb.root[e], frame, around.floor, more, around.slack, bench)
-                if v == HIT:
-                    return HIT, b, FLOOR, 0, 0
-                if v == BAND:
-                    doubt, who, where = BAND, b, FLOOR
-    count = _gather(limb, around, bench, k, after, s)
-    for i in range(count):
-        e, kind, m = bench.pair[i, 0], bench.pair[i, 1], bench.pair[i, 2]
-        if kind == STATIC:
-            b = core_hits(limb, e, bench.maps[i], around.static, 0, around.slack, bench.room)
-        elif kind == MOVING:
-            b = core_hits(limb, e, bench.maps[i], around.moving, m, around.slack, bench.room)
-        else:
-            b = core_hits(limb, e, bench.maps[i], around.own, m, around.slack, bench.room)
-        if b >= 0:
-            return HIT, b, kind, m, count
-    return doubt, who, where, 0, count
-
-
-@nb.njit(cache=True, nogil=True, forceinline=True)
-def _pair(limb, around, bench, i):
-    """(verdict, ball) of the whole cover of near pair i."""
-    root, kind, m = limb.root[bench.pair[i, 0]], bench.pair[i, 1], bench.pair[i, 2]
-    more = around.margin + around.slack
-    if kind == STATIC:
-        return cover_in_field(limb.balls, root, bench.maps[i], around.static, 0, more, around.slack, bench)
-    if kind == MOVING:
-        return cover_in_field(limb.balls, root, bench.maps[i], around.moving, m, more, around.slack, bench)
-    return cover_in_field(limb.balls, root, bench.maps[i], around.own, m, more, around.slack, bench)
+        bench.doubt[0, 0], bench.doubt[0, 1] = e, m
+    return verdict, count

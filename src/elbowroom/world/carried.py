@@ -41,6 +41,10 @@ class Carried:
 
         return self._placed(times, held)
 
+    def grip(self, hold: Hold) -> Array:
+        """`T_hand_object` (4, 4) of one of the holds."""
+        return self._grips[self.holds.index(hold)]
+
     def _placed(self, times: Array, held: Callable[[Hold, NDArray[np.int64]], Array]) -> Array:
         begins = np.array([h.during[0] for h in self.holds])
         turn = np.searchsorted(begins, times, side="right") - 1  # the hold that began last, -1 before all

@@ -56,7 +56,8 @@ class ExactWorld:
     """Collision of a world, time after time: `place(t)`, then ask.
 
     `pairs` are all pairs that count, by name, and `index` (P, 2) their parts; they are meant wherever a pair's number
-    is asked for. Where one name has several shapes, several pairs bear the same names.
+    is asked for. Where one name has several shapes, several pairs bear the same names. `contacts` has, by number of a
+    pair, what lets it touch; `off`, when it does not count.
     """
 
     def __init__(self, world: World) -> None:
@@ -71,11 +72,11 @@ class ExactWorld:
         self.pairs: tuple[Pair, ...] = tuple(self._pairs.names(k) for k in range(len(self.index)))
         self.ignored: tuple[Pair, ...] = self._pairs.ignored
         self.off = self._pairs.off
-        self._contacts: dict[int, tuple[Contact, ...]] = {}
+        self.contacts: dict[int, tuple[Contact, ...]] = {}
         for k, pair in enumerate(self.pairs):
             allowing = tuple(c for c in world.contacts if c.covers(*pair))
             if allowing:
-                self._contacts[k] = allowing
+                self.contacts[k] = allowing
         self.time = float("nan")
 
     # where everything is
@@ -164,7 +165,7 @@ class ExactWorld:
             self.place(t)
         for k in self.near(0.0):
             if self.hit(int(k)):
-                d = self._distance(int(k)) if int(k) in self._contacts else None
+                d = self._distance(int(k)) if int(k) in self.contacts else None
                 if d is None or self.allowed(int(k), None if d.value is None else -d.value) is None:
                     return False
         return True
@@ -182,7 +183,7 @@ class ExactWorld:
         for k in self.near(limit):
             if gaps[k] > reach:
                 break
-            if any(_during(c.during, self.time) for c in self._contacts.get(int(k), ())):
+            if any(_during(c.during, self.time) for c in self.contacts.get(int(k), ())):
                 continue
             d = self._distance(int(k), reach)
             if (d.points is not None or d.hit) and (best is None or _deeper(d, best)):
@@ -194,7 +195,7 @@ class ExactWorld:
         """The contact that lets a pair overlap to a depth at the time placed; unknown depth is never allowed."""
         if depth is None:
             return None
-        for contact in self._contacts.get(k, ()):
+        for contact in self.contacts.get(k, ()):
             if _during(contact.during, self.time) and depth <= contact.depth:
                 return contact
         return None

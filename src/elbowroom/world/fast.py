@@ -1,0 +1,206 @@
+"""Is a posture of a limb free at a time? Fast, and never free where the exact test finds a hit."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from elbowroom.errors import BadValue
+from elbowroom.geometry.fields import distance_field, pack
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.solids import box
+from elbowroom.geometry.transforms import inverse
+from elbowroom.kernels import edges, validity
+from elbowroom.kernels.fields import BAND, FREE, HIT, room
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.fast_exact import Desk, Judge
+from elbowroom.world.fast_parts import Parts, grips_of, joints_of, merged, packed
+from elbowroom.world.fast_tables import tables_of
+from elbowroom.world.pairs import Pair
+from elbowroom.world.world import World
+
+__all__ = ["BAND", "FREE", "HIT", "LimbCheck"]
+
+
+class LimbCheck:
+    """Validity of postures of a limb of one character, all else moving as a world has it.
+
+    `limb` is a chain by name, several of them, or joint numbers; a posture is the local rotations (n, 4) of those
+    joints, in that order (`joints`). Fingers and whatever else hangs on them follow the world's motion, and what the
+    limb's hands hold goes with them. `during` is the span of seconds that is asked about, by default that of the
+    world; `rate` is how often in a second everything else is posed; `margin` is a clearance in metres that is asked
+    for.
+
+    Answers are FREE, HIT or BAND. FREE and HIT are certain; BAND is left to the exact test. Instances may be used
+    from several threads at once.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        who: str,
+        limb: str | Sequence[str] | Sequence[int] = "right_arm",
+        during: tuple[float, float] | None = None,
+        *,
+        rate: float = 240.0,
+        margin: float = 0.0,
+        exact: ExactWorld | None = None,
+    ) -> None:
+        body = world.body(who)
+        names = [limb] if isinstance(limb, str) else limb
+        searched = tuple(int(j) for n in names for j in (body.chain(n).joints if isinstance(n, str) else (n,)))
+        begin, end = during or world.span
+        if not (np.isfinite(rate) and rate > 0.0 and begin <= end and margin >= 0.0):
+            raise BadValue(
+                "a check of a limb needs a rate above 0, a span that goes forward, and a margin of 0 or more."
+            )
+        self.world, self.who, self.joints, self.margin = world, who, searched, margin
+        self.exact = exact or ExactWorld(world)
+        rows = int(np.ceil((end - begin) * rate - 1e-9)) + 1
+        times = begin + np.arange(rows) / rate
+        record = world.record(times)
+        moving = any(np.ptp(T, axis=0).any() for T in (*record.joints.values(), *record.things.values()))
+        if not moving:
+            times = times[:1]
+            record = world.record(times)
+        self.span = (begin, end) if moving else (-np.inf, np.inf)
+        joints = joints_of(body, searched, record, who)
+        grips = grips_of(self.exact, who, joints, (begin, end))
+        self._parts = Parts(self.exact, who, joints, grips, (begin, end))
+        spheres, capsules, balls, roots, cores = packed(self._parts.pieces)
+        items = self._parts.items
+        tabled = [item for item in items if item.carrier < 0]
+        own = items[len(tabled) :]
+        self._tables = T = tables_of(self.exact, who, joints, self._parts.pieces, spheres, tabled, record, margin)
+        static = merged(self._parts, self.exact, record)
+        nothing = distance_field(box((1.0, 1.0, 1.0)))
+        meshes = [item.field for item in items if item.field is not None]
+        numbers = np.cumsum([item.field is not None for item in items]) - 1
+        maps = [inverse(item.T) for item in own if item.T is not None]
+        centers = [(item.T @ np.append(item.ball[:3], 1.0))[:3] for item in own if item.T is not None]
+        carriers = np.array([p.carrier for p in self._parts.pieces], np.int64)
+        self._limb = validity.Limb(
+            T.parent, T.source, T.offset, T.follow, carriers, spheres, capsules, balls, roots, cores
+        )  # fmt: skip
+        self._around = validity.Around(
+            start=float(times[0]),
+            rate=float(rate),
+            base=T.base,
+            base_slack=T.base_slack,
+            static=(static or nothing).arrays,
+            has_static=static is not None,
+            half=np.array([item.half for item in items]).reshape(-1, 3),
+            rounding=np.array([item.rounding for item in items], dtype=float),
+            field=np.array([n if i.field is not None else -1 for i, n in zip(items, numbers, strict=True)], np.int64),
+            bound=np.array([item.ball[3] for item in items], dtype=float),
+            meshes=pack(meshes) if meshes else nothing.arrays,
+            placed=T.placed,
+            center=T.center,
+            slack=T.slack,
+            near=T.near,
+            near_count=T.near_count,
+            own_joint=np.array([item.carrier for item in own], np.int64),
+            own_map=np.ascontiguousarray(np.array(maps).reshape(-1, 4, 4)[:, :3]),
+            own_center=np.array(centers).reshape(-1, 3),
+            mode=np.ascontiguousarray(self._parts.mode[:, :-2]),
+            static_mode=np.ascontiguousarray(self._parts.mode[:, -2]),
+            floor_mode=np.ascontiguousarray(self._parts.mode[:, -1]),
+            on=T.on,
+            floor=-np.inf if world.floor is None else float(world.floor),
+            margin=float(margin),
+        )
+        self._judge = Judge(self.exact, who, joints, self._parts, T, self._around)
+        self._local = threading.local()
+
+    # asking
+
+    def verdict(self, q: ArrayLike, t: float = 0.0) -> tuple[int, tuple[Pair, ...]]:
+        """FREE, HIT or BAND of a posture (n, 4) at a time, and the pairs that are hit or in doubt, by name."""
+        q = self._posture(q, t)
+        desk = self._desk()
+        code, count = validity.doubts(self._limb, self._around, q, t, desk.bench)
+        if code == FREE:
+            return FREE, ()
+        met = desk.bench.doubt[: count if code == BAND else 1].tolist()
+        return int(code), tuple(dict.fromkeys(pair for e, m in met for pair in self._judge.names(desk, e, m, t)))
+
+    def batch(self, q: ArrayLike, t: ArrayLike) -> NDArray[np.uint8]:
+        """Verdicts (N,) of postures (N, n, 4) at times (N,); a doubt is BAND even where a later pair is a sure hit."""
+        q = np.ascontiguousarray(q, dtype=float)
+        times = np.ascontiguousarray(np.broadcast_to(np.asarray(t, dtype=float), len(q)))
+        self._check_shape(q.shape[1:])
+        if len(q):
+            self._check_time(float(times.min()))
+            self._check_time(float(times.max()))
+        out = np.zeros(len(q), np.uint8)
+        edges.check_batch(self._limb, self._around, q, times, self._desk().bench, out)
+        return out
+
+    def free(self, q: ArrayLike, t: float = 0.0, exact: bool = True) -> bool:
+        """Whether a posture (n, 4) is free at a time; in doubt the exact test decides, or it is not with exact=False."""
+        q = self._posture(q, t)
+        desk = self._desk()
+        code = validity.check(self._limb, self._around, q, t, desk.bench)[0]
+        if code == BAND and exact:
+            code, count = validity.doubts(self._limb, self._around, q, t, desk.bench)
+            if code == BAND:
+                return self._judge.free(q, t, desk, count)
+        return bool(code == FREE)
+
+    def edge(self, qa: ArrayLike, ta: float, qb: ArrayLike, tb: float, resolution: float = 0.01) -> tuple[bool, float]:
+        """Whether the way from one posture and time to another is free where it is looked at, and if not, where not.
+
+        No point of the limb travels more than `resolution` metres from look to look. Doubts count as hits.
+        """
+        qa, qb = self._posture(qa, ta), self._posture(qb, tb)
+        steps = max(int(np.ceil(self.travel(qa, ta, qb, tb) / resolution)), 1)
+        desk = self._desk()
+        code, share = edges.check_edge(self._limb, self._around, qa, ta, qb, tb, steps, desk.bench, desk.between)
+        return bool(code == FREE), float(share)
+
+    def travel(self, qa: ArrayLike, ta: float, qb: ArrayLike, tb: float) -> float:
+        """Metres that points of the limb travel at most from one posture and time to another."""
+        qa, qb = np.asarray(qa, dtype=float), np.asarray(qb, dtype=float)
+        turn = 2.0 * np.arccos(np.clip(np.abs(np.sum(qa * qb, axis=1)), 0.0, 1.0))
+        base = np.interp([ta, tb], self._tables.times, self._tables.travelled)
+        return float(turn @ self._tables.lever) + abs(float(base[1] - base[0]))
+
+    def hits(self, q: ArrayLike, t: float = 0.0) -> bool:
+        """What the exact test says of a posture, everything placed anew: the reference for the fast answers."""
+        return not self._judge.exactly_free(self._posture(q, t), t, self._desk())
+
+    # inner workings
+
+    def _posture(self, q: ArrayLike, t: float) -> Array:
+        q = np.ascontiguousarray(q, dtype=float)
+        self._check_shape(q.shape)
+        self._check_time(t)
+        return q
+
+    def _check_shape(self, shape: tuple[int, ...]) -> None:
+        if shape != (len(self.joints), 4):
+            raise BadValue(f"a posture of this limb has {len(self.joints)} rotations (n, 4), not {shape}.")
+
+    def _check_time(self, t: float) -> None:
+        if not self.span[0] - 1e-6 <= t <= self.span[1] + 1e-6:
+            raise BadValue(f"{t:g} s is outside of the span of this check, {self.span[0]:g} to {self.span[1]:g} s.")
+
+    def _desk(self) -> Desk:
+        """Room to work in, one for each thread."""
+        desk: Desk | None = getattr(self._local, "desk", None)
+        if desk is None:
+            n, pieces = len(self._tables.parent), len(self._parts.pieces)
+            bench = validity.Bench(
+                np.zeros((n, 3, 4)),
+                np.zeros((pieces, 3)),
+                np.zeros((2, 3, 4)),
+                np.zeros(512, np.int64),
+                np.zeros(256),
+                room(),
+                np.zeros((pieces * (len(self._parts.items) + 2) + 1, 2), np.int64),
+            )
+            desk = self._local.desk = Desk(bench, self._judge.placed(), np.zeros((len(self.joints), 4)))
+        return desk

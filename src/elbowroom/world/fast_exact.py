@@ -1,0 +1,189 @@
+"""The exact test's part in fast validity: it decides what is in doubt, and it is the reference for all answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.geometry.rotations import Array, to_matrix
+from elbowroom.geometry.transforms import inverse
+from elbowroom.kernels import boxes
+from elbowroom.kernels.validity import FLOOR, STATIC, Around, Bench
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.exact_placed import Placed
+from elbowroom.world.fast_parts import Joints, Parts
+from elbowroom.world.fast_tables import Tables
+from elbowroom.world.pairs import Pair
+
+# Metres: where tables may be off by more than this, everything is placed anew.
+_TRUST = 5e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Desk:
+    """What one thread works with."""
+
+    bench: Bench
+    placed: Placed
+    between: Array
+
+
+class Judge:
+    """Exact answers for a limb; the state of a question is on a desk, so that threads do not meet."""
+
+    def __init__(
+        self, exact: ExactWorld, who: str, joints: Joints, parts: Parts, tables: Tables, around: Around
+    ) -> None:
+        self._exact, self._who, self._joints, self._parts, self._tables = exact, who, joints, parts, tables
+        self._start, self._rate, self.margin = around.start, around.rate, around.margin
+        self._movers = np.flatnonzero([p.kind in ("body", "thing") for p in exact.parts])
+        grips = [piece.grip for piece in parts.pieces if piece.grip is not None]
+        self._brought = [*((i, c, T) for i, (c, T) in parts.limb.items()), *((g.part, g.carrier, g.T) for g in grips)]
+        brought = {i for i, _, _ in self._brought}
+        self._static = {
+            a: np.array([(a, b) for b in parts.static if parts.pair(a, b) is not None], np.int32).reshape(-1, 2)
+            for a in brought
+        }
+
+    def placed(self) -> Placed:
+        """All parts of the world, things where they are at the start."""
+        placed = Placed(self._exact.placed.forms, self._exact.world.floor)
+        places = self._exact.world.at(self._start).things
+        for i, p in enumerate(self._exact.parts):
+            if p.kind == "thing":
+                placed.T[i] = places[p.owner]
+        placed.moved(self._movers)
+        return placed
+
+    def free(self, q: Array, t: float, desk: Desk, count: int) -> bool:
+        """Whether the pairs in doubt on the desk are free: placed by the tables, with their slack to spare."""
+        doubts = desk.bench.doubt[:count].tolist()
+        row, share = self._row(t)
+        slack = [self._slack(m, row, share) for _, m in doubts]
+        if max(slack) > _TRUST:
+            return self.exactly_free(q, t, desk)
+        self._place(desk, doubts, row, share)
+        for (e, m), off in zip(doubts, slack, strict=True):
+            limit = self.margin + off
+            for a in self._parts.pieces[e].member:
+                if any(self._hit(desk.placed, a, b, t, limit) for b in self._others(desk, a, m, limit)):
+                    return False
+        return True
+
+    def names(self, desk: Desk, e: int, m: int, t: float) -> list[Pair]:
+        """Names of the pairs of a piece and an item that touch, or come nearest, as on the desk."""
+        row, share = self._row(t)
+        self._place(desk, [[e, m]], row, share)
+        parts = self._exact.parts
+        found: list[tuple[float, Pair]] = []
+        for a in self._parts.pieces[e].member:
+            for b in self._others(desk, a, m, 0.05):
+                if self._parts.pair(a, b) is not None:
+                    value, _ = desk.placed.distance(a, b, 0.05)
+                    found.append((-1.0 if value is None else value, Pair(parts[a].name, parts[b].name)))
+        touching = [pair for value, pair in found if value <= self.margin]
+        return touching or [min(found)[1]] if found else []
+
+    def exactly_free(self, q: Array, t: float, desk: Desk) -> bool:
+        """Whether no pair of the limb is hit, everything placed as it is at a time and the limb by a posture."""
+        exact, placed, parts = self._exact, desk.placed, self._parts
+        snapshot = exact.world.at(t)
+        for i, p in enumerate(exact.parts):
+            if p.shape is not None:
+                placed.T[i] = snapshot.joints[p.owner][p.joint] @ p.shape.T_joint_shape
+            elif p.kind == "thing":
+                placed.T[i] = snapshot.things[p.owner]
+        frames = self._frames(q, snapshot.joints[self._who])
+        mine = set(parts.limb)
+        for i, (carrier, T) in parts.limb.items():
+            placed.T[i] = frames[carrier] @ T
+        for grip in (piece.grip for piece in parts.pieces):
+            if grip is not None and grip.hold.during[0] <= t < grip.hold.during[1]:
+                placed.T[grip.part] = frames[grip.carrier] @ grip.T
+                mine.add(grip.part)
+        placed.moved(self._movers)
+        index = exact.index
+        wanted = index[np.isin(index, list(mine)).any(axis=1)]
+        gaps = np.empty(len(wanted))
+        boxes.gaps(wanted, placed.low, placed.high, gaps)
+        close = wanted[gaps <= self.margin].tolist()
+        free = not any(self._hit(placed, a, b, t, self.margin) for a, b in close)
+        return free
+
+    def _hit(self, placed: Placed, a: int, b: int, t: float, limit: float) -> bool:
+        """Whether two parts, as placed, come nearer than a limit and may not."""
+        k = self._parts.pair(a, b)
+        if k is None or not self._exact.counts(k, t):
+            return False
+        contacts = [c for c in self._exact.contacts.get(k, ()) if c.during[0] <= t <= c.during[1]]
+        if limit <= 0.0 and not contacts:
+            return placed.hit(a, b)
+        value, _ = placed.distance(a, b, limit + 1e-9)
+        if value is not None and value > limit:
+            return False
+        return value is None or not any(-value <= c.depth for c in contacts)
+
+    def _row(self, t: float) -> tuple[int, float]:
+        """Row of the tables that a time follows, and how far it is to the next, as the compiled check has it."""
+        last = len(self._tables.times) - 1
+        s = min(max((t - self._start) * self._rate, 0.0), float(last))
+        k = min(int(s), max(last - 1, 0))
+        s -= k
+        if s < 1e-6:
+            return k, 0.0
+        return (min(k + 1, last), 0.0) if s > 1.0 - 1e-6 else (k, s)
+
+    def _slack(self, m: int, row: int, share: float) -> float:
+        if share == 0.0:
+            return 0.0
+        own = float(self._tables.base_slack[row])
+        if m < 0:
+            return own
+        return own + (float(self._tables.slack[row, m]) if m < self._tables.slack.shape[1] else own)
+
+    def _others(self, desk: Desk, a: int, m: int, limit: float) -> list[int]:
+        """Parts that item m stands for, as far as part a may be near them."""
+        if m == FLOOR:
+            return [self._parts.floor]
+        if m != STATIC:
+            return [self._parts.items[m].part]
+        pairs = self._static[a]
+        gaps = np.empty(len(pairs))
+        boxes.gaps(pairs, desk.placed.low, desk.placed.high, gaps)
+        return [int(b) for b in pairs[gaps <= limit, 1]]
+
+    def _place(self, desk: Desk, doubts: list[list[int]], row: int, share: float) -> None:
+        """Place what is in doubt by the frames on the bench and the tables."""
+        placed, frames, parts, rows = desk.placed, desk.bench.frames, self._parts, []
+        wanted = {i for e, _ in doubts for i in parts.pieces[e].member}
+        items = {m for _, m in doubts if m >= 0}
+        tabled = self._tables.placed.shape[1]
+        wanted |= {parts.items[m].part for m in items if m >= tabled}
+        for i, carrier, T in self._brought:
+            if i in wanted:
+                placed.T[i, :3] = frames[carrier] @ T
+                rows.append(i)
+        for m in items:
+            if m < tabled:
+                table, after = self._tables.placed, min(row + 1, len(self._tables.times) - 1)
+                here = table[row, m] * (1.0 - share) + table[after, m] * share
+                i = parts.items[m].part
+                placed.T[i, :3, :3] = here[:, :3].T
+                placed.T[i, :3, 3] = -here[:, :3].T @ here[:, 3]
+                rows.append(i)
+        placed.moved(np.array(rows))
+
+    def _frames(self, q: Array, joints: Array) -> list[Array]:
+        """Frames (4, 4) of the limb's joints for a posture, the rest of the body placed by joints (J, 4, 4)."""
+        tables, body = self._tables, self._joints.body
+        frames: list[Array] = []
+        turned = to_matrix(q)
+        for i, (parent, source) in enumerate(zip(tables.parent, tables.source, strict=True)):
+            local = np.eye(4)
+            if source >= 0:
+                local[:3, :3], local[:3, 3] = turned[source], tables.offset[i]
+            else:
+                local = inverse(joints[body[parent] if parent >= 0 else self._joints.base]) @ joints[body[i]]
+            frames.append((frames[parent] if parent >= 0 else joints[self._joints.base]) @ local)
+        return frames
