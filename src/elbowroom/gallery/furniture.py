@@ -67,9 +67,7 @@ def bookshelf(width: float = 1.1, height: float = 1.9, shelves: int = 5, seed: i
                 rng.uniform(0.6, 0.9) * room,
                 rng.uniform(0.16, 0.23),
             )
-            books.append(
-                box((thick, deep, tall), (x + thick / 2, 0.13 - deep / 2, z + board / 2 + tall / 2), CLAY)
-            )
+            books.append(box((thick, deep, tall), (x + thick / 2, 0.13 - deep / 2, z + board / 2 + tall / 2), CLAY))
             x += thick + 0.002
     return merge(boards), merge(books)
 

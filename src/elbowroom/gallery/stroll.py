@@ -13,9 +13,7 @@ from elbowroom.locomotion.walk import walk_along
 from elbowroom.world.world import World
 
 # Waypoints on the floor, metres: between sofa and shelf, round the table, out past the plant.
-PATH: Array = np.array(
-    [(-0.2, 3.4), (0.1, 2.2), (0.5, 1.0), (0.4, -0.3), (-0.6, -1.2), (-1.9, -1.6), (-3.2, -1.7)]
-)
+PATH: Array = np.array([(-0.2, 3.4), (0.1, 2.2), (0.5, 1.0), (0.4, -0.3), (-0.6, -1.2), (-1.9, -1.6), (-3.2, -1.7)])
 
 
 def stroll(seed: int = 0) -> World:
