@@ -20,7 +20,10 @@ CALLER = (
 def run(package: Path, cache: Path) -> str:
     """Result of the caller in a new process that uses a copy of the package."""
     env = os.environ | {"PYTHONPATH": str(package.parent), "ELBOWROOM_CACHE": str(cache)}
-    code = "from elbowroom.kernels.caller import caller; print(caller())"
+    code = (
+        "import elbowroom.kernels as k; before = k.compiled_before()\n"
+        "from elbowroom.kernels.caller import caller; print(caller(), before)"
+    )
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
     return done.stdout.strip()
 
@@ -35,7 +38,8 @@ def test_edited_helper_gives_the_new_result(tmp_path: Path) -> None:
     (kernels / "caller.py").write_text(CALLER)
     cache = tmp_path / "cache"
     (kernels / "helper.py").write_text(HELPER.format(value=1))
-    assert run(package, cache) == "1"
+    assert run(package, cache) == "1 False"
+    assert run(package, cache) == "1 True"
     assert list(cache.rglob("caller*.nbi")), "the code was not cached at all"
     (kernels / "helper.py").write_text(HELPER.format(value=2))
-    assert run(package, cache) == "2"
+    assert run(package, cache) == "2 False"

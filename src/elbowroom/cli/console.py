@@ -33,6 +33,13 @@ def print_written(paths: Iterable[object]) -> None:
         out.print(f"wrote {path}", highlight=False, soft_wrap=True, markup=False)
 
 
+def _tell_first_run() -> None:
+    from elbowroom.kernels import compiled_before
+
+    if not compiled_before():
+        err.print("First run: compiling the inner loops, once; this takes up to a minute.", style="dim")
+
+
 class Clock:
     """Times the stages of a command and shows a spinner on a terminal while one runs."""
 
@@ -43,6 +50,8 @@ class Clock:
     @contextmanager
     def __call__(self, stage: str, doing: str) -> Iterator[None]:
         start = time.perf_counter()
+        if not self.seconds and not self._quiet:
+            _tell_first_run()
         if self._quiet or not err.is_terminal:
             yield
         else:

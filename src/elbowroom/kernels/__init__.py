@@ -33,8 +33,18 @@ def source_hash() -> str:
     return h.hexdigest()[:16]
 
 
+def code_folder() -> Path:
+    """Where the compiled code of these sources is kept."""
+    return cache_folder() / "code" / source_hash()
+
+
+def compiled_before() -> bool:
+    """Whether some of these sources were compiled on this machine before; the first time takes up to a minute."""
+    return next(code_folder().rglob("*.nbi"), None) is not None
+
+
 def _point_numba_at_our_cache() -> None:
-    folder = cache_folder() / "code" / source_hash()
+    folder = code_folder()
     import numba
 
     # both: the variable is what child processes see, the setting is what this process uses
