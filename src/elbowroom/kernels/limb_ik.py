@@ -20,7 +20,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.kernels.limits import clamp_terms, flexion_and_twist, swing_and_twist
+from elbowroom.kernels.limits import ellipse_radius, flexion_and_twist, polygon_radius, swing_and_twist
 from elbowroom.kernels.turns import (
     Turn,
     Vector,
@@ -31,8 +31,8 @@ from elbowroom.kernels.turns import (
     from_frame_to_frame,
     of_matrix,
     product,
-    quaternion,
     reversed_turn,
+    row_of,
     scaled,
     turned,
     write,
@@ -48,31 +48,26 @@ _ROUNDS, _SETTLED = 60, 1e-13
 
 
 class Geometry(NamedTuple):
-    """A limb as the kernels take it; every array is (3,) in metres or as told, frames as above.
+    """A limb as the kernels take it: tuples of numbers, frames as above, metres and radians.
 
-    offset: ball joint in its parent's frame; upper, lower: see above; T hinge: turn (4,) from the ball joint's frame to
-    the hinge frame; pre, post (3, 4) of the three joints; between (4,): the end's anatomical frame at zero in the
-    middle's; zero: direction of the middle joint at orbit 0, in the parent's frame or, with `zero_in_world`, in the
-    world's; spare: the same in the parent's frame where the limb points along `zero`; sense: +1 or -1, which way the
-    orbit grows about the line to the target; end_turns: the end joint takes up the roll, not the middle one; coupled:
-    turning the lower bone moves the end; low, high (3, 3) and polygons (K, 2) of ball and end: ranges.
+    Tuples and not arrays: whoever passes arrays on counts references to each of them, which costs more than the rest.
     """
 
-    offset: Array
-    upper: Array
-    lower: Array
-    hinge: Array
-    pre: Array
-    post: Array
-    between: Array
-    zero: Array
-    zero_in_world: bool
-    spare: Array
-    sense: float
-    end_turns: bool
-    coupled: bool
-    low: Array
-    high: Array
+    offset: Vector  # ball joint in its parent's frame
+    upper: Vector
+    lower: Vector
+    hinge: Turn  # from the ball joint's frame to the hinge frame
+    pre: tuple[Turn, Turn, Turn]
+    post: tuple[Turn, Turn, Turn]
+    between: Turn  # the end's anatomical frame at zero in the middle's
+    zero: Vector  # direction of the middle joint at orbit 0, in the parent's frame
+    zero_in_world: bool  # or in the world's
+    spare: Vector  # the same in the parent's frame, where the limb points along `zero`
+    sense: float  # +1 or -1, which way the orbit grows about the line to the target
+    end_turns: bool  # the end joint takes up the roll, not the middle one
+    coupled: bool  # turning the lower bone moves the end
+    low: tuple[Vector, Vector, Vector]  # ranges as `kernels.limits` has them
+    high: tuple[Vector, Vector, Vector]
     polygon: Array
     end_polygon: Array
 
@@ -80,13 +75,13 @@ class Geometry(NamedTuple):
 @nb.njit(cache=True, nogil=True)
 def _orbit_axes(limb: Geometry, parent: Turn, n: Vector) -> tuple[Vector, Vector]:
     """Directions of the middle joint at orbits 0 and 90 degrees about the line n, all in the parent's frame."""
-    zero = limb.zero[0], limb.zero[1], limb.zero[2]
+    zero = limb.zero
     if limb.zero_in_world:
         zero = turned(reversed_turn(parent), zero)
     size, u = across(zero, n)
     if size < _TINY:
         sign = 1.0 if dot(zero, n) >= 0.0 else -1.0
-        size, u = across((sign * limb.spare[0], sign * limb.spare[1], sign * limb.spare[2]), n)
+        size, u = across(scaled(limb.spare, sign), n)
         if size < _TINY:
             size, u = across((1.0, 0.0, 0.0) if abs(n[0]) < 0.9 else (0.0, 1.0, 0.0), n)
     return u, scaled(cross(n, u), limb.sense)
@@ -95,9 +90,10 @@ def _orbit_axes(limb: Geometry, parent: Turn, n: Vector) -> tuple[Vector, Vector
 @nb.njit(cache=True, nogil=True)
 def _bent(limb: Geometry, off_axis: float, twist: float) -> Vector:
     """Lower bone in the hinge frame before flexion: Ry(off-axis) Rz(twist) lower."""
-    b = limb.lower
-    c, s = math.cos(twist), math.sin(twist)
-    x, y, z = c * b[0] - s * b[1], s * b[0] + c * b[1], b[2]
+    x, y, z = limb.lower
+    if limb.coupled:
+        c, s = math.cos(twist), math.sin(twist)
+        x, y = c * x - s * y, s * x + c * y
     c, s = math.cos(off_axis), math.sin(off_axis)
     return c * x + s * z, y, c * z - s * x
 
@@ -112,8 +108,8 @@ def _straight(limb: Geometry, b: Vector) -> float:
 @nb.njit(cache=True, nogil=True)
 def _flexion(limb: Geometry, b: Vector, distance: float, backwards: bool) -> tuple[float, float]:
     """Flexion at which the end is that far off, and by how much the distance is too far (+) or too near (-)."""
-    a = limb.upper[0], limb.upper[1], limb.upper[2]
-    size, straight = 2.0 * math.hypot(a[1], a[2]) * math.hypot(b[1], b[2]), _straight(limb, b)
+    a = limb.upper
+    size, straight = 2.0 * math.sqrt((a[1] * a[1] + a[2] * a[2]) * (b[1] * b[1] + b[2] * b[2])), _straight(limb, b)
     constant = dot(a, a) + dot(b, b) + 2.0 * a[0] * b[0]
     cosine = (distance * distance - constant) / size
     gap = 0.0
@@ -170,13 +166,12 @@ def solve(
     backwards: bool,
     rotations: Array,
     excess: Array,
-    room: Array,
 ) -> float:
     """Local rotations (3, 4) that bring the end to T_world_end (4, 4) at an orbit angle.
 
     parent: T_world_parent (4, 4) of the ball joint; off_axis: angle of the hinge that is kept; held: twist of that of
     the two outer joints that does not take up the roll; backwards: bent past straight. excess (3,) is how far the
-    joints are out of range, radians; room (6, 3) is scratch. Returns what is missing, metres: + too far, - too near.
+    joints are out of range, radians. Returns what is missing, metres: + too far, - too near.
     """
     base, away = _seen(limb, parent, end[0, 3], end[1, 3], end[2, 3])
     distance = math.sqrt(dot(away, away))
@@ -185,9 +180,9 @@ def solve(
     c, s = math.cos(orbit), math.sin(orbit)
     y = c * u[0] + s * w[0], c * u[1] + s * w[1], c * u[2] + s * w[2]
     wanted_axes = cross(y, n), y, n
-    between = quaternion(limb.between)
+    between = limb.between
     # the end's turn in the parent's frame, without what comes after the twist and the swing
-    goal = product(product(reversed_turn(base), of_matrix(end)), reversed_turn(quaternion(limb.post[2])))
+    goal = product(product(reversed_turn(base), of_matrix(end)), reversed_turn(limb.post[2]))
     if not limb.end_turns:
         goal = product(goal, about_z(-held))
     twist = held if limb.end_turns else 0.0
@@ -207,15 +202,14 @@ def solve(
     last = product(reversed_turn(between), product(about_z(-twist), rest))
     if not limb.end_turns:
         last = product(last, about_z(held))
-    first = product(hinge, reversed_turn(quaternion(limb.hinge)))
-    write(first, rotations[0])
-    write(_joined(limb, 1, product(flexed, about_z(twist))), rotations[1])
-    write(_joined(limb, 2, last), rotations[2])
+    first = product(hinge, reversed_turn(limb.hinge))
+    write(first, rotations, 0)
+    write(_joined(limb, 1, product(flexed, about_z(twist))), rotations, 1)
+    write(_joined(limb, 2, last), rotations, 2)
     first = _parted(limb, 0, first)
-    room[0, 0], room[0, 1], room[0, 2] = swing_and_twist(first[0], first[1], first[2], first[3])
-    room[1, 0], room[1, 1], room[1, 2] = flexion, off_axis, twist
-    room[2, 0], room[2, 1], room[2, 2] = swing_and_twist(last[0], last[1], last[2], last[3])
-    _past(limb, room, excess)
+    excess[0] = _swung_past(swing_and_twist(*first), limb.low[0], limb.high[0], limb.polygon)
+    excess[1] = _bent_past((flexion, off_axis, twist), limb.low[1], limb.high[1])
+    excess[2] = _swung_past(swing_and_twist(*last), limb.low[2], limb.high[2], limb.end_polygon)
     return gap
 
 
@@ -238,26 +232,44 @@ def _flexed(flexion: float, off_axis: float) -> Turn:
 @nb.njit(cache=True, nogil=True)
 def _joined(limb: Geometry, joint: int, q: Turn) -> Turn:
     """Local rotation of a joint from the one in its anatomical frame."""
-    return product(product(quaternion(limb.pre[joint]), q), quaternion(limb.post[joint]))
+    return product(product(limb.pre[joint], q), limb.post[joint])
 
 
 @nb.njit(cache=True, nogil=True)
 def _parted(limb: Geometry, joint: int, q: Turn) -> Turn:
     """Rotation in a joint's anatomical frame from the local one."""
-    before, after = quaternion(limb.pre[joint]), quaternion(limb.post[joint])
+    before, after = limb.pre[joint], limb.post[joint]
     return product(product(reversed_turn(before), q), reversed_turn(after))
 
 
 @nb.njit(cache=True, nogil=True)
-def _past(limb: Geometry, room: Array, excess: Array) -> None:
-    """How far the terms in the first three rows of `room` are out of range, (3,) radians."""
-    room[3:] = room[:3]
-    clamp_terms(False, limb.low[0], limb.high[0], limb.polygon, room[3:4])
-    clamp_terms(True, limb.low[1], limb.high[1], limb.polygon, room[4:5])
-    clamp_terms(False, limb.low[2], limb.high[2], limb.end_polygon, room[5:6])
-    for i in range(3):
-        x, y, z = room[i, 0] - room[i + 3, 0], room[i, 1] - room[i + 3, 1], room[i, 2] - room[i + 3, 2]
-        excess[i] = math.sqrt(x * x + y * y + z * z)
+def _past(value: float, low: float, high: float) -> float:
+    """How far a value is past its bounds."""
+    return max(value - high, low - value, 0.0)
+
+
+@nb.njit(cache=True, nogil=True)
+def _swung_past(terms: Vector, low: Vector, high: Vector, polygon: Array) -> float:
+    """How far swing and twist are out of range, radians."""
+    x, y, twist = terms
+    past = 0.0
+    size = math.sqrt(x * x + y * y)
+    if size > 0.0:
+        x, y = x / size, y / size
+        if len(polygon):
+            most = polygon_radius(polygon, x, y)
+        else:
+            most = ellipse_radius(high[0] if x >= 0 else -low[0], high[1] if y >= 0 else -low[1], x, y)
+        past = max(size - most, 0.0)
+    turned_past = _past(twist, low[2], high[2])
+    return math.sqrt(past * past + turned_past * turned_past)
+
+
+@nb.njit(cache=True, nogil=True)
+def _bent_past(terms: Vector, low: Vector, high: Vector) -> float:
+    """How far flexion, off-axis and twist are out of range, radians."""
+    x, y, z = (_past(terms[0], low[0], high[0]), _past(terms[1], low[1], high[1]), _past(terms[2], low[2], high[2]))
+    return math.sqrt(x * x + y * y + z * z)
 
 
 @nb.njit(cache=True, nogil=True)
@@ -277,12 +289,11 @@ def solve_batch(
 
     parents, ends (N, 4, 4), orbits, off_axis, held, backwards (N,); each may have one row that counts for all.
     """
-    room = np.zeros((6, 3))
     for i in range(len(gaps)):
         gaps[i] = solve(
-            limb, parents[i % len(parents)], ends[i % len(ends)], orbits[i % len(orbits)],
-            off_axis[i % len(off_axis)], held[i % len(held)], backwards[i % len(backwards)],
-            rotations[i], excess[i], room,
+            limb, parents[min(i, len(parents) - 1)], ends[min(i, len(ends) - 1)], orbits[min(i, len(orbits) - 1)],
+            off_axis[min(i, len(off_axis) - 1)], held[min(i, len(held) - 1)], backwards[min(i, len(backwards) - 1)],
+            rotations[i], excess[i],
         )  # fmt: skip
 
 
@@ -293,16 +304,16 @@ def describe(limb: Geometry, parents: Array, rotations: Array, out: Array) -> No
     parents (N, 4, 4) or (1, 4, 4): T_world_parent; rotations (N, 3, 4): local, of the three joints.
     """
     for i in range(rotations.shape[0]):
-        middle = _parted(limb, 1, quaternion(rotations[i, 1]))
-        flexion, off_axis, twist = flexion_and_twist(middle[0], middle[1], middle[2], middle[3])
-        last = _parted(limb, 2, quaternion(rotations[i, 2]))
+        middle = _parted(limb, 1, row_of(rotations[i], 1))
+        flexion, off_axis, twist = flexion_and_twist(*middle)
+        last = _parted(limb, 2, row_of(rotations[i], 2))
         b = _bent(limb, off_axis, twist)
         v, side = _limb_axes(limb, b, flexion)
-        hinge = product(quaternion(rotations[i, 0]), quaternion(limb.hinge))
-        base = of_matrix(parents[i % parents.shape[0]])
+        hinge = product(row_of(rotations[i], 0), limb.hinge)
+        base = of_matrix(parents[min(i, len(parents) - 1)])
         u, w = _orbit_axes(limb, base, turned(hinge, v))
         y = turned(hinge, side)
         out[i, 0] = math.atan2(dot(y, w), dot(y, u))
         out[i, 1] = off_axis
-        out[i, 2] = twist if limb.end_turns else swing_and_twist(last[0], last[1], last[2], last[3])[2]
+        out[i, 2] = twist if limb.end_turns else swing_and_twist(*last)[2]
         out[i, 3] = 1.0 if math.sin(flexion - _straight(limb, b)) < 0.0 else 0.0

@@ -34,12 +34,11 @@ def swing_and_twist(w: float, x: float, y: float, z: float) -> tuple[float, floa
     """Swing (sx, sy) and twist of a rotation written as swing * twist, radians."""
     if w < 0.0:
         w, x, y, z = -w, -x, -y, -z
-    half = math.atan2(z, w)
-    c, s = math.cos(half), math.sin(half)
-    sx, sy = x * c - y * s, x * s + y * c
-    size = math.hypot(sx, sy)
-    scale = 2.0 * math.atan2(size, math.hypot(w, z)) / size if size > 1e-12 else 2.0
-    return scale * sx, scale * sy, 2.0 * half
+    turning, size = math.sqrt(w * w + z * z), math.sqrt(x * x + y * y)
+    # cosine and sine of half the twist
+    c, s = (w / turning, z / turning) if turning > 0.0 else (1.0, 0.0)
+    scale = 2.0 * math.atan2(size, turning) / size if size > 1e-12 else 2.0
+    return scale * (x * c - y * s), scale * (x * s + y * c), 2.0 * math.atan2(z, w)
 
 
 @nb.njit(cache=True, nogil=True)
@@ -90,12 +89,15 @@ def from_terms(hinge: bool, pre: Array, post: Array, terms: Array, out: Array) -
 
 
 @nb.njit(cache=True, nogil=True)
-def swing_radius(low: Array, high: Array, polygon: Array, x: float, y: float) -> float:
-    """Largest swing (radians) towards the unit direction (x, y)."""
-    if polygon.shape[0] == 0:
-        rx = max(high[0] if x >= 0 else -low[0], _NARROW)
-        ry = max(high[1] if y >= 0 else -low[1], _NARROW)
-        return rx * ry / math.hypot(ry * x, rx * y)
+def ellipse_radius(rx: float, ry: float, x: float, y: float) -> float:
+    """Radius towards the unit direction (x, y) of the ellipse with these half axes."""
+    rx, ry = max(rx, _NARROW), max(ry, _NARROW)
+    return rx * ry / math.sqrt(ry * x * (ry * x) + rx * y * (rx * y))
+
+
+@nb.njit(cache=True, nogil=True)
+def polygon_radius(polygon: Array, x: float, y: float) -> float:
+    """Radius towards the unit direction (x, y) of a polygon (K, 2) that is star-shaped about zero."""
     towards = math.atan2(y, x)
     count = polygon.shape[0]
     k = count - 1  # before the first corner the last edge counts
@@ -107,6 +109,14 @@ def swing_radius(low: Array, high: Array, polygon: Array, x: float, y: float) ->
     a, b = polygon[k], polygon[(k + 1) % count]
     ex, ey = b[0] - a[0], b[1] - a[1]
     return (a[0] * ey - a[1] * ex) / (x * ey - y * ex)
+
+
+@nb.njit(cache=True, nogil=True)
+def swing_radius(low: Array, high: Array, polygon: Array, x: float, y: float) -> float:
+    """Largest swing (radians) towards the unit direction (x, y)."""
+    if polygon.shape[0] == 0:
+        return ellipse_radius(high[0] if x >= 0 else -low[0], high[1] if y >= 0 else -low[1], x, y)
+    return polygon_radius(polygon, x, y)
 
 
 @nb.njit(cache=True, nogil=True)

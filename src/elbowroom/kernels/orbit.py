@@ -55,13 +55,13 @@ def search(
     excess (N, 3), orbits (N,), tests (N,): how many angles were tried. See `limb_ik.solve` for the others.
     """
     order = np.zeros(2 * len(steps) + 1)
-    room, turns, past = np.zeros((6, 3)), np.zeros((3, 4)), np.zeros(3)
+    turns, past = np.zeros((3, 4)), np.zeros(3)
     for i in range(len(gaps)):
-        count = candidates(starts[i % len(starts)], low, high, steps, order)
+        count = candidates(starts[min(i, len(starts) - 1)], low, high, steps, order)
         least = np.inf
         for k in range(count):
-            parent, end = parents[i % len(parents)], ends[i % len(ends)]
-            gap = solve(limb, parent, end, order[k], off_axis, held, False, turns, past, room)
+            parent, end = parents[min(i, len(parents) - 1)], ends[min(i, len(ends) - 1)]
+            gap = solve(limb, parent, end, order[k], off_axis, held, False, turns, past)
             tests[i] = k + 1
             worst = max(past[0], past[1], past[2])
             if worst < least:

@@ -17,9 +17,9 @@ SKEW = 1e-4
 
 
 @nb.njit(cache=True, nogil=True)
-def quaternion(row: Array) -> Turn:
-    """A row (4,) as a tuple."""
-    return row[0], row[1], row[2], row[3]
+def row_of(rows: Array, i: int) -> Turn:
+    """Row i of (N, 4) as a tuple."""
+    return rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3]
 
 
 @nb.njit(cache=True, nogil=True)
@@ -120,9 +120,9 @@ def about_z(angle: float) -> Turn:
 
 
 @nb.njit(cache=True, nogil=True)
-def write(q: Turn, out: Array) -> None:
-    """Put a quaternion into a row (4,)."""
-    out[0], out[1], out[2], out[3] = q[0], q[1], q[2], q[3]
+def write(q: Turn, out: Array, i: int) -> None:
+    """Put a quaternion into row i of (N, 4)."""
+    out[i, 0], out[i, 1], out[i, 2], out[i, 3] = q[0], q[1], q[2], q[3]
 
 
 @nb.njit(cache=True, nogil=True)

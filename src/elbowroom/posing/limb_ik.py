@@ -19,6 +19,7 @@ there.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -30,10 +31,9 @@ from elbowroom.character.body import Character
 from elbowroom.character.limits import EPS, JointLimit
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
-from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import IDENTITY, Array, conjugate, multiply, rotate
 from elbowroom.kernels import limb_ik as kernels
-from elbowroom.kernels.turns import unfit
+from elbowroom.kernels.turns import Turn, Vector, unfit
 
 # The angle that the orbit search starts from (Kallmann 2005).
 EASY_ORBIT = float(np.radians(20.0))
@@ -55,6 +55,9 @@ class Keep(NamedTuple):
     off_axis: ArrayLike = 0.0
     twist: ArrayLike = 0.0
     backwards: ArrayLike = False
+
+
+NOTHING = Keep()
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,13 +106,13 @@ class LimbIK:
     def reach(self) -> tuple[float, float]:
         """Nearest and farthest distance from first joint to end, metres, with the middle joint within its range."""
         g = self.geometry
-        flexion = np.linspace(g.low[1, 0], g.high[1, 0], 721)
+        flexion = np.linspace(g.low[1][0], g.high[1][0], 721)
         along = rotate(np.stack([np.cos(flexion / 2), np.sin(flexion / 2), 0 * flexion, 0 * flexion], -1), g.lower)
-        far = np.linalg.norm(g.upper + along, axis=-1)
+        far = np.linalg.norm(np.asarray(g.upper) + along, axis=-1)
         return float(far.min()), float(far.max())
 
     def solve(
-        self, T_world_parent: ArrayLike, T_world_end: ArrayLike, orbit: ArrayLike = EASY_ORBIT, keep: Keep = Keep()
+        self, T_world_parent: ArrayLike, T_world_end: ArrayLike, orbit: ArrayLike = EASY_ORBIT, keep: Keep = NOTHING
     ) -> Solution:
         """Posture in which the end joint is at T_world_end (..., 4, 4), at an orbit angle (...), radians.
 
@@ -122,7 +125,8 @@ class LimbIK:
         off_axis, held = numbers("keep.off_axis", keep.off_axis), numbers("keep.twist", keep.twist)
         backwards = np.asarray(keep.backwards, dtype=bool)
         scalars = (angles, off_axis, held, backwards)
-        lead = np.broadcast_shapes(parents.shape[:-2], ends.shape[:-2], *(a.shape for a in scalars))
+        shapes = {parents.shape[:-2], ends.shape[:-2], *(a.shape for a in scalars)}
+        lead = np.broadcast_shapes(*shapes) if len(shapes) > 1 else ends.shape[:-2]
         out = empty(lead)
         kernels.solve_batch(
             self.geometry,
@@ -169,11 +173,12 @@ def empty(lead: tuple[int, ...]) -> Solution:
 
 
 def rows(a: NDArray, lead: tuple[int, ...], tail: tuple[int, ...], whole: bool = False) -> NDArray:
-    """An array as the kernels take it: one row for all, or (with `whole` always) one row for each of a leading shape."""
-    if whole or a.size != int(np.prod(tail)):
+    """An array as the kernels take it: one row for all, or (with `whole` always) one for each of a leading shape."""
+    if whole or a.size != math.prod(tail):
         a = np.broadcast_to(a, (*lead, *tail))
+    a = a.reshape(-1, *tail)
     # One kind of memory: the kernels are compiled once for each.
-    return np.require(a.reshape(-1, *tail), a.dtype, ["C", "W"])
+    return a if a.flags.c_contiguous and a.flags.writeable else np.array(a, order="C")
 
 
 def numbers(name: str, values: ArrayLike) -> Array:
@@ -189,7 +194,7 @@ def checked(name: str, T: ArrayLike) -> Array:
     out = np.asarray(T, dtype=float)
     if out.shape[-2:] != (4, 4):
         raise BadValue(f"{name} is to be a transform of shape (..., 4, 4), not {out.shape}.")
-    bad = unfit(np.require(out.reshape(-1, 4, 4), float, ["C", "W"]))
+    bad = unfit(rows(out, out.shape[:-2], (4, 4)))
     if bad >= 0:
         which = f" number {bad}" if out.ndim > 2 else ""
         raise BadValue(f"{name}{which} is no rigid transform: finite numbers and a rotation without scale would do.")
@@ -228,24 +233,32 @@ def _geometry(
     right = _is_right(character, chain.joints[0])
     span = [float(np.ptp(limit.twist)) for limit in limits]
     return kernels.Geometry(
-        offset=frozen(skeleton.offsets[chain.joints[0]]),
-        upper=frozen(rotate(conjugate(to_hinge), upper)),
-        lower=frozen(lower),
-        hinge=frozen(to_hinge),
-        pre=frozen([limit.pre for limit in limits]),
-        post=frozen([limit.post for limit in limits]),
-        between=frozen(multiply(multiply(hinge.post, turn_lower), end.pre)),
-        zero=frozen([0.0, 0.0, -1.0] if arm else front),
+        offset=_triple(skeleton.offsets[chain.joints[0]]),
+        upper=_triple(rotate(conjugate(to_hinge), upper)),
+        lower=_triple(lower),
+        hinge=_four(to_hinge),
+        pre=(_four(ball.pre), _four(hinge.pre), _four(end.pre)),
+        post=(_four(ball.post), _four(hinge.post), _four(end.post)),
+        between=_four(multiply(multiply(hinge.post, turn_lower), end.pre)),
+        zero=(0.0, 0.0, -1.0) if arm else _triple(front),
         zero_in_world=arm,
-        spare=frozen(-front if arm else up),
+        spare=_triple(-front if arm else up),
         sense=-1.0 if right == arm else 1.0,
         end_turns=span[2] > span[1],
         coupled=bool(np.hypot(lower[0], lower[1]) > _ON_LINE),
-        low=frozen([r[1] for r in ranges]),
-        high=frozen([r[2] for r in ranges]),
+        low=(_triple(ranges[0][1]), _triple(ranges[1][1]), _triple(ranges[2][1])),
+        high=(_triple(ranges[0][2]), _triple(ranges[1][2]), _triple(ranges[2][2])),
         polygon=ranges[0][3],
         end_polygon=ranges[2][3],
     )
+
+
+def _triple(v: Array) -> Vector:
+    return float(v[0]), float(v[1]), float(v[2])
+
+
+def _four(q: Array) -> Turn:
+    return float(q[0]), float(q[1]), float(q[2]), float(q[3])
 
 
 def _down_to(character: Character, rotations: Array, start: int, joint: int) -> tuple[Array, Array]:
