@@ -13,14 +13,14 @@ from elbowroom.cli.console import Clock, out, print_json
 
 
 def demo(
-    name: Annotated[str, typer.Argument(help="Scene of the gallery.")] = "stroll",
+    name: Annotated[str, typer.Argument(help="Scene of the gallery: stroll or doorway.")] = "stroll",
     output: Annotated[
         list[Path] | None, typer.Option("-o", "--output", help="File to write instead; may be repeated.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Same seed, same motion.")] = 0,
     as_json: options.Json = False,
 ) -> None:
-    """Show a person walking a curved path past furniture; writes NAME.glb and NAME.html (plays offline).
+    """Make a scene of the gallery and prove it free; writes NAME.glb and NAME.html (plays offline).
 
     Exit code 0: written, and proven free of collision; 1: written, but not proven.
     """
