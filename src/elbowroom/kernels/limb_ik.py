@@ -43,6 +43,9 @@ Array = NDArray[np.float64]
 # Below this, metres or sine of an angle, a direction is taken from elsewhere.
 _TINY = 1e-9
 
+# What is missing within this, metres, is rounding.
+REACHED = 1e-9
+
 # Limbs whose end lies off the line about which the lower bone turns: twist and flexion are found in turns.
 _ROUNDS, _SETTLED = 60, 1e-13
 

@@ -6,7 +6,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.kernels.limb_ik import Array, Geometry, solve
+from elbowroom.kernels.limb_ik import REACHED, Array, Geometry, solve
 
 
 @nb.njit(cache=True, nogil=True)
@@ -43,6 +43,7 @@ def search(
     tolerance: float,
     off_axis: float,
     held: float,
+    backwards: bool,
     rotations: Array,
     gaps: Array,
     excess: Array,
@@ -61,11 +62,11 @@ def search(
         least = np.inf
         for k in range(count):
             parent, end = parents[min(i, len(parents) - 1)], ends[min(i, len(ends) - 1)]
-            gap = solve(limb, parent, end, order[k], off_axis, held, False, turns, past)
+            gap = solve(limb, parent, end, order[k], off_axis, held, backwards, turns, past)
             tests[i] = k + 1
             worst = max(past[0], past[1], past[2])
             if worst < least:
                 least = worst
                 rotations[i], excess[i], gaps[i], orbits[i] = turns, past, gap, order[k]
-            if worst <= tolerance:
+            if worst <= tolerance or abs(gap) > REACHED:  # no angle brings the end nearer
                 break

@@ -41,9 +41,6 @@ EASY_ORBIT = float(np.radians(20.0))
 # Bones this far off the line about which they turn, metres, count as lying on it.
 _ON_LINE = 1e-9
 
-# What is missing within this, metres, is rounding.
-_REACHED = 1e-9
-
 
 class Keep(NamedTuple):
     """What a limb may keep from a posture beside its seven angles, radians, each a number or an array.
@@ -76,7 +73,7 @@ class Solution:
     @property
     def reached(self) -> NDArray[np.bool_]:
         """Whether the end is at its target, (...)."""
-        return self.missing <= _REACHED
+        return self.missing <= kernels.REACHED
 
     @property
     def within_limits(self) -> NDArray[np.bool_]:
@@ -124,14 +121,17 @@ class LimbIK:
         angles = numbers("orbit", orbit)
         off_axis, held = numbers("keep.off_axis", keep.off_axis), numbers("keep.twist", keep.twist)
         backwards = np.asarray(keep.backwards, dtype=bool)
-        scalars = (angles, off_axis, held, backwards)
-        shapes = {parents.shape[:-2], ends.shape[:-2], *(a.shape for a in scalars)}
+        shapes = {parents.shape[:-2], ends.shape[:-2], *(a.shape for a in (angles, off_axis, held, backwards))}
         lead = np.broadcast_shapes(*shapes) if len(shapes) > 1 else ends.shape[:-2]
         out = empty(lead)
         kernels.solve_batch(
             self.geometry,
-            *(rows(a, lead, (4, 4)) for a in (parents, ends)),
-            *(rows(a, lead, ()) for a in scalars),
+            rows(parents, lead, (4, 4)),
+            rows(ends, lead, (4, 4)),
+            rows(angles, lead, ()),
+            rows(off_axis, lead, ()),
+            rows(held, lead, ()),
+            rows(backwards, lead, ()),
             out.rotations.reshape(-1, 3, 4),
             out.gap.reshape(-1),
             out.excess.reshape(-1, 3),

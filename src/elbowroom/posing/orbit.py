@@ -1,0 +1,159 @@
+"""Which orbit angle suits: within the joints' ranges and free of collisions, one test for both (Kallmann 2005).
+
+The search starts at a low angle, or at that of the present posture, and goes out both ways with a growing step, so that
+a handful of postures are tested in all. It is greedy: a narrow window between two steps can be missed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from elbowroom.character.limits import EPS
+from elbowroom.errors import BadValue
+from elbowroom.geometry.mesh import frozen
+from elbowroom.geometry.rotations import Array
+from elbowroom.kernels import orbit as kernels
+from elbowroom.posing.limb_ik import EASY_ORBIT, NOTHING, Keep, LimbIK, Solution, checked, empty, numbers, rows
+
+Status = Literal["found", "out of reach", "limits", "blocked"]
+Valid = Callable[[Array], bool]
+
+# More angles than this are no quick search.
+_MOST = 1000
+
+
+@dataclass(frozen=True)
+class OrbitRange:
+    """Angles that a search may try, radians: from `low` to `high`, first by `step`, each step `growth` times the last.
+
+    A start outside of the range widens it.
+    """
+
+    low: float = float(np.radians(-15.0))
+    high: float = float(np.radians(130.0))
+    step: float = float(np.radians(10.0))
+    growth: float = 1.3
+
+    def __post_init__(self) -> None:
+        if not (-2 * np.pi <= self.low <= self.high <= 2 * np.pi):
+            raise BadValue(f"orbit angles from {self.low} to {self.high} are no range within a turn either way.")
+        if not (0.0 < self.step < np.inf and 1.0 <= self.growth < np.inf and len(self.steps) <= _MOST):
+            raise BadValue(
+                f"a step of {self.step} growing by {self.growth} does not cover a range of orbit angles; "
+                "a step of some degrees and a growth of 1 or more would do."
+            )
+
+    @cached_property
+    def steps(self) -> Array:
+        """Distances from the start at which angles are tried, (K,), enough for any start within a turn of the range."""
+        span, found = self.high - self.low + 2 * np.pi, [self.step]
+        while found[-1] < span and len(found) <= _MOST:
+            found.append(self.step + self.growth * found[-1])
+        return frozen(found)
+
+    def angles(self, start: float) -> Array:
+        """Angles in the order of trial, (M,)."""
+        out = np.zeros(2 * len(self.steps) + 1)
+        return out[: kernels.candidates(start, self.low, self.high, self.steps, out)]
+
+
+PAPER = OrbitRange()
+
+
+@dataclass(frozen=True, eq=False)
+class Orbit:
+    """What a search found; where nothing fits, the posture that is the least out of range and why it was refused."""
+
+    status: Status
+    angle: float
+    solution: Solution
+    tests: int  # postures tested
+
+    @property
+    def found(self) -> bool:
+        """Whether the posture fits."""
+        return self.status == "found"
+
+
+@dataclass(frozen=True, eq=False)
+class Orbits:
+    """What searches for many targets found, leading shape (...)."""
+
+    found: NDArray[np.bool_]  # (...)
+    angle: Array  # (...)
+    solution: Solution
+    tests: NDArray[np.int64]  # (...)
+
+
+def search_orbit(
+    ik: LimbIK,
+    T_world_parent: ArrayLike,
+    T_world_end: ArrayLike,
+    *,
+    start: float = EASY_ORBIT,
+    valid: Valid | None = None,
+    limits: bool = True,
+    angles: OrbitRange = PAPER,
+    keep: Keep = NOTHING,
+) -> Orbit:
+    """First orbit angle whose posture is within the ranges (unless `limits` is off) and `valid`.
+
+    T_world_parent, T_world_end (4, 4) and `keep` as for `LimbIK.solve`. `valid` gets the three local rotations (3, 4)
+    of postures within the ranges and says whether they are free of collisions.
+    """
+    tried = angles.angles(float(numbers("start", start)))
+    every = ik.solve(T_world_parent, T_world_end, tried, keep)
+    worst = every.excess.max(axis=-1)
+    fits = worst <= EPS if limits else np.ones(len(tried), dtype=bool)
+    if not every.reached[0]:
+        return Orbit("out of reach", float(tried[0]), _one(every, 0), 1)
+    for k in np.flatnonzero(fits).tolist():
+        if valid is None or valid(every.rotations[k]):
+            return Orbit("found", float(tried[k]), _one(every, k), k + 1)
+    k = int(np.argmin(worst))
+    return Orbit("blocked" if fits.any() else "limits", float(tried[k]), _one(every, k), len(tried))
+
+
+def search_orbits(
+    ik: LimbIK,
+    T_world_parent: ArrayLike,
+    T_world_end: ArrayLike,
+    *,
+    start: ArrayLike = EASY_ORBIT,
+    angles: OrbitRange = PAPER,
+    keep: Keep = NOTHING,
+) -> Orbits:
+    """`search_orbit` within the ranges alone, for many targets: T (..., 4, 4) and start (...) broadcast, `keep` is one."""
+    parents, ends = checked("T_world_parent", T_world_parent), checked("T_world_end", T_world_end)
+    starts = numbers("start", start)
+    lead = np.broadcast_shapes(parents.shape[:-2], ends.shape[:-2], starts.shape)
+    out, angle, tests = empty(lead), np.zeros(lead), np.zeros(lead, dtype=np.int64)
+    kernels.search(
+        ik.geometry,
+        rows(parents, lead, (4, 4)),
+        rows(ends, lead, (4, 4)),
+        rows(starts, lead, ()),
+        angles.low,
+        angles.high,
+        angles.steps,
+        EPS,
+        float(numbers("keep.off_axis", keep.off_axis)),
+        float(numbers("keep.twist", keep.twist)),
+        bool(keep.backwards),
+        out.rotations.reshape(-1, 3, 4),
+        out.gap.reshape(-1),
+        out.excess.reshape(-1, 3),
+        angle.reshape(-1),
+        tests.reshape(-1),
+    )
+    return Orbits(out.reached & out.within_limits, angle, out, tests)
+
+
+def _one(many: Solution, k: int) -> Solution:
+    return Solution(many.rotations[k], many.gap[k], many.excess[k])
