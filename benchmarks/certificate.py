@@ -26,11 +26,9 @@ from elbowroom.character.human import human  # noqa: E402
 from elbowroom.files.bvh import read_bvh  # noqa: E402
 from elbowroom.files.scene import read_scene  # noqa: E402
 from elbowroom.locomotion.walk import walk  # noqa: E402
-from elbowroom.motion.clip import Clip  # noqa: E402
 from elbowroom.motion.edit import cut, place, without_lead  # noqa: E402
 from elbowroom.world.certificate import certify  # noqa: E402
-from elbowroom.world.world import World  # noqa: E402
-from tools.brute_force import brute_force, disagreements  # noqa: E402
+from tools.brute_force import brute_force, disagreements, in_the_thick_of  # noqa: E402
 
 DATA = Path(os.environ.get("ELBOWROOM_DATA") or ROOT.parent / "shared" / "data")
 SCENES = ("small_house", "bookstore", "warehouse")
@@ -93,15 +91,6 @@ def real_walks(clips: int, seconds: float, rate: float) -> list[dict[str, Any]]:
                 }
             )
     return rows
-
-
-def in_the_thick_of(world: World, clip: Clip, rng: np.random.Generator) -> Clip:
-    """The clip, turned at random, so that its middle is beside a random piece of furniture."""
-    pieces = [m.bounds for m in world.static.values() if 0.3 < np.ptp(m.bounds, axis=0).max() < 3.0]
-    bounds = pieces[rng.integers(len(pieces))]
-    spot = bounds.mean(axis=0)[:2] + rng.uniform(-0.6, 0.6, 2)
-    turned = place(clip, (0.0, 0.0), rng.uniform(0.0, 2.0 * np.pi), about="start", lift=world.floor or 0.0)
-    return place(turned, spot - turned.root[len(clip) // 2, :2])
 
 
 def main() -> None:

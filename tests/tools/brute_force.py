@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from elbowroom.motion.clip import Clip
+from elbowroom.motion.edit import place
 from elbowroom.world.certificate import Certificate
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.pairs import Pair
@@ -85,3 +87,12 @@ def joined(intervals: list[Interval], gap: float) -> list[Interval]:
         else:
             out.append((a, b))
     return out
+
+
+def in_the_thick_of(world: World, clip: Clip, rng: np.random.Generator) -> Clip:
+    """The clip, turned at random, so that its middle is beside a random piece of furniture."""
+    pieces = [m.bounds for m in world.static.values() if 0.3 < np.ptp(m.bounds, axis=0).max() < 3.0]
+    bounds = pieces[rng.integers(len(pieces))]
+    spot = bounds.mean(axis=0)[:2] + rng.uniform(-0.6, 0.6, 2)
+    turned = place(clip, (0.0, 0.0), rng.uniform(0.0, 2.0 * np.pi), about="start", lift=world.floor or 0.0)
+    return place(turned, spot - turned.root[len(clip) // 2, :2])

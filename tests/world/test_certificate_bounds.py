@@ -1,0 +1,156 @@
+"""What a proof rests on: nothing travels farther than its bound, and nothing is nearer than its bound."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from elbowroom.character.body import Character
+from elbowroom.geometry.rotations import normalize
+from elbowroom.geometry.solids import box, cylinder, merge
+from elbowroom.geometry.transforms import apply, transform
+from elbowroom.kernels import sweep
+from elbowroom.motion.clip import Clip
+from elbowroom.world.certificate_proof import Proof
+from elbowroom.world.certificate_stage import Stage
+from elbowroom.world.certificate_units import units_of
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.paths import Keyed
+from elbowroom.world.world import World
+from tools.small_worlds import moving, person
+
+
+def wild_world(seed: int) -> World:
+    """Two people who whirl about, a stick in a hand, a thing that tumbles, and a scene."""
+    rng = np.random.default_rng(seed)
+    world = World(floor=-0.5)
+    for name in ("ann", "bob"):
+        clip = moving(person(name, skin=False), 6, 10.0, int(rng.integers(1 << 30)))
+        world = world.with_character(name, clip.with_(root=clip.root + rng.uniform(-0.6, 0.6, 3)))
+    tumble = Keyed(
+        np.array([0.0, 0.23, 0.5]), rng.uniform(-0.8, 0.8, (3, 3)) + [0, 0, 1.0], normalize(rng.normal(size=(3, 4)))
+    )
+    world = world.with_object("crate", box([0.5, 0.3, 0.2]), tumble)
+    world = world.with_object("stick", cylinder(0.02, 1.2), lambda t: transform([0.5, 0.2, 1.2]))
+    hold = transform([0.0, 0.0, 0.05], normalize(rng.normal(size=4)))
+    world = world.with_hold("stick", "ann", "left", (0.1, 0.4), hold)
+    scene = merge([box([0.3, 0.3, 1.0], at=[0.8, 0.0, 0.5]), box([3.0, 0.05, 2.0], at=[0.0, 1.0, 1.0])])
+    return world.with_static("scene", scene)
+
+
+def set_up(seed: int) -> tuple[Stage, Proof]:
+    stage = Stage(wild_world(seed), None)
+    exact = ExactWorld(stage.world)
+    return stage, Proof(stage, exact, units_of(exact, range(len(exact.pairs))))
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 10**6), st.integers(0, 4))
+def test_no_point_travels_farther_than_its_bound(seed: int, knot: int) -> None:
+    stage, proof = set_up(seed)
+    times = stage.knots[knot : knot + 2]
+    ball = np.zeros((2, len(proof.movers.radius), 4))
+    sweep.spheres(proof.movers, proof.place(stage.world.record(times)), ball)
+    way = np.zeros((len(proof.units), 1))
+    sweep.travel(stage.tree(knot, knot + 1), ball, stage.joints_of(proof.exact.parts), proof.units.parts, way)
+    fine = np.linspace(*times, 41)[1:-1]
+    T = proof.place(stage.world.record(fine))
+    points = [proof.movers.points[a:b] for a, b in zip(proof.movers.first[:-1], proof.movers.first[1:], strict=True)]
+    tightest = 0.0
+    for u, (a, b) in enumerate(proof.units.parts):
+        # as seen from the second part; what that sees of the first is all that matters to their distance
+        seen = np.linalg.inv(T[:, b]) @ T[:, a] if b >= 0 else T[:, a]
+        paths = apply(seen, points[a])
+        step = np.linalg.norm(paths[-1] - paths[0], axis=-1).max()
+        share = (fine[-1] - fine[0]) / (times[1] - times[0])
+        gap = distances(stage, proof, u, (fine[0], fine[-1]))
+        assert abs(gap[1] - gap[0]) <= share * way[u, 0] + 1e-5
+        if b < 0:
+            assert step <= share * way[u, 0] + 1e-9
+            tightest = max(tightest, step / max(share * way[u, 0], 1e-12))
+    assert tightest > 0.3, "the bound is far from what happens"
+
+
+def distances(stage: Stage, proof: Proof, unit: int, times: tuple[float, float]) -> list[float]:
+    """Exact distances of a unit's first pair; overlaps of unknown depth count as 0."""
+    record = stage.world.record(np.array(times))
+    out = []
+    for i in range(2):
+        value = proof.exact.place_snapshot(record[i]).distance(proof.units.pairs[unit][0]).value
+        out.append(max(value or 0.0, 0.0))
+    return out
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 10**6), st.floats(0.0, 0.5), st.floats(0.0, 2.0))
+def test_no_pair_is_nearer_than_its_bound(seed: int, t: float, need: float) -> None:
+    stage, proof = set_up(seed)
+    count = len(proof.units)
+    told = proof.at(np.arange(count), np.full(count, t), np.full(count, need))
+    proof.exact.place_snapshot(stage.world.record([t])[0])
+    sharp = 0
+    for u in range(count):
+        truth = [proof.exact.distance(k).value for k in proof.units.pairs[u]]
+        exact = min(0.0 if d is None else d for d in truth)
+        if proof.units.parts[u, 1] == sweep.FLOOR:
+            assert told[u] == pytest.approx(exact, abs=1e-6)
+        elif told[u] > 0.0:
+            assert told[u] <= exact + 1e-5
+        if proof.units.sharp[u] and 0.0 < exact < need:
+            sharp += 1
+            assert told[u] >= exact - 0.02
+    assert sharp or need < 0.5
+
+
+def test_a_bound_that_forgets_turning_is_caught() -> None:
+    stage, proof = set_up(3)
+    tree = stage.tree(0, 1)
+    ball = np.zeros((2, len(proof.movers.radius), 4))
+    sweep.spheres(proof.movers, proof.place(stage.world.record(stage.knots[:2])), ball)
+    way = np.zeros((len(proof.units), 1))
+    still = tree._replace(angle=np.zeros_like(tree.angle))
+    sweep.travel(still, ball, stage.joints_of(proof.exact.parts), proof.units.parts, way)
+    short = 0
+    for u in np.flatnonzero(proof.units.parts[:, 1] >= 0):
+        gap = distances(stage, proof, int(u), (float(stage.knots[0]), float(stage.knots[1])))
+        short += abs(gap[1] - gap[0]) > way[u, 0] + 1e-5
+    assert short > 10
+
+
+def test_covers_hold_their_parts() -> None:
+    _, proof = set_up(1)
+    movers = proof.movers
+    rng = np.random.default_rng(0)
+    for m in range(len(movers.radius)):
+        points = movers.points[movers.first[m] : movers.first[m + 1]]
+        balls = movers.cover[movers.cover_first[m] : movers.cover_first[m + 1]]
+        share = rng.dirichlet(np.full(len(points), 0.3), 400)
+        out = rng.normal(size=(400, 3))
+        inside = share @ points + movers.radius[m] * out / np.linalg.norm(out, axis=1)[:, None]
+        apart = np.linalg.norm(inside[:, None] - balls[:, :3], axis=2) - balls[:, 3]
+        assert apart.min(axis=1).max() <= 1e-9
+        assert np.linalg.norm(inside - movers.ball[m, :3], axis=1).max() <= movers.ball[m, 3] + 1e-9
+
+
+def test_motions_are_taken_as_they_would_be_written() -> None:
+    clip = moving(person(skin=False), 11, 10.0)
+
+    class Smooth:
+        """A motion that is no clip."""
+
+        body: Character = clip.character
+        span = clip.span
+
+        def __call__(self, t: float) -> object:
+            return clip(t)
+
+        def sample(self, times: object) -> object:
+            return clip.sample(times)
+
+    stage = Stage(World().with_character("ann", Smooth()), 40.0)
+    taken = stage.world.motion("ann")
+    assert isinstance(taken, Clip) and taken.fps == 40.0 and len(taken) == 41
+    assert np.allclose(taken.root[::4], clip.root)
+    assert len(stage.knots) == 41
