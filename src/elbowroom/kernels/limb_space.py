@@ -1,0 +1,383 @@
+"""Postures of a limb, at a time or over time, as a space to search.
+
+A state is one row: time (s), terms (3 n) of the n joints as in `character.limits`; carried with it the local rotations
+(4 n) and where the marks are in the world (3 each). Marks are points of the limb by which distance is measured:
+w_t |dt| + w_a times the largest displacement of a mark.
+
+On the way from one state to another, ball joints turn by slerp; hinges and joints that only swing go straight in their
+own terms, since slerp would bend an elbow sideways. Time runs evenly.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numba as nb
+import numpy as np
+from numba.extending import overload
+from numpy.typing import NDArray
+
+from elbowroom.kernels import space as questions
+from elbowroom.kernels.dice import throw
+from elbowroom.kernels.fields import FREE
+from elbowroom.kernels.limits import swing_and_twist, swing_radius
+from elbowroom.kernels.meeting import point
+from elbowroom.kernels.space import CHECKS, is_space
+from elbowroom.kernels.turns import product, reversed_turn, row_of
+from elbowroom.kernels.validity import Around, Bench, Limb, check, place_limb
+
+Array = NDArray[np.float64]
+
+# Kinds of joints.
+BALL, SWING, HINGE = 0, 1, 2
+
+# Slerp may leave a range by this much, radians.
+_ROUNDING = 1e-6
+
+# A step that ends early is kept where it is at least this share of a whole one.
+_WORTH = 0.25
+
+# Draws of a swing before it is moved into its range.
+_DRAWS = 16
+
+
+class LimbSpace(NamedTuple):
+    """n joints of a limb with K marks.
+
+    kind (n,); pre, post (n, 4), low, high (n, 3): ranges, with corners (C, 2) from corner[j] to corner[j + 1] where a
+    swing's range is a polygon. first (n, 3, 2), last (n, 3, 2): intervals that terms are drawn from at effort 0 and 1.
+    mark_joint (K,), mark (K, 3): joint of the limb that a mark rides on, and where in its frame. lever (n,): metres
+    from a joint to the farthest point that it moves; travelled (S,): metres that the limb was carried until each row
+    of the tables. speed (n,): most radians a second, where timed; top: most metres a second of a mark.
+    begin, end: seconds that times are drawn from. weight: of time (m/s) and of displacement. step: metres of one
+    growth; resolution: most metres that any point travels from look to look. q (n, 4): room to work in.
+    """
+
+    limb: Limb
+    around: Around
+    bench: Bench
+    kind: NDArray[np.int64]
+    pre: Array
+    post: Array
+    low: Array
+    high: Array
+    corners: Array
+    corner: NDArray[np.int64]
+    first: Array
+    last: Array
+    mark_joint: NDArray[np.int64]
+    mark: Array
+    lever: Array
+    travelled: Array
+    timed: bool
+    speed: Array
+    top: float
+    begin: float
+    end: float
+    weight: tuple[float, float]
+    step: float
+    resolution: float
+    q: Array
+
+
+@nb.njit(cache=True, nogil=True)
+def _put(space, j, x, y, z):
+    """Set the rotation of joint j by its terms."""
+    c, s = math.cos(0.5 * z), math.sin(0.5 * z)
+    if space.kind[j] == HINGE:
+        cx, sx, cy, sy = math.cos(0.5 * x), math.sin(0.5 * x), math.cos(0.5 * y), math.sin(0.5 * y)
+        turn = cx * cy, sx * cy, cx * sy, sx * sy
+    else:
+        size = math.sqrt(x * x + y * y)
+        scale = math.sin(0.5 * size) / size if size > 1e-12 else 0.5
+        turn = math.cos(0.5 * size), scale * x, scale * y, 0.0
+    turn = product(turn, (c, 0.0, 0.0, s))
+    w, x, y, z = product(product(row_of(space.pre, j), turn), row_of(space.post, j))
+    space.q[j, 0], space.q[j, 1], space.q[j, 2], space.q[j, 3] = w, x, y, z
+
+
+@nb.njit(cache=True, nogil=True)
+def _ball_terms(space, j, q):
+    """Swing and twist of a ball joint from its local rotation."""
+    w, x, y, z = product(product(reversed_turn(row_of(space.pre, j)), q), reversed_turn(row_of(space.post, j)))
+    return swing_and_twist(w, x, y, z)
+
+
+@nb.njit(cache=True, nogil=True)
+def _past(space, j, x, y, z):
+    """How far swing and twist of joint j are out of range, the larger of the two, radians."""
+    size = math.sqrt(x * x + y * y)
+    past = max(z - space.high[j, 2], space.low[j, 2] - z, 0.0)
+    if size > 0.0:
+        polygon = space.corners[space.corner[j] : space.corner[j + 1]]
+        past = max(past, size - swing_radius(space.low[j], space.high[j], polygon, x / size, y / size))
+    return past
+
+
+@nb.njit(cache=True, nogil=True)
+def _turn(space, j, a, b):
+    """Length of the way that joint j turns between two states, radians, and the cosine of half of a ball's."""
+    x, y, z = a[1 + 3 * j] - b[1 + 3 * j], a[2 + 3 * j] - b[2 + 3 * j], a[3 + 3 * j] - b[3 + 3 * j]
+    if space.kind[j] == HINGE:
+        return math.sqrt(x * x + z * z) + abs(y), 1.0
+    if space.kind[j] == SWING:
+        return math.sqrt(x * x + y * y) + abs(z), 1.0
+    k = 1 + 3 * space.kind.shape[0] + 4 * j
+    d = a[k] * b[k] + a[k + 1] * b[k + 1] + a[k + 2] * b[k + 2] + a[k + 3] * b[k + 3]
+    return 2.0 * math.acos(min(abs(d), 1.0)), d
+
+
+@nb.njit(cache=True, nogil=True)
+def _carried(space, t):
+    """Metres that the limb was carried until a time."""
+    rows = space.travelled.shape[0]
+    s = min(max((t - space.around.start) * space.around.rate, 0.0), rows - 1.0)
+    k = min(int(s), max(rows - 2, 0))
+    after = min(k + 1, rows - 1)
+    return space.travelled[k] + (s - k) * (space.travelled[after] - space.travelled[k])
+
+
+@nb.njit(cache=True, nogil=True)
+def travel(space, a, b):
+    """Metres that points of the limb travel at most from a to b, and whether that is slow enough."""
+    far, slow = 0.0, True
+    span = abs(b[0] - a[0])
+    for j in range(space.kind.shape[0]):
+        turn = _turn(space, j, a, b)[0]
+        far += turn * space.lever[j]
+        slow = slow and (not space.timed or turn <= space.speed[j] * span + 1e-9)
+    return far + abs(_carried(space, b[0]) - _carried(space, a[0])), slow
+
+
+@nb.njit(cache=True, nogil=True)
+def _pose(space, a, b, s):
+    """Set the rotations at a share of the way from a to b; (time, how far a ball joint is out of range)."""
+    n = space.kind.shape[0]
+    past = 0.0
+    for j in range(n):
+        if space.kind[j] == BALL:
+            k = 1 + 3 * n + 4 * j
+            d = _turn(space, j, a, b)[1]
+            u, v = 1.0 - s, s
+            if abs(d) < 0.9999995:
+                angle = math.acos(abs(d))
+                size = math.sin(angle)
+                u, v = math.sin(u * angle) / size, math.sin(v * angle) / size
+            if d < 0.0:
+                v = -v
+            w, x = u * a[k] + v * b[k], u * a[k + 1] + v * b[k + 1]
+            y, z = u * a[k + 2] + v * b[k + 2], u * a[k + 3] + v * b[k + 3]
+            f = 1.0 / math.sqrt(w * w + x * x + y * y + z * z)
+            space.q[j, 0], space.q[j, 1], space.q[j, 2], space.q[j, 3] = w * f, x * f, y * f, z * f
+            x, y, z = _ball_terms(space, j, row_of(space.q, j))
+            past = max(past, _past(space, j, x, y, z))
+        else:
+            k, r = 1 + 3 * j, 1.0 - s
+            _put(space, j, r * a[k] + s * b[k], r * a[k + 1] + s * b[k + 1], r * a[k + 2] + s * b[k + 2])
+    return a[0] + s * (b[0] - a[0]), past
+
+
+@nb.njit(cache=True, nogil=True)
+def _allowed(space, a, b):
+    """How far ball joints may be out of range between two states: as far as they are at the ends."""
+    past = 0.0
+    for j in range(space.kind.shape[0]):
+        if space.kind[j] == BALL:
+            k = 1 + 3 * j
+            past = max(past, _past(space, j, a[k], a[k + 1], a[k + 2]), _past(space, j, b[k], b[k + 1], b[k + 2]))
+    return past + _ROUNDING
+
+
+@nb.njit(cache=True, nogil=True)
+def _free(space, t, tally):
+    """Whether the posture that is set is free at a time; leaves its frames on the bench."""
+    tally[CHECKS] += 1
+    return check(space.limb, space.around, space.q, t, space.bench)[0] == FREE
+
+
+@nb.njit(cache=True, nogil=True)
+def _settle(space, t, a, b, s, out):
+    """Write the state of the posture that is set, its frames on the bench, at a share of the way from a to b."""
+    n = space.kind.shape[0]
+    out[0] = t
+    for j in range(n):
+        k = 1 + 3 * j
+        if space.kind[j] == BALL:
+            out[k], out[k + 1], out[k + 2] = _ball_terms(space, j, row_of(space.q, j))
+        else:
+            for i in range(k, k + 3):
+                out[i] = (1.0 - s) * a[i] + s * b[i]
+        for i in range(4):
+            out[1 + 3 * n + 4 * j + i] = space.q[j, i]
+    _mark(space, out)
+
+
+@nb.njit(cache=True, nogil=True)
+def _mark(space, out):
+    """Write where the marks are, by the frames on the bench."""
+    k = 1 + 7 * space.kind.shape[0]
+    for m in range(space.mark.shape[0]):
+        x, y, z = point(space.bench.frames[space.mark_joint[m]], space.mark[m], 0)
+        out[k + 3 * m], out[k + 3 * m + 1], out[k + 3 * m + 2] = x, y, z
+
+
+@nb.njit(cache=True, nogil=True)
+def fill(space, state):
+    """Work out what a state with time and terms carries."""
+    n = space.kind.shape[0]
+    for j in range(n):
+        k = 1 + 3 * j
+        _put(space, j, state[k], state[k + 1], state[k + 2])
+        for i in range(4):
+            state[1 + 3 * n + 4 * j + i] = space.q[j, i]
+    place_limb(space.limb, space.around, space.q, state[0], space.bench)
+    _mark(space, state)
+
+
+# answers to the questions of a search
+
+
+@nb.njit(cache=True, nogil=True)
+def draw(space, dice, effort, out, tally):
+    n = space.kind.shape[0]
+    out[0] = space.begin + throw(dice) * (space.end - space.begin) if space.timed else space.begin
+    for j in range(n):
+        k = 1 + 3 * j
+        for tries in range(_DRAWS):
+            for i in range(3):
+                low = space.first[j, i, 0] + effort * (space.last[j, i, 0] - space.first[j, i, 0])
+                high = space.first[j, i, 1] + effort * (space.last[j, i, 1] - space.first[j, i, 1])
+                if tries == 0 or i < 2:
+                    out[k + i] = low + throw(dice) * (high - low)
+            if space.kind[j] == HINGE:
+                break
+            past = _past(space, j, out[k], out[k + 1], out[k + 2])
+            if past <= 0.0:
+                break
+            if tries == _DRAWS - 1:
+                size = math.sqrt(out[k] * out[k] + out[k + 1] * out[k + 1])
+                out[k] *= 1.0 - past / size
+                out[k + 1] *= 1.0 - past / size
+    for j in range(n):
+        k = 1 + 3 * j
+        _put(space, j, out[k], out[k + 1], out[k + 2])
+        for i in range(4):
+            out[1 + 3 * n + 4 * j + i] = space.q[j, i]
+    if not _free(space, out[0], tally):
+        return False
+    _mark(space, out)
+    return True
+
+
+@nb.njit(cache=True, nogil=True)
+def stands(space, state, tally):
+    n = space.kind.shape[0]
+    for j in range(n):
+        for i in range(4):
+            space.q[j, i] = state[1 + 3 * n + 4 * j + i]
+    return _free(space, state[0], tally)
+
+
+@nb.njit(cache=True, nogil=True)
+def apart(space, a, b):
+    span = b[0] - a[0]
+    if space.timed and span <= 0.0:
+        return np.inf
+    most = 0.0
+    for k in range(1 + 7 * space.kind.shape[0], a.shape[0], 3):
+        x, y, z = a[k] - b[k], a[k + 1] - b[k + 1], a[k + 2] - b[k + 2]
+        most = max(most, x * x + y * y + z * z)
+    most = math.sqrt(most)
+    if space.timed and most > space.top * span:
+        return np.inf
+    return space.weight[0] * span + space.weight[1] * most if space.timed else space.weight[1] * most
+
+
+@nb.njit(cache=True, nogil=True)
+def grow(space, a, b, forward, out, tally):
+    far = apart(space, a, b) if forward else apart(space, b, a)
+    length, slow = travel(space, a, b)
+    if not slow or not 0.0 < far < np.inf:
+        return False
+    share = min(space.step / far, 1.0)
+    looks = max(int(math.ceil(length * share / space.resolution)), 1)
+    allowed = _allowed(space, a, b)
+    good = 0
+    for k in range(1, looks + 1):
+        t, past = _pose(space, a, b, share * k / looks)
+        if past > allowed or not _free(space, t, tally):
+            break
+        good = k
+    if good == 0 or good < _WORTH * looks:
+        return False
+    s = share * good / looks
+    t, past = _pose(space, a, b, s)
+    place_limb(space.limb, space.around, space.q, t, space.bench)
+    _settle(space, t, a, b, s, out)
+    return True
+
+
+@nb.njit(cache=True, nogil=True)
+def leads(space, a, b, tally):
+    if space.timed and b[0] <= a[0]:
+        return False
+    length, slow = travel(space, a, b)
+    if not slow:
+        return False
+    looks = int(math.ceil(length / space.resolution))
+    allowed = _allowed(space, a, b)
+    stride = 1
+    while 2 * stride < looks:
+        stride *= 2
+    # about the middle first, then quarters, ...: each place once
+    while stride >= 1:
+        for k in range(stride, looks, 2 * stride):
+            t, past = _pose(space, a, b, k / looks)
+            if past > allowed or not _free(space, t, tally):
+                return False
+        stride //= 2
+    return True
+
+
+@nb.njit(cache=True, nogil=True)
+def on_the_way(space, a, b, share, out):
+    t, _ = _pose(space, a, b, share)
+    place_limb(space.limb, space.around, space.q, t, space.bench)
+    _settle(space, t, a, b, share, out)
+
+
+@overload(questions.sample)
+def _sample(space, dice, effort, out, tally):
+    if is_space(space, LimbSpace):
+        return lambda space, dice, effort, out, tally: draw(space, dice, effort, out, tally)
+
+
+@overload(questions.valid)
+def _valid(space, state, tally):
+    if is_space(space, LimbSpace):
+        return lambda space, state, tally: stands(space, state, tally)
+
+
+@overload(questions.distance)
+def _distance(space, a, b):
+    if is_space(space, LimbSpace):
+        return lambda space, a, b: apart(space, a, b)
+
+
+@overload(questions.steer)
+def _steer(space, a, b, forward, out, tally):
+    if is_space(space, LimbSpace):
+        return lambda space, a, b, forward, out, tally: grow(space, a, b, forward, out, tally)
+
+
+@overload(questions.joins)
+def _joins(space, a, b, tally):
+    if is_space(space, LimbSpace):
+        return lambda space, a, b, tally: leads(space, a, b, tally)
+
+
+@overload(questions.between)
+def _between(space, a, b, share, out):
+    if is_space(space, LimbSpace):
+        return lambda space, a, b, share, out: on_the_way(space, a, b, share, out)

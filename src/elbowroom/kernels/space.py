@@ -1,0 +1,55 @@
+"""What a search asks of a space: six questions, answered by type.
+
+A space is a named tuple of arrays. Searches call the functions below; the module of a space gives them a meaning with
+`numba.extending.overload`, so that a search is compiled for each type of space and loads from the cache in the next
+process.
+
+A state is one row of floats (W,): what is searched, then what is carried along (what was worked out once and belongs
+to the state). `tally` (4,) counts checks, samples, rounds and nodes; spaces count their own checks. Spaces may be
+directed (time runs forward); `forward` says whether an edge leads from the first state to the second.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import types
+
+# Places in a tally.
+CHECKS, SAMPLES, ROUNDS, NODES = 0, 1, 2, 3
+TALLY = 4
+
+
+def sample(space, dice, effort, out, tally):
+    """Draw one state into out; whether it is valid. Effort from 0 to 1 widens what is drawn from."""
+    raise NotImplementedError
+
+
+def valid(space, state, tally):
+    """Whether a state is valid."""
+    raise NotImplementedError
+
+
+def distance(space, a, b):
+    """How far it is from a to b, infinite where the way would lead against the space's direction."""
+    raise NotImplementedError
+
+
+def steer(space, a, b, forward, out, tally):
+    """Go from a towards b as far as is good, one step at most; whether out is a state worth keeping."""
+    raise NotImplementedError
+
+
+def joins(space, a, b, tally):
+    """Whether the whole edge from a to b is valid, both ends known to be."""
+    raise NotImplementedError
+
+
+def between(space, a, b, share, out):
+    """The state at a share of the edge from a to b."""
+    raise NotImplementedError
+
+
+def is_space(typed: Any, space: type) -> bool:
+    """Whether a type that numba sees is this type of space."""
+    return isinstance(typed, types.NamedTuple) and typed.instance_class is space

@@ -1,0 +1,1 @@
+"""Planners that know only a space."""

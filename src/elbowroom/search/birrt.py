@@ -1,0 +1,96 @@
+"""A path from one state to another by two trees that grow towards each other (K5, S1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from elbowroom.errors import BadValue
+from elbowroom.geometry.mesh import frozen
+from elbowroom.geometry.rotations import Array
+from elbowroom.kernels import birrt as kernels
+from elbowroom.kernels.dice import dice
+from elbowroom.kernels.space import CHECKS, NODES, ROUNDS, SAMPLES, TALLY
+
+Status = Literal["found", "start-in-collision", "goal-in-collision", "budget-spent"]
+
+_STATUS: dict[int, Status] = {
+    kernels.FOUND: "found",
+    kernels.START_HIT: "start-in-collision",
+    kernels.GOAL_HIT: "goal-in-collision",
+    kernels.SPENT: "budget-spent",
+}
+
+
+class Space(Protocol):
+    """What a search needs: the width of a state, and the compiled space for the way between two states."""
+
+    @property
+    def width(self) -> int: ...
+
+    def compiled(self, start: Array, goal: Array) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much a search may do: checks of states, states in one tree. `widen` is the rounds until full effort."""
+
+    checks: int = 200_000
+    nodes: int = 10_000
+    widen: int = 200
+
+    def __post_init__(self) -> None:
+        if min(self.checks, self.widen) < 1 or self.nodes < 2:
+            raise BadValue("a budget needs at least one check, one round of widening and two nodes.")
+
+
+@dataclass(frozen=True)
+class Stats:
+    """What was done: states checked, nodes kept, samples drawn, rounds."""
+
+    checks: int = 0
+    nodes: int = 0
+    samples: int = 0
+    rounds: int = 0
+
+    @staticmethod
+    def of(tally: Array) -> Stats:
+        """From a compiled count."""
+        return Stats(int(tally[CHECKS]), int(tally[NODES]), int(tally[SAMPLES]), int(tally[ROUNDS]))
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """States (N, W) from start to goal, none where nothing was found, and how the search went."""
+
+    states: Array
+    status: Status
+    stats: Stats = field(default_factory=Stats)
+
+    @property
+    def found(self) -> bool:
+        """Whether it leads from start to goal."""
+        return self.status == "found"
+
+
+def plan(space: Space, start: ArrayLike, goal: ArrayLike, seed: int = 0, budget: Budget = Budget()) -> Path:
+    """Search a path between two states (W,) of a space. The same seed gives the same path."""
+    a, b = checked(space, "start", start), checked(space, "goal", goal)
+    tally = np.zeros(TALLY, np.int64)
+    code, states = kernels.connect(
+        space.compiled(a, b), a, b, dice(seed), budget.checks, budget.nodes, float(budget.widen), tally
+    )
+    return Path(frozen(states), _STATUS[int(code)], Stats.of(tally))
+
+
+def checked(space: Space, name: str, state: ArrayLike) -> Array:
+    """A state as an array, or an error that says what is wrong."""
+    row = np.ascontiguousarray(state, dtype=float)
+    if row.shape != (space.width,):
+        raise BadValue(f"{name}: a state of this space has {space.width} numbers, not shape {row.shape}.")
+    if not np.isfinite(row).all():
+        raise BadValue(f"{name}: a state holds a number that is not finite.")
+    return row

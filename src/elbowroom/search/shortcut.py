@@ -1,0 +1,36 @@
+"""Shorter and smoother paths by straight pieces between random places on them (K6, S2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.geometry.mesh import frozen
+from elbowroom.kernels import shortcut as kernels
+from elbowroom.kernels.dice import dice
+from elbowroom.kernels.space import TALLY
+from elbowroom.search.birrt import Path, Space, Stats
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to smooth: rounds in all, rounds in a row without gain, checks of states."""
+
+    rounds: int = 200
+    vain: int = 40
+    checks: int = 100_000
+
+
+def smooth(space: Space, path: Path, seed: int = 0, effort: Effort = Effort()) -> Path:
+    """The path with random pieces replaced by straight ones where those are valid; time, where searched, too.
+
+    The stats are those of smoothing. A path that was not found is given back.
+    """
+    if not path.found:
+        return path
+    tally = np.zeros(TALLY, np.int64)
+    compiled = space.compiled(path.states[0], path.states[-1])
+    states = np.ascontiguousarray(path.states)
+    states = kernels.shorten(compiled, states, dice(seed), effort.rounds, effort.vain, effort.checks, tally)
+    return Path(frozen(states), "found", Stats.of(tally))
