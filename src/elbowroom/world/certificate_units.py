@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from elbowroom.geometry.fields import distance_field
-from elbowroom.geometry.mending import components
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import fields
@@ -84,16 +83,8 @@ def static_field(exact: ExactWorld) -> fields.Fields | None:
     first = np.cumsum([0, *(len(m.vertices) for m in meshes)])
     faces = np.concatenate([m.faces + o for m, o in zip(meshes, first[:-1], strict=True)])
     vertices = np.concatenate([m.vertices for m in meshes])
-    closed = np.concatenate([form.closed for form in forms])
-    return distance_field(Mesh(vertices, _outwards(vertices, faces)), closed=closed).arrays
-
-
-def _outwards(vertices: Array, faces: NDArray) -> NDArray:
-    """Faces (F, 3) turned so that every connected part has a volume: solids that overlap must not cancel out."""
-    part = components(faces)
-    a, b, c = np.moveaxis(vertices[faces], 1, 0)
-    volume = np.bincount(part, np.einsum("ij,ij->i", a, np.cross(b, c)))
-    return np.where((volume < 0.0)[part][:, None], faces[:, ::-1], faces)
+    solid = np.concatenate([np.where(form.closed, i, -1) for i, form in enumerate(forms)])
+    return distance_field(Mesh(vertices, faces), closed=solid).arrays
 
 
 def _corners(form: Form) -> Array:
