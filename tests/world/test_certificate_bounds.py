@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import trimesh
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elbowroom.character.body import Character
+from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import normalize
 from elbowroom.geometry.solids import box, cylinder, merge
 from elbowroom.geometry.transforms import apply, transform
@@ -34,6 +36,9 @@ def wild_world(seed: int) -> World:
     )
     world = world.with_object("crate", box([0.5, 0.3, 0.2]), tumble)
     world = world.with_object("stick", cylinder(0.02, 1.2), lambda t: transform([0.5, 0.2, 1.2]))
+    ring = trimesh.creation.torus(0.5, 0.05, major_sections=24, minor_sections=8)
+    spin = Keyed(np.array([0.0, 0.5]), rng.uniform(-0.3, 0.3, (2, 3)) + [0, 0, 1.0], normalize(rng.normal(size=(2, 4))))
+    world = world.with_object("ring", Mesh(ring.vertices, ring.faces), spin)
     hold = transform([0.0, 0.0, 0.05], normalize(rng.normal(size=4)))
     world = world.with_hold("stick", "ann", "left", (0.1, 0.4), hold)
     scene = merge([box([0.3, 0.3, 1.0], at=[0.8, 0.0, 0.5]), box([3.0, 0.05, 2.0], at=[0.0, 1.0, 1.0])])

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import trimesh
 
 from elbowroom.errors import BadValue
+from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import IDENTITY, about
 from elbowroom.geometry.solids import box, sphere
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
 from elbowroom.world.certificate import certify
+from elbowroom.world.certificate_exact import Measured
 from elbowroom.world.paths import Keyed, KeyedState, Still
 from elbowroom.world.things import Fixture, Joint
 from elbowroom.world.world import World
@@ -96,6 +99,28 @@ def test_the_hand_that_holds_a_thing_may_touch_it_and_a_leap_into_it_is_told() -
     assert not found.continuous
     assert any("leaps" in note for note in found.notes)
     assert found.free
+
+
+def test_what_is_inside_of_a_hollow_thing_is_free_without_the_exact_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    ring = trimesh.creation.torus(0.6, 0.05, major_sections=48, minor_sections=12)
+    turns = about([1.0, 0.0, 0.0], np.array([0.0, 0.2]))
+    path = Keyed(np.array([0.0, 1.0]), np.array([[-0.1, 0.0, 0.0], [0.1, 0.0, 0.0]]), turns)
+    world = STILL.with_object("ring", Mesh(ring.vertices, ring.faces), path)
+    asked = []
+    measure = Measured.measure
+
+    def counted(self: Measured, wanted: object) -> None:
+        wanted = list(wanted)
+        asked.extend(wanted)
+        measure(self, wanted)
+
+    monkeypatch.setattr(Measured, "measure", counted)
+    found = certify(world)
+    assert found.free and found.pair == ("it.ball", "ring")
+    assert found.clearance_m == pytest.approx(0.35, abs=0.01)
+    assert len(asked) < 40
+    hit = certify(world.with_object("ring", Mesh(0.3 * ring.vertices, ring.faces), path))
+    assert not hit.free
 
 
 def test_worlds_without_people_are_certified_too() -> None:

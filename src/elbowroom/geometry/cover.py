@@ -13,12 +13,11 @@ from elbowroom.geometry.fields import distance_field
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
-from elbowroom.geometry.tessellate import shape_mesh
 from elbowroom.geometry.transforms import apply
 from elbowroom.kernels import cover as kernels
 
 # How much a ball's outer radius exceeds its inner one, as a share of the shape's thickness and within metres.
-SHARE, FINEST, COARSEST = 0.07, 0.0015, 0.009
+SHARE, FINEST, COARSEST = 0.15, 0.0015, 0.009
 # Lattice points that a cover may look at; larger shapes get coarser covers.
 MOST_POINTS = 250_000
 
@@ -27,7 +26,7 @@ def shape_cover(shape: Shape) -> Array:
     """Balls (N, 5) that cover a collision shape, in its joint's frame: centre, outer, inner radius."""
     if shape.kind in ("sphere", "capsule"):
         radius, half = float(shape.size[0]), float(shape.size[1]) if shape.kind == "capsule" else 0.0
-        more = float(np.clip(2 * SHARE * radius, FINEST, COARSEST))
+        more = float(np.clip(SHARE * radius, FINEST, COARSEST))
         step = 2.0 * np.sqrt((radius + more) ** 2 - radius**2)
         count = int(np.ceil(2 * half / step)) + 1
         z = np.linspace(-half, half, count) if count > 1 else np.zeros(1)
@@ -39,9 +38,23 @@ def shape_cover(shape: Shape) -> Array:
 @lru_cache(maxsize=512)
 def _kept_cover(shape: Shape) -> Array:
     if shape.kind == "box":
-        return mesh_cover(shape_mesh(shape))
+        return _box_cover(shape)
     assert shape.mesh is not None
     return mesh_cover(hull_of(shape.mesh).moved(shape.T_joint_shape))
+
+
+def _box_cover(shape: Shape) -> Array:
+    """Balls around the cells of a box; each is in the box up to where its centre is nearest to a face."""
+    more = float(np.clip(2 * SHARE * np.min(shape.size), FINEST, COARSEST))
+    # a cube's ball exceeds half its edge by this share of the edge
+    edge = more / (0.5 * np.sqrt(3.0) - 0.5)
+    counts = np.maximum(np.ceil(2 * shape.size / edge), 1).astype(int)
+    half = shape.size / counts
+    lines = [(2 * np.arange(n) + 1) * h - s for n, h, s in zip(counts, half, shape.size, strict=True)]
+    centers = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, 3)
+    inner = np.min(shape.size - np.abs(centers), axis=1)
+    outer = np.full(len(centers), np.linalg.norm(half))
+    return np.column_stack([apply(shape.T_joint_shape, centers), outer, np.minimum(inner, outer)])
 
 
 def hull_of(mesh: Mesh) -> Mesh:

@@ -29,8 +29,9 @@ EDGE = 0.16
 SMALLEST_EDGE = 0.04
 CELLS = 4
 MOST_BRICKS = 4_000_000
-# Fields of fewer triangles are made faster than they are read.
+# Fields of fewer triangles are made faster than they are read, unless they span as many bricks as that.
 WORTH_KEEPING = 2_000
+MANY_BRICKS = 30_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +50,8 @@ def distance_field(mesh: Mesh, *, keep: bool = True, closed: NDArray | None = No
     """
     key = _key(mesh, closed)
     path = cache_folder() / "fields" / f"{key}.npz"
-    keep = keep and len(mesh.faces) >= WORTH_KEEPING
+    large = np.prod(np.ptp(mesh.bounds, axis=0) / EDGE) > MANY_BRICKS
+    keep = keep and (len(mesh.faces) >= WORTH_KEEPING or bool(large))
     arrays = _load(path) if keep else None
     if arrays is None:
         closed = solid_faces(mesh) if closed is None else closed

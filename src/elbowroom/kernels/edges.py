@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
 from elbowroom.kernels.fields import FREE
+from elbowroom.kernels.lean import lean
 from elbowroom.kernels.validity import check
 
 
-@nb.njit(cache=True, nogil=True)
+@lean()
 def check_batch(limb, around, q, t, bench, out):
     """Verdicts (N,) of postures q (N, moved, 4) at times t (N,)."""
     for i in range(q.shape[0]):
         out[i] = check(limb, around, q[i], t[i], bench)[0]
 
 
-@nb.njit(cache=True, nogil=True)
+@lean()
 def slerp(a, b, s, out):
     """Rotations out (n, 4) between a and b (n, 4), the shorter way each."""
     for j in range(a.shape[0]):
@@ -37,7 +37,7 @@ def slerp(a, b, s, out):
             out[j, i] /= size
 
 
-@nb.njit(cache=True, nogil=True)
+@lean()
 def check_edge(limb, around, qa, ta, qb, tb, steps, bench, between):
     """(verdict, share) of the way from one posture and time to another, seen at `steps` + 1 even places.
 

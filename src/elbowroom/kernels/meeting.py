@@ -7,16 +7,16 @@ may be off by; `slack` is the latter alone, and taken from radii before a hit co
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
 from elbowroom.kernels.fields import BAND, FREE, HIT, nearer, squared, winding, within
+from elbowroom.kernels.lean import lean
 
 # Metres: capsules nearer than this to a surface are left in doubt, so that no walk along an axis takes tiny steps.
 CLOSE = 2e-4
 
 
-@nb.njit(cache=True, nogil=True, forceinline=True)
+@lean(forceinline=True)
 def between(near, far, i, s):
     """Row i of a transform between two rows of a table."""
     r = 1.0 - s
@@ -28,7 +28,7 @@ def between(near, far, i, s):
     )
 
 
-@nb.njit(cache=True, nogil=True, forceinline=True)
+@lean(forceinline=True)
 def point(m, c, o):
     """Where a map (3, 4) takes three numbers of a row from place `o` on."""
     x, y, z = c[o], c[o + 1], c[o + 2]
@@ -39,7 +39,7 @@ def point(m, c, o):
     )
 
 
-@nb.njit(cache=True, nogil=True, forceinline=True)
+@lean(forceinline=True)
 def box_core(half, m, x, y, z):
     """Squared distance of a point, in the box's frame, to box m of half extents half (M, 3)."""
     dx, dy, dz = abs(x) - half[m, 0], abs(y) - half[m, 1], abs(z) - half[m, 2]
@@ -48,7 +48,7 @@ def box_core(half, m, x, y, z):
     return d2 + (dz * dz if dz > 0.0 else 0.0)
 
 
-@nb.njit(cache=True, nogil=True, forceinline=True)
+@lean(forceinline=True)
 def exactly(fields, f, x, y, z, radius, enough, room):
     """Squared distance to the surface of field f where it is below radius², else radius²; -1 inside of a solid.
 
@@ -62,53 +62,86 @@ def exactly(fields, f, x, y, z, radius, enough, room):
     return d2
 
 
-@nb.njit(cache=True, nogil=True, forceinline=True)
+@lean(forceinline=True)
+def _seen(fields, f, x, y, z, outer, inner, half, room):
+    """Squared distance that a point certainly has from field f, -1 for a sure hit of a ball of radius `inner`.
+
+    Where the field's bound is not above outer², it is exact up to (outer + CLOSE)² + half².
+    """
+    d2 = squared(fields, f, x, y, z)
+    if d2 < 0.0 or d2 > outer * outer:
+        return d2
+    if nearer(fields, f, x, y, z, inner):
+        return -1.0
+    d2 = exactly(fields, f, x, y, z, np.sqrt((outer + CLOSE) * (outer + CLOSE) + half * half), inner, room)
+    return -1.0 if d2 < inner * inner else d2
+
+
+@lean(forceinline=True)
 def capsule_in_field(ax, ay, az, bx, by, bz, radius, fields, f, more, slack, bench):
     """A capsule from a to b, in the frame of field f.
 
-    A point of the axis at distance d from the surface clears sqrt(d² - radius²) of the axis to either side: the middle
-    of what is open is looked at until nothing is.
+    A point of the axis at distance d from the surface clears the discs of the capsule sqrt(d² - radius²) to either
+    side, but of the round ends only what lies within d - radius. So the middle is looked at, then the ends, and then
+    the middle of what is open until nothing is.
     """
     outer, inner = radius + more, max(radius - slack, 0.0)
-    o2, i2, c2 = outer * outer, inner * inner, (outer + CLOSE) * (outer + CLOSE)
+    o2, c2 = outer * outer, (outer + CLOSE) * (outer + CLOSE)
     ux, uy, uz = bx - ax, by - ay, bz - az
     length = np.sqrt(ux * ux + uy * uy + uz * uz)
     unit = 1.0 / length if length > 0.0 else 0.0
     ux, uy, uz = ux * unit, uy * unit, uz * unit
-    open_ = bench.open
-    open_[0], open_[1] = 0.0, length
-    top = 1
+    half = 0.5 * length
+    d2 = _seen(fields, f, ax + ux * half, ay + uy * half, az + uz * half, outer, inner, half, bench.room)
+    if d2 < 0.0:
+        return HIT
+    if d2 > (half + outer) * (half + outer):
+        return FREE
+    if d2 <= c2:
+        return BAND
+    middle = np.sqrt(d2 - o2)
+    d2 = _seen(fields, f, bx, by, bz, outer, inner, half, bench.room)
+    if d2 < 0.0:
+        return HIT
+    if d2 <= c2:
+        return BAND
+    last = length - np.sqrt(d2 - o2)
+    d2 = _seen(fields, f, ax, ay, az, outer, inner, half, bench.room)
+    if d2 < 0.0:
+        return HIT
+    if d2 <= c2:
+        return BAND
+    first = np.sqrt(d2 - o2)
+    open_, top = bench.open, 0
+    if first < half - middle:
+        open_[0], open_[1] = first, half - middle
+        top = 1
+    if half + middle < last:
+        open_[2 * top], open_[2 * top + 1] = half + middle, last
+        top += 1
     while top > 0:
         top -= 1
         low, high = open_[2 * top], open_[2 * top + 1]
-        middle, half = 0.5 * (low + high), 0.5 * (high - low)
-        x, y, z = ax + ux * middle, ay + uy * middle, az + uz * middle
-        d2 = squared(fields, f, x, y, z)
+        at, wide = 0.5 * (low + high), 0.5 * (high - low)
+        d2 = _seen(fields, f, ax + ux * at, ay + uy * at, az + uz * at, outer, inner, wide, bench.room)
         if d2 < 0.0:
             return HIT
-        if d2 > o2 + half * half:
-            continue
-        if d2 <= o2:
-            if nearer(fields, f, x, y, z, inner):
-                return HIT
-            d2 = exactly(fields, f, x, y, z, np.sqrt(c2 + half * half), inner, bench.room)
-            if d2 < i2:
-                return HIT
-            if d2 <= c2:
-                return BAND
+        if d2 <= c2:
+            return BAND
         clear = np.sqrt(d2 - o2)
-        if middle + clear < high:
-            open_[2 * top], open_[2 * top + 1] = middle + clear, high
-            top += 1
-        if middle - clear > low:
-            open_[2 * top], open_[2 * top + 1] = low, middle - clear
-            top += 1
+        if clear < wide:
+            open_[2 * top], open_[2 * top + 1] = at + clear, high
+            open_[2 * top + 2], open_[2 * top + 3] = low, at - clear
+            top += 2
     return FREE
 
 
-@nb.njit(cache=True, nogil=True, forceinline=True)
+@lean(forceinline=True)
 def capsule_at_box(ax, ay, az, bx, by, bz, radius, half, m, more, slack, bench):
-    """A capsule from a to b, in the frame of box m; `radius` includes that of the box's edges."""
+    """A capsule from a to b, in the frame of box m; `radius` includes that of the box's edges.
+
+    As in a field, but the distance is at hand.
+    """
     outer, inner = radius + more, max(radius - slack, 0.0)
     o2, i2, c2 = outer * outer, inner * inner, (outer + CLOSE) * (outer + CLOSE)
     if half[m, 0] == 0.0 and half[m, 1] == 0.0:
@@ -118,29 +151,34 @@ def capsule_at_box(ax, ay, az, bx, by, bz, radius, half, m, more, slack, bench):
     length = np.sqrt(ux * ux + uy * uy + uz * uz)
     unit = 1.0 / length if length > 0.0 else 0.0
     ux, uy, uz = ux * unit, uy * unit, uz * unit
-    open_ = bench.open
-    open_[0], open_[1] = 0.0, length
-    top = 1
+    da, db = box_core(half, m, ax, ay, az), box_core(half, m, bx, by, bz)
+    if da < i2 or db < i2:
+        return HIT
+    if da <= c2 or db <= c2:
+        return BAND
+    open_, top = bench.open, 0
+    low, high = np.sqrt(da - o2), length - np.sqrt(db - o2)
+    if low < high:
+        open_[0], open_[1] = low, high
+        top = 1
     while top > 0:
         top -= 1
         low, high = open_[2 * top], open_[2 * top + 1]
-        middle = 0.5 * (low + high)
-        d2 = box_core(half, m, ax + ux * middle, ay + uy * middle, az + uz * middle)
+        at = 0.5 * (low + high)
+        d2 = box_core(half, m, ax + ux * at, ay + uy * at, az + uz * at)
         if d2 < i2:
             return HIT
         if d2 <= c2:
             return BAND
         clear = np.sqrt(d2 - o2)
-        if middle + clear < high:
-            open_[2 * top], open_[2 * top + 1] = middle + clear, high
-            top += 1
-        if middle - clear > low:
-            open_[2 * top], open_[2 * top + 1] = low, middle - clear
-            top += 1
+        if at + clear < high:
+            open_[2 * top], open_[2 * top + 1] = at + clear, high
+            open_[2 * top + 2], open_[2 * top + 3] = low, at - clear
+            top += 2
     return FREE
 
 
-@nb.njit(cache=True, nogil=True, forceinline=True)
+@lean(forceinline=True)
 def segments(ax, ay, az, bx, by, bz, half):
     """Squared distance of the segment a-b to the one from (0, 0, -half) to (0, 0, half)."""
     ux, uy, uz = bx - ax, by - ay, bz - az
@@ -155,7 +193,7 @@ def segments(ax, ay, az, bx, by, bz, half):
     return x * x + y * y + z * z
 
 
-@nb.njit(cache=True, nogil=True, forceinline=True)
+@lean(forceinline=True)
 def core_hits(limb, e, place, fields, f, slack, room):
     """The first of a cover's core balls that surely meets field f, or -1. `place` (3, 4) maps to the field's frame."""
     for i in range(limb.core.shape[1]):
@@ -168,7 +206,7 @@ def core_hits(limb, e, place, fields, f, slack, room):
     return -1
 
 
-@nb.njit(cache=True, nogil=True, forceinline=True)
+@lean(forceinline=True)
 def cover_in_field(balls, root, place, fields, f, more, slack, keen, bench):
     """(verdict, ball) of a cover whose frame `place` (3, 4) maps to that of field f; `keen` looks on after a doubt."""
     visit = bench.visit
@@ -205,7 +243,7 @@ def cover_in_field(balls, root, place, fields, f, more, slack, keen, bench):
     return verdict, who
 
 
-@nb.njit(cache=True, nogil=True, forceinline=True)
+@lean(forceinline=True)
 def cover_at_box(balls, root, place, half, m, radius, more, slack, keen, bench):
     """(verdict, ball) of a cover whose frame `place` (3, 4) maps to that of box m with edges of a radius."""
     visit = bench.visit
@@ -238,7 +276,7 @@ def cover_at_box(balls, root, place, half, m, radius, more, slack, keen, bench):
     return verdict, who
 
 
-@nb.njit(cache=True, nogil=True, forceinline=True)
+@lean(forceinline=True)
 def cover_at_floor(balls, root, place, floor, more, slack, keen, bench):
     """(verdict, ball) of a cover against the ground."""
     visit = bench.visit

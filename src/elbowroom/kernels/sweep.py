@@ -28,7 +28,8 @@ class Movers(NamedTuple):
     """Parts that move, each the hull of points in its own frame, thickened by a radius.
 
     points, first (M + 1,): those of part m are points[first[m]:first[m + 1]]; radius (M,); ball (M, 4): sphere around
-    the thickened part; cover (C, 4), cover_first (M + 1,): balls that hold it together.
+    the thickened part; cover (C, 4), cover_first (M + 1,): balls that hold it together; field (M,): number of the field
+    of a part that its hull says too little of, -1 for others.
     """
 
     points: Array
@@ -37,6 +38,7 @@ class Movers(NamedTuple):
     ball: Array
     cover: Array
     cover_first: Index
+    field: Index
 
 
 class Tree(NamedTuple):
@@ -180,12 +182,13 @@ def from_field(movers, m, T, fields, f, need, room):
 
 
 @nb.njit(cache=True, nogil=True)
-def bounds(movers, T, units, floor, static, has_static, unit, time, need, room, out):
+def bounds(movers, T, units, floor, static, has_static, hollow, unit, time, need, room, out):
     """Distances out (I,) that units (U, 2) certainly have at placings T (N, M, 4, 4); item i asks for unit[i], time[i].
 
-    Those of the floor are exact and signed; others say nothing where they are not positive. need (I,): a larger
-    distance than that need not be told.
+    static: field of all that never moves; hollow: fields of movers that have one. Distances from the floor are exact
+    and signed; others say nothing where they are not positive. need (I,): a larger one than that need not be told.
     """
+    seen = np.zeros((3, 4))
     for i in range(unit.shape[0]):
         a, b = units[unit[i], 0], units[unit[i], 1]
         A = T[time[i], a]
@@ -198,4 +201,18 @@ def bounds(movers, T, units, floor, static, has_static, unit, time, need, room, 
             ax, ay, az = _moved(A, movers.ball[a])
             bx, by, bz = _moved(B, movers.ball[b])
             gap = np.sqrt((bx - ax) ** 2 + (by - ay) ** 2 + (bz - az) ** 2) - movers.ball[a, 3] - movers.ball[b, 3]
-            out[i] = gap if gap >= need[i] else apart(movers, a, A, b, B, need[i])
+            if gap < need[i]:
+                gap = apart(movers, a, A, b, B, need[i])
+            if gap < need[i] and movers.field[b] >= 0:
+                _seen_from(B, A, seen)
+                gap = max(gap, from_field(movers, a, seen, hollow, movers.field[b], need[i], room))
+            out[i] = gap
+
+
+@nb.njit(cache=True, nogil=True)
+def _seen_from(B, A, out):
+    """The inverse of a rigid transform B times A, into (3, 4)."""
+    for i in range(3):
+        for j in range(4):
+            out[i, j] = B[0, i] * A[0, j] + B[1, i] * A[1, j] + B[2, i] * A[2, j]
+        out[i, 3] -= B[0, i] * B[0, 3] + B[1, i] * B[1, 3] + B[2, i] * B[2, 3]

@@ -12,6 +12,8 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from elbowroom.kernels.lean import lean
+
 Array = NDArray[np.float64]
 
 # Triangles in a leaf: fewer make the tree deeper, more waste point-triangle tests.
@@ -34,7 +36,7 @@ class Tree(NamedTuple):
     kids: NDArray[np.int32]
 
 
-@nb.njit(cache=True, nogil=True)
+@lean()
 def point_triangle(x, y, z, tri, t):
     """Squared distance from a point to triangle `t` (Ericson, Real-Time Collision Detection, 5.1.5)."""
     ax, ay, az = tri[t, 0, 0], tri[t, 0, 1], tri[t, 0, 2]
@@ -75,7 +77,7 @@ def point_triangle(x, y, z, tri, t):
     return _sq(apx - v * abx - w * acx, apy - v * aby - w * acy, apz - v * abz - w * acz)
 
 
-@nb.njit(cache=True, nogil=True, forceinline=True)
+@lean(forceinline=True)
 def _sq(x, y, z):
     return x * x + y * y + z * z
 
@@ -157,7 +159,7 @@ def tree_of(triangles: Array, weight: NDArray[np.int64] | None = None) -> Tree:
     return Tree(np.ascontiguousarray(triangles[order]), order, weight, boxes, kids)
 
 
-@nb.njit(cache=True, nogil=True, forceinline=True)
+@lean(forceinline=True)
 def box_distance(boxes, n, x, y, z):
     """Squared distance from a point to box `n`."""
     dx = max(boxes[n, 0] - x, 0.0, x - boxes[n, 3])
@@ -166,7 +168,7 @@ def box_distance(boxes, n, x, y, z):
     return dx * dx + dy * dy + dz * dz
 
 
-@nb.njit(cache=True, nogil=True)
+@lean()
 def nearest(tree, root, x, y, z, best, enough, nodes, bounds):
     """Squared distance and index (in tree order) of the nearest triangle closer than sqrt(best); -1 where none is.
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.kernels.cover import Balls
 from elbowroom.kernels.fields import BAND, FREE, HIT, Fields, Room, squared
+from elbowroom.kernels.lean import lean
 from elbowroom.kernels.meeting import (
     between,
     capsule_at_box,
@@ -74,7 +74,8 @@ class Around(NamedTuple):
     bound (M + O,): radius of a ball around it. placed (S, M, 3, 4): maps from the world to items; center (S, M, 3):
     middles of their balls; slack (S, M): how far they may be off before the next row; near (S, M), near_count (S,):
     those that the limb can reach before the next row. own_joint (O,), own_map (O, 3, 4), own_center (O, 3): joint
-    that an own item rides on, the map from that joint's frame to it, and the middle of its ball in the joint's frame.
+    that an own item rides on, the map from that joint's frame to it, and the middle of its ball in the joint's frame;
+    own_on (S, O): whether it is there.
 
     mode (E, M + O), static_mode (E,), floor_mode (E,): what pairs count; on (S, E): whether a piece is there.
     floor: height of the ground, -inf without one. margin: clearance that is asked for, metres.
@@ -99,6 +100,7 @@ class Around(NamedTuple):
     own_joint: NDArray[np.int64]
     own_map: Array
     own_center: Array
+    own_on: NDArray[np.uint8]
     mode: NDArray[np.uint8]
     static_mode: NDArray[np.uint8]
     floor_mode: NDArray[np.uint8]
@@ -123,7 +125,7 @@ class Bench(NamedTuple):
     doubt: NDArray[np.int64]
 
 
-@nb.njit(cache=True, nogil=True, forceinline=True)
+@lean(forceinline=True)
 def place_limb(limb, around, q, t, bench):
     """Joint frames for local rotations q (searched, 4) at time t; returns the table rows and the share between them."""
     rows = around.base.shape[0]
@@ -161,7 +163,7 @@ def place_limb(limb, around, q, t, bench):
     return k, after, s
 
 
-@nb.njit(cache=True, nogil=True, forceinline=True)
+@lean(forceinline=True)
 def _at_item(limb, around, e, m, more, slack, keen, bench):
     """Verdict of piece e against item m, whose frame bench.to[0] maps the world to."""
     to, frame, both = bench.to[0], bench.frames[limb.joint[e]], bench.to[1]
@@ -186,7 +188,7 @@ def _at_item(limb, around, e, m, more, slack, keen, bench):
     return cover_in_field(limb.balls, limb.root[e], both, around.meshes, f, more, slack, keen, bench)[0]
 
 
-@nb.njit(cache=True, nogil=True, forceinline=True)
+@lean(forceinline=True)
 def _at_static(limb, around, e, more, slack, keen, bench):
     """Verdict of piece e against all that never moves."""
     frame, radius = bench.frames[limb.joint[e]], limb.capsule[e, 6]
@@ -202,7 +204,7 @@ def _at_static(limb, around, e, more, slack, keen, bench):
     return cover_in_field(limb.balls, limb.root[e], frame, around.static, 0, more, slack, keen, bench)[0]
 
 
-@nb.njit(cache=True, nogil=True, forceinline=True)
+@lean(forceinline=True)
 def _at_floor(limb, around, e, more, slack, keen, bench):
     """Verdict of piece e against the ground."""
     if bench.middle[e, 2] - around.floor > limb.sphere[e, 3] + more:
@@ -215,7 +217,7 @@ def _at_floor(limb, around, e, more, slack, keen, bench):
     return cover_at_floor(limb.balls, limb.root[e], frame, around.floor, more, slack, keen, bench)[0]
 
 
-@nb.njit(cache=True, nogil=True, forceinline=True)
+@lean(forceinline=True)
 def _check(limb, around, q, t, keen, bench):
     """(verdict, piece, item, doubts): a sure hit ends it; a doubt ends it too, or with `keen` is noted in bench.doubt.
 
@@ -227,9 +229,14 @@ def _check(limb, around, q, t, keen, bench):
     more = around.margin + loose
     sure = loose < LOOSE
     doubts, who, what = 0, -1, NOTHING
+    lx, ly, lz, hx, hy, hz = np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf  # box around all pieces
     for e in range(pieces):
         x, y, z = point(bench.frames[limb.joint[e]], limb.sphere[e], 0)
         bench.middle[e, 0], bench.middle[e, 1], bench.middle[e, 2] = x, y, z
+        if around.on[k, e] != AWAY:
+            wide = limb.sphere[e, 3]
+            lx, ly, lz = min(lx, x - wide), min(ly, y - wide), min(lz, z - wide)
+            hx, hy, hz = max(hx, x + wide), max(hy, y + wide), max(hz, z + wide)
         mode = around.floor_mode[e]
         if mode != IGNORED and around.on[k, e]:
             v = _at_floor(limb, around, e, more, loose, keen, bench)
@@ -246,6 +253,7 @@ def _check(limb, around, q, t, keen, bench):
     to = bench.to
     for i in range(around.near_count[k] + around.own_joint.shape[0]):
         own = i - around.near_count[k]
+        there = True
         if own < 0:
             m = around.near[k, i]
             off = loose + (around.slack[k, m] if s > 0.0 else 0.0)
@@ -253,10 +261,15 @@ def _check(limb, around, q, t, keen, bench):
             cy = around.center[k, m, 1] * r + around.center[after, m, 1] * s
             cz = around.center[k, m, 2] * r + around.center[after, m, 2] * s
         else:
+            if around.own_on[k, own] == AWAY:
+                continue
             m = moving + own
+            there = around.own_on[k, own] == THERE
             off = loose + loose
             cx, cy, cz = point(bench.frames[around.own_joint[own]], around.own_center[own], 0)
         wide = around.bound[m] + around.margin + off
+        if lx - cx > wide or cx - hx > wide or ly - cy > wide or cy - hy > wide or lz - cz > wide or cz - hz > wide:
+            continue
         placed = False
         for e in range(pieces):
             mode = around.mode[e, m]
@@ -282,7 +295,7 @@ def _check(limb, around, q, t, keen, bench):
                             back -= to[0, a, c] * f[c, 3]
                         to[0, a, 3] = back
             v = _at_item(limb, around, e, m, around.margin + off, off, keen, bench)
-            if v == HIT and off < LOOSE and mode == COUNTS and around.on[k, e] == THERE:
+            if v == HIT and off < LOOSE and mode == COUNTS and there and around.on[k, e] == THERE:
                 return HIT, e, m, 0
             if v != FREE:
                 who, what = e, m
@@ -308,14 +321,14 @@ def _check(limb, around, q, t, keen, bench):
     return (BAND if doubts else FREE), who, what, doubts
 
 
-@nb.njit(cache=True, nogil=True)
+@lean()
 def check(limb, around, q, t, bench):
     """(verdict, piece, item) of one posture q (searched, 4); the first doubt ends it."""
     verdict, e, m, _ = _check(limb, around, q, t, False, bench)
     return verdict, e, m
 
 
-@nb.njit(cache=True, nogil=True)
+@lean()
 def doubts(limb, around, q, t, bench):
     """(verdict, count): HIT or FREE for sure, or BAND with `count` pairs (piece, item) in bench.doubt.
 

@@ -210,7 +210,7 @@ class _Hanging(NamedTuple):
 
 def _hanging(body: Figure, chest: Array, turns: dict[str, Array], root: Array) -> _Hanging:
     n = len(root)
-    rest = upper.hanging(n, body)
+    rest = upper.hanging(n)
     arms: dict[str, Array] = {}
     for side in SIDES:
         arms |= upper.arm(body, side, rest, chest, upper.upright(np.zeros(n)))

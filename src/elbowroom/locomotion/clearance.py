@@ -1,75 +1,97 @@
-"""Room between hanging arms and the body beside them, from the collision shapes of a figure."""
+"""Arms that hang clear of the body: as much more abduction as the collision shapes of a moving figure ask for."""
 
 from __future__ import annotations
 
 import numpy as np
+from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
+from elbowroom.character.body import Character
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.shapes import Shape
-from elbowroom.geometry.transforms import apply
-from elbowroom.locomotion.figure import Figure
+from elbowroom.locomotion.figure import SIDES
+from elbowroom.locomotion.room import gap, part
+from elbowroom.motion.clip import Clip
 
-_BESIDE = ("pelvis", "spine1", "spine2", "left_thigh")
-_BIN = 0.01  # metres of height
-_ANGLES = np.radians(np.arange(4.0, 50.0, 0.5))
-_ALONG = np.linspace(0.0, 1.0, 9)
-
-
-def least_abduction(figure: Figure, turns: dict[str, Array], drop: float, margin: float) -> float:
-    """Smallest angle from the vertical (radians) at which the hanging left arm stays `margin` metres off the body.
-
-    turns: of the fingers, (4,) by role; drop: how far the collar bone is lowered, radians.
-    """
-    character = figure.character
-    wanted = {character.roles[r] for r in _BESIDE if r in character.roles}
-    arm = character.skeleton.subtree(character.role("left_forearm"))
-    root, local = figure.assemble(turns, figure.at("pelvis")[None])
-    T = character.skeleton.forward(root, local)[0]
-    body = _points(character.shapes, wanted, T)
-    limb = _points(character.shapes, set(arm), T)
-    if not len(body) or not len(limb):
-        return float(np.radians(9.0))
-    shoulder = figure.at("left_upper_arm")
-    along, inwards = limb[:, 0] - shoulder[0], shoulder[2] - limb[:, 2]
-    if figure.has("left_clavicle"):
-        collar = figure.at("left_clavicle")
-        shoulder = collar + rot.rotate(rot.about([0.0, 1.0, 0.0], np.array(drop)), shoulder - collar)
-    floor = float(body[:, 2].min())
-    widths = np.full(int((body[:, 2].max() - floor) / _BIN) + 2, -np.inf)
-    np.maximum.at(widths, ((body[:, 2] - floor) / _BIN).astype(int), body[:, 0])
-    for angle in _ANGLES:
-        x = shoulder[0] + along * np.sin(angle) - inwards * np.cos(angle)
-        z = shoulder[2] - along * np.cos(angle) - inwards * np.sin(angle)
-        k = np.floor((z - floor) / _BIN).astype(int)
-        inside = (k >= 0) & (k < len(widths))
-        if np.all(x[inside] - widths[k[inside]] >= margin):
-            return float(angle)
-    return float(_ANGLES[-1])
+MARGIN = 0.008  # metres between arms and body
+_RATE = 20.0  # looks a second
+_ROUNDS = 3
+_ENOUGH = 0.2 * MARGIN  # what may be missing of the margin
+_MOST = np.radians(35.0)
+# Seconds: the arm is opened softly, and long enough before and after it needs to be.
+_SOFT = 0.22
+_BESIDE = {
+    "upper_arm": ("pelvis", "spine1"),
+    "forearm": ("pelvis", "spine1", "spine2", "chest", "thigh"),
+    "hand": ("pelvis", "spine1", "spine2", "thigh", "shin"),
+}
 
 
-def _points(shapes: tuple[Shape, ...], joints: set[int], T: Array) -> Array:
-    """Points (N, 3) on the outlines of the shapes that ride on some joints, world transforms T (J, 4, 4)."""
-    found = []
-    for shape in shapes:
-        if shape.joint not in joints:
+def arms_clear(clip: Clip) -> Clip:
+    """The clip with its arms spread as little as keeps them `MARGIN` off trunk and legs, softly in time."""
+    character = clip.character
+    needed = ("upper_arm", "forearm", "hand")
+    if not all(f"{side}_{p}" in character.roles for side in SIDES for p in needed):
+        return clip
+    step = max(1, round(clip.fps / _RATE))
+    looks = np.append(np.arange(0, len(clip) - 1, step), len(clip) - 1)
+    spread = {side: np.zeros(len(looks)) for side in SIDES}
+    opened = clip
+    for _ in range(_ROUNDS):
+        seen = Clip(character, clip.fps, opened.root[looks], opened.rotations[looks])
+        T = seen.world()
+        need = {side: _missing(character, T, side) for side in SIDES}
+        if all(n.max() <= 0.0 for n in need.values()):
+            break
+        for side in SIDES:
+            spread[side] = np.minimum(spread[side] + need[side], _MOST)
+        opened = _opened(clip, {side: _soft(looks, spread[side], clip) for side in SIDES})
+    return opened
+
+
+def _missing(character: Character, T: Array, side: str) -> Array:
+    """By which angle (N,) an arm has to go out, radians, for T (N, J, 4, 4); 0 where it is clear."""
+    shoulder = T[:, character.role(f"{side}_upper_arm"), :3, 3]
+    need = np.zeros(len(T))
+    for name, others in _BESIDE.items():
+        joint = character.role(f"{side}_{name}")
+        mine = part(character, tuple(character.skeleton.subtree(joint)) if name == "hand" else (joint,), T)
+        if mine is None:
             continue
-        if shape.kind == "mesh" and shape.mesh is not None:
-            a, b = (shape.mesh.vertices[shape.mesh.faces[:, k]] for k in ((0, 1, 2), (1, 2, 0)))
-            local = (a[..., None, :] + _ALONG[:, None] * (b - a)[..., None, :]).reshape(-1, 3)
-        else:
-            local = _round(shape)
-        found.append(apply(T[shape.joint] @ shape.T_joint_shape, local))
-    return np.concatenate(found) if found else np.zeros((0, 3))
+        lever = np.linalg.norm(mine.middle - shoulder, axis=1)
+        for other in others:
+            role = f"{side}_{other}" if other in ("thigh", "shin") else other
+            its = part(character, (character.roles[role],), T) if role in character.roles else None
+            if its is not None:
+                short = MARGIN - gap(mine, its, MARGIN)
+                need = np.maximum(need, np.where(short > _ENOUGH, short / lever, 0.0))
+    return need
 
 
-def _round(shape: Shape) -> Array:
-    """Points (N, 3) on a capsule, sphere or box in its own frame."""
-    if shape.kind == "box":
-        return np.stack(np.meshgrid(*([-1.0, 0.0, 1.0],) * 3), axis=-1).reshape(-1, 3) * shape.size
-    u, v = np.meshgrid(np.linspace(0, 2 * np.pi, 16, endpoint=False), np.linspace(0, np.pi, 9))
-    ball = shape.size[0] * np.stack([np.cos(u) * np.sin(v), np.sin(u) * np.sin(v), np.cos(v)], axis=-1).reshape(-1, 3)
-    if shape.kind == "sphere":
-        return ball
-    slide = np.linspace(-shape.size[1], shape.size[1], 9)
-    return (ball[None] + slide[:, None, None] * np.array([0.0, 0.0, 1.0])).reshape(-1, 3)
+def _soft(looks: Array, need: Array, clip: Clip) -> Array:
+    """A smooth angle (T,) over all frames that is nowhere less than the need (N,) at the frames looked at."""
+    every = np.interp(np.arange(len(clip)), looks, need)
+    reach = int(np.ceil(3.0 * _SOFT * clip.fps))
+    wide = maximum_filter1d(np.pad(every, 2 * reach, mode="edge"), 2 * reach + 1)
+    soft = gaussian_filter1d(wide, _SOFT * clip.fps, truncate=3.0)
+    return np.asarray(soft[2 * reach : 2 * reach + len(every)])
+
+
+def _opened(clip: Clip, spread: dict[str, Array]) -> Clip:
+    """The clip with each upper arm turned away from the body by angles (T,)."""
+    character = clip.character
+    T, q = clip.world(), clip.rotations.copy()
+    shoulders = [T[:, character.role(f"{side}_upper_arm"), :3, 3] for side in SIDES]
+    across = rot.normalize(shoulders[0] - shoulders[1])
+    for side, sign in zip(SIDES, (1.0, -1.0), strict=True):
+        j = character.role(f"{side}_upper_arm")
+        line = T[:, character.role(f"{side}_forearm"), :3, 3] - T[:, j, :3, 3]
+        axis = rot.normalize(np.cross(line, sign * across))
+        parent = rot.from_matrix(T[:, character.skeleton.parents[j], :3, :3])
+        half = 0.5 * spread[side][:, None]
+        turn = np.concatenate([np.cos(half), np.sin(half) * axis], axis=-1)
+        own = rot.multiply(rot.multiply(rot.conjugate(parent), turn), parent)
+        q[:, j] = rot.multiply(own, q[:, j])
+        limit = character.limits[j] if j < len(character.limits) else None
+        if limit is not None:
+            q[:, j] = limit.clamp(q[:, j])
+    return clip.with_(rotations=q)

@@ -166,7 +166,7 @@ def _upper_body(
         - active * np.radians(0.8) * np.cos(2 * turn + 0.3),
     )  # fmt: skip
     turns = upper.trunk(figure, pelvis, chest, head)
-    rest = upper.hanging(n, figure)
+    rest = upper.hanging(n)
     for side, lag in (("left", 0.0), ("right", np.pi)):
         swing = turn - 2 * np.pi * _ARM_LAG + lag
         inside = 1.0 if side == "left" else -1.0

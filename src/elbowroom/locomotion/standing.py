@@ -11,6 +11,7 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion import upper
 from elbowroom.locomotion.arguments import check_time
+from elbowroom.locomotion.clearance import arms_clear
 from elbowroom.locomotion.feet import Foot, ease
 from elbowroom.locomotion.figure import SIDES, Figure, figure
 from elbowroom.locomotion.gait import Variation, leg, legs_of
@@ -54,7 +55,7 @@ def idle(character: Character, seconds: float = 8.0, fps: float = 60.0, *, seed:
         np.radians(4.0) + np.radians(2.0) * holds(times, seed, "nod", _LOOK_EVERY, 0.8) + np.radians(0.5) * breath,
     )
     turns |= upper.trunk(body, pelvis, chest, head)
-    rest = upper.hanging(len(times), body, room=0.022)
+    rest = upper.hanging(len(times))
     for side in SIDES:
         drift = wave.signal(f"{side} arm", 0.08, 0.3)
         sign = 1.0 if side == "left" else -1.0
@@ -68,7 +69,7 @@ def idle(character: Character, seconds: float = 8.0, fps: float = 60.0, *, seed:
         if body.has(f"{side}_clavicle"):
             raised = upper.collar_turn(body, side, np.radians(-0.8) * breath)
             turns[f"{side}_clavicle"] = rot.multiply(turns[f"{side}_clavicle"], raised)
-    return body.clip(turns, root, fps, "idle", clamped=body.but_legs)
+    return arms_clear(body.clip(turns, root, fps, "idle", clamped=body.but_legs))
 
 
 def planted(body: Figure, side: str, n: int, load: Array | float, wide: float = 1.0, out: float = TOE_OUT) -> Foot:

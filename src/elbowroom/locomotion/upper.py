@@ -8,14 +8,14 @@ import numpy as np
 
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
-from elbowroom.locomotion.clearance import least_abduction
 from elbowroom.locomotion.figure import Figure
 from elbowroom.locomotion.pelvis import turned
 
 SPINE = ("spine1", "spine2", "chest")
 NECK = ("neck", "head")
 SHOULDER_DROP = np.radians(6.0)
-_ARM_ROOM = 0.026  # metres of the reference leg between a hanging arm and the body
+# Abduction of arms that hang, where nothing is in their way; `clearance` adds what the body beside them takes.
+_HANG = np.radians(7.0)
 # Relaxed fingers, degrees at knuckle, middle and end joint (Lee and Jung 2014, resting hand: 20 to 45 at each)
 _CURL = {"index": (18, 26, 14), "middle": (23, 30, 16), "ring": (27, 33, 17), "little": (30, 34, 18)}
 # Relaxed thumb of the left hand, palm down: axis and degrees at its first joint
@@ -99,19 +99,12 @@ def fingers(side: str, curl: float) -> dict[str, Array]:
     return turns
 
 
-def hang_abduction(figure: Figure, room: float) -> float:
-    """Abduction of the shoulder (radians) at which the hanging arm clears waist, hip and thigh by `room` metres."""
-    if not (figure.has("left_upper_arm") and figure.has("left_forearm")):
-        return float(np.radians(9.0))
-    return least_abduction(figure, fingers("left", 1.0), float(SHOULDER_DROP), room)
-
-
-def hanging(n: int, figure: Figure, room: float = _ARM_ROOM) -> ArmPose:
-    """Arms at rest beside the body, N frames, with some room between (metres of the reference leg)."""
+def hanging(n: int) -> ArmPose:
+    """Arms at rest beside the body, N frames."""
     still = np.zeros(n)
     return ArmPose(
         flexion=still + np.radians(-2.0),
-        abduction=still + hang_abduction(figure, room * figure.scale),
+        abduction=still + _HANG,
         twist=still + np.radians(6.0),
         elbow=still + np.radians(14.0),
         pronation=still + np.radians(4.0),

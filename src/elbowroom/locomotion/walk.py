@@ -12,6 +12,7 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion import course as courses
 from elbowroom.locomotion.arguments import check, check_time
+from elbowroom.locomotion.clearance import arms_clear
 from elbowroom.locomotion.course import Course
 from elbowroom.locomotion.feet import ease
 from elbowroom.locomotion.figure import Figure, figure
@@ -161,10 +162,14 @@ def _made(
     steps = plan(course, gait, go, stop, first_phase=0.05)
     rate = 1.0 / (times[1] - times[0])
     turns, root = perform(body, course, steps, style, seed, rate)
-    wanted = first + np.arange(round((seconds - first) * fps) + 1) / fps
-    frames = np.clip(np.round((wanted - times[0]) * rate).astype(int), 0, len(times) - 1)
+    # the gait is worked out, and arms are kept clear, at the inner rate, so that the frame rate only samples
+    count = round((seconds - first) * fps)
+    begin = round((first - times[0]) * rate)
+    every = round(rate / fps)
+    frames = np.clip(begin + np.arange(count * every + 1), 0, len(times) - 1)
     kept = {role: q[frames] if q.ndim == 2 else q for role, q in turns.items()}
-    return body.clip(kept, root[frames], fps, name, clamped=body.but_legs)
+    made = arms_clear(body.clip(kept, root[frames], rate, name, clamped=body.but_legs))
+    return made.with_(fps=fps, root=made.root[::every], rotations=made.rotations[::every])
 
 
 def _half_width(body: Figure, style: Style, turning: float) -> Array:

@@ -17,7 +17,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import fields, sweep
 from elbowroom.kernels.fields import Fields
 from elbowroom.world.certificate_stage import Stage
-from elbowroom.world.certificate_units import Units, movers_of, static_field
+from elbowroom.world.certificate_units import Units, hollow_fields, movers_of, static_field
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.world import Record
@@ -92,6 +92,8 @@ class Proof:
         static = static_field(exact) if (units.parts[:, 1] == sweep.STATIC).any() else None
         self._has_static = static is not None
         self._static = static if static is not None else _nothing()
+        hollow = hollow_fields(exact)
+        self._hollow = hollow if hollow is not None else self._static
         self._floor = exact.placed.height
         self._room = fields.room()
         self._contacts: dict[int, list[Contact]] = {}
@@ -120,6 +122,7 @@ class Proof:
             self._floor,
             self._static,
             self._has_static,
+            self._hollow,
             unit,
             time,
             need,

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
-from elbowroom.geometry.fields import distance_field
-from elbowroom.geometry.mending import components
+from elbowroom.geometry.fields import distance_field, pack
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import fields
@@ -23,6 +22,8 @@ from elbowroom.world.extent import box_corners
 # A ball of a cover may exceed half of its part's thickness by this factor; finer covers cost time, coarser ones doubt.
 _FAT = 1.25
 _DEEPEST = 5
+# A closed mesh that fills this share of its hull is as good as it.
+_FULL = 0.98
 # Hulls of meshes with more corners than this are boxed.
 _CORNERS = 256
 
@@ -61,6 +62,8 @@ def movers_of(exact: ExactWorld) -> Movers:
     forms = [exact.placed.forms[i] for i, p in enumerate(exact.parts) if p.kind in ("body", "thing")]
     points = [_corners(form) for form in forms]
     covers = [_cover(form) for form in forms]
+    number = np.full(len(forms), -1)
+    number[[m for m, form in enumerate(forms) if _is_hollow(form)]] = np.arange(sum(map(_is_hollow, forms)))
     radius = np.array([form.radius for form in forms])
     balls = [_ball(p) + np.array([0.0, 0.0, 0.0, r]) for p, r in zip(points, radius, strict=True)]
     return Movers(
@@ -70,7 +73,15 @@ def movers_of(exact: ExactWorld) -> Movers:
         np.array(balls).reshape(-1, 4),
         np.concatenate([*covers, np.zeros((0, 4))]),
         np.cumsum([0, *map(len, covers)]).astype(np.int64),
+        number,
     )
+
+
+def hollow_fields(exact: ExactWorld) -> fields.Fields | None:
+    """Distance fields of moving things that their hulls say too little of, in the order of `Movers.field`."""
+    things = [exact.placed.forms[i] for i, p in enumerate(exact.parts) if p.kind in ("body", "thing")]
+    hollow = [f for f in things if isinstance(f, Surface) and _is_hollow(f)]
+    return pack([distance_field(f.mesh, closed=np.where(f.closed, 0, -1)) for f in hollow]) if hollow else None
 
 
 def static_field(exact: ExactWorld) -> fields.Fields | None:
@@ -84,16 +95,20 @@ def static_field(exact: ExactWorld) -> fields.Fields | None:
     first = np.cumsum([0, *(len(m.vertices) for m in meshes)])
     faces = np.concatenate([m.faces + o for m, o in zip(meshes, first[:-1], strict=True)])
     vertices = np.concatenate([m.vertices for m in meshes])
-    closed = np.concatenate([form.closed for form in forms])
-    return distance_field(Mesh(vertices, _outwards(vertices, faces)), closed=closed).arrays
+    solid = np.concatenate([np.where(form.closed, i, -1) for i, form in enumerate(forms)])
+    return distance_field(Mesh(vertices, faces), closed=solid).arrays
 
 
-def _outwards(vertices: Array, faces: NDArray) -> NDArray:
-    """Faces (F, 3) turned so that every connected part has a volume: solids that overlap must not cancel out."""
-    part = components(faces)
-    a, b, c = np.moveaxis(vertices[faces], 1, 0)
-    volume = np.bincount(part, np.einsum("ij,ij->i", a, np.cross(b, c)))
-    return np.where((volume < 0.0)[part][:, None], faces[:, ::-1], faces)
+@lru_cache(maxsize=256)
+def _is_hollow(form: Form) -> bool:
+    """Whether a form is much less than its hull: an umbrella, a table, a frame."""
+    if not isinstance(form, Surface):
+        return False
+    if not form.closed.all():
+        return True
+    a, b, c = np.moveaxis(form.mesh.vertices[form.mesh.faces], 1, 0)
+    volume = abs(float(np.einsum("ij,ij->", a, np.cross(b, c)))) / 6.0
+    return volume < _FULL * float(ConvexHull(form.points).volume)
 
 
 def _corners(form: Form) -> Array:

@@ -18,7 +18,7 @@ from elbowroom.kernels.fields import BAND, FREE, HIT, room
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast_exact import Desk, Judge
 from elbowroom.world.fast_parts import Parts, grips_of, joints_of, merged, packed
-from elbowroom.world.fast_tables import tables_of
+from elbowroom.world.fast_tables import held_when, tables_of
 from elbowroom.world.pairs import Pair
 from elbowroom.world.world import World
 
@@ -105,6 +105,7 @@ class LimbCheck:
             own_joint=np.array([item.carrier for item in own], np.int64),
             own_map=np.ascontiguousarray(np.array(maps).reshape(-1, 4, 4)[:, :3]),
             own_center=np.array(centers).reshape(-1, 3),
+            own_on=held_when(times, [item.grip for item in own]),
             mode=np.ascontiguousarray(self._parts.mode[:, :-2]),
             static_mode=np.ascontiguousarray(self._parts.mode[:, -2]),
             floor_mode=np.ascontiguousarray(self._parts.mode[:, -1]),
@@ -140,7 +141,7 @@ class LimbCheck:
         return out
 
     def free(self, q: ArrayLike, t: float = 0.0, exact: bool = True) -> bool:
-        """Whether a posture (n, 4) is free at a time; in doubt the exact test decides, or it is not with exact=False."""
+        """Whether a posture (n, 4) is free at a time; in doubt the exact test decides (exact=False: it is not)."""
         q = self._posture(q, t)
         desk = self._desk()
         code = validity.check(self._limb, self._around, q, t, desk.bench)[0]

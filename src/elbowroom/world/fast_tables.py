@@ -18,7 +18,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.kernels.validity import AWAY, COMES, LOOSE, THERE
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.fast_parts import Item, Joints, Piece
+from elbowroom.world.fast_parts import Grip, Item, Joints, Piece
 from elbowroom.world.world import Record
 
 _LOOKS = (0.25, 0.5, 0.75)
@@ -170,16 +170,23 @@ def _within_reach(base: Array, center: Array, reach: Array) -> tuple[NDArray[np.
     return np.ascontiguousarray(order), close.sum(axis=1).astype(np.int32)
 
 
+def held_when(times: Array, grips: Sequence[Grip | None]) -> NDArray[np.uint8]:
+    """Whether what is gripped is in the hand from each row to the next, (S, N); THERE for what is no grip."""
+    begin, end = times, np.append(times[1:], times[-1])
+    on = np.full((len(times), len(grips)), THERE, np.uint8)
+    for e, grip in enumerate(grips):
+        if grip is not None:
+            first, last = grip.hold.during
+            on[:, e] = AWAY
+            on[(begin < last) & (end >= first), e] = COMES
+            on[(begin >= first) & (end < last), e] = THERE
+    return on
+
+
 def _there(times: Array, pieces: Sequence[Piece], items: Sequence[Item]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """Whether pieces (S, E) and items (S, M) are there from each row to the next: what a hand holds is a piece."""
     begin, end = times, np.append(times[1:], times[-1])
-    on = np.full((len(times), len(pieces)), THERE, np.uint8)
-    for e, piece in enumerate(pieces):
-        if piece.grip is not None:
-            on[:, e] = AWAY
-            first, last = piece.grip.hold.during
-            on[(begin < last) & (end >= first), e] = COMES
-            on[(begin >= first) & (end < last), e] = THERE
+    on = held_when(times, [piece.grip for piece in pieces])
     there = np.full((len(times), len(items)), THERE, np.uint8)
     held = [p.grip for p in pieces if p.grip is not None]
     for m, item in enumerate(items):
