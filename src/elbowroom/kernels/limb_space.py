@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 from numba.extending import overload
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from elbowroom.kernels import space as questions
 from elbowroom.kernels.dice import throw
 from elbowroom.kernels.fields import FREE
+from elbowroom.kernels.lean import lean
 from elbowroom.kernels.limits import swing_and_twist, swing_radius
 from elbowroom.kernels.meeting import point
 from elbowroom.kernels.space import CHECKS, is_space
@@ -42,21 +42,13 @@ _WORTH = 0.25
 _DRAWS = 16
 
 
-class LimbSpace(NamedTuple):
-    """n joints of a limb with K marks.
+class Joints(NamedTuple):
+    """Ranges of n joints, and room for the posture at hand.
 
-    kind (n,); pre, post (n, 4), low, high (n, 3): ranges, with corners (C, 2) from corner[j] to corner[j + 1] where a
-    swing's range is a polygon. first (n, 3, 2), last (n, 3, 2): intervals that terms are drawn from at effort 0 and 1.
-    mark_joint (K,), mark (K, 3): joint of the limb that a mark rides on, and where in its frame. lever (n,): metres
-    from a joint to the farthest point that it moves; travelled (S,): metres that the limb was carried until each row
-    of the tables. speed (n,): most radians a second, where timed; top: most metres a second of a mark.
-    begin, end: seconds that times are drawn from. weight: of time (m/s) and of displacement. step: metres of one
-    growth; resolution: most metres that any point travels from look to look. q (n, 4): room to work in.
+    kind (n,); pre, post (n, 4), low, high (n, 3) as in `character.limits`, with corners (C, 2) from corner[j] to
+    corner[j + 1] where a swing's range is a polygon; q (n, 4): local rotations of the posture.
     """
 
-    limb: Limb
-    around: Around
-    bench: Bench
     kind: NDArray[np.int64]
     pre: Array
     post: Array
@@ -64,6 +56,24 @@ class LimbSpace(NamedTuple):
     high: Array
     corners: Array
     corner: NDArray[np.int64]
+    q: Array
+
+
+class LimbSpace(NamedTuple):
+    """n joints of a limb with K marks.
+
+    first (n, 3, 2), last (n, 3, 2): intervals that terms are drawn from at effort 0 and 1. mark_joint (K,), mark
+    (K, 3): joint of the limb that a mark rides on, and where in its frame. lever (n,): metres from a joint to the
+    farthest point that it moves; travelled (S,): metres that the limb was carried until each row of the tables.
+    speed (n,): most radians a second, where timed; top: most metres a second of a mark. begin, end: seconds that times
+    are drawn from. time_weight: metres that a second counts for. step: metres of one growth; resolution: most metres
+    that any point travels from look to look.
+    """
+
+    limb: Limb
+    around: Around
+    bench: Bench
+    joints: Joints
     first: Array
     last: Array
     mark_joint: NDArray[np.int64]
@@ -75,17 +85,16 @@ class LimbSpace(NamedTuple):
     top: float
     begin: float
     end: float
-    weight: tuple[float, float]
+    time_weight: float
     step: float
     resolution: float
-    q: Array
 
 
-@nb.njit(cache=True, nogil=True)
-def _put(space, j, x, y, z):
+@lean()
+def _put(joints, j, x, y, z):
     """Set the rotation of joint j by its terms."""
     c, s = math.cos(0.5 * z), math.sin(0.5 * z)
-    if space.kind[j] == HINGE:
+    if joints.kind[j] == HINGE:
         cx, sx, cy, sy = math.cos(0.5 * x), math.sin(0.5 * x), math.cos(0.5 * y), math.sin(0.5 * y)
         turn = cx * cy, sx * cy, cx * sy, sx * sy
     else:
@@ -93,42 +102,42 @@ def _put(space, j, x, y, z):
         scale = math.sin(0.5 * size) / size if size > 1e-12 else 0.5
         turn = math.cos(0.5 * size), scale * x, scale * y, 0.0
     turn = product(turn, (c, 0.0, 0.0, s))
-    w, x, y, z = product(product(row_of(space.pre, j), turn), row_of(space.post, j))
-    space.q[j, 0], space.q[j, 1], space.q[j, 2], space.q[j, 3] = w, x, y, z
+    w, x, y, z = product(product(row_of(joints.pre, j), turn), row_of(joints.post, j))
+    joints.q[j, 0], joints.q[j, 1], joints.q[j, 2], joints.q[j, 3] = w, x, y, z
 
 
-@nb.njit(cache=True, nogil=True)
-def _ball_terms(space, j, q):
+@lean()
+def _ball_terms(joints, j, q):
     """Swing and twist of a ball joint from its local rotation."""
-    w, x, y, z = product(product(reversed_turn(row_of(space.pre, j)), q), reversed_turn(row_of(space.post, j)))
+    w, x, y, z = product(product(reversed_turn(row_of(joints.pre, j)), q), reversed_turn(row_of(joints.post, j)))
     return swing_and_twist(w, x, y, z)
 
 
-@nb.njit(cache=True, nogil=True)
-def _past(space, j, x, y, z):
+@lean()
+def _past(joints, j, x, y, z):
     """How far swing and twist of joint j are out of range, the larger of the two, radians."""
     size = math.sqrt(x * x + y * y)
-    past = max(z - space.high[j, 2], space.low[j, 2] - z, 0.0)
+    past = max(z - joints.high[j, 2], joints.low[j, 2] - z, 0.0)
     if size > 0.0:
-        polygon = space.corners[space.corner[j] : space.corner[j + 1]]
-        past = max(past, size - swing_radius(space.low[j], space.high[j], polygon, x / size, y / size))
+        polygon = joints.corners[joints.corner[j] : joints.corner[j + 1]]
+        past = max(past, size - swing_radius(joints.low[j], joints.high[j], polygon, x / size, y / size))
     return past
 
 
-@nb.njit(cache=True, nogil=True)
-def _turn(space, j, a, b):
+@lean()
+def _turn(joints, j, a, b):
     """Length of the way that joint j turns between two states, radians, and the cosine of half of a ball's."""
     x, y, z = a[1 + 3 * j] - b[1 + 3 * j], a[2 + 3 * j] - b[2 + 3 * j], a[3 + 3 * j] - b[3 + 3 * j]
-    if space.kind[j] == HINGE:
+    if joints.kind[j] == HINGE:
         return math.sqrt(x * x + z * z) + abs(y), 1.0
-    if space.kind[j] == SWING:
+    if joints.kind[j] == SWING:
         return math.sqrt(x * x + y * y) + abs(z), 1.0
-    k = 1 + 3 * space.kind.shape[0] + 4 * j
+    k = 1 + 3 * joints.kind.shape[0] + 4 * j
     d = a[k] * b[k] + a[k + 1] * b[k + 1] + a[k + 2] * b[k + 2] + a[k + 3] * b[k + 3]
     return 2.0 * math.acos(min(abs(d), 1.0)), d
 
 
-@nb.njit(cache=True, nogil=True)
+@lean()
 def _carried(space, t):
     """Metres that the limb was carried until a time."""
     rows = space.travelled.shape[0]
@@ -138,27 +147,27 @@ def _carried(space, t):
     return space.travelled[k] + (s - k) * (space.travelled[after] - space.travelled[k])
 
 
-@nb.njit(cache=True, nogil=True)
+@lean()
 def travel(space, a, b):
     """Metres that points of the limb travel at most from a to b, and whether that is slow enough."""
     far, slow = 0.0, True
     span = abs(b[0] - a[0])
-    for j in range(space.kind.shape[0]):
-        turn = _turn(space, j, a, b)[0]
+    for j in range(space.joints.kind.shape[0]):
+        turn = _turn(space.joints, j, a, b)[0]
         far += turn * space.lever[j]
         slow = slow and (not space.timed or turn <= space.speed[j] * span + 1e-9)
     return far + abs(_carried(space, b[0]) - _carried(space, a[0])), slow
 
 
-@nb.njit(cache=True, nogil=True)
-def _pose(space, a, b, s):
+@lean()
+def _pose(joints, a, b, s):
     """Set the rotations at a share of the way from a to b; (time, how far a ball joint is out of range)."""
-    n = space.kind.shape[0]
+    n = joints.kind.shape[0]
     past = 0.0
     for j in range(n):
-        if space.kind[j] == BALL:
+        if joints.kind[j] == BALL:
             k = 1 + 3 * n + 4 * j
-            d = _turn(space, j, a, b)[1]
+            d = _turn(joints, j, a, b)[1]
             u, v = 1.0 - s, s
             if abs(d) < 0.9999995:
                 angle = math.acos(abs(d))
@@ -169,78 +178,82 @@ def _pose(space, a, b, s):
             w, x = u * a[k] + v * b[k], u * a[k + 1] + v * b[k + 1]
             y, z = u * a[k + 2] + v * b[k + 2], u * a[k + 3] + v * b[k + 3]
             f = 1.0 / math.sqrt(w * w + x * x + y * y + z * z)
-            space.q[j, 0], space.q[j, 1], space.q[j, 2], space.q[j, 3] = w * f, x * f, y * f, z * f
-            x, y, z = _ball_terms(space, j, row_of(space.q, j))
-            past = max(past, _past(space, j, x, y, z))
+            joints.q[j, 0], joints.q[j, 1], joints.q[j, 2], joints.q[j, 3] = w * f, x * f, y * f, z * f
+            x, y, z = _ball_terms(joints, j, row_of(joints.q, j))
+            past = max(past, _past(joints, j, x, y, z))
         else:
             k, r = 1 + 3 * j, 1.0 - s
-            _put(space, j, r * a[k] + s * b[k], r * a[k + 1] + s * b[k + 1], r * a[k + 2] + s * b[k + 2])
+            _put(joints, j, r * a[k] + s * b[k], r * a[k + 1] + s * b[k + 1], r * a[k + 2] + s * b[k + 2])
     return a[0] + s * (b[0] - a[0]), past
 
 
-@nb.njit(cache=True, nogil=True)
-def _allowed(space, a, b):
+@lean()
+def _allowed(joints, a, b):
     """How far ball joints may be out of range between two states: as far as they are at the ends."""
     past = 0.0
-    for j in range(space.kind.shape[0]):
-        if space.kind[j] == BALL:
+    for j in range(joints.kind.shape[0]):
+        if joints.kind[j] == BALL:
             k = 1 + 3 * j
-            past = max(past, _past(space, j, a[k], a[k + 1], a[k + 2]), _past(space, j, b[k], b[k + 1], b[k + 2]))
+            past = max(past, _past(joints, j, a[k], a[k + 1], a[k + 2]), _past(joints, j, b[k], b[k + 1], b[k + 2]))
     return past + _ROUNDING
 
 
-@nb.njit(cache=True, nogil=True)
+@lean()
 def _free(space, t, tally):
     """Whether the posture that is set is free at a time; leaves its frames on the bench."""
     tally[CHECKS] += 1
-    return check(space.limb, space.around, space.q, t, space.bench)[0] == FREE
+    return check(space.limb, space.around, space.joints.q, t, space.bench)[0] == FREE
 
 
-@nb.njit(cache=True, nogil=True)
-def _settle(space, t, a, b, s, out):
-    """Write the state of the posture that is set, its frames on the bench, at a share of the way from a to b."""
-    n = space.kind.shape[0]
+@lean()
+def _settle(joints, t, a, b, s, out):
+    """Write the state of the posture at hand, at a share of the way from a to b, but for its marks."""
+    n = joints.kind.shape[0]
     out[0] = t
     for j in range(n):
         k = 1 + 3 * j
-        if space.kind[j] == BALL:
-            out[k], out[k + 1], out[k + 2] = _ball_terms(space, j, row_of(space.q, j))
+        if joints.kind[j] == BALL:
+            out[k], out[k + 1], out[k + 2] = _ball_terms(joints, j, row_of(joints.q, j))
         else:
             for i in range(k, k + 3):
                 out[i] = (1.0 - s) * a[i] + s * b[i]
+    _keep(joints, out)
+
+
+@lean()
+def _keep(joints, out):
+    """Write the rotations of the posture at hand into a state."""
+    n = joints.kind.shape[0]
+    for j in range(n):
         for i in range(4):
-            out[1 + 3 * n + 4 * j + i] = space.q[j, i]
-    _mark(space, out)
+            out[1 + 3 * n + 4 * j + i] = joints.q[j, i]
 
 
-@nb.njit(cache=True, nogil=True)
-def _mark(space, out):
-    """Write where the marks are, by the frames on the bench."""
-    k = 1 + 7 * space.kind.shape[0]
-    for m in range(space.mark.shape[0]):
-        x, y, z = point(space.bench.frames[space.mark_joint[m]], space.mark[m], 0)
+@lean()
+def _mark(frames, mark_joint, mark, out):
+    """Write where the marks are into a state."""
+    k = out.shape[0] - 3 * mark.shape[0]
+    for m in range(mark.shape[0]):
+        x, y, z = point(frames[mark_joint[m]], mark[m], 0)
         out[k + 3 * m], out[k + 3 * m + 1], out[k + 3 * m + 2] = x, y, z
 
 
-@nb.njit(cache=True, nogil=True)
+@lean()
 def fill(space, state):
     """Work out what a state with time and terms carries."""
-    n = space.kind.shape[0]
-    for j in range(n):
+    for j in range(space.joints.kind.shape[0]):
         k = 1 + 3 * j
-        _put(space, j, state[k], state[k + 1], state[k + 2])
-        for i in range(4):
-            state[1 + 3 * n + 4 * j + i] = space.q[j, i]
-    place_limb(space.limb, space.around, space.q, state[0], space.bench)
-    _mark(space, state)
+        _put(space.joints, j, state[k], state[k + 1], state[k + 2])
+    _keep(space.joints, state)
+    place_limb(space.limb, space.around, space.joints.q, state[0], space.bench)
+    _mark(space.bench.frames, space.mark_joint, space.mark, state)
 
 
 # answers to the questions of a search
 
 
-@nb.njit(cache=True, nogil=True)
 def draw(space, dice, effort, out, tally):
-    n = space.kind.shape[0]
+    n = space.joints.kind.shape[0]
     out[0] = space.begin + throw(dice) * (space.end - space.begin) if space.timed else space.begin
     for j in range(n):
         k = 1 + 3 * j
@@ -250,9 +263,9 @@ def draw(space, dice, effort, out, tally):
                 high = space.first[j, i, 1] + effort * (space.last[j, i, 1] - space.first[j, i, 1])
                 if tries == 0 or i < 2:
                     out[k + i] = low + throw(dice) * (high - low)
-            if space.kind[j] == HINGE:
+            if space.joints.kind[j] == HINGE:
                 break
-            past = _past(space, j, out[k], out[k + 1], out[k + 2])
+            past = _past(space.joints, j, out[k], out[k + 1], out[k + 2])
             if past <= 0.0:
                 break
             if tries == _DRAWS - 1:
@@ -261,40 +274,37 @@ def draw(space, dice, effort, out, tally):
                 out[k + 1] *= 1.0 - past / size
     for j in range(n):
         k = 1 + 3 * j
-        _put(space, j, out[k], out[k + 1], out[k + 2])
-        for i in range(4):
-            out[1 + 3 * n + 4 * j + i] = space.q[j, i]
+        _put(space.joints, j, out[k], out[k + 1], out[k + 2])
     if not _free(space, out[0], tally):
         return False
-    _mark(space, out)
+    _keep(space.joints, out)
+    _mark(space.bench.frames, space.mark_joint, space.mark, out)
     return True
 
 
-@nb.njit(cache=True, nogil=True)
 def stands(space, state, tally):
-    n = space.kind.shape[0]
+    n = space.joints.kind.shape[0]
     for j in range(n):
         for i in range(4):
-            space.q[j, i] = state[1 + 3 * n + 4 * j + i]
+            space.joints.q[j, i] = state[1 + 3 * n + 4 * j + i]
     return _free(space, state[0], tally)
 
 
-@nb.njit(cache=True, nogil=True)
+@lean()
 def apart(space, a, b):
     span = b[0] - a[0]
     if space.timed and span <= 0.0:
         return np.inf
     most = 0.0
-    for k in range(1 + 7 * space.kind.shape[0], a.shape[0], 3):
+    for k in range(1 + 7 * space.joints.kind.shape[0], a.shape[0], 3):
         x, y, z = a[k] - b[k], a[k + 1] - b[k + 1], a[k + 2] - b[k + 2]
         most = max(most, x * x + y * y + z * z)
     most = math.sqrt(most)
     if space.timed and most > space.top * span:
         return np.inf
-    return space.weight[0] * span + space.weight[1] * most if space.timed else space.weight[1] * most
+    return space.time_weight * span + most if space.timed else most
 
 
-@nb.njit(cache=True, nogil=True)
 def grow(space, a, b, forward, out, tally):
     far = apart(space, a, b) if forward else apart(space, b, a)
     length, slow = travel(space, a, b)
@@ -302,23 +312,23 @@ def grow(space, a, b, forward, out, tally):
         return False
     share = min(space.step / far, 1.0)
     looks = max(int(math.ceil(length * share / space.resolution)), 1)
-    allowed = _allowed(space, a, b)
+    allowed = _allowed(space.joints, a, b)
     good = 0
     for k in range(1, looks + 1):
-        t, past = _pose(space, a, b, share * k / looks)
+        t, past = _pose(space.joints, a, b, share * k / looks)
         if past > allowed or not _free(space, t, tally):
             break
         good = k
     if good == 0 or good < _WORTH * looks:
         return False
     s = share * good / looks
-    t, past = _pose(space, a, b, s)
-    place_limb(space.limb, space.around, space.q, t, space.bench)
-    _settle(space, t, a, b, s, out)
+    t, past = _pose(space.joints, a, b, s)
+    place_limb(space.limb, space.around, space.joints.q, t, space.bench)
+    _settle(space.joints, t, a, b, s, out)
+    _mark(space.bench.frames, space.mark_joint, space.mark, out)
     return True
 
 
-@nb.njit(cache=True, nogil=True)
 def leads(space, a, b, tally):
     if space.timed and b[0] <= a[0]:
         return False
@@ -326,58 +336,40 @@ def leads(space, a, b, tally):
     if not slow:
         return False
     looks = int(math.ceil(length / space.resolution))
-    allowed = _allowed(space, a, b)
+    allowed = _allowed(space.joints, a, b)
     stride = 1
     while 2 * stride < looks:
         stride *= 2
     # about the middle first, then quarters, ...: each place once
     while stride >= 1:
         for k in range(stride, looks, 2 * stride):
-            t, past = _pose(space, a, b, k / looks)
+            t, past = _pose(space.joints, a, b, k / looks)
             if past > allowed or not _free(space, t, tally):
                 return False
         stride //= 2
     return True
 
 
-@nb.njit(cache=True, nogil=True)
+@lean()
 def on_the_way(space, a, b, share, out):
-    t, _ = _pose(space, a, b, share)
-    place_limb(space.limb, space.around, space.q, t, space.bench)
-    _settle(space, t, a, b, share, out)
+    t, _ = _pose(space.joints, a, b, share)
+    place_limb(space.limb, space.around, space.joints.q, t, space.bench)
+    _settle(space.joints, t, a, b, share, out)
+    _mark(space.bench.frames, space.mark_joint, space.mark, out)
 
 
-@overload(questions.sample)
-def _sample(space, dice, effort, out, tally):
-    if is_space(space, LimbSpace):
-        return lambda space, dice, effort, out, tally: draw(space, dice, effort, out, tally)
+def _answer(question, answer):
+    """Let a function answer a question for this space; it is compiled where the question is asked."""
+
+    def choose(space, *others):
+        return answer if is_space(space, LimbSpace) else None
+
+    overload(question, jit_options={"nogil": True, "_nrt": False}, strict=False)(choose)
 
 
-@overload(questions.valid)
-def _valid(space, state, tally):
-    if is_space(space, LimbSpace):
-        return lambda space, state, tally: stands(space, state, tally)
-
-
-@overload(questions.distance)
-def _distance(space, a, b):
-    if is_space(space, LimbSpace):
-        return lambda space, a, b: apart(space, a, b)
-
-
-@overload(questions.steer)
-def _steer(space, a, b, forward, out, tally):
-    if is_space(space, LimbSpace):
-        return lambda space, a, b, forward, out, tally: grow(space, a, b, forward, out, tally)
-
-
-@overload(questions.joins)
-def _joins(space, a, b, tally):
-    if is_space(space, LimbSpace):
-        return lambda space, a, b, tally: leads(space, a, b, tally)
-
-
-@overload(questions.between)
-def _between(space, a, b, share, out):
-    if is_space(space, LimbSpace):
-        return lambda space, a, b, share, out: on_the_way(space, a, b, share, out)
+_answer(questions.sample, draw)
+_answer(questions.valid, stands)
+_answer(questions.distance, apart.py_func)
+_answer(questions.steer, grow)
+_answer(questions.joins, leads)
+_answer(questions.between, on_the_way.py_func)

@@ -2,42 +2,28 @@
 
 from __future__ import annotations
 
-import numba as nb
-import numpy as np
-
 from elbowroom.kernels.dice import throw
+from elbowroom.kernels.lean import lean
 from elbowroom.kernels.space import CHECKS, ROUNDS, between, distance, joins
 
 
-@nb.njit(cache=True, nogil=True)
-def shorten(space, path, dice, rounds, vain, most_checks, tally):
-    """The path (N, W) with pieces between two random places on it replaced by straight ones where those are valid.
+@lean()
+def shorten(space, path, count, dice, rounds, vain, most_checks, ends, along, tally):
+    """Replace pieces of a path between two random places on it by straight ones, where those are valid.
 
-    Ends after `rounds`, or when `vain` rounds in a row gained nothing.
+    path (N, W): `count` states, with room for one more in each round. Ends after `rounds`, or when `vain` rounds in a
+    row gained nothing; returns how many states there are. ends (2, W), along (N,): room to work in.
     """
-    width = path.shape[1]
-    kept = np.zeros((path.shape[0] + 2, width))
-    count = path.shape[0]
-    kept[:count] = path
-    ends = np.zeros((2, width))
-    along = np.zeros(kept.shape[0])
-    idle = 0
-    fresh = True
-    length = 0.0
+    idle, fresh, length = 0, True, 0.0
     for _ in range(rounds):
         if count < 3 or idle >= vain or tally[CHECKS] >= most_checks:
             break
         tally[ROUNDS] += 1
         if fresh:
-            if count + 2 > kept.shape[0]:
-                more = np.zeros((2 * kept.shape[0], width))
-                more[:count] = kept[:count]
-                kept = more
-                along = np.zeros(kept.shape[0])
+            along[0] = 0.0
             for i in range(1, count):
-                along[i] = along[i - 1] + distance(space, kept[i - 1], kept[i])
-            length = along[count - 1]
-            fresh = False
+                along[i] = along[i - 1] + distance(space, path[i - 1], path[i])
+            length, fresh = along[count - 1], False
         u, v = throw(dice) * length, throw(dice) * length
         if u > v:
             u, v = v, u
@@ -46,9 +32,8 @@ def shorten(space, path, dice, rounds, vain, most_checks, tally):
         j = _piece(along, count, v)
         if i == j:
             continue
-        _at(space, kept, along, i, u, ends[0])
-        _at(space, kept, along, j, v, ends[1])
-        # ends that fall on corners are those corners
+        _at(space, path, along, i, u, ends[0])
+        _at(space, path, along, j, v, ends[1])
         straight = distance(space, ends[0], ends[1])
         if not straight < (v - u) * 0.999 or not joins(space, ends[0], ends[1], tally):
             continue
@@ -57,17 +42,25 @@ def shorten(space, path, dice, rounds, vain, most_checks, tally):
         shift = i + 3 - (j + 1)
         if shift > 0:
             for k in range(after - 1, -1, -1):
-                kept[j + 1 + k + shift] = kept[j + 1 + k]
+                _copy(path[j + 1 + k], path[j + 1 + k + shift])
         elif shift < 0:
             for k in range(after):
-                kept[j + 1 + k + shift] = kept[j + 1 + k]
-        kept[i + 1], kept[i + 2] = ends[0], ends[1]
+                _copy(path[j + 1 + k], path[j + 1 + k + shift])
+        _copy(ends[0], path[i + 1])
+        _copy(ends[1], path[i + 2])
         count += shift
         idle, fresh = 0, True
-    return kept[:count].copy()
+    return count
 
 
-@nb.njit(cache=True, nogil=True)
+@lean()
+def _copy(row, out):
+    """Copy a state; without an array of its own, as assignment would make."""
+    for i in range(row.shape[0]):
+        out[i] = row[i]
+
+
+@lean()
 def _piece(along, count, place):
     """Index of the piece of the path that holds a place."""
     for i in range(count - 2):
@@ -76,7 +69,7 @@ def _piece(along, count, place):
     return count - 2
 
 
-@nb.njit(cache=True, nogil=True)
+@lean()
 def _at(space, path, along, i, place, out):
     """The state at a place on piece i."""
     size = along[i + 1] - along[i]

@@ -80,15 +80,32 @@ def plan(space: Space, start: ArrayLike, goal: ArrayLike, seed: int = 0, budget:
     """Search a path between two states (W,) of a space. The same seed gives the same path."""
     a, b = checked(space, "start", start), checked(space, "goal", goal)
     tally = np.zeros(TALLY, np.int64)
-    code, states = kernels.connect(
-        space.compiled(a, b), a, b, dice(seed), budget.checks, budget.nodes, float(budget.widen), tally
+    rows, parent = np.zeros((2, budget.nodes, space.width)), np.zeros((2, budget.nodes), np.int64)
+    tried, drawn = np.zeros(budget.nodes, np.int64), np.zeros(space.width)
+    rows[0, 0], rows[1, 0] = a, b
+    parent[:, 0] = -1
+    compiled = space.compiled(a, b)
+    code, i, j = kernels.connect(
+        compiled, dice(seed), budget.checks, float(budget.widen), rows, parent, tried, drawn, tally
     )
+    states = np.zeros((0, space.width))
+    if code == kernels.FOUND:
+        states = np.concatenate([rows[0, _to_root(parent[0], i)[::-1]], rows[1, _to_root(parent[1], j)]])
     return Path(frozen(states), _STATUS[int(code)], Stats.of(tally))
+
+
+def _to_root(parent: Array, k: int) -> list[int]:
+    """Numbers of the states from state k to the root of its tree."""
+    found = []
+    while k >= 0:
+        found.append(k)
+        k = int(parent[k])
+    return found
 
 
 def checked(space: Space, name: str, state: ArrayLike) -> Array:
     """A state as an array, or an error that says what is wrong."""
-    row = np.ascontiguousarray(state, dtype=float)
+    row = np.array(state, dtype=float, order="C")  # of its own: compiled code knows writable arrays alone
     if row.shape != (space.width,):
         raise BadValue(f"{name}: a state of this space has {space.width} numbers, not shape {row.shape}.")
     if not np.isfinite(row).all():

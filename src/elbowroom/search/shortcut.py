@@ -31,6 +31,11 @@ def smooth(space: Space, path: Path, seed: int = 0, effort: Effort = Effort()) -
         return path
     tally = np.zeros(TALLY, np.int64)
     compiled = space.compiled(path.states[0], path.states[-1])
-    states = np.ascontiguousarray(path.states)
-    states = kernels.shorten(compiled, states, dice(seed), effort.rounds, effort.vain, effort.checks, tally)
-    return Path(frozen(states), "found", Stats.of(tally))
+    count = len(path.states)
+    states = np.zeros((count + effort.rounds, space.width))
+    states[:count] = path.states
+    ends, along = np.zeros((2, space.width)), np.zeros(len(states))
+    count = kernels.shorten(
+        compiled, states, count, dice(seed), effort.rounds, effort.vain, effort.checks, ends, along, tally
+    )
+    return Path(frozen(states[:count]), "found", Stats.of(tally))

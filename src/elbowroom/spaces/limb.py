@@ -1,0 +1,258 @@
+"""Postures of a limb as a space to search: at one time (K5), or together with time over a moving world (S1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from elbowroom.character.body import Character
+from elbowroom.character.limits import JointLimit
+from elbowroom.errors import BadValue, UnknownName
+from elbowroom.geometry.mesh import frozen
+from elbowroom.geometry.rotations import Array
+from elbowroom.kernels import limb_space as kernels
+from elbowroom.search.birrt import Path
+from elbowroom.world.fast import LimbCheck
+
+# Terms of a joint by name, for styles.
+_SWINGS = {"swing_x": 0, "swing_y": 1, "twist": 2}
+_HINGES = {"flexion": 0, "off_axis": 1, "twist": 2}
+
+# Intervals by joint name and term, radians.
+Style = Mapping[str, Mapping[str, tuple[float, float]]]
+
+
+@dataclass(frozen=True)
+class Bias:
+    """Where terms are drawn from at first; all of their range at full effort.
+
+    flexion: elbows and knees from this share of their bend up to all of it; wrist: hands and feet within this share
+    of their range.
+    """
+
+    flexion: float = 0.9
+    wrist: float = 0.3
+
+    def __post_init__(self) -> None:
+        if not (0.0 <= self.flexion <= 1.0 and 0.0 < self.wrist <= 1.0):
+            raise BadValue("a bias is a share between 0 and 1, that of the wrist above 0.")
+
+
+# Everything from the whole range at once.
+EVEN = Bias(flexion=0.0, wrist=1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class LimbSpace:
+    """States are rows: time (s), terms (3 n, radians), and with them local rotations (4 n) and marks (3 K, metres).
+
+    Made by `over`. It works on the thread that asks; what it holds may be shared.
+    """
+
+    check: LimbCheck
+    limits: tuple[JointLimit, ...]
+    timed: bool
+    _fixed: kernels.LimbSpace
+
+    @staticmethod
+    def over(
+        check: LimbCheck,
+        limits: Sequence[JointLimit | None] | None = None,
+        *,
+        timed: bool = False,
+        style: Style | None = None,
+        bias: Bias = Bias(),
+        step: float = 0.2,
+        resolution: float = 0.01,
+        speed: ArrayLike = 2.0 * np.pi,
+        time_weight: float = 0.3,
+    ) -> LimbSpace:
+        """The space of postures of the limb that a check is about.
+
+        limits: ranges of the limb's joints, by default the character's own. timed: whether time is searched, too.
+        style: intervals of terms that samples are drawn from, by joint name (`swing_x`, `swing_y`, `twist`, or
+        `flexion`, `twist`), at any effort. step: metres that a tree grows at once; resolution: most metres that any
+        point of the limb travels from look to look; with twice the check's margin nothing is missed between looks.
+        speed: most radians a second, one number or one for each joint; time_weight: metres that a second counts for.
+        """
+        body = check.world.body(check.who)
+        if limits is None:
+            if not isinstance(body, Character):
+                raise BadValue(f"the joints of '{body.name}' have no ranges; give limits.")
+            limits = [body.limits[j] for j in check.joints]
+        if not (step > 0.0 and resolution > 0.0 and time_weight >= 0.0):
+            raise BadValue("step and resolution are lengths above 0, time_weight is 0 or more.")
+        names = [body.joint_names[j] for j in check.joints]
+        given: list[JointLimit] = []
+        for name, limit in zip(names, limits, strict=True):
+            if limit is None:
+                raise BadValue(f"the joint {name} has no range to draw from.")
+            given.append(limit)
+        n = len(given)
+        speeds = np.array(np.broadcast_to(np.asarray(speed, dtype=float), n))
+        if not (speeds > 0.0).all():
+            raise BadValue("speeds of joints are above 0 rad/s.")
+        first, last = _intervals(names, given, bias, style or {})
+        bounds = [limit.bounds for limit in given]
+        mark_joint, mark = _marks(check)
+        lever = np.array(check._tables.lever, dtype=float)
+        fixed = kernels.LimbSpace(
+            limb=check._limb,
+            around=check._around,
+            bench=check._desk().bench,
+            joints=kernels.Joints(
+                kind=np.array([_KINDS[limit.kind] for limit in given], np.int64),
+                pre=np.array([limit.pre for limit in given]),
+                post=np.array([limit.post for limit in given]),
+                low=np.array([b[1] for b in bounds]),
+                high=np.array([b[2] for b in bounds]),
+                corners=np.concatenate([b[3] for b in bounds]),
+                corner=np.concatenate([[0], np.cumsum([len(b[3]) for b in bounds])]).astype(np.int64),
+                q=np.zeros((n, 4)),
+            ),
+            first=first,
+            last=last,
+            mark_joint=mark_joint,
+            mark=mark,
+            lever=lever,
+            travelled=np.array(check._tables.travelled, dtype=float),
+            timed=timed,
+            speed=speeds,
+            top=float(speeds @ lever) + _fastest(check),
+            begin=0.0,
+            end=0.0,
+            time_weight=float(time_weight),
+            step=float(step),
+            resolution=float(resolution),
+        )
+        return LimbSpace(check, tuple(given), timed, fixed)
+
+    @property
+    def width(self) -> int:
+        """Numbers in a state."""
+        return 1 + 7 * len(self.limits) + 3 * len(self._fixed.mark)
+
+    def compiled(self, start: Array, goal: Array) -> kernels.LimbSpace:
+        """As searches take it: times are drawn between those of two states."""
+        if self.timed and not start[0] < goal[0]:
+            raise BadValue(f"the goal's time comes after that of the start, not {start[0]:g} s and then {goal[0]:g} s.")
+        if not self.timed and start[0] != goal[0]:
+            raise BadValue("start and goal are at one time; with timed=True they may lie apart in time.")
+        return self._here()._replace(begin=float(start[0]), end=float(goal[0]))
+
+    def _here(self) -> kernels.LimbSpace:
+        """With room to work in for this thread and call."""
+        joints = self._fixed.joints._replace(q=np.zeros((len(self.limits), 4)))
+        return self._fixed._replace(bench=self.check._desk().bench, joints=joints)
+
+    def state(self, q: ArrayLike, t: float = 0.0) -> Array:
+        """State of a posture, local rotations (n, 4), at a time."""
+        q = self.check._posture(q, t)
+        row = np.zeros(self.width)
+        row[0] = t
+        row[1 : 1 + 3 * len(q)] = np.concatenate([x.coordinates(r) for x, r in zip(self.limits, q, strict=True)])
+        kernels.fill(self._here(), row)
+        return row
+
+    def rotations(self, states: ArrayLike) -> Array:
+        """Local rotations (..., n, 4) of states (..., W)."""
+        rows, n = np.asarray(states, dtype=float), len(self.limits)
+        return rows[..., 1 + 3 * n : 1 + 7 * n].reshape(*rows.shape[:-1], n, 4)
+
+    def terms(self, states: ArrayLike) -> Array:
+        """Terms (..., n, 3) of states (..., W), radians."""
+        rows, n = np.asarray(states, dtype=float), len(self.limits)
+        return rows[..., 1 : 1 + 3 * n].reshape(*rows.shape[:-1], n, 3)
+
+    def marks(self, states: ArrayLike) -> Array:
+        """Where the marks are in the world, (..., K, 3), of states (..., W), metres."""
+        rows, n = np.asarray(states, dtype=float), len(self.limits)
+        return rows[..., 1 + 7 * n :].reshape(*rows.shape[:-1], -1, 3)
+
+    def dense(self, path: Path, spacing: float = 0.005) -> Array:
+        """States (M, W) along a path, no point of the limb travelling more than `spacing` metres between two."""
+        rows = [path.states[0]]
+        space = self._here()
+        for a, b in zip(path.states[:-1].copy(), path.states[1:].copy(), strict=True):
+            count = max(int(np.ceil(kernels.travel(space, a, b)[0] / spacing)), 1)
+            for k in range(1, count + 1):
+                row = np.zeros(self.width)
+                kernels.on_the_way(space, a, b, k / count, row)
+                rows.append(row)
+        return frozen(rows)
+
+
+_KINDS = {"ball": kernels.BALL, "swing": kernels.SWING, "hinge": kernels.HINGE}
+
+
+def _intervals(names: list[str], limits: list[JointLimit], bias: Bias, style: Style) -> tuple[Array, Array]:
+    """Intervals (n, 3, 2) that terms are drawn from at effort 0 and 1."""
+    last = np.stack([_box(limit) for limit in limits])
+    first = last.copy()
+    for j, limit in enumerate(limits):
+        if limit.kind == "hinge":
+            low, high = limit.flexion
+            if high >= -low:
+                first[j, 0, 0] = max(bias.flexion * high, low) if bias.flexion > 0.0 else low
+            else:
+                first[j, 0, 1] = min(bias.flexion * low, high) if bias.flexion > 0.0 else high
+        elif limit.kind == "swing":
+            first[j, :2] *= bias.wrist
+    for name, terms in style.items():
+        if name not in names:
+            raise UnknownName("joint of this limb", name, names)
+        j = names.index(name)
+        known = _HINGES if limits[j].kind == "hinge" else _SWINGS
+        for term, (low, high) in terms.items():
+            if term not in known:
+                raise UnknownName(f"term of {name}", term, list(known))
+            k = known[term]
+            if not (low <= high and low <= last[j, k, 1] and high >= last[j, k, 0]):
+                raise BadValue(
+                    f"the interval of {name}'s {term} lies within {last[j, k, 0]:.2f} to {last[j, k, 1]:.2f} rad."
+                )
+            first[j, k] = last[j, k] = np.clip((low, high), last[j, k, 0], last[j, k, 1])
+    return first, last
+
+
+def _box(limit: JointLimit) -> Array:
+    """Bounds (3, 2) of a joint's terms."""
+    _, low, high, polygon = limit.bounds
+    low, high = low.copy(), high.copy()
+    if len(polygon):
+        low[:2], high[:2] = polygon.min(axis=0), polygon.max(axis=0)
+    return np.stack([low, high], axis=1)
+
+
+def _marks(check: LimbCheck) -> tuple[Array, Array]:
+    """Marks of a limb: where its joints are but the first, the end of the last one's pieces, and their side.
+
+    Without the side a turn of the palm would be no way at all.
+    """
+    source = check._limb.source
+    searched = [int(np.flatnonzero(source == k)[0]) for k in range(len(check.joints))]
+    joints, places = [], []
+    for i in searched[1:]:
+        joints.append(i)
+        places.append(np.zeros(3))
+    end = searched[-1]
+    carried = [e for e, j in enumerate(check._limb.joint) if j == end]
+    if not carried:
+        return np.array(joints or [end], np.int64), np.array(places or [np.zeros(3)])
+    balls = check._limb.sphere[carried]
+    far = np.linalg.norm(balls[:, :3], axis=1)
+    center, radius = balls[np.argmax(far), :3], float(balls[np.argmax(far), 3])
+    along = center / np.linalg.norm(center) if np.linalg.norm(center) > 1e-6 else np.array([1.0, 0.0, 0.0])
+    across = np.cross(along, np.eye(3)[np.argmin(np.abs(along))])
+    joints += [end, end]
+    places += [center + radius * along, center + radius * across / np.linalg.norm(across)]
+    return np.array(joints, np.int64), np.array(places)
+
+
+def _fastest(check: LimbCheck) -> float:
+    """Most metres a second that the limb is carried."""
+    carried, times = check._tables.travelled, check._tables.times
+    return float((np.diff(carried) / np.diff(times)).max()) if len(times) > 1 else 0.0
