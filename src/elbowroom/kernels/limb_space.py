@@ -38,6 +38,9 @@ _ROUNDING = 1e-6
 # A step that ends early is kept where it is at least this share of a whole one.
 _WORTH = 0.25
 
+# What points travel may exceed what pieces of their way show by this factor.
+_RESERVE = 1.2
+
 # Draws of a swing before it is moved into its range.
 _DRAWS = 16
 
@@ -67,7 +70,7 @@ class LimbSpace(NamedTuple):
     farthest point that it moves; travelled (S,): metres that the limb was carried until each row of the tables.
     speed (n,): most radians a second, where timed; top: most metres a second of a mark. begin, end: seconds that times
     are drawn from. time_weight: metres that a second counts for. step: metres of one growth; resolution: most metres
-    that any point travels from look to look.
+    that any point travels from look to look. spare (2, 3 K): room to work in.
     """
 
     limb: Limb
@@ -88,6 +91,7 @@ class LimbSpace(NamedTuple):
     time_weight: float
     step: float
     resolution: float
+    spare: Array
 
 
 @lean()
@@ -239,6 +243,36 @@ def _mark(frames, mark_joint, mark, out):
 
 
 @lean()
+def looks_along(space, a, b, share, bound):
+    """Looks needed on the first share of the way from a to b, on which points travel no more than `bound` metres.
+
+    The bound adds up turns as if the limb were stretched out; what marks travel in pieces of the way, with a reserve
+    for their bends, is about half of it.
+    """
+    pieces = 4 if bound > 0.5 else 2
+    here, there = 0, 1
+    fastest = 0.0
+    for i in range(pieces + 1):
+        t, _ = _pose(space.joints, a, b, share * i / pieces)
+        place_limb(space.limb, space.around, space.joints.q, t, space.bench)
+        _mark(space.bench.frames, space.mark_joint, space.mark, space.spare[there])
+        if i > 0:
+            fastest = max(fastest, _farthest(space.spare[here], space.spare[there], 0))
+        here, there = there, here
+    return max(int(math.ceil(min(_RESERVE * fastest * pieces, bound) / space.resolution)), 1)
+
+
+@lean()
+def _farthest(a, b, first):
+    """Largest displacement of the marks that stand in two rows from a place on, metres."""
+    most = 0.0
+    for k in range(first, a.shape[0], 3):
+        x, y, z = a[k] - b[k], a[k + 1] - b[k + 1], a[k + 2] - b[k + 2]
+        most = max(most, x * x + y * y + z * z)
+    return math.sqrt(most)
+
+
+@lean()
 def fill(space, state):
     """Work out what a state with time and terms carries."""
     for j in range(space.joints.kind.shape[0]):
@@ -295,11 +329,7 @@ def apart(space, a, b):
     span = b[0] - a[0]
     if space.timed and span <= 0.0:
         return np.inf
-    most = 0.0
-    for k in range(1 + 7 * space.joints.kind.shape[0], a.shape[0], 3):
-        x, y, z = a[k] - b[k], a[k + 1] - b[k + 1], a[k + 2] - b[k + 2]
-        most = max(most, x * x + y * y + z * z)
-    most = math.sqrt(most)
+    most = _farthest(a, b, 1 + 7 * space.joints.kind.shape[0])
     if space.timed and most > space.top * span:
         return np.inf
     return space.time_weight * span + most if space.timed else most
@@ -311,7 +341,7 @@ def grow(space, a, b, forward, out, tally):
     if not slow or not 0.0 < far < np.inf:
         return False
     share = min(space.step / far, 1.0)
-    looks = max(int(math.ceil(length * share / space.resolution)), 1)
+    looks = looks_along(space, a, b, share, length * share)
     allowed = _allowed(space.joints, a, b)
     good = 0
     for k in range(1, looks + 1):
@@ -335,7 +365,7 @@ def leads(space, a, b, tally):
     length, slow = travel(space, a, b)
     if not slow:
         return False
-    looks = int(math.ceil(length / space.resolution))
+    looks = looks_along(space, a, b, 1.0, length)
     allowed = _allowed(space.joints, a, b)
     stride = 1
     while 2 * stride < looks:

@@ -74,8 +74,8 @@ class LimbSpace:
 
         limits: ranges of the limb's joints, by default the character's own. timed: whether time is searched, too.
         style: intervals of terms that samples are drawn from, by joint name (`swing_x`, `swing_y`, `twist`, or
-        `flexion`, `twist`), at any effort. step: metres that a tree grows at once; resolution: most metres that any
-        point of the limb travels from look to look; with twice the check's margin nothing is missed between looks.
+        `flexion`, `twist`), at any effort. step: metres that a tree grows at once; resolution: metres that
+        points of the limb travel from look to look, at most.
         speed: most radians a second, one number or one for each joint; time_weight: metres that a second counts for.
         """
         body = check.world.body(check.who)
@@ -127,6 +127,7 @@ class LimbSpace:
             time_weight=float(time_weight),
             step=float(step),
             resolution=float(resolution),
+            spare=np.zeros((2, mark.size)),
         )
         return LimbSpace(check, tuple(given), timed, fixed)
 
@@ -146,7 +147,8 @@ class LimbSpace:
     def _here(self) -> kernels.LimbSpace:
         """With room to work in for this thread and call."""
         joints = self._fixed.joints._replace(q=np.zeros((len(self.limits), 4)))
-        return self._fixed._replace(bench=self.check._desk().bench, joints=joints)
+        spare = np.zeros_like(self._fixed.spare)
+        return self._fixed._replace(bench=self.check._desk().bench, joints=joints, spare=spare)
 
     def state(self, q: ArrayLike, t: float = 0.0) -> Array:
         """State of a posture, local rotations (n, 4), at a time."""
