@@ -1,4 +1,4 @@
-"""Reaching into a bookshelf of about 30,000 triangles with the right arm: how long until the first path, and a smooth one.
+"""Reaching into a bookshelf of about 30,000 triangles with the right arm: how long until a path, and a smooth one.
 
 Problems are drawn before any timing: postures that are free by the exact test, the hand among the shelves, and paths
 asked for from the hanging arm and from one such posture to another. Where OMPL is installed, its RRT-Connect plans the
@@ -24,9 +24,10 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
-from elbowroom.search.birrt import Budget, Path, plan
+from elbowroom.search.birrt import Budget, Path
 from elbowroom.search.shortcut import smooth
-from elbowroom.spaces.limb import EVEN, Bias, LimbSpace
+from elbowroom.spaces.limb import BENT, EVEN, LimbSpace
+from elbowroom.spaces.limb_plan import plan_limb
 from elbowroom.world.fast import FREE, HIT, LimbCheck
 from elbowroom.world.world import World
 
@@ -97,11 +98,11 @@ def problems(check: LimbCheck, space: LimbSpace, count: int, seed: int = 0) -> t
 def own(space: LimbSpace, pairs: list[tuple[Array, Array]], budget: Budget) -> tuple[dict[str, Any], list[Path]]:
     """Our times in ms and counts."""
     states = [(space.state(a), space.state(b)) for a, b in pairs]
-    smooth(space, plan(space, *states[0], budget=budget))  # load compiled code
+    smooth(space, plan_limb(space, *states[0], budget=budget))  # load compiled code
     rows, paths, ends = [], [], 0
     for seed, (a, b) in enumerate(states):
         t0 = time.perf_counter()
-        first = plan(space, a, b, seed, budget)
+        first = plan_limb(space, a, b, seed, budget)
         t1 = time.perf_counter()
         path = smooth(space, first, seed)
         t2 = time.perf_counter()
@@ -172,6 +173,7 @@ def ompl(space: LimbSpace, pairs: list[tuple[Array, Array]], seconds: float) -> 
     data, geometry = model.createData(), shapes.createData()
     for request in geometry.collisionRequests:
         request.security_margin = MARGIN
+    broad = pin.BroadPhaseManager_DynamicAABBTreeCollisionManager(model, shapes, geometry)
     searched = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)]
     joints = space._fixed.joints
     row = np.zeros(space.width)
@@ -193,7 +195,7 @@ def ompl(space: LimbSpace, pairs: list[tuple[Array, Array]], seconds: float) -> 
             ry = joints.high[j, 1] if y >= 0 else joints.low[j, 1]
             if (x / rx) ** 2 + (y / ry) ** 2 > 1.0:
                 return False
-        return not pin.computeCollisions(model, data, shapes, geometry, np.roll(q, -1, axis=1).ravel(), True)
+        return not pin.computeCollisions(model, data, broad, np.roll(q, -1, axis=1).ravel(), True)
 
     euclid = ob.RealVectorStateSpace(7)
     bounds = ob.RealVectorBounds(7)
@@ -228,7 +230,12 @@ def ompl(space: LimbSpace, pairs: list[tuple[Array, Array]], seconds: float) -> 
             solved += 1
             times.append(1e3 * (time.perf_counter() - t0))
             checks.append(count[0])
-    return {"solved": solved, "of": len(pairs), "first_ms": _spread(np.array(times)), "checks": _spread(np.array(checks))}
+    return {
+        "solved": solved,
+        "of": len(pairs),
+        "first_ms": _spread(np.array(times)),
+        "checks": _spread(np.array(checks)),
+    }
 
 
 def main() -> None:
@@ -245,7 +252,7 @@ def main() -> None:
     space = LimbSpace.over(check, resolution=RESOLUTION)
     pairs, told = problems(check, space, given.problems)
     report: dict[str, Any] = {"triangles": world.triangles, "postures": told}
-    for name, bias in {"bent first": Bias(), "even": EVEN}.items():
+    for name, bias in {"bent first": BENT, "even": EVEN}.items():
         report[name], paths = own(LimbSpace.over(check, resolution=RESOLUTION, bias=bias), pairs, Budget())
         if given.exact:
             report[name]["free by the exact test"] = looked_at(space, paths)

@@ -8,7 +8,7 @@ from elbowroom.kernels.lean import lean
 from elbowroom.kernels.space import CHECKS, NODES, ROUNDS, SAMPLES, distance, joins, sample, steer, valid
 
 # How a search ended.
-FOUND, START_HIT, GOAL_HIT, SPENT = 0, 1, 2, 3
+FOUND, START_HIT, GOAL_HIT, SPENT, FULL = 0, 1, 2, 3, 4
 
 
 @lean()
@@ -23,46 +23,49 @@ def nearest(space, rows, count, state, forward):
 
 
 @lean()
-def connect(space, dice, most_checks, widen, rows, parent, tried, drawn, tally):
+def connect(space, dice, most_checks, widen, rows, parent, tried, drawn, size, tally):
     """(how it ended, last state of the first tree, first state of the second) of a search from start to goal.
 
-    rows (2, N, W), parent (2, N): room for the two trees, whose first rows are start and goal. A connection is tried
-    before and after each growth. Effort rises from 0 to 1 in `widen` rounds. tried (N,), drawn (W,): room to work in.
+    rows (2, N, W), parent (2, N), tried (N,): room for the two trees, whose first rows are start and goal; size (2,):
+    states in them, 0 at first. A connection is tried before and after each growth. Effort rises from 0 to 1 in `widen`
+    rounds. With FULL, a call with more room goes on from there. drawn (W,): room to work in.
     """
-    if not valid(space, rows[0, 0], tally):
-        return START_HIT, 0, 0
-    if not valid(space, rows[1, 0], tally):
-        return GOAL_HIT, 0, 0
-    most_nodes = rows.shape[1]
-    parent[0, 0] = parent[1, 0] = -1
-    mine, other_count = 1, 1  # states in the tree that grows now, and in the other
-    tally[NODES] = 2
-    if joins(space, rows[0, 0], rows[1, 0], tally):
-        return FOUND, 0, 0
-    tried[0] = 0
-    tree = 0
-    while tally[CHECKS] < most_checks and max(mine, other_count) < most_nodes:
+    if size[0] == 0:
+        if not valid(space, rows[0, 0], tally):
+            return START_HIT, 0, 0
+        if not valid(space, rows[1, 0], tally):
+            return GOAL_HIT, 0, 0
+        size[0], size[1] = 1, 1
+        parent[0, 0], parent[1, 0], tried[0] = -1, -1, 0
+        tally[NODES] = 2
+        if joins(space, rows[0, 0], rows[1, 0], tally):
+            return FOUND, 0, 0
+    while tally[CHECKS] < most_checks:
+        if max(size[0], size[1]) == rows.shape[1]:
+            return FULL, 0, 0
+        tree = tally[ROUNDS] % 2
+        other = 1 - tree
         effort = min(tally[ROUNDS] / widen, 1.0)
-        tally[ROUNDS] += 1
         good = False
         while not good and tally[CHECKS] < most_checks:
             tally[SAMPLES] += 1
             good = sample(space, dice, effort, drawn, tally)
         if not good:
             break
-        other = 1 - tree
-        i = nearest(space, rows[tree], mine, drawn, tree == 0)
-        j = nearest(space, rows[other], other_count, drawn, other == 0)
+        tally[ROUNDS] += 1
+        i = nearest(space, rows[tree], size[tree], drawn, tree == 0)
+        j = nearest(space, rows[other], size[other], drawn, other == 0)
         # the pair at hand, then the one with the state that was grown
         for grown in range(2):
             if grown == 1:
-                if i < 0 or not steer(space, rows[tree, i], drawn, tree == 0, rows[tree, mine], tally):
+                k = size[tree]
+                if i < 0 or not steer(space, rows[tree, i], drawn, tree == 0, rows[tree, k], tally):
                     break
-                parent[tree, mine] = i
+                parent[tree, k] = i
                 if tree == 0:
-                    tried[mine] = -1
-                i = mine
-                mine += 1
+                    tried[k] = -1
+                i = k
+                size[tree] += 1
                 tally[NODES] += 1
             if i >= 0 and j >= 0:
                 a, b = (i, j) if tree == 0 else (j, i)
@@ -70,6 +73,4 @@ def connect(space, dice, most_checks, widen, rows, parent, tried, drawn, tally):
                     tried[a] = b
                     if joins(space, rows[0, a], rows[1, b], tally):
                         return FOUND, a, b
-        tree = other
-        mine, other_count = other_count, mine
     return SPENT, 0, 0

@@ -14,7 +14,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import overload
 from numpy.typing import NDArray
 
 from elbowroom.kernels import space as questions
@@ -23,7 +22,7 @@ from elbowroom.kernels.fields import FREE
 from elbowroom.kernels.lean import lean
 from elbowroom.kernels.limits import swing_and_twist, swing_radius
 from elbowroom.kernels.meeting import point
-from elbowroom.kernels.space import CHECKS, is_space
+from elbowroom.kernels.space import CHECKS, answer
 from elbowroom.kernels.turns import product, reversed_turn, row_of
 from elbowroom.kernels.validity import Around, Bench, Limb, check, place_limb
 
@@ -259,7 +258,7 @@ def looks_along(space, a, b, share, bound):
         if i > 0:
             fastest = max(fastest, _farthest(space.spare[here], space.spare[there], 0))
         here, there = there, here
-    return max(int(math.ceil(min(_RESERVE * fastest * pieces, bound) / space.resolution)), 1)
+    return max(math.ceil(min(_RESERVE * fastest * pieces, bound) / space.resolution), 1)
 
 
 @lean()
@@ -388,18 +387,9 @@ def on_the_way(space, a, b, share, out):
     _mark(space.bench.frames, space.mark_joint, space.mark, out)
 
 
-def _answer(question, answer):
-    """Let a function answer a question for this space; it is compiled where the question is asked."""
-
-    def choose(space, *others):
-        return answer if is_space(space, LimbSpace) else None
-
-    overload(question, jit_options={"nogil": True, "_nrt": False}, strict=False)(choose)
-
-
-_answer(questions.sample, draw)
-_answer(questions.valid, stands)
-_answer(questions.distance, apart.py_func)
-_answer(questions.steer, grow)
-_answer(questions.joins, leads)
-_answer(questions.between, on_the_way.py_func)
+answer(questions.sample, LimbSpace, draw)
+answer(questions.valid, LimbSpace, stands)
+answer(questions.distance, LimbSpace, apart.py_func)
+answer(questions.steer, LimbSpace, grow)
+answer(questions.joins, LimbSpace, leads)
+answer(questions.between, LimbSpace, on_the_way.py_func)

@@ -1,4 +1,4 @@
-"""Shorter paths by random straight pieces, in any space (Kallmann 2005; with time, Shapiro, Kallmann, Faloutsos 2007)."""
+"""Shorter paths by random straight pieces, in any space (Kallmann 2005; with time, Shapiro et al. 2007)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from elbowroom.kernels.dice import throw
 from elbowroom.kernels.lean import lean
 from elbowroom.kernels.space import CHECKS, ROUNDS, between, distance, joins
 
+# A round has gained something when the path is shorter by this share.
+_GAIN = 0.01
+
 
 @lean()
 def shorten(space, path, count, dice, rounds, vain, most_checks, ends, along, tally):
     """Replace pieces of a path between two random places on it by straight ones, where those are valid.
 
     path (N, W): `count` states, with room for one more in each round. Ends after `rounds`, or when `vain` rounds in a
-    row gained nothing; returns how many states there are. ends (2, W), along (N,): room to work in.
+    row gained little; returns how many states there are. ends (2, W), along (N,): room to work in.
     """
     idle, fresh, length = 0, True, 0.0
     for _ in range(rounds):
@@ -49,7 +52,9 @@ def shorten(space, path, count, dice, rounds, vain, most_checks, ends, along, ta
         _copy(ends[0], path[i + 1])
         _copy(ends[1], path[i + 2])
         count += shift
-        idle, fresh = 0, True
+        if v - u - straight > _GAIN * length:
+            idle = 0
+        fresh = True
     return count
 
 

@@ -1,8 +1,9 @@
 """What a search asks of a space: six questions, answered by type.
 
 A space is a named tuple of arrays. Searches call the functions below; the module of a space gives them a meaning with
-`numba.extending.overload`, so that a search is compiled for each type of space and loads from the cache in the next
-process.
+`answer`, so that a search is compiled for each type of space and loads from the cache in the next
+process. What is kept names those types: a space belongs into a module that every process can import, or its searches
+must not be kept.
 
 A state is one row of floats (W,): what is searched, then what is carried along (what was worked out once and belongs
 to the state). `tally` (4,) counts checks, samples, rounds and nodes; spaces count their own checks. Spaces may be
@@ -11,9 +12,11 @@ directed (time runs forward); `forward` says whether an edge leads from the firs
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from numba import types
+from numba.extending import overload
 
 # Places in a tally.
 CHECKS, SAMPLES, ROUNDS, NODES = 0, 1, 2, 3
@@ -50,6 +53,11 @@ def between(space, a, b, share, out):
     raise NotImplementedError
 
 
-def is_space(typed: Any, space: type) -> bool:
-    """Whether a type that numba sees is this type of space."""
-    return isinstance(typed, types.NamedTuple) and typed.instance_class is space
+def answer(question: Callable[..., Any], space: type, given: Callable[..., Any]) -> None:
+    """Let a plain function answer a question for a type of space; it is compiled where the question is asked."""
+
+    def choose(space_type: Any, *others: Any) -> Callable[..., Any] | None:
+        return given if isinstance(space_type, types.NamedTuple) and space_type.instance_class is space else None
+
+    options: Any = {"nogil": True, "_nrt": False}
+    overload(question, jit_options=options, strict=False)(choose)

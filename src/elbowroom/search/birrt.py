@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry.mesh import frozen
@@ -23,6 +23,10 @@ _STATUS: dict[int, Status] = {
     kernels.GOAL_HIT: "goal-in-collision",
     kernels.SPENT: "budget-spent",
 }
+
+
+# Room for states in each tree at first.
+_ROOM = 256
 
 
 class Space(Protocol):
@@ -47,6 +51,9 @@ class Budget:
             raise BadValue("a budget needs at least one check, one round of widening and two nodes.")
 
 
+USUAL = Budget()
+
+
 @dataclass(frozen=True)
 class Stats:
     """What was done: states checked, nodes kept, samples drawn, rounds."""
@@ -57,7 +64,7 @@ class Stats:
     rounds: int = 0
 
     @staticmethod
-    def of(tally: Array) -> Stats:
+    def of(tally: NDArray[np.int64]) -> Stats:
         """From a compiled count."""
         return Stats(int(tally[CHECKS]), int(tally[NODES]), int(tally[SAMPLES]), int(tally[ROUNDS]))
 
@@ -76,25 +83,48 @@ class Path:
         return self.status == "found"
 
 
-def plan(space: Space, start: ArrayLike, goal: ArrayLike, seed: int = 0, budget: Budget = Budget()) -> Path:
+def plan(space: Space, start: ArrayLike, goal: ArrayLike, seed: int = 0, budget: Budget = USUAL) -> Path:
     """Search a path between two states (W,) of a space. The same seed gives the same path."""
     a, b = checked(space, "start", start), checked(space, "goal", goal)
-    tally = np.zeros(TALLY, np.int64)
-    rows, parent = np.zeros((2, budget.nodes, space.width)), np.zeros((2, budget.nodes), np.int64)
-    tried, drawn = np.zeros(budget.nodes, np.int64), np.zeros(space.width)
-    rows[0, 0], rows[1, 0] = a, b
-    parent[:, 0] = -1
-    compiled = space.compiled(a, b)
-    code, i, j = kernels.connect(
-        compiled, dice(seed), budget.checks, float(budget.widen), rows, parent, tried, drawn, tally
-    )
+    compiled, thrown = space.compiled(a, b), dice(seed)
+    tally, size, drawn = np.zeros(TALLY, np.int64), np.zeros(2, np.int64), np.zeros(space.width)
+    trees = _Trees.of(min(_ROOM, budget.nodes), space.width)
+    trees.rows[0, 0], trees.rows[1, 0] = a, b
+    code = kernels.FULL
+    while code == kernels.FULL:
+        code, i, j = kernels.connect(compiled, thrown, budget.checks, float(budget.widen), *trees, drawn, size, tally)
+        if code == kernels.FULL:
+            if len(trees.tried) >= budget.nodes:
+                code = kernels.SPENT
+            else:
+                trees = trees.larger(min(4 * len(trees.tried), budget.nodes))
+    rows, parent = trees.rows, trees.parent
     states = np.zeros((0, space.width))
     if code == kernels.FOUND:
         states = np.concatenate([rows[0, _to_root(parent[0], i)[::-1]], rows[1, _to_root(parent[1], j)]])
     return Path(frozen(states), _STATUS[int(code)], Stats.of(tally))
 
 
-def _to_root(parent: Array, k: int) -> list[int]:
+class _Trees(NamedTuple):
+    """Room for two trees, as compiled code takes it."""
+
+    rows: Array
+    parent: NDArray[np.int64]
+    tried: NDArray[np.int64]
+
+    @staticmethod
+    def of(nodes: int, width: int) -> _Trees:
+        """Empty room."""
+        return _Trees(np.zeros((2, nodes, width)), np.zeros((2, nodes), np.int64), np.zeros(nodes, np.int64))
+
+    def larger(self, nodes: int) -> _Trees:
+        """The same with more room."""
+        out, count = _Trees.of(nodes, self.rows.shape[2]), len(self.tried)
+        out.rows[:, :count], out.parent[:, :count], out.tried[:count] = self
+        return out
+
+
+def _to_root(parent: NDArray[np.int64], k: int) -> list[int]:
     """Numbers of the states from state k to the root of its tree."""
     found = []
     while k >= 0:

@@ -22,7 +22,10 @@ class Effort:
     checks: int = 100_000
 
 
-def smooth(space: Space, path: Path, seed: int = 0, effort: Effort = Effort()) -> Path:
+USUAL = Effort()
+
+
+def smooth(space: Space, path: Path, seed: int = 0, effort: Effort = USUAL) -> Path:
     """The path with random pieces replaced by straight ones where those are valid; time, where searched, too.
 
     The stats are those of smoothing. A path that was not found is given back.

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.character.body import Character
 from elbowroom.character.limits import JointLimit
@@ -41,6 +41,8 @@ class Bias:
             raise BadValue("a bias is a share between 0 and 1, that of the wrist above 0.")
 
 
+# Bent elbows and easy wrists first.
+BENT = Bias()
 # Everything from the whole range at once.
 EVEN = Bias(flexion=0.0, wrist=1.0)
 
@@ -64,7 +66,7 @@ class LimbSpace:
         *,
         timed: bool = False,
         style: Style | None = None,
-        bias: Bias = Bias(),
+        bias: Bias = BENT,
         step: float = 0.2,
         resolution: float = 0.01,
         speed: ArrayLike = 2.0 * np.pi,
@@ -135,6 +137,16 @@ class LimbSpace:
     def width(self) -> int:
         """Numbers in a state."""
         return 1 + 7 * len(self.limits) + 3 * len(self._fixed.mark)
+
+    @property
+    def resolution(self) -> float:
+        """Metres that points of the limb travel from look to look."""
+        return self._fixed.resolution
+
+    @property
+    def slowest(self) -> float:
+        """Radians a second that every joint may turn."""
+        return float(self._fixed.speed.min())
 
     def compiled(self, start: Array, goal: Array) -> kernels.LimbSpace:
         """As searches take it: times are drawn between those of two states."""
@@ -229,7 +241,7 @@ def _box(limit: JointLimit) -> Array:
     return np.stack([low, high], axis=1)
 
 
-def _marks(check: LimbCheck) -> tuple[Array, Array]:
+def _marks(check: LimbCheck) -> tuple[NDArray[np.int64], Array]:
     """Marks of a limb: where its joints are but the first, the end of the last one's pieces, and their side.
 
     Without the side a turn of the palm would be no way at all.
