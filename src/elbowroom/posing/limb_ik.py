@@ -31,7 +31,7 @@ from elbowroom.character.body import Character
 from elbowroom.character.limits import EPS, JointLimit
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
-from elbowroom.geometry.rotations import IDENTITY, Array, conjugate, multiply, rotate
+from elbowroom.geometry.rotations import IDENTITY, Array, about, conjugate, multiply, rotate
 from elbowroom.kernels import limb_ik as kernels
 from elbowroom.kernels.turns import Turn, Vector, unfit
 
@@ -103,10 +103,13 @@ class LimbIK:
     def reach(self) -> tuple[float, float]:
         """Nearest and farthest distance from first joint to end, metres, with the middle joint within its range."""
         g = self.geometry
-        flexion = np.linspace(g.low[1][0], g.high[1][0], 721)
-        along = rotate(np.stack([np.cos(flexion / 2), np.sin(flexion / 2), 0 * flexion, 0 * flexion], -1), g.lower)
-        far = np.linalg.norm(np.asarray(g.upper) + along, axis=-1)
-        return float(far.min()), float(far.max())
+        low, high = g.low[1][0], g.high[1][0]
+        stretched = kernels.straight(g, g.lower)
+        # past its stretch a limb only gets nearer, up to a whole fold
+        turning = [stretched + k * np.pi for k in (-1, 0, 1) if low < stretched + k * np.pi < high]
+        bent = rotate(about([1.0, 0.0, 0.0], np.array([low, high, *turning])), g.lower)
+        distance = np.linalg.norm(np.asarray(g.upper) + bent, axis=-1)
+        return float(distance.min()), float(distance.max())
 
     def solve(
         self, T_world_parent: ArrayLike, T_world_end: ArrayLike, orbit: ArrayLike = EASY_ORBIT, keep: Keep = NOTHING
