@@ -11,10 +11,13 @@ from limb_cases import character, postures
 
 from elbowroom.character.body import Character
 from elbowroom.errors import BadValue
-from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.geometry.transforms import transform
+from elbowroom.motion.clip import still_clip
 from elbowroom.posing.limb_ik import EASY_ORBIT, LimbIK
 from elbowroom.posing.orbit import PAPER, Orbit, OrbitRange, search_orbit, search_orbits
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.world import Snapshot, World
 
 
 def hand(place: Array, fingers: Array, palm: Array) -> Array:
@@ -96,6 +99,29 @@ def test_collisions_and_limits_are_one_test() -> None:
     assert all(limit.contains(q) for row in seen for limit, q in zip(limits, row, strict=True) if limit is not None)
     assert len(seen) <= 12
     assert search_orbit(ik, parent, target, valid=lambda _: False).status == "blocked"
+
+
+def test_the_elbow_leaves_the_body() -> None:
+    """The hand in front of the chest: at 20 degrees the forearm is in the ribs, a higher elbow frees it."""
+    c = character("person")
+    ik = LimbIK(c, "right_arm")
+    pose = c.skeleton.rest_pose
+    exact = ExactWorld(World(characters={"me": still_clip(c)}, floor=None))
+
+    def clear(rotations: Array) -> bool:
+        full = np.array(pose.rotations)
+        full[list(ik.joints)] = rotations
+        T = c.skeleton.forward(pose.root, full)
+        return exact.place_snapshot(Snapshot(0.0, {"me": T}, {})).free()
+
+    place = c.T_rest[ik.joints[0], :3, 3] + [0.2, -0.2, -0.15]
+    target = hand(place, normalize([1.0, -0.3, 0.0]), normalize([0.3, 1.0, 0.0]))
+    low = search_orbit(ik, c.T_rest[ik.parent], target)
+    high = search_orbit(ik, c.T_rest[ik.parent], target, valid=clear)
+    assert low.found and low.angle == EASY_ORBIT and not clear(low.solution.rotations)
+    assert high.found and high.angle > low.angle and clear(high.solution.rotations)
+    assert elbow_height(c, ik, high) > elbow_height(c, ik, low) + 0.05
+    assert high.tests <= 10
 
 
 def test_what_fails_says_why() -> None:
