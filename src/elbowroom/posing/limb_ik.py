@@ -187,7 +187,7 @@ def rows(a: NDArray, lead: tuple[int, ...], tail: tuple[int, ...], whole: bool =
 def numbers(name: str, values: ArrayLike) -> Array:
     """An array of finite numbers, or `BadValue`."""
     out = np.asarray(values, dtype=float)
-    if not np.all(np.isfinite(out)):
+    if not np.isfinite(out).all():
         raise BadValue(f"{name} holds a number that is not finite; finite numbers would do.")
     return out
 
@@ -228,10 +228,9 @@ def _geometry(
     to_hinge = multiply(turn_upper, hinge.pre)
     lower = rotate(hinge.post, lower)
     ranges = [limit.bounds for limit in limits]
-    # Direction of the parent's frame in the rest pose: what is front and up for it.
-    parent = int(skeleton.parents[chain.joints[0]])
-    back_to_parent = conjugate(skeleton.orientations(skeleton.rest)[parent])
-    front, up = rotate(back_to_parent, character.front), rotate(back_to_parent, [0.0, 0.0, 1.0])
+    # What is front and up for the parent, by the rest pose.
+    parent = skeleton.T_rest[skeleton.parents[chain.joints[0]], :3, :3]
+    front, up = character.front @ parent, np.array([0.0, 0.0, 1.0]) @ parent
     arm = chain.kind == "arm"
     right = _is_right(character, chain.joints[0])
     span = [float(np.ptp(limit.twist)) for limit in limits]
