@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import trimesh
@@ -15,12 +17,15 @@ from elbowroom.geometry.solids import box, cylinder, merge
 from elbowroom.geometry.transforms import apply, transform
 from elbowroom.kernels import sweep
 from elbowroom.motion.clip import Clip
+from elbowroom.world.certificate import certify
 from elbowroom.world.certificate_proof import Proof
 from elbowroom.world.certificate_stage import Stage
 from elbowroom.world.certificate_units import units_of
 from elbowroom.world.exact import ExactWorld
+from elbowroom.world.pairs import Pair
 from elbowroom.world.paths import Keyed
 from elbowroom.world.world import World
+from tools.brute_force import brute_force, disagreements
 from tools.small_worlds import moving, person
 
 
@@ -160,3 +165,17 @@ def test_motions_are_taken_as_they_would_be_written() -> None:
     assert isinstance(taken, Clip) and taken.fps == 40.0 and len(taken) == 41
     assert np.allclose(taken.root[::4], clip.root)
     assert len(stage.knots) == 41
+
+
+@pytest.mark.parametrize("seed", [101, 107])
+def test_wild_worlds_agree_with_brute_force(seed: int) -> None:
+    world = wild_world(seed)
+
+    def counts(pair: Pair) -> bool:
+        return pair.b != "floor"  # feet may press into it
+
+    found = certify(world)
+    hits = tuple(c for c in found.collisions if counts(c.pair))
+    slow = brute_force(Stage(world, None).world, 1000.0, counts)
+    assert len(hits) > 30 and any(c.pair.a == "stick" or c.pair.b == "stick" for c in hits)
+    assert disagreements(replace(found, collisions=hits), slow) == []
