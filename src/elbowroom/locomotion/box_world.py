@@ -1,4 +1,4 @@
-"""A person who handles a box, in a world: the box goes its way, and hands and fingers may touch it while they hold it."""
+"""A person who handles a box, in a world: the box goes its way, and hands may touch it while they hold it."""
 
 from __future__ import annotations
 

@@ -13,8 +13,9 @@ from elbowroom.locomotion.room import gap, part
 from elbowroom.motion.clip import Clip
 
 MARGIN = 0.008  # metres between arms and body
-_RATE = 20.0  # looks a second
-_ROUNDS = 3
+_RATE = 30.0  # looks a second
+_ROUNDS = 4
+_LEAST_GAIN = 0.4  # share of the lever
 _ENOUGH = 0.2 * MARGIN  # what may be missing of the margin
 _MOST = np.radians(35.0)
 # Seconds: the arm is opened softly, and long enough before and after it needs to be.
@@ -50,21 +51,32 @@ def arms_clear(clip: Clip) -> Clip:
 
 def _missing(character: Character, T: Array, side: str) -> Array:
     """By which angle (N,) an arm has to go out, radians, for T (N, J, 4, 4); 0 where it is clear."""
-    shoulder = T[:, character.role(f"{side}_upper_arm"), :3, 3]
+    shoulder, axis = T[:, character.role(f"{side}_upper_arm"), :3, 3], _axis(character, T, side)
     need = np.zeros(len(T))
     for name, others in _BESIDE.items():
         joint = character.role(f"{side}_{name}")
         mine = part(character, tuple(character.skeleton.subtree(joint)) if name == "hand" else (joint,), T)
         if mine is None:
             continue
-        lever = np.linalg.norm(mine.middle - shoulder, axis=1)
+        way = np.cross(axis, mine.middle - shoulder)
+        lever = np.linalg.norm(way, axis=1)
         for other in others:
             role = f"{side}_{other}" if other in ("thigh", "shin") else other
             its = part(character, (character.roles[role],), T) if role in character.roles else None
             if its is not None:
-                short = MARGIN - gap(mine, its, MARGIN)
-                need = np.maximum(need, np.where(short > _ENOUGH, short / lever, 0.0))
+                distance, towards = gap(mine, its, MARGIN)
+                # metres of room for each radian: little where the arm is before or behind what it comes close to
+                gain = np.maximum(-np.sum(way * towards, axis=1), _LEAST_GAIN * lever)
+                short = MARGIN - distance
+                need = np.maximum(need, np.where(short > _ENOUGH, short / gain, 0.0))
     return need
+
+
+def _axis(character: Character, T: Array, side: str) -> Array:
+    """Unit axis (N, 3) about which an arm goes out to its side."""
+    at = {s: T[:, character.role(f"{s}_upper_arm"), :3, 3] for s in SIDES}
+    outwards = at[side] - at["right" if side == "left" else "left"]
+    return rot.normalize(np.cross(T[:, character.role(f"{side}_forearm"), :3, 3] - at[side], outwards))
 
 
 def _soft(looks: Array, need: Array, clip: Clip) -> Array:
@@ -80,12 +92,9 @@ def _opened(clip: Clip, spread: dict[str, Array]) -> Clip:
     """The clip with each upper arm turned away from the body by angles (T,)."""
     character = clip.character
     T, q = clip.world(), clip.rotations.copy()
-    shoulders = [T[:, character.role(f"{side}_upper_arm"), :3, 3] for side in SIDES]
-    across = rot.normalize(shoulders[0] - shoulders[1])
-    for side, sign in zip(SIDES, (1.0, -1.0), strict=True):
+    for side in SIDES:
         j = character.role(f"{side}_upper_arm")
-        line = T[:, character.role(f"{side}_forearm"), :3, 3] - T[:, j, :3, 3]
-        axis = rot.normalize(np.cross(line, sign * across))
+        axis = _axis(character, T, side)
         parent = rot.from_matrix(T[:, character.skeleton.parents[j], :3, :3])
         half = 0.5 * spread[side][:, None]
         turn = np.concatenate([np.cos(half), np.sin(half) * axis], axis=-1)
