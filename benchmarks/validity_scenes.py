@@ -140,11 +140,12 @@ def burdens(stations: int, seed: int) -> Scene:
     for name in ("umbrella", "parasol"):
         world = world.with_object(name, umbrella(), lambda t: transform([0.0, 3.0, 1.0]))
     scene = visited("burdens", world, stations, seed, limb="right_arm")
-    grip = transform([-0.08, 0.0, -0.03], rot.about([1.0, 0, 0], 0.3))
+    across = rot.about([1.0, 0, 0], np.pi / 2)  # along the palm's width
+    grip, rail = transform([-0.08, 0.1, -0.04], across), transform([-0.26, 0.0, -0.06], across)
     held = (
         scene.world.with_hold("umbrella", "ann", "right", (-1.0, 0.5 * end), grip)
-        .with_hold("ladder", "ann", "right", (0.5 * end, end + 1.0), grip)
-        .with_hold("parasol", "ann", "left", (-1.0, end + 1.0), transform([0.08, 0.0, -0.03]))
+        .with_hold("ladder", "ann", "right", (0.5 * end, end + 1.0), rail)
+        .with_hold("parasol", "ann", "left", (-1.0, end + 1.0), transform([0.08, 0.1, -0.04], across))
     )
     return Scene("burdens", held, "ann", "right_arm", scene.stays)
 

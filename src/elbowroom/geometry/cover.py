@@ -18,8 +18,9 @@ from elbowroom.kernels import cover as kernels
 
 # How much a ball's outer radius exceeds its inner one, as a share of the shape's thickness and within metres.
 SHARE, FINEST, COARSEST = 0.15, 0.0015, 0.009
-# Lattice points that a cover may look at; larger shapes get coarser covers.
-MOST_POINTS = 250_000
+COARSEST_MESH = 0.005
+# Balls that a cover may have; larger shapes get coarser covers.
+MOST_BALLS = 60_000
 
 
 def shape_cover(shape: Shape) -> Array:
@@ -75,31 +76,21 @@ def hull_of(mesh: Mesh) -> Mesh:
 def mesh_cover(mesh: Mesh, closed: NDArray | None = None) -> Array:
     """Balls (N, 5) that cover a mesh: its inside where it is closed, its surface where it is not.
 
-    A lattice of points stands for the shape: those inside or within half a cell's diagonal of it. A ball that holds
-    such a point with that much to spare holds the whole cell. Ball centres are lattice points; the inner radius is
-    how deep they lie. closed (F,) as in `distance_field`.
+    They are balls around cubes, small ones where the surface is; `closed` (F,) as in `distance_field`.
     """
     field = distance_field(mesh, closed=closed).arrays
     low, high = mesh.bounds
-    size = high - low
-    more = float(np.clip(SHARE * np.min(size), FINEST, COARSEST))
-    more = max(more, float(np.prod(size + 2 * more) / MOST_POINTS) ** (1 / 3) * np.sqrt(3))
-    # with cells of this size half a diagonal is half of what inner and outer radius differ by
-    cell, spare = more / np.sqrt(3), 0.5 * more
-    axes = [np.arange(low[k] - 0.5 * cell, high[k] + 1.5 * cell, cell) for k in range(3)]
-    points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
-    depth = np.zeros(len(points))
-    kernels.depths(field, points, 2.0 * spare, depth)
-    held = depth <= spare
-    points, inner = points[held], np.maximum(-depth[held], 0.0)
-    order = np.random.default_rng(0).permutation(len(points))
-    # deep points crowd each other out: a few of them do as centres
-    deep = (inner < 2 * more) | (np.arange(len(points)) % max(len(points) // 6000, 1) == 0)
-    centers, radii = points[deep], inner[deep]
-    picked = np.zeros(len(centers), np.int64)
-    count = kernels.choose_balls(centers, radii + spare, points[order], picked)
-    chosen = picked[:count]
-    return np.column_stack([centers[chosen], radii[chosen] + more, radii[chosen]])
+    more = float(np.clip(SHARE * np.min(high - low), FINEST, COARSEST_MESH))
+    while True:
+        # a cube that just touches the mesh is small enough when its ball is half as wide as inner and outer differ
+        least = more / np.sqrt(3.0)
+        edge = least * 2.0 ** np.ceil(np.log2(max(np.min(high - low) / least, 1.0)))
+        counts = np.ceil((high - low) / edge + 1e-9).astype(np.int64)
+        out = np.zeros((MOST_BALLS, 5))
+        found = kernels.cells(field, low, edge, counts, more, least * (1.0 + 1e-9), out)
+        if found >= 0:
+            return out[:found].copy()
+        more *= 1.4
 
 
 def ball_trees(covers: Sequence[Array], parts: Sequence[NDArray[np.int64]]) -> tuple[kernels.Balls, NDArray[np.int64]]:

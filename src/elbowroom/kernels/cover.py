@@ -1,7 +1,8 @@
 """Balls that cover a solid, and a tree over them.
 
-Each ball has an outer radius, and the balls together hold the whole shape; and an inner radius that the shape fills.
-Inner and outer differ by one small number, so a distance to the ball's centre decides all but a thin band.
+Each ball has an outer radius, and the balls together hold the whole shape; and an inner radius that the shape fills, or
+less than 0 where the centre lies that far outside. Inner and outer differ by little, so a distance to the ball's centre
+decides all but a thin band.
 """
 
 from __future__ import annotations
@@ -18,8 +19,6 @@ Array = NDArray[np.float64]
 
 # Balls in a leaf of the tree.
 LEAF = 3
-# How many candidates and open samples are looked at when the next ball is chosen.
-CANDIDATES, LOOK = 150, 400
 
 
 class Balls(NamedTuple):
@@ -37,54 +36,47 @@ class Balls(NamedTuple):
 
 
 @nb.njit(cache=True, nogil=True)
-def depths(fields, points, far, out):
-    """Signed distance of points (N, 3) to mesh 0: negative inside of solids, at most `far` outside."""
-    space = room()
-    for i in range(points.shape[0]):
-        x, y, z = points[i, 0], points[i, 1], points[i, 2]
-        if lower(fields, 0, x, y, z) > far:
-            out[i] = far
-            continue
-        inside = fields.solid_root[0] >= 0 and winding(fields.solids, fields.solid_root[0], x, y, z, space.nodes) != 0
-        d = np.sqrt(abs(within(fields, 0, x, y, z, 1e3, 0.0, space)))
-        out[i] = -d if inside else min(d, far)
+def cells(fields, low, edge, counts, more, least, out):
+    """Cubes that hold mesh 0, as balls out (N, 5) around them; returns their number, or -1 where there is no room.
 
-
-@nb.njit(cache=True, nogil=True, inline="always")
-def _apart(a, i, b, j):
-    x, y, z = a[i, 0] - b[j, 0], a[i, 1] - b[j, 1], a[i, 2] - b[j, 2]
-    return x * x + y * y + z * z
-
-
-@nb.njit(cache=True, nogil=True)
-def choose_balls(centers, radii, samples, picked):
-    """Greedy cover: balls of radii (C,) about centers (C, 3) that hold all samples (X, 3).
-
-    picked (C,) takes the chosen ones; returns their number. Every sample must lie in some ball.
+    Cubes of an edge fill a box from its low corner, counts (3,) along the axes. One that is nowhere near the mesh is
+    dropped; one whose ball exceeds what the mesh fills of it by no more than `more`, or whose edge is below `least`,
+    is kept; others are cut into eight. The inner radius is how deep the centre lies, less than 0 outside.
     """
-    waiting = np.arange(samples.shape[0])
-    left, count = samples.shape[0], 0
-    able = np.zeros(centers.shape[0], np.int64)
-    while left > 0:
-        m = 0
-        for c in range(centers.shape[0]):
-            if _apart(samples, waiting[0], centers, c) <= radii[c] * radii[c]:
-                able[m] = c
-                m += 1
-        best, most = able[0], -1
-        for k in range(0, m, max(m // CANDIDATES, 1)):
-            c, held = able[k], 0
-            for i in range(0, left, max(left // LOOK, 1)):
-                if _apart(samples, waiting[i], centers, c) <= radii[c] * radii[c]:
-                    held += 1
-            if held > most:
-                best, most = c, held
-        picked[count] = best
-        count += 1
-        keep = 0
-        for i in range(left):
-            if _apart(samples, waiting[i], centers, best) > radii[best] * radii[best]:
-                waiting[keep] = waiting[i]
-                keep += 1
-        left = keep
-    return count
+    space = room()
+    solid = fields.solid_root[0] >= 0
+    stack = np.zeros((8 * 32, 4))
+    found = 0
+    for first in range(counts[0] * counts[1] * counts[2]):
+        i, j, k = first // (counts[1] * counts[2]), (first // counts[2]) % counts[1], first % counts[2]
+        stack[0, 0] = low[0] + (i + 0.5) * edge
+        stack[0, 1] = low[1] + (j + 0.5) * edge
+        stack[0, 2] = low[2] + (k + 0.5) * edge
+        stack[0, 3] = edge
+        top = 1
+        while top > 0:
+            top -= 1
+            x, y, z, size = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
+            outer = 0.5 * np.sqrt(3.0) * size * (1.0 + 1e-9)
+            if lower(fields, 0, x, y, z) > outer:
+                continue
+            d = np.sqrt(abs(within(fields, 0, x, y, z, 1e3, 0.0, space)))
+            if solid and winding(fields.solids, fields.solid_root[0], x, y, z, space.nodes) != 0:
+                d = -d
+            if d > outer:
+                continue
+            if outer + d <= more or size <= least:
+                if found == out.shape[0]:
+                    return -1
+                out[found, 0], out[found, 1], out[found, 2], out[found, 3] = x, y, z, outer
+                out[found, 4] = min(-d, outer)
+                found += 1
+                continue
+            h = 0.25 * size
+            for c in range(8):
+                stack[top, 0] = x + (h if c & 1 else -h)
+                stack[top, 1] = y + (h if c & 2 else -h)
+                stack[top, 2] = z + (h if c & 4 else -h)
+                stack[top, 3] = 2.0 * h
+                top += 1
+    return found

@@ -199,9 +199,9 @@ def core_hits(limb, e, place, fields, f, slack, room):
     for i in range(limb.core.shape[1]):
         b = limb.core[e, i]
         ball = limb.balls.ball[b]
-        inner = max(ball[4] - slack, 0.0)
+        inner = ball[4] - slack
         x, y, z = point(place, ball, 0)
-        if nearer(fields, f, x, y, z, inner):
+        if inner > 0.0 and nearer(fields, f, x, y, z, inner):
             return b
     return -1
 
@@ -228,13 +228,12 @@ def cover_in_field(balls, root, place, fields, f, more, slack, keen, bench):
         first = -first - 1
         for b in range(first, first + balls.kids[n, 1]):
             x, y, z = point(place, balls.ball[b], 0)
-            outer, inner = balls.ball[b, 3] + more, max(balls.ball[b, 4] - slack, 0.0)
+            outer, inner = balls.ball[b, 3] + more, balls.ball[b, 4] - slack
             d2 = squared(fields, f, x, y, z)
-            if d2 < 0.0:
-                return HIT, b
             if d2 <= outer * outer:
-                d2 = exactly(fields, f, x, y, z, outer, inner, bench.room)
-                if d2 < inner * inner:
+                if d2 >= 0.0:
+                    d2 = exactly(fields, f, x, y, z, outer, max(inner, 0.0), bench.room)
+                if inner >= 0.0 and d2 < inner * inner:
                     return HIT, b
                 if d2 < outer * outer:
                     if not keen:
@@ -265,9 +264,9 @@ def cover_at_box(balls, root, place, half, m, radius, more, slack, keen, bench):
         first = -first - 1
         for b in range(first, first + balls.kids[n, 1]):
             x, y, z = point(place, balls.ball[b], 0)
-            outer, inner = balls.ball[b, 3] + radius + more, max(balls.ball[b, 4] + radius - slack, 0.0)
+            outer, inner = balls.ball[b, 3] + radius + more, balls.ball[b, 4] + radius - slack
             d2 = box_core(half, m, x, y, z)
-            if d2 < inner * inner:
+            if inner > 0.0 and d2 < inner * inner:
                 return HIT, b
             if d2 <= outer * outer:
                 if not keen:
