@@ -56,7 +56,7 @@ def disagreements(
 ) -> list[str]:
     """What a certificate and brute force say differently, interval by interval, in words.
 
-    Runs that are nearer than `local` are one. A collision that falls between two looks of brute force may be missing
+    Ends are localised to `local` seconds, so runs that are nearer than twice that are one. A collision that falls between two looks of brute force may be missing
     there: such ones are shorter than a look.
     """
     out = []
@@ -65,7 +65,7 @@ def disagreements(
         claimed.setdefault(c.pair, []).append(c.during)
     slack = local + 1.0 / rate
     for pair in {*claimed, *found}:
-        ours, theirs = joined(claimed.get(pair, []), slack), joined(found.get(pair, []), slack)
+        ours, theirs = joined(claimed.get(pair, []), 2.0 * slack), joined(found.get(pair, []), 2.0 * slack)
         for a, b in theirs:
             match = [o for o in ours if o[0] <= b + 1e-9 and a - 1e-9 <= o[1]]
             if len(match) != 1:
