@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
@@ -75,7 +76,7 @@ def disagreements(
                 if b - a > 2.0 * slack:
                     out.append(f"{names}: the certificate has {a:.4f}–{b:.4f} s, brute force nothing")
                 continue
-            gaps = [x[0] - y[1] for y, x in zip(inside[:-1], inside[1:], strict=True)]
+            gaps = [x[0] - y[1] for y, x in pairwise(inside)]
             if inside[0][0] - a > slack or b - inside[-1][1] > slack or max(gaps, default=0.0) > 2.0 * slack:
                 out.append(f"{names}: the certificate has {a:.4f}–{b:.4f} s, brute force {inside}")
     return out
