@@ -119,7 +119,8 @@ def traffic(stations: int, seed: int) -> Scene:
 
 def umbrella() -> Mesh:
     """An open canopy on a thin stick."""
-    canopy = lathe([(0.02, 0.0), (0.25, -0.06), (0.45, -0.18), (0.44, -0.19), (0.24, -0.07), (0.02, -0.01)], (0, 0, 0.8))
+    profile = [(0.02, 0.0), (0.25, -0.06), (0.45, -0.18), (0.44, -0.19), (0.24, -0.07), (0.02, -0.01), (0.02, 0.0)]
+    canopy = lathe(profile, (0, 0, 0.8))
     return merge([cylinder(0.008, 0.85, (0, 0, 0.38)), canopy])
 
 

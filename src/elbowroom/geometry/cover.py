@@ -82,8 +82,8 @@ def mesh_cover(mesh: Mesh, closed: NDArray | None = None) -> Array:
     low, high = mesh.bounds
     more = float(np.clip(SHARE * np.min(high - low), FINEST, COARSEST_MESH))
     while True:
-        # a cube that just touches the mesh is small enough when its ball is half as wide as inner and outer differ
-        least = more / np.sqrt(3.0)
+        # such a cube's ball about a point of the surface near its centre is about as wide as that
+        least = more / 1.2
         edge = least * 2.0 ** np.ceil(np.log2(max(np.min(high - low) / least, 1.0)))
         counts = np.ceil((high - low) / edge + 1e-9).astype(np.int64)
         out = np.zeros((MOST_BALLS, 5))

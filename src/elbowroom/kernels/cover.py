@@ -1,8 +1,7 @@
 """Balls that cover a solid, and a tree over them.
 
-Each ball has an outer radius, and the balls together hold the whole shape; and an inner radius that the shape fills, or
-less than 0 where the centre lies that far outside. Inner and outer differ by little, so a distance to the ball's centre
-decides all but a thin band.
+Each ball has an outer radius, and the balls together hold the whole shape; and an inner radius that the shape fills.
+Inner and outer differ by little, so a distance to the ball's centre decides all but a thin band.
 """
 
 from __future__ import annotations
@@ -13,7 +12,8 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.kernels.fields import lower, room, winding, within
+from elbowroom.kernels.fields import lower, room, winding
+from elbowroom.kernels.triangles import away, nearest
 
 Array = NDArray[np.float64]
 
@@ -41,7 +41,8 @@ def cells(fields, low, edge, counts, more, least, out):
 
     Cubes of an edge fill a box from its low corner, counts (3,) along the axes. One that is nowhere near the mesh is
     dropped; one whose ball exceeds what the mesh fills of it by no more than `more`, or whose edge is below `least`,
-    is kept; others are cut into eight. The inner radius is how deep the centre lies, less than 0 outside.
+    is kept; others are cut into eight. The inner radius is how deep the centre lies; one outside is moved to the
+    surface.
     """
     space = room()
     solid = fields.solid_root[0] >= 0
@@ -60,16 +61,19 @@ def cells(fields, low, edge, counts, more, least, out):
             outer = 0.5 * np.sqrt(3.0) * size * (1.0 + 1e-9)
             if lower(fields, 0, x, y, z) > outer:
                 continue
-            d = np.sqrt(abs(within(fields, 0, x, y, z, 1e3, 0.0, space)))
-            if solid and winding(fields.solids, fields.solid_root[0], x, y, z, space.nodes) != 0:
-                d = -d
-            if d > outer:
+            d2, who = nearest(fields.tree, fields.root[0], x, y, z, np.inf, 0.0, space.nodes, space.bounds)
+            d = np.sqrt(d2)
+            inside = solid and winding(fields.solids, fields.solid_root[0], x, y, z, space.nodes) != 0
+            if d > outer and not inside:
                 continue
-            if outer + d <= more or size <= least:
+            if size <= least or (inside and outer - d <= more) or (not inside and outer + d <= more):
                 if found == out.shape[0]:
                     return -1
+                if not inside:
+                    dx, dy, dz = away(x, y, z, fields.tree.triangles, who)
+                    x, y, z, outer = x - dx, y - dy, z - dz, outer + d
                 out[found, 0], out[found, 1], out[found, 2], out[found, 3] = x, y, z, outer
-                out[found, 4] = min(-d, outer)
+                out[found, 4] = min(d, outer) if inside else 0.0
                 found += 1
                 continue
             h = 0.25 * size
