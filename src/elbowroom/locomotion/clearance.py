@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from elbowroom.character.body import Character
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
-from elbowroom.locomotion.figure import SIDES
+from elbowroom.locomotion.figure import SIDES, Figure
 from elbowroom.locomotion.room import gap, part
 from elbowroom.motion.clip import Clip
 
@@ -20,6 +22,7 @@ _ENOUGH = 0.2 * MARGIN  # what may be missing of the margin
 _MOST = np.radians(35.0)
 # Seconds: the arm is opened softly, and long enough before and after it needs to be.
 _SOFT = 0.22
+_NODS = np.radians(np.arange(0.0, 37.0, 1.5))
 _BESIDE = {
     "upper_arm": ("pelvis", "spine1"),
     "forearm": ("pelvis", "spine1", "spine2", "chest", "thigh"),
@@ -47,6 +50,22 @@ def arms_clear(clip: Clip) -> Clip:
             spread[side] = np.minimum(spread[side] + need[side], _MOST)
         opened = _opened(clip, {side: _soft(looks, spread[side], clip) for side in SIDES})
     return opened
+
+
+@lru_cache(maxsize=32)
+def most_nod(figure: Figure) -> float:
+    """How far the head can bend forward from the chest (radians) before the chin is on it."""
+    character, roles = figure.character, figure.character.roles
+    if "chest" not in roles or "head" not in roles:
+        return float(_NODS[-1])
+    bent = [role for role in ("neck", "head") if role in roles]
+    turns = {role: rot.about([1.0, 0.0, 0.0], _NODS / len(bent)) for role in bent}
+    T = character.skeleton.forward(*figure.assemble(turns, np.zeros((len(_NODS), 3))))
+    chest, head = part(character, (roles["chest"],), T), part(character, (roles["head"],), T)
+    if chest is None or head is None:
+        return float(_NODS[-1])
+    clear = gap(head, chest, MARGIN)[0] >= 0.5 * MARGIN
+    return float(_NODS[-1] if clear.all() else _NODS[max(int(np.argmin(clear)) - 1, 0)])
 
 
 def _missing(character: Character, T: Array, side: str) -> Array:

@@ -13,9 +13,9 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.figure import SIDES, Figure
 from elbowroom.locomotion.room import gap, part
 
-MARGIN = 0.005  # metres between the legs
+MARGIN = 0.004  # metres between the legs
 _RATE = 60.0  # looks a second
-_ENOUGH = 0.3 * MARGIN  # what may be missing of it
+_ENOUGH = 0.4 * MARGIN  # what may be missing of it
 _AROUND = 0.6  # seconds: the steps before and after a close pass are taken wider
 _SOFT = 0.15  # seconds
 _SEGMENTS = (("thigh",), ("shin",), ("foot", "toes"))
@@ -46,7 +46,7 @@ def too_close(figure: Figure, turns: dict[str, Array], root: Array, rate: float)
 
 @lru_cache(maxsize=32)
 def _pairs(character: Character) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Joints of segments of the left and the right leg that can meet; thighs that overlap at rest are not among them."""
+    """Joints of segments of both legs that can meet; thighs that overlap at rest are not among them."""
     rest = character.skeleton.T_rest[None]
     legs = [[tuple(character.roles.get(f"{side}_{p}", -1) for p in names) for names in _SEGMENTS] for side in SIDES]
     found = []
