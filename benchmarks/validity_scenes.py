@@ -57,7 +57,9 @@ def scenes(data: Path | None, stations: int = 60, seed: int = 0) -> dict[str, Ca
     }
     if data is not None:
         files = {"house": "small_house", "bookstore": "bookstore"}
-        real = {n: (lambda n=n, f=f: from_file(n, data / "scenes" / f"{f}.glb", stations, seed)) for n, f in files.items()}
+        real = {
+            n: (lambda n=n, f=f: from_file(n, data / "scenes" / f"{f}.glb", stations, seed)) for n, f in files.items()
+        }
         made = {**real, **made}
     return made
 
@@ -161,10 +163,15 @@ def two_people(stations: int, seed: int) -> Scene:
 
 
 def visited(
-    name: str, world: World, stations: int, seed: int, limb: str | tuple[str, ...] = "right_arm"
+    name: str,
+    world: World,
+    stations: int,
+    seed: int,
+    limb: str | tuple[str, ...] = "right_arm",
+    body: Character | None = None,
 ) -> Scene:
     """The world with a person at stations where trunk, head and legs are free."""
-    body = person()
+    body = body or person()
     rng = np.random.default_rng(seed)
     corners = [m.vertices[m.faces[rng.integers(len(m.faces), size=200)]].mean(axis=1) for m in world.static.values()]
     sizes = np.array([np.prod(np.ptp(m.bounds, axis=0)[:2]) + 0.3 for m in world.static.values()])
@@ -196,7 +203,9 @@ def visited(
 
 def _trunk(exact: ExactWorld, i: int) -> bool:
     role = exact.parts[i].role
-    return exact.parts[i].owner == "ann" and not any(w in role for w in ("arm", "hand", "thumb", "index", "middle", "ring", "little", "foot", "toes"))  # fmt: skip
+    return exact.parts[i].owner == "ann" and any(
+        w in role for w in ("pelvis", "spine", "chest", "head", "thigh", "shin")
+    )
 
 
 def _swaying(

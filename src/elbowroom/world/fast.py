@@ -24,6 +24,9 @@ from elbowroom.world.world import World
 
 __all__ = ["BAND", "FREE", "HIT", "LimbCheck"]
 
+# Postures whose surroundings are placed together for the exact test.
+_AT_ONCE = 512
+
 
 class LimbCheck:
     """Validity of postures of a limb of one character, all else moving as a world has it.
@@ -128,8 +131,11 @@ class LimbCheck:
         met = desk.bench.doubt[: count if code == BAND else 1].tolist()
         return int(code), tuple(dict.fromkeys(pair for e, m in met for pair in self._judge.names(desk, e, m, t)))
 
-    def batch(self, q: ArrayLike, t: ArrayLike) -> NDArray[np.uint8]:
-        """Verdicts (N,) of postures (N, n, 4) at times (N,); a doubt is BAND even where a later pair is a sure hit."""
+    def batch(self, q: ArrayLike, t: ArrayLike, *, keen: bool = False) -> NDArray[np.uint8]:
+        """Verdicts (N,) of postures (N, n, 4) at times (N,).
+
+        The first doubt ends the look at a posture: BAND, even where a later pair would be a sure hit. `keen` looks on.
+        """
         q = np.ascontiguousarray(q, dtype=float)
         times = np.ascontiguousarray(np.broadcast_to(np.asarray(t, dtype=float), len(q)))
         self._check_shape(q.shape[1:])
@@ -138,7 +144,19 @@ class LimbCheck:
             self._check_time(float(times.max()))
         out = np.zeros(len(q), np.uint8)
         edges.check_batch(self._limb, self._around, q, times, self._desk().bench, out)
+        if keen:
+            edges.settle_batch(self._limb, self._around, q, times, self._desk().bench, out)
         return out
+
+    def free_batch(self, q: ArrayLike, t: ArrayLike, exact: bool = True) -> NDArray[np.bool_]:
+        """`free` for postures (N, n, 4) at times (N,)."""
+        codes = self.batch(q, t, keen=exact)
+        free = codes == FREE
+        if exact:
+            q, times = np.asarray(q, dtype=float), np.broadcast_to(np.asarray(t, dtype=float), len(codes))
+            for i in np.flatnonzero(codes == BAND):
+                free[i] = self.free(q[i], float(times[i]))
+        return free
 
     def free(self, q: ArrayLike, t: float = 0.0, exact: bool = True) -> bool:
         """Whether a posture (n, 4) is free at a time; in doubt the exact test decides (exact=False: it is not)."""
@@ -172,6 +190,17 @@ class LimbCheck:
     def hits(self, q: ArrayLike, t: float = 0.0) -> bool:
         """What the exact test says of a posture, everything placed anew: the reference for the fast answers."""
         return not self._judge.exactly_free(self._posture(q, t), t, self._desk())
+
+    def hits_batch(self, q: ArrayLike, t: ArrayLike) -> NDArray[np.bool_]:
+        """`hits` for postures (N, n, 4) at times (N,)."""
+        q, times = np.ascontiguousarray(q, dtype=float), np.asarray(t, dtype=float)
+        out = np.zeros(len(q), dtype=bool)
+        for first in range(0, len(q), _AT_ONCE):
+            record = self.world.record(times[first : first + _AT_ONCE])
+            for k in range(len(record)):
+                posture, now = self._posture(q[first + k], float(times[first + k])), float(times[first + k])
+                out[first + k] = not self._judge.exactly_free(posture, now, self._desk(), record[k])
+        return out
 
     # inner workings
 
