@@ -1,6 +1,6 @@
 """Draw the pictures of README and docs, so that they show what the package does today.
 
-    python tools/pictures.py
+python tools/pictures.py
 """
 
 from __future__ import annotations
