@@ -36,13 +36,66 @@ class Balls(NamedTuple):
 
 
 @nb.njit(cache=True, nogil=True)
-def cells(fields, low, edge, counts, more, least, out):
-    """Cubes that hold mesh 0, as balls out (N, 5) around them; returns their number, or -1 where there is no room.
+def depths(fields, points, out):
+    """How deep points (N, 3) lie in mesh 0, less than 0 outside of solids: out (N,)."""
+    space = room()
+    for i in range(points.shape[0]):
+        x, y, z = points[i, 0], points[i, 1], points[i, 2]
+        d2, _ = nearest(fields.tree, fields.root[0], x, y, z, np.inf, 0.0, space.nodes, space.bounds)
+        inside = fields.solid_root[0] >= 0 and winding(fields.solids, fields.solid_root[0], x, y, z, space.nodes) != 0
+        out[i] = np.sqrt(d2) if inside else -np.sqrt(d2)
 
-    Cubes of an edge fill a box from its low corner, counts (3,) along the axes. One that is nowhere near the mesh is
-    dropped; one whose ball exceeds what the mesh fills of it by no more than `more`, or whose edge is below `least`,
-    is kept; others are cut into eight. The inner radius is how deep the centre lies; one outside is moved to the
-    surface.
+
+@nb.njit(cache=True, nogil=True)
+def choose(centers, radii, samples, picked):
+    """Greedy cover: always the ball, of radii (C,) about centers (C, 3), that holds most of the samples (X, 3) left.
+
+    picked (C,) takes the chosen ones; returns their number. Samples in no ball are left out.
+    """
+    gain = np.zeros(centers.shape[0], np.int64)
+    left = np.ones(samples.shape[0], np.bool_)
+    for c in range(centers.shape[0]):
+        for s in range(samples.shape[0]):
+            gain[c] += _apart(samples, s, centers, c) <= radii[c] * radii[c]
+    count = 0
+    while True:
+        best = np.argmax(gain)
+        if gain[best] <= 0:
+            return count
+        picked[count] = best
+        count += 1
+        for s in range(samples.shape[0]):
+            if left[s] and _apart(samples, s, centers, best) <= radii[best] * radii[best]:
+                left[s] = False
+                for c in range(centers.shape[0]):
+                    gain[c] -= _apart(samples, s, centers, c) <= radii[c] * radii[c]
+
+
+@nb.njit(cache=True, nogil=True, inline="always")
+def _apart(a, i, b, j):
+    x, y, z = a[i, 0] - b[j, 0], a[i, 1] - b[j, 1], a[i, 2] - b[j, 2]
+    return x * x + y * y + z * z
+
+
+@nb.njit(cache=True, nogil=True)
+def _held(balls, x, y, z, radius):
+    """Whether one of balls (K, 5) holds a ball as a whole."""
+    for b in range(balls.shape[0]):
+        spare = balls[b, 3] - radius
+        dx, dy, dz = balls[b, 0] - x, balls[b, 1] - y, balls[b, 2] - z
+        if spare > 0.0 and dx * dx + dy * dy + dz * dz <= spare * spare:
+            return True
+    return False
+
+
+@nb.njit(cache=True, nogil=True)
+def cells(fields, low, edge, counts, more, least, held, out):
+    """Cubes that hold mesh 0 but for what balls held (K, 5) hold, as balls out (N, 5) around them.
+
+    Returns their number, or -1 where there is no room. Cubes of an edge fill a box from its low corner, counts (3,)
+    along the axes. One that is nowhere near the mesh is dropped, and so is one that a held ball holds as a whole; one
+    whose ball exceeds what the mesh fills of it by no more than `more`, or whose edge is below `least`, is kept; others
+    are cut into eight. The inner radius is how deep the centre lies; one outside is moved to the surface.
     """
     space = room()
     solid = fields.solid_root[0] >= 0
@@ -59,7 +112,7 @@ def cells(fields, low, edge, counts, more, least, out):
             top -= 1
             x, y, z, size = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
             outer = 0.5 * np.sqrt(3.0) * size * (1.0 + 1e-9)
-            if lower(fields, 0, x, y, z) > outer:
+            if lower(fields, 0, x, y, z) > outer or _held(held, x, y, z, outer):
                 continue
             d2, who = nearest(fields.tree, fields.root[0], x, y, z, np.inf, 0.0, space.nodes, space.bounds)
             d = np.sqrt(d2)

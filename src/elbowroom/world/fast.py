@@ -80,14 +80,30 @@ class LimbCheck:
         self._tables = T = tables_of(self.exact, who, joints, self._parts.pieces, spheres, tabled, record, margin)
         static = merged(self._parts, self.exact, record)
         nothing = distance_field(box((1.0, 1.0, 1.0)))
-        meshes = [item.field for item in items if item.field is not None]
-        numbers = np.cumsum([item.field is not None for item in items]) - 1
+        pieces = self._parts.pieces
+        meshes = [thing.field for thing in (*items, *pieces) if thing.field is not None]
+        numbers = np.cumsum([thing.field is not None for thing in (*items, *pieces)]) - 1
+        field = [n if thing.field is not None else -1 for thing, n in zip((*items, *pieces), numbers, strict=True)]
+        shown = [
+            f if f >= 0 or p.half is None else validity.BOX for f, p in zip(field[len(items) :], pieces, strict=True)
+        ]
         maps = [inverse(item.T) for item in own if item.T is not None]
         centers = [(item.T @ np.append(item.ball[:3], 1.0))[:3] for item in own if item.T is not None]
-        carriers = np.array([p.carrier for p in self._parts.pieces], np.int64)
         self._limb = validity.Limb(
-            T.parent, T.source, T.offset, T.follow, carriers, spheres, capsules, balls, roots, cores
-        )  # fmt: skip
+            parent=T.parent,
+            source=T.source,
+            offset=T.offset,
+            follow=T.follow,
+            joint=np.array([p.carrier for p in pieces], np.int64),
+            sphere=spheres,
+            capsule=capsules,
+            balls=balls,
+            root=roots,
+            core=cores,
+            box=np.array([np.zeros(3) if p.half is None else p.half for p in pieces]),
+            field=np.array(shown, np.int64),
+            own=np.ascontiguousarray(np.array([np.eye(4) if p.T is None else inverse(p.T) for p in pieces])[:, :3]),
+        )
         self._around = validity.Around(
             start=float(times[0]),
             rate=float(rate),
@@ -97,7 +113,7 @@ class LimbCheck:
             has_static=static is not None,
             half=np.array([item.half for item in items]).reshape(-1, 3),
             rounding=np.array([item.rounding for item in items], dtype=float),
-            field=np.array([n if i.field is not None else -1 for i, n in zip(items, numbers, strict=True)], np.int64),
+            field=np.array(field[: len(items)], np.int64),
             bound=np.array([item.ball[3] for item in items], dtype=float),
             meshes=pack(meshes) if meshes else nothing.arrays,
             placed=T.placed,
@@ -227,6 +243,7 @@ class LimbCheck:
                 np.zeros((n, 3, 4)),
                 np.zeros((pieces, 3)),
                 np.zeros((2, 3, 4)),
+                np.zeros((2, 3)),
                 np.zeros(512, np.int64),
                 np.zeros(256),
                 room(),

@@ -127,8 +127,8 @@ class Judge:
         if k is None or not self._exact.counts(k, t):
             return False
         contacts = [c for c in self._exact.contacts.get(k, ()) if c.during[0] <= t <= c.during[1]]
-        if limit <= 0.0 and not contacts:
-            return placed.hit(a, b)
+        if not contacts:
+            return placed.within(a, b, limit) if limit > 0.0 else placed.hit(a, b)
         value, _ = placed.distance(a, b, limit + 1e-9)
         if value is not None and value > limit:
             return False

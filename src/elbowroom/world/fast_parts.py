@@ -61,7 +61,8 @@ class Grip:
 class Piece:
     """One or more parts that ride on a joint of the limb: a capsule (7,), or a cover of balls with their parts.
 
-    `member` are parts of the exact world; `grip` is set for what a hand holds.
+    `member` are parts of the exact world; `grip` is set for what a hand holds. Of a cover of one box or mesh alone, T
+    is its place on the carrier, and half extents (3,) or a field are set.
     """
 
     carrier: int
@@ -70,6 +71,9 @@ class Piece:
     cover: Array | None
     part: NDArray[np.int64] | None
     grip: Grip | None = None
+    T: Array | None = None
+    half: Array | None = None
+    field: DistanceField | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,7 +259,12 @@ class Parts:
             return [Piece(carrier, (i,), _capsule(parts[i].shape, T), None, None) for i, _, T, _ in members]
         covers = [self._cover(i, T) for i, _, T, _ in members]
         which = np.concatenate([np.full(len(c), i) for c, (i, _, _, _) in zip(covers, members, strict=True)])
-        return [Piece(carrier, tuple(i for i, _, _, _ in members), None, np.concatenate(covers), which, grip)]
+        whole = np.concatenate(covers)
+        if len(members) > 1:
+            return [Piece(carrier, tuple(i for i, _, _, _ in members), None, whole, which, grip)]
+        item, T = self._item(members[0][0]), members[0][2]
+        half = item.half if item.field is None else None
+        return [Piece(carrier, (members[0][0],), None, whole, which, grip, T, half, item.field)]
 
     def _cover(self, i: int, T: Array) -> Array:
         """Balls of a part whose own frame has place T on its carrier."""
