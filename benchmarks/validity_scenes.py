@@ -57,7 +57,9 @@ def scenes(data: Path | None, stations: int = 60, seed: int = 0) -> dict[str, Ca
     }
     if data is not None:
         files = {"house": "small_house", "bookstore": "bookstore"}
-        real = {n: (lambda n=n, f=f: from_file(n, data / "scenes" / f"{f}.glb", stations, seed)) for n, f in files.items()}
+        real = {
+            n: (lambda n=n, f=f: from_file(n, data / "scenes" / f"{f}.glb", stations, seed)) for n, f in files.items()
+        }
         made = {**real, **made}
     return made
 
@@ -119,7 +121,8 @@ def traffic(stations: int, seed: int) -> Scene:
 
 def umbrella() -> Mesh:
     """An open canopy on a thin stick."""
-    canopy = lathe([(0.02, 0.0), (0.25, -0.06), (0.45, -0.18), (0.44, -0.19), (0.24, -0.07), (0.02, -0.01)], (0, 0, 0.8))
+    profile = [(0.02, 0.0), (0.25, -0.06), (0.45, -0.18), (0.44, -0.19), (0.24, -0.07), (0.02, -0.01), (0.02, 0.0)]
+    canopy = lathe(profile, (0, 0, 0.8))
     return merge([cylinder(0.008, 0.85, (0, 0, 0.38)), canopy])
 
 
@@ -140,11 +143,12 @@ def burdens(stations: int, seed: int) -> Scene:
     for name in ("umbrella", "parasol"):
         world = world.with_object(name, umbrella(), lambda t: transform([0.0, 3.0, 1.0]))
     scene = visited("burdens", world, stations, seed, limb="right_arm")
-    grip = transform([-0.08, 0.0, -0.03], rot.about([1.0, 0, 0], 0.3))
+    across = rot.about([1.0, 0, 0], np.pi / 2)  # along the palm's width
+    grip, rail = transform([-0.08, 0.1, -0.04], across), transform([-0.26, 0.0, -0.06], across)
     held = (
         scene.world.with_hold("umbrella", "ann", "right", (-1.0, 0.5 * end), grip)
-        .with_hold("ladder", "ann", "right", (0.5 * end, end + 1.0), grip)
-        .with_hold("parasol", "ann", "left", (-1.0, end + 1.0), transform([0.08, 0.0, -0.03]))
+        .with_hold("ladder", "ann", "right", (0.5 * end, end + 1.0), rail)
+        .with_hold("parasol", "ann", "left", (-1.0, end + 1.0), transform([0.08, 0.1, -0.04], across))
     )
     return Scene("burdens", held, "ann", "right_arm", scene.stays)
 
@@ -159,10 +163,15 @@ def two_people(stations: int, seed: int) -> Scene:
 
 
 def visited(
-    name: str, world: World, stations: int, seed: int, limb: str | tuple[str, ...] = "right_arm"
+    name: str,
+    world: World,
+    stations: int,
+    seed: int,
+    limb: str | tuple[str, ...] = "right_arm",
+    body: Character | None = None,
 ) -> Scene:
     """The world with a person at stations where trunk, head and legs are free."""
-    body = person()
+    body = body or person()
     rng = np.random.default_rng(seed)
     corners = [m.vertices[m.faces[rng.integers(len(m.faces), size=200)]].mean(axis=1) for m in world.static.values()]
     sizes = np.array([np.prod(np.ptp(m.bounds, axis=0)[:2]) + 0.3 for m in world.static.values()])
@@ -194,7 +203,9 @@ def visited(
 
 def _trunk(exact: ExactWorld, i: int) -> bool:
     role = exact.parts[i].role
-    return exact.parts[i].owner == "ann" and not any(w in role for w in ("arm", "hand", "thumb", "index", "middle", "ring", "little", "foot", "toes"))  # fmt: skip
+    return exact.parts[i].owner == "ann" and any(
+        w in role for w in ("pelvis", "spine", "chest", "head", "thigh", "shin")
+    )
 
 
 def _swaying(

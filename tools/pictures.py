@@ -1,6 +1,6 @@
 """Draw the pictures of README and docs, so that they show what the package does today.
 
-    python tools/pictures.py
+python tools/pictures.py
 """
 
 from __future__ import annotations
@@ -46,8 +46,16 @@ def walking() -> None:
     write_png(FOLDER / "walk.png", picture)
 
 
+def doorway() -> None:
+    """Six moments of the storyboard in the gallery."""
+    view = Camera(azimuth=np.radians(205), elevation=np.radians(28), follow="")
+    times = [0.3, 1.6, 2.6, 3.6, 4.6, 5.6]
+    write_png(FOLDER / "doorway.png", strip(scene("doorway"), times=times, size=(470, 360), columns=3, camera=view))
+
+
 if __name__ == "__main__":
     FOLDER.mkdir(parents=True, exist_ok=True)
     stroll()
     presets()
     walking()
+    doorway()

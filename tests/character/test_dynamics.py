@@ -103,11 +103,7 @@ def test_the_shoulder_of_an_arm_held_out_carries_the_arms_moment(dynamics: Dynam
     torque = dynamics.inverse_dynamics(pose, still, still)[dynamics.velocity_columns[shoulder - 1]]
     assert PERSON.masses is not None
     arm = list(PERSON.skeleton.subtree(shoulder))
-    at = (
-        PERSON.skeleton.T_rest[arm, :3, 3]
-        + PERSON.masses.center[arm]
-        - PERSON.skeleton.T_rest[shoulder, :3, 3]
-    )
+    at = PERSON.skeleton.T_rest[arm, :3, 3] + PERSON.masses.center[arm] - PERSON.skeleton.T_rest[shoulder, :3, 3]
     by_hand = sum(np.cross(p, [0, 0, m * GRAVITY]) for p, m in zip(at, PERSON.masses.mass[arm], strict=True))
     np.testing.assert_allclose(torque, by_hand, atol=1e-9)
     # About 3.6 kg whose centre is 0.31 m out: some 11 Nm, holding the arm up, so about -Y on the left.
@@ -177,9 +173,7 @@ def test_power_of_the_torques_is_the_change_of_energy(dynamics: Dynamics) -> Non
     assert dynamics.inverse_dynamics(pose, v, a) @ v == pytest.approx(rate, rel=1e-5)
 
 
-@pytest.mark.parametrize(
-    "path", real_files("mocap/*/02_01.bvh", "mocap/*/Male1*PickUpBox.bvh"), ids=lambda p: p.stem
-)
+@pytest.mark.parametrize("path", real_files("mocap/*/02_01.bvh", "mocap/*/Male1*PickUpBox.bvh"), ids=lambda p: p.stem)
 def test_recorded_rigs_have_dynamics_too(path: Path) -> None:
     clip = read_bvh(path)
     rig = clip.character

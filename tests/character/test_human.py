@@ -122,9 +122,7 @@ def test_lengths_from_sole_to_vertex_sum_to_the_height(sex: str) -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(height=HEIGHTS, sex=SEXES, leg=st.floats(0.6, 1.6), arm=st.floats(0.6, 1.6), bmi=st.floats(15, 45))
-def test_mass_and_height_hold_for_every_build(
-    height: float, sex: str, leg: float, arm: float, bmi: float
-) -> None:
+def test_mass_and_height_hold_for_every_build(height: float, sex: str, leg: float, arm: float, bmi: float) -> None:
     mass = bmi * height**2
     person = human(height, mass, sex=sex, leg_scale=leg, arm_scale=arm, skin=False)  # type: ignore[arg-type]
     assert person.masses is not None
@@ -152,9 +150,7 @@ def test_segment_masses_and_centres_are_de_levas(sex: str) -> None:
     m = person.masses
     assert m is not None
     column = 0 if sex == "female" else 1
-    whole = sum(
-        row[0][column] * (1 if "trunk" in name or name == "head" else 2) for name, row in DE_LEVA.items()
-    )
+    whole = sum(row[0][column] * (1 if "trunk" in name or name == "head" else 2) for name, row in DE_LEVA.items())
     for name in ("upper_arm", "forearm", "thigh", "shin"):
         j = person.role(f"left_{name}")
         assert m.mass[j] == pytest.approx(70.0 * DE_LEVA[name][0][column] / whole)
@@ -201,9 +197,7 @@ def test_masses_of_a_rig_without_some_parts_go_to_the_parts_above() -> None:
     assert less.mass[roles["spine2"]] == 0
     # The hand's centre barely moves when its fingers are one with it.
     np.testing.assert_allclose(total_center(skeleton, less)[:2], total_center(skeleton, full)[:2], atol=2e-3)
-    assert masses_for(skeleton, {}, 1.70, 60.0).mass[0] == pytest.approx(60.0), (
-        "no known part: all at the root"
-    )
+    assert masses_for(skeleton, {}, 1.70, 60.0).mass[0] == pytest.approx(60.0), "no known part: all at the root"
 
 
 def test_masses_do_not_depend_on_how_a_rig_turns_its_frames() -> None:
@@ -211,9 +205,7 @@ def test_masses_do_not_depend_on_how_a_rig_turns_its_frames() -> None:
     rng = np.random.default_rng(3)
     world = about(rng.normal(size=(54, 3)), rng.uniform(-3, 3, 54))
     back = world * [1, -1, -1, -1]
-    local = np.array(
-        [world[j] if p < 0 else multiply(back[p], world[j]) for j, p in enumerate(skeleton.parents)]
-    )
+    local = np.array([world[j] if p < 0 else multiply(back[p], world[j]) for j, p in enumerate(skeleton.parents)])
     at = skeleton.T_rest[:, :3, 3]
     turned = Skeleton(skeleton.names, skeleton.parents, skeleton.offsets, local)
     offsets = np.array(skeleton.offsets)
@@ -234,9 +226,7 @@ def test_every_preset_stands_and_differs_as_its_name_says() -> None:
 
     def share(name: str, a: str, b: str) -> float:
         at = made[name].skeleton.T_rest[:, :3, 3]
-        return (
-            float(np.linalg.norm(at[made[name].role(a)] - at[made[name].role(b)])) / PRESETS[name]["height"]
-        )
+        return float(np.linalg.norm(at[made[name].role(a)] - at[made[name].role(b)])) / PRESETS[name]["height"]
 
     assert made["child"].name == "child"
     for name, person in made.items():

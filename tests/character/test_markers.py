@@ -77,9 +77,7 @@ def test_distances_between_markers_are_those_of_recorded_people(path: Path) -> N
     points = {label.split(":")[-1]: recorded.points[:, k] for k, label in enumerate(recorded.labels)}
     person = human()
     ours = dict(zip(person.markers, marker_positions(person, person.skeleton.T_rest), strict=True))
-    size = (ours["LFHD"] - ours["LTOE"])[2] / (
-        np.nanmedian(points["LFHD"][:, 2]) - np.nanmin(points["LTOE"][:, 2])
-    )
+    size = (ours["LFHD"] - ours["LTOE"])[2] / (np.nanmedian(points["LFHD"][:, 2]) - np.nanmin(points["LTOE"][:, 2]))
     # On one segment each, so the pose does not matter; the shoulder's moves with its soft tissue.
     for a, b, slack in (
         ("LKNE", "LANK", 0.13),

@@ -7,7 +7,6 @@ import numpy as np
 
 from elbowroom.character.body import Character
 from elbowroom.geometry.shapes import Shape
-from elbowroom.locomotion.box import BoxClip
 from elbowroom.motion.clip import Clip
 
 _TRUNK = ("pelvis", "spine1", "spine2", "chest", "head")
@@ -64,18 +63,15 @@ def entering(clip: Clip, step: int = 1, depth: float = 0.0) -> dict[tuple[str, s
     return worst
 
 
-def box_entering(motion: BoxClip, parts: tuple[str, ...]) -> dict[str, float]:
-    """Parts that the box enters at some frame, with the deepest (m)."""
-    solid, worst = coal.Box(*motion.size), {}
-    T = motion.clip.world()
-    for shape in motion.clip.character.shapes:
-        if shape.name not in parts:
-            continue
-        own = _geometry(shape)
-        for k, at in enumerate(motion.places):
-            here = _placed(T[k, shape.joint] @ shape.T_joint_shape)
-            box = coal.Transform3s(np.eye(3), at)
-            d = coal.distance(own, here, solid, box, coal.DistanceRequest(), coal.DistanceResult())
-            if d < worst.get(shape.name, 0.0):
-                worst[shape.name] = d
-    return worst
+def separation(clip: Clip, a: str, b: str) -> np.ndarray:
+    """Exact distance (T,) of two parts that have one shape each, metres."""
+    (one,), (other,) = ([s for s in clip.character.shapes if s.name == name] for name in (a, b))
+    T = clip.world()
+    Ta, Tb = T[:, one.joint] @ one.T_joint_shape, T[:, other.joint] @ other.T_joint_shape
+    request, shapes = coal.DistanceRequest(), (_geometry(one), _geometry(other))
+    return np.array(
+        [
+            coal.distance(shapes[0], _placed(x), shapes[1], _placed(y), request, coal.DistanceResult())
+            for x, y in zip(Ta, Tb, strict=True)
+        ]
+    )

@@ -29,7 +29,10 @@ RUNS = [
 def run(data: Path, scene: str, clip: str, during: tuple[float, float], seed: int) -> World:
     world = read_scene(data / "scenes" / f"{scene}.glb")
     moved = cut(without_lead(read_bvh(data / "mocap" / "cmu_bvh" / f"{clip}.bvh", fix_rig=True)), *during)
-    return world.with_character("ann", in_the_thick_of(world, moved, np.random.default_rng(seed)))
+    placed = in_the_thick_of(world, moved, np.random.default_rng(seed))
+    low, high = placed.root.min(axis=0) - 2.5, placed.root.max(axis=0) + 2.5
+    near = {n: m for n, m in world.static.items() if np.all((m.bounds[0] < high) & (m.bounds[1] > low))}
+    return world.with_(static=near).with_character("ann", placed)
 
 
 def with_the_scene(pair: Pair) -> bool:

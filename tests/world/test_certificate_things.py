@@ -99,6 +99,10 @@ def test_the_hand_that_holds_a_thing_may_touch_it_and_a_leap_into_it_is_told() -
     assert not found.continuous
     assert any("leaps" in note for note in found.notes)
     assert found.free
+    # what happens up to the leap is proven as ever
+    before = world.with_static("post", box([0.05, 0.05, 1.0], at=[0.3, 0.0, 0.0]))
+    (hit,) = certify(before.with_hold("stick", "it", "right", (0.5, 1.0), np.eye(4))).collisions
+    assert hit.pair == ("stick", "post") and hit.during == pytest.approx((0.0, 0.5), abs=LOCAL)
 
 
 def test_what_is_inside_of_a_hollow_thing_is_free_without_the_exact_test(monkeypatch: pytest.MonkeyPatch) -> None:

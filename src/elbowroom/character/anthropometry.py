@@ -135,9 +135,7 @@ class Scales:
         for f in fields(self):
             value = getattr(self, f.name)
             if not within(value, *SCALE_RANGE):
-                raise BadValue(
-                    f"{f.name}_scale {value} is not between {SCALE_RANGE[0]} and {SCALE_RANGE[1]}."
-                )
+                raise BadValue(f"{f.name}_scale {value} is not between {SCALE_RANGE[0]} and {SCALE_RANGE[1]}.")
 
 
 @dataclass(frozen=True)
@@ -172,18 +170,14 @@ def between(row: tuple[float, float], sex: Sex) -> float:
     return {"female": row[0], "male": row[1], "average": 0.5 * (row[0] + row[1])}[sex]
 
 
-def check_height_and_mass(
-    height: float, mass: float | None, heights: tuple[float, float] = HEIGHT_RANGE
-) -> float:
+def check_height_and_mass(height: float, mass: float | None, heights: tuple[float, float] = HEIGHT_RANGE) -> float:
     """The mass in kg, or the usual one for the height; raises `BadValue` where either makes no sense."""
     if not within(height, *heights):
         raise BadValue(f"height {height} m is not between {heights[0]} and {heights[1]} m.")
     least, most = (bmi * height * height for bmi in BMI_RANGE)
     mass = BMI * height * height if mass is None else mass
     if not within(mass, least, most):
-        raise BadValue(
-            f"mass {mass} kg is not between {least:.1f} and {most:.0f} kg for a height of {height} m."
-        )
+        raise BadValue(f"mass {mass} kg is not between {least:.1f} and {most:.0f} kg for a height of {height} m.")
     return float(mass)
 
 

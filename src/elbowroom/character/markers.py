@@ -73,9 +73,7 @@ def _middle_places(p: Proportions) -> dict[str, Place]:
         "T10": Place("chest", "chest", up=-0.05 * t, front=-0.27 * p.depth["chest"]),
         "CLAV": Place("chest", "chest", up=0.80 * t, front=0.45 * p.depth["chest"]),
         "STRN": Place("chest", "chest", up=0.15 * t, front=0.66 * p.depth["chest"]),
-        "BAC": Place(
-            "chest", "chest", up=0.45 * t, front=-0.30 * p.depth["chest"], out=0.30 * p.breadth["chest"]
-        ),
+        "BAC": Place("chest", "chest", up=0.45 * t, front=-0.30 * p.depth["chest"], out=0.30 * p.breadth["chest"]),
         "FWT": Place("pelvis", "pelvis", up=0.045 * up_trunk, front=0.050 * waist, out=0.070 * waist),
         "BWT": Place("pelvis", "pelvis", up=0.055 * up_trunk, front=-0.055 * waist, out=0.028 * waist),
     }
@@ -129,9 +127,7 @@ def markers_for(
         hand, elbow = at.get(f"{side}_hand"), at.get(f"{side}_forearm")
         if hand is not None and elbow is not None and f"{side}_middle1" not in at:
             # A hand without fingers goes on as the forearm does.
-            at[f"{side}_middle1"] = hand + FIRST_JOINT["middle"][0] * sizes.length["hand"] * normalize(
-                hand - elbow
-            )
+            at[f"{side}_middle1"] = hand + FIRST_JOINT["middle"][0] * sizes.length["hand"] * normalize(hand - elbow)
     surface = None if skin is None else cKDTree(skin.posed(skeleton.T_rest))
     middle, limbs = _middle_places(sizes), _limb_places(sizes)
     out: dict[str, Marker] = {}

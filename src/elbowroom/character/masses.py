@@ -58,9 +58,7 @@ def _shift(d: Array) -> Array:
     return float(d @ d) * np.eye(3) - np.outer(d, d)
 
 
-def _landmarks(
-    skeleton: Skeleton, roles: Mapping[str, int], template: Proportions
-) -> tuple[dict[str, Array], Array]:
+def _landmarks(skeleton: Skeleton, roles: Mapping[str, int], template: Proportions) -> tuple[dict[str, Array], Array]:
     """Rest positions of all parts, guessed where the rig lacks them, and the direction faced."""
     ideal = rest_positions(template)
     known = {role: skeleton.T_rest[j, :3, 3] for role, j in roles.items()}

@@ -146,6 +146,8 @@ def _draw(path: Path, certificate: Certificate, world: World) -> None:
 
 
 def _facts(world: World, certificate: Certificate, seconds: dict[str, float]) -> dict[str, Any]:
+    from elbowroom.motion.quality import worst_quality
+
     stages = dict.fromkeys(("load", "prepare", "plan", "smooth", "certify", "write"), 0.0) | seconds
     status = "found" if certificate.free else "base-in-collision" if certificate.collisions else "not-certified"
     return {
@@ -157,6 +159,7 @@ def _facts(world: World, certificate: Certificate, seconds: dict[str, float]) ->
         "seconds": stages | {"total": round(sum(stages.values()), 3)},
         "plans": [],
         **certificate.facts(),
+        "quality": worst_quality(world.characters.values()).facts(),
         "floor_m": world.floor,
         "notes": list(dict.fromkeys((*world.notes, *certificate.notes))),
     }

@@ -18,19 +18,13 @@ if TYPE_CHECKING:
 
 def convert(
     source: Annotated[Path, typer.Argument(metavar="IN", help="Clip, rig or scene to read.")],
-    output: Annotated[
-        list[Path], typer.Argument(metavar="OUT...", help=".glb .bvh .npz .html .usd .usda .usdc")
-    ],
+    output: Annotated[list[Path], typer.Argument(metavar="OUT...", help=".glb .bvh .npz .html .usd .usda .usdc")],
     onto: options.Onto = None,
     scene: options.Scenes = None,
     clip: options.ClipName = None,
-    cut: Annotated[
-        tuple[float, float] | None, typer.Option(metavar="FROM TO", help="Keep these seconds.")
-    ] = None,
+    cut: Annotated[tuple[float, float] | None, typer.Option(metavar="FROM TO", help="Keep these seconds.")] = None,
     mirror: Annotated[bool, typer.Option("--mirror", help="Swap left and right.")] = False,
-    rate: Annotated[
-        float | None, typer.Option(help="Frames a second to write, if not the clip's own.")
-    ] = None,
+    rate: Annotated[float | None, typer.Option(help="Frames a second to write, if not the clip's own.")] = None,
     at: Annotated[str | None, typer.Option(metavar="X,Y", help="Move on the floor, metres.")] = None,
     turn: Annotated[float, typer.Option(help="Turn about the vertical, degrees.")] = 0.0,
     units: options.Units = None,

@@ -26,6 +26,7 @@ def demo(
     """
     from elbowroom.files.save import check_outputs, save
     from elbowroom.gallery.scenes import scene
+    from elbowroom.motion.quality import worst_quality
     from elbowroom.world.certificate import certify
 
     paths = check_outputs(output or [Path(f"{name}.glb"), Path(f"{name}.html")])
@@ -47,6 +48,7 @@ def demo(
                 "seconds": clock.seconds | {"total": round(sum(clock.seconds.values()), 3)},
                 "plans": [],
                 **certificate.facts(),
+                "quality": worst_quality(world.characters.values()).facts(),
                 "written": [str(p) for p in paths],
             }
         )

@@ -14,15 +14,11 @@ from elbowroom.cli.console import Clock, print_json, print_written
 def render(
     source: Annotated[Path, typer.Argument(metavar="IN", help="Anything that info can read.")],
     output: Annotated[Path, typer.Option("-o", "--output", help=".png (still or strip of frames) or .mp4")],
-    when: Annotated[
-        float | None, typer.Option("--time", help="Second of a still; the middle without it.")
-    ] = None,
+    when: Annotated[float | None, typer.Option("--time", help="Second of a still; the middle without it.")] = None,
     frames: Annotated[int, typer.Option(help="More than 1: a strip of that many frames.")] = 1,
     look: Annotated[str, typer.Option(help="front, side, back, three-quarter or top.")] = "three-quarter",
     show: Annotated[str, typer.Option(help="skin, shapes or bones.")] = "skin",
-    size: Annotated[
-        str, typer.Option(metavar="WxH", help="Pixels of the picture, or of each frame.")
-    ] = "960x640",
+    size: Annotated[str, typer.Option(metavar="WxH", help="Pixels of the picture, or of each frame.")] = "960x640",
     onto: options.Onto = None,
     scene: options.Scenes = None,
     clip: options.ClipName = None,

@@ -14,9 +14,7 @@ def accepted_names(names: Iterable[str], *, plain: bool = False) -> list[str]:
     out: list[str] = []
     taken: set[str] = set()
     for name in names:
-        clean = (
-            re.sub(r"[^A-Za-z0-9_]", "_", name) if plain else re.sub(r"[/\x00-\x1f\x7f]", "_", name).strip()
-        )
+        clean = re.sub(r"[^A-Za-z0-9_]", "_", name) if plain else re.sub(r"[/\x00-\x1f\x7f]", "_", name).strip()
         if not clean or (plain and clean[0].isdigit()):
             clean = f"_{clean}"
         unique, number = clean, 2

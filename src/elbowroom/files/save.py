@@ -10,6 +10,9 @@ from elbowroom.files.atomic import writing
 from elbowroom.motion.clip import Clip
 from elbowroom.world.world import World
 
+# Frames a second of an HTML page: a browser shows no difference, and the page has half the size.
+_PAGE_FPS = 30.0
+
 SUFFIXES = ".glb, .bvh, .npz, .html, .usd, .usda, .usdc"
 
 
@@ -18,9 +21,7 @@ def check_outputs(paths: Sequence[str | Path]) -> list[Path]:
     out = [Path(p) for p in paths]
     for p in out:
         if p.suffix.lower() not in _WRITERS:
-            raise BadFile(
-                p, f"has a suffix that cannot be written: '{p.suffix}'", would_do=f"these can: {SUFFIXES}"
-            )
+            raise BadFile(p, f"has a suffix that cannot be written: '{p.suffix}'", would_do=f"these can: {SUFFIXES}")
         if not p.parent.is_dir():
             raise BadFile(p, "lies in a folder that does not exist", would_do=f"make {p.parent} first")
     if len({p.resolve() for p in out}) < len(out):
@@ -43,9 +44,7 @@ def _bvh(path: Path, world: World, fps: float) -> None:
     from elbowroom.motion.layers import to_clip
 
     if len(world.characters) != 1:
-        raise BadFile(
-            path, f"BVH holds one character, not {len(world.characters)}", would_do="write .glb or .npz"
-        )
+        raise BadFile(path, f"BVH holds one character, not {len(world.characters)}", would_do="write .glb or .npz")
     motion = next(iter(world.characters.values()))
     clip = motion if isinstance(motion, Clip) and motion.fps == fps else to_clip(motion, fps)
     write_bvh(path, clip)
@@ -66,7 +65,7 @@ def _npz(path: Path, world: World, fps: float) -> None:
 def _html(path: Path, world: World, fps: float) -> None:
     from elbowroom.files.html import write_html
 
-    write_html(path, world, fps)
+    write_html(path, world, min(fps, _PAGE_FPS))
 
 
 def _usd(path: Path, world: World, fps: float) -> None:

@@ -15,11 +15,15 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
 from elbowroom.geometry.transforms import apply
 from elbowroom.kernels import cover as kernels
+from elbowroom.kernels.fields import Fields
 
 # How much a ball's outer radius exceeds its inner one, as a share of the shape's thickness and within metres.
 SHARE, FINEST, COARSEST = 0.15, 0.0015, 0.009
-# Lattice points that a cover may look at; larger shapes get coarser covers.
-MOST_POINTS = 250_000
+COARSEST_MESH = 0.007
+# Balls that a cover may have; larger shapes get coarser covers.
+MOST_BALLS = 60_000
+# Points of a lattice, and of those the ones that large balls may sit at.
+MOST_POINTS, MOST_CENTERS = 300_000, 6_000
 
 
 def shape_cover(shape: Shape) -> Array:
@@ -75,31 +79,47 @@ def hull_of(mesh: Mesh) -> Mesh:
 def mesh_cover(mesh: Mesh, closed: NDArray | None = None) -> Array:
     """Balls (N, 5) that cover a mesh: its inside where it is closed, its surface where it is not.
 
-    A lattice of points stands for the shape: those inside or within half a cell's diagonal of it. A ball that holds
-    such a point with that much to spare holds the whole cell. Ball centres are lattice points; the inner radius is
-    how deep they lie. closed (F,) as in `distance_field`.
+    Few large balls first, for shapes of a hand's size; what they leave open is held by balls around cubes. `closed`
+    (F,) as in `distance_field`.
     """
     field = distance_field(mesh, closed=closed).arrays
     low, high = mesh.bounds
-    size = high - low
-    more = float(np.clip(SHARE * np.min(size), FINEST, COARSEST))
-    more = max(more, float(np.prod(size + 2 * more) / MOST_POINTS) ** (1 / 3) * np.sqrt(3))
-    # with cells of this size half a diagonal is half of what inner and outer radius differ by
-    cell, spare = more / np.sqrt(3), 0.5 * more
-    axes = [np.arange(low[k] - 0.5 * cell, high[k] + 1.5 * cell, cell) for k in range(3)]
-    points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+    more = float(np.clip(SHARE * np.min(high - low), FINEST, COARSEST_MESH))
+    large = _large_balls(field, low, high, more)
+    while True:
+        # such a cube's ball about a point of the surface near its centre is about as wide as that
+        least = more / 1.2 if not len(large) else 0.4 * more
+        edge = least * 2.0 ** np.ceil(np.log2(max(np.min(high - low) / least, 1.0)))
+        counts = np.ceil((high - low) / edge + 1e-9).astype(np.int64)
+        out = np.zeros((MOST_BALLS, 5))
+        found = kernels.cells(field, low, edge, counts, more, least * (1.0 + 1e-9), large, out)
+        if found >= 0:
+            return np.concatenate([large, out[:found]])
+        more *= 1.4
+
+
+def _large_balls(field: Fields, low: Array, high: Array, more: float) -> Array:
+    """Balls (K, 5) that hold most of a small solid; none for larger ones."""
+    cell = 0.5 * more
+    counts = np.ceil((high - low) / cell).astype(int) + 1
+    if field.solid_root[0] < 0 or np.prod(counts) > MOST_POINTS:
+        return np.zeros((0, 5))
+    lines = [np.linspace(a, b, n) for a, b, n in zip(low, high, counts, strict=True)]
+    points = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, 3)
     depth = np.zeros(len(points))
-    kernels.depths(field, points, 2.0 * spare, depth)
-    held = depth <= spare
-    points, inner = points[held], np.maximum(-depth[held], 0.0)
-    order = np.random.default_rng(0).permutation(len(points))
-    # deep points crowd each other out: a few of them do as centres
-    deep = (inner < 2 * more) | (np.arange(len(points)) % max(len(points) // 6000, 1) == 0)
-    centers, radii = points[deep], inner[deep]
+    kernels.depths(field, points, depth)
+    # deep points lie in whatever balls hold the shallow ones around them, or the cubes find them
+    samples = points[(depth > -0.5 * cell) & (depth < 2.0 * more)]
+    inside = depth > 0.0
+    centers, inner = points[inside], depth[inside]
+    rng = np.random.default_rng(0)
+    keep = rng.permutation(len(centers))[:MOST_CENTERS]
+    centers, inner = np.ascontiguousarray(centers[keep]), inner[keep]
     picked = np.zeros(len(centers), np.int64)
-    count = kernels.choose_balls(centers, radii + spare, points[order], picked)
+    # a sample stands for what is around it
+    count = kernels.choose(centers, inner + more - cell, np.ascontiguousarray(samples), picked)
     chosen = picked[:count]
-    return np.column_stack([centers[chosen], radii[chosen] + more, radii[chosen]])
+    return np.column_stack([centers[chosen], inner[chosen] + more, inner[chosen]])
 
 
 def ball_trees(covers: Sequence[Array], parts: Sequence[NDArray[np.int64]]) -> tuple[kernels.Balls, NDArray[np.int64]]:

@@ -13,9 +13,7 @@ def axes_towards(front: Array, azimuth: float, elevation: float) -> Array:
     `azimuth` counts about +Z from `front`, `elevation` above the horizon, radians.
     """
     heading = np.arctan2(front[1], front[0]) + azimuth
-    back = np.array(
-        [np.cos(heading) * np.cos(elevation), np.sin(heading) * np.cos(elevation), np.sin(elevation)]
-    )
+    back = np.array([np.cos(heading) * np.cos(elevation), np.sin(heading) * np.cos(elevation), np.sin(elevation)])
     right = np.array([-np.sin(heading), np.cos(heading), 0.0])
     return np.stack([right, normalize(np.cross(back, right)), back])
 

@@ -26,9 +26,7 @@ def capsule_mesh(radius: float, half_length: float, *, segments: int = 16, color
     ring = np.stack([np.cos(turn), np.sin(turn)], axis=-1)
     body = np.concatenate(
         [
-            np.concatenate(
-                [radius * np.cos(a) * ring, np.full((segments, 1), radius * np.sin(a) + lift)], axis=-1
-            )
+            np.concatenate([radius * np.cos(a) * ring, np.full((segments, 1), radius * np.sin(a) + lift)], axis=-1)
             for a, lift in zip(latitudes, lifts, strict=True)
         ]
     )
@@ -56,14 +54,12 @@ def octahedron(a: ArrayLike, b: ArrayLike, width: float, *, color: Color = GREY)
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     length = float(np.linalg.norm(b - a))
     w, waist = 0.5 * width, min(0.2 * length, width)
-    corners = np.array(
-        [[0, 0, 0], [w, 0, waist], [0, w, waist], [-w, 0, waist], [0, -w, waist], [0, 0, length]]
-    )
+    corners = np.array([[0, 0, 0], [w, 0, waist], [0, w, waist], [-w, 0, waist], [0, -w, waist], [0, 0, length]])
     sides = [(0, 2, 1), (0, 3, 2), (0, 4, 3), (0, 1, 4), (5, 1, 2), (5, 2, 3), (5, 3, 4), (5, 4, 1)]
     turn = arc([0.0, 0.0, 1.0], b - a) if length > 1e-9 else np.array([1.0, 0.0, 0.0, 0.0])
-    return Mesh(
-        corners[np.array(sides).reshape(-1)], np.arange(24, dtype=np.int32).reshape(8, 3), color
-    ).moved(transform(a, turn))
+    return Mesh(corners[np.array(sides).reshape(-1)], np.arange(24, dtype=np.int32).reshape(8, 3), color).moved(
+        transform(a, turn)
+    )
 
 
 def faceted(mesh: Mesh) -> Mesh:

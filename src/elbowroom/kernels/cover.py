@@ -1,7 +1,7 @@
 """Balls that cover a solid, and a tree over them.
 
 Each ball has an outer radius, and the balls together hold the whole shape; and an inner radius that the shape fills.
-Inner and outer differ by one small number, so a distance to the ball's centre decides all but a thin band.
+Inner and outer differ by little, so a distance to the ball's centre decides all but a thin band.
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.kernels.fields import lower, room, winding, within
+from elbowroom.kernels.fields import lower, room, winding
+from elbowroom.kernels.triangles import away, nearest
 
 Array = NDArray[np.float64]
 
 # Balls in a leaf of the tree.
 LEAF = 3
-# How many candidates and open samples are looked at when the next ball is chosen.
-CANDIDATES, LOOK = 150, 400
 
 
 class Balls(NamedTuple):
@@ -37,17 +36,39 @@ class Balls(NamedTuple):
 
 
 @nb.njit(cache=True, nogil=True)
-def depths(fields, points, far, out):
-    """Signed distance of points (N, 3) to mesh 0: negative inside of solids, at most `far` outside."""
+def depths(fields, points, out):
+    """How deep points (N, 3) lie in mesh 0, less than 0 outside of solids: out (N,)."""
     space = room()
     for i in range(points.shape[0]):
         x, y, z = points[i, 0], points[i, 1], points[i, 2]
-        if lower(fields, 0, x, y, z) > far:
-            out[i] = far
-            continue
+        d2, _ = nearest(fields.tree, fields.root[0], x, y, z, np.inf, 0.0, space.nodes, space.bounds)
         inside = fields.solid_root[0] >= 0 and winding(fields.solids, fields.solid_root[0], x, y, z, space.nodes) != 0
-        d = np.sqrt(abs(within(fields, 0, x, y, z, 1e3, 0.0, space)))
-        out[i] = -d if inside else min(d, far)
+        out[i] = np.sqrt(d2) if inside else -np.sqrt(d2)
+
+
+@nb.njit(cache=True, nogil=True)
+def choose(centers, radii, samples, picked):
+    """Greedy cover: always the ball, of radii (C,) about centers (C, 3), that holds most of the samples (X, 3) left.
+
+    picked (C,) takes the chosen ones; returns their number. Samples in no ball are left out.
+    """
+    gain = np.zeros(centers.shape[0], np.int64)
+    left = np.ones(samples.shape[0], np.bool_)
+    for c in range(centers.shape[0]):
+        for s in range(samples.shape[0]):
+            gain[c] += _apart(samples, s, centers, c) <= radii[c] * radii[c]
+    count = 0
+    while True:
+        best = np.argmax(gain)
+        if gain[best] <= 0:
+            return count
+        picked[count] = best
+        count += 1
+        for s in range(samples.shape[0]):
+            if left[s] and _apart(samples, s, centers, best) <= radii[best] * radii[best]:
+                left[s] = False
+                for c in range(centers.shape[0]):
+                    gain[c] -= _apart(samples, s, centers, c) <= radii[c] * radii[c]
 
 
 @nb.njit(cache=True, nogil=True, inline="always")
@@ -57,34 +78,62 @@ def _apart(a, i, b, j):
 
 
 @nb.njit(cache=True, nogil=True)
-def choose_balls(centers, radii, samples, picked):
-    """Greedy cover: balls of radii (C,) about centers (C, 3) that hold all samples (X, 3).
+def _held(balls, x, y, z, radius):
+    """Whether one of balls (K, 5) holds a ball as a whole."""
+    for b in range(balls.shape[0]):
+        spare = balls[b, 3] - radius
+        dx, dy, dz = balls[b, 0] - x, balls[b, 1] - y, balls[b, 2] - z
+        if spare > 0.0 and dx * dx + dy * dy + dz * dz <= spare * spare:
+            return True
+    return False
 
-    picked (C,) takes the chosen ones; returns their number. Every sample must lie in some ball.
+
+@nb.njit(cache=True, nogil=True)
+def cells(fields, low, edge, counts, more, least, held, out):
+    """Cubes that hold mesh 0 but for what balls held (K, 5) hold, as balls out (N, 5) around them.
+
+    Returns their number, or -1 where there is no room. Cubes of an edge fill a box from its low corner, counts (3,)
+    along the axes. One that is nowhere near the mesh is dropped, and so is one that a held ball holds as a whole; one
+    whose ball exceeds what the mesh fills of it by no more than `more`, or whose edge is below `least`, is kept; others
+    are cut into eight. The inner radius is how deep the centre lies; one outside is moved to the surface.
     """
-    waiting = np.arange(samples.shape[0])
-    left, count = samples.shape[0], 0
-    able = np.zeros(centers.shape[0], np.int64)
-    while left > 0:
-        m = 0
-        for c in range(centers.shape[0]):
-            if _apart(samples, waiting[0], centers, c) <= radii[c] * radii[c]:
-                able[m] = c
-                m += 1
-        best, most = able[0], -1
-        for k in range(0, m, max(m // CANDIDATES, 1)):
-            c, held = able[k], 0
-            for i in range(0, left, max(left // LOOK, 1)):
-                if _apart(samples, waiting[i], centers, c) <= radii[c] * radii[c]:
-                    held += 1
-            if held > most:
-                best, most = c, held
-        picked[count] = best
-        count += 1
-        keep = 0
-        for i in range(left):
-            if _apart(samples, waiting[i], centers, best) > radii[best] * radii[best]:
-                waiting[keep] = waiting[i]
-                keep += 1
-        left = keep
-    return count
+    space = room()
+    solid = fields.solid_root[0] >= 0
+    stack = np.zeros((8 * 32, 4))
+    found = 0
+    for first in range(counts[0] * counts[1] * counts[2]):
+        i, j, k = first // (counts[1] * counts[2]), (first // counts[2]) % counts[1], first % counts[2]
+        stack[0, 0] = low[0] + (i + 0.5) * edge
+        stack[0, 1] = low[1] + (j + 0.5) * edge
+        stack[0, 2] = low[2] + (k + 0.5) * edge
+        stack[0, 3] = edge
+        top = 1
+        while top > 0:
+            top -= 1
+            x, y, z, size = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
+            outer = 0.5 * np.sqrt(3.0) * size * (1.0 + 1e-9)
+            if lower(fields, 0, x, y, z) > outer or _held(held, x, y, z, outer):
+                continue
+            d2, who = nearest(fields.tree, fields.root[0], x, y, z, np.inf, 0.0, space.nodes, space.bounds)
+            d = np.sqrt(d2)
+            inside = solid and winding(fields.solids, fields.solid_root[0], x, y, z, space.nodes) != 0
+            if d > outer and not inside:
+                continue
+            if size <= least or (inside and outer - d <= more) or (not inside and outer + d <= more):
+                if found == out.shape[0]:
+                    return -1
+                if not inside:
+                    dx, dy, dz = away(x, y, z, fields.tree.triangles, who)
+                    x, y, z, outer = x - dx, y - dy, z - dz, outer + d
+                out[found, 0], out[found, 1], out[found, 2], out[found, 3] = x, y, z, outer
+                out[found, 4] = min(d, outer) if inside else 0.0
+                found += 1
+                continue
+            h = 0.25 * size
+            for c in range(8):
+                stack[top, 0] = x + (h if c & 1 else -h)
+                stack[top, 1] = y + (h if c & 2 else -h)
+                stack[top, 2] = z + (h if c & 4 else -h)
+                stack[top, 3] = 2.0 * h
+                top += 1
+    return found

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from elbowroom.kernels.fields import FREE
+from elbowroom.kernels.fields import BAND, FREE
 from elbowroom.kernels.lean import lean
-from elbowroom.kernels.validity import check
+from elbowroom.kernels.validity import check, doubts
 
 
 @lean()
 def check_batch(limb, around, q, t, bench, out):
-    """Verdicts (N,) of postures q (N, moved, 4) at times t (N,)."""
+    """Verdicts (N,) of postures q (N, searched, 4) at times t (N,); the first doubt ends each."""
     for i in range(q.shape[0]):
         out[i] = check(limb, around, q[i], t[i], bench)[0]
+
+
+@lean()
+def settle_batch(limb, around, q, t, bench, out):
+    """Look on at those of `check_batch` that are in doubt, for a sure hit."""
+    for i in range(q.shape[0]):
+        if out[i] == BAND:
+            out[i] = doubts(limb, around, q[i], t[i], bench)[0]
 
 
 @lean()
@@ -42,7 +50,7 @@ def check_edge(limb, around, qa, ta, qb, tb, steps, bench, between):
     """(verdict, share) of the way from one posture and time to another, seen at `steps` + 1 even places.
 
     The places come in bisection order, the ends first, so that what is in the way is met early; `share` tells where.
-    A doubt ends the walk like a hit. between (moved, 4) is room to work in.
+    A doubt ends the walk like a hit. between (searched, 4) is room to work in.
     """
     for end in range(2):
         v = check(limb, around, qb if end else qa, tb if end else ta, bench)[0]

@@ -102,7 +102,7 @@ def _bent(limb: Geometry, off_axis: float, twist: float) -> Vector:
 
 
 @nb.njit(cache=True, nogil=True)
-def _straight(limb: Geometry, b: Vector) -> float:
+def straight(limb: Geometry, b: Vector) -> float:
     """Flexion at which the end is farthest away."""
     a = limb.upper
     return math.atan2(a[2] * b[1] - a[1] * b[2], a[1] * b[1] + a[2] * b[2])
@@ -112,7 +112,7 @@ def _straight(limb: Geometry, b: Vector) -> float:
 def _flexion(limb: Geometry, b: Vector, distance: float, backwards: bool) -> tuple[float, float]:
     """Flexion at which the end is that far off, and by how much the distance is too far (+) or too near (-)."""
     a = limb.upper
-    size, straight = 2.0 * math.sqrt((a[1] * a[1] + a[2] * a[2]) * (b[1] * b[1] + b[2] * b[2])), _straight(limb, b)
+    size, farthest = 2.0 * math.sqrt((a[1] * a[1] + a[2] * a[2]) * (b[1] * b[1] + b[2] * b[2])), straight(limb, b)
     constant = dot(a, a) + dot(b, b) + 2.0 * a[0] * b[0]
     cosine = (distance * distance - constant) / size
     gap = 0.0
@@ -121,7 +121,7 @@ def _flexion(limb: Geometry, b: Vector, distance: float, backwards: bool) -> tup
     elif cosine < -1.0:
         gap = distance - math.sqrt(max(constant - size, 0.0))
     bend = math.acos(min(max(cosine, -1.0), 1.0))
-    flexion = straight - bend if backwards else straight + bend
+    flexion = farthest - bend if backwards else farthest + bend
     if flexion > math.pi:
         flexion -= 2.0 * math.pi
     elif flexion < -math.pi:
@@ -319,4 +319,4 @@ def describe(limb: Geometry, parents: Array, rotations: Array, out: Array) -> No
         out[i, 0] = math.atan2(dot(y, w), dot(y, u))
         out[i, 1] = off_axis
         out[i, 2] = twist if limb.end_turns else swing_and_twist(*last)[2]
-        out[i, 3] = 1.0 if math.sin(flexion - _straight(limb, b)) < 0.0 else 0.0
+        out[i, 3] = 1.0 if math.sin(flexion - straight(limb, b)) < 0.0 else 0.0

@@ -49,20 +49,6 @@ def box_core(half, m, x, y, z):
 
 
 @lean(forceinline=True)
-def exactly(fields, f, x, y, z, radius, enough, room):
-    """Squared distance to the surface of field f where it is below radius², else radius²; -1 inside of a solid.
-
-    Below enough² any smaller number may be returned.
-    """
-    d2 = within(fields, f, x, y, z, radius, enough, room)
-    # a point that sees a surface within the radius may still be inside of a solid
-    unsure = enough * enough <= d2 < radius * radius and fields.solid_root[f] >= 0
-    if unsure and winding(fields.solids, fields.solid_root[f], x, y, z, room.nodes) != 0:
-        return -1.0
-    return d2
-
-
-@lean(forceinline=True)
 def _seen(fields, f, x, y, z, outer, inner, half, room):
     """Squared distance that a point certainly has from field f, -1 for a sure hit of a ball of radius `inner`.
 
@@ -73,8 +59,16 @@ def _seen(fields, f, x, y, z, outer, inner, half, room):
         return d2
     if nearer(fields, f, x, y, z, inner):
         return -1.0
-    d2 = exactly(fields, f, x, y, z, np.sqrt((outer + CLOSE) * (outer + CLOSE) + half * half), inner, room)
-    return -1.0 if d2 < inner * inner else d2
+    c2 = (outer + CLOSE) * (outer + CLOSE)
+    r2 = c2 + half * half
+    d2 = within(fields, f, x, y, z, np.sqrt(r2), inner, room)
+    if d2 < inner * inner:
+        return -1.0
+    # a point that sees a surface beyond the capsule's may still be inside of a solid
+    unsure = c2 < d2 < r2 and fields.solid_root[f] >= 0
+    if unsure and winding(fields.solids, fields.solid_root[f], x, y, z, room.nodes) != 0:
+        return -1.0
+    return d2
 
 
 @lean(forceinline=True)
@@ -199,19 +193,19 @@ def core_hits(limb, e, place, fields, f, slack, room):
     for i in range(limb.core.shape[1]):
         b = limb.core[e, i]
         ball = limb.balls.ball[b]
-        inner = max(ball[4] - slack, 0.0)
+        inner = ball[4] - slack
         x, y, z = point(place, ball, 0)
-        if nearer(fields, f, x, y, z, inner):
+        if inner > 0.0 and nearer(fields, f, x, y, z, inner):
             return b
     return -1
 
 
 @lean(forceinline=True)
 def cover_in_field(balls, root, place, fields, f, more, slack, keen, bench):
-    """(verdict, ball) of a cover whose frame `place` (3, 4) maps to that of field f; `keen` looks on after a doubt."""
+    """(verdict, ball) of a cover whose frame `place` (3, 4) maps to that of field f; it ends with `keen` doubts."""
     visit = bench.visit
     visit[0] = root
-    top, verdict, who = 1, FREE, -1
+    top, verdict, who, seen = 1, FREE, -1, 0
     while top > 0:
         top -= 1
         n = visit[top]
@@ -228,16 +222,16 @@ def cover_in_field(balls, root, place, fields, f, more, slack, keen, bench):
         first = -first - 1
         for b in range(first, first + balls.kids[n, 1]):
             x, y, z = point(place, balls.ball[b], 0)
-            outer, inner = balls.ball[b, 3] + more, max(balls.ball[b, 4] - slack, 0.0)
+            outer, inner = balls.ball[b, 3] + more, balls.ball[b, 4] - slack
             d2 = squared(fields, f, x, y, z)
-            if d2 < 0.0:
-                return HIT, b
             if d2 <= outer * outer:
-                d2 = exactly(fields, f, x, y, z, outer, inner, bench.room)
-                if d2 < inner * inner:
+                if d2 >= 0.0:
+                    d2 = within(fields, f, x, y, z, outer, max(inner, 0.0), bench.room)
+                if inner >= 0.0 and d2 < inner * inner:
                     return HIT, b
                 if d2 < outer * outer:
-                    if not keen:
+                    seen += 1
+                    if seen >= keen:
                         return BAND, b
                     verdict, who = BAND, b
     return verdict, who
@@ -248,7 +242,7 @@ def cover_at_box(balls, root, place, half, m, radius, more, slack, keen, bench):
     """(verdict, ball) of a cover whose frame `place` (3, 4) maps to that of box m with edges of a radius."""
     visit = bench.visit
     visit[0] = root
-    top, verdict, who = 1, FREE, -1
+    top, verdict, who, seen = 1, FREE, -1, 0
     while top > 0:
         top -= 1
         n = visit[top]
@@ -265,12 +259,13 @@ def cover_at_box(balls, root, place, half, m, radius, more, slack, keen, bench):
         first = -first - 1
         for b in range(first, first + balls.kids[n, 1]):
             x, y, z = point(place, balls.ball[b], 0)
-            outer, inner = balls.ball[b, 3] + radius + more, max(balls.ball[b, 4] + radius - slack, 0.0)
+            outer, inner = balls.ball[b, 3] + radius + more, balls.ball[b, 4] + radius - slack
             d2 = box_core(half, m, x, y, z)
-            if d2 < inner * inner:
+            if inner > 0.0 and d2 < inner * inner:
                 return HIT, b
             if d2 <= outer * outer:
-                if not keen:
+                seen += 1
+                if seen >= keen:
                     return BAND, b
                 verdict, who = BAND, b
     return verdict, who
@@ -281,7 +276,7 @@ def cover_at_floor(balls, root, place, floor, more, slack, keen, bench):
     """(verdict, ball) of a cover against the ground."""
     visit = bench.visit
     visit[0] = root
-    top, verdict, who = 1, FREE, -1
+    top, verdict, who, seen = 1, FREE, -1, 0
     while top > 0:
         top -= 1
         n = visit[top]
@@ -302,7 +297,8 @@ def cover_at_floor(balls, root, place, floor, more, slack, keen, bench):
             if z < c[4] - slack:
                 return HIT, b
             if z <= c[3] + more:
-                if not keen:
+                seen += 1
+                if seen >= keen:
                     return BAND, b
                 verdict, who = BAND, b
     return verdict, who

@@ -36,9 +36,14 @@ class Tree(NamedTuple):
     kids: NDArray[np.int32]
 
 
-@lean()
-def point_triangle(x, y, z, tri, t):
-    """Squared distance from a point to triangle `t` (Ericson, Real-Time Collision Detection, 5.1.5)."""
+@lean(forceinline=True)
+def _sq(x, y, z):
+    return x * x + y * y + z * z
+
+
+@lean(forceinline=True)
+def away(x, y, z, tri, t):
+    """From the nearest point of triangle `t` to a point (Ericson, Real-Time Collision Detection, 5.1.5)."""
     ax, ay, az = tri[t, 0, 0], tri[t, 0, 1], tri[t, 0, 2]
     abx, aby, abz = tri[t, 1, 0] - ax, tri[t, 1, 1] - ay, tri[t, 1, 2] - az
     acx, acy, acz = tri[t, 2, 0] - ax, tri[t, 2, 1] - ay, tri[t, 2, 2] - az
@@ -46,40 +51,45 @@ def point_triangle(x, y, z, tri, t):
     d1 = abx * apx + aby * apy + abz * apz
     d2 = acx * apx + acy * apy + acz * apz
     if d1 <= 0 and d2 <= 0:
-        return apx * apx + apy * apy + apz * apz
+        return apx, apy, apz
     bpx, bpy, bpz = apx - abx, apy - aby, apz - abz
     d3 = abx * bpx + aby * bpy + abz * bpz
     d4 = acx * bpx + acy * bpy + acz * bpz
     if d3 >= 0 and d4 <= d3:
-        return bpx * bpx + bpy * bpy + bpz * bpz
+        return bpx, bpy, bpz
     cpx, cpy, cpz = apx - acx, apy - acy, apz - acz
     d5 = abx * cpx + aby * cpy + abz * cpz
     d6 = acx * cpx + acy * cpy + acz * cpz
     if d6 >= 0 and d5 <= d6:
-        return cpx * cpx + cpy * cpy + cpz * cpz
+        return cpx, cpy, cpz
     vc = d1 * d4 - d3 * d2
     if vc <= 0 and d1 >= 0 and d3 <= 0:
         s = d1 / (d1 - d3) if d1 > d3 else 0.0
-        return _sq(apx - s * abx, apy - s * aby, apz - s * abz)
+        return apx - s * abx, apy - s * aby, apz - s * abz
     vb = d5 * d2 - d1 * d6
     if vb <= 0 and d2 >= 0 and d6 <= 0:
         s = d2 / (d2 - d6) if d2 > d6 else 0.0
-        return _sq(apx - s * acx, apy - s * acy, apz - s * acz)
+        return apx - s * acx, apy - s * acy, apz - s * acz
     va = d3 * d6 - d5 * d4
     if va <= 0 and d4 >= d3 and d5 >= d6:
         w = (d4 - d3) + (d5 - d6)
         s = (d4 - d3) / w if w > 0 else 0.0
-        return _sq(bpx - s * (acx - abx), bpy - s * (acy - aby), bpz - s * (acz - abz))
+        return bpx - s * (acx - abx), bpy - s * (acy - aby), bpz - s * (acz - abz)
     w = va + vb + vc
     if w <= 0:  # no area and past all edge tests by rounding alone
-        return min(_sq(apx, apy, apz), _sq(bpx, bpy, bpz), _sq(cpx, cpy, cpz))
+        a2, b2, c2 = _sq(apx, apy, apz), _sq(bpx, bpy, bpz), _sq(cpx, cpy, cpz)
+        if a2 <= b2 and a2 <= c2:
+            return apx, apy, apz
+        return (bpx, bpy, bpz) if b2 <= c2 else (cpx, cpy, cpz)
     v, w = vb / w, vc / w
-    return _sq(apx - v * abx - w * acx, apy - v * aby - w * acy, apz - v * abz - w * acz)
+    return apx - v * abx - w * acx, apy - v * aby - w * acy, apz - v * abz - w * acz
 
 
-@lean(forceinline=True)
-def _sq(x, y, z):
-    return x * x + y * y + z * z
+@lean()
+def point_triangle(x, y, z, tri, t):
+    """Squared distance from a point to triangle `t`."""
+    dx, dy, dz = away(x, y, z, tri, t)
+    return dx * dx + dy * dy + dz * dz
 
 
 @nb.njit(cache=True, nogil=True)

@@ -37,6 +37,12 @@ IGNORED, COUNTS, ASKS = 0, 1, 2
 # Whether a piece is there between two rows: not, or for a part of the time, or all of it.
 AWAY, COMES, THERE = 0, 1, 2
 
+# What a cover stands for, where it is no mesh.
+SEVERAL, BOX = -1, -2
+
+# Balls of a cover in doubt after which no sure hit is looked for any more.
+KEEN = 200
+
 # Places that may be off by more than this, metres, give no sure hits.
 LOOSE = 0.005
 
@@ -48,7 +54,9 @@ class Limb(NamedTuple):
     -(i + 1) for place i of `follow` (S, F, 3, 4), its place in the parent's frame over time; offset (n, 3) in the
     parent's frame. joint (E,): what a piece rides on; sphere (E, 4): ball around it, in the joint's frame;
     capsule (E, 7): ends of its axis and radius, or for a cover a negative radius; balls, root (E,): covers;
-    core (E, C): balls of a cover that meet things first.
+    core (E, C): balls of a cover that meet things first. A cover that stands for one box or mesh is that to capsules:
+    box (E, 3): its half extents, field (E,): its field among `Around.meshes`, or SEVERAL or BOX; own (E, 3, 4): map
+    from the joint's frame to its own.
     """
 
     parent: NDArray[np.int64]
@@ -61,6 +69,9 @@ class Limb(NamedTuple):
     balls: Balls
     root: NDArray[np.int64]
     core: NDArray[np.int64]
+    box: Array
+    field: NDArray[np.int64]
+    own: Array
 
 
 class Around(NamedTuple):
@@ -113,12 +124,14 @@ class Bench(NamedTuple):
     """Room to work in for one thread.
 
     frames (n, 3, 4): joints; middle (E, 3): middles of pieces in the world; to (2, 3, 4): the world in an item's frame
-    and a piece's joint in it; visit, open: parts of covers and axes yet to see; doubt (P, 2): pairs in doubt.
+    and a piece's joint in it; ends (2, 3): of an axis; visit, open: parts of covers and axes yet to see; doubt (P, 2):
+    pairs in doubt.
     """
 
     frames: Array
     middle: Array
     to: Array
+    ends: Array
     visit: NDArray[np.int64]
     open: Array
     room: Room
@@ -180,12 +193,37 @@ def _at_item(limb, around, e, m, more, slack, keen, bench):
             wide = radius + around.rounding[m]
             return capsule_at_box(ax, ay, az, bx, by, bz, wide, around.half, m, more, slack, bench)
         return capsule_in_field(ax, ay, az, bx, by, bz, radius, around.meshes, f, more, slack, bench)
+    if f < 0 and limb.field[e] != SEVERAL and around.half[m, 0] == 0.0 and around.half[m, 1] == 0.0:
+        return _capsule_at_piece(limb, around, e, m, both, more + slack, slack + slack, bench)
     if f < 0:
         root = limb.root[e]
         return cover_at_box(limb.balls, root, both, around.half, m, around.rounding[m], more, slack, keen, bench)[0]
     if core_hits(limb, e, both, around.meshes, f, slack, bench.room) >= 0:
         return HIT
     return cover_in_field(limb.balls, limb.root[e], both, around.meshes, f, more, slack, keen, bench)[0]
+
+
+@lean(forceinline=True)
+def _capsule_at_piece(limb, around, e, m, both, more, slack, bench):
+    """Verdict of a capsule, item m, in the frame of the box or mesh that cover e stands for.
+
+    `both` maps the piece's joint to the item; where tables make it less than rigid, its transpose is off once more.
+    """
+    half, own = around.half[m, 2], limb.own
+    bx, by, bz = -both[0, 3], -both[1, 3], -both[2, 3]
+    ends = bench.ends
+    for i in range(2):
+        z = bz + (half if i else -half)
+        x0 = both[0, 0] * bx + both[1, 0] * by + both[2, 0] * z
+        x1 = both[0, 1] * bx + both[1, 1] * by + both[2, 1] * z
+        x2 = both[0, 2] * bx + both[1, 2] * by + both[2, 2] * z
+        for a in range(3):
+            ends[i, a] = own[e, a, 0] * x0 + own[e, a, 1] * x1 + own[e, a, 2] * x2 + own[e, a, 3]
+    ax, ay, az, bx, by, bz = ends[0, 0], ends[0, 1], ends[0, 2], ends[1, 0], ends[1, 1], ends[1, 2]
+    radius, f = around.rounding[m], limb.field[e]
+    if f == BOX:
+        return capsule_at_box(ax, ay, az, bx, by, bz, radius, limb.box, e, more, slack, bench)
+    return capsule_in_field(ax, ay, az, bx, by, bz, radius, around.meshes, f, more, slack, bench)
 
 
 @lean(forceinline=True)
@@ -219,7 +257,7 @@ def _at_floor(limb, around, e, more, slack, keen, bench):
 
 @lean(forceinline=True)
 def _check(limb, around, q, t, keen, bench):
-    """(verdict, piece, item, doubts): a sure hit ends it; a doubt ends it too, or with `keen` is noted in bench.doubt.
+    """(verdict, piece, item, doubts): a sure hit ends it; so does a doubt, or with `keen` > 1 it is put on the bench.
 
     What costs least comes first: the ground, then items, then the scene.
     """
@@ -244,7 +282,7 @@ def _check(limb, around, q, t, keen, bench):
                 return HIT, e, FLOOR, 0
             if v != FREE:
                 who, what = e, FLOOR
-                if not keen:
+                if keen <= 1:
                     return BAND, who, what, 1
                 bench.doubt[doubts, 0], bench.doubt[doubts, 1] = e, FLOOR
                 doubts += 1
@@ -299,7 +337,7 @@ def _check(limb, around, q, t, keen, bench):
                 return HIT, e, m, 0
             if v != FREE:
                 who, what = e, m
-                if not keen:
+                if keen <= 1:
                     return BAND, who, what, 1
                 bench.doubt[doubts, 0], bench.doubt[doubts, 1] = e, m
                 doubts += 1
@@ -314,7 +352,7 @@ def _check(limb, around, q, t, keen, bench):
                 return HIT, e, STATIC, 0
             if v != FREE:
                 who, what = e, STATIC
-                if not keen:
+                if keen <= 1:
                     return BAND, who, what, 1
                 bench.doubt[doubts, 0], bench.doubt[doubts, 1] = e, STATIC
                 doubts += 1
@@ -324,7 +362,7 @@ def _check(limb, around, q, t, keen, bench):
 @lean()
 def check(limb, around, q, t, bench):
     """(verdict, piece, item) of one posture q (searched, 4); the first doubt ends it."""
-    verdict, e, m, _ = _check(limb, around, q, t, False, bench)
+    verdict, e, m, _ = _check(limb, around, q, t, 1, bench)
     return verdict, e, m
 
 
@@ -334,7 +372,7 @@ def doubts(limb, around, q, t, bench):
 
     A hit's pair is its first row.
     """
-    verdict, e, m, count = _check(limb, around, q, t, True, bench)
+    verdict, e, m, count = _check(limb, around, q, t, KEEN, bench)
     if verdict == HIT:
         bench.doubt[0, 0], bench.doubt[0, 1] = e, m
     return verdict, count

@@ -19,22 +19,24 @@ from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion import reach, upper
 from elbowroom.locomotion.arguments import check, check_time
+from elbowroom.locomotion.clearance import arms_clear, most_nod
 from elbowroom.locomotion.feet import ease
 from elbowroom.locomotion.figure import SIDES, Figure, figure
 from elbowroom.motion.clip import Clip
 
 _OPEN = 0.07  # metres that the hands stay off the box before they close on it
-_CLOSE = 0.28  # seconds to close or open the hands
+CLOSING = 0.28  # seconds to close or open the hands
 _KNOTS = 13
-_BOX_CURL = 0.05  # fingers on the side of a box are almost straight, against their relaxed bend
+_NEARER = 0.34  # share of the box's depth by which the palms are nearer than the middles of its sides: wrists stay off
 
 
 @dataclass(frozen=True, eq=False)
 class BoxClip:
     """A clip and the box that goes with it.
 
-    `places` (T, 3) is the box's centre at the clip's frames; it does not turn. `held` is the span of seconds in
-    which both palms are on the middles of its left and right side. `size` is its width, depth and height in metres.
+    `places` (T, 3) is the box's centre at the clip's frames; it does not turn. `held` is the span of seconds in which
+    both palms are on its left and right side, half way up and a little nearer than their middles. `size` is its width,
+    depth and height in metres.
     """
 
     clip: Clip
@@ -58,9 +60,10 @@ class BoxClip:
         return at
 
     def grips(self) -> dict[str, Array]:
-        """Middles of the box's sides at the frames, (T, 3) for each hand."""
+        """Where the palms belong on the box's sides at the frames, (T, 3) for each hand."""
+        nearer = np.array([0.0, _NEARER * self.size[1], 0.0])
         half = np.array([0.5 * self.size[0], 0.0, 0.0])
-        return {"left": self.places + half, "right": self.places - half}
+        return {"left": self.places + nearer + half, "right": self.places + nearer - half}
 
 
 def pick_up(
@@ -167,13 +170,13 @@ def _made(
     places = _track(times, keys)
     taking = ease((times - held[0] + held[0]) / max(held[0], 1e-6)) if held[0] > 0 else np.ones(len(times))
     leaving = ease((times - held[1]) / max(seconds - held[1], 1e-6)) if held[1] < seconds else np.zeros(len(times))
-    half = 0.5 * float(box[0])
-    follow = _postures(body, times, places, half, held, taking * (1.0 - leaving), fps)
+    half, nearer = 0.5 * float(box[0]), np.array([0.0, _NEARER * float(box[1]), 0.0])
+    follow = _postures(body, times, places + nearer, half, held, taking * (1.0 - leaving), fps)
     look = _gaze(body, places, follow, taking * (1.0 - leaving))
     turns, root, chest = reach.crouched(body, follow, look, fps)
 
     busy = _busy(times, held, seconds)
-    hanging = _hanging(body, chest, turns, root)
+    hanging = _hanging(body, chest, turns, root, fps)
     open_ = _opened(times, held, seconds)
     off = _OPEN * open_
     level = root[:, 2] + reach.shoulders(body)[0] * 0.6
@@ -182,7 +185,7 @@ def _made(
     down = np.radians(80.0) + busy * (down - np.radians(80.0))
     grips = {}
     for side, sign in zip(SIDES, (1.0, -1.0), strict=True):
-        box_side = places + np.stack([sign * (half + off), 0 * off, 0 * off], axis=-1)
+        box_side = places + nearer + np.stack([sign * (half + off), 0 * off, 0 * off], axis=-1)
         # hands go out and forwards on their way, round thighs and box
         high = np.clip((places[:, 2] - _carried(body, box)[2]) / (0.6 * body.scale), 0.0, 1.0)
         round_about = body.scale * np.stack([sign * 0.10 + 0 * off, -0.06 - 0.16 * high, 0 * off], axis=-1)
@@ -194,7 +197,7 @@ def _made(
         for role, q in solved.items():
             if role.startswith(side):
                 solved[role] = rot.slerp(hanging.turns[role], q, near)
-        relaxed, flat = upper.fingers(side, 1.0), upper.fingers(side, _BOX_CURL)
+        relaxed, flat = upper.fingers(side, 1.0), upper.flat_fingers(side)
         turns |= {role: rot.slerp(relaxed[role], flat[role], busy) for role in relaxed}
     forearms = [body.character.role(f"{side}_forearm") for side in SIDES]
     clip = body.clip(turns | solved, root, fps, name, clamped=forearms)
@@ -208,14 +211,24 @@ class _Hanging(NamedTuple):
     palms: dict[str, Array]
 
 
-def _hanging(body: Figure, chest: Array, turns: dict[str, Array], root: Array) -> _Hanging:
+def _hanging(body: Figure, chest: Array, turns: dict[str, Array], root: Array, fps: float) -> _Hanging:
     n = len(root)
-    rest = upper.hanging(n)
     arms: dict[str, Array] = {}
     for side in SIDES:
-        arms |= upper.arm(body, side, rest, chest, upper.upright(np.zeros(n)))
-    where, local = body.assemble(turns | arms, root)
-    T = body.character.skeleton.forward(where, local)
+        arms |= upper.arm(body, side, upper.hanging(n), chest, upper.upright(np.zeros(n)))
+    # as far from the body as when standing: what the arms do beside a crouching body is another matter
+    up = int(np.argmax(root[:, 2]))
+    stood = {role: q[[up]] if q.ndim == 2 else q for role, q in (turns | arms).items()}
+    straight = body.clip(stood, root[[up]], fps, "stood")
+    opened = arms_clear(straight)
+    for side in SIDES:
+        role = f"{side}_upper_arm"
+        j = body.character.role(role)
+        parent = body.rotations[body.character.skeleton.parents[j]]
+        local = rot.multiply(opened.rotations[0, j], rot.conjugate(straight.rotations[0, j]))
+        arms[role] = rot.multiply(rot.multiply(rot.multiply(parent, local), rot.conjugate(parent)), arms[role])
+    where, posed = body.assemble(turns | arms, root)
+    T = body.character.skeleton.forward(where, posed)
     palms = {}
     for side, sign in zip(SIDES, (1.0, -1.0), strict=True):
         j = body.character.role(f"{side}_hand")
@@ -257,20 +270,21 @@ def _gaze(body: Figure, places: Array, p: reach.Posture, share: Array) -> Array:
     eyes = body.leg * (1.0 - reach.CROUCH * p.crouch) + up * np.cos(p.lean)
     front = up * np.sin(p.lean) - p.back
     angle = np.arctan2(eyes - places[:, 2], np.maximum(-places[:, 1] - front, 0.15))
-    return np.radians(4.0) + share * np.clip(0.7 * angle, np.radians(-35.0), p.lean + np.radians(32.0))
+    level = np.radians(4.0)
+    return level + share * np.clip(0.7 * angle, np.radians(-35.0), p.lean + most_nod(body) - level)
 
 
 def _opened(times: Array, held: tuple[float, float], seconds: float) -> Array:
     """1 where the hands are off the box, 0 while held, (N,)."""
-    before = 1.0 - ease((times - held[0] + _CLOSE) / _CLOSE) if held[0] > 0 else np.zeros(len(times))
-    after = ease((times - held[1]) / _CLOSE) if held[1] < seconds else np.zeros(len(times))
+    before = 1.0 - ease((times - held[0] + CLOSING) / CLOSING) if held[0] > 0 else np.zeros(len(times))
+    after = ease((times - held[1]) / CLOSING) if held[1] < seconds else np.zeros(len(times))
     return np.maximum(before, after)
 
 
 def _busy(times: Array, held: tuple[float, float], seconds: float) -> Array:
     """How far the arms have left hanging (0) for the box (1), (N,)."""
     begin, end = held
-    on = ease((times - 0.12 * begin) / max(0.88 * begin - _CLOSE, 0.2)) if begin > 0 else np.ones(len(times))
+    on = ease((times - 0.12 * begin) / max(0.88 * begin - CLOSING, 0.2)) if begin > 0 else np.ones(len(times))
     rest = seconds - end
-    off = ease((times - end - _CLOSE) / max(0.88 * rest - _CLOSE, 0.2)) if end < seconds else np.zeros(len(times))
+    off = ease((times - end - CLOSING) / max(0.88 * rest - CLOSING, 0.2)) if end < seconds else np.zeros(len(times))
     return on * (1.0 - off)

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from elbowroom.character.body import Character
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
-from elbowroom.locomotion.figure import SIDES
+from elbowroom.locomotion.figure import SIDES, Figure
 from elbowroom.locomotion.room import gap, part
 from elbowroom.motion.clip import Clip
 
 MARGIN = 0.008  # metres between arms and body
-_RATE = 20.0  # looks a second
-_ROUNDS = 3
+_RATE = 30.0  # looks a second
+_ROUNDS = 4
+_LEAST_GAIN = 0.4  # share of the lever
 _ENOUGH = 0.2 * MARGIN  # what may be missing of the margin
 _MOST = np.radians(35.0)
 # Seconds: the arm is opened softly, and long enough before and after it needs to be.
 _SOFT = 0.22
+_NODS = np.radians(np.arange(0.0, 37.0, 1.5))
 _BESIDE = {
     "upper_arm": ("pelvis", "spine1"),
     "forearm": ("pelvis", "spine1", "spine2", "chest", "thigh"),
@@ -48,23 +52,50 @@ def arms_clear(clip: Clip) -> Clip:
     return opened
 
 
+@lru_cache(maxsize=32)
+def most_nod(figure: Figure) -> float:
+    """How far the head can bend forward from the chest (radians) before the chin is on it."""
+    character, roles = figure.character, figure.character.roles
+    if "chest" not in roles or "head" not in roles:
+        return float(_NODS[-1])
+    bent = [role for role in ("neck", "head") if role in roles]
+    turns = {role: rot.about([1.0, 0.0, 0.0], _NODS / len(bent)) for role in bent}
+    T = character.skeleton.forward(*figure.assemble(turns, np.zeros((len(_NODS), 3))))
+    chest, head = part(character, (roles["chest"],), T), part(character, (roles["head"],), T)
+    if chest is None or head is None:
+        return float(_NODS[-1])
+    clear = gap(head, chest, MARGIN)[0] >= 0.5 * MARGIN
+    return float(_NODS[-1] if clear.all() else _NODS[max(int(np.argmin(clear)) - 1, 0)])
+
+
 def _missing(character: Character, T: Array, side: str) -> Array:
     """By which angle (N,) an arm has to go out, radians, for T (N, J, 4, 4); 0 where it is clear."""
-    shoulder = T[:, character.role(f"{side}_upper_arm"), :3, 3]
+    shoulder, axis = T[:, character.role(f"{side}_upper_arm"), :3, 3], _axis(character, T, side)
     need = np.zeros(len(T))
     for name, others in _BESIDE.items():
         joint = character.role(f"{side}_{name}")
         mine = part(character, tuple(character.skeleton.subtree(joint)) if name == "hand" else (joint,), T)
         if mine is None:
             continue
-        lever = np.linalg.norm(mine.middle - shoulder, axis=1)
+        way = np.cross(axis, mine.middle - shoulder)
+        lever = np.linalg.norm(way, axis=1)
         for other in others:
             role = f"{side}_{other}" if other in ("thigh", "shin") else other
             its = part(character, (character.roles[role],), T) if role in character.roles else None
             if its is not None:
-                short = MARGIN - gap(mine, its, MARGIN)
-                need = np.maximum(need, np.where(short > _ENOUGH, short / lever, 0.0))
+                distance, towards = gap(mine, its, MARGIN)
+                # metres of room for each radian: little where the arm is before or behind what it comes close to
+                gain = np.maximum(-np.sum(way * towards, axis=1), _LEAST_GAIN * lever)
+                short = MARGIN - distance
+                need = np.maximum(need, np.where(short > _ENOUGH, short / gain, 0.0))
     return need
+
+
+def _axis(character: Character, T: Array, side: str) -> Array:
+    """Unit axis (N, 3) about which an arm goes out to its side."""
+    at = {s: T[:, character.role(f"{s}_upper_arm"), :3, 3] for s in SIDES}
+    outwards = at[side] - at["right" if side == "left" else "left"]
+    return rot.normalize(np.cross(T[:, character.role(f"{side}_forearm"), :3, 3] - at[side], outwards))
 
 
 def _soft(looks: Array, need: Array, clip: Clip) -> Array:
@@ -80,12 +111,9 @@ def _opened(clip: Clip, spread: dict[str, Array]) -> Clip:
     """The clip with each upper arm turned away from the body by angles (T,)."""
     character = clip.character
     T, q = clip.world(), clip.rotations.copy()
-    shoulders = [T[:, character.role(f"{side}_upper_arm"), :3, 3] for side in SIDES]
-    across = rot.normalize(shoulders[0] - shoulders[1])
-    for side, sign in zip(SIDES, (1.0, -1.0), strict=True):
+    for side in SIDES:
         j = character.role(f"{side}_upper_arm")
-        line = T[:, character.role(f"{side}_forearm"), :3, 3] - T[:, j, :3, 3]
-        axis = rot.normalize(np.cross(line, sign * across))
+        axis = _axis(character, T, side)
         parent = rot.from_matrix(T[:, character.skeleton.parents[j], :3, :3])
         half = 0.5 * spread[side][:, None]
         turn = np.concatenate([np.cos(half), np.sin(half) * axis], axis=-1)

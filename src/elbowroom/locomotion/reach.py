@@ -14,7 +14,7 @@ import numpy as np
 from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
-from elbowroom.locomotion import upper
+from elbowroom.locomotion import room, upper
 from elbowroom.locomotion.course import facing
 from elbowroom.locomotion.feet import Foot
 from elbowroom.locomotion.figure import SIDES, Figure
@@ -30,10 +30,11 @@ _STRETCH = 0.95  # share of the arm's length that a comfortable reach uses
 CROUCH = 0.62  # deepest lowering of the hips against the leg's length
 _RISE = 0.06  # metres of the reference leg
 _TRIALS = np.linspace(-1.0, 1.0, 121)
-_ELBOWS_OUT = 0.7  # tangent of the angle by which elbows leave the vertical
+_ELBOWS_OUT = 0.85  # tangent of the angle by which elbows leave the vertical
 _EASY, _TAPER = 0.93, 0.02  # share of the arm's length, and metres over which the reach tapers off before it
 _WRIST_ASIDE = np.radians(20.0)
 _WRIST_ROUNDS = 4
+_SOFT = 0.006  # metres
 _STANDING = 60  # index of 0 among the trials
 
 
@@ -73,6 +74,8 @@ def palm(body: Figure, side: str) -> tuple[float, float]:
     if body.has(f"{side}_middle1"):
         length = abs(float(body.at(f"{side}_middle1")[0] - wrist[0]))
     along = 0.75 * length
+    # the ball of the thumb stands out farther than the palm's skin and gives way a little
+    ball = _ball_of_thumb(body, side) - _SOFT
     if character.skin is not None:
         # the hand's skin in the axes of the standing figure
         mine = character.skin.posed(character.skeleton.T_rest)[character.skin.owner == hand]
@@ -80,8 +83,19 @@ def palm(body: Figure, side: str) -> tuple[float, float]:
         points = rot.rotate(body.rotations[hand], local)
         near = np.abs(np.abs(points[:, 0]) - along) < 0.3 * length
         if near.any():
-            return along, float(np.clip(-points[near, 2].min(), 0.1 * length, 0.5 * length))
-    return along, 0.17 * length
+            return along, max(ball, float(np.clip(-points[near, 2].min(), 0.1 * length, 0.5 * length)))
+    return along, max(ball, 0.17 * length)
+
+
+def _ball_of_thumb(body: Figure, side: str) -> float:
+    """How far the shapes of hand and thumb stand out of a flat palm, metres."""
+    character = body.character
+    joints = tuple(character.roles[r] for r in (f"{side}_hand", f"{side}_thumb1") if r in character.roles)
+    T = character.skeleton.forward(*body.assemble(upper.flat_fingers(side), np.zeros((1, 3))))
+    hand = room.part(character, joints, T)
+    if hand is None:
+        return 0.0
+    return float(hand.extent(np.array([[[0.0, 0.0, -1.0]]]))[0, 0] + T[0, character.role(f"{side}_hand"), 2, 3])
 
 
 @dataclass(frozen=True, eq=False)

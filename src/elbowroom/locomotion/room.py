@@ -2,7 +2,7 @@
 
 Every shape is the hull of some balls. Two hulls are at least as far apart as they are along any direction; the best
 direction of each frame is found by looking around the last best one, ever closer, which leads to the true distance
-because it has no other peak.
+because there is no other peak.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.geometry.shapes import Shape
 from elbowroom.geometry.transforms import apply
 
-_SPREADS = 0.6 * 0.5 ** np.arange(7)  # how far around a direction is looked, tangents
-_AROUND = np.stack([np.cos(np.arange(6) * np.pi / 3), np.sin(np.arange(6) * np.pi / 3)], axis=-1)  # (6, 2)
+_SPREADS = 0.7 * 0.62 ** np.arange(10)  # how far around a direction is looked, tangents
+_FAN = np.arange(7) * 2.0 * np.pi / 7.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,21 +62,22 @@ def part(character: Character, joints: tuple[int, ...], T: Array) -> Part | None
     return Part(np.concatenate(centers, axis=2), np.concatenate(radii)) if centers else None
 
 
-def gap(a: Part, b: Part, enough: float) -> Array:
-    """Distance (N,) of two parts, metres; negative where they are in each other.
+def gap(a: Part, b: Part, enough: float) -> tuple[Array, Array]:
+    """Distance (N,) of two parts, metres, negative where they are in each other, and its direction (N, 3) from a to b.
 
     Where they are `enough` apart or more, it may be any number from that to their distance.
     """
     line = b.middle - a.middle
     value = np.linalg.norm(line, axis=1) - a.bound - b.bound
     best = normalize(line)
-    for spread in (0.0, *_SPREADS):
+    for turn, spread in enumerate((0.0, *_SPREADS)):
         open_ = np.flatnonzero(value < enough)
         if not len(open_):
             break
         one, other, rows = a.at(open_), b.at(open_), np.arange(len(open_))
         u, v = _across(best[open_])
-        around = best[open_, None] + spread * (_AROUND[:, :1] * u[:, None] + _AROUND[:, 1:] * v[:, None])
+        fan = _FAN[:, None] + turn  # turned each time, so that no ridge stays between its rays
+        around = best[open_, None] + spread * (np.cos(fan) * u[:, None] + np.sin(fan) * v[:, None])
         tried = np.concatenate([best[open_, None], normalize(around)], axis=1)
         for _ in range(2 if spread else 1):
             apart = _apart(one, other, tried)
@@ -84,7 +85,7 @@ def gap(a: Part, b: Part, enough: float) -> Array:
             step = tried[rows, k] - best[open_]
             best[open_], value[open_] = tried[rows, k], apart[rows, k]
             tried = np.stack([best[open_], normalize(best[open_] + step)], axis=1)  # once more the same way
-    return value
+    return value, best
 
 
 def _apart(a: Part, b: Part, directions: Array) -> Array:

@@ -58,14 +58,14 @@ class Gait:
     """What step planning needs to know of the walker, as functions of times or styles.
 
     `style` over times; `rate`: strides per second over times; `half_width`: half the distance of the feet
-    going, `stand` standing, metres; `leg`: the leg's length, metres,
+    going, of styles and times, `stand` standing, metres; `leg`: the leg's length, metres,
     and `scale`, the same against the reference; `push`: how far the heel rises against usual (a foot without toe joint
     cannot rise as far).
     """
 
     style: Callable[[Array], Style]
     rate: Callable[[Array], Array]
-    half_width: Callable[[Style], Array]
+    half_width: Callable[[Style, Array], Array]
     stand: float
     scale: float
     leg: float
@@ -193,7 +193,7 @@ def _footprint(
     style = gait.style(np.array([t]))
     at = np.array([s])
     heading = float(course.curve.heading(at)[0])
-    half = float(gait.half_width(style)[0]) if half is None else half
+    half = float(gait.half_width(style, np.array([t]))[0]) if half is None else half
     # In a turn the body leans inwards, so the feet go outside of it.
     lean = float(np.interp(t, course.times, course.speed)) ** 2 * float(course.curve.bend(at)[0]) / 9.81
     place = course.curve.at(at)[0] + (sign * half - _LEAN * lean * gait.leg) * leftwards(heading)

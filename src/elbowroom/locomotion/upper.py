@@ -18,6 +18,7 @@ SHOULDER_DROP = np.radians(6.0)
 _HANG = np.radians(7.0)
 # Relaxed fingers, degrees at knuckle, middle and end joint (Lee and Jung 2014, resting hand: 20 to 45 at each)
 _CURL = {"index": (18, 26, 14), "middle": (23, 30, 16), "ring": (27, 33, 17), "little": (30, 34, 18)}
+_FLAT_CURL, _FLAT_THUMB = 0.05, np.radians(-16.0)
 # Relaxed thumb of the left hand, palm down: axis and degrees at its first joint
 _THUMB_AXIS, _THUMB_TURN = np.array([0.1, -0.55, 1.0]), 30.0
 
@@ -86,8 +87,8 @@ def collar_turn(figure: Figure, side: str, drop: Array) -> Array:
     return rot.about(axis - (axis @ bone) * bone, drop)
 
 
-def fingers(side: str, curl: float) -> dict[str, Array]:
-    """Turns (4,) of fingers bent by `curl` times their relaxed bend."""
+def fingers(side: str, curl: float, thumb_bend: float | None = None) -> dict[str, Array]:
+    """Turns (4,) of fingers bent by `curl` times their relaxed bend; the thumb relaxed, or bent like a finger (rad)."""
     turns = {}
     for finger, bends in _CURL.items():
         for k, bend in enumerate(bends, start=1):
@@ -95,8 +96,15 @@ def fingers(side: str, curl: float) -> dict[str, Array]:
             turns[f"{side}_{finger}{k}"] = q if side == "left" else mirrored(q)
     # The thumb comes in beside the index finger.
     thumb = rot.about(_THUMB_AXIS, np.radians(_THUMB_TURN))
+    if thumb_bend is not None:
+        thumb = rot.about([0.0, 1.0, 0.0], np.array(thumb_bend))
     turns[f"{side}_thumb1"] = thumb if side == "left" else mirrored(thumb)
     return turns
+
+
+def flat_fingers(side: str) -> dict[str, Array]:
+    """Turns (4,) of fingers that lie on something flat, the thumb off the palm."""
+    return fingers(side, _FLAT_CURL, _FLAT_THUMB)
 
 
 def hanging(n: int) -> ArmPose:

@@ -18,12 +18,15 @@ from elbowroom.locomotion.feet import ease
 from elbowroom.locomotion.figure import Figure, figure
 from elbowroom.locomotion.gait import perform
 from elbowroom.locomotion.gait_tables import Style
+from elbowroom.locomotion.legs_apart import too_close
 from elbowroom.locomotion.steps import Gait, plan
 from elbowroom.motion.clip import Clip
 
 _PAD = 2.2  # seconds made before and after a clip, so that its ends are like its middle
 _TURNING = 0.037  # metres wider on each side for each rad/s of turn
 _TIP = 0.07  # metres of the reference leg
+_ROUNDS = 4  # of stepping wider where the legs come too close
+_WIDER = 1.0  # of what the legs lack, for each foot: thighs part less than the feet do
 _RATE = 60.0  # frames per second that the gait is worked out at, at least
 
 
@@ -148,10 +151,11 @@ def _made(
                   else course.speed / pace, share)  # fmt: skip
     rates = brisk.stride_rate / pace
     turning = float(np.percentile(np.abs(course.curve.bend(course.s) * course.speed), 90.0))
+    wider = np.zeros(len(times))
     gait = Gait(
         style=lambda t: Style(np.interp(t, times, style.v), np.interp(t, times, share)),
         rate=lambda t: np.interp(t, times, rates),
-        half_width=lambda s: _half_width(body, s, turning),
+        half_width=lambda s, t: _half_width(body, s, turning) + np.interp(t, times, wider),
         scale=body.scale,
         leg=body.leg,
         push=1.0 if body.has("left_toes") else 0.5,
@@ -159,15 +163,20 @@ def _made(
     )
     # the body tips forward before the first foot leaves the ground
     go = float(np.interp(_TIP * body.scale, course.s, times)) if start else None
-    steps = plan(course, gait, go, stop, first_phase=0.05)
     rate = 1.0 / (times[1] - times[0])
-    turns, root = perform(body, course, steps, style, seed, rate)
-    # the gait is worked out, and arms are kept clear, at the inner rate, so that the frame rate only samples
+    # the gait is worked out, and limbs are kept apart, at the inner rate, so that the frame rate only samples
     count = round((seconds - first) * fps)
     begin = round((first - times[0]) * rate)
     every = round(rate / fps)
     frames = np.clip(begin + np.arange(count * every + 1), 0, len(times) - 1)
-    kept = {role: q[frames] if q.ndim == 2 else q for role, q in turns.items()}
+    for _ in range(_ROUNDS):
+        steps = plan(course, gait, go, stop, first_phase=0.05)
+        turns, root = perform(body, course, steps, style, seed, rate)
+        kept = {role: q[frames] if q.ndim == 2 else q for role, q in turns.items()}
+        missing = too_close(body, kept, root[frames], rate)
+        if not missing.any():
+            break
+        wider += _WIDER * np.interp(times, times[frames], missing)
     made = arms_clear(body.clip(kept, root[frames], rate, name, clamped=body.but_legs))
     return made.with_(fps=fps, root=made.root[::every], rotations=made.rotations[::every])
 

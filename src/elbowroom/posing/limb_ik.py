@@ -31,7 +31,7 @@ from elbowroom.character.body import Character
 from elbowroom.character.limits import EPS, JointLimit
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
-from elbowroom.geometry.rotations import IDENTITY, Array, conjugate, multiply, rotate
+from elbowroom.geometry.rotations import IDENTITY, Array, about, conjugate, multiply, rotate
 from elbowroom.kernels import limb_ik as kernels
 from elbowroom.kernels.turns import Turn, Vector, unfit
 
@@ -103,10 +103,13 @@ class LimbIK:
     def reach(self) -> tuple[float, float]:
         """Nearest and farthest distance from first joint to end, metres, with the middle joint within its range."""
         g = self.geometry
-        flexion = np.linspace(g.low[1][0], g.high[1][0], 721)
-        along = rotate(np.stack([np.cos(flexion / 2), np.sin(flexion / 2), 0 * flexion, 0 * flexion], -1), g.lower)
-        far = np.linalg.norm(np.asarray(g.upper) + along, axis=-1)
-        return float(far.min()), float(far.max())
+        low, high = g.low[1][0], g.high[1][0]
+        stretched = kernels.straight(g, g.lower)
+        # past its stretch a limb only gets nearer, up to a whole fold
+        turning = [stretched + k * np.pi for k in (-1, 0, 1) if low < stretched + k * np.pi < high]
+        bent = rotate(about([1.0, 0.0, 0.0], np.array([low, high, *turning])), g.lower)
+        distance = np.linalg.norm(np.asarray(g.upper) + bent, axis=-1)
+        return float(distance.min()), float(distance.max())
 
     def solve(
         self, T_world_parent: ArrayLike, T_world_end: ArrayLike, orbit: ArrayLike = EASY_ORBIT, keep: Keep = NOTHING
@@ -184,7 +187,7 @@ def rows(a: NDArray, lead: tuple[int, ...], tail: tuple[int, ...], whole: bool =
 def numbers(name: str, values: ArrayLike) -> Array:
     """An array of finite numbers, or `BadValue`."""
     out = np.asarray(values, dtype=float)
-    if not np.all(np.isfinite(out)):
+    if not np.isfinite(out).all():
         raise BadValue(f"{name} holds a number that is not finite; finite numbers would do.")
     return out
 
@@ -225,10 +228,9 @@ def _geometry(
     to_hinge = multiply(turn_upper, hinge.pre)
     lower = rotate(hinge.post, lower)
     ranges = [limit.bounds for limit in limits]
-    # Direction of the parent's frame in the rest pose: what is front and up for it.
-    parent = int(skeleton.parents[chain.joints[0]])
-    back_to_parent = conjugate(skeleton.orientations(skeleton.rest)[parent])
-    front, up = rotate(back_to_parent, character.front), rotate(back_to_parent, [0.0, 0.0, 1.0])
+    # What is front and up for the parent, by the rest pose.
+    parent = skeleton.T_rest[skeleton.parents[chain.joints[0]], :3, :3]
+    front, up = character.front @ parent, np.array([0.0, 0.0, 1.0]) @ parent
     arm = chain.kind == "arm"
     right = _is_right(character, chain.joints[0])
     span = [float(np.ptp(limit.twist)) for limit in limits]

@@ -129,7 +129,7 @@ def search_orbits(
     angles: OrbitRange = PAPER,
     keep: Keep = NOTHING,
 ) -> Orbits:
-    """`search_orbit` within the ranges alone, for many targets: T (..., 4, 4) and start (...) broadcast, `keep` is one."""
+    """`search_orbit` by the ranges alone, for many targets: T (..., 4, 4) and start (...) broadcast, `keep` is one."""
     parents, ends = checked("T_world_parent", T_world_parent), checked("T_world_end", T_world_end)
     starts = numbers("start", start)
     lead = np.broadcast_shapes(parents.shape[:-2], ends.shape[:-2], starts.shape)

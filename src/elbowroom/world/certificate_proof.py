@@ -16,7 +16,7 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import fields, sweep
 from elbowroom.kernels.fields import Fields
-from elbowroom.world.certificate_stage import Stage
+from elbowroom.world.certificate_stage import LEAP, Stage
 from elbowroom.world.certificate_units import Units, hollow_fields, movers_of, static_field
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
@@ -222,6 +222,10 @@ class Proof:
         middle = 0.5 * (knots[:-1] + knots[1:])
         allow = np.zeros((len(self.units), len(middle)))
         for u, pairs in enumerate(self.units.pairs):
+            owners = {self.exact.parts[i].owner for i in self.units.parts[u] if i >= 0}
+            for name, t in self.stage.jumps:
+                if name in owners:  # nothing is proven of a leap
+                    allow[u, (middle > t - LEAP) & (middle < t)] = np.inf
             if self.units.parts[u, 1] == sweep.STATIC:
                 continue
             for contact in self.exact.world.contacts:

@@ -31,9 +31,11 @@ from elbowroom.world.world import World
 RATE = 60.0
 # How often a path that cannot be looked into is sampled, a second.
 DENSE = 240.0
-# Times closer than this are the same, seconds; an object that leaps farther into a hand than that is told, metres.
+# Times closer than this are the same, seconds.
 _SAME = 1e-9
+# An object that leaps farther into a hand than this is told, metres; the leap takes as long as that, seconds.
 _JUMP = 1e-3
+LEAP = 1e-6
 
 
 class Stage:
@@ -52,11 +54,11 @@ class Stage:
         told = replace(world, characters=characters)
         objects = {name: self._keyed(name, thing, told.span) for name, thing in world.objects.items()}
         self.world = replace(told, objects=objects)
+        self.jumps = [(h.object, h.during[0]) for h in self.world.holds if self._leaps(h)]
         self.knots = self._cut([m.times for m in characters.values()])
         counts = [len(m.body.parents) for m in characters.values()]
         self._first = dict(zip(characters, np.cumsum([0, *counts])[:-1].tolist(), strict=True))
         self._things = {name: sum(counts) + i for i, name in enumerate(objects)}
-        self.jumps = [(h.object, h.during[0]) for h in self.world.holds if self._leaps(h)]
 
     def joints_of(self, parts: tuple[Part, ...]) -> NDArray[np.int64]:
         """Number (M,) in `tree` of the joint that each part of a body and each thing rides on."""
@@ -104,6 +106,7 @@ class Stage:
                 times.append(keys.times)
         during = [h.during for h in world.holds] + [c.during for c in world.contacts]
         times += [np.array(d) for d in during]
+        times += [np.array([t - LEAP]) for _, t in self.jumps]
         merged = np.unique(np.clip(np.concatenate(times), begin, end))
         if len(merged) == 1:  # one frame: it is held
             return np.array([begin, begin + 1.0 / RATE])
@@ -133,7 +136,7 @@ class Stage:
     def _leaps(self, hold: Hold) -> bool:
         path = self.world.things[hold.object].path
         begin = hold.during[0]
-        if begin <= self.knots[0]:
+        if begin - LEAP <= self.world.span[0]:
             return False
         corners = box_corners(self.world.objects[hold.object].mesh.bounds)
         before, after = places(path, [np.nextafter(begin, -np.inf), begin])

@@ -28,9 +28,7 @@ class Contact:
         if not self.during[0] <= self.during[1]:
             raise BadValue(f"a contact of {self.who} and {self.on} ends before it begins.")
         if not self.depth >= 0.0:
-            raise BadValue(
-                f"the depth of a contact of {self.who} and {self.on} is zero or more, not {self.depth}."
-            )
+            raise BadValue(f"the depth of a contact of {self.who} and {self.on} is zero or more, not {self.depth}.")
 
     def covers(self, a: str, b: str) -> bool:
         """Whether it speaks of this pair, in either order."""

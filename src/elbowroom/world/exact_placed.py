@@ -75,6 +75,23 @@ class Placed:
             return not self._above_floor(a)[0] > 0.0
         return self._boxes_meet(a, b) and (self.surfaces_meet(a, b) or self._swallowed(a, b))
 
+    def within(self, a: int, b: int, margin: float) -> bool:
+        """Whether two parts come within a margin of each other, metres, or overlap; `hit` with a reserve."""
+        if self._broken[a] or self._broken[b]:
+            return True
+        if self._rank[b] < self._rank[a]:
+            a, b = b, a
+        if b == self.floor:
+            return not self._above_floor(a)[0] > margin
+        apart = np.maximum(self.low[a] - self.high[b], self.low[b] - self.high[a])
+        if float(apart.max()) > margin:
+            return False
+        self._collide.security_margin = margin
+        try:
+            return self.surfaces_meet(a, b, margin) or self._swallowed(a, b)
+        finally:
+            self._collide.security_margin = 0.0
+
     def distance(self, a: int, b: int, limit: float = np.inf) -> tuple[float | None, Array | None]:
         """Signed distance in metres and nearest points (2, 3), that of `a` first.
 
@@ -96,10 +113,13 @@ class Placed:
             return self._deepest(a, b, value, points)
         return value, points
 
-    def surfaces_meet(self, a: int, b: int) -> bool:
-        """Whether the surfaces of two forms meet; convex forms are full to the middle."""
+    def surfaces_meet(self, a: int, b: int, margin: float = 0.0) -> bool:
+        """Whether the surfaces of two forms meet; convex forms are full to the middle.
+
+        Chunks are looked at whose boxes are no farther apart than a margin.
+        """
         one, other, result = self._pose(a), self._pose(b), self._collided
-        for _, i, j in self._chunks(a, b, 0.0):
+        for _, i, j in self._chunks(a, b, margin):
             result.clear()
             coal.collide(self.forms[a].chunk(i), one, self.forms[b].chunk(j), other, self._collide, result)
             if result.isCollision():

@@ -24,6 +24,9 @@ from elbowroom.world.world import World
 
 __all__ = ["BAND", "FREE", "HIT", "LimbCheck"]
 
+# Postures whose surroundings are placed together for the exact test.
+_AT_ONCE = 512
+
 
 class LimbCheck:
     """Validity of postures of a limb of one character, all else moving as a world has it.
@@ -77,14 +80,30 @@ class LimbCheck:
         self._tables = T = tables_of(self.exact, who, joints, self._parts.pieces, spheres, tabled, record, margin)
         static = merged(self._parts, self.exact, record)
         nothing = distance_field(box((1.0, 1.0, 1.0)))
-        meshes = [item.field for item in items if item.field is not None]
-        numbers = np.cumsum([item.field is not None for item in items]) - 1
+        pieces = self._parts.pieces
+        meshes = [thing.field for thing in (*items, *pieces) if thing.field is not None]
+        numbers = np.cumsum([thing.field is not None for thing in (*items, *pieces)]) - 1
+        field = [n if thing.field is not None else -1 for thing, n in zip((*items, *pieces), numbers, strict=True)]
+        shown = [
+            f if f >= 0 or p.half is None else validity.BOX for f, p in zip(field[len(items) :], pieces, strict=True)
+        ]
         maps = [inverse(item.T) for item in own if item.T is not None]
         centers = [(item.T @ np.append(item.ball[:3], 1.0))[:3] for item in own if item.T is not None]
-        carriers = np.array([p.carrier for p in self._parts.pieces], np.int64)
         self._limb = validity.Limb(
-            T.parent, T.source, T.offset, T.follow, carriers, spheres, capsules, balls, roots, cores
-        )  # fmt: skip
+            parent=T.parent,
+            source=T.source,
+            offset=T.offset,
+            follow=T.follow,
+            joint=np.array([p.carrier for p in pieces], np.int64),
+            sphere=spheres,
+            capsule=capsules,
+            balls=balls,
+            root=roots,
+            core=cores,
+            box=np.array([np.zeros(3) if p.half is None else p.half for p in pieces]),
+            field=np.array(shown, np.int64),
+            own=np.ascontiguousarray(np.array([np.eye(4) if p.T is None else inverse(p.T) for p in pieces])[:, :3]),
+        )
         self._around = validity.Around(
             start=float(times[0]),
             rate=float(rate),
@@ -94,7 +113,7 @@ class LimbCheck:
             has_static=static is not None,
             half=np.array([item.half for item in items]).reshape(-1, 3),
             rounding=np.array([item.rounding for item in items], dtype=float),
-            field=np.array([n if i.field is not None else -1 for i, n in zip(items, numbers, strict=True)], np.int64),
+            field=np.array(field[: len(items)], np.int64),
             bound=np.array([item.ball[3] for item in items], dtype=float),
             meshes=pack(meshes) if meshes else nothing.arrays,
             placed=T.placed,
@@ -128,8 +147,11 @@ class LimbCheck:
         met = desk.bench.doubt[: count if code == BAND else 1].tolist()
         return int(code), tuple(dict.fromkeys(pair for e, m in met for pair in self._judge.names(desk, e, m, t)))
 
-    def batch(self, q: ArrayLike, t: ArrayLike) -> NDArray[np.uint8]:
-        """Verdicts (N,) of postures (N, n, 4) at times (N,); a doubt is BAND even where a later pair is a sure hit."""
+    def batch(self, q: ArrayLike, t: ArrayLike, *, keen: bool = False) -> NDArray[np.uint8]:
+        """Verdicts (N,) of postures (N, n, 4) at times (N,).
+
+        The first doubt ends the look at a posture: BAND, even where a later pair would be a sure hit. `keen` looks on.
+        """
         q = np.ascontiguousarray(q, dtype=float)
         times = np.ascontiguousarray(np.broadcast_to(np.asarray(t, dtype=float), len(q)))
         self._check_shape(q.shape[1:])
@@ -138,7 +160,19 @@ class LimbCheck:
             self._check_time(float(times.max()))
         out = np.zeros(len(q), np.uint8)
         edges.check_batch(self._limb, self._around, q, times, self._desk().bench, out)
+        if keen:
+            edges.settle_batch(self._limb, self._around, q, times, self._desk().bench, out)
         return out
+
+    def free_batch(self, q: ArrayLike, t: ArrayLike, exact: bool = True) -> NDArray[np.bool_]:
+        """`free` for postures (N, n, 4) at times (N,)."""
+        codes = self.batch(q, t, keen=exact)
+        free = codes == FREE
+        if exact:
+            q, times = np.asarray(q, dtype=float), np.broadcast_to(np.asarray(t, dtype=float), len(codes))
+            for i in np.flatnonzero(codes == BAND):
+                free[i] = self.free(q[i], float(times[i]))
+        return free
 
     def free(self, q: ArrayLike, t: float = 0.0, exact: bool = True) -> bool:
         """Whether a posture (n, 4) is free at a time; in doubt the exact test decides (exact=False: it is not)."""
@@ -173,6 +207,17 @@ class LimbCheck:
         """What the exact test says of a posture, everything placed anew: the reference for the fast answers."""
         return not self._judge.exactly_free(self._posture(q, t), t, self._desk())
 
+    def hits_batch(self, q: ArrayLike, t: ArrayLike) -> NDArray[np.bool_]:
+        """`hits` for postures (N, n, 4) at times (N,)."""
+        q, times = np.ascontiguousarray(q, dtype=float), np.asarray(t, dtype=float)
+        out = np.zeros(len(q), dtype=bool)
+        for first in range(0, len(q), _AT_ONCE):
+            record = self.world.record(times[first : first + _AT_ONCE])
+            for k in range(len(record)):
+                posture, now = self._posture(q[first + k], float(times[first + k])), float(times[first + k])
+                out[first + k] = not self._judge.exactly_free(posture, now, self._desk(), record[k])
+        return out
+
     # inner workings
 
     def _posture(self, q: ArrayLike, t: float) -> Array:
@@ -198,6 +243,7 @@ class LimbCheck:
                 np.zeros((n, 3, 4)),
                 np.zeros((pieces, 3)),
                 np.zeros((2, 3, 4)),
+                np.zeros((2, 3)),
                 np.zeros(512, np.int64),
                 np.zeros(256),
                 room(),

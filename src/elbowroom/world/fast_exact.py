@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elbowroom.geometry.rotations import Array, to_matrix
 from elbowroom.geometry.transforms import inverse
@@ -15,6 +16,7 @@ from elbowroom.world.exact_placed import Placed
 from elbowroom.world.fast_parts import Joints, Parts
 from elbowroom.world.fast_tables import Tables
 from elbowroom.world.pairs import Pair
+from elbowroom.world.world import Snapshot
 
 # Metres: where tables may be off by more than this, everything is placed anew.
 _TRUST = 5e-4
@@ -41,6 +43,14 @@ class Judge:
         grips = [piece.grip for piece in parts.pieces if piece.grip is not None]
         self._brought = [*((i, c, T) for i, (c, T) in parts.limb.items()), *((g.part, g.carrier, g.T) for g in grips)]
         brought = {i for i, _, _ in self._brought}
+        self._pairs: dict[frozenset[int], NDArray[np.int32]] = {}
+        self._things = [(i, p.owner) for i, p in enumerate(exact.parts) if p.kind == "thing"]
+        self._bodies: dict[str, tuple[list[int], list[int], Array]] = {}
+        for name in exact.world.characters:
+            own = [(i, p.shape) for i, p in enumerate(exact.parts) if p.owner == name and p.shape is not None]
+            if own:
+                local = np.stack([shape.T_joint_shape for _, shape in own])
+                self._bodies[name] = ([i for i, _ in own], [shape.joint for _, shape in own], local)
         self._static = {
             a: np.array([(a, b) for b in parts.static if parts.pair(a, b) is not None], np.int32).reshape(-1, 2)
             for a in brought
@@ -85,15 +95,14 @@ class Judge:
         touching = [pair for value, pair in found if value <= self.margin]
         return touching or [min(found)[1]] if found else []
 
-    def exactly_free(self, q: Array, t: float, desk: Desk) -> bool:
+    def exactly_free(self, q: Array, t: float, desk: Desk, snapshot: Snapshot | None = None) -> bool:
         """Whether no pair of the limb is hit, everything placed as it is at a time and the limb by a posture."""
         exact, placed, parts = self._exact, desk.placed, self._parts
-        snapshot = exact.world.at(t)
-        for i, p in enumerate(exact.parts):
-            if p.shape is not None:
-                placed.T[i] = snapshot.joints[p.owner][p.joint] @ p.shape.T_joint_shape
-            elif p.kind == "thing":
-                placed.T[i] = snapshot.things[p.owner]
+        snapshot = snapshot or exact.world.at(t)
+        for name, (rows, joints, local) in self._bodies.items():
+            placed.T[rows] = snapshot.joints[name][joints] @ local
+        for i, name in self._things:
+            placed.T[i] = snapshot.things[name]
         frames = self._frames(q, snapshot.joints[self._who])
         mine = set(parts.limb)
         for i, (carrier, T) in parts.limb.items():
@@ -103,13 +112,14 @@ class Judge:
                 placed.T[grip.part] = frames[grip.carrier] @ grip.T
                 mine.add(grip.part)
         placed.moved(self._movers)
-        index = exact.index
-        wanted = index[np.isin(index, list(mine)).any(axis=1)]
+        wanted = self._pairs.get(frozenset(mine))
+        if wanted is None:
+            concern = np.isin(exact.index, list(mine)).any(axis=1)
+            wanted = self._pairs[frozenset(mine)] = np.ascontiguousarray(exact.index[concern])
         gaps = np.empty(len(wanted))
         boxes.gaps(wanted, placed.low, placed.high, gaps)
         close = wanted[gaps <= self.margin].tolist()
-        free = not any(self._hit(placed, a, b, t, self.margin) for a, b in close)
-        return free
+        return not any(self._hit(placed, a, b, t, self.margin) for a, b in close)
 
     def _hit(self, placed: Placed, a: int, b: int, t: float, limit: float) -> bool:
         """Whether two parts, as placed, come nearer than a limit and may not."""
@@ -117,8 +127,8 @@ class Judge:
         if k is None or not self._exact.counts(k, t):
             return False
         contacts = [c for c in self._exact.contacts.get(k, ()) if c.during[0] <= t <= c.during[1]]
-        if limit <= 0.0 and not contacts:
-            return placed.hit(a, b)
+        if not contacts:
+            return placed.within(a, b, limit) if limit > 0.0 else placed.hit(a, b)
         value, _ = placed.distance(a, b, limit + 1e-9)
         if value is not None and value > limit:
             return False

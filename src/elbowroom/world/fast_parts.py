@@ -61,7 +61,8 @@ class Grip:
 class Piece:
     """One or more parts that ride on a joint of the limb: a capsule (7,), or a cover of balls with their parts.
 
-    `member` are parts of the exact world; `grip` is set for what a hand holds.
+    `member` are parts of the exact world; `grip` is set for what a hand holds. Of a cover of one box or mesh alone, T
+    is its place on the carrier, and half extents (3,) or a field are set.
     """
 
     carrier: int
@@ -70,6 +71,9 @@ class Piece:
     cover: Array | None
     part: NDArray[np.int64] | None
     grip: Grip | None = None
+    T: Array | None = None
+    half: Array | None = None
+    field: DistanceField | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,11 +176,15 @@ class Parts:
         """Number of a pair of the exact world, None where it does not count."""
         return self.numbers.get((a, b))
 
-    def _mode(self, a: int, b: int) -> int:
+    def _mode(self, a: int, b: int, *grips: Grip | None) -> int:
+        """Whether a pair counts, over the whole span or while both are gripped."""
         k = self.numbers.get((a, b))
         if k is None:
             return IGNORED
         exact, (begin, end) = self._exact, self._span
+        for grip in grips:
+            if grip is not None:
+                begin, end = max(begin, grip.hold.during[0]), min(end, grip.hold.during[1])
         off = [d for d in exact.off.get(k, ()) if d[0] <= end and d[1] >= begin]
         if any(d[0] <= begin and d[1] >= end for d in off):
             return IGNORED
@@ -200,7 +208,7 @@ class Parts:
         (a, ca, _, ga), (b, cb, _, gb) = self._bring[piece], self._bring[item]
         if a == b or (ga is not None, ca, a) < (gb is not None, cb, b):
             return IGNORED
-        return self._mode(a, b)
+        return self._mode(a, b, ga, gb)
 
     def _item(self, i: int) -> Item:
         shape = self._exact.parts[i].shape
@@ -229,10 +237,10 @@ class Parts:
         tabled = sum(item.carrier < 0 for item in self.items)
         rides = [n for n in range(len(self._bring)) if any(self._own(m, n) for m in range(len(self._bring)))]
         for n, (i, carrier, _, grip) in enumerate(self._bring):
-            row = [self._mode(i, item.part) for item in self.items[:tabled]]
+            row = [self._mode(i, item.part, grip) for item in self.items[:tabled]]
             row += [self._own(n, other) for other in rides]
             row.append(COUNTS if any((i, s) in self.numbers for s in self.static) else IGNORED)
-            row.append(self._mode(i, self.floor))
+            row.append(self._mode(i, self.floor, grip))
             groups.setdefault((carrier, id(grip) if grip else 0, tuple(row)), []).append(n)
         pieces: list[Piece] = []
         modes: list[tuple[int, ...]] = []
@@ -251,7 +259,12 @@ class Parts:
             return [Piece(carrier, (i,), _capsule(parts[i].shape, T), None, None) for i, _, T, _ in members]
         covers = [self._cover(i, T) for i, _, T, _ in members]
         which = np.concatenate([np.full(len(c), i) for c, (i, _, _, _) in zip(covers, members, strict=True)])
-        return [Piece(carrier, tuple(i for i, _, _, _ in members), None, np.concatenate(covers), which, grip)]
+        whole = np.concatenate(covers)
+        if len(members) > 1:
+            return [Piece(carrier, tuple(i for i, _, _, _ in members), None, whole, which, grip)]
+        item, T = self._item(members[0][0]), members[0][2]
+        half = item.half if item.field is None else None
+        return [Piece(carrier, (members[0][0],), None, whole, which, grip, T, half, item.field)]
 
     def _cover(self, i: int, T: Array) -> Array:
         """Balls of a part whose own frame has place T on its carrier."""

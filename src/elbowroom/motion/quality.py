@@ -1,0 +1,74 @@
+"""How good a motion is, in three numbers: sliding feet, jerk, and joints out of their range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.signal import butter, sosfiltfilt
+
+from elbowroom.character.limits import pose_excess
+from elbowroom.geometry import rotations as rot
+from elbowroom.motion.clip import Clip, Motion
+from elbowroom.motion.contacts import foot_slide
+from elbowroom.motion.edit import without_lead
+
+# People's joints move below this many hertz; what is faster in a recording is noise.
+SMOOTH_BELOW = 6.0
+# A joint is out of its range beyond this many radians (half a degree): rounding in files is less.
+BEYOND = np.radians(0.5)
+# Frames that a low-pass filter needs before it says anything.
+_ENOUGH = 24
+
+
+@dataclass(frozen=True)
+class Quality:
+    """foot_slide_m: farthest that a planted foot slides in one step; peak_jerk: largest angular jerk of any joint
+    after a 6 Hz low-pass, rad/s³; limit_violations: frames in which some joint is out of its range."""
+
+    foot_slide_m: float
+    peak_jerk: float
+    limit_violations: int
+
+    def facts(self) -> dict[str, float | int]:
+        """As JSON."""
+        return {
+            "foot_slide_m": round(self.foot_slide_m, 5),
+            "peak_jerk": round(self.peak_jerk, 1),
+            "limit_violations": self.limit_violations,
+        }
+
+
+def quality(clip: Clip) -> Quality:
+    """Measure a clip; artificial first frames do not count, and a rig without feet slides by nothing."""
+    real = without_lead(clip)
+    beyond = pose_excess(clip.character.limits, real.rotations).max(axis=-1, initial=0.0)
+    return Quality(_slide(real), _jerk(real), int(np.sum(beyond > BEYOND)))
+
+
+def worst_quality(motions: Iterable[Motion]) -> Quality:
+    """The worst of several motions in each number; what is no clip of a person does not count."""
+    found = [quality(m) for m in motions if isinstance(m, Clip)]
+    return Quality(
+        max((q.foot_slide_m for q in found), default=0.0),
+        max((q.peak_jerk for q in found), default=0.0),
+        sum(q.limit_violations for q in found),
+    )
+
+
+def _slide(clip: Clip) -> float:
+    if not {"left_foot", "right_foot"} <= set(clip.character.roles):
+        return 0.0
+    return float(np.max(foot_slide(clip), initial=0.0))
+
+
+def _jerk(clip: Clip) -> float:
+    if len(clip) < _ENOUGH:
+        return 0.0
+    step = rot.log(rot.multiply(rot.conjugate(clip.rotations[:-1]), clip.rotations[1:]))
+    speed = step * clip.fps
+    if clip.fps > 2.2 * SMOOTH_BELOW:
+        speed = sosfiltfilt(butter(2, SMOOTH_BELOW, fs=clip.fps, output="sos"), speed, axis=0)
+    jerk = np.diff(speed, n=2, axis=0) * clip.fps**2
+    return float(np.max(np.linalg.norm(jerk, axis=-1), initial=0.0))
