@@ -14,6 +14,7 @@ from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import limb_space as kernels
+from elbowroom.kernels import limb_terms
 from elbowroom.search.birrt import Path
 from elbowroom.world.fast import LimbCheck
 
@@ -105,7 +106,7 @@ class LimbSpace:
             limb=check._limb,
             around=check._around,
             bench=check._desk().bench,
-            joints=kernels.Joints(
+            joints=limb_terms.Joints(
                 kind=np.array([_KINDS[limit.kind] for limit in given], np.int64),
                 pre=np.array([limit.pre for limit in given]),
                 post=np.array([limit.post for limit in given]),
@@ -199,7 +200,7 @@ class LimbSpace:
         return frozen(rows)
 
 
-_KINDS = {"ball": kernels.BALL, "swing": kernels.SWING, "hinge": kernels.HINGE}
+_KINDS = {"ball": limb_terms.BALL, "swing": limb_terms.SWING, "hinge": limb_terms.HINGE}
 
 
 def _intervals(names: list[str], limits: list[JointLimit], bias: Bias, style: Style) -> tuple[Array, Array]:
