@@ -130,8 +130,8 @@ def _spread(x: Array) -> dict[str, float]:
 
 def looked_at(space: LimbSpace, paths: list[Path]) -> int:
     """How many paths the exact test finds free of contact at five times the resolution."""
-    check = space.check
-    return sum(all(not check.hits(q) for q in space.rotations(space.dense(p, RESOLUTION / 5))) for p in paths)
+    check = LimbCheck(space.check.world, space.check.who, list(space.check.joints), exact=space.check.exact)
+    return sum(not any(check.hits(q) for q in space.rotations(space.dense(p, RESOLUTION / 5))) for p in paths)
 
 
 def ompl(space: LimbSpace, pairs: list[tuple[Array, Array]], seconds: float) -> dict[str, Any]:
@@ -235,6 +235,7 @@ def ompl(space: LimbSpace, pairs: list[tuple[Array, Array]], seconds: float) -> 
         "of": len(pairs),
         "first_ms": _spread(np.array(times)),
         "checks": _spread(np.array(checks)),
+        "us_per_check": 1e3 * sum(times) / max(sum(checks), 1),
     }
 
 

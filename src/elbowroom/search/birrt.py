@@ -44,7 +44,7 @@ class Budget:
 
     checks: int = 200_000
     nodes: int = 10_000
-    widen: int = 200
+    widen: int = 60
 
     def __post_init__(self) -> None:
         if min(self.checks, self.widen) < 1 or self.nodes < 2:
