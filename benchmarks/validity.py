@@ -131,8 +131,8 @@ def main() -> None:
 def _print(name: str, f: dict[str, float]) -> None:
     n = f["postures"]
     print(
-        f"{name:<12}{n:9.0f} postures, {f['hits'] / n:6.1%} in collision, {f['doubts'] / n:6.2%} left to the exact test "
-        f"({f['doubts at first'] / n:5.1%} at the first doubt), {f['wrong free']:.0f} free that are hits, "
+        f"{name:<12}{n:9.0f} postures, {f['hits'] / n:6.1%} in collision, {f['doubts'] / n:6.2%} left to the exact "
+        f"test ({f['doubts at first'] / n:5.1%} at the first doubt), {f['wrong free']:.0f} free that are hits, "
         f"{f['wrong hit']:.0f} of {f['hits asked']:.0f} hits that are free",
         flush=True,
     )

@@ -108,11 +108,12 @@ def test_quick_answers_are_never_wrong() -> None:
     for p, r in zip(rng.uniform(-1.2, 1.4, (4000, 3)), rng.uniform(0.0, 0.3, 4000), strict=True):
         inside = kernels.winding(field.solids, 0, *p, room.nodes) != 0
         d2 = -1.0 if inside else kernels.within(field, 0, *p, 10.0, 0.0, room)
-        far, near = kernels.farther(field, 0, *p, r), kernels.nearer(field, 0, *p, r)
-        assert far <= 0 or d2 > r * r
-        assert far >= 0 or d2 < 0
+        bound, near = kernels.squared(field, 0, *p), kernels.nearer(field, 0, *p, r)
+        assert bound >= 0 or d2 < 0
+        assert bound <= max(d2, 0.0) + 1e-9
+        assert bound < 0 or np.sqrt(bound) == pytest.approx(kernels.lower(field, 0, *p), abs=1e-9)
         assert not near or d2 < r * r
-        said += [far > 0, far < 0, near]
+        said += [bound > r * r, bound < 0, near]
     assert np.all(said > 50), "all three answers occur"
 
 

@@ -22,8 +22,8 @@ SHARE, FINEST, COARSEST = 0.15, 0.0015, 0.009
 COARSEST_MESH = 0.007
 # Balls that a cover may have; larger shapes get coarser covers.
 MOST_BALLS = 60_000
-# Points of a lattice, and of those the ones that large balls may sit at.
-MOST_POINTS, MOST_CENTERS = 300_000, 6_000
+# Points of a lattice, and of those the ones that large balls are to hold, and that they may sit at.
+MOST_POINTS, MOST_SAMPLES, MOST_CENTERS = 150_000, 25_000, 6_000
 
 
 def shape_cover(shape: Shape) -> Array:
@@ -73,7 +73,7 @@ def hull_of(mesh: Mesh) -> Mesh:
     inwards = np.einsum("ij,ij->i", np.cross(b - a, c - a), hull.equations[:, :3]) < 0
     faces[inwards] = faces[inwards][:, ::-1]
     used, corners = np.unique(faces, return_inverse=True)
-    return Mesh(points[used], corners.reshape(-1, 3), mesh.color)
+    return Mesh(points[used], corners.reshape(-1, 3).astype(np.int32), mesh.color)
 
 
 def mesh_cover(mesh: Mesh, closed: NDArray | None = None) -> Array:
@@ -110,6 +110,8 @@ def _large_balls(field: Fields, low: Array, high: Array, more: float) -> Array:
     kernels.depths(field, points, depth)
     # deep points lie in whatever balls hold the shallow ones around them, or the cubes find them
     samples = points[(depth > -0.5 * cell) & (depth < 2.0 * more)]
+    if len(samples) > MOST_SAMPLES:
+        return np.zeros((0, 5))
     inside = depth > 0.0
     centers, inner = points[inside], depth[inside]
     rng = np.random.default_rng(0)

@@ -6,6 +6,7 @@ import hashlib
 import os
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -54,8 +55,8 @@ def distance_field(mesh: Mesh, *, keep: bool = True, closed: NDArray | None = No
     keep = keep and (len(mesh.faces) >= WORTH_KEEPING or bool(large))
     arrays = _load(path) if keep else None
     if arrays is None:
-        closed = solid_faces(mesh) if closed is None else closed
-        arrays = _make(mesh, np.where(closed, 0, -1) if closed.dtype == bool else closed)
+        solid: NDArray = solid_faces(mesh) if closed is None else closed
+        arrays = _make(mesh, np.where(solid, 0, -1) if solid.dtype == bool else solid.astype(np.int64))
         if keep:
             _store(path, arrays)
     return DistanceField(arrays, mesh)
@@ -180,12 +181,14 @@ def _flat(arrays: kernels.Fields) -> dict[str, Any]:
     return out
 
 
-def _digest(flat: dict[str, Any]) -> NDArray[np.uint8]:
-    h = hashlib.blake2b(digest_size=16)
-    for name in sorted(flat):
-        h.update(name.encode() + str((flat[name].dtype, flat[name].shape)).encode())
-        h.update(np.ascontiguousarray(flat[name]).tobytes())
-    return np.frombuffer(h.digest(), np.uint8)
+def _digest(flat: dict[str, Any]) -> NDArray[np.uint32]:
+    """Checks of all arrays, by name."""
+    about = [f"{name} {flat[name].dtype} {flat[name].shape}".encode() for name in sorted(flat)]
+    checks = [
+        zlib.crc32(np.ascontiguousarray(flat[name]).data, zlib.crc32(a))
+        for name, a in zip(sorted(flat), about, strict=True)
+    ]
+    return np.array(checks, np.uint32)
 
 
 def _store(path: Path, arrays: kernels.Fields) -> None:

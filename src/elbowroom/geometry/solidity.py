@@ -18,8 +18,8 @@ def solid_faces(mesh: Mesh) -> NDArray[np.bool_]:
     """
     if not len(mesh.faces):
         return np.zeros(0, dtype=bool)
-    _, same = np.unique(np.round(mesh.vertices, 7) + 0.0, axis=0, return_inverse=True)
-    faces = same.reshape(-1)[mesh.faces]
+    same = _places(np.round(mesh.vertices, 7) + 0.0)
+    faces = same[mesh.faces]
     real = (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])
     index = np.flatnonzero(real)
     solid = np.zeros(len(faces), dtype=bool)
@@ -32,8 +32,7 @@ def solid_faces(mesh: Mesh) -> NDArray[np.bool_]:
     low, high = np.minimum(tail, head), np.maximum(tail, head)
     count = int(same.max()) + 1
     _, edge, uses = np.unique(low * count + high, return_inverse=True, return_counts=True)
-    turn = np.zeros(len(uses))
-    np.add.at(turn, edge, np.where(tail < head, 1.0, -1.0))
+    turn = np.bincount(edge, np.where(tail < head, 1.0, -1.0))
     good = (uses % 2 == 0) & (turn == 0)
     n = len(f)
     touch = coo_matrix((np.ones(len(face)), (face, n + edge)), shape=(n + len(uses), n + len(uses)))
@@ -41,3 +40,14 @@ def solid_faces(mesh: Mesh) -> NDArray[np.bool_]:
     spoiled = np.unique(label[n:][~good])
     solid[index] = ~np.isin(label[:n], spoiled)
     return solid
+
+
+def _places(points: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Number (N,) of the place that each point (N, 3) is at."""
+    order = np.lexsort(points.T)
+    ranked = points[order]
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = np.any(ranked[1:] != ranked[:-1], axis=1)
+    same = np.empty(len(order), dtype=np.int64)
+    same[order] = np.cumsum(new) - 1
+    return same

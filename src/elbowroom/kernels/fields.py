@@ -239,41 +239,6 @@ def squared(fields, f, x, y, z):
 
 
 @lean(forceinline=True)
-def farther(fields, f, x, y, z, radius):
-    """1 where a point is certainly farther than `radius` >= 0 from mesh `f`, -1 inside of a solid, 0 where unsure.
-
-    The same bound as `lower`, without its square roots.
-    """
-    edge = fields.edge[f]
-    gx = (x - fields.origin[f, 0]) / edge
-    gy = (y - fields.origin[f, 1]) / edge
-    gz = (z - fields.origin[f, 2]) / edge
-    shape = fields.shape[f]
-    if not (gx >= 0.0 and gy >= 0.0 and gz >= 0.0 and gx < shape[0] and gy < shape[1] and gz < shape[2]):
-        return 1 if box_distance(fields.tree.boxes, fields.root[f], x, y, z) > radius * radius else 0
-    i, j, k = int(gx), int(gy), int(gz)
-    b = fields.brick[f] + (i * shape[1] + j) * shape[2] + k
-    start = fields.start[b]
-    if start < 0:
-        if start == INSIDE:
-            return -1
-        room_left = fields.center[b] - radius
-        dx, dy, dz = (gx - i - 0.5) * edge, (gy - j - 0.5) * edge, (gz - k - 0.5) * edge
-        return 1 if room_left > 0.0 and dx * dx + dy * dy + dz * dz < room_left * room_left else 0
-    n = fields.n[f]
-    u, v, w = (gx - i) * n, (gy - j) * n, (gz - k) * n
-    a, c, e = min(int(u), n - 1), min(int(v), n - 1), min(int(w), n - 1)
-    u, v, w = u - a, v - c, w - e
-    h = edge / n
-    less = h * h * (u * (1 - u) + v * (1 - v) + w * (1 - w))
-    return (
-        1
-        if _blend(fields.corner, start + (a * (n + 1) + c) * (n + 1) + e, n + 1, u, v, w) - less > radius * radius
-        else 0
-    )
-
-
-@lean(forceinline=True)
 def _blend(corner, o, m, u, v, w):
     """Squares of the eight corner distances of a cell, blended."""
     p000, p001 = np.float64(corner[o]), np.float64(corner[o + 1])

@@ -103,8 +103,9 @@ def _grow(tri):
             high = max(tri[f, 0, k], tri[f, 1, k], tri[f, 2, k])
             center[f, k] = 0.5 * (low + high)
     order = np.arange(count)
-    boxes = np.zeros((2 * count + 1, 6))
-    kids = np.zeros((2 * count + 1, 2), np.int32)
+    # every leaf but a lone one has at least half of LEAF, 2: no more nodes than triangles
+    boxes = np.zeros((count + 1, 6))
+    kids = np.zeros((count + 1, 2), np.int32)
     stack = np.zeros((DEPTH, 3), np.int64)
     stack[0, 2] = count
     top, nodes = 1, 1

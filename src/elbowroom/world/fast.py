@@ -81,12 +81,13 @@ class LimbCheck:
         static = merged(self._parts, self.exact, record)
         nothing = distance_field(box((1.0, 1.0, 1.0)))
         pieces = self._parts.pieces
-        meshes = [thing.field for thing in (*items, *pieces) if thing.field is not None]
-        numbers = np.cumsum([thing.field is not None for thing in (*items, *pieces)]) - 1
-        field = [n if thing.field is not None else -1 for thing, n in zip((*items, *pieces), numbers, strict=True)]
-        shown = [
-            f if f >= 0 or p.half is None else validity.BOX for f, p in zip(field[len(items) :], pieces, strict=True)
-        ]
+        shown = [*(item.field for item in items), *(piece.field for piece in pieces)]
+        meshes = [field for field in shown if field is not None]
+        numbers = np.cumsum([field is not None for field in shown]) - 1
+        field = np.array(
+            [n if f is not None else validity.SEVERAL for f, n in zip(shown, numbers, strict=True)], np.int64
+        )
+        boxes = [p.half is not None for p in pieces]
         maps = [inverse(item.T) for item in own if item.T is not None]
         centers = [(item.T @ np.append(item.ball[:3], 1.0))[:3] for item in own if item.T is not None]
         self._limb = validity.Limb(
@@ -101,7 +102,7 @@ class LimbCheck:
             root=roots,
             core=cores,
             box=np.array([np.zeros(3) if p.half is None else p.half for p in pieces]),
-            field=np.array(shown, np.int64),
+            field=np.where(boxes, validity.BOX, field[len(items) :]),
             own=np.ascontiguousarray(np.array([np.eye(4) if p.T is None else inverse(p.T) for p in pieces])[:, :3]),
         )
         self._around = validity.Around(
@@ -113,7 +114,7 @@ class LimbCheck:
             has_static=static is not None,
             half=np.array([item.half for item in items]).reshape(-1, 3),
             rounding=np.array([item.rounding for item in items], dtype=float),
-            field=np.array(field[: len(items)], np.int64),
+            field=field[: len(items)],
             bound=np.array([item.ball[3] for item in items], dtype=float),
             meshes=pack(meshes) if meshes else nothing.arrays,
             placed=T.placed,

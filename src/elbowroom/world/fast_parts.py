@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -225,8 +226,7 @@ class Parts:
         """Triangles of a part in its own frame as the exact test sees them, and which of them bound solids."""
         form = self._exact.placed.forms[i]
         if isinstance(form, Surface):
-            keep = form.closed | has_area(form.mesh.vertices, form.mesh.faces)
-            return Mesh(form.mesh.vertices, form.mesh.faces[keep]), form.closed[keep]
+            return _surface(form)
         shape = self._exact.parts[i].shape
         assert shape is not None and shape.mesh is not None
         return hull_of(shape.mesh), None
@@ -270,12 +270,26 @@ class Parts:
         """Balls of a part whose own frame has place T on its carrier."""
         shape = self._exact.parts[i].shape
         if shape is None:
-            balls = mesh_cover(*self.mesh_of(i)).copy()
+            form = self._exact.placed.forms[i]
+            assert isinstance(form, Surface)
+            balls = _surface_cover(form).copy()
         else:
             balls = shape_cover(shape).copy()
             T = T @ inverse(shape.T_joint_shape)
         balls[:, :3] = apply(T, balls[:, :3])
         return balls
+
+
+@lru_cache(maxsize=256)
+def _surface(form: Surface) -> tuple[Mesh, NDArray]:
+    """The triangles of a surface that have an area or close a solid, and which of them bound solids."""
+    keep = form.closed | has_area(form.mesh.vertices, form.mesh.faces)
+    return (form.mesh if keep.all() else Mesh(form.mesh.vertices, form.mesh.faces[keep])), form.closed[keep]
+
+
+@lru_cache(maxsize=64)
+def _surface_cover(form: Surface) -> Array:
+    return mesh_cover(*_surface(form))
 
 
 def _capsule(shape: Shape | None, T: Array) -> Array:

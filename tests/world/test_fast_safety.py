@@ -1,0 +1,57 @@
+"""A short run of the safety benchmark: what the fast check calls free, the exact test finds free."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from conftest import DATA, ROOT
+from elbowroom.world.fast import BAND, FREE, HIT, LimbCheck
+
+
+def benchmark_module(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, Path(ROOT) / "benchmarks" / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+scenes = benchmark_module("validity_scenes")
+MADE = scenes.scenes(DATA if DATA.is_dir() else None, stations=12, seed=3)
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_nothing_free_is_hit(name: str) -> None:
+    scene = MADE[name]()
+    check = LimbCheck(scene.world, scene.who, scene.limb)
+    q, t = scenes.postures(scene, 6000, seed=5)
+    quick, keen = check.batch(q, t), check.batch(q, t, keen=True)
+    assert np.mean(keen == BAND) < 0.04
+    free = np.flatnonzero((quick == FREE) | (keen == FREE))[:1200]
+    assert len(free) > 300
+    assert not check.hits_batch(q[free], t[free]).any()
+    hit = np.flatnonzero((quick == HIT) | (keen == HIT))[:100]
+    assert len(hit) == 100
+    assert check.hits_batch(q[hit], t[hit]).all()
+    # the slack of tables is kept to spare, so that the band may lose free postures but never gains one
+    doubt = np.flatnonzero(keen == BAND)[:30]
+    settled, true = check.free_batch(q[doubt], t[doubt]), check.hits_batch(q[doubt], t[doubt])
+    assert not np.any(settled & true)
+
+
+def test_a_bound_that_is_wrong_by_millimetres_is_noticed() -> None:
+    scene = MADE["fans"]()
+    check = LimbCheck(scene.world, scene.who, scene.limb)
+    thin = check._limb.capsule.copy()
+    thin[thin[:, 6] > 0, 6] -= 0.003
+    check._limb = check._limb._replace(capsule=thin)
+    q, t = scenes.postures(scene, 6000, seed=6)
+    free = np.flatnonzero(check.batch(q, t) == FREE)
+    assert check.hits_batch(q[free], t[free]).any()
