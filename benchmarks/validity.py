@@ -1,9 +1,10 @@
 """Fast validity of limb postures: is it safe, how much does it leave open, and how fast is it?
 
-Safety: in six scenes, and one more at worst, every posture that the fast check calls free is given to the exact test. A sample of the sure hits
-is given to it as well. Speed: against Pinocchio with Coal on the same shapes and pairs, in the same run, on one core. Ours
-is one compiled call for all postures, as planners use it; theirs is one call from Python for each, with its pairs in
-their quickest order. What one call from Python for each posture takes of ours is shown as well (single_us).
+Safety: in six scenes, and one more at worst, every posture that the fast check calls free is given to the exact test. A
+sample of the sure hits is given to it as well. Speed: against Pinocchio with Coal on the same shapes and pairs, in the
+same run, on one core. Ours is one compiled call for all postures, as planners use it; theirs is one call from Python
+for each, with its pairs in their quickest order. What one call from Python for each posture takes of ours is shown as
+well (single_us).
 
     python benchmarks/validity.py [--postures 3000] [--data FOLDER] [--scene NAME] [--no-speed] [--json]
 """
