@@ -111,10 +111,24 @@ class Rival:
         for a, b in self.exact.index.tolist():
             if a in limb or b in limb:
                 pairs.add(tuple(sorted(scene_number if x in self._static else number[x] for x in (a, b))))
-        # likely hits first, as in the fast check: the body, then the scene
-        for a, b in sorted(pairs, key=lambda p: scene_number in p):
+        self._order(sorted(pairs))
+
+    def _order(self, pairs: list[tuple[int, int]]) -> None:
+        self.pairs = pairs
+        self.model.removeAllCollisionPairs()
+        for a, b in pairs:
             self.model.addCollisionPair(pin.CollisionPair(a, b))
         self.geometry = pin.GeometryData(self.model)
+
+    def tune(self, sets: list[tuple[Array, float]]) -> None:
+        """Put the pairs first that are hit most often in sets of postures (N, n, 4) at times: its quickest order."""
+        hits = np.zeros(len(self.pairs))
+        for q, t in sets:
+            self.place(t)
+            for row in self.rows(q):
+                pin.computeCollisions(self.pin_model, self.data, self.model, self.geometry, row, False)
+                hits += [result.isCollision() for result in self.geometry.collisionResults]
+        self._order([self.pairs[k] for k in np.argsort(-hits, kind="stable")])
 
     def place(self, t: float) -> None:
         """Move everything but the limb to where it is at a time."""

@@ -13,7 +13,7 @@ from elbowroom.kernels import meeting
 from elbowroom.kernels.edges import slerp
 from elbowroom.kernels.fields import BAND, FREE, HIT, room
 from elbowroom.kernels.lean import lean
-from elbowroom.kernels.validity import Bench
+from elbowroom.kernels.limb_world import Bench
 
 
 def bench() -> Bench:

@@ -13,7 +13,7 @@ from elbowroom.geometry.fields import distance_field, pack
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import inverse
-from elbowroom.kernels import edges, validity
+from elbowroom.kernels import edges, limb_world, validity
 from elbowroom.kernels.fields import BAND, FREE, HIT, room
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast_exact import Desk, Judge
@@ -85,12 +85,12 @@ class LimbCheck:
         meshes = [field for field in shown if field is not None]
         numbers = np.cumsum([field is not None for field in shown]) - 1
         field = np.array(
-            [n if f is not None else validity.SEVERAL for f, n in zip(shown, numbers, strict=True)], np.int64
+            [n if f is not None else limb_world.SEVERAL for f, n in zip(shown, numbers, strict=True)], np.int64
         )
         boxes = [p.half is not None for p in pieces]
         maps = [inverse(item.T) for item in own if item.T is not None]
         centers = [(item.T @ np.append(item.ball[:3], 1.0))[:3] for item in own if item.T is not None]
-        self._limb = validity.Limb(
+        self._limb = limb_world.Limb(
             parent=T.parent,
             source=T.source,
             offset=T.offset,
@@ -102,10 +102,10 @@ class LimbCheck:
             root=roots,
             core=cores,
             box=np.array([np.zeros(3) if p.half is None else p.half for p in pieces]),
-            field=np.where(boxes, validity.BOX, field[len(items) :]),
+            field=np.where(boxes, limb_world.BOX, field[len(items) :]),
             own=np.ascontiguousarray(np.array([np.eye(4) if p.T is None else inverse(p.T) for p in pieces])[:, :3]),
         )
-        self._around = validity.Around(
+        self._around = limb_world.Around(
             start=float(times[0]),
             rate=float(rate),
             base=T.base,
@@ -240,7 +240,7 @@ class LimbCheck:
         desk: Desk | None = getattr(self._local, "desk", None)
         if desk is None:
             n, pieces = len(self._tables.parent), len(self._parts.pieces)
-            bench = validity.Bench(
+            bench = limb_world.Bench(
                 np.zeros((n, 3, 4)),
                 np.zeros((pieces, 3)),
                 np.zeros((2, 3, 4)),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from elbowroom.geometry.rotations import Array, to_matrix
 from elbowroom.geometry.transforms import inverse
 from elbowroom.kernels import boxes
-from elbowroom.kernels.validity import FLOOR, STATIC, Around, Bench
+from elbowroom.kernels.limb_world import FLOOR, STATIC, Around, Bench
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_placed import Placed
 from elbowroom.world.fast_parts import Joints, Parts

@@ -20,7 +20,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.kernels.cover import Balls
-from elbowroom.kernels.validity import ASKS, COUNTS, IGNORED
+from elbowroom.kernels.limb_world import ASKS, COUNTS, IGNORED
 from elbowroom.world.carried import Carried
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_forms import Surface

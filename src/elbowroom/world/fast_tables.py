@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply, inverse
-from elbowroom.kernels.validity import AWAY, COMES, LOOSE, THERE
+from elbowroom.kernels.limb_world import AWAY, COMES, LOOSE, THERE
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast_parts import Grip, Item, Joints, Piece
 from elbowroom.world.world import Record
@@ -27,7 +27,7 @@ _RESERVE = 1.5
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """Rows at `times` (S,); the rest as in `kernels.validity.Limb` and `Around`.
+    """Rows at `times` (S,); the rest as in `kernels.limb_world.Limb` and `Around`.
 
     lever (searched,): how far from each joint the limb reaches; travelled (S,): metres that points of the limb have
     been carried by the base and by followers since the first row, at most.
