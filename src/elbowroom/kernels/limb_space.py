@@ -28,9 +28,10 @@ from elbowroom.kernels.limb_terms import (
     swung_past,
     turn_between,
 )
+from elbowroom.kernels.limb_world import Around, Bench, Limb
 from elbowroom.kernels.meeting import point
 from elbowroom.kernels.space import CHECKS, answer
-from elbowroom.kernels.validity import Around, Bench, Limb, check, place_limb
+from elbowroom.kernels.validity import check, place_limb
 
 Array = NDArray[np.float64]
 
