@@ -25,7 +25,7 @@ def demo(
     Exit code 0: written, and proven free of collision; 1: written, but not proven.
     """
     from elbowroom.files.save import check_outputs, save
-    from elbowroom.gallery.scenes import scene
+    from elbowroom.gallery.scenes import SCENES, scene
     from elbowroom.motion.quality import worst_quality
     from elbowroom.world.certificate import certify
 
@@ -54,7 +54,7 @@ def demo(
         )
     else:
         first, last = world.span
-        table = Table(title=name, title_justify="left", show_header=False)
+        table = Table(title=f"{name}: {SCENES[name].shows}", title_justify="left", show_header=False)
         table.add_row("motion", f"{certificate.frames} frames at {certificate.fps:g} fps, {last - first:.1f} s")
         table.add_row("scene", f"{len(world.static)} pieces, {world.triangles:,} triangles")
         if certificate.free and certificate.pair is not None and certificate.clearance_m is not None:

@@ -12,7 +12,6 @@ BIRCH: Color = (0.68, 0.52, 0.34)
 LINEN: Color = (0.55, 0.58, 0.60)
 MOSS: Color = (0.12, 0.27, 0.13)
 CLAY: Color = (0.52, 0.20, 0.11)
-INK: Color = (0.06, 0.08, 0.11)
 PAPER: Color = (0.85, 0.82, 0.74)
 
 
