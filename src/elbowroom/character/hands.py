@@ -45,11 +45,6 @@ def finger_names(side: str) -> tuple[str, ...]:
     return tuple(f"{side}_{finger}{k}" for finger in FINGERS for k in (1, 2, 3))
 
 
-def bone_lengths(hand_length: float) -> dict[str, tuple[float, ...]]:
-    """Lengths in metres of each finger's three bones."""
-    return {finger: tuple(share * hand_length for share in BONES[finger]) for finger in FINGERS}
-
-
 def finger_direction(finger: str, outwards: float) -> Array:
     """Unit vector along a finger in the rest pose; `outwards` is +1 for the left hand, -1 for the right."""
     if finger != "thumb":
