@@ -1,0 +1,98 @@
+"""What people can be asked to do with their hands. Times in seconds, lengths in metres, angles in radians."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Point = tuple[float, float, float]
+Hand = Literal["left", "right"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """One thing to do: by whom, with which hand (None: the one that suits), and when.
+
+    `at` is the time at which the hand is there; None is as soon as the motion before allows. What follows it (the pull
+    of a drawer, the opened hand) comes after that time.
+    """
+
+    who: str
+    hand: Hand | None = None
+    at: float | None = None
+
+    @property
+    def verb(self) -> str:
+        """The word for it in a storyboard."""
+        return type(self).__name__.lower()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reach(Task):
+    """Bring the hand to a place: a point, or 'thing', 'thing.frame', 'ann.head'; it stays there until the next task."""
+
+    to: Point | str
+    shape: str = "rest"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grab(Task):
+    """Take an object; `grasp` names one of its grasps, None is the one that suits."""
+
+    object: str
+    grasp: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Put(Task):
+    """Put what is held down: its origin `to` a point, turned by `turn` about the vertical; or `onto` a thing or frame.
+
+    Without `turn` it keeps the turn that it had when it was taken.
+    """
+
+    object: str
+    to: Point | None = None
+    turn: float | None = None
+    onto: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Touch(Task):
+    """Touch a place with the fingertips, and go away again: a point, a thing, a frame, a body part."""
+
+    target: Point | str
+    shape: str = "flat"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Press(Task):
+    """Press a button or switch with a fingertip: a fixture, moved along its joint `to` a state and let back."""
+
+    fixture: str
+    to: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Open(Task):
+    """Open a fixture by its handle, `to` a state (None: all the way), metres or radians."""
+
+    fixture: str
+    to: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Close(Task):
+    """Close a fixture by its handle, `to` a state (None: shut)."""
+
+    fixture: str
+    to: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rest(Task):
+    """Give the hand back to the motion that the person does anyway."""
+
+
+VERBS: dict[str, type[Task]] = {
+    kind.__name__.lower(): kind for kind in (Reach, Grab, Put, Touch, Press, Open, Close, Rest)
+}
