@@ -1,0 +1,112 @@
+"""What planning gives back: a world in which it is done, or why not and what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from elbowroom.errors import ElbowroomError
+from elbowroom.world.certificate import Certificate
+from elbowroom.world.world import World
+
+Status = Literal[
+    "found",
+    "partial",
+    "start-in-collision",
+    "base-in-collision",
+    "target-in-collision",
+    "target-out-of-reach",
+    "out-of-balance",
+    "loop-not-closed",
+    "no-path",
+    "too-little-time",
+    "budget-spent",
+    "not-certified",
+]
+
+# What a user can change, by status; `Plan.why` says what was wrong.
+ADVICE: Mapping[Status, str] = {
+    "partial": "what is left is listed under collisions; a wider bound for shifts and delays may do",
+    "start-in-collision": "move the obstacle or begin where the body is free",
+    "base-in-collision": "repair the motion first, or move what it meets",
+    "target-in-collision": "move the target or what is in its way, or give another grasp",
+    "target-out-of-reach": "stand nearer, move the target, or use the other hand",
+    "out-of-balance": "stand nearer, or use the other hand",
+    "loop-not-closed": "bring the carriers nearer to what they hold",
+    "no-path": "move what is in the way, or try another hand or seed",
+    "too-little-time": "give it a later time, or let the time be chosen",
+    "budget-spent": "give a larger budget, or try another seed",
+    "not-certified": "try another seed",
+}
+
+
+class NoMotion(ElbowroomError):
+    """No motion was found, and it was required."""
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One planned motion of a limb: for what, when, how, and what it cost. Times in seconds."""
+
+    who: str
+    limb: str
+    what: str
+    during: tuple[float, float]
+    tier: Literal["ik", "avoid", "plan"]
+    first_solution_s: float = 0.0
+    smooth_s: float = 0.0
+    checks: int = 0
+    nodes: int = 0
+
+    def facts(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "who": [self.who],
+            "limb": self.limb,
+            "what": self.what,
+            "during": list(self.during),
+            "tier": self.tier,
+            "first_solution_s": self.first_solution_s,
+            "smooth_s": self.smooth_s,
+            "checks": self.checks,
+            "nodes": self.nodes,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The result of planning.
+
+    `world` is as it was asked for where the status is 'found', with what was done so far where not. `why` is one
+    sentence on what was wrong, with the pair or the distance to blame. `seconds` is the time that stages took.
+    """
+
+    status: Status
+    world: World
+    plans: tuple[Planned, ...] = ()
+    why: str = ""
+    certificate: Certificate | None = None
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def found(self) -> bool:
+        """Whether it is done."""
+        return self.status == "found"
+
+    @property
+    def advice(self) -> str:
+        """What was wrong and what would help, in one sentence; empty where it is done."""
+        if self.found:
+            return ""
+        return f"{self.why.rstrip('.') or self.status}: {ADVICE[self.status]}."
+
+    def require(self) -> Plan:
+        """The plan itself, or `NoMotion` where there is none."""
+        if not self.found:
+            raise NoMotion(f"no motion was found ({self.status}): {self.advice}")
+        return self
+
+    def with_(self, **changes: Any) -> Plan:
+        """A copy with some fields replaced."""
+        return replace(self, **changes)
