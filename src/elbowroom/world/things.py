@@ -19,11 +19,38 @@ Freedom = Literal["free", "level", "joint"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class GraspMark:
+    """A way to take a thing that someone marked on it, for any body: where the middle of the closed hand comes to be.
+
+    `T_thing_grip` (4, 4) is a grip frame as `grip_frame` has it (z out by the thumb, x out of the palm), so that
+    `T_thing_hand = T_thing_grip @ inverse(grip_frame(body, hand))`. `shape` names a hand shape, `width` in metres is
+    what the hand closes round (None: as wide as the thing is there). `approach` (3,) is the way the hand travels at
+    last, a unit vector in the thing's frame; None is palm first.
+    """
+
+    hand: Literal["left", "right"]
+    T_thing_grip: Array
+    shape: str = "power"
+    width: float | None = None
+    approach: Array | None = None
+
+    def __post_init__(self) -> None:
+        if self.hand not in ("left", "right"):
+            raise BadValue(f"a grasp is one of the 'left' or the 'right' hand, not of '{self.hand}'.")
+        object.__setattr__(self, "T_thing_grip", frozen(self.T_thing_grip).reshape(4, 4))
+        if self.approach is not None:
+            length = float(np.linalg.norm(self.approach))
+            if not (np.isfinite(length) and length > 1e-9):
+                raise BadValue(f"the approach of a grasp needs a length, not {np.asarray(self.approach).tolist()}.")
+            object.__setattr__(self, "approach", frozen(np.asarray(self.approach, dtype=float) / length))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Thing:
     """A rigid mesh whose place is a function of time: `path(t)` gives `T_world_object` (4, 4).
 
     `mass` in kg, None where it does not matter; `frames` are named places on it, `T_object_frame` (4, 4);
-    `freedom` says how it may be turned while it is carried.
+    `freedom` says how it may be turned while it is carried; `grasps` are marked ways to take it, by name.
     """
 
     mesh: Mesh
@@ -31,6 +58,7 @@ class Thing:
     mass: float | None = None
     frames: Mapping[str, Array] = field(default_factory=dict)
     freedom: Freedom = "free"
+    grasps: Mapping[str, GraspMark] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.mass is not None and not (np.isfinite(self.mass) and self.mass >= 0.0):
@@ -120,6 +148,7 @@ class Fixture(Thing):
         state: Callable[[float], float] | float = 0.0,
         frames: Mapping[str, Array] | None = None,
         mass: float | None = None,
+        grasps: Mapping[str, GraspMark] | None = None,
     ) -> Fixture:
         """A fixture whose path is made from its joint and its state: a function of time, or a number that stays."""
         if not callable(state):
@@ -131,6 +160,7 @@ class Fixture(Thing):
             frames=frames or {},
             mass=mass,
             freedom="joint",
+            grasps=grasps or {},
             joint=joint,
             T_world_closed=T,
             state=state,

@@ -19,7 +19,7 @@ from elbowroom.motion.retarget import retarget
 from elbowroom.world.carried import Carried, hands
 from elbowroom.world.contacts import Contact
 from elbowroom.world.paths import Keyed, KeyedState, Path, Still, places
-from elbowroom.world.things import Fixture, Freedom, Hold, Thing
+from elbowroom.world.things import Fixture, Freedom, GraspMark, Hold, Thing
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,10 +174,11 @@ class World:
         mass: float | None = None,
         frames: Mapping[str, Array] | None = None,
         freedom: Freedom = "free",
+        grasps: Mapping[str, GraspMark] | None = None,
     ) -> World:
         """A world with one more thing that moves along a path; the rest as in `Thing`."""
         self._check_free(name, self.objects)
-        thing = Thing(mesh=mesh, path=path, mass=mass, frames=frames or {}, freedom=freedom)
+        thing = Thing(mesh=mesh, path=path, mass=mass, frames=frames or {}, freedom=freedom, grasps=grasps or {})
         return replace(self, objects={**self.objects, name: thing})
 
     def with_loose(self, name: str, *, mass: float | None = None) -> World:
