@@ -28,6 +28,7 @@ ROOMS = (
     "motion",
     "character",
     "search",
+    "props",
     "geometry",
     "kernels",
     "errors",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from elbowroom.character.human import human
-from elbowroom.gallery import furniture
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import turned
 from elbowroom.locomotion.walk import walk_along
+from elbowroom.props import furniture
 from elbowroom.world.world import World
 
 # Waypoints on the floor, metres: between sofa and shelf, round the table, out past the plant.

@@ -16,7 +16,7 @@ from elbowroom.geometry.transforms import inverse
 from elbowroom.tasks.storyboard_check import checked
 from elbowroom.tasks.storyboard_model import HoldPart, StoryboardFile
 from elbowroom.tasks.storyboard_people import Person
-from elbowroom.tasks.storyboard_things import fixture_of, frame, mesh_of, path_of, static_of
+from elbowroom.tasks.storyboard_things import fixture_of, frame, mark, mesh_of, path_of, static_of
 from elbowroom.tasks.storyboard_yaml import Document, Location, parse_yaml, read_yaml
 from elbowroom.world.contacts import Contact
 from elbowroom.world.things import Fixture
@@ -135,7 +135,10 @@ class _Builder:
                 if name in fixtures:
                     raise BadValue("is the name of a fixture already")
                 frames = {key: frame(f) for key, f in part.frames.items()}
-                world = world.with_object(name, mesh, path, mass=part.mass, frames=frames, freedom=part.freedom)
+                grasps = {key: mark(g) for key, g in part.grasps.items()}
+                world = world.with_object(
+                    name, mesh, path, mass=part.mass, frames=frames, freedom=part.freedom, grasps=grasps
+                )
                 world = world.with_(notes=(*world.notes, *notes))
         return world
 

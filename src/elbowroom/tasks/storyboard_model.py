@@ -13,6 +13,7 @@ from elbowroom.tasks.storyboard_cast import CharacterPart
 from elbowroom.tasks.storyboard_parts import (
     BY_FORM,
     Frame,
+    GraspPart,
     Mesh,
     MeshSource,
     Name,
@@ -74,6 +75,7 @@ class Object(Part):
     path: Annotated[list[PathKey], Field(min_length=1)] | None = None
     on: Name | None = Field(default=None, description="Fixture that it rides on; `at` is in its axes then.")
     frames: dict[Name, Frame] = Field(default_factory=dict)
+    grasps: dict[Name, GraspPart] = Field(default_factory=dict, description="Ways to take it; else they are proposed.")
 
     @field_validator("path")
     @classmethod
@@ -119,6 +121,7 @@ class FixturePart(Part):
     mass: Annotated[float, Field(ge=0.0, le=1e6, allow_inf_nan=False)] | None = None
     handle: Frame | None = None
     frames: dict[Name, Frame] = Field(default_factory=dict)
+    grasps: dict[Name, GraspPart] = Field(default_factory=dict, description="Ways to take it; else by its handle.")
     state: Annotated[
         Annotated[Number, Tag("number")] | Annotated[list[StateKey], Field(min_length=1), Tag("list")], BY_FORM
     ] = Field(0.0, description="How far it is open: metres of a slide, degrees of a hinge; or keys over time.")

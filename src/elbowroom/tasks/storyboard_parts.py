@@ -69,21 +69,25 @@ class Cylinder(Part):
 
 
 class MeshSource(Part):
-    """A mesh: from a file, or a box, sphere or cylinder about its middle."""
+    """A mesh: from a file, a box, sphere or cylinder about its middle, or one of the makers."""
 
     file: Text | None = None
-    part: Text | None = Field(default=None, description="One mesh of the file by name; without it all are taken.")
+    part: Text | None = Field(default=None, description="One mesh of several by name; without it all are taken.")
     units: Positive | None = Field(default=None, description="Metres per unit of the file.")
     up: Literal["Y", "Z"] | None = None
     box: Annotated[list[Positive], Field(min_length=3, max_length=3)] | None = None
     sphere: Positive | None = None
     cylinder: Cylinder | None = None
+    maker: Text | None = Field(default=None, description="Name of a maker of meshes: table, bookshelf, plant, …")
+    options: dict[Name, Number | bool | Text] = Field(default_factory=dict, description="Options of the maker.")
     scale: Positive = 1.0
     color: Color | None = Field(default=None, description="Linear red, green and blue, 0 to 1.")
 
     @model_validator(mode="after")
     def _one_source(self) -> MeshSource:
-        only_one(self, ("file", "box", "sphere", "cylinder"))
+        only_one(self, ("file", "box", "sphere", "cylinder", "maker"))
+        if self.options and self.maker is None:
+            raise wrong("are those of a 'maker', and there is none; leave them out", "options")
         return self
 
 
@@ -95,3 +99,23 @@ class Frame(Part):
 
     at: Point = Field(default_factory=lambda: [0.0, 0.0, 0.0])
     turn: Turn = 0.0
+
+
+class GraspPart(Part):
+    """A way to take a thing: where the middle of the closed hand comes to be, in the thing's own axes.
+
+    Unturned, the thumb's side of the hand is towards +z, and the palm looks along +x.
+    """
+
+    hand: Literal["left", "right"]
+    at: Point = Field(default_factory=lambda: [0.0, 0.0, 0.0])
+    turn: Turn = 0.0
+    shape: Literal["rest", "point", "flat", "hook", "power", "pinch"] = "power"
+    width: Positive | None = Field(default=None, description="Metres that the hand closes round; else the thing's own.")
+    approach: Point | None = Field(default=None, description="The way the hand travels at last; else palm first.")
+
+    @model_validator(mode="after")
+    def _goes_somewhere(self) -> GraspPart:
+        if self.approach is not None and not any(abs(x) > 1e-9 for x in self.approach):
+            raise wrong("has no length; give a direction such as [0, 0, -1]", "approach")
+        return self

@@ -13,11 +13,12 @@ from elbowroom.geometry import solids
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import placing, transform
+from elbowroom.props.makers import made
 from elbowroom.tasks.storyboard_model import FixturePart, Object, PathKey, SceneMesh, StateKey
-from elbowroom.tasks.storyboard_parts import Frame, MeshSource
+from elbowroom.tasks.storyboard_parts import Frame, GraspPart, MeshSource
 from elbowroom.world.paths import Keyed, KeyedState, Riding, Still, places
 from elbowroom.world.paths import Path as ThingPath
-from elbowroom.world.things import Fixture, Joint
+from elbowroom.world.things import Fixture, GraspMark, Joint
 
 _NO_MESH = "give a .glb, .gltf, .obj, .stl or .ply"
 
@@ -41,23 +42,32 @@ def frame(part: Frame) -> Array:
     return transform(part.at, quaternion(part.turn))
 
 
+def mark(part: GraspPart) -> GraspMark:
+    """A grasp as it is stored on a thing."""
+    T = transform(part.at, quaternion(part.turn))
+    approach = None if part.approach is None else np.array(part.approach)
+    return GraspMark(hand=part.hand, T_thing_grip=T, shape=part.shape, width=part.width, approach=approach)
+
+
 def meshes_of(source: MeshSource, folder: Path) -> tuple[dict[str, Mesh], tuple[str, ...]]:
     """Meshes by name in their own axes, scaled and coloured, and what was assumed of their file."""
     notes: tuple[str, ...] = ()
     if source.file is not None:
         found = read_meshes(existing(folder / source.file, _NO_MESH), units=source.units, up=source.up)
         meshes, notes = dict(found.meshes), tuple(f"{source.file}: {note}" for note in found.notes)
-        if source.part is not None:
-            if source.part not in meshes:
-                raise UnknownName(f"mesh of {source.file}", source.part, meshes)
-            meshes = {source.part: meshes[source.part]}
     elif source.box is not None:
         meshes = {"box": solids.box(source.box)}
     elif source.sphere is not None:
         meshes = {"sphere": solids.sphere(source.sphere)}
-    else:
-        assert source.cylinder is not None
+    elif source.cylinder is not None:
         meshes = {"cylinder": solids.cylinder(source.cylinder.radius, source.cylinder.height)}
+    else:
+        assert source.maker is not None
+        meshes = made(source.maker, source.options)
+    if source.part is not None:
+        if source.part not in meshes:
+            raise UnknownName(f"mesh of {source.file or source.maker or 'this'}", source.part, meshes)
+        meshes = {source.part: meshes[source.part]}
     scaled = {name: mesh.moved(placing(scale=source.scale)) for name, mesh in meshes.items()}
     if source.color is not None:
         r, g, b = source.color
@@ -76,7 +86,7 @@ def static_of(source: SceneMesh, folder: Path) -> tuple[dict[str, Mesh], tuple[s
     found, notes = meshes_of(source, folder)
     for name in source.without:
         if name not in found:
-            raise UnknownName(f"mesh of {source.file}", name, found)
+            raise UnknownName(f"mesh of {source.file or source.maker or 'this'}", name, found)
         del found[name]
     T = placing(source.at, quaternion(source.turn))
     if source.name is not None:
@@ -118,7 +128,8 @@ def fixture_of(part: FixturePart, mesh: Mesh) -> Fixture:
         frames["handle"] = frame(part.handle)
     keys = part.state if isinstance(part.state, list) else [StateKey(t=0.0, value=part.state)]
     state = KeyedState(np.array([k.t for k in keys]), unit * np.array([k.value for k in keys]))
-    return Fixture.at(mesh, joint, transform(part.at, quaternion(part.turn)), state, frames, part.mass)
+    grasps = {name: mark(g) for name, g in part.grasps.items()}
+    return Fixture.at(mesh, joint, transform(part.at, quaternion(part.turn)), state, frames, part.mass, grasps)
 
 
 def _pair(numbers: list[float]) -> tuple[float, float]:

@@ -1,0 +1,69 @@
+"""Makers of meshes by the name that a storyboard gives them: `mesh: {maker: bookshelf, options: {seed: 3}}`."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from elbowroom.errors import BadValue, UnknownName
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.props import furniture
+
+# A page of text must not ask for gigabytes: metres and radians, and counts.
+_LARGEST, _MOST = 100.0, 1000
+
+
+@dataclass(frozen=True)
+class Maker:
+    """What makes one mesh, or several at once, which `parts` names. Options are its arguments; all have defaults."""
+
+    make: Callable[..., Mesh | tuple[Mesh, ...]]
+    parts: tuple[str, ...] = ()
+
+    @property
+    def options(self) -> dict[str, object]:
+        """Options with their defaults."""
+        return {name: p.default for name, p in inspect.signature(self.make).parameters.items()}
+
+
+MAKERS: dict[str, Maker] = {
+    "table": Maker(furniture.table),
+    "chair": Maker(furniture.chair),
+    "sofa": Maker(furniture.sofa),
+    "bookshelf": Maker(furniture.bookshelf, ("shelf", "books")),
+    "floor_lamp": Maker(furniture.floor_lamp),
+    "plant": Maker(furniture.plant, ("pot", "leaves")),
+}
+
+
+def made(name: str, options: Mapping[str, object] | None = None) -> dict[str, Mesh]:
+    """Meshes by name that a maker makes; raises `UnknownName` and `BadValue` where the name or an option is wrong."""
+    if name not in MAKERS:
+        raise UnknownName("maker of meshes", name, MAKERS)
+    maker = MAKERS[name]
+    for key, value in (options or {}).items():
+        if key not in maker.options:
+            raise UnknownName(f"option of {name}", key, maker.options)
+        _check(name, key, value, maker.options[key])
+    meshes = maker.make(**(options or {}))
+    return {name: meshes} if isinstance(meshes, Mesh) else dict(zip(maker.parts, meshes, strict=True))
+
+
+def _check(name: str, key: str, value: object, default: object) -> None:
+    """Refuse a value that is of another kind than the default, or larger than makes sense."""
+    told = f"the option '{key}' of {name}"
+    if isinstance(default, bool):
+        if not isinstance(value, bool):
+            raise BadValue(f"{told} is true or false, not {value!r}")
+    elif isinstance(default, int):
+        most = 2**31 if key == "seed" else _MOST
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
+            raise BadValue(f"{told} is a whole number from 0 to {most}, not {value!r}")
+    elif isinstance(default, float):
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not math.isfinite(float(value)) or not 0.0 < float(value) <= _LARGEST:  # type: ignore[arg-type]
+            raise BadValue(f"{told} is a number above 0 and up to {_LARGEST:g}, not {value!r}")
+    elif not isinstance(value, type(default)):
+        raise BadValue(f"{told} is text, not {value!r}")
