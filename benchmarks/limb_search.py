@@ -19,11 +19,11 @@ import numpy as np
 
 from elbowroom.character.human import human
 from elbowroom.character.limits import sample_pose
-from elbowroom.gallery.furniture import bookshelf
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
+from elbowroom.props.furniture import bookshelf
 from elbowroom.search.birrt import Budget, Path
 from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import BENT, EVEN, LimbSpace
@@ -147,9 +147,9 @@ def ompl(space: LimbSpace, pairs: list[tuple[Array, Array]], seconds: float) -> 
     exact, parts = check.exact, check._parts
     exact.place(0.0)
     model, shapes = pin.Model(), pin.GeometryModel()
-    base = pin.SE3(np.vstack([check._around.base[0], [0, 0, 0, 1.0]]))
+    base = pin.SE3(np.vstack([check.around.base[0], [0, 0, 0, 1.0]]))
     joint = 0
-    for k, offset in enumerate(check._limb.offset):
+    for k, offset in enumerate(check.limb.offset):
         place = base * pin.SE3(np.eye(3), offset) if k == 0 else pin.SE3(np.eye(3), offset)
         joint = model.addJoint(joint, pin.JointModelSpherical(), place, f"joint{k}")
     numbers: dict[int, list[int]] = {}

@@ -49,9 +49,9 @@ def test_nothing_free_is_hit(name: str) -> None:
 def test_a_bound_that_is_wrong_by_millimetres_is_noticed() -> None:
     scene = MADE["fans"]()
     check = LimbCheck(scene.world, scene.who, scene.limb)
-    thin = check._limb.capsule.copy()
+    thin = check.limb.capsule.copy()
     thin[thin[:, 6] > 0, 6] -= 0.003
-    check._limb = check._limb._replace(capsule=thin)
+    check.limb = check.limb._replace(capsule=thin)
     q, t = scenes.postures(scene, 6000, seed=6)
     free = np.flatnonzero(check.batch(q, t) == FREE)
     assert check.hits_batch(q[free], t[free]).any()

@@ -101,11 +101,11 @@ class LimbSpace:
         first, last = _intervals(names, given, bias, style or {})
         bounds = [limit.bounds for limit in given]
         mark_joint, mark = _marks(check)
-        lever = np.array(check._tables.lever, dtype=float)
+        lever = np.array(check.tables.lever, dtype=float)
         fixed = kernels.LimbSpace(
-            limb=check._limb,
-            around=check._around,
-            bench=check._desk().bench,
+            limb=check.limb,
+            around=check.around,
+            bench=check.desk().bench,
             joints=limb_terms.Joints(
                 kind=np.array([_KINDS[limit.kind] for limit in given], np.int64),
                 pre=np.array([limit.pre for limit in given]),
@@ -121,7 +121,7 @@ class LimbSpace:
             mark_joint=mark_joint,
             mark=mark,
             lever=lever,
-            travelled=np.array(check._tables.travelled, dtype=float),
+            travelled=np.array(check.tables.travelled, dtype=float),
             timed=timed,
             speed=speeds,
             top=float(speeds @ lever) + _fastest(check),
@@ -161,11 +161,11 @@ class LimbSpace:
         """With room to work in for this thread and call."""
         joints = self._fixed.joints._replace(q=np.zeros((len(self.limits), 4)))
         spare = np.zeros_like(self._fixed.spare)
-        return self._fixed._replace(bench=self.check._desk().bench, joints=joints, spare=spare)
+        return self._fixed._replace(bench=self.check.desk().bench, joints=joints, spare=spare)
 
     def state(self, q: ArrayLike, t: float = 0.0) -> Array:
         """State of a posture, local rotations (n, 4), at a time."""
-        q = self.check._posture(q, t)
+        q = self.check.posture(q, t)
         row = np.zeros(self.width)
         row[0] = t
         row[1 : 1 + 3 * len(q)] = np.concatenate([x.coordinates(r) for x, r in zip(self.limits, q, strict=True)])
@@ -186,6 +186,15 @@ class LimbSpace:
         """Where the marks are in the world, (..., K, 3), of states (..., W), metres."""
         rows, n = np.asarray(states, dtype=float), len(self.limits)
         return rows[..., 1 + 7 * n :].reshape(*rows.shape[:-1], -1, 3)
+
+    def at_time(self, states: ArrayLike, t: float) -> Array:
+        """The same postures (N, W) with all else as it is at one time, seconds."""
+        rows = np.array(states, dtype=float)
+        rows[:, 0] = t
+        space = self._here()
+        for row in rows:
+            kernels.fill(space, row)
+        return rows
 
     def dense(self, path: Path, spacing: float = 0.005) -> Array:
         """States (M, W) along a path, no point of the limb travelling more than `spacing` metres between two."""
@@ -247,17 +256,17 @@ def _marks(check: LimbCheck) -> tuple[NDArray[np.int64], Array]:
 
     Without the side a turn of the palm would be no way at all.
     """
-    source = check._limb.source
+    source = check.limb.source
     searched = [int(np.flatnonzero(source == k)[0]) for k in range(len(check.joints))]
     joints, places = [], []
     for i in searched[1:]:
         joints.append(i)
         places.append(np.zeros(3))
     end = searched[-1]
-    carried = [e for e, j in enumerate(check._limb.joint) if j == end]
+    carried = [e for e, j in enumerate(check.limb.joint) if j == end]
     if not carried:
         return np.array(joints or [end], np.int64), np.array(places or [np.zeros(3)])
-    balls = check._limb.sphere[carried]
+    balls = check.limb.sphere[carried]
     far = np.linalg.norm(balls[:, :3], axis=1)
     center, radius = balls[np.argmax(far), :3], float(balls[np.argmax(far), 3])
     along = center / np.linalg.norm(center) if np.linalg.norm(center) > 1e-6 else np.array([1.0, 0.0, 0.0])
@@ -269,5 +278,5 @@ def _marks(check: LimbCheck) -> tuple[NDArray[np.int64], Array]:
 
 def _fastest(check: LimbCheck) -> float:
     """Most metres a second that the limb is carried."""
-    carried, times = check._tables.travelled, check._tables.times
+    carried, times = check.tables.travelled, check.tables.times
     return float((np.diff(carried) / np.diff(times)).max()) if len(times) > 1 else 0.0

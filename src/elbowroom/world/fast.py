@@ -77,7 +77,7 @@ class LimbCheck:
         items = self._parts.items
         tabled = [item for item in items if item.carrier < 0]
         own = items[len(tabled) :]
-        self._tables = T = tables_of(self.exact, who, joints, self._parts.pieces, spheres, tabled, record, margin)
+        self.tables = T = tables_of(self.exact, who, joints, self._parts.pieces, spheres, tabled, record, margin)
         static = merged(self._parts, self.exact, record)
         nothing = distance_field(box((1.0, 1.0, 1.0)))
         pieces = self._parts.pieces
@@ -90,7 +90,7 @@ class LimbCheck:
         boxes = [p.half is not None for p in pieces]
         maps = [inverse(item.T) for item in own if item.T is not None]
         centers = [(item.T @ np.append(item.ball[:3], 1.0))[:3] for item in own if item.T is not None]
-        self._limb = limb_world.Limb(
+        self.limb = limb_world.Limb(
             parent=T.parent,
             source=T.source,
             offset=T.offset,
@@ -105,7 +105,7 @@ class LimbCheck:
             field=np.where(boxes, limb_world.BOX, field[len(items) :]),
             own=np.ascontiguousarray(np.array([np.eye(4) if p.T is None else inverse(p.T) for p in pieces])[:, :3]),
         )
-        self._around = limb_world.Around(
+        self.around = limb_world.Around(
             start=float(times[0]),
             rate=float(rate),
             base=T.base,
@@ -133,16 +133,16 @@ class LimbCheck:
             floor=-np.inf if world.floor is None else float(world.floor),
             margin=float(margin),
         )
-        self._judge = Judge(self.exact, who, joints, self._parts, T, self._around)
+        self._judge = Judge(self.exact, who, joints, self._parts, T, self.around)
         self._local = threading.local()
 
     # asking
 
     def verdict(self, q: ArrayLike, t: float = 0.0) -> tuple[int, tuple[Pair, ...]]:
         """FREE, HIT or BAND of a posture (n, 4) at a time, and the pairs that are hit or in doubt, by name."""
-        q = self._posture(q, t)
-        desk = self._desk()
-        code, count = validity.doubts(self._limb, self._around, q, t, desk.bench)
+        q = self.posture(q, t)
+        desk = self.desk()
+        code, count = validity.doubts(self.limb, self.around, q, t, desk.bench)
         if code == FREE:
             return FREE, ()
         met = desk.bench.doubt[: count if code == BAND else 1].tolist()
@@ -160,9 +160,9 @@ class LimbCheck:
             self._check_time(float(times.min()))
             self._check_time(float(times.max()))
         out = np.zeros(len(q), np.uint8)
-        edges.check_batch(self._limb, self._around, q, times, self._desk().bench, out)
+        edges.check_batch(self.limb, self.around, q, times, self.desk().bench, out)
         if keen:
-            edges.settle_batch(self._limb, self._around, q, times, self._desk().bench, out)
+            edges.settle_batch(self.limb, self.around, q, times, self.desk().bench, out)
         return out
 
     def free_batch(self, q: ArrayLike, t: ArrayLike, exact: bool = True) -> NDArray[np.bool_]:
@@ -177,11 +177,11 @@ class LimbCheck:
 
     def free(self, q: ArrayLike, t: float = 0.0, exact: bool = True) -> bool:
         """Whether a posture (n, 4) is free at a time; in doubt the exact test decides (exact=False: it is not)."""
-        q = self._posture(q, t)
-        desk = self._desk()
-        code = validity.check(self._limb, self._around, q, t, desk.bench)[0]
+        q = self.posture(q, t)
+        desk = self.desk()
+        code = validity.check(self.limb, self.around, q, t, desk.bench)[0]
         if code == BAND and exact:
-            code, count = validity.doubts(self._limb, self._around, q, t, desk.bench)
+            code, count = validity.doubts(self.limb, self.around, q, t, desk.bench)
             if code == BAND:
                 return self._judge.free(q, t, desk, count)
         return bool(code == FREE)
@@ -191,22 +191,22 @@ class LimbCheck:
 
         No point of the limb travels more than `resolution` metres from look to look. Doubts count as hits.
         """
-        qa, qb = self._posture(qa, ta), self._posture(qb, tb)
+        qa, qb = self.posture(qa, ta), self.posture(qb, tb)
         steps = max(int(np.ceil(self.travel(qa, ta, qb, tb) / resolution)), 1)
-        desk = self._desk()
-        code, share = edges.check_edge(self._limb, self._around, qa, ta, qb, tb, steps, desk.bench, desk.between)
+        desk = self.desk()
+        code, share = edges.check_edge(self.limb, self.around, qa, ta, qb, tb, steps, desk.bench, desk.between)
         return bool(code == FREE), float(share)
 
     def travel(self, qa: ArrayLike, ta: float, qb: ArrayLike, tb: float) -> float:
         """Metres that points of the limb travel at most from one posture and time to another."""
         qa, qb = np.asarray(qa, dtype=float), np.asarray(qb, dtype=float)
         turn = 2.0 * np.arccos(np.clip(np.abs(np.sum(qa * qb, axis=1)), 0.0, 1.0))
-        base = np.interp([ta, tb], self._tables.times, self._tables.travelled)
-        return float(turn @ self._tables.lever) + abs(float(base[1] - base[0]))
+        base = np.interp([ta, tb], self.tables.times, self.tables.travelled)
+        return float(turn @ self.tables.lever) + abs(float(base[1] - base[0]))
 
     def hits(self, q: ArrayLike, t: float = 0.0) -> bool:
         """What the exact test says of a posture, everything placed anew: the reference for the fast answers."""
-        return not self._judge.exactly_free(self._posture(q, t), t, self._desk())
+        return not self._judge.exactly_free(self.posture(q, t), t, self.desk())
 
     def hits_batch(self, q: ArrayLike, t: ArrayLike) -> NDArray[np.bool_]:
         """`hits` for postures (N, n, 4) at times (N,)."""
@@ -215,31 +215,24 @@ class LimbCheck:
         for first in range(0, len(q), _AT_ONCE):
             record = self.world.record(times[first : first + _AT_ONCE])
             for k in range(len(record)):
-                posture, now = self._posture(q[first + k], float(times[first + k])), float(times[first + k])
-                out[first + k] = not self._judge.exactly_free(posture, now, self._desk(), record[k])
+                posture, now = self.posture(q[first + k], float(times[first + k])), float(times[first + k])
+                out[first + k] = not self._judge.exactly_free(posture, now, self.desk(), record[k])
         return out
 
-    # inner workings
+    # what searches build on: `limb`, `around`, `tables` as compiled code takes them, and these
 
-    def _posture(self, q: ArrayLike, t: float) -> Array:
+    def posture(self, q: ArrayLike, t: float) -> Array:
+        """Local rotations (n, 4) as compiled code takes them, or an error that says what is wrong with them or t."""
         q = np.ascontiguousarray(q, dtype=float)
         self._check_shape(q.shape)
         self._check_time(t)
         return q
 
-    def _check_shape(self, shape: tuple[int, ...]) -> None:
-        if shape != (len(self.joints), 4):
-            raise BadValue(f"a posture of this limb has {len(self.joints)} rotations (n, 4), not {shape}.")
-
-    def _check_time(self, t: float) -> None:
-        if not self.span[0] - 1e-6 <= t <= self.span[1] + 1e-6:
-            raise BadValue(f"{t:g} s is outside of the span of this check, {self.span[0]:g} to {self.span[1]:g} s.")
-
-    def _desk(self) -> Desk:
+    def desk(self) -> Desk:
         """Room to work in, one for each thread."""
         desk: Desk | None = getattr(self._local, "desk", None)
         if desk is None:
-            n, pieces = len(self._tables.parent), len(self._parts.pieces)
+            n, pieces = len(self.tables.parent), len(self._parts.pieces)
             bench = limb_world.Bench(
                 np.zeros((n, 3, 4)),
                 np.zeros((pieces, 3)),
@@ -252,3 +245,13 @@ class LimbCheck:
             )
             desk = self._local.desk = Desk(bench, self._judge.placed(), np.zeros((len(self.joints), 4)))
         return desk
+
+    # inner workings
+
+    def _check_shape(self, shape: tuple[int, ...]) -> None:
+        if shape != (len(self.joints), 4):
+            raise BadValue(f"a posture of this limb has {len(self.joints)} rotations (n, 4), not {shape}.")
+
+    def _check_time(self, t: float) -> None:
+        if not self.span[0] - 1e-6 <= t <= self.span[1] + 1e-6:
+            raise BadValue(f"{t:g} s is outside of the span of this check, {self.span[0]:g} to {self.span[1]:g} s.")
