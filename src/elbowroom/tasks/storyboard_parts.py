@@ -79,7 +79,7 @@ class MeshSource(Part):
     sphere: Positive | None = None
     cylinder: Cylinder | None = None
     maker: Text | None = Field(default=None, description="Name of a maker of meshes: table, bookshelf, plant, …")
-    options: dict[Name, Number | bool | Text] = Field(default_factory=dict, description="Options of the maker.")
+    options: dict[Name, Any] = Field(default_factory=dict, description="Options of the maker.")
     scale: Positive = 1.0
     color: Color | None = Field(default=None, description="Linear red, green and blue, 0 to 1.")
 
