@@ -174,7 +174,7 @@ def _skin(file: Builder, name: str, body: Character, joints: list[int]) -> int:
 
 
 def _mesh(file: Builder, name: str, mesh: Mesh) -> int:
-    return file.surface(name, rot.rotate(_TO_FILE, mesh.vertices), mesh.faces, mesh.color)
+    return file.surface(name, rot.rotate(_TO_FILE, mesh.vertices), mesh.faces, mesh.color, colors=mesh.colors)
 
 
 def _object(file: Builder, keys: _Keys, name: str, thing: Thing, times: Array) -> int:

@@ -20,6 +20,7 @@ from elbowroom.files.atomic import writing
 from elbowroom.files.names import accepted_names
 from elbowroom.geometry.color import srgb8
 from elbowroom.geometry.framing import axes_towards, nearest_eye
+from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.normals import split_at_creases
 from elbowroom.geometry.rotations import Array, from_matrix
 from elbowroom.geometry.transforms import inverse
@@ -97,9 +98,9 @@ def _recorded(server: viser.ViserServer, world: World, times: Array, pause: floa
     for name, mesh in zip(accepted_names(world.static), world.static.values(), strict=True):
         _require_finite(name, mesh.vertices)
         shown, _ = split_at_creases(mesh)
-        if len(shown.faces):
+        for number, part in enumerate(color_parts(shown) if len(shown.faces) else []):
             scene.add_mesh_simple(
-                f"/static/{name}", shown.vertices, shown.faces, color=srgb8(mesh.color), side="double"
+                f"/static/{name}/{number}", shown.vertices[part.vertices], part.faces, color=part.color, side="double"
             )
     steps = [*_characters(scene, world, times), *_objects(scene, world, times)]
     serializer = server.get_scene_serializer()
@@ -178,19 +179,15 @@ def _objects(scene: viser.SceneApi, world: World, times: Array) -> list[Callable
         T = places(thing.path, times)
         _require_finite(name, T)
         positions, turns = T[:, :3, 3].astype(np.float32), from_matrix(T[:, :3, :3]).astype(np.float32)
-        handle = scene.add_mesh_simple(
-            f"/objects/{name}",
-            shown.vertices,
-            shown.faces,
-            color=srgb8(thing.mesh.color),
-            side="double",
-            position=positions[0],
-            wxyz=turns[0],
-        )
+        handle = scene.add_frame(f"/objects/{name}", show_axes=False, position=positions[0], wxyz=turns[0])
+        for number, part in enumerate(color_parts(shown)):
+            scene.add_mesh_simple(
+                f"/objects/{name}/{number}", shown.vertices[part.vertices], part.faces, color=part.color, side="double"
+            )
 
         def place(
             k: int,
-            handle: viser.MeshHandle = handle,
+            handle: viser.FrameHandle = handle,
             turns: NDArray = turns,
             positions: NDArray = positions,
         ) -> None:
@@ -223,15 +220,15 @@ def rigid_bind(skin: Skin, T_world_joint: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Triangles of one colour: which vertices of the skin, faces over them, and sRGB bytes."""
+    """Triangles of one colour: which vertices of a skin or mesh, faces over them, and sRGB bytes."""
 
     vertices: NDArray[np.intp]
     faces: NDArray[np.int32]
     color: NDArray[np.uint8]
 
 
-def color_parts(skin: Skin) -> list[Part]:
-    """A skin in parts of one colour each, of its most common colours."""
+def color_parts(skin: Skin | Mesh) -> list[Part]:
+    """A skin or mesh in parts of one colour each, of its most common colours."""
     everything = np.arange(len(skin.vertices))
     if skin.colors is None:
         return [Part(everything, skin.faces, srgb8(skin.color))]

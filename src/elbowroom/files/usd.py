@@ -165,7 +165,7 @@ def _write_mesh(stage: Any, path: str, mesh: Mesh) -> None:
     shown, _ = split_at_creases(mesh)
     prim = UsdGeom.Mesh.Define(stage, path)
     _fill_mesh(prim, shown.vertices, shown.faces)
-    _paint(prim, np.array([shown.color]))
+    _paint(prim, np.array([shown.color]) if shown.colors is None else shown.colors)
 
 
 def _fill_mesh(mesh: Any, vertices: Array, faces: Any) -> None:

@@ -21,15 +21,21 @@ def frozen(a: ArrayLike, dtype: type = float) -> NDArray:
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
-    """Triangles in metres, in the frame of whatever carries the mesh. `color` is linear RGB in 0..1."""
+    """Triangles in metres, in the frame of whatever carries the mesh.
+
+    `color` is linear RGB in 0..1; `colors`, where given, paint every vertex on its own and are for the eye alone.
+    """
 
     vertices: Array  # (V, 3)
     faces: NDArray[np.int32]  # (F, 3)
     color: Color = (0.62, 0.64, 0.66)
+    colors: Array | None = None  # (V, 3)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "vertices", frozen(self.vertices).reshape(-1, 3))
         object.__setattr__(self, "faces", frozen(self.faces, np.int32).reshape(-1, 3))
+        if self.colors is not None:
+            object.__setattr__(self, "colors", frozen(self.colors).reshape(len(self.vertices), 3))
 
     @property
     def bounds(self) -> Array:
@@ -41,4 +47,4 @@ class Mesh:
     def moved(self, T: ArrayLike) -> Mesh:
         """The mesh mapped by an affine transform (4, 4)."""
         T = np.asarray(T, dtype=float)
-        return Mesh(self.vertices @ T[:3, :3].T + T[:3, 3], self.faces, self.color)
+        return Mesh(self.vertices @ T[:3, :3].T + T[:3, 3], self.faces, self.color, self.colors)

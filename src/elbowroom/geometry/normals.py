@@ -91,7 +91,8 @@ def split_at_creases(mesh: Mesh) -> tuple[Mesh, Array]:
     if not len(mesh.faces):
         return mesh, np.zeros_like(mesh.vertices)
     use, faces, normals = split_corners(mesh.vertices, mesh.faces, welded(mesh.vertices))
-    return Mesh(mesh.vertices[use], faces, mesh.color), normals
+    colors = None if mesh.colors is None else mesh.colors[use]
+    return Mesh(mesh.vertices[use], faces, mesh.color, colors), normals
 
 
 def split_corners(

@@ -1,12 +1,16 @@
-"""Meshes of simple solids, for furniture and props; `tessellate` gives those of collision shapes."""
+"""Meshes of simple solids, for furniture and props; `tessellate` gives those of collision shapes.
+
+`profiles` has solids drawn as outlines and tubes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 import trimesh
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.geometry.mesh import Color, Mesh
 from elbowroom.geometry.rotations import about
@@ -34,9 +38,42 @@ def sphere(radius: float, at: ArrayLike = (0.0, 0.0, 0.0), color: Color = GREY) 
     return _mesh(trimesh.creation.uv_sphere(radius, count=[16, 24]), at, color)
 
 
-def lathe(profile: ArrayLike, at: ArrayLike = (0.0, 0.0, 0.0), color: Color = GREY) -> Mesh:
+def lathe(profile: ArrayLike, at: ArrayLike = (0.0, 0.0, 0.0), color: Color = GREY, *, sections: int = 40) -> Mesh:
     """Solid of revolution about z from a profile of (radius, height) pairs, (N, 2), metres."""
-    return _mesh(trimesh.creation.revolve(np.asarray(profile, dtype=float), sections=40), at, color)
+    return _mesh(trimesh.creation.revolve(np.asarray(profile, dtype=float), sections=sections), at, color)
+
+
+def rounded_box(
+    size: ArrayLike,
+    at: ArrayLike = (0.0, 0.0, 0.0),
+    color: Color = GREY,
+    *,
+    radius: float = 0.004,
+    steps: int = 2,
+) -> Mesh:
+    """Box of full extents `size` (3,) with edges and corners rounded to `radius`, each in `steps` flat strips."""
+    half = 0.5 * np.asarray(size, dtype=float)
+    radius = min(radius, 0.999 * float(half.min()))
+    # a cube whose faces are grids: the outer strips of each grid are bent to the rounding, the middle stays flat
+    bend = np.tan(np.linspace(0.0, np.pi / 4, steps + 1))
+    ticks = np.concatenate([-bend[::-1], bend])
+    n = len(ticks)
+    u, v = (g.reshape(-1) for g in np.meshgrid(np.arange(n), np.arange(n), indexing="ij"))
+    low = (np.arange(n - 1)[:, None] * n + np.arange(n - 1)).reshape(-1)
+    grid = np.concatenate([np.stack([low, low + n, low + n + 1], 1), np.stack([low, low + n + 1, low + 1], 1)])
+    corners: list[NDArray[np.int64]] = []
+    faces: list[NDArray[np.int64]] = []
+    for axis in range(3):
+        for end in (0, n - 1):
+            index = np.empty((n * n, 3), dtype=np.int64)
+            index[:, axis], index[:, axis - 2], index[:, axis - 1] = end, u, v
+            faces.append((grid if end else grid[:, ::-1]) + len(corners) * n * n)
+            corners.append(index)
+    index, number = np.unique(np.concatenate(corners), axis=0, return_inverse=True)
+    out = ticks[index]
+    core = np.where(index > steps, 1.0, -1.0) * (half - radius)
+    points = core + radius * out / np.linalg.norm(out, axis=1, keepdims=True)
+    return Mesh(points + np.asarray(at, dtype=float), number.reshape(-1)[np.concatenate(faces)], color)
 
 
 def merge(meshes: Iterable[Mesh], color: Color | None = None) -> Mesh:
@@ -48,6 +85,13 @@ def merge(meshes: Iterable[Mesh], color: Color | None = None) -> Mesh:
         np.concatenate([m.faces + s for m, s in zip(parts, starts, strict=True)]),
         color or parts[0].color,
     )
+
+
+def assembled(meshes: Iterable[Mesh]) -> Mesh:
+    """One mesh of several in which each keeps its own colour."""
+    parts = list(meshes)
+    colors = [np.tile(m.color, (len(m.vertices), 1)) if m.colors is None else m.colors for m in parts]
+    return replace(merge(parts), colors=np.concatenate(colors))
 
 
 def turned(mesh: Mesh, angle: float, at: ArrayLike = (0.0, 0.0, 0.0)) -> Mesh:

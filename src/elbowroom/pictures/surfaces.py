@@ -10,7 +10,7 @@ from elbowroom.character.skin import Skin
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.normals import SmoothNormals, split_at_creases, welded
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.solids import merge
+from elbowroom.geometry.solids import assembled
 
 ATTRIBUTES = ("in_position", "in_normal", "in_color")
 
@@ -66,10 +66,11 @@ def mesh_surface(programs: dict[str, moderngl.Program], meshes: list[Mesh]) -> S
     split = [split_at_creases(m) for m in meshes if len(m.faces)]
     if not split:
         return None
-    whole = merge([mesh for mesh, _ in split])
+    whole = assembled([mesh for mesh, _ in split])
+    assert whole.colors is not None
     normals = np.concatenate([n for _, n in split])
-    colors = np.concatenate([np.tile(mesh.color, (len(mesh.vertices), 1)) for mesh, _ in split])
-    return Surface(programs, packed(whole.vertices, normals), colors.astype(np.float32).tobytes(), whole.faces)
+    colors = whole.colors.astype(np.float32).tobytes()
+    return Surface(programs, packed(whole.vertices, normals), colors, whole.faces)
 
 
 class Figure:
