@@ -105,7 +105,7 @@ def certify(
     """
     if not (np.isfinite(tolerance) and tolerance > 0.0):
         raise BadValue(f"the tolerance is a positive number of metres, not {tolerance}.")
-    stage = Stage(replace(world, contacts=(*world.contacts, *_supports(world))), fps)
+    stage = Stage(replace(world, contacts=(*world.contacts, *supports(world))), fps)
     exact = ExactWorld(stage.world)
     recorded = {n for n, m in world.characters.items() if own_contacts and isinstance(m, Clip) and m.source.format}
     own = [k for k in range(len(exact.pairs)) if is_own(exact, k, recorded)]
@@ -137,7 +137,7 @@ def certify(
     )
 
 
-def _supports(world: World) -> list[Contact]:
+def supports(world: World) -> list[Contact]:
     """People stand on the floor: soles and toes may press into it a little."""
     feet = [p.name for p in parts_of(world) if p.kind == "body" and p.role.endswith(("_foot", "_toes"))]
     return [Contact(name, FLOOR, (-np.inf, np.inf), "support", SUPPORT, "stands on the floor") for name in feet]
