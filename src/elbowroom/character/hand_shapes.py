@@ -1,0 +1,221 @@
+"""Named hand shapes, in terms that fit either hand of any rig with fingers.
+
+A shape says how far each joint of each finger is bent, in the terms of `character.limits.JointLimit` about a zero that
+all rigs share: fingers straight, thumb as it stands off the built-in person's hand. Spread and twist are written for
+the left hand; the right one gets their mirror image.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from types import MappingProxyType
+
+import numpy as np
+
+from elbowroom.character.anatomy_rest import frame
+from elbowroom.character.body import Body, Character
+from elbowroom.character.grip import grip_frame
+from elbowroom.character.hands import BONES, FINGERS, finger_direction, finger_names
+from elbowroom.errors import BadValue, UnknownName
+from elbowroom.geometry.mesh import frozen
+from elbowroom.geometry.rotations import IDENTITY, Array, about, conjugate, multiply
+
+# Length of the hand (wrist to the tip of the middle finger) for which widths of grasps are meant, metres.
+HAND_LENGTH = 0.185
+
+# Widths that a hand of that length takes between fingers and thumb, metres.
+WIDEST_POWER, WIDEST_PINCH = 0.095, 0.085
+
+# Half the thickness of a finger, and how far behind the knuckles the middle of a held rod lies, shares of hand length.
+_FINGER_RADIUS = 0.045
+_ROD_BEHIND_KNUCKLES = 0.06
+
+
+@dataclass(frozen=True, eq=False)
+class HandShape:
+    """How the fingers of a hand are bent: `terms` (5, 3, 3) radians, by finger (thumb first), joint, term.
+
+    Terms are bend towards the palm, turn to the little finger's side, and twist, as of the left hand.
+    """
+
+    name: str
+    terms: Array
+
+    def __post_init__(self) -> None:
+        terms = frozen(self.terms)
+        if terms.shape != (5, 3, 3) or not np.all(np.isfinite(terms)):
+            raise BadValue(f"the hand shape '{self.name}' needs 5 fingers of 3 joints with 3 finite terms each.")
+        object.__setattr__(self, "terms", terms)
+
+
+Row = tuple[float, float, float, float]
+
+
+def _shape(name: str, thumb: tuple[float, float, float, float, float], *fingers: Row) -> HandShape:
+    """From degrees: thumb (bend, turn, twist, bend, bend); others (bend, turn, bend, bend), knuckle to tip."""
+    terms = np.zeros((5, 3, 3))
+    terms[0, 0], terms[0, 1:, 0] = thumb[:3], thumb[3:]
+    for i, (bend, aside, middle, tip) in enumerate(fingers, start=1):
+        terms[i, 0, :2], terms[i, 1:, 0] = (bend, aside), (middle, tip)
+    return HandShape(name, np.radians(terms))
+
+
+# Spreads of a loose hand: index, middle, ring, little finger.
+REST = _shape("rest", (18, 6, 0, 12, 18), (18, -1, 26, 14), (24, 0, 32, 17), (28, 1, 36, 19), (30, 2, 36, 20))
+FLAT = _shape("flat", (-4, 14, 0, 2, 4), (2, -3, 4, 2), (2, 0, 4, 2), (2, 3, 4, 2), (2, 7, 4, 2))
+POINT = _shape("point", (36, 6, 12, 30, 40), (4, 0, 4, 2), (76, 0, 96, 56), (80, 0, 98, 58), (82, 0, 96, 58))
+HOOK = _shape("hook", (4, 12, 0, 12, 14), (14, -1, 84, 44), (14, 0, 86, 46), (16, 1, 86, 46), (18, 2, 84, 44))
+FIST = _shape("fist", (40, 8, 12, 36, 52), (84, -1, 102, 66), (86, 0, 104, 68), (88, 1, 104, 68), (88, 2, 102, 66))
+PINCH = _shape("pinch", (34, -8, 12, 14, 24), (56, 0, 44, 22), (58, 0, 48, 24), (58, 1, 54, 28), (56, 2, 56, 30))
+# Thumb opposite to straight fingers: the jaws of a pinch opened wide.
+_JAWS = _shape("pinch", (30, -16, 10, 0, 0), (24, -2, 14, 8), (24, 0, 14, 8), (26, 2, 14, 8), (30, 5, 14, 8))
+
+
+def _width(width: float) -> float:
+    """A width that makes sense, metres."""
+    if not (np.isfinite(width) and width >= 0.0):
+        raise BadValue(f"the width of a grasp is zero or more metres, not {width}.")
+    return float(width)
+
+
+def power(width: float) -> HandShape:
+    """A hand round a rod of that diameter, metres, for a hand of `HAND_LENGTH`; 0 is the fist."""
+    radius = 0.5 * _width(width) / HAND_LENGTH + _FINGER_RADIUS
+    terms = FIST.terms.copy()
+    for i, finger in enumerate(FINGERS[1:], start=1):
+        # Bones lie as tangents round the rod: each reaches as far before its contact as the one before it behind.
+        before = _ROD_BEHIND_KNUCKLES
+        for k in range(3):
+            bend = 2.0 * np.arctan2(before, radius)
+            terms[i, k, 0] = min(terms[i, k, 0], bend)
+            before = max(BONES[finger][k] - before, 0.3 * BONES[finger][k])
+    share = np.clip(_width(width) / WIDEST_POWER, 0.0, 1.0)
+    terms[0] = (1.0 - share) * FIST.terms[0] + share * _JAWS.terms[0]
+    return HandShape("power", terms)
+
+
+def pinch(width: float) -> HandShape:
+    """Finger pads and thumb this far apart, metres, for a hand of `HAND_LENGTH`; 0 is `PINCH`."""
+    return replace(mixed(PINCH, _JAWS, min(_width(width) / WIDEST_PINCH, 1.0)), name="pinch")
+
+
+SHAPES: Mapping[str, HandShape] = MappingProxyType(
+    {s.name: s for s in (REST, FLAT, POINT, HOOK, FIST, power(0.06), PINCH)}
+)
+
+
+def hand_shape(name: str, width: float | None = None) -> HandShape:
+    """A shape by name; 'power' and 'pinch' at a width in metres where one is given."""
+    if name not in SHAPES:
+        raise UnknownName("hand shape", name, SHAPES)
+    if width is None:
+        return SHAPES[name]
+    if name not in ("power", "pinch"):
+        raise BadValue(f"the hand shape '{name}' has no width; 'power' and 'pinch' have.")
+    return power(width) if name == "power" else pinch(width)
+
+
+def mixed(a: HandShape, b: HandShape, s: float) -> HandShape:
+    """The shape a share `s` of the way from one to another, in the joints' terms; it bears the name of the nearer."""
+    return HandShape(a.name if s < 0.5 else b.name, (1.0 - s) * a.terms + s * b.terms)
+
+
+def finger_joints(body: Body, hand: str) -> tuple[int, ...]:
+    """Joints of the fingers that a hand ('left' or 'right') has, thumb first, knuckle to tip; may be empty."""
+    return tuple(body.roles[role] for role in finger_roles(body, hand))
+
+
+def finger_roles(body: Body, hand: str) -> tuple[str, ...]:
+    """Roles of `finger_joints`: 'left_thumb1', …"""
+    if not isinstance(body, Character) or hand not in ("left", "right") or f"{hand}_hand" not in body.roles:
+        return ()
+    return tuple(role for role in finger_names(hand) if role in body.roles)
+
+
+def finger_rotations(body: Body, hand: str, shape: HandShape) -> Array:
+    """Local rotations (n, 4) of `finger_joints` in a shape, moved into the joints' ranges."""
+    roles = finger_roles(body, hand)
+    out = np.empty((len(roles), 4))
+    for n, role in enumerate(roles):
+        i, k = place_of(role)
+        out[n] = joint_rotation(body, hand, role, shape.terms[i, k], shape.terms[i, :, 0])
+    return out
+
+
+def place_of(role: str) -> tuple[int, int]:
+    """Finger and joint of a role, both counted from 0: 'left_index2' is (1, 1)."""
+    return FINGERS.index(role.partition("_")[2][:-1]), int(role[-1]) - 1
+
+
+def joint_rotation(body: Body, hand: str, role: str, terms: Array, bends: Array) -> Array:
+    """Local rotation (4,) of one finger's joint for its terms (3,); `bends` (3,) are those of the whole finger.
+
+    A finger that is one joint without limits bends by two thirds of what its three joints would.
+    """
+    assert isinstance(body, Character)
+    j = body.roles[role]
+    limit = body.limits[j] if j < len(body.limits) else None
+    turned = terms if hand == "left" else terms * np.array([1.0, -1.0, -1.0])
+    if limit is None:
+        axis = _bending_axis(body, hand, j)
+        angle = float(bends.sum() * 2.0 / 3.0) if role[:-1] + "2" not in body.roles else float(terms[0])
+        return multiply(about(axis, np.clip(angle, 0.0, 0.6 * np.pi)), body.skeleton.rest[j])
+    if role.endswith("_thumb1") and limit.kind != "hinge":
+        turn = multiply(_thumb_offset(body, hand, j), _swing_twist(turned))
+        return limit.clamp(multiply(multiply(limit.pre, turn), limit.post))
+    return limit.rotation(limit.clamp_coordinates(turned))
+
+
+def hand_size(body: Body, hand: str) -> float:
+    """How large a hand is against one of `HAND_LENGTH`, from its longest finger; 1.7 m is taken for such a person."""
+    if not isinstance(body, Character):
+        return 1.0
+    names = [f"{hand}_hand", *(f"{hand}_middle{k}" for k in (1, 2, 3))]
+    if all(name in body.roles for name in names):
+        at = body.T_rest[[body.roles[name] for name in names], :3, 3]
+        return float(np.linalg.norm(np.diff(at, axis=0), axis=1).sum() / _BONES_TO_LAST / HAND_LENGTH)
+    return body.height / 1.7
+
+
+# From the wrist to the last joint of the middle finger, share of hand length.
+_BONES_TO_LAST = 0.446 + sum(BONES["middle"][:2])
+
+
+def _swing_twist(terms: Array) -> Array:
+    """The rotation (4,) of a ball's terms (3,) in its anatomical frame: swing, then twist."""
+    size = float(np.hypot(terms[0], terms[1]))
+    swing = about([terms[0], terms[1], 0.0], size) if size > 1e-12 else IDENTITY
+    return multiply(swing, about([0.0, 0.0, 1.0], terms[2]))
+
+
+@cache
+def _thumb_zero(outwards: float) -> Array:
+    """The built-in person's thumb frame as seen from that of the hand; `outwards` is +1 for the left hand."""
+    hand = frame(np.array([outwards, 0.0, 0.0]), np.array([0.0, 0.0, -1.0]))
+    return multiply(conjugate(hand), frame(finger_direction("thumb", outwards), np.array([0.0, 1.0, -1.0])))
+
+
+def _thumb_offset(body: Character, hand: str, thumb: int) -> Array:
+    """What turns a rig's own thumb at zero to the built-in person's, in the thumb's anatomical frame."""
+    wrist = body.roles[f"{hand}_hand"]
+    of_hand, of_thumb = body.limits[wrist], body.limits[thumb]
+    if of_hand is None or of_thumb is None:
+        return IDENTITY
+    between = IDENTITY
+    j = int(body.parents[thumb])
+    while j not in (wrist, -1):
+        between = multiply(body.skeleton.rest[j], between)
+        j = int(body.parents[j])
+    own = multiply(multiply(of_hand.post, between), of_thumb.pre)
+    return multiply(conjugate(own), _thumb_zero(1.0 if hand == "left" else -1.0))
+
+
+def _bending_axis(body: Character, hand: str, joint: int) -> Array:
+    """The axis (3,) about which fingers bend to the palm, in the frame of a finger joint's parent at rest."""
+    palm, _, thumb = grip_frame(body, hand)[:3, :3].T
+    along = np.cross(thumb, palm) if hand == "left" else np.cross(palm, thumb)
+    T = body.T_rest
+    wrist, parent = body.roles[f"{hand}_hand"], int(body.parents[joint])
+    return T[parent, :3, :3].T @ T[wrist, :3, :3] @ np.cross(along, palm)
