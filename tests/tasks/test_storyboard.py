@@ -13,18 +13,20 @@ import pytest
 from conftest import ROOT
 from elbowroom.character.human import human
 from elbowroom.character.presets import PRESETS
-from elbowroom.errors import BadFile, BadValue
+from elbowroom.errors import BadFile
 from elbowroom.files.bvh_write import write_bvh
 from elbowroom.files.glb_write import write_glb
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.locomotion.walk import walk
+from elbowroom.props.makers import MAKERS
 from elbowroom.tasks.storyboard import Storyboard, parse_storyboard, read_storyboard, storyboard_schema
 from elbowroom.tasks.storyboard_cast import BodySource, Human
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
+from tools.write_storyboard_schema import with_makers
 
 HALL = """
 elbowroom: 1
@@ -175,14 +177,6 @@ holds: [{object: can, by: rob, hand: rod}]
         parse_storyboard(walking, tmp_path / "x.yaml")
 
 
-def test_tasks_wait_for_a_later_version(hall: Storyboard):
-    hall.require_no_tasks()
-    board = parse_storyboard("elbowroom: 1\ntasks:\n  - repair: {who: ann}\n  - grab: {who: ann, at: 2.1}")
-    assert len(board.tasks) == 2
-    with pytest.raises(BadValue, match=r"not planned yet by this version \(repair, grab\)"):
-        board.require_no_tasks()
-
-
 def test_the_same_file_gives_the_same_world(folder: Path, hall: Storyboard):
     again = read_storyboard(folder / "hall.yaml").world
     a, b = hall.world.record([0.3, 1.7]), again.record([0.3, 1.7])
@@ -195,6 +189,44 @@ def test_the_same_file_gives_the_same_world(folder: Path, hall: Storyboard):
 def test_the_schema_in_the_docs_is_the_one_of_the_code():
     written = json.loads((ROOT / "docs" / "storyboard.schema.json").read_text())
     assert written == storyboard_schema(), "run tests/tools/write_storyboard_schema.py"
+
+
+def test_the_makers_of_the_docs_are_those_of_the_code():
+    page = (ROOT / "docs" / "storyboard.md").read_text()
+    assert with_makers(page) == page, "run tests/tools/write_storyboard_schema.py"
+    assert all(f"| `{name}` |" in page for name in MAKERS)
+
+
+def test_makers_make_and_refuse():
+    text = "elbowroom: 1\nscene:\n  meshes:\n    - {maker: bookshelf, name: tall, at: [1, 0, 0], options: OPTIONS}"
+    world = parse_storyboard(text.replace("OPTIONS", "{seed: 3, height: 2.2}")).world
+    assert set(world.static) == {"tall.shelf", "tall.books"}
+    assert world.static["tall.shelf"].bounds[:, 2] == pytest.approx([0.0, 2.2], abs=0.02)
+    for wrong, said in {
+        "{sed: 3}": "unknown option of bookshelf 'sed': did you mean 'seed'",
+        "{seed: 1.5}": "'seed' of bookshelf is a whole number",
+        "{shelves: 100000}": "'shelves' of bookshelf is a whole number from 0 to 1000",
+        "{width: -1}": "'width' of bookshelf is a number above 0",
+        "{width: true}": "'width' of bookshelf is a number above 0",
+    }.items():
+        with pytest.raises(BadFile, match=f"line 4: .*{said}"):
+            parse_storyboard(text.replace("OPTIONS", wrong))
+    with pytest.raises(BadFile, match="unknown maker of meshes 'bokshelf': did you mean 'bookshelf'"):
+        parse_storyboard(text.replace("bookshelf", "bokshelf").replace("OPTIONS", "{}"))
+
+
+def test_marked_grasps_are_kept_on_the_thing():
+    text = """
+elbowroom: 1
+objects:
+  mug: {mesh: {sphere: 0.1}, grasps: {ear: {hand: left, at: [0.06, 0, 0], turn: 180, shape: hook, approach: [-2,0,0]}}}
+"""
+    ear = parse_storyboard(text).world.objects["mug"].grasps["ear"]
+    assert (ear.hand, ear.shape, ear.width) == ("left", "hook", None)
+    assert np.allclose(ear.T_thing_grip, transform([0.06, 0, 0], rot.about([0, 0, 1], np.pi)))
+    assert ear.approach is not None and np.allclose(ear.approach, [-1, 0, 0])
+    with pytest.raises(BadFile, match=r"line 4: objects\.mug\.grasps\.ear\.approach: has no length"):
+        parse_storyboard(text.replace("[-2,0,0]", "[0, 0, 0]"))
 
 
 def test_bodies_of_the_schema_are_those_of_the_code():

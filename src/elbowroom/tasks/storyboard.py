@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from elbowroom.character.grip import grip_frame
 from elbowroom.character.robot import Robot
-from elbowroom.errors import BadValue, ElbowroomError
+from elbowroom.errors import BadValue
 from elbowroom.files.scene import on_floor
 from elbowroom.geometry.transforms import inverse
 from elbowroom.tasks.storyboard_check import checked
 from elbowroom.tasks.storyboard_model import HoldPart, StoryboardFile
 from elbowroom.tasks.storyboard_people import Person
+from elbowroom.tasks.storyboard_tasks import tasks_of
 from elbowroom.tasks.storyboard_things import fixture_of, frame, mark, mesh_of, path_of, static_of
-from elbowroom.tasks.storyboard_yaml import Document, Location, parse_yaml, read_yaml
+from elbowroom.tasks.storyboard_yaml import Document, parse_yaml, read_yaml
+from elbowroom.tasks.verbs import Task
 from elbowroom.world.contacts import Contact
 from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
@@ -25,18 +25,18 @@ from elbowroom.world.world import World
 
 @dataclass(frozen=True, eq=False)
 class Storyboard:
-    """A world that a file describes, the rate it is to be written at, and the tasks it asks for, as they stand."""
+    """A world that a file describes, the rate it is to be written at, and the tasks it asks for."""
 
     path: Path
     world: World
     fps: float
-    tasks: tuple[dict[str, Any], ...] = ()
+    tasks: tuple[Task, ...] = ()
     about: str = ""
 
     def require_no_tasks(self) -> None:
         """Raise where planning would be needed."""
         if self.tasks:
-            verbs = ", ".join(dict.fromkeys(str(verb) for task in self.tasks for verb in task))
+            verbs = ", ".join(dict.fromkeys(task.verb for task in self.tasks))
             raise BadValue(f"{self.path}: tasks are not planned yet by this version ({verbs}); leave 'tasks' out.")
 
 
@@ -62,7 +62,7 @@ def storyboard_schema() -> dict[str, Any]:
 def _built(document: Document) -> Storyboard:
     file = checked(document)
     world = _Builder(document, file).world()
-    return Storyboard(document.path, world, file.fps, tuple(file.tasks), file.about)
+    return Storyboard(document.path, world, file.fps, tasks_of(document, file, world), file.about)
 
 
 class _Builder:
@@ -87,24 +87,10 @@ class _Builder:
         world = self._holds(world)
         return self._contacts(world).with_(notes=tuple(dict.fromkeys(world.notes)))
 
-    @contextmanager
-    def _at(self, *location: str | int) -> Iterator[None]:
-        """Whatever goes wrong inside is told with the line of a location."""
-        try:
-            yield
-        except ElbowroomError as error:
-            raise self._document.error(self._nearest(location), str(error).removesuffix(".")) from None
-
-    def _nearest(self, location: Location) -> Location:
-        """The location without steps that the file does not have."""
-        while location and location not in self._document.lines:
-            location = location[:-1]
-        return location
-
     def _scene(self) -> World:
         world = World()
         for k, source in enumerate(self._file.scene.meshes):
-            with self._at("scene", "meshes", k):
+            with self._document.blaming("scene", "meshes", k):
                 found, notes = static_of(source, self._folder)
                 for name, mesh in found.items():
                     free, number = name, 2
@@ -113,25 +99,25 @@ class _Builder:
                     world = world.with_static(free, mesh)
                 world = world.with_(notes=(*world.notes, *notes))
         floor = self._file.scene.floor
-        with self._at("scene", "floor"):
+        with self._document.blaming("scene", "floor"):
             return on_floor(world, None if floor == "none" else floor)
 
     def _fixtures(self, world: World) -> World:
         for name, part in self._file.fixtures.items():
-            with self._at("fixtures", name, "mesh"):
+            with self._document.blaming("fixtures", name, "mesh"):
                 mesh, notes = mesh_of(part.mesh, self._folder)
-            with self._at("fixtures", name):
+            with self._document.blaming("fixtures", name):
                 world = world.with_fixture(name, fixture_of(part, mesh)).with_(notes=(*world.notes, *notes))
         return world
 
     def _objects(self, world: World) -> World:
         fixtures = {name: thing for name, thing in world.objects.items() if isinstance(thing, Fixture)}
         for name, part in self._file.objects.items():
-            with self._at("objects", name, "mesh"):
+            with self._document.blaming("objects", name, "mesh"):
                 mesh, notes = mesh_of(part.mesh, self._folder)
-            with self._at("objects", name, "on"):
+            with self._document.blaming("objects", name, "on"):
                 path = path_of(part, fixtures)
-            with self._at("objects", name):
+            with self._document.blaming("objects", name):
                 if name in fixtures:
                     raise BadValue("is the name of a fixture already")
                 frames = {key: frame(f) for key, f in part.frames.items()}
@@ -145,19 +131,19 @@ class _Builder:
     def _characters(self, world: World) -> World:
         for name, part in self._file.characters.items():
             person = Person(name, part, self._folder, self._file.fps)
-            with self._at("characters", name, "body"):
+            with self._document.blaming("characters", name, "body"):
                 body = person.body()
-            with self._at("characters", name, "clip"):
+            with self._document.blaming("characters", name, "clip"):
                 motion = person.motion(body, world.floor)
-            with self._at("characters", name):
+            with self._document.blaming("characters", name):
                 world = world.with_character(name, motion).with_(notes=(*world.notes, *person.notes))
         return world
 
     def _holds(self, world: World) -> World:
         for k, part in enumerate(self._file.holds):
-            with self._at("holds", k, "by"):
+            with self._document.blaming("holds", k, "by"):
                 span = world.motion(part.by).span
-            with self._at("holds", k):
+            with self._document.blaming("holds", k):
                 during = self._during(part.during, span)
                 T = self._grip(world, part)
                 world = world.with_hold(part.object, part.by, part.hand, during, T)
@@ -177,9 +163,9 @@ class _Builder:
     def _contacts(self, world: World) -> World:
         for k, part in enumerate(self._file.contacts):
             for key in ("who", "on"):
-                with self._at("contacts", k, key):
+                with self._document.blaming("contacts", k, key):
                     world.check_part(getattr(part, key))
-            with self._at("contacts", k):
+            with self._document.blaming("contacts", k):
                 during = self._during(part.during, world.span)
                 world = world.with_contact(Contact(part.who, part.on, during, part.kind, part.depth))
         return world

@@ -35,8 +35,9 @@ def checked(document: Document) -> StoryboardFile:
     try:
         return StoryboardFile.model_validate(document.values)
     except ValidationError as error:
-        faults = [_fault(document, e) for e in error.errors(include_url=False)]
-    location, what, would_do = min(faults, key=lambda f: (document.line(f[0]), len(f[0])))
+        found = [(e["type"] == "missing", _fault(document, e)) for e in error.errors(include_url=False)]
+    # a key with a typo explains the one that is missing beside it
+    _, (location, what, would_do) = min(found, key=lambda f: (document.line(f[1][0]), f[0], len(f[1][0])))
     raise document.error(location, what, would_do)
 
 
@@ -101,7 +102,8 @@ def _unknown_key(location: Location, known: list[str]) -> tuple[Location, str, s
     name = str(location[-1])
     close = get_close_matches(name, known, n=1)
     hint = f"did you mean '{close[0]}'? " if close else ""
-    return location, "is no key of this part", f"{hint}there are {', '.join(known)}" if known else ""
+    what = "is no verb" if len(location) == 3 and location[0] == "tasks" else "is no key of this part"
+    return location, what, f"{hint}there are {', '.join(known)}" if known else ""
 
 
 def _keys_at(steps: tuple[Any, ...]) -> list[str]:

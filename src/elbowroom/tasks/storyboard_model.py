@@ -5,7 +5,7 @@ Lengths in metres, times in seconds, angles in degrees, masses in kilograms; +Z 
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, Tag, field_validator, model_validator
 
@@ -28,6 +28,7 @@ from elbowroom.tasks.storyboard_parts import (
     rising,
     wrong,
 )
+from elbowroom.tasks.storyboard_verbs import TaskPart
 from elbowroom.world.contacts import Kind
 
 
@@ -188,4 +189,4 @@ class StoryboardFile(Part):
     characters: dict[Name, CharacterPart] = Field(default_factory=dict)
     holds: list[HoldPart] = Field(default_factory=list)
     contacts: list[ContactPart] = Field(default_factory=list)
-    tasks: list[dict[str, Any]] = Field(default_factory=list, description="Verbs with their arguments.")
+    tasks: list[TaskPart] = Field(default_factory=list, description="Verbs with their arguments.")

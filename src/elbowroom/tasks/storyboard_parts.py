@@ -15,6 +15,7 @@ Spot = Annotated[list[Number], Field(min_length=2, max_length=2)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^[^./\x00-\x1f]+$")]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=1000)]
 Unit = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+HandShapeName = Literal["rest", "flat", "point", "hook", "pinch", "power"]
 Color = Annotated[list[Unit], Field(min_length=3, max_length=3)]
 
 
@@ -110,7 +111,7 @@ class GraspPart(Part):
     hand: Literal["left", "right"]
     at: Point = Field(default_factory=lambda: [0.0, 0.0, 0.0])
     turn: Turn = 0.0
-    shape: Literal["rest", "point", "flat", "hook", "power", "pinch"] = "power"
+    shape: HandShapeName = "power"
     width: Positive | None = Field(default=None, description="Metres that the hand closes round; else the thing's own.")
     approach: Point | None = Field(default=None, description="The way the hand travels at last; else palm first.")
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from elbowroom.errors import BadFile
+from elbowroom.errors import BadFile, ElbowroomError
 
 LARGEST = 1024**2  # bytes
 DEEPEST = 32
@@ -45,6 +46,16 @@ class Document:
         """What is wrong with a value, with its line and location."""
         place = dotted(location)
         return BadFile(self.path, f"{place}: {what}" if place else what, f"line {self.line(location)}", would_do)
+
+    @contextmanager
+    def blaming(self, *location: str | int) -> Iterator[None]:
+        """What goes wrong inside is told with a location and its line; steps that the file lacks are left out."""
+        try:
+            yield
+        except ElbowroomError as error:
+            while location and location not in self.lines:
+                location = location[:-1]
+            raise self.error(location, str(error).removesuffix(".")) from None
 
 
 def dotted(location: Location) -> str:

@@ -1,0 +1,125 @@
+"""What people may be asked to do in a storyboard: one verb with its arguments for each task."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, Tag, model_validator
+
+from elbowroom.tasks.storyboard_parts import BY_FORM, HandShapeName, Name, Number, Part, Point, Seconds, Text, wrong
+
+Place = Annotated[Annotated[Point, Tag("list")] | Annotated[Text, Tag("word")], BY_FORM]
+
+
+class VerbPart(Part):
+    """Who does it, and when; without a time as soon as what was asked before is done."""
+
+    who: Name
+    at: Seconds | None = Field(default=None, description="Second at which the hand is there.")
+
+
+class HandPart(VerbPart):
+    """With which hand; without it the one that suits."""
+
+    hand: Literal["left", "right"] | None = None
+
+
+class ReachPart(HandPart):
+    """Bring the hand to a place, and keep it there."""
+
+    to: Place = Field(description="A point, a thing, a frame of it (cup.rim), a body part (bob.head).")
+    shape: HandShapeName = "rest"
+
+
+class GrabPart(HandPart):
+    """Take an object."""
+
+    object: Name
+    grasp: Text | None = Field(default=None, description="One of its grasps by name; else the one that suits.")
+
+
+class PutPart(HandPart):
+    """Put what is held down."""
+
+    object: Name
+    to: Point | None = Field(default=None, description="Where its origin comes to be.")
+    turn: Number | None = Field(default=None, description="Degrees about the vertical; else as it was taken.")
+    onto: Text | None = Field(default=None, description="A thing, a mesh, a frame (shelf.top), a body part, the floor.")
+
+    @model_validator(mode="after")
+    def _one_place(self) -> PutPart:
+        if (self.to is None) == (self.onto is None):
+            told = "there is none" if self.to is None else "there are both"
+            raise wrong(f"needs exactly one of 'to' and 'onto'; {told}")
+        return self
+
+
+class TouchPart(HandPart):
+    """Touch something with the fingertips, and go away again."""
+
+    target: Place = Field(description="A point, a thing, a frame of it, a body part.")
+    shape: HandShapeName = "flat"
+
+
+class FixtureVerb(HandPart):
+    """Move a fixture by hand."""
+
+    fixture: Name
+    to: Number | None = Field(default=None, description="Metres of a slide, degrees of a hinge; else all the way.")
+
+
+class PressPart(FixtureVerb):
+    """Press a button or a switch, and let it back."""
+
+
+class OpenPart(FixtureVerb):
+    """Open a fixture by its handle."""
+
+
+class ClosePart(FixtureVerb):
+    """Close a fixture by its handle."""
+
+
+class RestPart(HandPart):
+    """Give the hand back to what the person does anyway."""
+
+
+class RepairPart(Part):
+    """Bring a motion out of what it runs into."""
+
+    who: Name
+
+
+class TaskPart(Part):
+    """One thing to do: a verb with its arguments."""
+
+    reach: ReachPart | None = None
+    grab: GrabPart | None = None
+    put: PutPart | None = None
+    touch: TouchPart | None = None
+    press: PressPart | None = None
+    open: OpenPart | None = None
+    close: ClosePart | None = None
+    rest: RestPart | None = None
+    repair: RepairPart | None = None
+
+    @model_validator(mode="after")
+    def _one_verb(self) -> TaskPart:
+        given = [name for name in self.model_fields_set if getattr(self, name) is not None]
+        if len(given) != 1:
+            known = ", ".join(type(self).model_fields)
+            told = "has no verb" if not given else f"has {len(given)} verbs"
+            raise wrong(f"{told}; give one of {known}, each in a line of its own")
+        return self
+
+    @property
+    def verb(self) -> str:
+        """The word."""
+        return next(name for name in type(self).model_fields if getattr(self, name) is not None)
+
+    @property
+    def told(self) -> HandPart | RepairPart:
+        """What is said of it."""
+        part = getattr(self, self.verb)
+        assert isinstance(part, HandPart | RepairPart)
+        return part
