@@ -5,6 +5,7 @@ It speaks of what is written: frames at a rate, joints slerped and the root lerp
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,6 +22,7 @@ from elbowroom.world.certificate_findings import (
     Unproven,
     collisions_of,
     is_own,
+    merged,
     own_touches,
     touches_of,
     unproven_of,
@@ -94,29 +96,47 @@ class Certificate:
         }
 
 
+@dataclass(frozen=True)
+class Changed:
+    """What no longer is as it was recorded: parts of a character that joints move, during an interval of seconds."""
+
+    who: str
+    joints: tuple[int, ...]
+    during: tuple[float, float]
+
+
 def certify(
-    world: World, fps: float | None = None, *, tolerance: float = 0.0005, own_contacts: bool = True
+    world: World,
+    fps: float | None = None,
+    *,
+    tolerance: float = 0.0005,
+    own_contacts: bool = True,
+    changed: Sequence[Changed] = (),
 ) -> Certificate:
     """Prove that a motion is free in continuous time, or refuse to.
 
     Motions are taken as they would be written at `fps` frames a second; by default clips keep their rate. Bisection
     ends where parts travel less than `tolerance` metres. With `own_contacts`, clips that were read from files may touch
-    themselves and the floor as deep as they do.
+    themselves and the floor as deep as they do; not so what was `changed` of them, which counts as far as contacts
+    of the world do not allow it.
     """
     if not (np.isfinite(tolerance) and tolerance > 0.0):
         raise BadValue(f"the tolerance is a positive number of metres, not {tolerance}.")
     stage = Stage(replace(world, contacts=(*world.contacts, *supports(world))), fps)
     exact = ExactWorld(stage.world)
     recorded = {n for n, m in world.characters.items() if own_contacts and isinstance(m, Clip) and m.source.format}
-    own = [k for k in range(len(exact.pairs)) if is_own(exact, k, recorded)]
+    touching = [k for k in range(len(exact.pairs)) if is_own(exact, k, recorded)]
+    anew = _counting(exact, touching, changed)
+    exact.off.update({k: (*exact.off.get(k, ()), *_outside(spans)) for k, spans in anew.items()})
+    own = [k for k in touching if k not in anew]
     proof = Proof(stage, exact, units_of(exact, sorted(set(range(len(exact.pairs))) - set(own))))
     measured = Measured(proof)
     left, close, soles = proof.first_pass(_NEAR)
     found = decide(measured, spans_of(proof, proof.settle(left)), tolerance)
     collisions, unproven = collisions_of(exact, measured, found), unproven_of(exact, found)
     allowed = touches_of(proof, measured, soles, collisions)
-    if own:
-        allowed += own_touches(proof, measured, own)
+    if touching:
+        allowed += own_touches(proof, measured, touching)
     free = not collisions and not unproven
     nearest = _clearance(proof, measured, close, tolerance) if free else _worst(collisions)
     motion = next((m for m in stage.world.characters.values() if isinstance(m, Clip)), None)
@@ -135,6 +155,27 @@ def certify(
         0 if motion is None else len(motion),
         None if motion is None else motion.fps,
     )
+
+
+def _counting(
+    exact: ExactWorld, own: Sequence[int], changed: Sequence[Changed]
+) -> dict[int, list[tuple[float, float]]]:
+    """Own pairs of a clip, by number, that count during some intervals."""
+    found: dict[int, list[tuple[float, float]]] = {}
+    for change in changed:
+        moved = {j for top in change.joints for j in exact.world.body(change.who).subtree(top)}
+        for k in own:
+            parts = [exact.parts[int(i)] for i in exact.index[k]]
+            if any(p.kind == "body" and p.owner == change.who and p.joint in moved for p in parts):
+                found.setdefault(k, []).append(change.during)
+    return found
+
+
+def _outside(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The time before, between and after intervals."""
+    inside = merged(spans, 0.0)
+    begins, ends = [b for b, _ in inside], [e for _, e in inside]
+    return list(zip([-np.inf, *ends], [*begins, np.inf], strict=True))
 
 
 def supports(world: World) -> list[Contact]:
