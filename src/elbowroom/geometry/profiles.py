@@ -25,26 +25,32 @@ def prism(outline: ArrayLike, height: float, at: ArrayLike = (0.0, 0.0, 0.0), co
     return Mesh(points + np.asarray(at, dtype=float), np.concatenate([sides, cap[:, ::-1], cap + n]), color)
 
 
-def tube(line: ArrayLike, radius: ArrayLike, color: Color = GREY, *, sections: int = 16) -> Mesh:
-    """A round bar along a line (N, 3) with a radius for all or for each point (N,), flat at its ends."""
+def tube(line: ArrayLike, radius: ArrayLike, color: Color = GREY, *, sections: int = 16, ring: bool = False) -> Mesh:
+    """A round bar along a line (N, 3) with a radius for all or for each point (N,), flat at its ends.
+
+    A `ring` lies in a plane and goes from its last point to its first.
+    """
     points = np.asarray(line, dtype=float).reshape(-1, 3)
-    radii = np.broadcast_to(np.asarray(radius, dtype=float), len(points))
-    along = np.gradient(points, axis=0)
+    n = len(points)
+    radii = np.broadcast_to(np.asarray(radius, dtype=float), n)
+    along = np.roll(points, -1, axis=0) - np.roll(points, 1, axis=0) if ring else np.gradient(points, axis=0)
     along /= np.linalg.norm(along, axis=1, keepdims=True)
-    side = _carried(along)
+    side = np.tile(_normal(points), (n, 1)) if ring else _carried(along)
     other = np.cross(along, side)
     turn = np.linspace(0.0, 2 * np.pi, sections, endpoint=False)
-    ring = np.cos(turn)[:, None] * side[:, None] + np.sin(turn)[:, None] * other[:, None]
-    rings = (points[:, None] + radii[:, None, None] * ring).reshape(-1, 3)
+    circle = np.cos(turn)[:, None] * side[:, None] + np.sin(turn)[:, None] * other[:, None]
+    rings = (points[:, None] + radii[:, None, None] * circle).reshape(-1, 3)
     k = np.arange(sections)
     following = (k + 1) % sections
     faces = []
-    for r in range(len(points) - 1):
+    for r in range(n if ring else n - 1):
         a, b = r * sections + k, r * sections + following
-        faces += [np.stack([a, b, b + sections], 1), np.stack([a, b + sections, a + sections], 1)]
-    first, last = len(rings), len(rings) + 1
+        c, d = (r + 1) % n * sections + k, (r + 1) % n * sections + following
+        faces += [np.stack([a, b, d], 1), np.stack([a, d, c], 1)]
+    if ring:
+        return Mesh(rings, np.concatenate(faces), color)
+    first, last, end = len(rings), len(rings) + 1, (n - 1) * sections
     faces.append(np.stack([np.full(sections, first), following, k], 1))
-    end = (len(points) - 1) * sections
     faces.append(np.stack([np.full(sections, last), end + k, end + following], 1))
     return Mesh(np.concatenate([rings, points[:1], points[-1:]]), np.concatenate(faces), color)
 
@@ -65,6 +71,11 @@ def rounded_line(corners: ArrayLike, radius: float, steps: int = 4) -> Array:
         end = corner + radius * (after - corner) / np.linalg.norm(after - corner)
         out.append((1 - s) ** 2 * begin + 2 * s * (1 - s) * corner + s**2 * end)
     return np.concatenate([*out, at[-1:]])
+
+
+def _normal(points: Array) -> Array:
+    """Unit normal (3,) of the plane in which points lie."""
+    return np.asarray(np.linalg.svd(points - points.mean(axis=0))[2][2])
 
 
 def _carried(along: Array) -> Array:

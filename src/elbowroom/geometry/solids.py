@@ -73,7 +73,7 @@ def rounded_box(
     out = ticks[index]
     core = np.where(index > steps, 1.0, -1.0) * (half - radius)
     points = core + radius * out / np.linalg.norm(out, axis=1, keepdims=True)
-    return Mesh(points + np.asarray(at, dtype=float), number.reshape(-1)[np.concatenate(faces)], color)
+    return Mesh(points + np.asarray(at, dtype=float), number.reshape(-1)[np.concatenate(faces)].astype(np.int32), color)
 
 
 def merge(meshes: Iterable[Mesh], color: Color | None = None) -> Mesh:

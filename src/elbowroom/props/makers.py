@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.props import furniture
+from elbowroom.props import books, cabinets, desk, furniture, kitchen, ornaments, shelves
 
 # A page of text must not ask for gigabytes: metres and radians, and counts.
 _LARGEST, _MOST = 100.0, 1000
@@ -35,6 +35,44 @@ MAKERS: dict[str, Maker] = {
     "bookshelf": Maker(furniture.bookshelf, ("shelf", "books")),
     "floor_lamp": Maker(furniture.floor_lamp),
     "plant": Maker(furniture.plant, ("pot", "leaves")),
+    "book": Maker(books.book),
+    "book_row": Maker(books.book_row),
+    "book_stack": Maker(books.book_stack),
+    "bookend": Maker(books.bookend),
+    "bookcase": Maker(shelves.bookcase),
+    "low_shelf": Maker(shelves.low_shelf),
+    "wall_board": Maker(shelves.wall_board),
+    "wall": Maker(shelves.wall),
+    "bar_handle": Maker(cabinets.bar_handle),
+    "chest": Maker(cabinets.chest),
+    "drawer": Maker(cabinets.drawer),
+    "door": Maker(cabinets.door),
+    "door_frame": Maker(cabinets.door_frame),
+    "switch_plate": Maker(cabinets.switch_plate),
+    "switch_button": Maker(cabinets.switch_button),
+    "counter": Maker(kitchen.counter),
+    "jar": Maker(kitchen.jar),
+    "bottle": Maker(kitchen.bottle),
+    "mug": Maker(kitchen.mug),
+    "tin": Maker(kitchen.tin),
+    "bowl": Maker(kitchen.bowl),
+    "carton": Maker(kitchen.carton),
+    "ball": Maker(kitchen.ball),
+    "desk": Maker(desk.desk),
+    "monitor": Maker(desk.monitor),
+    "keyboard": Maker(desk.keyboard),
+    "mouse": Maker(desk.mouse),
+    "desk_lamp": Maker(desk.desk_lamp),
+    "pen_cup": Maker(desk.pen_cup),
+    "stapler": Maker(desk.stapler),
+    "pot_plant": Maker(desk.pot_plant),
+    "vase": Maker(ornaments.vase),
+    "globe": Maker(ornaments.globe),
+    "picture": Maker(ornaments.picture),
+    "basket": Maker(ornaments.basket),
+    "stool": Maker(ornaments.stool),
+    "trestle_table": Maker(ornaments.trestle_table),
+    "box_with_lid": Maker(ornaments.box_with_lid),
 }
 
 

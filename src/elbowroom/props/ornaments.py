@@ -1,0 +1,128 @@
+"""Things that stand about: vases, globes, picture frames, baskets, stools. Metres; they stand on z = 0."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.profiles import arc_line, tube
+from elbowroom.geometry.solids import assembled, cylinder, lathe, rounded_box, sphere
+from elbowroom.props.palette import BIRCH, BRASS, CLAY, CREAM, IRON, MOSS, OAK, PAPER, PINE, SLATE, WALNUT
+
+
+def vase(height: float = 0.22, radius: float = 0.06, seed: int = 0) -> Mesh:
+    """A vase with a belly and a lip, hollow."""
+    color = ((0.06, 0.16, 0.26), CLAY, CREAM, MOSS)[seed % 4]
+    s = np.linspace(0.0, 1.0, 22)
+    belly = radius * (0.55 + 0.45 * np.sin(np.pi * (0.1 + 0.95 * s)) - 0.12 * s + 0.3 * np.clip(s - 0.85, 0, 1))
+    outer = np.stack([belly, height * s], axis=1)
+    inner = np.stack([belly[1:] - 0.004, height * s[1:]], axis=1)[::-1]
+    inner[-1, 1] = 0.012
+    return lathe(np.concatenate([[(0, 0)], outer, inner, [(0, 0.012)]]), color=color)
+
+
+def globe(radius: float = 0.085) -> Mesh:
+    """A globe on a turned foot, held by a meridian of brass."""
+    middle = 0.07 + radius
+    ball = sphere(radius, (0, 0, middle), (0.10, 0.24, 0.34))
+    turn = np.linspace(-0.5 * np.pi - 0.4, 0.5 * np.pi - 0.4, 25)
+    ring = np.stack([(radius + 0.008) * np.cos(turn), 0 * turn, middle + (radius + 0.008) * np.sin(turn)], axis=1)
+    foot = [(0, 0), (0.06, 0), (0.062, 0.008), (0.045, 0.016), (0.014, 0.03), (0.011, 0.05), (0.016, 0.066), (0, 0.068)]
+    return assembled([lathe(foot, color=WALNUT), ball, tube(ring, 0.0035, BRASS, sections=10)])
+
+
+def picture(width: float = 0.13, height: float = 0.18) -> Mesh:
+    """A framed picture that leans back on its stand."""
+    bar = 0.016
+    parts = [rounded_box((bar, 0.014, height), (s * (width - bar) / 2, 0, height / 2), OAK, steps=3) for s in (-1, 1)]
+    parts += [rounded_box((width - bar, 0.014, bar), (0, 0, z), OAK, steps=3) for z in (bar / 2, height - bar / 2)]
+    parts.append(rounded_box((width - bar, 0.004, height - bar), (0, 0.001, height / 2), PAPER, radius=0.001))
+    parts.append(rounded_box((width - 0.06, 0.002, height - 0.08), (0, -0.001, height / 2), SLATE, radius=0.0005))
+    tilt = np.eye(4)  # sheared, so that its foot stays flat
+    tilt[1, 2] = 0.18
+    leaning = assembled(parts).moved(tilt)
+    stand = rounded_box((0.03, 0.004, 0.6 * height), (0, 0.075, 0.3 * height), WALNUT, radius=0.0015)
+    return assembled([leaning, stand])
+
+
+def basket(width: float = 0.26, depth: float = 0.22, height: float = 0.15) -> Mesh:
+    """A basket of rods, open above."""
+    turn = np.linspace(0.0, 2 * np.pi, 40, endpoint=False)
+    parts = []
+    for k, z in enumerate(np.linspace(0.006, height - 0.006, 9)):
+        grow = 0.88 + 0.12 * z / height
+        wave = 0.002 * np.cos(20 * turn + np.pi * k)
+        ring = np.stack(
+            [
+                (grow * width / 2 - 0.006 + wave) * np.cos(turn),
+                (grow * depth / 2 - 0.006 + wave) * np.sin(turn),
+                0 * turn + z,
+            ],
+            axis=1,
+        )
+        parts.append(tube(ring, 0.0058, PINE, sections=8, ring=True))
+    flat = np.diag([0.86 * width / 2, 0.86 * depth / 2, 1.0, 1.0])
+    parts.append(cylinder(1.0, 0.006, (0, 0, 0.004), PINE).moved(flat))
+    return assembled(parts)
+
+
+def stool(height: float = 0.44, radius: float = 0.17) -> Mesh:
+    """A round stool on four turned legs with a ring between them."""
+    edge = arc_line((radius - 0.014, height - 0.014), 0.014, -np.pi / 2, np.pi / 2, 8)
+    parts = [lathe(np.concatenate([[(0, height - 0.028)], edge, [(0, height)]]), color=BIRCH, sections=48)]
+    s = np.linspace(0.0, 1.0, 12)[:, None]
+    widths = 0.014 + 0.006 * np.sin(3 * np.pi * s[:, 0]) ** 2
+    for way in (np.pi / 4 + k * np.pi / 2 for k in range(4)):
+        out = np.array([np.cos(way), np.sin(way), 0.0])
+        line = (radius - 0.02 - 0.04 * s) * out + [0, 0, 0.003] + s * [0, 0, height - 0.02]
+        parts.append(tube(line, widths, OAK, sections=16))
+    turn = np.linspace(0.0, 2 * np.pi, 40, endpoint=False)
+    ring = (radius - 0.032) * np.stack([np.cos(turn), np.sin(turn), 0 * turn], axis=1) + [0, 0, 0.14]
+    parts.append(tube(ring, 0.008, OAK, sections=10, ring=True))
+    return assembled(parts)
+
+
+def trestle_table(width: float = 1.3, depth: float = 0.75, height: float = 0.74) -> Mesh:
+    """A table of planks on turned legs, with an apron under its top."""
+    planks = 5
+    each = depth / planks
+    parts = [
+        rounded_box(
+            (width, each - 0.001, 0.034), (0, (k + 0.5) * each - depth / 2, height - 0.017), PINE, radius=0.006, steps=3
+        )
+        for k in range(planks)
+    ]
+    x, y = width / 2 - 0.07, depth / 2 - 0.07
+    parts += [rounded_box((2 * x, 0.02, 0.07), (0, s * y, height - 0.069), PINE) for s in (-1, 1)]
+    parts += [rounded_box((0.02, 2 * y, 0.07), (s * x, 0, height - 0.069), PINE) for s in (-1, 1)]
+    leg = [
+        (0, 0),
+        (0.018, 0),
+        (0.024, 0.02),
+        (0.016, 0.05),
+        (0.026, 0.09),
+        (0.03, 0.35),
+        (0.02, 0.48),
+        (0.034, 0.51),
+        (0.034, 0.53),
+        (0.03, 0.545),
+        (0.03, height - 0.034),
+        (0, height - 0.034),
+    ]
+    parts += [lathe(leg, (sx * x, sy * y, 0), PINE) for sx in (-1, 1) for sy in (-1, 1)]
+    return assembled(parts)
+
+
+def box_with_lid(width: float = 0.11, depth: float = 0.08, height: float = 0.08) -> Mesh:
+    """A small chest with a lid and a clasp."""
+    body = rounded_box((width, depth, height - 0.02), (0, 0, (height - 0.02) / 2), WALNUT, radius=0.004, steps=3)
+    lid = rounded_box((width, depth, 0.021), (0, 0, height - 0.0105), OAK, radius=0.006, steps=4)
+    clasp = rounded_box((0.014, 0.004, 0.02), (0, -depth / 2, height - 0.024), BRASS, radius=0.0018)
+    corners = [
+        rounded_box(
+            (0.012, 0.012, 0.012), (sx * (width / 2 - 0.0055), sy * (depth / 2 - 0.0055), 0.006), IRON, radius=0.002
+        )
+        for sx in (-1, 1)
+        for sy in (-1, 1)
+    ]
+    return assembled([body, lid, clasp, *corners])
