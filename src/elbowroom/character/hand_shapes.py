@@ -13,17 +13,22 @@ from functools import cache
 from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from elbowroom.character.anatomy_rest import frame
 from elbowroom.character.body import Body, Character
 from elbowroom.character.grip import grip_frame
 from elbowroom.character.hands import BONES, FINGERS, finger_direction, finger_names
+from elbowroom.character.limits import JointLimit
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import IDENTITY, Array, about, conjugate, multiply
 
 # Length of the hand (wrist to the tip of the middle finger) for which widths of grasps are meant, metres.
 HAND_LENGTH = 0.185
+
+# What mirroring does to the terms of a joint: bends stay, turns to a side and twists change sign.
+_MIRROR = np.array([1.0, -1.0, -1.0])
 
 # Widths that a hand of that length takes between fingers and thumb, metres.
 WIDEST_POWER, WIDEST_PINCH = 0.095, 0.085
@@ -136,36 +141,53 @@ def finger_roles(body: Body, hand: str) -> tuple[str, ...]:
 
 def finger_rotations(body: Body, hand: str, shape: HandShape) -> Array:
     """Local rotations (n, 4) of `finger_joints` in a shape, moved into the joints' ranges."""
-    roles = finger_roles(body, hand)
-    out = np.empty((len(roles), 4))
-    for n, role in enumerate(roles):
-        i, k = place_of(role)
-        out[n] = joint_rotation(body, hand, role, shape.terms[i, k], shape.terms[i, :, 0])
-    return out
+    joints = [FingerJoint.of(body, hand, role) for role in finger_roles(body, hand)]
+    return np.array([j.rotations(shape.terms[j.finger]) for j in joints]).reshape(-1, 4)
 
 
-def place_of(role: str) -> tuple[int, int]:
-    """Finger and joint of a role, both counted from 0: 'left_index2' is (1, 1)."""
-    return FINGERS.index(role.partition("_")[2][:-1]), int(role[-1]) - 1
+@dataclass(frozen=True, eq=False)
+class FingerJoint:
+    """One joint of a finger (0 is the thumb), its number in the body and along the finger, and how shapes turn it.
 
-
-def joint_rotation(body: Body, hand: str, role: str, terms: Array, bends: Array) -> Array:
-    """Local rotation (4,) of one finger's joint for its terms (3,); `bends` (3,) are those of the whole finger.
-
-    A finger that is one joint without limits bends by two thirds of what its three joints would.
+    `lead` (4,) comes before a thumb's own turn and leads from the rig's zero to the one that shapes are about. A joint
+    without limits bends about `axis` (3,) from its `rest` (4,), by `share` of the finger's three bends.
     """
-    assert isinstance(body, Character)
-    j = body.roles[role]
-    limit = body.limits[j] if j < len(body.limits) else None
-    turned = terms if hand == "left" else terms * np.array([1.0, -1.0, -1.0])
-    if limit is None:
-        axis = _bending_axis(body, hand, j)
-        angle = float(bends.sum() * 2.0 / 3.0) if role[:-1] + "2" not in body.roles else float(terms[0])
-        return multiply(about(axis, np.clip(angle, 0.0, 0.6 * np.pi)), body.skeleton.rest[j])
-    if role.endswith("_thumb1") and limit.kind != "hinge":
-        turn = multiply(_thumb_offset(body, hand, j), _swing_twist(turned))
-        return limit.clamp(multiply(multiply(limit.pre, turn), limit.post))
-    return limit.rotation(limit.clamp_coordinates(turned))
+
+    joint: int
+    finger: int
+    place: int
+    mirrored: bool
+    limit: JointLimit | None
+    lead: Array
+    axis: Array
+    rest: Array
+    share: Array
+
+    @staticmethod
+    def of(body: Body, hand: str, role: str) -> FingerJoint:
+        """The joint that plays a finger's part, such as 'left_index2'."""
+        assert isinstance(body, Character)
+        j = body.roles[role]
+        finger, place = FINGERS.index(role.partition("_")[2][:-1]), int(role[-1]) - 1
+        limit = body.limits[j] if j < len(body.limits) else None
+        lead = _thumb_lead(body, hand, j) if (finger, place) == (0, 0) else IDENTITY
+        # One joint for a whole finger bends by less than three would in all, so that its end comes to about the same.
+        share = np.eye(3)[place] if role[:-1] + "2" in body.roles else np.full(3, 2.0 / 3.0)
+        axis = np.zeros(3) if limit is not None else _bending_axis(body, hand, j)
+        return FingerJoint(j, finger, place, hand == "right", limit, lead, axis, body.skeleton.rest[j], share)
+
+    def rotations(self, terms: ArrayLike) -> Array:
+        """Local rotations (..., 4) for terms (..., 3, 3) of the whole finger, moved into the joint's range."""
+        whole = np.asarray(terms, dtype=float)
+        if self.limit is None:
+            angle = np.clip(whole[..., 0] @ self.share, 0.0, 0.6 * np.pi)
+            return multiply(about(self.axis, angle), self.rest)
+        own = whole[..., self.place, :] * (_MIRROR if self.mirrored else 1.0)
+        if self.place or self.finger:
+            return self.limit.rotation(self.limit.clamp_coordinates(own))
+        swing = about(own * [1.0, 1.0, 0.0], np.hypot(own[..., 0], own[..., 1]))
+        turn = multiply(self.lead, multiply(swing, about([0.0, 0.0, 1.0], own[..., 2])))
+        return self.limit.clamp(multiply(multiply(self.limit.pre, turn), self.limit.post))
 
 
 def hand_size(body: Body, hand: str) -> float:
@@ -183,13 +205,6 @@ def hand_size(body: Body, hand: str) -> float:
 _BONES_TO_LAST = 0.446 + sum(BONES["middle"][:2])
 
 
-def _swing_twist(terms: Array) -> Array:
-    """The rotation (4,) of a ball's terms (3,) in its anatomical frame: swing, then twist."""
-    size = float(np.hypot(terms[0], terms[1]))
-    swing = about([terms[0], terms[1], 0.0], size) if size > 1e-12 else IDENTITY
-    return multiply(swing, about([0.0, 0.0, 1.0], terms[2]))
-
-
 @cache
 def _thumb_zero(outwards: float) -> Array:
     """The built-in person's thumb frame as seen from that of the hand; `outwards` is +1 for the left hand."""
@@ -197,7 +212,7 @@ def _thumb_zero(outwards: float) -> Array:
     return multiply(conjugate(hand), frame(finger_direction("thumb", outwards), np.array([0.0, 1.0, -1.0])))
 
 
-def _thumb_offset(body: Character, hand: str, thumb: int) -> Array:
+def _thumb_lead(body: Character, hand: str, thumb: int) -> Array:
     """What turns a rig's own thumb at zero to the built-in person's, in the thumb's anatomical frame."""
     wrist = body.roles[f"{hand}_hand"]
     of_hand, of_thumb = body.limits[wrist], body.limits[thumb]

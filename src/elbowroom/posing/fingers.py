@@ -1,0 +1,152 @@
+"""Fingers that close round a thing, joint by joint, until they touch its mesh."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from elbowroom.character.body import Body
+from elbowroom.character.hand_shapes import HandShape
+from elbowroom.geometry.mesh import Mesh, frozen
+from elbowroom.geometry.rotations import Array
+from elbowroom.posing.fingers_model import Finger, HandAtThing, HandModel, hand_model
+
+# A finger touches within this distance, metres; closing stops at the last place that is no nearer than the margin.
+TOUCH = 0.002
+_MARGIN = 0.0004
+
+# Metres that the end of a finger moves between two looks, less than a finger is thick, and how finely the touch is
+# then found: by so many halvings.
+_STEP = 0.006
+_HALVINGS = 5
+
+# A finger that is in the thing already goes back by up to this much at its first joint, in such steps, radians.
+_BACK = np.radians([8.0, 16.0, 24.0, 32.0, 40.0])
+
+
+@dataclass(frozen=True, eq=False)
+class Closed:
+    """A hand whose fingers have closed.
+
+    rotations (n, 4) are for `finger_joints`; `gaps` by finger are distances to the mesh in metres, negative by the
+    depth where a finger is inside; `shape` has the terms of all joints.
+    """
+
+    rotations: Array
+    gaps: Mapping[str, float]
+    shape: HandShape
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rotations", frozen(self.rotations).reshape(-1, 4))
+
+    @property
+    def touching(self) -> tuple[str, ...]:
+        """Fingers that touch."""
+        return tuple(finger for finger, gap in self.gaps.items() if gap <= TOUCH)
+
+
+def close_fingers(
+    body: Body, hand: str, T_hand_thing: ArrayLike, mesh: Mesh, open: HandShape, shape: HandShape
+) -> Closed:
+    """Bend the fingers of a hand from one shape towards another until they touch a mesh at `T_hand_thing` (4, 4).
+
+    Each finger bends at its knuckle until anything of it touches, then at its middle joint, then at its last one. One
+    that meets nothing ends in `shape`. The thumb comes last and does not go through the other fingers.
+    """
+    model = hand_model(body, hand)
+    scene = HandAtThing(model, mesh)
+    scene.put_thing(T_hand_thing)
+    scene.put_hand(model.places(open))
+    terms = np.array(open.terms)
+    fingers = sorted(model.fingers, key=lambda f: f.number == 0)
+    for finger in fingers:
+        terms[finger.number] = _Closing(scene, finger).closed(open.terms[finger.number], shape.terms[finger.number])
+    done = HandShape(shape.name, terms)
+    scene.put_hand(model.places(done))
+    gaps = {f.name: scene.gap(f.beyond[0]) for f in model.fingers}
+    rotations = np.array([j.rotations(terms[j.finger]) for j in model.joints]).reshape(-1, 4)
+    return Closed(rotations, gaps, done)
+
+
+class _Closing:
+    """One finger about to close on a thing."""
+
+    def __init__(self, scene: HandAtThing, finger: Finger) -> None:
+        self.scene, self.finger = scene, finger
+        self.rows: NDArray[np.int64] = np.array(finger.beyond[0], dtype=np.int64)
+        self.others = _in_the_way(scene.model, finger)
+
+    def closed(self, start: Array, end: Array) -> Array:
+        """Terms (3, 3) of the finger when it has closed from `start` towards `end`, both (3, 3)."""
+        terms = self._freed(start)
+        ends = [joint.place for joint in self.finger.joints]
+        for k, place in enumerate(ends):
+            aim = terms.copy()
+            # the only or last joint of a finger stands for those that the rig does not have
+            last = 3 if k == len(ends) - 1 else ends[k + 1]
+            aim[place:last] = end[place:last]
+            moving = self.finger.beyond[k]
+            terms = self._advanced(terms, aim, [n for n in range(len(self.rows)) if self.rows[n] in moving])
+        return terms
+
+    def _freed(self, start: Array) -> Array:
+        """The start with the first joint bent back as far as it takes to be out of the thing."""
+        every = list(range(len(self.rows)))
+        tried = np.array([start] * (len(_BACK) + 1))
+        tried[1:, self.finger.joints[0].place, 0] -= _BACK
+        places = self.scene.model.finger_places(self.finger, tried)
+        for terms, at in zip(tried, places, strict=True):
+            if not self._touches(at, every):
+                return terms
+        return start
+
+    def _advanced(self, start: Array, end: Array, moving: list[int]) -> Array:
+        """The last terms (3, 3) on the way from start to end with nothing of the finger touching."""
+        turn = float(np.abs(end - start).sum())
+        if turn < 1e-6 or not moving:
+            return end
+        looks = int(np.ceil(turn * self.finger.reach / _STEP))
+        low, high = 0.0, 1.0
+        shares = np.linspace(0.0, 1.0, looks + 1)[1:]
+        hit = self._first(shares, start, end, moving)
+        if hit == looks:
+            return end
+        low, high = (shares[hit - 1] if hit else 0.0), shares[hit]
+        fine = low + (high - low) * np.arange(1, 2**_HALVINGS) / 2**_HALVINGS
+        places = self.scene.model.finger_places(self.finger, _between(start, end, fine))
+        first, last = -1, len(fine)  # `first` is free, `last` touches
+        while last - first > 1:
+            middle = (first + last) // 2
+            first, last = (first, middle) if self._touches(places[middle], moving) else (middle, last)
+        share = low if first < 0 else float(fine[first])
+        return _between(start, end, np.array([share]))[0]
+
+    def _first(self, shares: Array, start: Array, end: Array, moving: list[int]) -> int:
+        """The first of shares (N,) of the way at which the finger touches; N where it does at none."""
+        places = self.scene.model.finger_places(self.finger, _between(start, end, shares))
+        for n in range(len(shares)):
+            if self._touches(places[n], moving):
+                return n
+        return len(shares)
+
+    def _touches(self, places: Array, moving: list[int]) -> bool:
+        """Whether one of the finger's shapes, all placed so (K, 4, 4), touches the thing or a finger in the way."""
+        self.scene.put(self.rows, places)
+        if any(self.scene.within(int(self.rows[n]), _MARGIN) for n in reversed(moving)):
+            return True
+        return any(self.scene.placed.hit(int(self.rows[n]), o) for n in moving for o in self.others)
+
+
+def _between(start: Array, end: Array, shares: Array) -> Array:
+    """Terms (N, 3, 3) at shares (N,) of the way."""
+    return start + shares[:, None, None] * (end - start)
+
+
+def _in_the_way(model: HandModel, finger: Finger) -> list[int]:
+    """Shapes of other fingers that a thumb might go through: those beyond their knuckles."""
+    if finger.number != 0:
+        return []
+    return [n for other in model.fingers if other.number for n in other.beyond[0] if n not in other.shapes[0]]

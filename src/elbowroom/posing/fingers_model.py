@@ -1,0 +1,199 @@
+"""A hand by itself: its palm and fingers as collision shapes, placed in the frame of the hand's joint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from elbowroom.character.body import Body, Character
+from elbowroom.character.hand_shapes import FingerJoint, HandShape, finger_roles
+from elbowroom.character.hands import FINGERS
+from elbowroom.character.skeleton import Skeleton
+from elbowroom.errors import BadValue
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.shapes import Shape
+from elbowroom.geometry.transforms import apply, inverse
+from elbowroom.world.exact_forms import Convex, mesh_form, shape_form
+from elbowroom.world.exact_placed import Placed
+
+
+@dataclass(frozen=True, eq=False)
+class Finger:
+    """A finger that a hand has: `number` among all five, its joints, knuckle first, and the shapes beyond each.
+
+    `shapes[k]` are numbers of the shapes that joint k carries itself, `beyond[k]` those that it moves. `reach` (m) is
+    from its first joint to its end, at most.
+    """
+
+    name: str
+    number: int
+    joints: tuple[FingerJoint, ...]
+    rows: NDArray[np.int64]
+    shapes: tuple[tuple[int, ...], ...]
+    beyond: tuple[tuple[int, ...], ...]
+    reach: float
+
+
+class HandModel:
+    """Shapes of one hand of a body, and where they are for any bend of the fingers.
+
+    `shapes` are those of the hand's joint and all that hangs on it; `palm` has numbers of those that no finger moves.
+    """
+
+    def __init__(self, body: Body, hand: str) -> None:
+        if not isinstance(body, Character) or hand not in ("left", "right"):
+            raise BadValue(f"{body.name} has no '{hand}' hand with fingers; people have 'left' and 'right' ones.")
+        self.wrist = body.role(f"{hand}_hand")
+        members = body.subtree(self.wrist)
+        row = {j: n for n, j in enumerate(members)}
+        parents = [-1, *(row[int(body.parents[j])] for j in members[1:])]
+        offsets = np.concatenate([np.zeros((1, 3)), body.skeleton.offsets[list(members[1:])]])
+        rest = np.concatenate([[[1.0, 0.0, 0.0, 0.0]], body.skeleton.rest[list(members[1:])]])
+        names = tuple(body.joint_names[j] for j in members)
+        self._skeleton = Skeleton(names, np.array(parents), offsets, rest)
+        self.shapes: tuple[Shape, ...] = tuple(s for s in body.shapes if s.joint in row)
+        self._carrier = np.array([row[s.joint] for s in self.shapes], dtype=np.int64)
+        self._local = np.array([s.T_joint_shape for s in self.shapes]).reshape(-1, 4, 4)
+        found = [FingerJoint.of(body, hand, role) for role in finger_roles(body, hand)]
+        self.joints: tuple[FingerJoint, ...] = tuple(found)
+        self.fingers: tuple[Finger, ...] = tuple(
+            self._finger(body, i, row) for i in range(len(FINGERS)) if any(j.finger == i for j in found)
+        )
+        moved = {n for f in self.fingers for n in f.beyond[0]}
+        self.palm = tuple(n for n in range(len(self.shapes)) if n not in moved)
+
+    def _finger(self, body: Character, number: int, row: dict[int, int]) -> Finger:
+        joints = tuple(j for j in self.joints if j.finger == number)
+        rows = np.array([row[j.joint] for j in joints])
+        trees = [{row[m] for m in body.subtree(j.joint)} for j in joints]
+        beyond = tuple(tuple(n for n, c in enumerate(self._carrier) if c in tree) for tree in trees)
+        further = (*beyond[1:], ())
+        own = tuple(tuple(n for n in b if n not in f) for b, f in zip(beyond, further, strict=True))
+        T = self._skeleton.T_rest
+        corners = [apply(T[self._carrier[n]] @ self._local[n], _outline(self.shapes[n])) for n in beyond[0]]
+        ends = np.concatenate([*corners, T[rows, :3, 3]])
+        reach = float(np.linalg.norm(ends - T[rows[0], :3, 3], axis=1).max())
+        return Finger(FINGERS[number], number, joints, rows, own, beyond, reach)
+
+    def rotations(self, terms: Array) -> Array:
+        """Local rotations (N, J, 4) of the hand's joint and all beyond it, for terms (N, 5, 3, 3) of the fingers."""
+        out = np.tile(self._skeleton.rest, (len(terms), 1, 1))
+        for finger in self.fingers:
+            for row, joint in zip(finger.rows, finger.joints, strict=True):
+                out[:, row] = joint.rotations(terms[:, finger.number])
+        return out
+
+    def joints_at(self, terms: Array) -> Array:
+        """`T_hand_joint` (N, J, 4, 4) of the hand's joint and all beyond it, for terms (N, 5, 3, 3)."""
+        return self._skeleton.forward(np.zeros((len(terms), 3)), self.rotations(terms))
+
+    def places(self, shape: HandShape) -> Array:
+        """`T_hand_shape` (S, 4, 4) of all shapes."""
+        return self.joints_at(shape.terms[None])[0, self._carrier] @ self._local
+
+    def finger_places(self, finger: Finger, terms: Array) -> Array:
+        """`T_hand_shape` (N, K, 4, 4) of the shapes that a finger moves, for its own terms (N, 3, 3)."""
+        q = np.tile(self._skeleton.rest, (len(terms), 1, 1))
+        for row, joint in zip(finger.rows, finger.joints, strict=True):
+            q[:, row] = joint.rotations(terms)
+        T = self._skeleton.forward(np.zeros((len(terms), 3)), q)
+        shapes = list(finger.beyond[0])
+        return T[:, self._carrier[shapes]] @ self._local[shapes]
+
+    def tip(self, finger: Finger, shape: HandShape) -> Array:
+        """The end of a finger (3,) in the hand's frame: of its last shape, the point farthest from the joint."""
+        T = self.joints_at(shape.terms[None])[0]
+        last = T[finger.rows[-1]]
+        points = [apply(T[self._carrier[n]] @ self._local[n], _outline(self.shapes[n])) for n in finger.shapes[-1]]
+        if not points:
+            return last[:3, 3]
+        every = np.concatenate(points)
+        return every[int(np.argmax(np.linalg.norm(every - last[:3, 3], axis=1)))]
+
+
+def _outline(shape: Shape) -> Array:
+    """Points (K, 3) on a shape's surface, in its own frame: corners, or ends along its axis."""
+    form = shape_form(shape)
+    points = form.points
+    if isinstance(form, Convex) and form.radius > 0.0:
+        return np.concatenate([points - [0.0, 0.0, form.radius], points + [0.0, 0.0, form.radius]])
+    return points
+
+
+_MODELS: WeakKeyDictionary[Body, dict[str, HandModel]] = WeakKeyDictionary()
+
+
+def hand_model(body: Body, hand: str) -> HandModel:
+    """The model of a hand, made once for each."""
+    kept = _MODELS.setdefault(body, {})
+    if hand not in kept:
+        kept[hand] = HandModel(body, hand)
+    return kept[hand]
+
+
+class HandAtThing:
+    """A hand's shapes about a mesh, exactly, through Coal; in the frame of the hand's joint.
+
+    The last part is the mesh; `empty` where it has nothing to touch.
+    """
+
+    def __init__(self, model: HandModel, mesh: Mesh) -> None:
+        form = mesh_form(mesh, "thing")
+        self.model = model
+        self.empty = form is None
+        forms = [shape_form(s) for s in model.shapes]
+        self.placed = Placed([*forms, form] if form is not None else forms, None)
+        self.thing = len(forms)
+        self._all = np.arange(len(forms))
+
+    def put_thing(self, T_hand_thing: ArrayLike) -> None:
+        """Place the mesh, (4, 4)."""
+        if not self.empty:
+            self.placed.T[self.thing] = T_hand_thing
+            self.placed.moved(np.array([self.thing]))
+
+    def put_hand(self, places: Array) -> None:
+        """Place all shapes of the hand, (S, 4, 4)."""
+        self.put(self._all, places)
+
+    def put(self, rows: NDArray[np.int64], places: Array) -> None:
+        """Place some shapes of the hand, (K, 4, 4)."""
+        self.placed.T[rows] = places
+        self.placed.moved(rows)
+
+    def within(self, row: int, margin: float) -> bool:
+        """Whether a shape is within a margin of the mesh, metres."""
+        return not self.empty and self.placed.within(row, self.thing, margin)
+
+    def gap(self, rows: ArrayLike, limit: float = np.inf) -> float:
+        """Signed distance of the nearest of some shapes, at most `limit`; minus infinity where depth is unknown."""
+        best = limit
+        if self.empty:
+            return best
+        for row in np.asarray(rows, dtype=np.int64).tolist():
+            value, _ = self.placed.distance(row, self.thing, limit=best if best > 0.0 else 0.0)
+            best = min(best, -np.inf if value is None else value)
+        return best
+
+    def slid(self, T_thing_hand: Array, approach: Array, back: float, ahead: float, margin: float) -> float:
+        """How far the hand, shaped as it is, gets along `approach` (3,) in the thing's frame until it touches, metres.
+
+        It starts `back` behind `T_thing_hand` (4, 4) and goes no farther than `ahead` beyond; the result counts from
+        `T_thing_hand`. Minus infinity where it touches at the start.
+        """
+        T = np.array(T_thing_hand)
+        start = T[:3, 3].copy()
+        at = -back
+        while at < ahead:
+            T[:3, 3] = start + at * approach
+            self.put_thing(inverse(T))
+            # nothing of the hand can meet the thing before it has travelled the distance between them
+            free = self.gap(self._all, limit=ahead - at + 2.0 * margin) - margin
+            if free <= 0.25 * margin:
+                return at if at > -back else -np.inf
+            at += free
+        return ahead
