@@ -9,12 +9,13 @@ import pytest
 import trimesh
 
 from elbowroom.geometry import fields as field_files
-from elbowroom.geometry.cover import ball_trees, mesh_cover, shape_cover
+from elbowroom.geometry.cover import ball_tree, mesh_cover, packed_trees, shape_cover
 from elbowroom.geometry.fields import distance_field, pack
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.shapes import capsule
 from elbowroom.geometry.solidity import solid_faces
 from elbowroom.geometry.solids import box, merge, sphere
+from elbowroom.geometry.transforms import apply, inverse, transform
 from elbowroom.kernels import fields as kernels
 
 
@@ -143,21 +144,20 @@ def test_packed_fields_answer_as_alone() -> None:
 def test_damaged_cache_is_rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ELBOWROOM_CACHE", str(tmp_path))
     monkeypatch.setattr(field_files, "WORTH_KEEPING", 1)
-    mesh = torus()
-    first = distance_field(mesh).arrays
+    first = distance_field(torus()).arrays
     (kept,) = (tmp_path / "fields").glob("*.npz")
     made = []
     monkeypatch.setattr(field_files, "_make", lambda m, c, make=field_files._make: made.append(m) or make(m, c))
-    assert np.array_equal(distance_field(mesh).arrays.corner, first.corner)
+    assert np.array_equal(distance_field(torus()).arrays.corner, first.corner)
     assert not made, "the cache was not used"
     data = bytearray(kept.read_bytes())
     for damage in (data[: len(data) // 2], b"", data[:-3000] + bytes(3000), b"noise" * 1000):
         kept.write_bytes(bytes(damage))
-        assert np.array_equal(distance_field(mesh).arrays.corner, first.corner)
+        assert np.array_equal(distance_field(torus()).arrays.corner, first.corner)
     flip = bytearray(data)
     flip[len(flip) // 3] ^= 0xFF
     kept.write_bytes(bytes(flip))
-    assert np.array_equal(distance_field(mesh).arrays.corner, first.corner)
+    assert np.array_equal(distance_field(torus()).arrays.corner, first.corner)
     assert len(made) == 5
 
 
@@ -180,9 +180,11 @@ def test_capsule_cover_and_trees() -> None:
     rng = np.random.default_rng(4)
     points = rng.uniform(-0.1, 0.3, (20000, 3))
     points = points[shape.signed_distance(points) <= 0]
-    assert farthest_outside(points, balls) <= 1e-9
+    assert farthest_outside(apply(inverse(shape.T_joint_shape), points), balls) <= 1e-9
     covers = [balls, mesh_cover(box((0.3, 0.1, 0.06)))]
-    packed, roots = ball_trees(covers, [np.full(len(c), k) for k, c in enumerate(covers)])
+    trees = [ball_tree(covers[0]).moved(transform([1.0, 0.0, 0.0])), ball_tree(covers[1])]
+    packed, roots, cores = packed_trees(trees)
+    assert np.allclose(packed.ball[cores[0], 0], 1.0) and np.all(packed.ball[cores[1], 4] > 0.0)
     assert len(packed.ball) == sum(len(c) for c in covers)
     for k, root in enumerate(roots):
         todo, seen = [int(root)], 0
@@ -193,7 +195,7 @@ def test_capsule_cover_and_trees() -> None:
                 todo += [first, count]
                 continue
             members = packed.ball[-first - 1 : -first - 1 + count]
-            assert np.all(packed.part[-first - 1 : -first - 1 + count] == k)
+            assert np.all((members[:, 0] > 0.5) == (k == 0))
             reach = np.linalg.norm(members[:, :3] - packed.node[root, :3], axis=1) + members[:, 3]
             assert np.all(reach <= packed.node[root, 3] + 1e-12)
             seen += count

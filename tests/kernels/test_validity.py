@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from elbowroom.geometry.cover import ball_trees, mesh_cover
+from elbowroom.geometry.cover import ball_tree, mesh_cover, packed_trees
 from elbowroom.geometry.fields import distance_field
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.solids import box, merge, sphere
@@ -119,7 +119,7 @@ def test_the_round_ends_of_capsules_count() -> None:
 def test_covers_in_fields() -> None:
     mesh, held = torn(), box((0.2, 0.12, 0.05))
     fields, desk = distance_field(mesh).arrays, bench()
-    balls, roots = ball_trees([cover := mesh_cover(held)], [np.zeros(len(cover), np.int64)])
+    balls, roots, _ = packed_trees([ball_tree(mesh_cover(held))])
     rng = np.random.default_rng(2)
     grid = np.stack(
         np.meshgrid(*(np.linspace(-h, h, n) for h, n in ((0.1, 9), (0.06, 6), (0.025, 4)))), axis=-1

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from elbowroom.geometry.fields import distance_field
+from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
@@ -27,24 +28,18 @@ MOST_POINTS, MOST_SAMPLES, MOST_CENTERS = 150_000, 25_000, 6_000
 
 
 def shape_cover(shape: Shape) -> Array:
-    """Balls (N, 5) that cover a collision shape, in its joint's frame: centre, outer, inner radius."""
+    """Balls (N, 5) that cover a collision shape, in its own frame: centre, outer, inner radius."""
     if shape.kind in ("sphere", "capsule"):
         radius, half = float(shape.size[0]), float(shape.size[1]) if shape.kind == "capsule" else 0.0
         more = float(np.clip(SHARE * radius, FINEST, COARSEST))
         step = 2.0 * np.sqrt((radius + more) ** 2 - radius**2)
         count = int(np.ceil(2 * half / step)) + 1
         z = np.linspace(-half, half, count) if count > 1 else np.zeros(1)
-        centers = apply(shape.T_joint_shape, np.column_stack([0 * z, 0 * z, z]))
-        return np.column_stack([centers, np.full(count, radius + more), np.full(count, radius)])
-    return _kept_cover(shape)
-
-
-@lru_cache(maxsize=512)
-def _kept_cover(shape: Shape) -> Array:
+        return np.column_stack([0 * z, 0 * z, z, np.full(count, radius + more), np.full(count, radius)])
     if shape.kind == "box":
         return _box_cover(shape)
     assert shape.mesh is not None
-    return mesh_cover(hull_of(shape.mesh).moved(shape.T_joint_shape))
+    return mesh_cover(hull_of(shape.mesh))
 
 
 def _box_cover(shape: Shape) -> Array:
@@ -58,11 +53,15 @@ def _box_cover(shape: Shape) -> Array:
     centers = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, 3)
     inner = np.min(shape.size - np.abs(centers), axis=1)
     outer = np.full(len(centers), np.linalg.norm(half))
-    return np.column_stack([apply(shape.T_joint_shape, centers), outer, np.minimum(inner, outer)])
+    return np.column_stack([centers, outer, np.minimum(inner, outer)])
 
 
 def hull_of(mesh: Mesh) -> Mesh:
-    """The convex hull of a mesh; the mesh itself where it is flat."""
+    """The convex hull of a mesh; the mesh itself where it is flat. Always the same one for the same mesh."""
+    return kept(mesh, "hull", lambda: _hull_of(mesh))
+
+
+def _hull_of(mesh: Mesh) -> Mesh:
     points = mesh.vertices[np.unique(mesh.faces)]
     try:
         hull = ConvexHull(points)
@@ -124,37 +123,73 @@ def _large_balls(field: Fields, low: Array, high: Array, more: float) -> Array:
     return np.column_stack([centers[chosen], inner[chosen] + more, inner[chosen]])
 
 
-def ball_trees(covers: Sequence[Array], parts: Sequence[NDArray[np.int64]]) -> tuple[kernels.Balls, NDArray[np.int64]]:
-    """Covers (N, 5) in one set of arrays with a tree over each, and the root node of each.
+@dataclass(frozen=True, eq=False)
+class BallTree:
+    """A cover with a tree over it: ball (N, 5) in the order of the tree, node and kids as in `kernels.Balls`.
 
-    `parts` gives for every ball of every cover what it belongs to.
+    core (6,): balls that fill most of the cover, thick ones, spread out; repeated where there are fewer.
     """
+
+    ball: Array
+    node: Array
+    kids: NDArray[np.int32]
+    core: NDArray[np.int64]
+
+    def moved(self, T: Array) -> BallTree:
+        """The same tree mapped by a rigid transform (4, 4)."""
+        ball, node = self.ball.copy(), self.node.copy()
+        ball[:, :3], node[:, :3] = apply(T, ball[:, :3]), apply(T, node[:, :3])
+        return BallTree(ball, node, self.kids, self.core)
+
+
+def shape_tree(shape: Shape) -> BallTree:
+    """The tree over a collision shape's cover, in the shape's own frame."""
+    return kept(shape, "balls", lambda: ball_tree(shape_cover(shape)))
+
+
+def mesh_tree(mesh: Mesh, closed: NDArray | None = None) -> BallTree:
+    """The tree over a mesh's cover; `closed` as in `mesh_cover`."""
+    told = None if closed is None else closed.tobytes()
+    return kept(mesh, ("balls", told), lambda: ball_tree(mesh_cover(mesh, closed)))
+
+
+def ball_tree(cover: Array) -> BallTree:
+    """A tree over a cover (N, 5)."""
     forest = _Forest()
-    roots = [forest.plant(cover, part) for cover, part in zip(covers, parts, strict=True)]
+    forest.grow(cover)
+    ball = np.concatenate(forest.balls)
+    return BallTree(ball, np.array(forest.nodes), np.array(forest.kids, dtype=np.int32), _core_of(ball))
+
+
+def packed_trees(trees: Sequence[BallTree]) -> tuple[kernels.Balls, NDArray[np.int64], NDArray[np.int64]]:
+    """Trees in one set of arrays, the root node of each (E,), and the core of each (E, C)."""
+    balls = np.cumsum([0, *(len(t.ball) for t in trees)])
+    nodes = np.cumsum([0, *(len(t.node) for t in trees)])
+    kids = []
+    for tree, ball, node in zip(trees, balls[:-1], nodes[:-1], strict=True):
+        leaf = tree.kids[:, :1] < 0
+        kids.append(tree.kids + np.where(leaf, np.array([-ball, 0]), node))
     packed = kernels.Balls(
-        np.concatenate(forest.balls),
-        np.concatenate(forest.parts),
-        np.array(forest.nodes),
-        np.array(forest.kids, dtype=np.int32),
+        np.concatenate([t.ball for t in trees]),
+        np.zeros(balls[-1], np.int64),
+        np.concatenate([t.node for t in trees]),
+        np.concatenate(kids).astype(np.int32),
     )
-    return packed, np.array(roots, dtype=np.int64)
+    cores = np.array([t.core + ball for t, ball in zip(trees, balls[:-1], strict=True)], np.int64)
+    return packed, nodes[:-1].astype(np.int64), cores
 
 
 class _Forest:
-    """Trees over covers as they grow."""
+    """A tree over a cover as it grows."""
 
     def __init__(self) -> None:
         self.balls: list[Array] = []
-        self.parts: list[NDArray[np.int64]] = []
         self.nodes: list[Array] = []
         self.kids: list[tuple[int, int]] = []
         self._count = 0
 
-    def plant(self, cover: Array, part: NDArray[np.int64]) -> int:
+    def grow(self, cover: Array) -> int:
         """Grow a tree over a cover; returns its root node."""
-        return self._grow(cover, np.asarray(part, dtype=np.int64))
-
-    def _grow(self, cover: Array, part: NDArray[np.int64]) -> int:
         middle = 0.5 * (cover[:, :3].min(axis=0) + cover[:, :3].max(axis=0))
         radius = float(np.max(np.linalg.norm(cover[:, :3] - middle, axis=1) + cover[:, 3]))
         here = len(self.nodes)
@@ -163,17 +198,15 @@ class _Forest:
         if len(cover) <= kernels.LEAF:
             self.kids[here] = (-(self._count + 1), len(cover))
             self.balls.append(cover)
-            self.parts.append(part)
             self._count += len(cover)
         else:
             order = np.argsort(cover[:, int(np.argmax(np.ptp(cover[:, :3], axis=0)))], kind="stable")
             low, high = np.array_split(order, 2)
-            self.kids[here] = (self._grow(cover[low], part[low]), self._grow(cover[high], part[high]))
+            self.kids[here] = (self.grow(cover[low]), self.grow(cover[high]))
         return here
 
 
-def core_of(cover: Array, count: int = 6) -> NDArray[np.int64]:
-    """Indices (count,) of balls that fill most of a cover: thick ones, spread out; repeated where there are fewer."""
+def _core_of(cover: Array, count: int = 6) -> NDArray[np.int64]:
     chosen = [int(np.argmax(cover[:, 4]))]
     apart = np.full(len(cover), np.inf)
     while len(chosen) < count:

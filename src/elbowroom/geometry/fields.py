@@ -1,4 +1,4 @@
-"""Distance fields of meshes: made once, kept on disk by content, packed for the compiled checks."""
+"""Distance fields of meshes: made once, kept with the mesh and on disk by content, packed for the compiled checks."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from elbowroom.geometry.kept import KeptTogether, kept
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.solidity import solid_faces
 from elbowroom.kernels import cache_folder, source_hash
@@ -33,6 +34,10 @@ MOST_BRICKS = 4_000_000
 # Fields of fewer triangles are made faster than they are read, unless they span as many bricks as that.
 WORTH_KEEPING = 2_000
 MANY_BRICKS = 30_000
+# Bricks that one core is done with before others have begun.
+FEW_BRICKS = 4_000
+# Sets of fields that stay packed.
+PACKS = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,31 +45,49 @@ class DistanceField:
     """Distances to one mesh in its own frame."""
 
     arrays: kernels.Fields
-    mesh: Mesh
 
 
 def distance_field(mesh: Mesh, *, keep: bool = True, closed: NDArray | None = None) -> DistanceField:
-    """The field of a mesh with at least one triangle, from the disk where it is there and sound.
+    """The field of a mesh with at least one triangle: as made before, else from the disk where it is there and sound.
 
     `closed` (F,) tells which faces bound solids, turned alike; or it numbers the solids, -1 for faces of none: then
     solids that overlap and are turned differently do not cancel out. Without it that is found out.
     """
-    key = _key(mesh, closed)
-    path = cache_folder() / "fields" / f"{key}.npz"
+    told = None if closed is None else (closed.dtype.str, closed.tobytes())
+    return kept(mesh, ("field", told), lambda: DistanceField(_found(mesh, keep, closed)))
+
+
+def _found(mesh: Mesh, keep: bool, closed: NDArray | None) -> kernels.Fields:
+    """A field from the disk, or made and, where that is worth it, stored there."""
     large = np.prod(np.ptp(mesh.bounds, axis=0) / EDGE) > MANY_BRICKS
     keep = keep and (len(mesh.faces) >= WORTH_KEEPING or bool(large))
-    arrays = _load(path) if keep else None
+    path = cache_folder() / "fields" / f"{_key(mesh, closed)}.npz" if keep else None
+    arrays = _load(path) if path else None
     if arrays is None:
         solid: NDArray = solid_faces(mesh) if closed is None else closed
         arrays = _make(mesh, np.where(solid, 0, -1) if solid.dtype == bool else solid.astype(np.int64))
-        if keep:
+        if path:
             _store(path, arrays)
-    return DistanceField(arrays, mesh)
+    return arrays
+
+
+_TRIANGLE = Mesh(np.eye(3), np.array([[0, 1, 2]]))
+
+
+def nowhere() -> DistanceField:
+    """Some field, for where one has to stand that is never asked."""
+    return distance_field(_TRIANGLE)
+
+
+_PACKED: KeptTogether[kernels.Fields] = KeptTogether(PACKS)
 
 
 def pack(fields: Sequence[DistanceField]) -> kernels.Fields:
     """Several fields in one set of arrays."""
-    parts = [f.arrays for f in fields]
+    return _PACKED.of(fields, (), lambda: _packed([f.arrays for f in fields]))
+
+
+def _packed(parts: list[kernels.Fields]) -> kernels.Fields:
     tree, root = joined([p.tree for p in parts])
     solid = [p for p in parts if p.solid_root[0] >= 0]
     solids, roots = joined([p.solids for p in solid]) if solid else (parts[0].solids, np.zeros(0, np.int64))
@@ -149,7 +172,9 @@ def _weights(body: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _share_out(work: Callable[[tuple[int, int]], None], count: int) -> None:
-    """Run `work((first, last))` over slices on all cores; the kernels release the interpreter."""
+    """Run `work((first, last))` over slices on all cores, little work on one; the kernels release the interpreter."""
+    if count <= FEW_BRICKS:
+        return work((0, count))
     workers = os.cpu_count() or 1
     cuts = np.linspace(0, count, 4 * workers + 1).astype(int)
     with ThreadPoolExecutor(workers) as pool:

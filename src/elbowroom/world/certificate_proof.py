@@ -11,11 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.geometry.fields import distance_field
-from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.fields import nowhere
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import fields, sweep
-from elbowroom.kernels.fields import Fields
 from elbowroom.world.certificate_stage import LEAP, Stage
 from elbowroom.world.certificate_units import Units, hollow_fields, movers_of, static_field
 from elbowroom.world.contacts import Contact
@@ -91,7 +89,7 @@ class Proof:
         self.movers = movers_of(exact)
         static = static_field(exact) if (units.parts[:, 1] == sweep.STATIC).any() else None
         self._has_static = static is not None
-        self._static = static if static is not None else _nothing()
+        self._static = static if static is not None else nowhere().arrays
         hollow = hollow_fields(exact)
         self._hollow = hollow if hollow is not None else self._static
         self._floor = exact.placed.height
@@ -246,8 +244,3 @@ class Proof:
                 local = np.stack([s.T_joint_shape for s in shapes])
                 self._bodies.append((name, np.array(rows), np.array([s.joint for s in shapes]), local))
         self._things = [(p.owner, i) for i, p in enumerate(parts) if p.kind == "thing"]
-
-
-def _nothing() -> Fields:
-    """A field that is never asked."""
-    return distance_field(Mesh(np.eye(3), np.array([[0, 1, 2]]))).arrays

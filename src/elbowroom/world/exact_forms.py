@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from functools import cached_property
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import coal
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from elbowroom.errors import BadValue
+from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mending import check_finite, components, has_area, mended
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
@@ -152,23 +152,16 @@ class Surface:
 
 Form = Convex | Surface
 
-_SHAPES: WeakKeyDictionary[Shape, Form] = WeakKeyDictionary()
-_MESHES: WeakKeyDictionary[Mesh, dict[float | None, Surface]] = WeakKeyDictionary()
-
 
 def shape_form(shape: Shape) -> Form:
     """The form of a collision shape; a mesh counts as its convex hull."""
-    if shape not in _SHAPES:
-        _SHAPES[shape] = _shape_form(shape)
-    return _SHAPES[shape]
+    return kept(shape, "form", lambda: _shape_form(shape))
 
 
 def mesh_form(mesh: Mesh, name: str, floor: float | None = None) -> Surface | None:
     """The form of a mesh, without what lies flat on a floor of that height; None where nothing is left."""
-    kept = _MESHES.setdefault(mesh, {})
-    if floor not in kept:
-        kept[floor] = Surface(mesh, name, floor)
-    return None if kept[floor].empty else kept[floor]
+    form = kept(mesh, ("form", floor), lambda: Surface(mesh, name, floor))
+    return None if form.empty else form
 
 
 def _shape_form(shape: Shape) -> Form:

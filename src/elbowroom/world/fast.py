@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.errors import BadValue
-from elbowroom.geometry.fields import distance_field, pack
+from elbowroom.geometry.fields import nowhere, pack
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import inverse
 from elbowroom.kernels import edges, limb_world, validity
 from elbowroom.kernels.fields import BAND, FREE, HIT, room
@@ -78,15 +77,12 @@ class LimbCheck:
         tabled = [item for item in items if item.carrier < 0]
         own = items[len(tabled) :]
         self.tables = T = tables_of(self.exact, who, joints, self._parts.pieces, spheres, tabled, record, margin)
-        static = merged(self._parts, self.exact, record)
-        nothing = distance_field(box((1.0, 1.0, 1.0)))
+        static = merged(self._parts)
         pieces = self._parts.pieces
         shown = [*(item.field for item in items), *(piece.field for piece in pieces)]
-        meshes = [field for field in shown if field is not None]
-        numbers = np.cumsum([field is not None for field in shown]) - 1
-        field = np.array(
-            [n if f is not None else limb_world.SEVERAL for f, n in zip(shown, numbers, strict=True)], np.int64
-        )
+        meshes = list(dict.fromkeys(f for f in shown if f is not None))
+        numbers = {f: n for n, f in enumerate(meshes)}
+        field = np.array([limb_world.SEVERAL if f is None else numbers[f] for f in shown], np.int64)
         boxes = [p.half is not None for p in pieces]
         maps = [inverse(item.T) for item in own if item.T is not None]
         centers = [(item.T @ np.append(item.ball[:3], 1.0))[:3] for item in own if item.T is not None]
@@ -110,13 +106,13 @@ class LimbCheck:
             rate=float(rate),
             base=T.base,
             base_slack=T.base_slack,
-            static=(static or nothing).arrays,
+            static=(static or nowhere()).arrays,
             has_static=static is not None,
             half=np.array([item.half for item in items]).reshape(-1, 3),
             rounding=np.array([item.rounding for item in items], dtype=float),
             field=field[: len(items)],
             bound=np.array([item.ball[3] for item in items], dtype=float),
-            meshes=pack(meshes) if meshes else nothing.arrays,
+            meshes=pack(meshes) if meshes else nowhere().arrays,
             placed=T.placed,
             center=T.center,
             slack=T.slack,

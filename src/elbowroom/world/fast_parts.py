@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.body import Body
 from elbowroom.errors import BadValue
-from elbowroom.geometry.cover import ball_trees, core_of, hull_of, mesh_cover, shape_cover
+from elbowroom.geometry.cover import BallTree, ball_tree, hull_of, mesh_tree, packed_trees, shape_tree
 from elbowroom.geometry.fields import DistanceField, distance_field
+from elbowroom.geometry.kept import KeptTogether, kept
 from elbowroom.geometry.mending import has_area
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
@@ -24,7 +23,6 @@ from elbowroom.kernels.limb_world import ASKS, COUNTS, IGNORED
 from elbowroom.world.carried import Carried
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_forms import Surface
-from elbowroom.world.pairs import moves
 from elbowroom.world.things import Hold
 from elbowroom.world.world import Record
 
@@ -60,7 +58,7 @@ class Grip:
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """One or more parts that ride on a joint of the limb: a capsule (7,), or a cover of balls with their parts.
+    """One or more parts that ride on a joint of the limb: a capsule (7,), or a cover of balls.
 
     `member` are parts of the exact world; `grip` is set for what a hand holds. Of a cover of one box or mesh alone, T
     is its place on the carrier, and half extents (3,) or a field are set.
@@ -69,8 +67,7 @@ class Piece:
     carrier: int
     member: tuple[int, ...]
     capsule: Array | None
-    cover: Array | None
-    part: NDArray[np.int64] | None
+    cover: BallTree | None
     grip: Grip | None = None
     T: Array | None = None
     half: Array | None = None
@@ -158,18 +155,12 @@ class Parts:
         self._bring: list[tuple[int, int, Array, Grip | None]] = [(i, c, T, None) for i, (c, T) in self.limb.items()]
         self._bring += [(g.part, g.carrier, g.T, g) for g in grips]
         self.floor = next((i for i, p in enumerate(parts) if p.kind == "floor"), -1)
-        world = exact.world
         told = {
             int(b if a in self.limb else a)
             for k, (a, b) in enumerate(exact.index)
             if k in exact.contacts and (a in self.limb or b in self.limb)
         }
-        still = {n for n, thing in world.things.items() if not moves(world, n, thing)}
-        self.static = [
-            i
-            for i, p in enumerate(parts)
-            if i not in told and (p.kind == "static" or (p.kind == "thing" and p.owner in still))
-        ]
+        self.static = [i for i, p in enumerate(parts) if p.kind == "static" and i not in told]
         self.items = self._items(parts)
         self.pieces, self.mode = self._pieces()
 
@@ -256,40 +247,31 @@ class Parts:
         carrier, grip = members[0][1], members[0][3]
         round_ = all(s is not None and s.kind in ("capsule", "sphere") for s in shapes)
         if round_ and len(members) <= _FEW:
-            return [Piece(carrier, (i,), _capsule(parts[i].shape, T), None, None) for i, _, T, _ in members]
-        covers = [self._cover(i, T) for i, _, T, _ in members]
-        which = np.concatenate([np.full(len(c), i) for c, (i, _, _, _) in zip(covers, members, strict=True)])
-        whole = np.concatenate(covers)
+            return [Piece(carrier, (i,), _capsule(parts[i].shape, T), None) for i, _, T, _ in members]
+        covers = [self._tree(i).moved(T) for i, _, T, _ in members]
         if len(members) > 1:
-            return [Piece(carrier, tuple(i for i, _, _, _ in members), None, whole, which, grip)]
+            whole = ball_tree(np.concatenate([c.ball for c in covers]))
+            return [Piece(carrier, tuple(i for i, _, _, _ in members), None, whole, grip)]
         item, T = self._item(members[0][0]), members[0][2]
         half = item.half if item.field is None else None
-        return [Piece(carrier, (members[0][0],), None, whole, which, grip, T, half, item.field)]
+        return [Piece(carrier, (members[0][0],), None, covers[0], grip, T, half, item.field)]
 
-    def _cover(self, i: int, T: Array) -> Array:
-        """Balls of a part whose own frame has place T on its carrier."""
+    def _tree(self, i: int) -> BallTree:
+        """Balls of a part in its own frame."""
         shape = self._exact.parts[i].shape
-        if shape is None:
-            form = self._exact.placed.forms[i]
-            assert isinstance(form, Surface)
-            balls = _surface_cover(form).copy()
-        else:
-            balls = shape_cover(shape).copy()
-            T = T @ inverse(shape.T_joint_shape)
-        balls[:, :3] = apply(T, balls[:, :3])
-        return balls
+        if shape is not None:
+            return shape_tree(shape)
+        return mesh_tree(*self.mesh_of(i))
 
 
-@lru_cache(maxsize=256)
 def _surface(form: Surface) -> tuple[Mesh, NDArray]:
     """The triangles of a surface that have an area or close a solid, and which of them bound solids."""
+    return kept(form, "surface", lambda: _surface_of(form))
+
+
+def _surface_of(form: Surface) -> tuple[Mesh, NDArray]:
     keep = form.closed | has_area(form.mesh.vertices, form.mesh.faces)
     return (form.mesh if keep.all() else Mesh(form.mesh.vertices, form.mesh.faces[keep])), form.closed[keep]
-
-
-@lru_cache(maxsize=64)
-def _surface_cover(form: Surface) -> Array:
-    return mesh_cover(*_surface(form))
 
 
 def _capsule(shape: Shape | None, T: Array) -> Array:
@@ -301,38 +283,34 @@ def _capsule(shape: Shape | None, T: Array) -> Array:
 
 def packed(pieces: Sequence[Piece]) -> tuple[Array, Array, Balls, NDArray[np.int64], NDArray[np.int64]]:
     """Spheres (E, 4), capsules (E, 7), covers, their roots (E,) and cores (E, C) of pieces."""
-    no_ball = np.zeros((1, 5))
-    covers = [no_ball if p.cover is None else p.cover for p in pieces]
-    parts = [np.zeros(1, np.int64) if p.part is None else p.part for p in pieces]
-    balls, roots = ball_trees(covers, parts)
-    first = np.cumsum([0, *map(len, covers)])
-    cores = [core_of(balls.ball[a:b]) + a for a, b in pairwise(first)]
+    balls, roots, cores = packed_trees([p.cover or ball_tree(np.zeros((1, 5))) for p in pieces])
     capsules = np.array([[0, 0, 0, 0, 0, 0, -1.0] if p.capsule is None else p.capsule for p in pieces])
     spheres = balls.node[roots].copy()
     for e, p in enumerate(pieces):
         if p.capsule is not None:
             a, b, r = p.capsule[:3], p.capsule[3:6], p.capsule[6]
             spheres[e] = [*(0.5 * (a + b)), 0.5 * np.linalg.norm(b - a) + r]
-    return spheres, capsules, balls, roots, np.array(cores)
+    return spheres, capsules, balls, roots, cores
 
 
-def merged(parts: Parts, exact: ExactWorld, record: Record) -> DistanceField | None:
-    """One field of all that never moves."""
-    meshes: list[Mesh] = []
-    closed: list[NDArray] = []
-    for i in parts.static:
-        mesh, shut = parts.mesh_of(i)
-        if not len(mesh.faces):
-            continue
-        p = exact.parts[i]
-        meshes.append(mesh.moved(record.things[p.owner][0]) if p.kind == "thing" else mesh)
-        closed.append(np.where(np.zeros(len(mesh.faces), bool) if shut is None else shut, len(closed), -1))
-    if not meshes:
-        return None
-    first = np.cumsum([0, *(len(m.vertices) for m in meshes)])
-    faces = np.concatenate([m.faces + o for m, o in zip(meshes, first[:-1], strict=True)])
-    whole = Mesh(np.concatenate([m.vertices for m in meshes]), faces)
-    return distance_field(whole, closed=np.concatenate(closed))
+_MERGED: KeptTogether[DistanceField] = KeptTogether(8)
+
+
+def merged(parts: Parts) -> DistanceField | None:
+    """One field of the static meshes."""
+    meshes = [mesh for mesh in map(parts.mesh_of, parts.static) if len(mesh[0].faces)]
+    return _MERGED.of([mesh for mesh, _ in meshes], (), lambda: _merged(meshes)) if meshes else None
+
+
+def _merged(meshes: Sequence[tuple[Mesh, NDArray | None]]) -> DistanceField:
+    closed = [
+        np.where(np.zeros(len(mesh.faces), bool) if shut is None else shut, i, -1)
+        for i, (mesh, shut) in enumerate(meshes)
+    ]
+    first = np.cumsum([0, *(len(mesh.vertices) for mesh, _ in meshes)])
+    faces = np.concatenate([mesh.faces + o for (mesh, _), o in zip(meshes, first[:-1], strict=True)])
+    whole = Mesh(np.concatenate([mesh.vertices for mesh, _ in meshes]), faces)
+    return DistanceField(distance_field(whole, closed=np.concatenate(closed)).arrays)
 
 
 def _way(parents: Sequence[int], joint: int) -> list[int]:

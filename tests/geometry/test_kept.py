@@ -1,0 +1,70 @@
+"""What is kept of immutable objects: made once, gone with them, never more than a few."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+import threading
+import weakref
+
+import numpy as np
+
+from elbowroom.geometry.cover import hull_of, mesh_tree
+from elbowroom.geometry.fields import distance_field
+from elbowroom.geometry.kept import KeptTogether, kept
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.solids import box
+from elbowroom.world.exact_forms import mesh_form
+
+
+def test_made_once_and_gone_with_its_owner() -> None:
+    mesh = box((0.1, 0.1, 0.1))
+    made: list[int] = []
+    for _ in range(3):
+        assert kept(mesh, "area", lambda mesh=mesh: made.append(1) or mesh) is mesh
+    assert len(made) == 1
+    # all that refers back to the mesh goes, too
+    distance_field(mesh), mesh_tree(mesh), hull_of(mesh), mesh_form(mesh, "cube", 0.0)
+    gone = weakref.ref(mesh)
+    del mesh
+    made.clear()
+    gc.collect()
+    assert gone() is None
+
+
+def test_copies_begin_with_nothing() -> None:
+    mesh = box((0.1, 0.1, 0.1))
+    kept(mesh, "lock", threading.Lock)  # cannot be pickled
+    for other in (pickle.loads(pickle.dumps(mesh)), copy.deepcopy(mesh)):
+        assert isinstance(other, Mesh) and np.array_equal(other.vertices, mesh.vertices)
+        assert kept(other, "lock", lambda: "own") == "own"
+
+
+def test_kept_together_is_bounded_and_ends_with_any_of_its_objects() -> None:
+    together: KeptTogether[int] = KeptTogether(3)
+    meshes = [box((0.1, 0.1, 0.1 * k)) for k in range(1, 6)]
+    for k in range(20):
+        assert together.of(meshes[:2], k, lambda k=k: k) == k
+        assert len(together) <= 3
+    assert together.of(meshes[:2], 19, lambda: -1) == 19
+    assert together.of(meshes[1::-1], 19, lambda: -1) == -1, "the order of the objects tells"
+    del meshes[1]
+    gc.collect()
+    assert len(together) == 0
+
+
+def test_threads_get_the_same_value() -> None:
+    mesh = box((0.2, 0.1, 0.1))
+    start, found = threading.Barrier(8), []
+
+    def ask() -> None:
+        start.wait()
+        found.append(distance_field(mesh))
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8 and all(f is found[0] for f in found)
