@@ -21,6 +21,8 @@ POINTS = ("left_heel", "left_ball", "right_heel", "right_ball")
 _HEEL_INSIDE, _TIP_INSIDE = 0.12, 0.06
 # The heel lies at least this far behind the ankle, as a share of the way from the ankle to the ball.
 _HEEL_BEHIND = 0.25
+# What is this near to the ground, as a share of the foot's length, bears weight; corners are sought in this many ways.
+_TOUCHES, _LOOKS = 0.03, 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +32,8 @@ class Sole:
     `toes` is -1 where the rig has no such joint: then the foot is one stiff piece, `ball` lies at its tip,
     and `tip` is in the foot's frame. `flat` (4,) is the world rotation of the foot joint when the sole is
     flat on the ground and the body faces the way it does at rest; `toes_flat` that of the toes; `ahead` (3,)
-    where the foot points then.
+    where the foot points then. `outline` (K, 3) and `toe_outline` (M, 3) are corners of what touches flat ground, behind
+    the ball in the foot's frame and before it in that of the toes (or of the foot, without toes).
     """
 
     side: str
@@ -42,9 +45,11 @@ class Sole:
     flat: Array
     toes_flat: Array
     ahead: Array
+    outline: Array
+    toe_outline: Array
 
     def __post_init__(self) -> None:
-        for name in ("heel", "ball", "tip", "flat", "toes_flat", "ahead"):
+        for name in ("heel", "ball", "tip", "flat", "toes_flat", "ahead", "outline", "toe_outline"):
             object.__setattr__(self, name, frozen(getattr(self, name)))
 
     def points(self, T: Array) -> Array:
@@ -97,6 +102,9 @@ def _sole(character: Character, side: str) -> Sole:
     to_heel = min(float(along.min()) + _HEEL_INSIDE * length, -_HEEL_BEHIND * to_ball)
     heel, ball, tip = below(to_heel), below(to_ball), below(to_tip)
     in_foot = apply(inverse(T_foot), np.stack([heel, ball]))
+    touching = cloud[cloud[:, 2] < ground + _TOUCHES * length] * [1.0, 1.0, 0.0] + [0.0, 0.0, ground]
+    touching = np.concatenate([touching, [heel, ball, tip]])
+    before = (touching - ankle) @ ahead >= to_ball - 1e-9
     return Sole(
         side=side,
         foot=foot,
@@ -107,7 +115,16 @@ def _sole(character: Character, side: str) -> Sole:
         flat=rot.from_matrix(T_foot[:3, :3]),
         toes_flat=rot.from_matrix(T_toes[:3, :3]),
         ahead=ahead,
+        outline=apply(inverse(T_foot), _corners(touching[~before])),
+        toe_outline=apply(inverse(T_toes), _corners(touching[before])),
     )
+
+
+def _corners(points: Array) -> Array:
+    """Those of the points (N, 3) on a level that lie outermost in some direction, (K, 3)."""
+    towards = np.arange(_LOOKS) * 2.0 * np.pi / _LOOKS
+    far = points[:, :2] @ np.stack([np.cos(towards), np.sin(towards)])
+    return points[np.unique(far.argmax(axis=0))]
 
 
 def _levelling(character: Character, side: str) -> Array:

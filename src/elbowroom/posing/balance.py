@@ -1,0 +1,98 @@
+"""Whether a standing body keeps its balance: its centre of mass over the ground that its feet cover.
+
+Feet count where they touch: points of the soles that are near the floor. Of a foot on tiptoe only what lies before the
+ball does.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from scipy.spatial import ConvexHull, QhullError
+
+from elbowroom.character.body import Character
+from elbowroom.character.skeleton import Pose
+from elbowroom.errors import BadValue
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import apply
+from elbowroom.motion.soles import Sole, soles
+
+# Points of a sole this high above the floor still bear weight, metres: soles are soft, recorded feet sink and float.
+TOUCHING = 0.025
+
+# Directions in which the edge of the support is looked for; between them it is off by less than 0.1 %.
+_WAYS = np.arange(96) * 2.0 * np.pi / 96
+AROUND: Array = np.stack([np.cos(_WAYS), np.sin(_WAYS)])
+
+
+@lru_cache(maxsize=64)
+def feet_of(character: Character) -> tuple[Sole, ...]:
+    """Soles of a character's feet; none where it lacks one."""
+    if any(f"{side}_foot" not in character.roles for side in ("left", "right")):
+        return ()
+    return soles(character)
+
+
+def center_of_mass(character: Character, T: Array) -> Array:
+    """Centre of mass (..., 3) for joint transforms (..., J, 4, 4), metres."""
+    if character.masses is None:
+        raise BadValue(f"character '{character.name}' has no masses; masses_for() makes some.")
+    rows, shares, centers = _heavy(character)
+    places = T[..., rows, :, :]
+    at = np.einsum("...jab,jb->...ja", places[..., :3, :3], centers) + places[..., :3, 3]
+    return np.asarray(np.einsum("j,...ja->...a", shares, at))
+
+
+@lru_cache(maxsize=64)
+def _heavy(character: Character) -> tuple[Array, Array, Array]:
+    """Joints that weigh something, their shares of the mass and their centres."""
+    masses = character.masses
+    assert masses is not None
+    rows = np.flatnonzero(masses.mass > 0.0)
+    return rows, masses.mass[rows] / masses.total, masses.center[rows]
+
+
+def contact_points(character: Character, T: Array, floor: float = 0.0) -> Array:
+    """Points of the soles (..., P, 2) on the floor for joint transforms (..., J, 4, 4), NaN where they do not touch."""
+    found = []
+    for sole in feet_of(character):
+        toes = sole.toes if sole.toes >= 0 else sole.foot
+        for joint, outline in ((sole.foot, sole.outline), (toes, sole.toe_outline)):
+            points = apply(T[..., joint, :, :], outline)
+            points[np.abs(points[..., 2] - floor) > TOUCHING] = np.nan
+            found.append(points[..., :2])
+    return np.concatenate(found, axis=-2) if found else np.full((*T.shape[:-3], 0, 2), np.nan)
+
+
+def margin_inside(points: Array, at: Array) -> Array:
+    """How far places `at` (..., 2) are inside of the hull of points (..., P, 2), metres, negative outside.
+
+    Points that are not numbers do not count; without any, nothing is inside: -inf.
+    """
+    return np.asarray((edges(points) - at @ AROUND).min(axis=-1))
+
+
+def edges(points: Array) -> Array:
+    """How far points (..., P, 2) reach along each of the directions `AROUND`, (..., 96); -inf without any."""
+    far = np.where(np.isnan(points[..., :1]), -np.inf, np.nan_to_num(points) @ AROUND)
+    return np.asarray(far.max(axis=-2, initial=-np.inf))
+
+
+def support_polygon(character: Character, pose: Pose, floor: float = 0.0) -> Array:
+    """Corners (K, 2) of the ground under the feet, counterclockwise; none where no foot touches the floor."""
+    points = contact_points(character, character.skeleton.at(pose), floor)
+    points = points[~np.isnan(points[:, 0])]
+    if len(points) < 3:
+        return np.zeros((0, 2))
+    try:
+        return points[ConvexHull(points).vertices]
+    except QhullError:
+        return np.zeros((0, 2))
+
+
+def balance_margin(character: Character, pose: Pose, floor: float = 0.0) -> float:
+    """How far the centre of mass is inside of the support polygon, metres; negative outside, -inf without support."""
+    T = character.skeleton.at(pose)
+    com = center_of_mass(character, T)
+    return float(margin_inside(contact_points(character, T, floor), com[:2]))

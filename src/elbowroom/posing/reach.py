@@ -1,0 +1,111 @@
+"""Reaching with the whole body: spine, shoulder girdle and legs help the arm by how far the target is (Kallmann 2005).
+
+The body helps along one line of effort, from the posture it stands in to its farthest: the spine turns and leans, the
+collar bone follows, knees bend with the feet held for what is low, heels lift for what is high, and the pelvis moves so
+that the centre of mass stays over the feet. The effort is the least at which the arm is not stretched more than the
+style says, so a target that moves a little changes the posture a little. The arm is then solved exactly, at an orbit
+angle within its ranges and free of collisions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import chain
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from elbowroom.character.body import Character
+from elbowroom.character.skeleton import Pose
+from elbowroom.errors import BadValue
+from elbowroom.geometry.rotations import Array
+from elbowroom.posing.limb_ik import EASY_ORBIT, LimbIK, checked, numbers
+from elbowroom.posing.orbit import Orbit, search_orbit
+from elbowroom.posing.reach_help import way_to
+from elbowroom.posing.reach_parts import parts_of, start_of
+from elbowroom.posing.reach_search import TINY, Choice, Search
+from elbowroom.posing.reach_style import Reached, ReachStatus, ReachStyle
+
+__all__ = ["ReachStyle", "Reached", "reach"]
+
+Valid = Callable[[Pose], bool]
+
+STYLE = ReachStyle()
+
+
+def reach(
+    body: Character,
+    pose: Pose,
+    hand: str,
+    T_world_hand: ArrayLike,
+    *,
+    style: ReachStyle = STYLE,
+    floor: float = 0.0,
+    valid: Valid | None = None,
+    orbit: float | None = None,
+) -> Reached:
+    """A posture of the whole body with a hand's joint at T_world_hand (4, 4); feet stay where `pose` has them.
+
+    `hand` is 'left' or 'right'; `floor` the height of the ground under the feet, metres. `valid` says of a posture
+    within the joints' ranges whether it is free of collisions; where it refuses, other orbits of the elbow are tried,
+    then a little more or less help. `orbit` is the elbow's angle to begin with, radians.
+    """
+    target = checked("T_world_hand", T_world_hand)
+    if target.shape != (4, 4):
+        raise BadValue(f"T_world_hand is one transform of shape (4, 4), not {target.shape}.")
+    height = float(numbers("floor", floor))
+    first = EASY_ORBIT if orbit is None else float(numbers("orbit", orbit))
+    parts = parts_of(body, hand, pose)
+    start = start_of(parts, pose, height)
+    search = Search(start, way_to(start, target[:3, 3], style), target[:3, 3], style)
+    choice = search.choose()
+    if choice.missing > TINY or search.wrong(choice.rows)[0] > 0.0:
+        return _unreached(search, choice, target, first)
+    refused: tuple[Choice, Orbit] | None = None
+    for tried in chain((choice,), search.variations(choice)):
+        found = _arm(search, tried, target, first, valid)
+        if found.found:
+            return _reached("found", search, tried, found)
+        if refused is None or (found.status == "blocked" and refused[1].status != "blocked"):
+            refused = tried, found
+    assert refused is not None
+    if refused[1].status == "blocked":
+        return _reached("blocked", search, *refused, why="every posture that gets there is refused as not free.")
+    over = float(np.degrees(refused[1].solution.excess.max()))
+    return _reached("limits", search, *refused, why=f"the arm would leave its joints' ranges by {over:.0f} degrees.")
+
+
+def _arm(search: Search, choice: Choice, target: Array, first: float, valid: Valid | None) -> Orbit:
+    """The arm in a posture of the body."""
+    arm = search.start.parts.arm
+
+    def free(rotations: Array) -> bool:
+        return valid is None or valid(_posed(arm, choice, rotations))
+
+    return search_orbit(arm, choice.rows.T[0, arm.parent], target, start=first, valid=free, limits=search.style.limits)
+
+
+def _posed(arm: LimbIK, choice: Choice, rotations: Array) -> Pose:
+    whole = np.array(choice.rows.rotations[0])
+    whole[list(arm.joints)] = rotations
+    return Pose.of(choice.rows.root[0], whole)
+
+
+def _reached(
+    status: ReachStatus, search: Search, choice: Choice, found: Orbit, missing: float = 0.0, why: str = ""
+) -> Reached:
+    pose = _posed(search.start.parts.arm, choice, found.solution.rotations)
+    return Reached(status, pose, missing, choice.used, found.angle, why)
+
+
+def _unreached(search: Search, choice: Choice, target: Array, first: float) -> Reached:
+    """Why a target was not reached: too far, or only out of balance."""
+    found = _arm(search, choice, target, first, None)
+    if search.style.balance and np.isfinite(search.need):
+        falling = Search(search.start, search.way, search.target, replace(search.style, balance=False))
+        if falling.choose().missing <= TINY:
+            why = f"{choice.missing:.3f} m are missing unless the body leans out of balance."
+            return _reached("out-of-balance", search, choice, found, choice.missing, why)
+    why = f"{choice.missing:.3f} m are missing after all help."
+    return _reached("out-of-reach", search, choice, found, choice.missing, why)

@@ -1,0 +1,104 @@
+"""What the body does for a target at an effort: terms of help, one row each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.geometry.ease import ease
+from elbowroom.geometry.rotations import Array
+from elbowroom.posing.balance import AROUND
+from elbowroom.posing.reach_parts import Start
+from elbowroom.posing.reach_style import ReachStyle
+
+# Columns of help: lean forwards, lean to the left, turn to the left (rad), lowering of the hips (m), heel lift, rise
+# and protraction of the collar bone (rad), share of the weight's way to the target, and of its way over the balls.
+FORWARDS, ASIDE, TURN, CROUCH, HEELS, SHRUG, PROTRACT, WEIGHT, BALLS = range(9)
+
+# How far round the back, on the side of the hand, a target counts as lying on that side (rad past straight behind).
+_ROUND = np.radians(30.0)
+# Near the trunk's own line a target has no side; near the shoulder it has no height.
+_NO_SIDE = 0.3
+# Leaning backwards goes this far against forwards.
+_BACKWARDS = 0.25
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """A target as the body sees it before it helps."""
+
+    out: float  # share of the way from the shoulder that goes out level
+    down: float  # share that goes down, 0 for what is higher
+    up: float
+    front: float  # of the level way, by its cosine and sine
+    left: float
+    azimuth: float  # of the target about the trunk, to the left, radians
+    low: float  # 0 as high as the hips, 1 on the floor
+    distance: float  # from the shoulder, share of the arm's length
+    room: Array  # (2,), where the weight may go at most
+
+
+def way_to(start: Start, target: Array, style: ReachStyle) -> Way:
+    """How a target (3,) lies to the body."""
+    away = start.frame @ (target - start.shoulder)
+    distance = float(np.linalg.norm(away))
+    n = away / max(distance, 1e-9)
+    front, left = start.frame[:2, :2] @ (target[:2] - start.axis)
+    level = float(np.hypot(front, left))
+    azimuth = float(np.arctan2(left, front))
+    # round the back on the hand's own side
+    if start.parts.left and azimuth < -np.pi + _ROUND:
+        azimuth += 2.0 * np.pi
+    elif not start.parts.left and azimuth > np.pi - _ROUND:
+        azimuth -= 2.0 * np.pi
+    sided = float(ease(level / (_NO_SIDE * start.length)))
+    high = max(float(start.hips[2]) - start.floor, 1e-6)
+    towards = np.array([front, left]) @ start.frame[:2, :2] / max(level, 1e-9)
+    return Way(
+        out=float(np.hypot(n[0], n[1])),
+        down=max(-float(n[2]), 0.0),
+        up=max(float(n[2]), 0.0),
+        front=sided * front / max(level, 1e-9),
+        left=sided * left / max(level, 1e-9),
+        azimuth=sided * azimuth,
+        low=float(np.clip((start.hips[2] - target[2]) / high, 0.0, 1.0)),
+        distance=distance / start.length,
+        room=sided * style.weight * _room(start, towards, style.margin) * towards,
+    )
+
+
+def _room(start: Start, towards: Array, margin: float) -> float:
+    """How far the weight can go in a direction (2,) before it gets to the edge of the support."""
+    if start.com is None:
+        return 0.0
+    slope = towards @ AROUND
+    clear = start.edge - start.com[:2] @ AROUND - margin
+    return max(float(np.min(np.where(slope > 1e-6, clear / np.maximum(slope, 1e-6), np.inf))), 0.0)
+
+
+def help_for(start: Start, way: Way, effort: Array, style: ReachStyle) -> Array:
+    """What the body does for a target at efforts (N,) from 0 to 1, (N, 9)."""
+    out = np.zeros((len(effort), 9))
+    e = np.asarray(effort, dtype=float)
+    parts, towards_other = start.parts, (-1.0 if start.parts.left else 1.0)
+    if style.spine and parts.spine:
+        ahead = way.front if way.front > 0.0 else _BACKWARDS * way.front
+        out[:, FORWARDS] = e * (style.lean_far * way.out * ahead + style.lean_low * way.down)
+        aside = way.left * (way.out + 0.5 * way.down) * style.lean_aside + towards_other * style.lean_up * way.up
+        out[:, ASIDE] = e * aside
+        turn = 0.8 * way.azimuth + towards_other * style.ahead * max(way.front, 0.0)
+        out[:, TURN] = e * style.turn * np.tanh(turn / max(style.turn, 1e-9)) * (1.0 - 0.6 * way.low)
+    if style.legs and parts.legs:
+        out[:, CROUCH] = style.crouch * start.leg * way.low * e**style.crouch_power
+        out[:, WEIGHT] = e
+        if style.tiptoe and all(sole.toes >= 0 for sole in parts.soles):
+            high = float(ease((way.up - 0.35) / 0.35))
+            out[:, BALLS] = ease(e / style.heel_from) * float(ease((way.up - 0.1) / 0.25))
+            out[:, HEELS] = style.heel_lift * high * ease((e - style.heel_from) / (1.0 - style.heel_from))
+    if style.clavicle and parts.clavicle >= 0:
+        level = float(ease((way.up - way.down + 0.25) / 1.25))
+        out[:, SHRUG] = style.shrug * level * (0.35 + 0.65 * e) * float(ease(way.distance / style.near))
+        across = way.front * 0.8 + way.left * towards_other * 0.6
+        out[:, PROTRACT] = style.protract * way.out * across * e
+    return out

@@ -1,0 +1,220 @@
+"""What of a character a reach uses, and how it stands before it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.character.body import Character
+from elbowroom.character.limits import JointLimit
+from elbowroom.character.skeleton import Pose
+from elbowroom.errors import BadValue, UnknownName
+from elbowroom.geometry.rotations import Array, conjugate, from_matrix, multiply, normalize, rotate
+from elbowroom.motion.soles import Sole
+from elbowroom.posing.balance import AROUND, center_of_mass, contact_points, edges, feet_of
+from elbowroom.posing.limb_ik import Keep, LimbIK
+
+_UP = np.array([0.0, 0.0, 1.0])
+_SPINE = ("spine1", "spine2", "chest")
+
+# Share of a leg's length to which a reach stretches it.
+_STRAIGHT_KNEE = 0.998
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Joints of a character that help one hand."""
+
+    body: Character
+    arm: LimbIK
+    legs: tuple[LimbIK, ...]  # left and right, or none
+    soles: tuple[Sole, ...]
+    spine: tuple[int, ...]
+    clavicle: int  # -1 where there is none
+    free_arm: int  # upper arm of the other side, -1 where there is none
+    shares: Array  # (S, 3) of each spine joint in leaning forwards, aside and turning
+    left: bool
+    # joints but those of the arm, their shares of the mass and centres, and the arm's share
+    weights: tuple[NDArray[np.int64], Array, Array, float]
+
+    def limit(self, joint: int) -> JointLimit | None:
+        """Range of a joint."""
+        return self.body.limits[joint] if self.body.limits else None
+
+
+def parts_of(body: Character, hand: str, pose: Pose) -> Parts:
+    """What serves a hand; `UnknownName` for a hand that the rig lacks."""
+    if hand not in ("left", "right") or f"{hand}_arm" not in body.chains:
+        sides = [side for side in ("left", "right") if f"{side}_arm" in body.chains]
+        raise UnknownName(f"hand of {body.name}", hand, sides)
+    parts = _parts(body, hand)
+    held = _between(body)
+    if len(held) and not np.allclose(pose.rotations[held], body.skeleton.rest[held], atol=1e-9):
+        return _measure(body, hand, pose)
+    return parts
+
+
+@lru_cache(maxsize=64)
+def _parts(body: Character, hand: str) -> Parts:
+    return _measure(body, hand, None)
+
+
+@lru_cache(maxsize=64)
+def _between(body: Character) -> NDArray[np.int64]:
+    """Joints inside of arms and legs that these do not turn, such as twist bones."""
+    found: set[int] = set()
+    for name in ("left_arm", "right_arm", "left_leg", "right_leg"):
+        if name in body.chains:
+            joints = body.chain(name).joints
+            above = int(body.parents[joints[-1]])
+            while above > joints[0]:
+                found |= {above} - set(joints)
+                above = int(body.parents[above])
+    return np.array(sorted(found), dtype=np.int64)
+
+
+def _measure(body: Character, hand: str, pose: Pose | None) -> Parts:
+    arm = LimbIK(body, f"{hand}_arm", pose)
+    soles = feet_of(body)
+    names = [f"{side}_leg" for side in ("left", "right") if f"{side}_leg" in body.chains]
+    legs = tuple(LimbIK(body, name, pose) for name in names) if len(names) == 2 and soles else ()
+    under = {j for leg in legs for j in _ancestors(body, leg.joints[0])}
+    over = _ancestors(body, arm.joints[0])
+    # a joint that carries the legs, too, is part of the pelvis
+    spine = tuple(body.roles[r] for r in _SPINE if r in body.roles and body.roles[r] in over - under - {0})
+    other = "right" if hand == "left" else "left"
+    clavicle = body.roles.get(f"{hand}_clavicle", -1)
+    if clavicle not in over or not body.limits or body.limits[clavicle] is None:
+        clavicle = -1
+    return Parts(
+        body=body,
+        arm=arm,
+        legs=legs,
+        soles=soles,
+        spine=spine,
+        clavicle=clavicle,
+        free_arm=body.roles.get(f"{other}_upper_arm", -1),
+        shares=_shares(body, spine),
+        left=hand == "left",
+        weights=_weights(body, arm.joints[0]),
+    )
+
+
+def _weights(body: Character, upper_arm: int) -> tuple[NDArray[np.int64], Array, Array, float]:
+    if body.masses is None:
+        return np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros((0, 3)), 0.0
+    share = body.masses.mass / body.masses.total
+    arm = list(body.subtree(upper_arm))
+    rest = np.setdiff1d(np.flatnonzero(share > 0.0), arm)
+    return rest, share[rest], body.masses.center[rest], float(share[arm].sum())
+
+
+def _ancestors(body: Character, joint: int) -> set[int]:
+    found = set()
+    while joint > 0:
+        joint = int(body.parents[joint])
+        found.add(joint)
+    return found
+
+
+def _shares(body: Character, spine: tuple[int, ...]) -> Array:
+    """What each joint of the spine does of a lean forwards, aside and a turn, (S, 3): by their ranges."""
+    rows = []
+    for joint in spine:
+        limit = body.limits[joint] if body.limits else None
+        rows.append((1.0, 1.0, 1.0) if limit is None else (limit.swing[1], limit.swing[3], limit.twist[1]))
+    shares = np.array(rows, dtype=float).reshape(-1, 3)
+    return shares / np.maximum(shares.sum(axis=0), 1e-9)
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """How a body stands before it reaches. Directions and places are in the world."""
+
+    parts: Parts
+    pose: Pose
+    T: Array  # (J, 4, 4)
+    frame: Array  # (3, 3), rows: to the front, to the left, up
+    hips: Array  # (3,), middle of the hip joints, or the root
+    shoulder: Array  # (3,)
+    axis: Array  # (2,), where the trunk stands on the floor plan
+    length: float  # of the arm, shoulder to wrist
+    nearest: float
+    leg: float  # length
+    stretch: tuple[float, ...]  # hip to ankle, most that a reach takes, for each leg
+    orbits: tuple[float, ...]
+    keeps: tuple[Keep, ...]
+    excess: tuple[Array, ...]  # how far each leg is out of its ranges already
+    floor: float
+    com: Array | None  # (3,); None where balance cannot be judged
+    edge: Array  # of the support, as `balance.edges` has it
+    margin: float  # of the centre of mass to it
+    forefoot: Array  # (2,), middle of the ground under the toes
+
+
+def start_of(parts: Parts, pose: Pose, floor: float) -> Start:
+    """Measure a posture."""
+    body = parts.body
+    if pose.q.shape != (4 * len(body.skeleton),) or not (np.isfinite(pose.q).all() and np.isfinite(pose.root).all()):
+        raise BadValue(f"a pose of {body.name} is {len(body.skeleton)} finite quaternions and a place.")
+    T = body.skeleton.at(pose)
+    orbits, keeps, stretch, excess = [], [], [], []
+    for leg in parts.legs:
+        own = pose.rotations[list(leg.joints)]
+        orbit, keep = leg.describe(T[leg.parent], own)
+        orbits.append(float(orbit))
+        keeps.append(Keep(keep.off_axis, keep.twist, False))
+        now = float(np.linalg.norm(T[leg.joints[2], :3, 3] - T[leg.joints[0], :3, 3]))
+        stretch.append(max(now, _STRAIGHT_KNEE * leg.reach[1]))
+        limits = [parts.limit(j) for j in leg.joints]
+        excess.append(np.array([0.0 if m is None else float(m.excess(q)) for m, q in zip(limits, own, strict=True)]))
+    thighs = [leg.joints[0] for leg in parts.legs]
+    hips = T[thighs, :3, 3].mean(axis=0) if thighs else T[0, :3, 3]
+    com, margin, forefoot, edge = None, -np.inf, hips[:2], np.zeros(0)
+    if parts.soles and body.masses is not None:
+        edge = edges(contact_points(body, T, floor))
+        here = center_of_mass(body, T)
+        margin = float((edge - here[:2] @ AROUND).min())
+        com = here if np.isfinite(margin) else None
+        forefoot = np.mean([_forefoot(T, sole) for sole in parts.soles], axis=0)
+    near, far = parts.arm.reach
+    trunk = T[parts.spine[-1] if parts.spine else 0, :2, 3]
+    return Start(
+        parts=parts,
+        pose=pose,
+        T=T,
+        frame=_facing(body, T),
+        hips=hips,
+        shoulder=T[parts.arm.joints[0], :3, 3],
+        axis=trunk,
+        length=far,
+        nearest=near,
+        leg=float(np.mean([leg.reach[1] for leg in parts.legs])) if parts.legs else 0.0,
+        stretch=tuple(stretch),
+        orbits=tuple(orbits),
+        keeps=tuple(keeps),
+        excess=tuple(excess),
+        floor=floor,
+        com=com,
+        edge=edge,
+        margin=margin,
+        forefoot=forefoot,
+    )
+
+
+def _forefoot(T: Array, sole: Sole) -> Array:
+    outline, place = sole.toe_outline, T[sole.toes if sole.toes >= 0 else sole.foot]
+    middle = 0.5 * (outline.min(axis=0) + outline.max(axis=0))
+    return place[:2, :3] @ middle + place[:2, 3]
+
+
+def _facing(body: Character, T: Array) -> Array:
+    """Front, left and up (3, 3) of a body that stands in a posture (J, 4, 4), by its pelvis."""
+    pelvis = body.roles.get("pelvis", 0)
+    turn = multiply(from_matrix(T[pelvis, :3, :3]), conjugate(from_matrix(body.T_rest[pelvis, :3, :3])))
+    front = rotate(turn, body.front) * [1.0, 1.0, 0.0]
+    front = normalize(front if np.linalg.norm(front) > 1e-6 else np.asarray(body.front) * [1.0, 1.0, 0.0])
+    return np.stack([front, np.cross(_UP, front), _UP])

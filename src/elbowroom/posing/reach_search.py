@@ -1,0 +1,187 @@
+"""Which help: the least effort that brings a target into reach, and what to try where that is not enough."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.geometry.rotations import Array
+from elbowroom.posing.reach_help import (
+    ASIDE,
+    BALLS,
+    CROUCH,
+    FORWARDS,
+    HEELS,
+    PROTRACT,
+    SHRUG,
+    TURN,
+    WEIGHT,
+    Way,
+    help_for,
+)
+from elbowroom.posing.reach_parts import Start
+from elbowroom.posing.reach_posture import Postures, postures
+from elbowroom.posing.reach_style import ReachStyle
+
+_EFFORTS = np.linspace(0.0, 1.0, 13)
+# Rounds and first step (share of each term's range) of the search for the farthest reach.
+_ROUNDS, _STEP = 16, 0.3
+_NAMED = {
+    "lean": FORWARDS,
+    "aside": ASIDE,
+    "turn": TURN,
+    "crouch": CROUCH,
+    "heels": HEELS,
+    "shrug": SHRUG,
+    "protract": PROTRACT,
+}
+# Legs out of range or a fall are worse than any distance.
+_WORSE = 1e3
+# Metres that do not count.
+TINY = 1e-9
+# What is tried where a posture is refused: other efforts, then other help by a share of its range.
+_OTHER_EFFORTS = (0.12, -0.12, 0.25, -0.25)
+_OTHER_HELP = ((ASIDE, 0.2), (TURN, 0.2), (CROUCH, 0.15), (FORWARDS, 0.15), (ASIDE, 0.4), (TURN, 0.4))
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """One posture with the arm yet to be solved."""
+
+    effort: float
+    help: Array  # (9,)
+    rows: Postures  # of one
+    missing: float  # metres
+
+    @property
+    def used(self) -> dict[str, float]:
+        """How much each part helps."""
+        named = {name: float(self.help[k]) for name, k in _NAMED.items()}
+        return {"effort": self.effort, **named}
+
+
+class Search:
+    """Search for help with one target."""
+
+    def __init__(self, start: Start, way: Way, target: Array, style: ReachStyle) -> None:
+        self.start, self.way, self.target, self.style = start, way, target, style
+        self.need = min(style.margin, start.margin) if style.balance and start.com is not None else -np.inf
+
+    def at(self, helps: Array, shift: Array | None = None, rounds: int = 3) -> Postures:
+        """Postures for rows of help (N, 9)."""
+        return postures(self.start, self.way, self.target, helps, self.style, shift, rounds)
+
+    def lacking(self, rows: Postures) -> Array:
+        """What the arm lacks in each, metres, (N,)."""
+        far, near = rows.distance - self.start.length, self.start.nearest - rows.distance
+        return np.maximum(np.maximum(far, near), 0.0)
+
+    def wrong(self, rows: Postures) -> Array:
+        """How far legs are out of range and the weight out of its support, (N,); 0 where a body can stand so."""
+        return rows.strain + np.maximum(self.need - rows.margin, 0.0)
+
+    def choose(self) -> Choice:
+        """The least effort that brings the target into reach; less lean if out of balance; else the nearest."""
+        style, start = self.style, self.start
+        helps = help_for(start, self.way, _EFFORTS, style)
+        rows = self.at(helps)
+        wanted = start.length * (style.near + (style.far - style.near) * _EFFORTS)
+        effort, shift = _crossing(rows.distance - wanted, rows.shift)
+        choice = self.one(effort, help_for(start, self.way, np.array([effort]), style)[0], shift)
+        if choice.missing <= TINY and self.wrong(choice.rows)[0] <= 0.0:
+            return choice
+        stands, lacking = self.wrong(rows) <= 0.0, self.lacking(rows)
+        good = np.flatnonzero(stands & (lacking <= TINY))
+        if len(good):
+            less, more = good[_EFFORTS[good] <= effort], good[_EFFORTS[good] > effort]
+            k = int(less[-1]) if len(less) else int(more[0])
+            return self.one(float(_EFFORTS[k]), helps[k], rows.shift[k : k + 1])
+        k = int(np.argmin(lacking + _WORSE * self.wrong(rows)))
+        return self.stretched(helps[k], rows.shift[k : k + 1])
+
+    def one(self, effort: float, help_: Array, shift: Array | None, rounds: int = 3) -> Choice:
+        """A single posture."""
+        rows = self.at(help_[None], shift, rounds)
+        return Choice(effort, help_, rows, float(self.lacking(rows)[0]))
+
+    def stretched(self, help_: Array, shift: Array) -> Choice:
+        """The farthest reach: every term of help is moved while the arm lacks less by it."""
+        low, high = self._bounds()
+        best = self.one(1.0, help_, shift)
+        cost = best.missing + _WORSE * float(self.wrong(best.rows)[0])
+        step = _STEP
+        moves = np.concatenate([np.eye(9), -np.eye(9)])[np.tile(high > low, 2)] * (high - low)
+        for _ in range(_ROUNDS):
+            if cost <= 0.0 or not len(moves):
+                break
+            tried = np.clip(best.help + step * moves, low, high)
+            rows = self.at(tried, np.repeat(best.rows.shift, len(tried), axis=0))
+            costs = self.lacking(rows) + _WORSE * self.wrong(rows)
+            better = np.flatnonzero(costs < cost - TINY)
+            if not len(better):
+                step *= 0.5
+                continue
+            # all that helps at once, if that is better still
+            both = np.clip(best.help + step * moves[better].sum(axis=0), low, high)
+            for help_row, moved in ((both, best.rows.shift), (tried[costs.argmin()], rows.shift[[costs.argmin()]])):
+                found = self.one(1.0, help_row, moved)
+                new = found.missing + _WORSE * float(self.wrong(found.rows)[0])
+                if new < cost - TINY:
+                    best, cost = found, new
+                    break
+            else:
+                step *= 0.5
+        return best
+
+    def variations(self, choice: Choice) -> Iterator[Choice]:
+        """Postures near a choice in which a body can stand: other efforts, then other leans, turns and crouches."""
+        low, high = self._bounds()
+        efforts = np.clip(choice.effort + np.array(_OTHER_EFFORTS), 0.0, 1.0)
+        helps = list(help_for(self.start, self.way, efforts, self.style))
+        for column, share in _OTHER_HELP:
+            for sign in (1.0, -1.0):
+                row = choice.help.copy()
+                row[column] += sign * share * (high - low)[column]
+                helps.append(np.clip(row, low, high))
+        efforts = np.concatenate([efforts, np.full(len(helps) - len(efforts), choice.effort)])
+        other = [k for k, help_ in enumerate(helps) if np.any(help_ != choice.help)]
+        if not other:
+            return
+        rows = self.at(np.array(helps)[other], np.repeat(choice.rows.shift, len(other), axis=0))
+        lacking, wrong = self.lacking(rows), self.wrong(rows)
+        for i, k in enumerate(other):
+            if lacking[i] <= TINY and wrong[i] <= 0.0:
+                yield Choice(float(efforts[k]), helps[k], rows.row(i), 0.0)
+
+    def _bounds(self) -> tuple[Array, Array]:
+        """Least and most of each term of help, (9,) each; both 0 where a part does not help."""
+        style, start, way = self.style, self.start, self.way
+        low, high = np.zeros(9), np.zeros(9)
+        parts = start.parts
+        if style.spine and parts.spine:
+            high[[FORWARDS, ASIDE, TURN]] = max(style.lean_far, style.lean_low), 1.5 * style.lean_aside, style.turn
+            low[[FORWARDS, ASIDE, TURN]] = -0.3 * style.lean_far, -1.5 * style.lean_aside, -style.turn
+        if style.legs and parts.legs:
+            high[CROUCH], high[WEIGHT] = style.crouch * start.leg, 1.0
+            if style.tiptoe and way.up > 0.0 and all(sole.toes >= 0 for sole in parts.soles):
+                high[[HEELS, BALLS]] = style.heel_lift, 1.0
+        if style.clavicle and parts.clavicle >= 0:
+            high[[SHRUG, PROTRACT]] = style.shrug, style.protract
+            low[[SHRUG, PROTRACT]] = -0.3 * style.shrug, -style.protract
+        return low, high
+
+
+def _crossing(over: Array, shift: Array) -> tuple[float, Array]:
+    """Effort at which `over` (K,) first falls to 0, and the pelvis' shift (1, 2) there; where it is least if never."""
+    below = np.flatnonzero(over <= 0.0)
+    if not len(below):
+        k = int(np.argmin(over))
+        return float(_EFFORTS[k]), shift[k : k + 1]
+    k = int(below[0])
+    if k == 0:
+        return 0.0, shift[:1]
+    s = over[k - 1] / (over[k - 1] - over[k])
+    effort = _EFFORTS[k - 1] + s * (_EFFORTS[k] - _EFFORTS[k - 1])
+    return float(effort), shift[k - 1 : k] + s * (shift[k : k + 1] - shift[k - 1 : k])

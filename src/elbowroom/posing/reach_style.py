@@ -1,0 +1,89 @@
+"""How a body helps its arm to reach: which parts, how far and from when on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Literal
+
+import numpy as np
+
+from elbowroom.character.skeleton import Pose
+from elbowroom.errors import BadValue
+
+ReachStatus = Literal["found", "out-of-reach", "limits", "blocked", "out-of-balance"]
+
+
+def _degrees(angle: float) -> float:
+    return float(np.radians(angle))
+
+
+@dataclass(frozen=True)
+class ReachStyle:
+    """Switches and thresholds. Angles in radians, lengths in metres, shares of what each line says.
+
+    A target in a standing body's easy reach, nearer than `near`, moves the arm alone. Farther ones take effort, from 0
+    to 1: with it the arm stretches from `near` to `far`, the spine turns and leans, legs flex for what is low, heels
+    lift for what is high. What a part does at effort 1 is given below.
+    """
+
+    spine: bool = True
+    clavicle: bool = True
+    legs: bool = True  # pelvis moves, feet held; without, it stays where it is
+    tiptoe: bool = True
+    limits: bool = True
+    balance: bool = True
+    free_arm: bool = True  # the other arm keeps hanging when the trunk leans, if it hung before
+
+    near: float = 0.6  # shoulder to wrist, share of the arm's length, up to which no other part helps
+    far: float = 0.96  # the same at effort 1
+    turn: float = _degrees(42.0)  # of the trunk, most
+    ahead: float = _degrees(24.0)  # turn that brings the shoulder before the body for what lies straight ahead
+    lean_far: float = _degrees(42.0)  # forwards, for what is as high as the shoulder
+    lean_low: float = _degrees(78.0)  # forwards, for what is straight below
+    lean_aside: float = _degrees(26.0)
+    lean_up: float = _degrees(9.0)  # to the other side, for what is straight above
+    pelvis_lean: float = 0.5  # share of a lean forwards that is made in the hips
+    pelvis_aside: float = 0.15
+    pelvis_turn: float = 0.25
+    crouch: float = 0.55  # lowering of the hips, share of the leg's length, for what is on the floor
+    crouch_power: float = 1.3  # above 1: first the trunk leans, then the knees bend
+    knees_apart: float = _degrees(24.0)  # turn of the knees outwards, deepest
+    heel_lift: float = _degrees(32.0)
+    heel_from: float = 0.55  # effort from which heels lift
+    shrug: float = _degrees(26.0)  # rise of the collar bone
+    protract: float = _degrees(16.0)  # its way to the front
+    weight: float = 0.6  # share of the way to the edge of the support that the centre of mass moves to the target
+    margin: float = 0.01  # least distance of the centre of mass from that edge
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not isinstance(value, bool) and not (np.isfinite(value) and value >= 0.0):
+                raise BadValue(f"{field.name} of a reach's style is {value}; a finite number from 0 on would do.")
+        if not (self.near < self.far <= 1.0 and self.heel_from < 1.0 and self.crouch < 1.0 and self.weight <= 1.0):
+            raise BadValue(
+                "a reach's style needs near < far <= 1, heel_from < 1, crouch < 1 and weight <= 1; "
+                f"not {self.near}, {self.far}, {self.heel_from}, {self.crouch}, {self.weight}."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Reached:
+    """A whole posture with the hand at its target, or the nearest that was found.
+
+    `missing` in metres is what the wrist lacks after all help, 0 where it gets there. `used` says by how much each
+    part helped: radians for 'turn', 'lean', 'aside', 'shrug', 'protract' and 'heels', metres for 'crouch', and the
+    whole 'effort' from 0 to 1. `orbit` is the arm's orbit angle, radians; `why` a sentence where nothing was found.
+    """
+
+    status: ReachStatus
+    pose: Pose
+    missing: float
+    used: dict[str, float]
+    orbit: float
+    why: str = ""
+
+    @property
+    def found(self) -> bool:
+        """Whether the hand is at its target, within the ranges and free."""
+        return self.status == "found"

@@ -1,0 +1,81 @@
+"""Postures on the way between two of a body that keeps its footing."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from elbowroom.character.body import Character
+from elbowroom.character.skeleton import Pose
+from elbowroom.errors import BadValue
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.rotations import Array
+from elbowroom.posing.balance import feet_of
+from elbowroom.posing.limb_ik import Keep, LimbIK, numbers
+
+
+def between(body: Character, pose_a: Pose, pose_b: Pose, s: ArrayLike) -> tuple[Array, Array]:
+    """Roots (T, 3) and local rotations (T, J, 4) at shares s (T,) of the way from one posture to another.
+
+    s is any array in [0, 1], such as one that eases in and out. The root goes straight, joints turn by slerp, and legs
+    are solved again so that the balls of the feet stay where both postures have them; a heel that one of them lifts
+    turns about the ball, the toes flat. Where the legs are too short on the way, the body sinks by what is missing.
+    """
+    share = numbers("s", s)
+    if share.ndim != 1 or np.any((share < 0.0) | (share > 1.0)):
+        raise BadValue("shares of the way between two postures are a row of numbers from 0 to 1.")
+    roots = pose_a.root + share[:, None] * (pose_b.root - pose_a.root)
+    q = rot.slerp(pose_a.rotations, pose_b.rotations, share[:, None])
+    legs = [f"{side}_leg" for side in ("left", "right")]
+    if any(name not in body.chains for name in legs) or not feet_of(body):
+        return roots, q
+    ends = body.skeleton.at(pose_a), body.skeleton.at(pose_b)
+    T = body.skeleton.forward(roots, q)
+    iks = [LimbIK(body, name, pose_a) for name in legs]
+    feet = [_foot(body, k, ends, share, q) for k in range(2)]
+    drop = np.zeros(len(share))
+    for ik, foot in zip(iks, feet, strict=True):
+        drop = np.maximum(drop, _too_high(ik, ends, T, foot))
+    roots = roots - drop[:, None] * np.array([0.0, 0.0, 1.0])
+    T[..., 2, 3] -= drop[:, None]
+    for ik, foot in zip(iks, feet, strict=True):
+        rows = list(ik.joints)
+        (orbit_a, keep_a), (orbit_b, keep_b) = (
+            ik.describe(E[ik.parent], p.rotations[rows]) for E, p in zip(ends, (pose_a, pose_b), strict=True)
+        )
+        turn = np.angle(np.exp(1j * (orbit_b - orbit_a)))
+        held = (
+            x + share * np.angle(np.exp(1j * (np.asarray(y) - x)))
+            for x, y in ((np.asarray(keep_a.off_axis), keep_b.off_axis), (np.asarray(keep_a.twist), keep_b.twist))
+        )
+        backwards = np.where(share < 0.5, keep_a.backwards, keep_b.backwards)
+        q[:, rows] = ik.solve(T[:, ik.parent], foot, orbit_a + share * turn, Keep(*held, backwards)).rotations
+    return roots, q
+
+
+def _foot(body: Character, side: int, ends: tuple[Array, Array], share: Array, q: Array) -> Array:
+    """Where a foot joint is on the way (T, 4, 4), turning about its ball; toes keep their turn to the world, in q."""
+    sole = feet_of(body)[side]
+    a, b = (E[sole.foot] for E in ends)
+    turn = rot.slerp(rot.from_matrix(a[:3, :3]), rot.from_matrix(b[:3, :3]), share)
+    ball = body.skeleton.offsets[sole.toes] if sole.toes >= 0 else sole.ball
+    if sole.toes >= 0 and int(body.parents[sole.toes]) != sole.foot:
+        ball = sole.ball
+    places = [E[:3, :3] @ ball + E[:3, 3] for E in (a, b)]
+    out = np.zeros((len(share), 4, 4))
+    out[:, 3, 3] = 1.0
+    out[:, :3, :3] = rot.to_matrix(turn)
+    out[:, :3, 3] = places[0] + share[:, None] * (places[1] - places[0]) - out[:, :3, :3] @ ball
+    if sole.toes >= 0 and int(body.parents[sole.toes]) == sole.foot:
+        flat = [rot.from_matrix(E[sole.toes, :3, :3]) for E in ends]
+        q[:, sole.toes] = rot.multiply(rot.conjugate(turn), rot.slerp(flat[0], flat[1], share))
+    return out
+
+
+def _too_high(ik: LimbIK, ends: tuple[Array, Array], T: Array, foot: Array) -> Array:
+    """How far a hip is too high for its foot on the way, metres, (T,)."""
+    thigh, _, end = ik.joints
+    most = max(ik.reach[1], *(float(np.linalg.norm(E[end, :3, 3] - E[thigh, :3, 3])) for E in ends))
+    way = T[:, thigh, :3, 3] - foot[:, :3, 3]
+    level = np.sum(way[:, :2] ** 2, axis=-1)
+    return np.maximum(way[:, 2] - np.sqrt(np.maximum(most**2 - level, 0.0)), 0.0)
