@@ -122,7 +122,7 @@ class World:
 
     def frame(self, name: str, t: float) -> Array:
         """`T_world_frame` (4, 4) of 'thing', 'thing.frame', 'character' or 'character.part' at a time."""
-        owner, part = self._split(name)
+        owner, part = self.split(name)
         if owner in self.objects:
             thing = self.things[owner]
             return np.asarray(thing.path(t)) @ (thing.frame(part) if part else np.eye(4))
@@ -134,7 +134,7 @@ class World:
             return np.eye(4)
         raise UnknownName("thing or character", owner, [*self.objects, *self.characters])
 
-    def _split(self, name: str) -> tuple[str, str]:
+    def split(self, name: str) -> tuple[str, str]:
         """Owner and part of 'owner.part'; owners may have dots in their own names."""
         owners = {**self.objects, **self.characters, **self.static}
         known = [n for n in owners if name == n or name.startswith(n + ".")]
@@ -238,7 +238,7 @@ class World:
 
     def check_part(self, name: str) -> None:
         """Raise `UnknownName` where nothing in collision pairs is named so: 'ann', 'ann.left_foot', 'post', 'floor'."""
-        owner, part = self._split(name)
+        owner, part = self.split(name)
         if name == "floor" or owner in self.static or (owner in self.objects and not part):
             return
         if owner not in self.characters:
