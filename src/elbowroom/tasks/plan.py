@@ -21,6 +21,7 @@ Status = Literal[
     "loop-not-closed",
     "no-path",
     "too-little-time",
+    "hand-not-free",
     "budget-spent",
     "not-certified",
 ]
@@ -36,6 +37,7 @@ ADVICE: Mapping[Status, str] = {
     "loop-not-closed": "bring the carriers nearer to what they hold",
     "no-path": "move what is in the way, or try another hand or seed",
     "too-little-time": "give it a later time, or let the time be chosen",
+    "hand-not-free": "put down what it holds first, or use the other hand",
     "budget-spent": "give a larger budget, or try another seed",
     "not-certified": "try another seed",
 }
@@ -43,6 +45,8 @@ ADVICE: Mapping[Status, str] = {
 
 class NoMotion(ElbowroomError):
     """No motion was found, and it was required."""
+
+    exit_code = 1
 
 
 @dataclass(frozen=True)
