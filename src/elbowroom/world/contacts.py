@@ -32,8 +32,9 @@ class Contact:
 
     def covers(self, a: str, b: str) -> bool:
         """Whether it speaks of this pair, in either order."""
-        return any(_fits(self.who, x) and _fits(self.on, y) for x, y in ((a, b), (b, a)))
+        return any(fits(self.who, x) and fits(self.on, y) for x, y in ((a, b), (b, a)))
 
 
-def _fits(pattern: str, name: str) -> bool:
+def fits(pattern: str, name: str) -> bool:
+    """Whether a name in a contact means a part: 'ann' means 'ann.left_foot', too."""
     return name == pattern or name.startswith(pattern + ".")

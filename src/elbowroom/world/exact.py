@@ -12,13 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from elbowroom.character.body import Body
 from elbowroom.errors import BadValue, UnknownName
+from elbowroom.geometry.kept import kept
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import boxes
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact_forms import Form, mesh_form, shape_form
 from elbowroom.world.exact_placed import TINY, Placed
-from elbowroom.world.pairs import Pair, Part, easy_poses, kin_candidates, pairs_of, parts_of
+from elbowroom.world.pairs import OwnPairs, Pair, Part, easy_poses, own_pairs, pairs_of, parts_of, shapes_of
 from elbowroom.world.world import Snapshot, World
 
 
@@ -55,9 +57,9 @@ class Hit:
 class ExactWorld:
     """Collision of a world, time after time: `place(t)`, then ask.
 
-    `pairs` are all pairs that count, by name, and `index` (P, 2) their parts; they are meant wherever a pair's number
-    is asked for. Where one name has several shapes, several pairs bear the same names. `contacts` has, by number of a
-    pair, what lets it touch; `off`, when it does not count.
+    `index` (P, 2) are the parts of all pairs that count; they are meant wherever a pair's number is asked for. Where
+    one name has several shapes, several pairs bear the same names. `contacts` has, by number of a pair, what lets it
+    touch; `off`, when it does not count.
     """
 
     def __init__(self, world: World) -> None:
@@ -67,17 +69,26 @@ class ExactWorld:
         self.parts: tuple[Part, ...] = tuple(part for part, _ in found)
         self.placed = Placed([form for _, form in found if form is not None], world.floor)
         self._set_up_movers()
-        self._pairs = pairs_of(world, self.parts, self._kin_overlaps())
+        own = {name: _own_pairs(world.body(name)) for name in world.characters}
+        self._pairs = pairs_of(world, self.parts, own)
         self.index: NDArray[np.int32] = self._pairs.index
-        self.pairs: tuple[Pair, ...] = tuple(self._pairs.names(k) for k in range(len(self.index)))
         self.ignored: tuple[Pair, ...] = self._pairs.ignored
         self.off = self._pairs.off
         self.contacts: dict[int, tuple[Contact, ...]] = {}
-        for k, pair in enumerate(self.pairs):
-            allowing = tuple(c for c in world.contacts if c.covers(*pair))
-            if allowing:
-                self.contacts[k] = allowing
+        for contact in world.contacts:
+            for k in self._pairs.covered(contact).tolist():
+                self.contacts[k] = (*self.contacts.get(k, ()), contact)
         self.time = float("nan")
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """All pairs that count, by name."""
+        return self._pairs.names
+
+    @property
+    def number(self) -> NDArray[np.int32]:
+        """Number of the pair of two parts, -1 where it does not count, (M, N) for the M parts that may move."""
+        return self._pairs.number
 
     # where everything is
 
@@ -218,27 +229,32 @@ class ExactWorld:
         self._things = {p.owner: i for i, p in enumerate(self.parts) if p.kind == "thing"}
         self._movers = np.flatnonzero([p.kind in ("body", "thing") for p in self.parts])
 
-    def _kin_overlaps(self) -> set[tuple[int, int]]:
-        """Pairs of one body's parts, at most two joints apart, that overlap in a pose that everybody can take."""
-        found: set[tuple[int, int]] = set()
-        candidates = list(kin_candidates(self.world, self.parts))
-        for name, (rows, joints, local) in self._bodies.items():
-            for T in easy_poses(self.world.body(name)):
-                self.placed.T[rows] = T[joints] @ local
-                self.placed.moved(rows)
-                found |= {
-                    (a, b)
-                    for a, b in candidates
-                    if self.parts[a].owner == name and (a, b) not in found and self.placed.surfaces_meet(a, b)
-                }
-        return found
-
     def _resting(self) -> list[int]:
         return [k for k, times in self.off.items() if any(_during(d, self.time) for d in times)]
 
     def _distance(self, k: int, limit: float = np.inf) -> Distance:
         value, points = self.placed.distance(int(self.index[k, 0]), int(self.index[k, 1]), limit)
         return Distance(value, points, self.pairs[k])
+
+
+def _own_pairs(body: Body) -> OwnPairs:
+    """Pairs of one body's parts that count; worked out once for each body."""
+    return kept(body, "own pairs", lambda: own_pairs(body, lambda near: _overlaps(body, near)))
+
+
+def _overlaps(body: Body, near: list[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Pairs of one body's parts that overlap in a pose that everybody can take."""
+    shapes = [shape for shape, _ in shapes_of(body)]
+    if not shapes:
+        return set()
+    placed = Placed([shape_form(shape) for shape in shapes], None)
+    joints, local = [shape.joint for shape in shapes], np.stack([shape.T_joint_shape for shape in shapes])
+    found: set[tuple[int, int]] = set()
+    for T in easy_poses(body):
+        placed.T[:] = T[joints] @ local
+        placed.moved(np.arange(len(shapes)))
+        found |= {(a, b) for a, b in near if (a, b) not in found and placed.surfaces_meet(a, b)}
+    return found
 
 
 def _form(part: Part, world: World) -> Form | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 from typing import Literal, NamedTuple
 
@@ -11,14 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.body import Body, Character
+from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
+from elbowroom.world.contacts import Contact, fits
 from elbowroom.world.paths import Keyed, KeyedState, Still
 from elbowroom.world.things import Fixture, Thing
 from elbowroom.world.world import World
 
 FLOOR = "floor"
+
+# Kinds of parts that may move; they come first.
+_MOVE = ("body", "thing")
 
 # Two joints apart: an upper arm and the chest overlap whatever one does.
 _KIN = 2
@@ -71,22 +77,39 @@ class Pairs:
     off: dict[int, tuple[tuple[float, float], ...]] = field(default_factory=dict)
     ignored: tuple[Pair, ...] = ()
 
-    def names(self, k: int) -> Pair:
-        """The names of a pair."""
-        a, b = self.index[k]
-        return Pair(self.parts[a].name, self.parts[b].name)
+    @cached_property
+    def names(self) -> tuple[Pair, ...]:
+        """The names of all pairs."""
+        names = [part.name for part in self.parts]
+        return tuple(Pair(names[a], names[b]) for a, b in self.index.tolist())
+
+    @cached_property
+    def number(self) -> NDArray[np.int32]:
+        """Number of the pair of two parts, -1 where it does not count, (M, N); parts that move come first."""
+        movers = sum(p.kind in _MOVE for p in self.parts)
+        number = np.full((movers, len(self.parts)), -1, np.int32)
+        a, b = self.index.T
+        number[a, b] = np.arange(len(self.index))
+        both = b < movers
+        number[b[both], a[both]] = np.flatnonzero(both)
+        return number
+
+    def covered(self, contact: Contact) -> NDArray[np.int64]:
+        """Numbers of the pairs that a contact speaks of."""
+        who, on = (np.array([fits(name, p.name) for p in self.parts], dtype=bool) for name in (contact.who, contact.on))
+        if not (who.any() and on.any()):
+            return np.zeros(0, np.int64)
+        a, b = self.index.T
+        return np.flatnonzero((who[a] & on[b]) | (who[b] & on[a]))
 
 
 def parts_of(world: World) -> tuple[Part, ...]:
     """All parts of a world; eyes are left out, they sit inside of heads."""
-    parts: list[Part] = []
-    for name in world.characters:
-        body = world.body(name)
-        roles = _segment_roles(body)
-        for shape in body.shapes:
-            role = roles[shape.joint]
-            if not role.endswith("_eye"):
-                parts.append(Part(f"{name}.{shape.name}", "body", name, shape.joint, shape, role=role))
+    parts = [
+        Part(f"{name}.{shape.name}", "body", name, shape.joint, shape, role=role)
+        for name in world.characters
+        for shape, role in shapes_of(world.body(name))
+    ]
     parts += [Part(name, "thing", name, mesh=thing.mesh) for name, thing in world.things.items()]
     parts += [Part(name, "static", name, mesh=mesh) for name, mesh in world.static.items()]
     if world.floor is not None:
@@ -94,49 +117,66 @@ def parts_of(world: World) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def pairs_of(world: World, parts: tuple[Part, ...], kin_overlap: set[tuple[int, int]]) -> Pairs:
-    """Pairs that count. `kin_overlap` are pairs (a < b) of one body's parts that overlap in easy poses."""
+def shapes_of(body: Body) -> tuple[tuple[Shape, str], ...]:
+    """Shapes that a body hits things with, and the roles of their segments."""
+
+    def found() -> tuple[tuple[Shape, str], ...]:
+        roles = _segment_roles(body)
+        return tuple((s, roles[s.joint]) for s in body.shapes if not roles[s.joint].endswith("_eye"))
+
+    return kept(body, "shapes that hit", found)
+
+
+def pairs_of(world: World, parts: tuple[Part, ...], own: Mapping[str, OwnPairs]) -> Pairs:
+    """Pairs that count. `own` tells, by name of a character, which pairs of its own parts do."""
     moving = {name for name, thing in world.things.items() if moves(world, name, thing)}
-    kin = {name: _steps_apart(world.body(name)) for name in world.characters}
-    wanted: list[tuple[int, int]] = []
+    movers = sum(p.kind in _MOVE for p in parts)  # they come first
+    free = np.array([p.kind == "body" or (p.kind == "thing" and p.owner in moving) for p in parts], dtype=bool)
+    meet = free[:movers, None] | free[None]
+    meet &= np.arange(len(parts)) > np.arange(movers)[:, None]
     ignored: list[Pair] = []
-    movers = sum(p.kind in ("body", "thing") for p in parts)  # they come first
-    for a, b in combinations(range(len(parts)), 2):
-        if a >= movers:
-            break
-        p, q = parts[a], parts[b]
-        if not _can_meet(p, q, moving):
-            continue
-        if p.kind == q.kind == "body" and p.owner == q.owner:
-            near = kin[p.owner][p.joint, q.joint] <= _KIN and not never_ignored(p.role, q.role)
-            if near and (a, b) in kin_overlap:
-                ignored.append(Pair(p.name, q.name))
-                continue
-        wanted.append((a, b))
-    index = np.array(wanted, dtype=np.int32).reshape(-1, 2)
-    off: dict[int, tuple[tuple[float, float], ...]] = {}
-    holding = {(h.by, h.hand): _hand_joints(world.body(h.by), h.hand) for h in world.holds}
-    for k, (a, b) in enumerate(wanted):
-        if "thing" in (parts[a].kind, parts[b].kind) and "body" in (parts[a].kind, parts[b].kind):
-            body, thing = (parts[a], parts[b]) if parts[a].kind == "body" else (parts[b], parts[a])
-            held = tuple(
-                h.during
-                for h in world.holds
-                if h.object == thing.owner and h.by == body.owner and body.joint in holding[h.by, h.hand]
-            )
-            if held:
-                off[k] = held
-    return Pairs(parts, index, off, tuple(ignored))
+    first = 0
+    for name in world.characters:
+        counts = own[name].counts
+        last = first + len(counts)
+        meet[first:last, first:last] = counts
+        ignored += [Pair(parts[first + a].name, parts[first + b].name) for a, b in own[name].ignored]
+        first = last
+    index = np.argwhere(meet).astype(np.int32).reshape(-1, 2)
+    pairs = Pairs(parts, index, ignored=tuple(ignored))
+    rows = {p.owner: i for i, p in enumerate(parts) if p.kind == "thing"}
+    for hold in world.holds:
+        joints = _hand_joints(world.body(hold.by), hold.hand)
+        holding = [i for i, p in enumerate(parts[:movers]) if p.owner == hold.by and p.joint in joints]
+        for k in pairs.number[holding, rows[hold.object]].tolist() if hold.object in rows else ():
+            pairs.off[k] = (*pairs.off.get(k, ()), hold.during)
+    return pairs
 
 
-def kin_candidates(world: World, parts: tuple[Part, ...]) -> Iterator[tuple[int, int]]:
-    """Pairs of one body's parts that may be switched off if they overlap in an easy pose."""
-    kin = {name: _steps_apart(world.body(name)) for name in world.characters}
-    for a, b in combinations([i for i, p in enumerate(parts) if p.kind == "body"], 2):
-        p, q = parts[a], parts[b]
-        meet = p.owner == q.owner and _can_meet(p, q, set()) and not never_ignored(p.role, q.role)
-        if meet and kin[p.owner][p.joint, q.joint] <= _KIN:
-            yield a, b
+@dataclass(frozen=True, eq=False)
+class OwnPairs:
+    """Pairs of one body's parts: counts (M, M), above the diagonal; `ignored` are those that overlap in easy poses."""
+
+    counts: NDArray[np.bool_]
+    ignored: tuple[tuple[int, int], ...]
+
+
+def own_pairs(body: Body, overlap: Callable[[list[tuple[int, int]]], set[tuple[int, int]]]) -> OwnPairs:
+    """Pairs of one body's parts; `overlap` tells which of some pairs overlap in an easy pose."""
+    shapes = shapes_of(body)
+    kin = _steps_apart(body)
+    counts = np.zeros((len(shapes), len(shapes)), dtype=bool)
+    near: list[tuple[int, int]] = []
+    for a, b in combinations(range(len(shapes)), 2):
+        (p, one), (q, other) = shapes[a], shapes[b]
+        same_hand = hand_of(one) and hand_of(one) == hand_of(other)
+        counts[a, b] = p.joint != q.joint and not same_hand
+        if counts[a, b] and kin[p.joint, q.joint] <= _KIN and not never_ignored(one, other):
+            near.append((a, b))
+    ignored = tuple(sorted(overlap(near)))
+    for a, b in ignored:
+        counts[a, b] = False
+    return OwnPairs(counts, ignored)
 
 
 def easy_poses(body: Body) -> Iterator[Array]:
@@ -189,16 +229,6 @@ def _guards(arm: str, other: str) -> bool:
     far = other_side in ("left", "right") and other_side != side
     own = other in _TRUNK or what in ("clavicle", "thigh")
     return own or (far and (bool(hand_of(other)) or what in ("forearm", "upper_arm")))
-
-
-def _can_meet(p: Part, q: Part, moving: set[str]) -> bool:
-    kinds = {p.kind, q.kind}
-    if kinds == {"body"} and p.owner == q.owner:
-        same_hand = hand_of(p.role) and hand_of(p.role) == hand_of(q.role)
-        return p.joint != q.joint and not same_hand
-    if "body" in kinds:
-        return True
-    return (p.kind == "thing" and p.owner in moving) or (q.kind == "thing" and q.owner in moving)
 
 
 def _hand_joints(body: Body, hand: str) -> frozenset[int]:
