@@ -87,7 +87,7 @@ def bookend(height: float = 0.15, side: int = 1) -> Mesh:
 _UPRIGHT = np.array([[1.0, 0, 0, 0], [0, 0, -1.0, 0], [0, 1.0, 0, 0], [0, 0, 0, 1.0]])
 
 
-def _spine(half: float, front: float, bulge: float, steps: int = 10) -> Array:
+def _spine(half: float, front: float, bulge: float, steps: int = 6) -> Array:
     """Round back of a book, from -x to +x: it meets the covers at y = `front` and stands out by `bulge`."""
     radius = (half**2 + bulge**2) / (2 * bulge)
     angle = np.arcsin(min(half / radius, 1.0))
@@ -109,9 +109,9 @@ def _pages(thickness: float, depth: float) -> Array:
     """Outline of the pages: round at the spine, hollow at the open side, sunk a hair into the covers."""
     half, front, back = 0.5 * thickness - _BOARD + 0.0002, -0.5 * depth + 0.008, 0.5 * depth - _EDGE
     hollow = min(0.12 * thickness, 0.005)
-    open_side = np.linspace(half, -half, 9)
+    open_side = np.linspace(half, -half, 5)
     edge = np.stack([open_side, back - hollow * (1 - (open_side / half) ** 2)], axis=1)
-    return np.concatenate([_spine(half, front, 0.0045, 8), edge])
+    return np.concatenate([_spine(half, front, 0.0045), edge])
 
 
 def _band(thickness: float, depth: float, z: float, height: float, color: Color, out: float = 0.0015) -> Mesh:

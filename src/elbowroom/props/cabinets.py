@@ -42,7 +42,7 @@ def chest(
         rounded_box((side, depth, height - top), (s * (width - side) / 2, 0, (height - top) / 2), OAK) for s in (-1, 1)
     ]
     parts.append(
-        rounded_box((width + 0.03, depth + 0.02, top), (0, -0.005, height - top / 2), OAK, radius=0.01, steps=4)
+        rounded_box((width + 0.03, depth + 0.04, top), (0, -0.01, height - top / 2), OAK, radius=0.01, steps=4)
     )
     parts.append(rounded_box((width - 2 * side, 0.008, height - 0.05), (0, depth / 2 - 0.006, height / 2), BIRCH))
     inner, level = width - 2 * side + 0.002, height - top - drawer_height - 0.02
@@ -55,8 +55,8 @@ def chest(
     tall = (level - 0.075) / rows
     for row in range(rows):
         middle = 0.075 + (row + 0.5) * tall
-        parts.append(_front(width - 0.008, tall - 0.006, (0, -depth / 2, middle)))
-        parts.append(bar_handle().moved(_at(0, -depth / 2 - 0.011, middle)))
+        parts.append(_front(width - 0.008, tall - 0.006, (0, -depth / 2 - 0.0095, middle)))
+        parts.append(bar_handle().moved(_at(0, -depth / 2 - 0.0205, middle)))
     return assembled(parts)
 
 
@@ -77,7 +77,8 @@ def _front(width: float, height: float, at: tuple[float, float, float], color: C
 def drawer(width: float = 0.8, depth: float = 0.45, height: float = 0.18) -> Mesh:
     """The drawer of `chest` with the same width and depth: open above, a bar at its front.
 
-    Its origin is the middle of its front's outer face; the bar's middle is at (0, -0.056, 0).
+    Its origin is the middle of its front's outer face; shut, that is at (0, -depth / 2 - 0.0195) and, 0.18 high, 0.116
+    below the top of the chest. The bar's middle is at (0, -0.046, 0).
     """
     wide, deep, low = width - 2 * 0.022 - 0.034, depth - 0.05, height - 0.03
     wall, back = 0.012, 0.011
@@ -92,7 +93,7 @@ def drawer(width: float = 0.8, depth: float = 0.45, height: float = 0.18) -> Mes
 def door(width: float = 0.82, height: float = 2.02, thickness: float = 0.04, handle: float = 1.0) -> Mesh:
     """A panelled door leaf from x = 0, its hinges, to `width`; front at y = 0; an upright bar at the height `handle`.
 
-    The bar's middle is at (width - 0.07, -0.06, handle).
+    The bar's middle is at (width - 0.07, -0.06, handle); it turns about an upright axis through (0, -0.007).
     """
     leaf = rounded_box((width, thickness, height), (width / 2, thickness / 2, height / 2), WHITE, radius=0.003)
     parts = [leaf]
@@ -102,7 +103,7 @@ def door(width: float = 0.82, height: float = 2.02, thickness: float = 0.04, han
             parts += _panel(width / 2, y, middle, width - 0.26, tall, out)
     bar = bar_handle(0.30, 0.06, 0.011, upright=True)
     parts.append(bar.moved(_at(width - 0.07, 0, handle)))
-    parts += [cylinder(0.008, 0.09, (-0.002, -0.004, z), BRASS) for z in (0.25, height / 2, height - 0.25)]
+    parts += [cylinder(0.006, 0.09, (0, -0.007, z), BRASS) for z in (0.25, height / 2, height - 0.25)]
     return assembled(parts)
 
 

@@ -119,7 +119,7 @@ def tin(radius: float = 0.045, height: float = 0.12, seed: int = 0) -> Mesh:
 
 def bowl(radius: float = 0.11, height: float = 0.06) -> Mesh:
     """A bowl with a foot."""
-    angles = np.linspace(0.12 * np.pi, 0.5 * np.pi, 12)
+    angles = np.linspace(0.12 * np.pi, 0.5 * np.pi, 8)
     outer = np.stack([radius * np.sin(angles), height - (height - 0.006) * np.cos(angles)], axis=1)
     inner = np.stack([(radius - 0.004) * np.sin(angles), height - (height - 0.011) * np.cos(angles)], axis=1)[::-1]
     profile = np.concatenate([[(0, 0), (0.4 * radius, 0), (0.4 * radius, 0.006)], outer[1:], inner, [(0, 0.011)]])

@@ -13,12 +13,12 @@ from elbowroom.props.palette import BIRCH, BRASS, CLAY, CREAM, IRON, MOSS, OAK, 
 def vase(height: float = 0.22, radius: float = 0.06, seed: int = 0) -> Mesh:
     """A vase with a belly and a lip, hollow."""
     color = ((0.06, 0.16, 0.26), CLAY, CREAM, MOSS)[seed % 4]
-    s = np.linspace(0.0, 1.0, 22)
+    s = np.linspace(0.0, 1.0, 14)
     belly = radius * (0.55 + 0.45 * np.sin(np.pi * (0.1 + 0.95 * s)) - 0.12 * s + 0.3 * np.clip(s - 0.85, 0, 1))
     outer = np.stack([belly, height * s], axis=1)
     inner = np.stack([belly[1:] - 0.004, height * s[1:]], axis=1)[::-1]
     inner[-1, 1] = 0.012
-    return lathe(np.concatenate([[(0, 0)], outer, inner, [(0, 0.012)]]), color=color)
+    return lathe(np.concatenate([[(0, 0)], outer, inner, [(0, 0.012)]]), color=color, sections=28)
 
 
 def globe(radius: float = 0.085) -> Mesh:
@@ -34,10 +34,12 @@ def globe(radius: float = 0.085) -> Mesh:
 def picture(width: float = 0.13, height: float = 0.18) -> Mesh:
     """A framed picture that leans back on its stand."""
     bar = 0.016
-    parts = [rounded_box((bar, 0.014, height), (s * (width - bar) / 2, 0, height / 2), OAK, steps=3) for s in (-1, 1)]
-    parts += [rounded_box((width - bar, 0.014, bar), (0, 0, z), OAK, steps=3) for z in (bar / 2, height - bar / 2)]
-    parts.append(rounded_box((width - bar, 0.004, height - bar), (0, 0.001, height / 2), PAPER, radius=0.001))
-    parts.append(rounded_box((width - 0.06, 0.002, height - 0.08), (0, -0.001, height / 2), SLATE, radius=0.0005))
+    parts = [rounded_box((bar, 0.014, height), (s * (width - bar) / 2, 0, height / 2), OAK) for s in (-1, 1)]
+    parts += [rounded_box((width - bar, 0.014, bar), (0, 0, z), OAK) for z in (bar / 2, height - bar / 2)]
+    parts.append(rounded_box((width - bar, 0.004, height - bar), (0, 0.001, height / 2), PAPER, radius=0.001, steps=1))
+    parts.append(
+        rounded_box((width - 0.06, 0.002, height - 0.08), (0, -0.001, height / 2), SLATE, radius=0.0005, steps=1)
+    )
     tilt = np.eye(4)  # sheared, so that its foot stays flat
     tilt[1, 2] = 0.18
     leaning = assembled(parts).moved(tilt)

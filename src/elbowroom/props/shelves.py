@@ -7,7 +7,7 @@ import numpy as np
 from elbowroom.geometry.mesh import Color, Mesh
 from elbowroom.geometry.profiles import arc_line, prism, rounded_line, tube
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.solids import assembled, cylinder, rounded_box
+from elbowroom.geometry.solids import assembled, rounded_box
 from elbowroom.props.palette import BIRCH, BRASS, IRON, OAK, PINE, PLASTER, WALNUT, WHITE
 
 BOARD = 0.022  # thickness of boards
@@ -31,6 +31,7 @@ def bookcase(
             ((k + 0.5) * plank - (width - 0.012) / 2, depth / 2 - 0.0045, height / 2),
             wood,
             radius=0.003,
+            steps=1,
         )
         for k in range(planks)
     ]
@@ -78,8 +79,7 @@ def _outward(mesh: Mesh) -> Mesh:
 
 def _pins(width: float, depth: float, tops: list[float]) -> list[Mesh]:
     """Brass pins that carry the boards between the sides."""
-    lying = np.array([[0, 0, 1.0, 0], [0, 1.0, 0, 0], [-1.0, 0, 0, 0], [0, 0, 0, 1.0]])
-    pin = cylinder(0.0035, 0.02, color=BRASS).moved(lying)
+    pin = tube([(-0.01, 0, 0), (0.01, 0, 0)], 0.0035, BRASS, sections=8)
     at = [(x, y, z - BOARD - 0.0035) for z in tops for x in (-1, 1) for y in (-1, 1)]
     return [pin.moved(_to((x * (width / 2 - BOARD - 0.004), y * (depth / 2 - 0.05), z))) for x, y, z in at]
 
