@@ -91,8 +91,9 @@ def mug(radius: float = 0.039, height: float = 0.095, seed: int = 0) -> Mesh:
     wall = _rounded(
         [
             (0, 0.002),
-            (r - 0.008, 0.002),
-            (r - 0.006, 0),
+            (r - 0.014, 0.002),
+            (r - 0.012, 0),
+            (r - 0.004, 0),
             (r, 0.006),
             (r, height),
             (inner, height),
