@@ -20,7 +20,6 @@ import numpy as np
 from elbowroom.character.body import Character
 from elbowroom.character.human import human
 from elbowroom.character.presets import PRESETS, preset
-from elbowroom.gallery.stroll import PATH
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.box import BoxClip, lift_box, pick_up, put_down
 from elbowroom.locomotion.box_world import with_box
@@ -30,6 +29,7 @@ from elbowroom.motion.clip import Clip, Motion
 from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.world import World
 
+PATH: Array = np.array([(-0.2, 3.4), (0.1, 2.2), (0.5, 1.0), (0.4, -0.3), (-0.6, -1.2), (-1.9, -1.6), (-3.2, -1.7)])
 _ANGLES = np.linspace(0.0, 2.0 * np.pi, 9)
 CURVES: dict[str, Array] = {
     "stroll": PATH,

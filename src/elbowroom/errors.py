@@ -13,6 +13,9 @@ from difflib import get_close_matches
 class ElbowroomError(Exception):
     """Base of all errors that a user can cause; its text is one clear sentence."""
 
+    # what the command line ends with
+    exit_code = 2
+
 
 class BadFile(ElbowroomError):
     """A file that cannot be read as what it claims to be.

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from elbowroom import __version__
-from elbowroom.cli import check, convert, demo, info, render
+from elbowroom.cli import check, convert, demo, gallery, info, render, run
 from elbowroom.cli.console import err, out
 from elbowroom.errors import ElbowroomError
 
@@ -25,6 +25,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("demo")(demo.demo)
+app.command("gallery")(gallery.gallery)
+app.command("run")(run.run)
 app.command("info")(info.info)
 app.command("convert")(convert.convert)
 app.command("render")(render.render)
@@ -52,7 +54,7 @@ def main() -> None:
         sys.exit(getattr(usage, "exit_code", 2))
     except ElbowroomError as error:
         err.print(f"elbowroom: {error}", style="red", highlight=False, soft_wrap=True, markup=False)
-        sys.exit(2)
+        sys.exit(error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
         err.print("elbowroom: interrupted; nothing was written.", style="red")
         sys.exit(130)

@@ -11,15 +11,17 @@ from rich.table import Table
 
 from elbowroom.cli import options
 from elbowroom.cli.console import Clock, out, print_json, print_notes, print_written
+from elbowroom.cli.reading import is_storyboard
+from elbowroom.cli.results import plan_facts, print_free, print_plans, print_why
 from elbowroom.errors import BadFile, BadValue
 
 if TYPE_CHECKING:
+    from elbowroom.tasks.plan import Plan
     from elbowroom.world.certificate import Certificate
     from elbowroom.world.world import World
 
 # Rows of the table on a terminal; --json has them all.
 _ROWS = 40
-_STORYBOARDS = (".yaml", ".yml")
 
 
 def check(
@@ -41,47 +43,65 @@ def check(
     scene_up: Annotated[str | None, typer.Option(help="Up axis of the scene, Y or Z.")] = None,
     asf: options.Asf = None,
     fix_rig: options.FixRig = False,
+    seed: options.Seed = 0,
     as_json: options.Json = False,
 ) -> None:
     """Say where a clip collides with a scene or with itself, in continuous time, or certify that it is free.
 
+    A storyboard with tasks is planned first, with --seed, and not written.
     Exit code 0: free; 1: not free. Example: elbowroom check walk.bvh hall.glb --at 1,2 --turn 90
     """
     from elbowroom.files.open import Told
 
     clock = Clock(quiet=as_json)
-    with clock("load", f"reading {clip.name}"):
-        if clip.suffix.lower() in _STORYBOARDS:
-            if scene is not None:
-                raise BadValue("a storyboard names its own scene: give it alone.")
-            world, rate = _storyboard(clip)
-        else:
+    if is_storyboard(clip):
+        if scene is not None:
+            raise BadValue("a storyboard names its own scene: give it alone.")
+        plan = _storyboard(clip, seed, not fix_self, clock)
+    else:
+        with clock("load", f"reading {clip.name}"):
             told = Told(units, up, fps, fix_rig, asf)
             at_xy = options.point(at)
             world = _in_scene(clip, told, scene, (scene_units, scene_up), _height(floor), onto, name)
-            world, rate = _placed(world, at_xy, turn), None
-    from elbowroom.world.certificate import certify
-
-    with clock("certify", "proving"):
-        certificate = certify(world, rate, own_contacts=not fix_self)
-    if picture is not None:
-        _draw(picture, certificate, world)
-    facts = _facts(world, certificate, clock.seconds)
+            world = _placed(world, at_xy, turn)
+        plan = _as_it_stands(world, None, not fix_self, clock)
+    if picture is not None and plan.certificate is not None:
+        _draw(picture, plan.certificate, plan.world)
+    facts = plan_facts(plan, seed if plan.plans else None, clock.seconds)
     if as_json:
         print_json(facts)
     else:
-        _print(world, certificate, facts)
-        print_written([] if picture is None else [picture])
-    if not certificate.free:
+        _print(plan, facts)
+        print_written([] if picture is None or plan.certificate is None else [picture])
+    if not plan.found:
         raise typer.Exit(1)
 
 
-def _storyboard(path: Path) -> tuple[World, float]:
+def _storyboard(path: Path, seed: int, own_contacts: bool, clock: Clock) -> Plan:
+    """A storyboard with what it asks for done."""
     from elbowroom.tasks.storyboard import read_storyboard
+    from elbowroom.tasks.storyboard_plan import plan_storyboard
 
-    board = read_storyboard(path)
-    board.require_no_tasks()
-    return board.world, board.fps
+    with clock("load", f"reading {path.name}"):
+        board = read_storyboard(path)
+    if not board.tasks:
+        return _as_it_stands(board.world, board.fps, own_contacts, clock)
+    with clock("plan", f"planning {path.name}"):
+        return plan_storyboard(board, seed=seed)
+
+
+def _as_it_stands(world: World, rate: float | None, own_contacts: bool, clock: Clock) -> Plan:
+    """A world in which nothing is planned, with its certificate."""
+    from elbowroom.tasks.plan import Plan
+    from elbowroom.world.certificate import certify
+
+    with clock("certify", "proving"):
+        found = certify(world, rate, own_contacts=own_contacts)
+    return Plan(
+        "found" if found.free else "base-in-collision" if found.collisions else "not-certified",
+        world,
+        certificate=found,
+    )
 
 
 def _in_scene(
@@ -145,28 +165,14 @@ def _draw(path: Path, certificate: Certificate, world: World) -> None:
         timeline(stand_in, certificate, world)
 
 
-def _facts(world: World, certificate: Certificate, seconds: dict[str, float]) -> dict[str, Any]:
-    from elbowroom.motion.quality import worst_quality
-
-    stages = dict.fromkeys(("load", "prepare", "plan", "smooth", "certify", "write"), 0.0) | seconds
-    status = "found" if certificate.free else "base-in-collision" if certificate.collisions else "not-certified"
-    return {
-        "status": status,
-        "seed": None,
-        "frames": certificate.frames,
-        "fps": certificate.fps,
-        "triangles": world.triangles,
-        "seconds": stages | {"total": round(sum(stages.values()), 3)},
-        "plans": [],
-        **certificate.facts(),
-        "quality": worst_quality(world.characters.values()).facts(),
-        "floor_m": world.floor,
-        "notes": list(dict.fromkeys((*world.notes, *certificate.notes))),
-    }
-
-
-def _print(world: World, certificate: Certificate, facts: dict[str, Any]) -> None:
+def _print(plan: Plan, facts: dict[str, Any]) -> None:
     print_notes(facts["notes"])
+    if plan.plans:
+        print_plans(plan, f"planned with seed {facts['seed']}")
+    world, certificate = plan.world, plan.certificate
+    if certificate is None:
+        print_why(plan)
+        return
     what = f"{certificate.frames} frames, {world.triangles:,} triangles, {facts['seconds']['total']:.2f} s"
     if certificate.collisions:
         rows = certificate.collisions
@@ -183,12 +189,7 @@ def _print(world: World, certificate: Certificate, facts: dict[str, Any]) -> Non
         told = f"not proven: {u.pair.a} and {u.pair.b} at {u.during[0]:.3f}–{u.during[1]:.3f} s are too near to tell"
         out.print(told, highlight=False, soft_wrap=True, markup=False)
     if certificate.free:
-        how = "proven in continuous time" if certificate.continuous else "checked, not proven in continuous time"
-        out.print(f"free: {how} ({what})", style="green", highlight=False, soft_wrap=True)
-    if certificate.free and certificate.pair is not None and certificate.clearance_m is not None:
-        a, b = certificate.pair
-        told = f"smallest clearance {1000 * certificate.clearance_m:.1f} mm at {certificate.at_s:.3f} s: {a} and {b}"
-        out.print(told, highlight=False, soft_wrap=True, markup=False)
+        print_free(certificate, f"{what}")
     _print_allowed(certificate)
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 out = Console()
 err = Console(stderr=True)
+_WORDS = TextColumn("{task.description}")
 
 
 def print_json(facts: dict[str, Any]) -> None:
@@ -41,20 +44,22 @@ def _tell_first_run() -> None:
 
 
 class Clock:
-    """Times the stages of a command and shows a spinner on a terminal while one runs."""
+    """Times the stages of a command and shows on a terminal what is going on, and for how long, while one runs."""
 
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
         self.seconds: dict[str, float] = {}
 
     @contextmanager
-    def __call__(self, stage: str, doing: str) -> Iterator[None]:
+    def __call__(self, stage: str, doing: str) -> Iterator[Callable[[str], None]]:
+        """Time a stage; what it yields changes the words that are shown."""
         start = time.perf_counter()
         if not self.seconds and not self._quiet:
             _tell_first_run()
         if self._quiet or not err.is_terminal:
-            yield
+            yield lambda doing: None
         else:
-            with err.status(doing):
-                yield
+            with Progress(SpinnerColumn(), _WORDS, TimeElapsedColumn(), console=err, transient=True) as progress:
+                shown = progress.add_task(escape(doing), total=None)
+                yield lambda doing: progress.update(shown, description=escape(doing))
         self.seconds[stage] = round(self.seconds.get(stage, 0.0) + time.perf_counter() - start, 3)

@@ -11,13 +11,15 @@ import typer
 
 from elbowroom.cli import options
 from elbowroom.cli.console import Clock, print_json, print_notes, print_written
+from elbowroom.cli.reading import is_storyboard, open_source
+from elbowroom.errors import BadValue
 
 if TYPE_CHECKING:
     from elbowroom.motion.clip import Motion
 
 
 def convert(
-    source: Annotated[Path, typer.Argument(metavar="IN", help="Clip, rig or scene to read.")],
+    source: Annotated[Path, typer.Argument(metavar="IN", help="Clip, rig, scene or storyboard to read.")],
     output: Annotated[list[Path], typer.Argument(metavar="OUT...", help=".glb .bvh .npz .html .usd .usda .usdc")],
     onto: options.Onto = None,
     scene: options.Scenes = None,
@@ -38,20 +40,25 @@ def convert(
 
     Example: elbowroom convert walk.bvh walk.glb walk.html --onto child --cut 0.5 2.0 --at 1,0 --turn 90
     """
-    from elbowroom.files.open import Told, open_file
+    from elbowroom.files.open import Told
     from elbowroom.files.save import check_outputs, save
 
     paths = check_outputs(output)
     place_at = options.point(at)
     clock = Clock(quiet=as_json)
-    with clock("load", f"reading {source.name}"):
-        opened = open_file(source, Told(units, up, fps, fix_rig, asf))
+    edits = bool(cut is not None or mirror or at is not None or turn)
+    if is_storyboard(source) and edits:
+        raise BadValue(
+            "a storyboard is converted as it stands: say in it where people are, and convert the result again."
+        )
+    opened = open_source(source, Told(units, up, fps, fix_rig, asf), clock)
     with clock("edit", "editing the motion"):
         world = options.world_of(opened, clip, onto, scene)
-        edited = {n: _edited(m, cut, mirror, rate, place_at, turn) for n, m in world.characters.items()}
-        world = replace(world, characters=edited)
+        if not is_storyboard(source):
+            edited = {n: _edited(m, cut, mirror, rate, place_at, turn) for n, m in world.characters.items()}
+            world = replace(world, characters=edited)
     with clock("write", "writing " + ", ".join(p.name for p in paths)):
-        save(paths, world)
+        save(paths, world, rate if is_storyboard(source) else None)
     if as_json:
         notes = list(dict.fromkeys(opened.notes))
         print_json({"written": [str(p) for p in paths], "notes": notes, "seconds": clock.seconds})

@@ -11,10 +11,11 @@ from rich.table import Table
 
 from elbowroom.cli import options
 from elbowroom.cli.console import out, print_json, print_notes
+from elbowroom.cli.reading import board_as_opened, is_storyboard
 
 
 def info(
-    file: Annotated[Path, typer.Argument(help="BVH, ASF, AMC, C3D, GLB, NPZ, OBJ, STL or PLY.")],
+    file: Annotated[Path, typer.Argument(help="BVH, ASF, AMC, C3D, GLB, NPZ, OBJ, STL, PLY, or a storyboard.")],
     units: options.Units = None,
     up: options.Up = None,
     fps: options.Fps = None,
@@ -26,11 +27,14 @@ def info(
     from elbowroom.files.describe import describe
     from elbowroom.files.open import Told, open_file
 
-    facts = describe(open_file(file, Told(units, up, fps, fix_rig, asf)))
+    told_of = Told(units, up, fps, fix_rig, asf)
+    facts = _storyboard(file) if is_storyboard(file) else describe(open_file(file, told_of))
     if as_json:
         print_json(facts)
         return
     out.print(f"{facts['file']}: {facts['format']}", highlight=False, soft_wrap=True, markup=False)
+    if facts.get("about"):
+        out.print(facts["about"], highlight=False, soft_wrap=True, markup=False)
     for name, character in facts.get("characters", {}).items():
         _print_character(name, character)
     if "clips" in facts:
@@ -51,7 +55,33 @@ def info(
         way = f", moves {thing['travelled_m']:.2f} m in {thing['seconds']:.2f} s" if "seconds" in thing else ""
         told = f"object '{name}': {thing['triangles']:,} triangles, {size} m{way}"
         out.print(told, highlight=False, markup=False, soft_wrap=True)
+    for hold in facts.get("holds", []):
+        begin, end = hold["during"]
+        told = f"{hold['by']} holds '{hold['object']}' in the {hold['hand']} hand, {begin:g}–{end:g} s"
+        out.print(told, highlight=False, markup=False, soft_wrap=True)
+    for task in facts.get("tasks", []):
+        words = ", ".join(f"{key} {value}" for key, value in task.items() if key != "verb")
+        out.print(f"task '{task['verb']}': {words}", highlight=False, markup=False, soft_wrap=True)
     print_notes(facts["notes"])
+
+
+def _storyboard(path: Path) -> dict[str, Any]:
+    """What a storyboard holds and asks for; nothing is planned."""
+    from dataclasses import asdict
+
+    from elbowroom.files.describe import describe
+    from elbowroom.tasks.storyboard import read_storyboard
+
+    board = read_storyboard(path)
+    tasks = [{k: v for k, v in asdict(task).items() if v is not None} for task in board.tasks]
+    holds = [{"object": h.object, "by": h.by, "hand": h.hand, "during": list(h.during)} for h in board.world.holds]
+    return describe(board_as_opened(board, board.world)) | {
+        "about": board.about,
+        "tags": list(board.tags),
+        "fps": board.fps,
+        "holds": holds,
+        "tasks": [{"verb": task.verb} | said for task, said in zip(board.tasks, tasks, strict=True)],
+    }
 
 
 def _print_character(name: str, facts: dict[str, Any]) -> None:

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from elbowroom.errors import BadFile, BadValue
+from elbowroom.errors import BadFile, BadValue, UnknownName
 
 if TYPE_CHECKING:
     from elbowroom.character.body import Character
     from elbowroom.files.open import Opened
+    from elbowroom.tasks.settings import Tier
     from elbowroom.world.world import World
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Seed = Annotated[int, typer.Option(min=0, help="Same seed, same motion.")]
+TierName = Annotated[
+    str, typer.Option("--tier", help="ik (looks at nothing), avoid, plan (a search), or auto: the first that is free.")
+]
+BudgetSeconds = Annotated[
+    float | None, typer.Option("--budget", metavar="SECONDS", help="Give up searching after this time.")
+]
 Units = Annotated[float | None, typer.Option(help="Metres per unit of the file, instead of a guess.")]
 Up = Annotated[str | None, typer.Option(help="Up axis of the file, Y or Z, instead of a guess.")]
 Fps = Annotated[float | None, typer.Option(help="Frames a second of the file, instead of what it says.")]
@@ -62,6 +70,23 @@ def world_of(opened: Opened, clip: str | None, onto: str | None, scenes: list[Pa
         for name, thing in found.objects.items():
             world = world.with_object(f"{path.stem}.{name}" if name in taken else name, thing.mesh, thing.path)
     return world
+
+
+def tier_named(name: str) -> Tier:
+    """A tier of planning by its name."""
+    from elbowroom.tasks.settings import Tier
+
+    found: Tier | None = next((tier for tier in get_args(Tier) if tier == name), None)
+    if found is None:
+        raise UnknownName("tier", name, get_args(Tier))
+    return found
+
+
+def seconds_of(budget: float | None) -> float | None:
+    """A budget of time, if it is one."""
+    if budget is not None and not 0.0 < budget < math.inf:
+        raise BadValue(f"a budget is a positive number of seconds, not {budget}.")
+    return budget
 
 
 def point(text: str | None) -> tuple[float, float]:

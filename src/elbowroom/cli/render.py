@@ -9,10 +9,11 @@ import typer
 
 from elbowroom.cli import options
 from elbowroom.cli.console import Clock, print_json, print_written
+from elbowroom.cli.reading import open_source
 
 
 def render(
-    source: Annotated[Path, typer.Argument(metavar="IN", help="Anything that info can read.")],
+    source: Annotated[Path, typer.Argument(metavar="IN", help="Anything that info can read; a storyboard is planned.")],
     output: Annotated[Path, typer.Option("-o", "--output", help=".png (still or strip of frames) or .mp4")],
     when: Annotated[float | None, typer.Option("--time", help="Second of a still; the middle without it.")] = None,
     frames: Annotated[int, typer.Option(help="More than 1: a strip of that many frames.")] = 1,
@@ -34,14 +35,13 @@ def render(
 
     Example: elbowroom render walk.bvh -o walk.png --frames 8 --look side --onto woman
     """
-    from elbowroom.files.open import Told, open_file
+    from elbowroom.files.open import Told
     from elbowroom.pictures.draw import draw
 
     wanted = options.pixels(size)
     clock = Clock(quiet=as_json)
-    with clock("load", f"reading {source.name}"):
-        opened = open_file(source, Told(units, up, fps, fix_rig, asf))
-        world = options.world_of(opened, clip, onto, scene)
+    opened = open_source(source, Told(units, up, fps, fix_rig, asf), clock)
+    world = options.world_of(opened, clip, onto, scene)
     with clock("draw", f"drawing {output.name}"):
         draw(
             output,

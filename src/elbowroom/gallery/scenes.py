@@ -1,43 +1,46 @@
-"""The gallery's scenes by name."""
+"""The gallery's scenarios by name: the storyboards in this folder."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.resources import as_file, files
+from functools import cache
+from pathlib import Path
 
 from elbowroom.errors import UnknownName
-from elbowroom.gallery.stroll import stroll
-from elbowroom.tasks.storyboard import read_storyboard
+from elbowroom.tasks.storyboard import Storyboard, about_storyboard, read_storyboard
+from elbowroom.tasks.storyboard_plan import plan_storyboard
 from elbowroom.world.world import World
+
+FOLDER = Path(__file__).parent / "storyboards"
 
 
 @dataclass(frozen=True)
-class Scene:
-    """A built-in world: what it shows in a sentence, and what makes it from a seed."""
+class Scenario:
+    """A built-in storyboard: what it shows in a sentence, and the features that it shows by their ids."""
 
+    name: str
+    path: Path
     shows: str
-    make: Callable[[int], World]
+    features: tuple[str, ...] = ()
+
+    def board(self) -> Storyboard:
+        """The storyboard with its world; what it asks for is not planned yet."""
+        return read_storyboard(self.path)
 
 
-def _storyboard(name: str) -> Callable[[int], World]:
-    """Maker of a world that a storyboard of the gallery describes; a seed changes nothing in it."""
-
-    def make(seed: int) -> World:
-        with as_file(files("elbowroom.gallery") / "storyboards" / f"{name}.yaml") as path:
-            return read_storyboard(path).world
-
-    return make
+@cache
+def scenarios() -> dict[str, Scenario]:
+    """All scenarios by name, in the order of the alphabet."""
+    return {path.stem: Scenario(path.stem, path, *about_storyboard(path)) for path in sorted(FOLDER.glob("*.yaml"))}
 
 
-SCENES: dict[str, Scene] = {
-    "stroll": Scene("a person walks a curved path past furniture", stroll),
-    "doorway": Scene("a person walks through an opening door, another crosses behind it", _storyboard("doorway")),
-}
+def scenario(name: str) -> Scenario:
+    """A scenario by name."""
+    if name not in scenarios():
+        raise UnknownName("scenario of the gallery", name, scenarios())
+    return scenarios()[name]
 
 
 def scene(name: str, seed: int = 0) -> World:
-    """A built-in world by name."""
-    if name not in SCENES:
-        raise UnknownName("scene of the gallery", name, SCENES)
-    return SCENES[name].make(seed)
+    """The world of a scenario in which everything is done that it asks for; raises `NoMotion` where that fails."""
+    return plan_storyboard(scenario(name).board(), seed=seed).require().world

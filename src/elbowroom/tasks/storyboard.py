@@ -32,12 +32,7 @@ class Storyboard:
     fps: float
     tasks: tuple[Task, ...] = ()
     about: str = ""
-
-    def require_no_tasks(self) -> None:
-        """Raise where planning would be needed."""
-        if self.tasks:
-            verbs = ", ".join(dict.fromkeys(task.verb for task in self.tasks))
-            raise BadValue(f"{self.path}: tasks are not planned yet by this version ({verbs}); leave 'tasks' out.")
+    tags: tuple[str, ...] = ()
 
 
 def read_storyboard(path: str | Path) -> Storyboard:
@@ -53,6 +48,12 @@ def parse_storyboard(text: str, path: str | Path = "storyboard.yaml") -> Storybo
     return _built(parse_yaml(Path(path), text))
 
 
+def about_storyboard(path: str | Path) -> tuple[str, tuple[str, ...]]:
+    """What a storyboard shows, and its tags, without reading the files that it names."""
+    file = checked(read_yaml(Path(path)))
+    return file.about, tuple(file.tags)
+
+
 def storyboard_schema() -> dict[str, Any]:
     """JSON schema of storyboards, for editors that complete and check YAML."""
     schema = StoryboardFile.model_json_schema()
@@ -62,7 +63,8 @@ def storyboard_schema() -> dict[str, Any]:
 def _built(document: Document) -> Storyboard:
     file = checked(document)
     world = _Builder(document, file).world()
-    return Storyboard(document.path, world, file.fps, tasks_of(document, file, world), file.about)
+    tasks = tasks_of(document, file, world)
+    return Storyboard(document.path, world, file.fps, tasks, file.about, tuple(file.tags))
 
 
 class _Builder:

@@ -181,7 +181,8 @@ class StoryboardFile(Part):
     """A storyboard: a scene, things, people, what they hold and touch, and what they are to do."""
 
     elbowroom: Literal[1] = Field(description="Version of this format.")
-    about: str = ""
+    about: str = Field("", description="What it shows, in a sentence.")
+    tags: list[Text] = Field(default_factory=list, description="Words to find it by; the gallery lists them.")
     fps: Annotated[float, Field(gt=0.0, le=1000.0, allow_inf_nan=False)] = 60.0
     scene: Scene = Field(default=Scene())
     objects: dict[Name, Object] = Field(default_factory=dict)

@@ -1,0 +1,49 @@
+"""Anything that a command can be given: a file of any known kind, or a storyboard, planned where it has tasks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elbowroom.cli.console import Clock
+
+if TYPE_CHECKING:
+    from elbowroom.files.open import Opened, Told
+    from elbowroom.tasks.storyboard import Storyboard
+    from elbowroom.world.world import World
+
+_STORYBOARDS = (".yaml", ".yml")
+
+
+def is_storyboard(path: Path) -> bool:
+    """Whether a file is a storyboard by its name."""
+    return path.suffix.lower() in _STORYBOARDS
+
+
+def open_source(path: Path, told: Told, clock: Clock) -> Opened:
+    """What a file holds. A storyboard is one world; what it asks for is done, or `NoMotion` raised."""
+    from elbowroom.files.open import open_file
+
+    if not is_storyboard(path):
+        with clock("load", f"reading {path.name}"):
+            return open_file(path, told)
+    from elbowroom.tasks.storyboard import read_storyboard
+    from elbowroom.tasks.storyboard_plan import plan_storyboard
+
+    with clock("load", f"reading {path.name}"):
+        board = read_storyboard(path)
+    if not board.tasks:
+        return board_as_opened(board, board.world)
+    with clock("plan", f"planning {path.name}"):
+        return board_as_opened(board, plan_storyboard(board).require().world)
+
+
+def board_as_opened(board: Storyboard, world: World) -> Opened:
+    """A storyboard's world in the form of a file that was read."""
+    from elbowroom.files.open import Opened
+    from elbowroom.motion.clip import Clip
+
+    clips = {name: motion for name, motion in world.characters.items() if isinstance(motion, Clip)}
+    characters = {name: clip.character for name, clip in clips.items()}
+    kind = "storyboard"
+    return Opened(board.path, kind, characters, clips, world.static, world.objects, notes=world.notes, whole=world)

@@ -1,0 +1,112 @@
+"""What a planned or checked motion looks like on the terminal and as JSON, the same for all commands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from elbowroom.cli.console import out, print_notes
+
+if TYPE_CHECKING:
+    from elbowroom.tasks.plan import Plan
+    from elbowroom.world.certificate import Certificate
+    from elbowroom.world.world import World
+
+# Stages of the JSON contract, in order.
+_STAGES = ("load", "prepare", "plan", "smooth", "certify", "write")
+
+
+def stages(clock: Mapping[str, float], planned: Mapping[str, float] | None = None) -> dict[str, float]:
+    """Seconds by stage with their total; what planning tells of its own stages is taken out of 'plan'."""
+    inside = {k: v for k, v in (planned or {}).items() if k != "plan"}
+    out_of = dict.fromkeys(_STAGES, 0.0) | dict(clock)
+    for stage, seconds in inside.items():
+        out_of[stage] = out_of.get(stage, 0.0) + seconds
+    out_of["plan"] = max(out_of["plan"] - sum(inside.values()), 0.0)
+    rounded = {stage: round(seconds, 4) for stage, seconds in out_of.items()}
+    return rounded | {"total": round(sum(rounded.values()), 4)}
+
+
+def world_facts(world: World, certificate: Certificate) -> dict[str, Any]:
+    """Frames, certificate and quality of a motion, as the JSON contract has them."""
+    from elbowroom.motion.quality import worst_quality
+
+    return {
+        "frames": certificate.frames,
+        "fps": certificate.fps,
+        "triangles": world.triangles,
+        **certificate.facts(),
+        "quality": worst_quality(world.characters.values()).facts(),
+        "floor_m": world.floor,
+        "notes": list(dict.fromkeys((*world.notes, *certificate.notes))),
+    }
+
+
+def plan_facts(plan: Plan, seed: int | None, clock: Mapping[str, float]) -> dict[str, Any]:
+    """A plan as the JSON contract has it."""
+    facts: dict[str, Any] = {
+        "status": plan.status,
+        "seed": seed,
+        "why": plan.why,
+        "advice": plan.advice,
+        "seconds": stages(clock, plan.seconds),
+        "plans": [p.facts() for p in plan.plans],
+    }
+    if plan.certificate is not None:
+        return facts | world_facts(plan.world, plan.certificate)
+    nothing: dict[str, Any] = {"frames": 0, "fps": None, "collisions": [], "certificate": None, "quality": None}
+    return facts | nothing | {"triangles": plan.world.triangles, "notes": list(plan.world.notes)}
+
+
+def print_plan(plan: Plan, title: str) -> None:
+    """What was planned, in a table, and whether it is proven; or why there is no motion, and what to change."""
+    print_notes((*plan.world.notes, *(plan.certificate.notes if plan.certificate is not None else ())))
+    if plan.plans:
+        print_plans(plan, title)
+    if plan.found and plan.certificate is not None:
+        rate = "" if plan.certificate.fps is None else f" at {plan.certificate.fps:g} fps"
+        print_free(plan.certificate, f"{plan.certificate.frames} frames{rate}, {plan.world.triangles:,} triangles")
+    elif not plan.found:
+        print_why(plan)
+
+
+def print_plans(plan: Plan, title: str) -> None:
+    """One row for each planned motion of a limb."""
+    table = Table(title=title, title_justify="left")
+    for column in ("who", "limb", "what", "from", "to", "tier", "first solution", "checks"):
+        table.add_column(column, justify="right" if column in ("from", "to", "first solution", "checks") else "left")
+    for p in plan.plans:
+        begin, end = (f"{t:.2f} s" for t in p.during)
+        first = f"{1000 * p.first_solution_s:.2f} ms"
+        limb, what = escape(p.limb.replace("_", " ")), escape(p.what)
+        table.add_row(escape(p.who), limb, what, begin, end, p.tier, first, f"{p.checks:,}")
+    out.print(table)
+
+
+def print_free(certificate: Certificate, what: str) -> None:
+    """That a motion is free, and where it is tightest."""
+    how = "proven in continuous time" if certificate.continuous else "checked, not proven in continuous time"
+    out.print(f"free: {how} ({what})", style="green", highlight=False, soft_wrap=True)
+    if certificate.pair is not None and certificate.clearance_m is not None:
+        a, b = certificate.pair
+        told = f"smallest clearance {1000 * certificate.clearance_m:.1f} mm at {certificate.at_s:.3f} s: {a} and {b}"
+        out.print(told, highlight=False, soft_wrap=True, markup=False)
+
+
+def print_why(plan: Plan) -> None:
+    """Why there is no motion, and what would help."""
+    from elbowroom.tasks.plan import ADVICE
+
+    out.print(f"no motion found: {plan.status}", style="red", highlight=False)
+    if plan.why:
+        out.print(f"why: {plan.why.rstrip('.')}.", highlight=False, soft_wrap=True, markup=False)
+    out.print(f"try: {ADVICE[plan.status]}.", highlight=False, soft_wrap=True, markup=False)
+
+
+def print_seconds(seconds: Mapping[str, float]) -> None:
+    """How long the stages took."""
+    shown = [f"{stage} {s:.2f} s" for stage, s in seconds.items() if s >= 0.005 and stage != "total"]
+    out.print("time: " + ", ".join(shown), highlight=False, soft_wrap=True)

@@ -1,0 +1,156 @@
+"""`elbowroom run`: what a storyboard asks for, planned, proven and written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from elbowroom.cli import options
+from elbowroom.cli.console import Clock, out, print_json, print_written
+from elbowroom.cli.results import plan_facts, print_plan, print_seconds, stages
+from elbowroom.errors import BadValue
+
+if TYPE_CHECKING:
+    from elbowroom.tasks.plan import Plan
+    from elbowroom.tasks.storyboard_plan import Variants
+    from elbowroom.world.world import World
+
+
+def run(
+    storyboard: Annotated[Path, typer.Argument(metavar="STORYBOARD", help="A page of YAML; see docs/storyboard.md.")],
+    output: Annotated[list[Path], typer.Option("-o", "--output", help="File to write; may be repeated.")],
+    seed: options.Seed = 0,
+    variants: Annotated[int | None, typer.Option(metavar="N", help="So many different motions: OUT-1 … OUT-N.")] = None,
+    tier: options.TierName = "auto",
+    budget: options.BudgetSeconds = None,
+    as_json: options.Json = False,
+) -> None:
+    """Plan what a storyboard asks for and prove it free; several outputs are all written or none.
+
+    Exit code 0: written, and proven free of collision; 1: no motion found, or not free; 2: bad input.
+    Example: elbowroom run kitchen.yaml -o kitchen.glb -o kitchen.html --seed 7
+    """
+    from elbowroom.files.save import check_outputs
+    from elbowroom.tasks.storyboard import read_storyboard
+
+    how: dict[str, Any] = {"seed": seed, "tier": options.tier_named(tier), "budget": options.seconds_of(budget)}
+    paths = check_outputs(output)
+    if variants is not None:
+        check_outputs([p for k in range(_checked(variants)) for p in numbered(paths, k)])
+    if not paths:
+        raise BadValue("a storyboard is planned into at least one file: give -o NAME.glb.")
+    clock = Clock(quiet=as_json)
+    with clock("load", f"reading {storyboard.name}"):
+        board = read_storyboard(storyboard)
+    if variants is not None:
+        raise typer.Exit(_several(board, paths, variants, clock, as_json, **how))
+    from elbowroom.tasks.storyboard_plan import plan_storyboard
+
+    with clock("plan", f"planning {storyboard.name}"):
+        plan = plan_storyboard(board, **how)
+    written = write_plan(paths, plan, board.fps, clock, asked=bool(board.tasks))
+    if as_json:
+        print_json(plan_facts(plan, seed, clock.seconds) | {"written": [str(p) for p in written]})
+    else:
+        print_plan(plan, f"{storyboard.name}, seed {seed}")
+        print_seconds(stages(clock.seconds, plan.seconds))
+        print_written(written)
+    raise typer.Exit(0 if plan.found else 1)
+
+
+def write_plan(paths: list[Path], plan: Plan, fps: float, clock: Clock, *, asked: bool) -> list[Path]:
+    """Write a plan's world where it has done what was `asked`, or as much as it could; else nothing."""
+    from elbowroom.files.save import save
+
+    if asked and plan.status not in ("found", "partial"):
+        return []
+    with clock("write", "writing " + ", ".join(p.name for p in paths)):
+        return save(paths, plan.world, fps)
+
+
+def numbered(paths: list[Path], k: int) -> list[Path]:
+    """Outputs of variant number k, counted from 0: OUT-1, OUT-2, …"""
+    return [p.with_name(f"{p.stem}-{k + 1}{p.suffix}") for p in paths]
+
+
+def _checked(count: int) -> int:
+    from elbowroom.tasks.storyboard_plan import MOST_VARIANTS
+
+    if not 1 <= count <= MOST_VARIANTS:
+        raise BadValue(f"the number of variants is between 1 and {MOST_VARIANTS}, not {count}.")
+    return count
+
+
+def _several(board: Any, paths: list[Path], count: int, clock: Clock, as_json: bool, **how: Any) -> int:
+    """Plan and write several variants; the exit code."""
+    from elbowroom.tasks.storyboard_plan import plan_variants
+
+    with clock("plan", "planning") as say:
+        told = lambda seed, found: say(f"planning with seed {seed}; {found} of {count} motions found")  # noqa: E731
+        found = plan_variants(board, count, progress=told, **how)
+    files = [numbered(paths, k) for k in range(len(found.kept))]
+    if found.kept:
+        with clock("write", f"writing {len(found.kept)} motions"):
+            _save_all(list(zip(files, (v.plan.world for v in found.kept), strict=True)), board.fps)
+    best = (*found.kept, *found.failed)[0]
+    if as_json:
+        entries = [_entry(v, f) for v, f in zip(found.kept, files, strict=True)]
+        rest = {"failed": [_entry(v) for v in found.failed], "alike": [_entry(v) for v in found.alike]}
+        written = [str(p) for group in files for p in group]
+        print_json(plan_facts(best.plan, best.seed, clock.seconds) | {"written": written, "variants": entries} | rest)
+    elif not found.kept:
+        print_plan(best.plan, f"seed {best.seed}")
+    else:
+        for variant, group in zip(found.kept, files, strict=True):
+            print_plan(variant.plan, f"{group[0].stem}, seed {variant.seed}{_differs(variant.differs)}")
+        _tell_missing(found, count, how["tier"])
+        print_seconds(stages(clock.seconds))
+        print_written(p for group in files for p in group)
+    return 0 if found.kept else 1
+
+
+def _save_all(groups: list[tuple[list[Path], World]], fps: float) -> None:
+    """Write several worlds, all of their files or none."""
+    from elbowroom.files.atomic import writing
+    from elbowroom.files.save import save
+
+    with writing(*(p for paths, _ in groups for p in paths)) as stand_ins:
+        left = iter(stand_ins)
+        for paths, world in groups:
+            save([next(left) for _ in paths], world, fps)
+
+
+def _entry(variant: Any, files: list[Path] | None = None) -> dict[str, Any]:
+    """A variant for the list of the JSON contract."""
+    plan = variant.plan
+    proven = plan.certificate
+    return {
+        "seed": variant.seed,
+        "status": plan.status,
+        "why": plan.why,
+        "differs_m": None if variant.differs is None else round(variant.differs, 4),
+        "plans": [p.facts() for p in plan.plans],
+        "clearance_m": None if proven is None else proven.clearance_m,
+        "written": [str(p) for p in files or []],
+    }
+
+
+def _differs(metres: float | None) -> str:
+    return "" if metres is None else f", {100 * metres:.0f} cm from the others"
+
+
+def _tell_missing(found: Variants, count: int, tier: str) -> None:
+    if len(found.kept) == count:
+        return
+    from elbowroom.tasks.storyboard_plan import ALIKE
+
+    reasons = []
+    if found.alike:
+        reasons.append(f"{len(found.alike)} came within {100 * ALIKE:.0f} cm of these")
+    if found.failed:
+        reasons.append(f"{len(found.failed)} gave none ({found.failed[0].plan.status})")
+    hint = "" if tier == "plan" or not found.alike else "; --tier plan searches more widely"
+    told = f"only {len(found.kept)} of {count} variants: of the other seeds {' and '.join(reasons) or 'none was tried'}"
+    out.print(told + hint + ".", style="yellow", highlight=False, soft_wrap=True)

@@ -1,0 +1,71 @@
+"""Building a scenario of the gallery: planned, proven, written with its picture and its storyboard."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+
+from elbowroom.errors import MissingExtra
+from elbowroom.files.save import save
+from elbowroom.gallery.page import Exhibit
+from elbowroom.gallery.scenes import Scenario
+from elbowroom.pictures.images import strip, write_png
+from elbowroom.tasks.plan import Plan
+from elbowroom.tasks.storyboard_plan import plan_storyboard
+
+# Moments in a picture, and the size of each in pixels.
+_MOMENTS, _SIZE = 6, (260, 300)
+
+
+def build(scenario: Scenario, folder: Path, seed: int = 0) -> tuple[Plan, Exhibit]:
+    """Plan a scenario and write NAME.glb, NAME.html, NAME.png and NAME.yaml into a folder.
+
+    Where no motion is found only the storyboard is written; where pictures cannot be drawn, the page goes without.
+    """
+    start = time.perf_counter()
+    board = scenario.board()
+    plan = plan_storyboard(board, seed=seed)
+    seconds = time.perf_counter() - start
+    shutil.copyfile(scenario.path, folder / scenario.path.name)
+    links, picture = {}, ""
+    if plan.found or not board.tasks:
+        save([folder / f"{scenario.name}.glb", folder / f"{scenario.name}.html"], plan.world, board.fps)
+        links = {"play": f"{scenario.name}.html", "GLB": f"{scenario.name}.glb"}
+        picture = _picture(scenario.name, folder, plan)
+    links["storyboard"] = scenario.path.name
+    verdict = _verdict(plan)
+    figures = _figures(plan) | {"whole time": f"{seconds:.1f} s"}
+    shown = Exhibit(scenario.name, scenario.shows, scenario.features, plan.found, verdict, figures, links, picture)
+    return plan, shown
+
+
+def _picture(name: str, folder: Path, plan: Plan) -> str:
+    try:
+        write_png(folder / f"{name}.png", strip(plan.world, n=_MOMENTS, size=_SIZE))
+    except MissingExtra:
+        return ""
+    return f"{name}.png"
+
+
+def _verdict(plan: Plan) -> str:
+    """Whether it is proven, and where it is tightest; or why not."""
+    proven = plan.certificate
+    if not plan.found:
+        return f"{plan.status}: {plan.advice}"
+    if proven is None or proven.pair is None or proven.clearance_m is None:
+        return "proven free of collision"
+    a, b = proven.pair
+    return f"proven free of collision; smallest clearance {1000 * proven.clearance_m:.1f} mm, {a} and {b}"
+
+
+def _figures(plan: Plan) -> dict[str, str]:
+    figures = {"triangles": f"{plan.world.triangles:,}"}
+    if plan.certificate is not None:
+        figures["frames"] = f"{plan.certificate.frames}"
+    if plan.plans:
+        slowest = max(p.first_solution_s for p in plan.plans)
+        figures["plans"] = str(len(plan.plans))
+        figures["slowest first solution"] = f"{1000 * slowest:.1f} ms"
+        figures["checks"] = f"{sum(p.checks for p in plan.plans):,}"
+    return figures

@@ -1,0 +1,94 @@
+"""The gallery's index: one page that needs nothing from the network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+_STYLE = """
+:root { color-scheme: light dark; --ground: #f6f5f2; --card: #ffffff; --ink: #22262b; --soft: #6a7078; --line: #e2e0da;
+  --free: #2f7d4f; --not: #b4532a; --link: #2c5f8a; }
+@media (prefers-color-scheme: dark) {
+  :root { --ground: #16181b; --card: #1e2125; --ink: #dcdfe3; --soft: #8d949d; --line: #2d3136; --free: #6fbf8f;
+    --not: #e08a5f; --link: #86b4dc; }
+  img { filter: brightness(0.88); }
+}
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--ground); color: var(--ink);
+  font: 16px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif; }
+main { max-width: 74rem; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; }
+h1 { font-size: 1.6rem; font-weight: 600; margin: 0 0 0.25rem; }
+header p { margin: 0 0 2rem; color: var(--soft); }
+article { background: var(--card); border: 1px solid var(--line); border-radius: 10px; margin: 0 0 1.5rem;
+  overflow: hidden; }
+article img { display: block; width: 100%; height: auto; border-bottom: 1px solid var(--line); }
+article div { padding: 1rem 1.25rem 1.1rem; }
+h2 { font-size: 1.1rem; font-weight: 600; margin: 0; }
+h2 small { font-weight: 400; color: var(--soft); margin-left: 0.6rem; }
+p { margin: 0.2rem 0 0.6rem; }
+dl { display: flex; flex-wrap: wrap; gap: 0.25rem 1.75rem; margin: 0 0 0.7rem; font-size: 0.9rem; }
+dl div { padding: 0; }
+dt { display: inline; color: var(--soft); }
+dd { display: inline; margin: 0 0 0 0.35rem; font-variant-numeric: tabular-nums; }
+.free { color: var(--free); } .not { color: var(--not); }
+nav a { color: var(--link); text-decoration: none; margin-right: 1.25rem; }
+nav a:hover, nav a:focus { text-decoration: underline; }
+footer { color: var(--soft); font-size: 0.9rem; }
+"""
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A scenario on the page: its figures by name, whether it is proven free, and links by what they say."""
+
+    name: str
+    shows: str
+    features: Sequence[str]
+    free: bool
+    verdict: str
+    figures: Mapping[str, str] = field(default_factory=dict)
+    links: Mapping[str, str] = field(default_factory=dict)
+    picture: str = ""
+
+
+def index_page(exhibits: Sequence[Exhibit], version: str) -> str:
+    """The page as text."""
+    free = sum(e.free for e in exhibits)
+    told = f"{len(exhibits)} scenarios, {free} of them proven free of collision, between frames, too."
+    cards = "\n".join(_card(e) for e in exhibits)
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>elbowroom: gallery</title>
+<style>{_STYLE}</style>
+</head>
+<body>
+<main>
+<header><h1>elbowroom: gallery</h1>
+<p>{told}</p></header>
+{cards}
+<footer>Made by elbowroom {escape(version)}. Every scenario is a storyboard: copy it, change it, and run it with
+<code>elbowroom run NAME.yaml -o NAME.glb</code></footer>
+</main>
+</body>
+</html>
+"""
+
+
+def _card(e: Exhibit) -> str:
+    figures = "".join(f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in e.figures.items())
+    links = "".join(f'<a href="{escape(href)}">{escape(words)}</a>' for words, href in e.links.items())
+    name, features = escape(e.name), escape(", ".join(e.features))
+    picture = f'<img src="{escape(e.picture)}" alt="Moments of {name}" loading="lazy">\n' if e.picture else ""
+    return f"""<article id="{name}">
+{picture}<div>
+<h2>{name}<small>{features}</small></h2>
+<p>{escape(e.shows)}</p>
+<p class="{"free" if e.free else "not"}">{escape(e.verdict)}</p>
+<dl>{figures}</dl>
+<nav>{links}</nav>
+</div>
+</article>"""

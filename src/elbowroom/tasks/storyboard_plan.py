@@ -1,0 +1,145 @@
+"""Planning of a storyboard: what it asks for, done and proven; several clearly different ways on request."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from elbowroom.errors import BadValue
+from elbowroom.geometry.rotations import Array
+from elbowroom.motion.clip import Clip
+from elbowroom.tasks.plan import Plan, Status
+from elbowroom.tasks.storyboard import Storyboard
+from elbowroom.world.certificate import Certificate, certify
+from elbowroom.world.world import World
+
+if TYPE_CHECKING:
+    from elbowroom.tasks.settings import Tier
+
+# Two motions are the same to the eye where no joint leaves its way in the other by more than this, metres.
+ALIKE = 0.05
+# Seeds that are tried for each variant that is wanted.
+_TRIES = 3
+# Moments a second at which two motions are compared, and how many at most.
+_PER_SECOND, _MOST = 60.0, 2000
+
+MOST_VARIANTS = 1000
+
+
+def plan_storyboard(board: Storyboard, *, seed: int = 0, tier: Tier = "auto", budget: float | None = None) -> Plan:
+    """Plan the tasks of a storyboard and prove the result; without tasks the world is proven as it stands.
+
+    `budget` is the wall-clock time in seconds after which the search gives up.
+    """
+    if not board.tasks:
+        return _proven(Plan("found", board.world), board.fps)
+    # planners load much that a world which only needs its proof can do without
+    from elbowroom.tasks.manipulate import plan_tasks
+    from elbowroom.tasks.settings import Settings
+
+    settings = Settings(tier=tier, seed=seed) if budget is None else Settings(tier=tier, seed=seed, seconds=budget)
+    plan = plan_tasks(board.world, board.tasks, settings)
+    return _proven(plan, board.fps) if plan.found and not _speaks_of(plan, board.fps) else plan
+
+
+def _speaks_of(plan: Plan, fps: float) -> bool:
+    """Whether the certificate is one of the frames that are written."""
+    clips = [m for m in plan.world.characters.values() if isinstance(m, Clip)]
+    return plan.certificate is not None and all(clip.fps == fps or len(clip) == 1 for clip in clips)
+
+
+def _proven(plan: Plan, fps: float) -> Plan:
+    """The plan with its certificate; where that is refused the status says so."""
+    start = time.perf_counter()
+    certificate = certify(plan.world, fps)
+    seconds = {**plan.seconds, "certify": time.perf_counter() - start}
+    if certificate.free:
+        return plan.with_(certificate=certificate, seconds=seconds)
+    status: Status = "base-in-collision" if certificate.collisions and not plan.plans else "not-certified"
+    return plan.with_(status=status, why=_blame(certificate), certificate=certificate, seconds=seconds)
+
+
+def _blame(certificate: Certificate) -> str:
+    """What is in the way, in a sentence."""
+    if certificate.collisions:
+        worst = max(certificate.collisions, key=lambda c: c.depth_m or 0.0)
+        a, b = worst.pair
+        return f"{a} and {b} collide at {worst.during[0]:.2f}–{worst.during[1]:.2f} s"
+    first = certificate.unproven[0]
+    a, b = first.pair
+    return f"{a} and {b} are too near to tell at {first.during[0]:.2f}–{first.during[1]:.2f} s"
+
+
+@dataclass(frozen=True, eq=False)
+class Variant:
+    """One of several motions: its seed, and how far it leaves those before it, metres (None for the first)."""
+
+    seed: int
+    plan: Plan
+    differs: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Variants:
+    """Motions that differ to the eye; seeds that gave none (with why), and seeds whose motion was one of them again."""
+
+    kept: tuple[Variant, ...]
+    failed: tuple[Variant, ...] = ()
+    alike: tuple[Variant, ...] = ()
+
+
+def plan_variants(
+    board: Storyboard,
+    count: int,
+    *,
+    seed: int = 0,
+    tier: Tier = "auto",
+    budget: float | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Variants:
+    """Several clearly different motions, from this seed on. `progress` is told the seed and how many are found."""
+    if not 1 <= count <= MOST_VARIANTS:
+        raise BadValue(f"the number of variants is between 1 and {MOST_VARIANTS}, not {count}.")
+    kept: list[Variant] = []
+    failed: list[Variant] = []
+    alike: list[Variant] = []
+    for s in range(seed, seed + (_TRIES * count if board.tasks else 1)):
+        if progress is not None:
+            progress(s, len(kept))
+        plan = plan_storyboard(board, seed=s, tier=tier, budget=budget)
+        if not plan.found:
+            failed.append(Variant(s, plan))
+            continue
+        differs = min((difference(plan.world, v.plan.world) for v in kept), default=None)
+        variant = Variant(s, plan, differs)
+        (kept if differs is None or differs > ALIKE else alike).append(variant)
+        if len(kept) == count:
+            break
+    return Variants(tuple(kept), tuple(failed), tuple(alike))
+
+
+def difference(a: World, b: World) -> float:
+    """How far any joint of one motion leaves its whole way in the other, metres; when it is there does not count."""
+    return max((_apart(_ways(a, name), _ways(b, name)) for name in a.characters), default=0.0)
+
+
+def _ways(world: World, name: str) -> Array:
+    """Joint positions (T, J, 3) of a character over all of its motion."""
+    motion = world.motion(name)
+    begin, end = motion.span
+    count = min(max(int((end - begin) * _PER_SECOND), 1) + 1, _MOST)
+    return motion.body.transforms(*motion.sample(np.linspace(begin, end, count)))[..., :3, 3]
+
+
+def _apart(a: Array, b: Array) -> float:
+    """The largest distance of a point of one way from the other way, over all joints (Hausdorff's distance)."""
+    worst = 0.0
+    for joint in range(a.shape[1]):
+        for way, other in ((a[:, joint], b[:, joint]), (b[:, joint], a[:, joint])):
+            worst = max(worst, float(cKDTree(other).query(way)[0].max()))
+    return worst
