@@ -30,17 +30,16 @@ def normalize(v: ArrayLike) -> Array:
 
 def multiply(a: ArrayLike, b: ArrayLike) -> Array:
     """Hamilton product, (..., 4)."""
-    aw, ax, ay, az = np.moveaxis(np.asarray(a, dtype=float), -1, 0)
-    bw, bx, by, bz = np.moveaxis(np.asarray(b, dtype=float), -1, 0)
-    return np.stack(
-        [
-            aw * bw - ax * bx - ay * by - az * bz,
-            aw * bx + ax * bw + ay * bz - az * by,
-            aw * by - ax * bz + ay * bw + az * bx,
-            aw * bz + ax * by - ay * bx + az * bw,
-        ],
-        axis=-1,
-    )
+    p, q = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    aw, ax, ay, az = p[..., 0], p[..., 1], p[..., 2], p[..., 3]
+    bw, bx, by, bz = q[..., 0], q[..., 1], q[..., 2], q[..., 3]
+    w = aw * bw - ax * bx - ay * by - az * bz
+    out = np.empty((*np.shape(w), 4))
+    out[..., 0] = w
+    out[..., 1] = aw * bx + ax * bw + ay * bz - az * by
+    out[..., 2] = aw * by - ax * bz + ay * bw + az * bx
+    out[..., 3] = aw * bz + ax * by - ay * bx + az * bw
+    return out
 
 
 def conjugate(q: ArrayLike) -> Array:
@@ -52,29 +51,32 @@ def rotate(q: ArrayLike, v: ArrayLike) -> Array:
     """Turn vectors (..., 3) by quaternions (..., 4), broadcasting."""
     q = np.asarray(q, dtype=float)
     v = np.asarray(v, dtype=float)
-    xyz = q[..., 1:]
-    t = 2.0 * np.cross(xyz, v)
-    return v + q[..., :1] * t + np.cross(xyz, t)
+    w, x, y, z = q[..., 0], q[..., 1], q[..., 2], q[..., 3]
+    a, b, c = v[..., 0], v[..., 1], v[..., 2]
+    s, t, u = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
+    first = a + w * s + (y * u - z * t)
+    out = np.empty((*np.shape(first), 3))
+    out[..., 0] = first
+    out[..., 1] = b + w * t + (z * s - x * u)
+    out[..., 2] = c + w * u + (x * t - y * s)
+    return out
 
 
 def to_matrix(q: ArrayLike) -> Array:
     """Rotation matrices (..., 3, 3) of unit quaternions."""
-    w, x, y, z = np.moveaxis(np.asarray(q, dtype=float), -1, 0)
-    m = np.stack(
-        [
-            1 - 2 * (y * y + z * z),
-            2 * (x * y - w * z),
-            2 * (x * z + w * y),
-            2 * (x * y + w * z),
-            1 - 2 * (x * x + z * z),
-            2 * (y * z - w * x),
-            2 * (x * z - w * y),
-            2 * (y * z + w * x),
-            1 - 2 * (x * x + y * y),
-        ],
-        axis=-1,
-    )
-    return m.reshape(*m.shape[:-1], 3, 3)
+    a = np.asarray(q, dtype=float)
+    w, x, y, z = a[..., 0], a[..., 1], a[..., 2], a[..., 3]
+    out = np.empty((*a.shape[:-1], 3, 3))
+    out[..., 0, 0] = 1 - 2 * (y * y + z * z)
+    out[..., 0, 1] = 2 * (x * y - w * z)
+    out[..., 0, 2] = 2 * (x * z + w * y)
+    out[..., 1, 0] = 2 * (x * y + w * z)
+    out[..., 1, 1] = 1 - 2 * (x * x + z * z)
+    out[..., 1, 2] = 2 * (y * z - w * x)
+    out[..., 2, 0] = 2 * (x * z - w * y)
+    out[..., 2, 1] = 2 * (y * z + w * x)
+    out[..., 2, 2] = 1 - 2 * (x * x + y * y)
+    return out
 
 
 def from_matrix(m: ArrayLike) -> Array:
