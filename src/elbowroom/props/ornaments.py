@@ -63,6 +63,9 @@ def basket(width: float = 0.26, depth: float = 0.22, height: float = 0.15) -> Me
             axis=1,
         )
         parts.append(tube(ring, 0.0058, PINE, sections=8, ring=True))
+    for way in np.linspace(0.0, 2 * np.pi, 20, endpoint=False):
+        out = np.array([(width / 2 - 0.006) * np.cos(way), (depth / 2 - 0.006) * np.sin(way), 0.0])
+        parts.append(tube([0.88 * out + [0, 0, 0.003], out + [0, 0, height - 0.004]], 0.003, OAK, sections=8))
     flat = np.diag([0.86 * width / 2, 0.86 * depth / 2, 1.0, 1.0])
     parts.append(cylinder(1.0, 0.006, (0, 0, 0.004), PINE).moved(flat))
     return assembled(parts)
