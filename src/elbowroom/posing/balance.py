@@ -9,13 +9,13 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from elbowroom.character.body import Character
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.transforms import apply
 from elbowroom.motion.soles import Sole, soles
 
 # Points of a sole this high above the floor still bear weight, metres: soles are soft, recorded feet sink and float.
@@ -45,7 +45,7 @@ def center_of_mass(character: Character, T: Array) -> Array:
 
 
 @lru_cache(maxsize=64)
-def _heavy(character: Character) -> tuple[Array, Array, Array]:
+def _heavy(character: Character) -> tuple[NDArray[np.int64], Array, Array]:
     """Joints that weigh something, their shares of the mass and their centres."""
     masses = character.masses
     assert masses is not None
@@ -55,14 +55,25 @@ def _heavy(character: Character) -> tuple[Array, Array, Array]:
 
 def contact_points(character: Character, T: Array, floor: float = 0.0) -> Array:
     """Points of the soles (..., P, 2) on the floor for joint transforms (..., J, 4, 4), NaN where they do not touch."""
-    found = []
+    joints, outline = _outline(character)
+    places = T[..., joints, :, :]
+    points = np.einsum("...pab,pb->...pa", places[..., :3, :3], outline) + places[..., :3, 3]
+    out = points[..., :2]
+    out[np.abs(points[..., 2] - floor) > TOUCHING] = np.nan
+    return np.asarray(out)
+
+
+@lru_cache(maxsize=64)
+def _outline(character: Character) -> tuple[NDArray[np.int64], Array]:
+    """Joints (P,) that carry the points of both soles, and where these are in their frames, (P, 3)."""
+    joints: list[int] = []
+    points = [np.zeros((0, 3))]
     for sole in feet_of(character):
         toes = sole.toes if sole.toes >= 0 else sole.foot
         for joint, outline in ((sole.foot, sole.outline), (toes, sole.toe_outline)):
-            points = apply(T[..., joint, :, :], outline)
-            points[np.abs(points[..., 2] - floor) > TOUCHING] = np.nan
-            found.append(points[..., :2])
-    return np.concatenate(found, axis=-2) if found else np.full((*T.shape[:-3], 0, 2), np.nan)
+            joints += [joint] * len(outline)
+            points.append(outline)
+    return np.array(joints, dtype=np.int64), np.concatenate(points)
 
 
 def margin_inside(points: Array, at: Array) -> Array:
@@ -75,7 +86,9 @@ def margin_inside(points: Array, at: Array) -> Array:
 
 def edges(points: Array) -> Array:
     """How far points (..., P, 2) reach along each of the directions `AROUND`, (..., 96); -inf without any."""
-    far = np.where(np.isnan(points[..., :1]), -np.inf, np.nan_to_num(points) @ AROUND)
+    off = np.isnan(points[..., 0])
+    far = np.where(off[..., None], 0.0, points) @ AROUND
+    far[off] = -np.inf
     return np.asarray(far.max(axis=-2, initial=-np.inf))
 
 

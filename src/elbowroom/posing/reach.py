@@ -33,6 +33,9 @@ Valid = Callable[[Pose], bool]
 
 STYLE = ReachStyle()
 
+# A body that does not care for its balance gets no farther than this, share of the arm's length.
+_LEANING = 0.5
+
 
 def reach(
     body: Character,
@@ -102,7 +105,7 @@ def _reached(
 def _unreached(search: Search, choice: Choice, target: Array, first: float) -> Reached:
     """Why a target was not reached: too far, or only out of balance."""
     found = _arm(search, choice, target, first, None)
-    if search.style.balance and np.isfinite(search.need):
+    if search.style.balance and np.isfinite(search.need) and choice.missing < _LEANING * search.start.length:
         falling = Search(search.start, search.way, search.target, replace(search.style, balance=False))
         if falling.choose().missing <= TINY:
             why = f"{choice.missing:.3f} m are missing unless the body leans out of balance."

@@ -20,6 +20,12 @@ FORWARDS, ASIDE, TURN, CROUCH, HEELS, SHRUG, PROTRACT, WEIGHT, BALLS = range(9)
 _ROUND = np.radians(30.0)
 # Near the trunk's own line a target has no side; near the shoulder it has no height.
 _NO_SIDE = 0.3
+# The weight is over the balls of the feet before heels lift, by this much of crouching (share of the leg's length).
+_BEFORE_HEELS = 0.12
+# Heights from which on knees bend, and for which they bend most, share of the hips' height.
+_LOW = 0.95, 0.15
+# How far the shoulder sinks for what is below against how far it rises, and comes forwards for it.
+DROP, _DOWN_IS_FRONT = 0.3, 0.6
 # Leaning backwards goes this far against forwards.
 _BACKWARDS = 0.25
 
@@ -34,7 +40,7 @@ class Way:
     front: float  # of the level way, by its cosine and sine
     left: float
     azimuth: float  # of the target about the trunk, to the left, radians
-    low: float  # 0 as high as the hips, 1 on the floor
+    low: float  # 0 as high as the hips, 1 as low as a hand that takes things off the floor
     distance: float  # from the shoulder, share of the arm's length
     room: Array  # (2,), where the weight may go at most
 
@@ -62,7 +68,7 @@ def way_to(start: Start, target: Array, style: ReachStyle) -> Way:
         front=sided * front / max(level, 1e-9),
         left=sided * left / max(level, 1e-9),
         azimuth=sided * azimuth,
-        low=float(np.clip((start.hips[2] - target[2]) / high, 0.0, 1.0)),
+        low=float(np.clip((_LOW[0] * high - (target[2] - start.floor)) / ((_LOW[0] - _LOW[1]) * high), 0.0, 1.0)),
         distance=distance / start.length,
         room=sided * style.weight * _room(start, towards, style.margin) * towards,
     )
@@ -84,21 +90,35 @@ def help_for(start: Start, way: Way, effort: Array, style: ReachStyle) -> Array:
     parts, towards_other = start.parts, (-1.0 if start.parts.left else 1.0)
     if style.spine and parts.spine:
         ahead = way.front if way.front > 0.0 else _BACKWARDS * way.front
-        out[:, FORWARDS] = e * (style.lean_far * way.out * ahead + style.lean_low * way.down)
+        lean = e**style.lean_power
+        out[:, FORWARDS] = lean * (style.lean_far * way.out * ahead + style.lean_low * way.down)
         aside = way.left * (way.out + 0.5 * way.down) * style.lean_aside + towards_other * style.lean_up * way.up
-        out[:, ASIDE] = e * aside
+        out[:, ASIDE] = lean * aside
         turn = 0.8 * way.azimuth + towards_other * style.ahead * max(way.front, 0.0)
-        out[:, TURN] = e * style.turn * np.tanh(turn / max(style.turn, 1e-9)) * (1.0 - 0.6 * way.low)
+        out[:, TURN] = e * style.turn * np.tanh(turn / max(style.turn, 1e-9))
     if style.legs and parts.legs:
         out[:, CROUCH] = style.crouch * start.leg * way.low * e**style.crouch_power
         out[:, WEIGHT] = e
-        if style.tiptoe and all(sole.toes >= 0 for sole in parts.soles):
+        if style.tiptoe and parts.toes:
             high = float(ease((way.up - 0.35) / 0.35))
             out[:, BALLS] = ease(e / style.heel_from) * float(ease((way.up - 0.1) / 0.25))
             out[:, HEELS] = style.heel_lift * high * ease((e - style.heel_from) / (1.0 - style.heel_from))
     if style.clavicle and parts.clavicle >= 0:
         level = float(ease((way.up - way.down + 0.25) / 1.25))
         out[:, SHRUG] = style.shrug * level * (0.35 + 0.65 * e) * float(ease(way.distance / style.near))
+        out[:, SHRUG] -= DROP * style.shrug * way.down * e
         across = way.front * 0.8 + way.left * towards_other * 0.6
-        out[:, PROTRACT] = style.protract * way.out * across * e
+        out[:, PROTRACT] = style.protract * (way.out * across + _DOWN_IS_FRONT * way.down) * e
+    return within(start, out, style)
+
+
+def within(start: Start, helps: Array, style: ReachStyle) -> Array:
+    """Help (N, 9) as a body can give it: less lean and lifted heels the deeper it crouches."""
+    out = np.array(helps)
+    deep = out[:, CROUCH] / max(start.leg, 1e-9)
+    out[:, FORWARDS] = np.minimum(out[:, FORWARDS], style.fold - style.fold_less * deep)
+    if style.tiptoe and start.parts.toes:
+        over = np.clip((deep - style.crouch_flat) / max(style.crouch - style.crouch_flat, 1e-9), 0.0, 1.0)
+        out[:, HEELS] = np.maximum(out[:, HEELS], style.crouch_heels * over)
+        out[:, BALLS] = np.maximum(out[:, BALLS], ease(1.0 + (deep - style.crouch_flat) / _BEFORE_HEELS))
     return out

@@ -12,13 +12,17 @@ from elbowroom.character.body import Character
 from elbowroom.character.limits import JointLimit
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue, UnknownName
-from elbowroom.geometry.rotations import Array, conjugate, from_matrix, multiply, normalize, rotate
+from elbowroom.geometry.ease import ease
+from elbowroom.geometry.rotations import IDENTITY, Array, conjugate, from_matrix, multiply, normalize, rotate
 from elbowroom.motion.soles import Sole
 from elbowroom.posing.balance import AROUND, center_of_mass, contact_points, edges, feet_of
-from elbowroom.posing.limb_ik import Keep, LimbIK
+from elbowroom.posing.limb_ik import LimbIK
 
 _UP = np.array([0.0, 0.0, 1.0])
 _SPINE = ("spine1", "spine2", "chest")
+
+# A hanging arm: its upper bone points down by more than the second number (cosine); less than the first is no hanging.
+_HANGS = 0.55, 0.85
 
 # Share of a leg's length to which a reach stretches it.
 _STRAIGHT_KNEE = 0.998
@@ -30,7 +34,9 @@ class Parts:
 
     body: Character
     arm: LimbIK
+    arm_reach: tuple[float, float]  # nearest and farthest from shoulder to wrist, metres
     legs: tuple[LimbIK, ...]  # left and right, or none
+    leg_lengths: tuple[float, ...]
     soles: tuple[Sole, ...]
     spine: tuple[int, ...]
     clavicle: int  # -1 where there is none
@@ -39,6 +45,11 @@ class Parts:
     left: bool
     # joints but those of the arm, their shares of the mass and centres, and the arm's share
     weights: tuple[NDArray[np.int64], Array, Array, float]
+
+    @property
+    def toes(self) -> bool:
+        """Whether feet bend at the ball, so that heels can lift."""
+        return bool(self.soles) and all(sole.toes >= 0 for sole in self.soles)
 
     def limit(self, joint: int) -> JointLimit | None:
         """Range of a joint."""
@@ -92,7 +103,9 @@ def _measure(body: Character, hand: str, pose: Pose | None) -> Parts:
     return Parts(
         body=body,
         arm=arm,
+        arm_reach=arm.reach,
         legs=legs,
+        leg_lengths=tuple(leg.reach[1] for leg in legs),
         soles=soles,
         spine=spine,
         clavicle=clavicle,
@@ -141,13 +154,16 @@ class Start:
     hips: Array  # (3,), middle of the hip joints, or the root
     shoulder: Array  # (3,)
     axis: Array  # (2,), where the trunk stands on the floor plan
-    length: float  # of the arm, shoulder to wrist
-    nearest: float
+    nearest: float  # shoulder to wrist
+    length: float  # of the arm: the farthest
     leg: float  # length
     stretch: tuple[float, ...]  # hip to ankle, most that a reach takes, for each leg
     orbits: tuple[float, ...]
-    keeps: tuple[Keep, ...]
+    held: tuple[tuple[Array, Array, NDArray[np.bool_]], ...]  # what each leg keeps, as the kernels take it
     excess: tuple[Array, ...]  # how far each leg is out of its ranges already
+    hangs: float  # whether the free arm hangs, from 0 to 1
+    free_arm: Array  # (4,), world rotations of it and of what it hangs on
+    free_parent: Array
     floor: float
     com: Array | None  # (3,); None where balance cannot be judged
     edge: Array  # of the support, as `balance.edges` has it
@@ -155,22 +171,23 @@ class Start:
     forefoot: Array  # (2,), middle of the ground under the toes
 
 
+@lru_cache(maxsize=16)
 def start_of(parts: Parts, pose: Pose, floor: float) -> Start:
-    """Measure a posture."""
+    """Measure a posture. Remembered for the last few: several targets are tried from one posture."""
     body = parts.body
     if pose.q.shape != (4 * len(body.skeleton),) or not (np.isfinite(pose.q).all() and np.isfinite(pose.root).all()):
         raise BadValue(f"a pose of {body.name} is {len(body.skeleton)} finite quaternions and a place.")
     T = body.skeleton.at(pose)
-    orbits, keeps, stretch, excess = [], [], [], []
-    for leg in parts.legs:
-        own = pose.rotations[list(leg.joints)]
-        orbit, keep = leg.describe(T[leg.parent], own)
+    orbits, held, stretch, excess = [], [], [], []
+    for leg, length in zip(parts.legs, parts.leg_lengths, strict=True):
+        orbit, keep = leg.describe(T[leg.parent], pose.rotations[list(leg.joints)])
         orbits.append(float(orbit))
-        keeps.append(Keep(keep.off_axis, keep.twist, False))
+        # knees bend forwards, whatever a straight leg shows
+        held.append((np.array([keep.off_axis]), np.array([keep.twist]), np.zeros(1, dtype=bool)))
         now = float(np.linalg.norm(T[leg.joints[2], :3, 3] - T[leg.joints[0], :3, 3]))
-        stretch.append(max(now, _STRAIGHT_KNEE * leg.reach[1]))
-        limits = [parts.limit(j) for j in leg.joints]
-        excess.append(np.array([0.0 if m is None else float(m.excess(q)) for m, q in zip(limits, own, strict=True)]))
+        stretch.append(max(now, _STRAIGHT_KNEE * length))
+        excess.append(leg.solve(T[leg.parent], T[leg.joints[2]], orbit, keep).excess)
+    hangs, free_arm, free_parent = _hanging(parts, T)
     thighs = [leg.joints[0] for leg in parts.legs]
     hips = T[thighs, :3, 3].mean(axis=0) if thighs else T[0, :3, 3]
     com, margin, forefoot, edge = None, -np.inf, hips[:2], np.zeros(0)
@@ -180,7 +197,6 @@ def start_of(parts: Parts, pose: Pose, floor: float) -> Start:
         margin = float((edge - here[:2] @ AROUND).min())
         com = here if np.isfinite(margin) else None
         forefoot = np.mean([_forefoot(T, sole) for sole in parts.soles], axis=0)
-    near, far = parts.arm.reach
     trunk = T[parts.spine[-1] if parts.spine else 0, :2, 3]
     return Start(
         parts=parts,
@@ -190,19 +206,37 @@ def start_of(parts: Parts, pose: Pose, floor: float) -> Start:
         hips=hips,
         shoulder=T[parts.arm.joints[0], :3, 3],
         axis=trunk,
-        length=far,
-        nearest=near,
-        leg=float(np.mean([leg.reach[1] for leg in parts.legs])) if parts.legs else 0.0,
+        nearest=parts.arm_reach[0],
+        length=parts.arm_reach[1],
+        leg=float(np.mean(parts.leg_lengths)) if parts.legs else 0.0,
         stretch=tuple(stretch),
         orbits=tuple(orbits),
-        keeps=tuple(keeps),
+        held=tuple(held),
         excess=tuple(excess),
+        hangs=hangs,
+        free_arm=free_arm,
+        free_parent=free_parent,
         floor=floor,
         com=com,
         edge=edge,
         margin=margin,
         forefoot=forefoot,
     )
+
+
+def _hanging(parts: Parts, T: Array) -> tuple[float, Array, Array]:
+    """How far the free arm hangs, and world rotations (4,) of it and of what it hangs on."""
+    joint = parts.free_arm
+    ends = (
+        [j for j in parts.body.skeleton.children[joint] if np.any(parts.body.skeleton.offsets[j])] if joint > 0 else []
+    )
+    if not ends:
+        return 0.0, IDENTITY, IDENTITY
+    bone = T[ends[0], :3, 3] - T[joint, :3, 3]
+    low, high = _HANGS
+    hangs = float(ease((-bone[2] / np.linalg.norm(bone) - low) / (high - low)))
+    own, above = from_matrix(T[[joint, int(parts.body.parents[joint])], :3, :3])
+    return hangs, own, above
 
 
 def _forefoot(T: Array, sole: Sole) -> Array:

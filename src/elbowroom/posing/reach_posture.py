@@ -7,26 +7,23 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from elbowroom.geometry import rotations as rot
-from elbowroom.geometry.ease import ease
 from elbowroom.geometry.rotations import Array
 from elbowroom.posing.balance import contact_points, margin_inside
-from elbowroom.posing.limb_ik import Keep
-from elbowroom.posing.reach_help import ASIDE, BALLS, CROUCH, FORWARDS, HEELS, PROTRACT, SHRUG, TURN, WEIGHT, Way
+from elbowroom.posing.reach_help import ASIDE, BALLS, FORWARDS, HEELS, PROTRACT, SHRUG, TURN, WEIGHT, Way
+from elbowroom.posing.reach_legs import Legs, lifted
 from elbowroom.posing.reach_parts import Start
 from elbowroom.posing.reach_style import ReachStyle
 
 # The pelvis moves farther than the weight, since feet stay where they are.
 _GAIN = 1.3
-# Legs may be out of their ranges by this much more than they were, radians.
-_ROUNDING = 1e-6
-# A hanging arm: its upper bone points down by more than the second number (cosine); less than the first is no hanging.
-_HANGS = (0.55, 0.85)
+_UP = np.array([0.0, 0.0, 1.0])
 
 
 @dataclass(frozen=True, eq=False)
 class Postures:
     """N postures with the arm as it was, and what becomes of hand, balance and legs in them."""
 
+    helps: Array  # (N, 9)
     root: Array  # (N, 3)
     rotations: Array  # (N, J, 4)
     T: Array  # (N, J, 4, 4)
@@ -42,9 +39,21 @@ class Postures:
 
 
 def postures(
-    start: Start, way: Way, target: Array, helps: Array, style: ReachStyle, shift: Array | None = None, rounds: int = 3
+    start: Start,
+    way: Way,
+    target: Array,
+    helps: Array,
+    style: ReachStyle,
+    *,
+    shift: Array | None = None,
+    rounds: int = 3,
+    sketch: bool = False,
 ) -> Postures:
-    """Postures for rows of help (N, 9); `shift` (N, 2) is where the search for balance begins."""
+    """Postures for rows of help (N, 9).
+
+    `shift` (N, 2) is where the search for balance begins, `rounds` how long it is. A `sketch` leaves the free arm and
+    the balance alone: it tells where the shoulder comes to.
+    """
     parts, body = start.parts, start.parts.body
     n = len(helps)
     q = np.repeat(start.pose.rotations[None], n, axis=0)
@@ -52,24 +61,23 @@ def postures(
     _move_clavicle(start, helps, style, q)
     pelvis = _pelvis_turn(start, helps, style)
     q[:, 0] = rot.multiply(pelvis, start.pose.rotations[0])
-    R = rot.to_matrix(pelvis)
-    if style.free_arm and parts.free_arm >= 0:
+    if style.free_arm and start.hangs > 0.0 and not sketch:
         _hang_free_arm(start, q)
     moved = np.zeros((n, 2)) if shift is None else np.array(shift)
-    feet = [_lifted(start, side, helps[:, HEELS], q) for side in range(len(parts.legs))]
-    goal = _goal(start, way, helps)
-    for k in range(rounds):
-        root, strain = _stand(start, helps, R, moved, feet, q, style)
-        T = body.skeleton.forward(root, q)
-        if start.com is None or not parts.legs or not style.legs or k == rounds - 1:
-            break
-        com = _with_arm(start, T, target)
-        moved = moved + _GAIN * (goal - com)
-    shoulder = T[:, parts.arm.joints[0], :3, 3]
+    root, strain = np.repeat(start.pose.root[None], n, axis=0), np.zeros(n)
     margin = np.full(n, np.inf)
-    if start.com is not None:
+    if parts.legs and style.legs:
+        legs = Legs(start, helps, rot.to_matrix(pelvis), lifted(start, helps[:, HEELS], q), q, style)
+        goal = _goal(start, way, helps)
+        for _ in range(rounds if start.com is not None else 0):
+            root, strain = legs.stand(moved)
+            moved = moved + _GAIN * (goal - _with_arm(start, body.skeleton.forward(root, q), target))
+        root, strain = legs.stand(moved)
+    T = body.skeleton.forward(root, q)
+    if start.com is not None and not sketch:
         margin = margin_inside(contact_points(body, T, start.floor), _with_arm(start, T, target))
-    return Postures(root, q, T, moved, np.linalg.norm(target - shoulder, axis=-1), margin, strain)
+    away = target - T[:, parts.arm.joints[0], :3, 3]
+    return Postures(helps, root, q, T, moved, np.sqrt((away * away).sum(axis=-1)), margin, strain)
 
 
 def _bend_spine(start: Start, helps: Array, style: ReachStyle, q: Array) -> None:
@@ -85,7 +93,9 @@ def _bend_spine(start: Start, helps: Array, style: ReachStyle, q: Array) -> None
         turn = rot.exp((helps[:, [FORWARDS, ASIDE, TURN]] * own * share) @ local)
         bent = rot.multiply(turn, start.pose.rotations[joint])
         limit = parts.limit(joint)
-        q[:, joint] = limit.clamp(bent) if limit is not None and style.limits else bent
+        if limit is not None and style.limits:
+            bent = limit.rotation(limit.clamp_coordinates(limit.coordinates(bent)))
+        q[:, joint] = bent
 
 
 def _pelvis_share(start: Start, style: ReachStyle) -> Array:
@@ -115,47 +125,22 @@ def _move_clavicle(start: Start, helps: Array, style: ReachStyle, q: Array) -> N
 
 
 def _hang_free_arm(start: Start, q: Array) -> None:
-    """The other arm keeps its place against the vertical where it hung, and turns with the trunk."""
+    """The other arm keeps its place against the vertical as far as it hung, and turns with the trunk."""
     parts, body = start.parts, start.parts.body
     joint = parts.free_arm
-    children = [j for j in body.skeleton.children[joint] if np.linalg.norm(body.skeleton.offsets[j]) > 1e-6]
-    if not children:
-        return
-    bone = start.T[children[0], :3, 3] - start.T[joint, :3, 3]
-    low, high = _HANGS
-    hangs = float(ease((-bone[2] / np.linalg.norm(bone) - low) / (high - low)))
-    parent = int(body.parents[joint])
     T = body.skeleton.forward(np.zeros((len(q), 3)), q)
-    above = rot.from_matrix(T[:, parent, :3, :3])
-    before = rot.from_matrix(start.T[parent, :3, :3])
-    turn = rot.heading(rot.multiply(above, rot.conjugate(before)))
-    upright = rot.multiply(rot.about([0.0, 0.0, 1.0], turn), rot.from_matrix(start.T[joint, :3, :3]))
-    hanging = rot.multiply(rot.conjugate(above), upright)
+    above = rot.from_matrix(T[:, int(body.parents[joint]), :3, :3])
+    moved = rot.multiply(above, rot.conjugate(start.free_parent))
+    heading = rot.about(_UP, rot.heading(moved))
+    # leaning away from the arm takes it along, it would hang into the trunk
+    aside = rot.log(rot.multiply(rot.conjugate(heading), moved)) @ -start.frame[0]
+    away = np.maximum(aside, 0.0) if parts.left else np.minimum(aside, 0.0)
+    with_trunk = rot.multiply(heading, rot.exp(away[:, None] * -start.frame[0]))
+    hanging = rot.multiply(rot.conjugate(above), rot.multiply(with_trunk, start.free_arm))
     limit = parts.limit(joint)
     if limit is not None:
         hanging = limit.clamp(hanging)
-    q[:, joint] = rot.slerp(q[:, joint], hanging, hangs)
-
-
-def _lifted(start: Start, side: int, lift: Array, q: Array) -> Array:
-    """Where a foot joint is (N, 4, 4) with its heel lifted about the ball; the toes stay, by their rotation in q."""
-    sole = start.parts.soles[side]
-    T = start.T[sole.foot]
-    out = np.repeat(T[None], len(lift), axis=0)
-    if sole.toes < 0 or not np.any(lift):
-        return out
-    ball = start.T[sole.toes]
-    ahead = (T[:3, :3] @ rot.rotate(rot.conjugate(sole.flat), sole.ahead)) * [1.0, 1.0, 0.0]
-    turn = rot.about(np.cross([0.0, 0.0, 1.0], rot.normalize(ahead)), lift)
-    R = rot.to_matrix(turn)
-    out[:, :3, :3] = R @ T[:3, :3]
-    out[:, :3, 3] = ball[:3, 3] + R @ (T[:3, 3] - ball[:3, 3])
-    local = start.pose.rotations[sole.toes]
-    foot = rot.from_matrix(T[:3, :3])
-    # toes are turned back by what the foot was turned, seen from the foot
-    back = rot.multiply(rot.conjugate(foot), rot.multiply(rot.conjugate(turn), foot))
-    q[:, sole.toes] = rot.multiply(back, local)
-    return out
+    q[:, joint] = rot.slerp(q[:, joint], hanging, start.hangs)
 
 
 def _goal(start: Start, way: Way, helps: Array) -> Array:
@@ -164,40 +149,6 @@ def _goal(start: Start, way: Way, helps: Array) -> Array:
         return np.zeros((len(helps), 2))
     to_target = start.com[:2] + helps[:, [WEIGHT]] * way.room
     return to_target + helps[:, [BALLS]] * (start.forefoot - to_target)
-
-
-def _stand(
-    start: Start, helps: Array, R: Array, shift: Array, feet: list[Array], q: Array, style: ReachStyle
-) -> tuple[Array, Array]:
-    """Roots (N, 3) with the pelvis turned by R (N, 3, 3) and moved over the floor, and strain (N,); sets legs in q."""
-    parts = start.parts
-    n = len(q)
-    if not parts.legs or not style.legs:
-        return start.pose.root + np.zeros((n, 3)), np.zeros(n)
-    rise = np.mean(
-        [foot[:, 2, 3] - start.T[leg.joints[2], 2, 3] for foot, leg in zip(feet, parts.legs, strict=True)], 0
-    )
-    height = start.hips[2] - helps[:, CROUCH] + rise
-    for foot, leg, most in zip(feet, parts.legs, start.stretch, strict=True):
-        hip = R @ (start.T[leg.joints[0], :3, 3] - start.hips)
-        level = start.hips[:2] + shift + hip[:, :2] - foot[:, :2, 3]
-        reach = np.sqrt(np.maximum(most**2 - np.sum(level**2, axis=-1), 0.0))
-        height = np.minimum(height, foot[:, 2, 3] + reach - hip[:, 2])
-    hips = np.concatenate([start.hips[:2] + shift, height[:, None]], axis=-1)
-    deep = helps[:, CROUCH] / max(style.crouch * start.leg, 1e-9)
-    strain = np.zeros(n)
-    for k, (foot, leg) in enumerate(zip(feet, parts.legs, strict=True)):
-        parent = np.repeat(np.eye(4)[None], n, axis=0)
-        parent[:, :3, :3] = R @ start.T[leg.parent, :3, :3]
-        parent[:, :3, 3] = hips + R @ (start.T[leg.parent, :3, 3] - start.hips)
-        keep = start.keeps[k]
-        solved = leg.solve(parent, foot, start.orbits[k] + style.knees_apart * deep, Keep(keep.off_axis, keep.twist))
-        q[:, list(leg.joints)] = solved.rotations
-        strain = np.maximum(strain, np.where(solved.reached, 0.0, solved.missing))
-        if style.limits:
-            over = np.max(solved.excess - start.excess[k], axis=-1)
-            strain = np.maximum(strain, np.where(over > _ROUNDING, over, 0.0))
-    return hips + R @ (start.pose.root - start.hips), strain
 
 
 def _with_arm(start: Start, T: Array, target: Array) -> Array:

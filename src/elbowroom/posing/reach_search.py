@@ -12,6 +12,7 @@ from elbowroom.posing.reach_help import (
     ASIDE,
     BALLS,
     CROUCH,
+    DROP,
     FORWARDS,
     HEELS,
     PROTRACT,
@@ -20,6 +21,7 @@ from elbowroom.posing.reach_help import (
     WEIGHT,
     Way,
     help_for,
+    within,
 )
 from elbowroom.posing.reach_parts import Start
 from elbowroom.posing.reach_posture import Postures, postures
@@ -58,7 +60,7 @@ class Choice:
     @property
     def used(self) -> dict[str, float]:
         """How much each part helps."""
-        named = {name: float(self.help[k]) for name, k in _NAMED.items()}
+        named = {name: float(self.rows.helps[0, k]) for name, k in _NAMED.items()}
         return {"effort": self.effort, **named}
 
 
@@ -69,9 +71,10 @@ class Search:
         self.start, self.way, self.target, self.style = start, way, target, style
         self.need = min(style.margin, start.margin) if style.balance and start.com is not None else -np.inf
 
-    def at(self, helps: Array, shift: Array | None = None, rounds: int = 3) -> Postures:
-        """Postures for rows of help (N, 9)."""
-        return postures(self.start, self.way, self.target, helps, self.style, shift, rounds)
+    def at(self, helps: Array, shift: Array | None = None, rounds: int = 2, sketch: bool = False) -> Postures:
+        """Postures for rows of help (N, 9), see `postures`."""
+        help_ = within(self.start, helps, self.style)
+        return postures(self.start, self.way, self.target, help_, self.style, shift=shift, rounds=rounds, sketch=sketch)
 
     def lacking(self, rows: Postures) -> Array:
         """What the arm lacks in each, metres, (N,)."""
@@ -86,54 +89,51 @@ class Search:
         """The least effort that brings the target into reach; less lean if out of balance; else the nearest."""
         style, start = self.style, self.start
         helps = help_for(start, self.way, _EFFORTS, style)
-        rows = self.at(helps)
-        wanted = start.length * (style.near + (style.far - style.near) * _EFFORTS)
+        rows = self.at(helps, rounds=1, sketch=True)
+        stretch = 1.0 - (1.0 - _EFFORTS) ** style.arm_first
+        wanted = start.length * (style.near + (style.far - style.near) * stretch)
         effort, shift = _crossing(rows.distance - wanted, rows.shift)
         choice = self.one(effort, help_for(start, self.way, np.array([effort]), style)[0], shift)
         if choice.missing <= TINY and self.wrong(choice.rows)[0] <= 0.0:
             return choice
+        rows = self.at(helps, rows.shift)
         stands, lacking = self.wrong(rows) <= 0.0, self.lacking(rows)
         good = np.flatnonzero(stands & (lacking <= TINY))
         if len(good):
             less, more = good[_EFFORTS[good] <= effort], good[_EFFORTS[good] > effort]
             k = int(less[-1]) if len(less) else int(more[0])
             return self.one(float(_EFFORTS[k]), helps[k], rows.shift[k : k + 1])
-        k = int(np.argmin(lacking + _WORSE * self.wrong(rows)))
+        k = int(np.argmin(self._cost(rows)))
         return self.stretched(helps[k], rows.shift[k : k + 1])
 
-    def one(self, effort: float, help_: Array, shift: Array | None, rounds: int = 3) -> Choice:
+    def one(self, effort: float, help_: Array, shift: Array | None) -> Choice:
         """A single posture."""
-        rows = self.at(help_[None], shift, rounds)
+        rows = self.at(help_[None], shift)
         return Choice(effort, help_, rows, float(self.lacking(rows)[0]))
 
     def stretched(self, help_: Array, shift: Array) -> Choice:
-        """The farthest reach: every term of help is moved while the arm lacks less by it."""
+        """The farthest reach: each term of help is moved while the arm lacks less by it, then all that helped."""
         low, high = self._bounds()
         best = self.one(1.0, help_, shift)
-        cost = best.missing + _WORSE * float(self.wrong(best.rows)[0])
-        step = _STEP
+        cost = float(self._cost(best.rows)[0])
         moves = np.concatenate([np.eye(9), -np.eye(9)])[np.tile(high > low, 2)] * (high - low)
-        for _ in range(_ROUNDS):
-            if cost <= 0.0 or not len(moves):
+        step, together = _STEP, np.zeros(9)
+        for _ in range(_ROUNDS if len(moves) else 0):
+            if cost <= 0.0:
                 break
-            tried = np.clip(best.help + step * moves, low, high)
-            rows = self.at(tried, np.repeat(best.rows.shift, len(tried), axis=0))
-            costs = self.lacking(rows) + _WORSE * self.wrong(rows)
-            better = np.flatnonzero(costs < cost - TINY)
-            if not len(better):
-                step *= 0.5
-                continue
-            # all that helps at once, if that is better still
-            both = np.clip(best.help + step * moves[better].sum(axis=0), low, high)
-            for help_row, moved in ((both, best.rows.shift), (tried[costs.argmin()], rows.shift[[costs.argmin()]])):
-                found = self.one(1.0, help_row, moved)
-                new = found.missing + _WORSE * float(self.wrong(found.rows)[0])
-                if new < cost - TINY:
-                    best, cost = found, new
-                    break
+            tried = np.clip(best.help + np.concatenate([step * moves, together[None]]), low, high)
+            rows = self.at(tried, np.repeat(best.rows.shift, len(tried), axis=0), rounds=1)
+            costs = self._cost(rows)
+            k = int(np.argmin(costs))
+            if costs[k] < cost - TINY:
+                together = step * moves[costs[:-1] < cost - TINY].sum(axis=0)
+                best, cost = Choice(1.0, tried[k], rows.row(k), float(self.lacking(rows)[k])), float(costs[k])
             else:
-                step *= 0.5
+                step, together = 0.5 * step, 0.5 * together
         return best
+
+    def _cost(self, rows: Postures) -> Array:
+        return self.lacking(rows) + _WORSE * self.wrong(rows)
 
     def variations(self, choice: Choice) -> Iterator[Choice]:
         """Postures near a choice in which a body can stand: other efforts, then other leans, turns and crouches."""
@@ -165,11 +165,11 @@ class Search:
             low[[FORWARDS, ASIDE, TURN]] = -0.3 * style.lean_far, -1.5 * style.lean_aside, -style.turn
         if style.legs and parts.legs:
             high[CROUCH], high[WEIGHT] = style.crouch * start.leg, 1.0
-            if style.tiptoe and way.up > 0.0 and all(sole.toes >= 0 for sole in parts.soles):
+            if style.tiptoe and way.up > 0.0 and parts.toes:
                 high[[HEELS, BALLS]] = style.heel_lift, 1.0
         if style.clavicle and parts.clavicle >= 0:
             high[[SHRUG, PROTRACT]] = style.shrug, style.protract
-            low[[SHRUG, PROTRACT]] = -0.3 * style.shrug, -style.protract
+            low[[SHRUG, PROTRACT]] = -DROP * style.shrug, -style.protract
         return low, high
 
 

@@ -34,22 +34,28 @@ class ReachStyle:
     balance: bool = True
     free_arm: bool = True  # the other arm keeps hanging when the trunk leans, if it hung before
 
-    near: float = 0.6  # shoulder to wrist, share of the arm's length, up to which no other part helps
+    near: float = 0.68  # shoulder to wrist, share of the arm's length, up to which no other part helps
     far: float = 0.96  # the same at effort 1
+    arm_first: float = 3.0  # how much sooner the arm stretches than the body helps: 1 is alike
     turn: float = _degrees(42.0)  # of the trunk, most
     ahead: float = _degrees(24.0)  # turn that brings the shoulder before the body for what lies straight ahead
-    lean_far: float = _degrees(42.0)  # forwards, for what is as high as the shoulder
-    lean_low: float = _degrees(78.0)  # forwards, for what is straight below
-    lean_aside: float = _degrees(26.0)
+    lean_far: float = _degrees(58.0)  # forwards, for what is as high as the shoulder
+    lean_low: float = _degrees(80.0)  # forwards, for what is straight below
+    fold: float = _degrees(94.0)  # most lean forwards of a body that stands upright on its legs
+    fold_less: float = _degrees(66.0)  # how much less it is per leg's length of crouching: thighs come up
+    lean_aside: float = _degrees(34.0)
+    lean_power: float = 1.25  # above 1: the arm and the shoulder help first, then the trunk leans
     lean_up: float = _degrees(9.0)  # to the other side, for what is straight above
     pelvis_lean: float = 0.5  # share of a lean forwards that is made in the hips
     pelvis_aside: float = 0.15
     pelvis_turn: float = 0.25
-    crouch: float = 0.55  # lowering of the hips, share of the leg's length, for what is on the floor
+    crouch: float = 0.68  # lowering of the hips, share of the leg's length, for what is on the floor
     crouch_power: float = 1.3  # above 1: first the trunk leans, then the knees bend
+    crouch_flat: float = 0.33  # lowering up to which heels stay on the floor
+    crouch_heels: float = _degrees(24.0)  # how far they are lifted in the deepest crouch
     knees_apart: float = _degrees(24.0)  # turn of the knees outwards, deepest
-    heel_lift: float = _degrees(32.0)
-    heel_from: float = 0.55  # effort from which heels lift
+    heel_lift: float = _degrees(32.0)  # for what is high
+    heel_from: float = 0.55  # effort from which heels lift for it
     shrug: float = _degrees(26.0)  # rise of the collar bone
     protract: float = _degrees(16.0)  # its way to the front
     weight: float = 0.6  # share of the way to the edge of the support that the centre of mass moves to the target
@@ -60,10 +66,11 @@ class ReachStyle:
             value = getattr(self, field.name)
             if not isinstance(value, bool) and not (np.isfinite(value) and value >= 0.0):
                 raise BadValue(f"{field.name} of a reach's style is {value}; a finite number from 0 on would do.")
-        if not (self.near < self.far <= 1.0 and self.heel_from < 1.0 and self.crouch < 1.0 and self.weight <= 1.0):
+        sound = self.near < self.far <= 1.0 and self.arm_first >= 1.0 and max(self.heel_from, self.crouch) < 1.0
+        if not (sound and self.weight <= 1.0):
             raise BadValue(
-                "a reach's style needs near < far <= 1, heel_from < 1, crouch < 1 and weight <= 1; "
-                f"not {self.near}, {self.far}, {self.heel_from}, {self.crouch}, {self.weight}."
+                "a reach's style needs near < far <= 1, arm_first >= 1, heel_from < 1, crouch < 1 and weight <= 1; "
+                f"not {self.near}, {self.far}, {self.arm_first}, {self.heel_from}, {self.crouch}, {self.weight}."
             )
 
 

@@ -43,14 +43,19 @@ def between(body: Character, pose_a: Pose, pose_b: Pose, s: ArrayLike) -> tuple[
         (orbit_a, keep_a), (orbit_b, keep_b) = (
             ik.describe(E[ik.parent], p.rotations[rows]) for E, p in zip(ends, (pose_a, pose_b), strict=True)
         )
-        turn = np.angle(np.exp(1j * (orbit_b - orbit_a)))
-        held = (
-            x + share * np.angle(np.exp(1j * (np.asarray(y) - x)))
-            for x, y in ((np.asarray(keep_a.off_axis), keep_b.off_axis), (np.asarray(keep_a.twist), keep_b.twist))
+        keep = Keep(
+            _turning(keep_a.off_axis, keep_b.off_axis, share),
+            _turning(keep_a.twist, keep_b.twist, share),
+            np.where(share < 0.5, keep_a.backwards, keep_b.backwards),
         )
-        backwards = np.where(share < 0.5, keep_a.backwards, keep_b.backwards)
-        q[:, rows] = ik.solve(T[:, ik.parent], foot, orbit_a + share * turn, Keep(*held, backwards)).rotations
+        q[:, rows] = ik.solve(T[:, ik.parent], foot, _turning(orbit_a, orbit_b, share), keep).rotations
     return roots, q
+
+
+def _turning(a: ArrayLike, b: ArrayLike, share: Array) -> Array:
+    """Angles (T,) on the shorter way from one to another."""
+    start, way = np.asarray(a, dtype=float), np.asarray(b, dtype=float) - np.asarray(a, dtype=float)
+    return np.asarray(start + share * np.arctan2(np.sin(way), np.cos(way)))
 
 
 def _foot(body: Character, side: int, ends: tuple[Array, Array], share: Array, q: Array) -> Array:
