@@ -16,6 +16,9 @@ from elbowroom.cli import check, convert, demo, gallery, info, render, run
 from elbowroom.cli.console import err, out
 from elbowroom.errors import ElbowroomError
 
+# What typer makes of Ctrl-C, too.
+_INTERRUPTED = 130
+
 app = typer.Typer(
     name="elbowroom",
     help="People moving through cluttered places without passing through things.",
@@ -56,6 +59,7 @@ def main() -> None:
         err.print(f"elbowroom: {error}", style="red", highlight=False, soft_wrap=True, markup=False)
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
+        status = _INTERRUPTED
+    if status == _INTERRUPTED:
         err.print("elbowroom: interrupted; nothing was written.", style="red")
-        sys.exit(130)
     sys.exit(status if isinstance(status, int) else 0)

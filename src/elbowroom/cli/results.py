@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # Stages of the JSON contract, in order.
 _STAGES = ("load", "prepare", "plan", "smooth", "certify", "write")
+# There is a motion, but it is not proven.
+_NOT_FREE = ("base-in-collision", "not-certified", "partial")
 
 
 def stages(clock: Mapping[str, float], planned: Mapping[str, float] | None = None) -> dict[str, float]:
@@ -100,7 +102,8 @@ def print_why(plan: Plan) -> None:
     """Why there is no motion, and what would help."""
     from elbowroom.tasks.plan import ADVICE
 
-    out.print(f"no motion found: {plan.status}", style="red", highlight=False)
+    what = "not free" if plan.status in _NOT_FREE else "no motion found"
+    out.print(f"{what}: {plan.status}", style="red", highlight=False)
     if plan.why:
         out.print(f"why: {plan.why.rstrip('.')}.", highlight=False, soft_wrap=True, markup=False)
     out.print(f"try: {ADVICE[plan.status]}.", highlight=False, soft_wrap=True, markup=False)
