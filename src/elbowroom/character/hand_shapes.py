@@ -73,9 +73,18 @@ FLAT = _shape("flat", (-4, 14, 0, 2, 4), (2, -3, 4, 2), (2, 0, 4, 2), (2, 3, 4, 
 POINT = _shape("point", (36, 6, 12, 30, 40), (4, 0, 4, 2), (76, 0, 96, 56), (80, 0, 98, 58), (82, 0, 96, 58))
 HOOK = _shape("hook", (4, 12, 0, 12, 14), (14, -1, 84, 44), (14, 0, 86, 46), (16, 1, 86, 46), (18, 2, 84, 44))
 FIST = _shape("fist", (40, 8, 12, 36, 52), (84, -1, 102, 66), (86, 0, 104, 68), (88, 1, 104, 68), (88, 2, 102, 66))
-PINCH = _shape("pinch", (34, -8, 12, 14, 24), (56, 0, 44, 22), (58, 0, 48, 24), (58, 1, 54, 28), (56, 2, 56, 30))
+PINCH = _shape("pinch", (34, 4, 14, 10, 20), (58, 0, 46, 24), (60, 0, 46, 24), (60, 1, 52, 28), (58, 2, 54, 30))
+# Ready to take something: thumb well apart from fingers that are hardly bent.
+OPEN = _shape("open", (20, -26, 8, 0, 4), (18, -3, 12, 6), (18, 0, 12, 6), (20, 3, 12, 6), (22, 6, 12, 6))
+# The thumb at rods of some widths, metres: over the fingers, then against the rod from the wrist's side.
+_THUMB_AT_RODS = (
+    (0.000, (40, 8, 12, 36, 52)),
+    (0.025, (30, 26, 15, 24, 30)),
+    (0.060, (28, 8, 15, 12, 16)),
+    (0.095, (26, -12, 15, 4, 8)),
+)
 # Thumb opposite to straight fingers: the jaws of a pinch opened wide.
-_JAWS = _shape("pinch", (30, -16, 10, 0, 0), (24, -2, 14, 8), (24, 0, 14, 8), (26, 2, 14, 8), (30, 5, 14, 8))
+_JAWS = _shape("pinch", (40, -14, 14, 2, 6), (36, -2, 14, 8), (36, 0, 14, 8), (37, 2, 14, 8), (39, 5, 14, 8))
 
 
 def _width(width: float) -> float:
@@ -96,8 +105,9 @@ def power(width: float) -> HandShape:
             bend = 2.0 * np.arctan2(before, radius)
             terms[i, k, 0] = min(terms[i, k, 0], bend)
             before = max(BONES[finger][k] - before, 0.3 * BONES[finger][k])
-    share = np.clip(_width(width) / WIDEST_POWER, 0.0, 1.0)
-    terms[0] = (1.0 - share) * FIST.terms[0] + share * _JAWS.terms[0]
+    at, rows = zip(*_THUMB_AT_RODS, strict=True)
+    thumb = np.radians([np.interp(width, at, column) for column in zip(*rows, strict=True)])
+    terms[0, 0], terms[0, 1:, 0] = thumb[:3], thumb[3:]
     return HandShape("power", terms)
 
 
@@ -107,7 +117,7 @@ def pinch(width: float) -> HandShape:
 
 
 SHAPES: Mapping[str, HandShape] = MappingProxyType(
-    {s.name: s for s in (REST, FLAT, POINT, HOOK, FIST, power(0.06), PINCH)}
+    {s.name: s for s in (REST, FLAT, POINT, HOOK, FIST, power(0.06), PINCH, OPEN)}
 )
 
 

@@ -23,6 +23,11 @@ _MARGIN = 0.0004
 _STEP = 0.006
 _HALVINGS = 5
 
+# Bending a thumb's outer joints can lift it off again: then its joints have another go, this often at most, unless
+# they have not moved, radians.
+_PASSES = 4
+_STILL = 1e-3
+
 # A finger that is in the thing already goes back by up to this much at its first joint, in such steps, radians.
 _BACK = np.radians([8.0, 16.0, 24.0, 32.0, 40.0])
 
@@ -83,14 +88,23 @@ class _Closing:
         """Terms (3, 3) of the finger when it has closed from `start` towards `end`, both (3, 3)."""
         terms = self._freed(start)
         ends = [joint.place for joint in self.finger.joints]
-        for k, place in enumerate(ends):
-            aim = terms.copy()
-            # the only or last joint of a finger stands for those that the rig does not have
-            last = 3 if k == len(ends) - 1 else ends[k + 1]
-            aim[place:last] = end[place:last]
-            moving = self.finger.beyond[k]
-            terms = self._advanced(terms, aim, [n for n in range(len(self.rows)) if self.rows[n] in moving])
+        for _ in range(_PASSES):
+            before = terms
+            for k, place in enumerate(ends):
+                aim = terms.copy()
+                # the only or last joint of a finger stands for those that the rig does not have
+                last = 3 if k == len(ends) - 1 else ends[k + 1]
+                aim[place:last] = end[place:last]
+                moving = self.finger.beyond[k]
+                terms = self._advanced(terms, aim, [n for n in range(len(self.rows)) if self.rows[n] in moving])
+            if self._rests(terms) or np.abs(terms - before).sum() < _STILL:
+                break
         return terms
+
+    def _rests(self, terms: Array) -> bool:
+        """Whether the finger lies against the thing."""
+        self.scene.put(self.rows, self.scene.model.finger_places(self.finger, terms[None])[0])
+        return any(self.scene.within(int(row), 0.5 * TOUCH) for row in self.rows)
 
     def _freed(self, start: Array) -> Array:
         """The start with the first joint bent back as far as it takes to be out of the thing."""

@@ -1,0 +1,231 @@
+"""Grasps: how a hand takes a thing, as marked on it or proposed from its mesh (K1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import count
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from elbowroom.character.body import Body, Character
+from elbowroom.character.grip import grip_frame
+from elbowroom.character.hand_shapes import HandShape, finger_joints, hand_shape, hand_size
+from elbowroom.errors import BadValue, UnknownName
+from elbowroom.geometry.mesh import Mesh, frozen
+from elbowroom.geometry.rotations import Array, about, normalize, rotate
+from elbowroom.geometry.transforms import apply, inverse
+from elbowroom.posing.fingers import close_fingers
+from elbowroom.posing.fingers_model import HandAtThing, hand_model
+from elbowroom.posing.grasps_form import Form, form_of, part_near
+from elbowroom.posing.grasps_make import Candidate, Maker
+from elbowroom.posing.grasps_seats import Seats
+from elbowroom.world.things import Fixture, GraspMark
+from elbowroom.world.world import World
+
+# Grasps that are given at most, and candidates that are looked at for them.
+MOST, _LOOKS = 48, 96
+
+# Metres that a hand comes from, and how near to the mesh it stops.
+_BACK, _MARGIN = 0.10, 0.0005
+
+# A handle is looked for this far around its frame, metres, and must be touched by so many fingers.
+_HANDLE_REACH, _HANDLE_FINGERS = 0.20, 3
+_MISSING_FINGER = 0.15
+
+_UP = np.array([0.0, 0.0, 1.0])
+
+
+@dataclass(frozen=True, eq=False)
+class Grasp:
+    """One way for one hand to take a thing.
+
+    `T_thing_hand` (4, 4) places the hand's joint on the thing. The hand comes in the shape `open` along `approach`
+    (3,), a unit vector in the thing's frame, and closes towards `shape`. `cost`: lower is better, by itself. `frame`
+    names the place on the thing for which it was made, '' where it is the thing as a whole.
+    """
+
+    name: str
+    hand: str
+    T_thing_hand: Array
+    open: HandShape
+    shape: HandShape
+    approach: Array
+    cost: float = 0.0
+    frame: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "T_thing_hand", frozen(self.T_thing_hand))
+        object.__setattr__(self, "approach", frozen(normalize(self.approach)))
+
+
+def propose_grasps(
+    body: Body, hand: str, mesh: Mesh, *, frames: Mapping[str, Array] | None = None, up: ArrayLike = (0.0, 0.0, 1.0)
+) -> list[Grasp]:
+    """Ways for a hand ('left' or 'right') to take a mesh, the best first; empty where there is none.
+
+    Balls, round things, boxes and, with a frame 'handle' among `frames` (`T_thing_frame`, (4, 4)), bars are recognised
+    from the mesh; anything else is taken as the box around it. `up` (3,) is the way up as the thing lies, in its frame.
+    """
+    handle = None if frames is None else frames.get("handle")
+    upwards = normalize(up)
+    key = (hand, tuple(np.round(upwards, 2).tolist()), None if handle is None else np.asarray(handle).tobytes())
+    kept = _KEPT.setdefault(mesh, WeakKeyDictionary()).setdefault(body, {})
+    if key not in kept:
+        kept[key] = _named(_proposed(body, hand, mesh, handle, upwards))
+    return list(kept[key])
+
+
+_KEPT: WeakKeyDictionary[Mesh, WeakKeyDictionary[Body, dict[tuple, list[Grasp]]]] = WeakKeyDictionary()
+
+
+def grasps_of(world: World, who: str, hand: str, thing: str, t: float) -> list[Grasp]:
+    """Ways for a character's hand to take an object or fixture at a time: those marked on it, then those proposed."""
+    if thing not in world.things:
+        raise UnknownName("object", thing, world.things)
+    body, what = world.body(who), world.things[thing]
+    if not isinstance(body, Character) or hand not in ("left", "right") or f"{hand}_hand" not in body.roles:
+        return []
+    up = np.asarray(world.frame(thing, t))[:3, :3].T @ _UP
+    marked = [_marked(body, name, mark) for name, mark in what.grasps.items() if mark.hand == hand]
+    frames = what.frames if isinstance(what, Fixture) or "handle" in what.frames else None
+    return marked + propose_grasps(body, hand, what.mesh, frames=frames, up=up)
+
+
+def press_target(body: Body, hand: str, T_world_spot: ArrayLike, shape: str = "point") -> list[Grasp]:
+    """Ways to touch a spot (4, 4), x out of the surface, with the index finger's tip or, 'flat', the fingertips.
+
+    They are in the frame that the spot is given in, the hand comes against x; the easiest first: finger slanting down
+    to the spot, then other slants and rolls.
+    """
+    if not (isinstance(body, Character) and f"{hand}_hand" in body.roles):
+        raise BadValue(f"{body.name} has no '{hand}' hand.")
+    spot = np.asarray(T_world_spot, dtype=float)
+    if spot.shape != (4, 4) or not np.all(np.isfinite(spot)):
+        raise BadValue("a spot to touch is a finite transform (4, 4).")
+    fingers = hand_shape(shape)
+    tip, along, palm = _pointer(body, hand, fingers)
+    out = normalize(spot[:3, 0])
+    grasps = []
+    for n, (slant, roll) in enumerate(_PRESSES):
+        R = _pressing(out, slant, roll) @ np.stack([along, palm, np.cross(along, palm)], axis=1).T
+        T = np.eye(4)
+        T[:3, :3], T[:3, 3] = R, spot[:3, 3] + _MARGIN * out - R @ tip
+        cost = 0.1 * n
+        grasps.append(Grasp(f"{shape}{n + 1}", hand, T, fingers, fingers, -out, cost, "spot"))
+    return grasps
+
+
+# Slants of the finger from the surface's normal and rolls about the normal, radians, by which a spot is touched.
+_PRESSES = tuple(
+    (np.radians(slant), np.radians(roll)) for roll in (0, 30, -30, 60, -60, 90, -90, 180) for slant in (35, 10, 60)
+)
+
+
+def _pressing(out: Array, slant: float, roll: float) -> Array:
+    """Axes (3, 3) as columns: along the finger, out of the palm, and the third, for a finger at a surface.
+
+    Unrolled, the finger comes from above or, at a level surface, from where the surface's first side points.
+    """
+    high = _UP - (_UP @ out) * out
+    if np.linalg.norm(high) < 0.2:
+        high = np.eye(3)[1] - out[1] * out
+    high = rotate(about(out, roll), normalize(high))
+    along = normalize(-np.cos(slant) * out - np.sin(slant) * high)
+    palm = normalize(-high - (-high @ along) * along)
+    return np.stack([along, palm, np.cross(along, palm)], axis=1)
+
+
+def _pointer(body: Character, hand: str, shape: HandShape) -> tuple[Array, Array, Array]:
+    """Tip (3,) of what touches, the way it points, and the way the palm looks, in the hand's frame."""
+    palm, side, _ = grip_frame(body, hand)[:3, :3].T
+    along = side if hand == "left" else -side
+    model = hand_model(body, hand)
+    by_number = {f.number: f for f in model.fingers}
+    finger = by_number.get(1 if shape.name == "point" else 2, by_number.get(2, by_number.get(1)))
+    if finger is None:
+        points = [apply(s.T_joint_shape, s.mesh.vertices) for s in model.shapes if s.mesh is not None]
+        reach = max((float((p @ along).max()) for p in points), default=0.18 * hand_size(body, hand))
+        return along * reach, along, palm
+    last = model.joints_at(shape.terms[None])[0, finger.rows[-1], :3, 3]
+    tip = model.tip(finger, shape)
+    way = normalize(tip - last)
+    return tip, way, normalize(palm - (palm @ way) * way)
+
+
+def _marked(body: Character, name: str, mark: GraspMark) -> Grasp:
+    """A grasp that somebody marked on a thing, for a body."""
+    seats = Seats(body, mark.hand)
+    width = 0.05 * seats.scale if mark.width is None else mark.width
+    T = mark.T_thing_grip @ inverse(seats.grip)
+    if mark.shape in ("power", "pinch"):
+        seat = seats.power(width) if mark.shape == "power" else seats.pinch(width)
+        opened, closed = seat.open, seat.shape
+    else:
+        opened = closed = hand_shape(mark.shape)
+    approach = T[:3, :3] @ seats.palm if mark.approach is None else mark.approach
+    return Grasp(name, mark.hand, T, opened, closed, approach, 0.0, "")
+
+
+def _proposed(body: Body, hand: str, mesh: Mesh, handle: Array | None, up: Array) -> list[Grasp]:
+    if not finger_joints(body, hand):
+        return []
+    seats = Seats(body, hand)
+    scene = HandAtThing(seats.model, mesh)
+    if scene.empty:
+        return []
+    if handle is not None:
+        found = _at_handle(body, hand, mesh, np.asarray(handle), seats, scene, up)
+        if found:
+            return found
+    form = form_of(mesh)
+    return [] if form is None else _settled(hand, Maker(seats, form, _turned(form, up)).all(), form, scene)
+
+
+def _at_handle(
+    body: Body, hand: str, mesh: Mesh, handle: Array, seats: Seats, scene: HandAtThing, up: Array
+) -> list[Grasp]:
+    """Grasps of the part of a mesh that is at its handle's frame, which fingers really close on."""
+    part = part_near(mesh, handle[:3, 3], _HANDLE_REACH)
+    form = None if part is None else form_of(part)
+    if form is None:
+        return []
+    maker = Maker(seats, form, _turned(form, up))
+    made = maker.bar(apply(inverse(form.T_thing_form), handle[None, :3, 3])[0])
+    found = []
+    for grasp in _settled(hand, maker.all() if made is None else made, form, scene):
+        closed = close_fingers(body, hand, inverse(grasp.T_thing_hand), mesh, grasp.open, grasp.shape)
+        longs = [f for f in closed.touching if f != "thumb"]
+        if len(longs) >= min(_HANDLE_FINGERS, len(closed.gaps)):
+            cost = grasp.cost + _MISSING_FINGER * (len(closed.gaps) - len(closed.touching))
+            found.append(replace(grasp, cost=cost, frame="handle"))
+    return sorted(found, key=lambda g: g.cost)
+
+
+def _turned(form: Form, up: Array) -> Array:
+    return form.T_thing_form[:3, :3].T @ up
+
+
+def _settled(hand: str, candidates: list[Candidate], form: Form, scene: HandAtThing) -> list[Grasp]:
+    """Those candidates whose open hand comes to where it should, without touching on the way, put where it stops."""
+    found: list[Grasp] = []
+    for c in candidates[:_LOOKS]:
+        scene.put_hand(scene.model.places(c.seat.open))
+        T = form.T_thing_form @ c.T_form_seat @ inverse(c.seat.T_hand_seat)
+        approach = T[:3, :3] @ c.seat.approach
+        way = scene.slid(T, approach, _BACK, c.seat.ahead, _MARGIN)
+        if way < -c.seat.short:
+            continue
+        T[:3, 3] += way * approach
+        found.append(Grasp(c.seat.style, hand, T, c.seat.open, c.seat.shape, approach, c.cost))
+        if len(found) == MOST:
+            break
+    return found
+
+
+def _named(grasps: list[Grasp]) -> list[Grasp]:
+    """The grasps with names that differ: by kind, counted from the best."""
+    numbers = {g.name: count(1) for g in grasps}
+    return [replace(g, name=f"{g.name}{next(numbers[g.name])}") for g in grasps]

@@ -1,0 +1,146 @@
+"""What a mesh is to a hand: a ball, something round, a box, or the box around something irregular."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import trimesh
+from numpy.typing import NDArray
+from scipy.spatial import ConvexHull, QhullError
+
+from elbowroom.geometry.mending import components, has_area, mended
+from elbowroom.geometry.mesh import Mesh, frozen
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import apply, inverse
+
+Kind = Literal["ball", "round", "box", "irregular"]
+
+# Points that are looked at on a surface.
+_SAMPLES = 4000
+
+# A ball's corners are this even in their distance from the middle; a round thing's faces lean aside by no more than
+# this, on average over their area; a box's faces are at its sides but for this share of the area, give or take a share
+# of its size.
+_BALL = 0.04
+_ROUND = 0.12
+_BOX_AREA, _BOX_OFF = 0.15, 0.03
+
+# A box along the thing's own axes is preferred to one that is smaller by no more than this share.
+_OWN_AXES = 1.05
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """A mesh as a hand sees it: `T_thing_form` (4, 4) is at the middle of the box around it, of full `size` (3,).
+
+    A round thing's axis is z. points (N, 3) are spread evenly over the surface, in the form's frame.
+    """
+
+    kind: Kind
+    T_thing_form: Array
+    size: Array
+    points: Array
+
+    def __post_init__(self) -> None:
+        for name in ("T_thing_form", "size", "points"):
+            object.__setattr__(self, name, frozen(getattr(self, name)))
+
+    def around(self, center: Array, axes: Array, half: Array) -> Array:
+        """Surface points (M, 3) within a box: its middle (3,), its axes as columns (3, 3), half its size (3,).
+
+        They are given along the box's axes, from its middle.
+        """
+        local = (self.points - center) @ axes
+        return local[np.all(np.abs(local) <= half, axis=1)]
+
+
+def form_of(mesh: Mesh) -> Form | None:
+    """What a mesh is; None where it has no triangle with an area."""
+    faces = mesh.faces[has_area(mesh.vertices, mesh.faces)]
+    if not len(faces):
+        return None
+    corners = mesh.vertices[faces]
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    area = 0.5 * np.linalg.norm(normal, axis=1)
+    normal /= 2.0 * area[:, None]
+    points, of = _spread(corners, area)
+    hull = _hull_points(mesh.vertices[np.unique(faces)])
+    T, size = _box(hull)
+    local, normals = apply(inverse(T), points), normal[of] @ T[:3, :3]
+    far = np.linalg.norm(apply(inverse(T), hull), axis=1)
+    if len(hull) > 16 and np.ptp(size) < 0.1 * size.max() and np.ptp(far) < 2.0 * _BALL * far.mean():
+        return Form("ball", T, size, local)
+    axis = _round_axis(local, normals, size)
+    if axis is not None:
+        turn = np.eye(4)
+        turn[:3, :3] = np.roll(np.eye(3), 2 - axis, axis=1)
+        return Form("round", T @ turn, size[np.argmax(turn[:3, :3], axis=0)], local @ turn[:3, :3])
+    off = np.min(np.abs(0.5 * size - np.abs(local)), axis=1)
+    box = float(np.mean(off > _BOX_OFF * size.max())) < _BOX_AREA
+    return Form("box" if box else "irregular", T, size, local)
+
+
+def part_near(mesh: Mesh, point: Array, reach: float) -> Mesh | None:
+    """The connected part nearest to a point (3,), of those triangles that are wholly within `reach` of it, metres."""
+    whole = mended(mesh, "thing")
+    near = np.linalg.norm(whole.vertices - point, axis=1) <= reach
+    faces = whole.faces[near[whole.faces].all(axis=1) & has_area(whole.vertices, whole.faces)]
+    if not len(faces):
+        return None
+    label = components(faces)
+    corners = whole.vertices[faces]
+    away = np.linalg.norm(corners - point, axis=2).min(axis=1)
+    away = np.minimum(away, np.linalg.norm(corners.mean(axis=1) - point, axis=1))
+    return Mesh(whole.vertices, faces[label == label[int(np.argmin(away))]])
+
+
+def _spread(corners: Array, area: Array) -> tuple[Array, NDArray[np.int64]]:
+    """Points (N, 3) spread evenly over triangles (F, 3, 3), the same ones each time, and the triangle of each."""
+    rng = np.random.default_rng(0)
+    of = rng.choice(len(area), _SAMPLES, p=area / area.sum())
+    u, v = rng.random((2, _SAMPLES, 1))
+    u, v = np.where(u + v > 1.0, 1.0 - u, u), np.where(u + v > 1.0, 1.0 - v, v)
+    a, b, c = np.moveaxis(corners[of], 1, 0)
+    return a + u * (b - a) + v * (c - a), of
+
+
+def _hull_points(points: Array) -> Array:
+    try:
+        return points[ConvexHull(points).vertices]
+    except (QhullError, ValueError):  # all in a plane
+        return points
+
+
+def _box(points: Array) -> tuple[Array, Array]:
+    """`T_thing_box` (4, 4) and full size (3,) of the box around points, along the thing's axes where those do."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    T = np.eye(4)
+    T[:3, 3] = 0.5 * (low + high)
+    size = high - low
+    try:
+        to_box, extents = trimesh.bounds.oriented_bounds(points)
+    except (QhullError, ValueError):
+        return T, size
+    if np.prod(size) <= _OWN_AXES * np.prod(extents):
+        return T, size
+    return inverse(to_box), np.asarray(extents)
+
+
+def _round_axis(points: Array, normals: Array, size: Array) -> int | None:
+    """Which axis (0, 1, 2) a thing is round about: no part of its surface leans to the side of it. None: about none."""
+    best, least = None, _ROUND
+    for axis in range(3):
+        a, b = np.delete(size, axis)
+        if abs(a - b) > 0.1 * max(a, b):
+            continue
+        around = np.zeros_like(points)
+        i, j = (axis + 1) % 3, (axis + 2) % 3
+        radius = np.maximum(np.hypot(points[:, i], points[:, j]), 1e-9)
+        around[:, i], around[:, j] = -points[:, j] / radius, points[:, i] / radius
+        leaning = float(np.mean(np.abs(np.einsum("ij,ij->i", around, normals))))
+        level = float(np.mean(np.abs(normals[:, axis])))
+        if leaning < least * max(1.0 - level, 0.1) * 1.5:
+            best, least = axis, leaning
+    return best

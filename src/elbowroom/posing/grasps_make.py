@@ -1,0 +1,179 @@
+"""Ways in which a hand could take a form, before anybody has looked whether it comes there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.posing.grasps_form import Form
+from elbowroom.posing.grasps_seats import Seat, Seats
+
+# Half the breadth of the fingers together, and of two of them; how deep finger pads go in; for a hand of
+# `HAND_LENGTH`, metres.
+_HALF_HAND, _HALF_PADS, _PADS_DEEP = 0.038, 0.016, 0.03
+
+# Directions about an axis that are tried.
+_AROUND, _AROUND_END = 10, 8
+
+# What a grasp costs by its kind, and a width as wide as the hand can take.
+_STYLE = {"power": 0.0, "pinch": 0.25, "hook": 0.1, "flat": 1.5}
+_WIDE = 0.4
+
+# What it costs to take a thing 10 cm from its middle, with the thumb down, and from below.
+_ASIDE, _THUMB_DOWN, _BELOW = 0.3, 0.35, 0.6
+
+# A bar is longer than it is thick by this factor.
+_BAR = 1.8
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A seat of the hand at `T_form_seat` (4, 4) of a form, and what it costs by itself."""
+
+    seat: Seat
+    T_form_seat: Array
+    cost: float
+
+
+class Maker:
+    """Candidates for one hand and one form; `up` (3,) is the way up in the form's frame."""
+
+    def __init__(self, seats: Seats, form: Form, up: Array) -> None:
+        self.seats, self.form, self.up = seats, form, up
+        self.scale = seats.scale
+
+    def all(self) -> list[Candidate]:
+        """Candidates by what the form is, cheapest first."""
+        made = {"ball": self._ball, "round": self._round, "box": self._box, "irregular": self._box}[self.form.kind]()
+        found = sorted(made, key=lambda c: c.cost)
+        return found or sorted(self._large(), key=lambda c: c.cost)
+
+    def bar(self, at: Array) -> list[Candidate] | None:
+        """Candidates for taking a bar at a place (3,) of the form; None where the form is no bar."""
+        size = self.form.size
+        long = int(np.argmax(size))
+        if size[long] < _BAR * np.sort(size)[1]:
+            return None
+        axis = np.eye(3)[long]
+        middle = axis * np.clip(at[long], -0.5 * size[long], 0.5 * size[long])
+        out = []
+        for x in _circle(axis, 12):
+            for z in (axis, -axis):
+                for style in ("power", "hook"):
+                    out += self._wrapped(middle, x, z, style, half=0.4 * _HALF_HAND)
+        return sorted(out, key=lambda c: c.cost)
+
+    # kinds of forms
+
+    def _ball(self) -> Iterator[Candidate]:
+        corners = np.array([[i, j, k] for i in (-1, 0, 1) for j in (-1, 0, 1) for k in (-1, 0, 1)], dtype=float)
+        for x in normalize(corners[np.abs(corners).sum(axis=1) % 2 == 1]):
+            for z in _circle(x, 4):
+                yield from self._wrapped(np.zeros(3), x, z, "power")
+                if self.form.size.max() < 0.6 * self.seats.widest_pinch:
+                    yield from self._pinched(np.zeros(3), x, z)
+
+    def _round(self) -> Iterator[Candidate]:
+        up = np.array([0.0, 0.0, 1.0])
+        height = float(self.form.size[2])
+        for level in _along(height, _HALF_HAND * self.scale):
+            for x in _circle(up, _AROUND):
+                for z in (up, -up):
+                    yield from self._wrapped(level * up, x, z, "power")
+        for x in (-up, up):
+            for z in _circle(up, _AROUND_END):
+                yield from self._pinched(np.zeros(3), x, z)
+        if height <= self.seats.widest_pinch:
+            for x in _circle(up, _AROUND_END):
+                for z in (np.cross(up, x), np.cross(x, up)):
+                    yield from self._pinched(np.zeros(3), x, z)
+
+    def _box(self) -> Iterator[Candidate]:
+        size, axes = self.form.size, np.eye(3)
+        slack = 1.0 if self.form.kind == "box" else 1.4
+        for across in range(3):
+            if size[across] > slack * self.seats.widest_power:
+                continue
+            for into in (k for k in range(3) if k != across):
+                third = 3 - across - into
+                for x in (axes[into], -axes[into]):
+                    for z in (axes[third], -axes[third]):
+                        for at in _along(float(size[third]), _HALF_HAND * self.scale):
+                            yield from self._wrapped(at * axes[third], x, z, "power")
+                        for at in _along(float(size[third]), _HALF_PADS * self.scale):
+                            yield from self._pinched(at * axes[third], x, z)
+
+    def _large(self) -> Iterator[Candidate]:
+        """The flat hand at each side: for things that no hand can span."""
+        seat = self.seats.flat()
+        for k, x in ((k, s * np.eye(3)[k]) for k in range(3) for s in (-1.0, 1.0)):
+            for z in (s * np.eye(3)[j] for j in range(3) if j != k for s in (-1.0, 1.0)):
+                yield self._candidate(seat, _frame(x, z, -0.5 * self.form.size[k] * x), 0.0)
+
+    # ways to take something at a place
+
+    def _wrapped(self, at: Array, x: Array, z: Array, style: str, half: float = _HALF_HAND) -> Iterator[Candidate]:
+        """The hand round what is about a place (3,): palm towards x, thumb towards z."""
+        axes = _axes(x, z)
+        near = self.form.around(at, axes, np.array([np.inf, np.inf, half * self.scale]))
+        if not len(near):
+            return
+        low, high = near.min(axis=0), near.max(axis=0)
+        depth, width = float(high[0] - low[0]), float(high[1] - low[1])
+        if width > self.seats.widest_power:
+            return
+        if style == "power" and (depth > 1.1 * self.seats.widest_power or high[2] - low[2] < 0.6 * half * self.scale):
+            return
+        seat = self.seats.power(width, depth) if style == "power" else self.seats.hook(depth)
+        middle = at + axes[:, :2] @ (0.5 * (low + high)[:2])
+        yield self._candidate(seat, _frame(x, z, middle), width)
+
+    def _pinched(self, at: Array, x: Array, z: Array) -> Iterator[Candidate]:
+        """What is about a place (3,) between finger pads and thumb, which come along x, the thumb's side towards z."""
+        axes = _axes(x, z)
+        near = self.form.around(at, axes, np.array([np.inf, np.inf, _HALF_PADS * self.scale]))
+        if not len(near):
+            return
+        entry, end = float(near[:, 0].min()), float(near[:, 0].max())
+        deep = min(_PADS_DEEP * self.scale, 0.5 * (end - entry))
+        pads = near[near[:, 0] <= entry + deep + 0.01 * self.scale]
+        low, high = pads[:, 1].min(), pads[:, 1].max()
+        if high - low > self.seats.widest_pinch:
+            return
+        middle = at + axes @ np.array([entry + deep, 0.5 * (low + high), 0.0])
+        yield self._candidate(self.seats.pinch(float(high - low)), _frame(x, z, middle), float(high - low))
+
+    def _candidate(self, seat: Seat, T: Array, width: float) -> Candidate:
+        cost = _STYLE[seat.style] + _WIDE * (width / self.seats.widest_power) ** 2
+        cost += _ASIDE * float(np.linalg.norm(T[:3, 3])) / 0.1
+        cost += _THUMB_DOWN * max(0.0, -float(T[:3, 2] @ self.up)) + _BELOW * max(0.0, float(T[:3, 0] @ self.up))
+        return Candidate(seat, T, cost)
+
+
+def _axes(x: Array, z: Array) -> Array:
+    """Axes (3, 3) as columns."""
+    return np.stack([x, np.cross(z, x), z], axis=1)
+
+
+def _frame(x: Array, z: Array, at: Array) -> Array:
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = _axes(x, z), at
+    return T
+
+
+def _circle(axis: Array, count: int) -> Array:
+    """Unit vectors (count, 3) all round an axis (3,)."""
+    start = normalize(np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))]))
+    angles = 2.0 * np.pi * np.arange(count) / count
+    return np.cos(angles)[:, None] * start + np.sin(angles)[:, None] * np.cross(axis, start)
+
+
+def _along(length: float, half: float) -> Iterable[float]:
+    """Places along something of that length for a hand that takes up `half` to each side, the middle first."""
+    room = 0.5 * length - half
+    if room < 0.4 * half:
+        return (0.0,)
+    return (0.0, -room, room) if room < 4.0 * half else (0.0, -room, room, -0.5 * room, 0.5 * room)
