@@ -13,8 +13,10 @@ from elbowroom.posing.reach_parts import Start
 from elbowroom.posing.reach_style import ReachStyle
 
 # Columns of help: lean forwards, lean to the left, turn to the left (rad), lowering of the hips (m), heel lift, rise
-# and protraction of the collar bone (rad), share of the weight's way to the target, and of its way over the balls.
-FORWARDS, ASIDE, TURN, CROUCH, HEELS, SHRUG, PROTRACT, WEIGHT, BALLS = range(9)
+# and protraction of the collar bone (rad), share of the weight's way to the target, and of its way over the balls,
+# knees farther apart than the crouch has them (rad).
+FORWARDS, ASIDE, TURN, CROUCH, HEELS, SHRUG, PROTRACT, WEIGHT, BALLS, KNEES = range(10)
+TERMS = 10
 
 # How far round the back, on the side of the hand, a target counts as lying on that side (rad past straight behind).
 _ROUND = np.radians(30.0)
@@ -26,6 +28,8 @@ _BEFORE_HEELS = 0.12
 _LOW = 0.95, 0.15
 # How far the shoulder sinks for what is below against how far it rises, and comes forwards for it.
 DROP, _DOWN_IS_FRONT = 0.3, 0.6
+# A body that leans aside comes over one of its thighs: it folds less by this share of that lean.
+_FOLD_ASIDE = 0.3
 # Leaning backwards goes this far against forwards.
 _BACKWARDS = 0.25
 
@@ -84,8 +88,8 @@ def _room(start: Start, towards: Array, margin: float) -> float:
 
 
 def help_for(start: Start, way: Way, effort: Array, style: ReachStyle) -> Array:
-    """What the body does for a target at efforts (N,) from 0 to 1, (N, 9)."""
-    out = np.zeros((len(effort), 9))
+    """What the body does for a target at efforts (N,) from 0 to 1, (N, 10)."""
+    out = np.zeros((len(effort), TERMS))
     e = np.asarray(effort, dtype=float)
     parts, towards_other = start.parts, (-1.0 if start.parts.left else 1.0)
     if style.spine and parts.spine:
@@ -94,7 +98,8 @@ def help_for(start: Start, way: Way, effort: Array, style: ReachStyle) -> Array:
         out[:, FORWARDS] = lean * (style.lean_far * way.out * ahead + style.lean_low * way.down)
         aside = way.left * (way.out + 0.5 * way.down) * style.lean_aside + towards_other * style.lean_up * way.up
         out[:, ASIDE] = lean * aside
-        turn = 0.8 * way.azimuth + towards_other * style.ahead * max(way.front, 0.0)
+        turn = 0.8 * way.azimuth * (1.0 - 0.5 * way.down)
+        turn += towards_other * style.ahead * (max(way.front, 0.0) * way.out + 1.25 * way.down)
         out[:, TURN] = e * style.turn * np.tanh(turn / max(style.turn, 1e-9))
     if style.legs and parts.legs:
         out[:, CROUCH] = style.crouch * start.leg * way.low * e**style.crouch_power
@@ -113,10 +118,11 @@ def help_for(start: Start, way: Way, effort: Array, style: ReachStyle) -> Array:
 
 
 def within(start: Start, helps: Array, style: ReachStyle) -> Array:
-    """Help (N, 9) as a body can give it: less lean and lifted heels the deeper it crouches."""
+    """Help (N, 10) as a body can give it: less lean and lifted heels the deeper it crouches."""
     out = np.array(helps)
     deep = out[:, CROUCH] / max(start.leg, 1e-9)
-    out[:, FORWARDS] = np.minimum(out[:, FORWARDS], style.fold - style.fold_less * deep)
+    most = style.fold - style.fold_less * deep - _FOLD_ASIDE * np.abs(out[:, ASIDE])
+    out[:, FORWARDS] = np.minimum(out[:, FORWARDS], most)
     if style.tiptoe and start.parts.toes:
         over = np.clip((deep - style.crouch_flat) / max(style.crouch - style.crouch_flat, 1e-9), 0.0, 1.0)
         out[:, HEELS] = np.maximum(out[:, HEELS], style.crouch_heels * over)

@@ -10,7 +10,7 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.posing.balance import contact_points, margin_inside
 from elbowroom.posing.reach_help import ASIDE, BALLS, FORWARDS, HEELS, PROTRACT, SHRUG, TURN, WEIGHT, Way
-from elbowroom.posing.reach_legs import Legs, lifted
+from elbowroom.posing.reach_legs import Legs
 from elbowroom.posing.reach_parts import Start
 from elbowroom.posing.reach_style import ReachStyle
 
@@ -23,7 +23,7 @@ _UP = np.array([0.0, 0.0, 1.0])
 class Postures:
     """N postures with the arm as it was, and what becomes of hand, balance and legs in them."""
 
-    helps: Array  # (N, 9)
+    helps: Array  # (N, 10)
     root: Array  # (N, 3)
     rotations: Array  # (N, J, 4)
     T: Array  # (N, J, 4, 4)
@@ -49,7 +49,7 @@ def postures(
     rounds: int = 3,
     sketch: bool = False,
 ) -> Postures:
-    """Postures for rows of help (N, 9).
+    """Postures for rows of help (N, 10).
 
     `shift` (N, 2) is where the search for balance begins, `rounds` how long it is. A `sketch` leaves the free arm and
     the balance alone: it tells where the shoulder comes to.
@@ -67,12 +67,14 @@ def postures(
     root, strain = np.repeat(start.pose.root[None], n, axis=0), np.zeros(n)
     margin = np.full(n, np.inf)
     if parts.legs and style.legs:
-        legs = Legs(start, helps, rot.to_matrix(pelvis), lifted(start, helps[:, HEELS], q), q, style)
+        legs = Legs(start, helps, rot.to_matrix(pelvis), q, style)
         goal = _goal(start, way, helps)
         for _ in range(rounds if start.com is not None else 0):
             root, strain = legs.stand(moved)
+            legs.relieve()
             moved = moved + _GAIN * (goal - _with_arm(start, body.skeleton.forward(root, q), target))
         root, strain = legs.stand(moved)
+        helps = np.concatenate([helps[:, :HEELS], legs.lift.max(axis=1, keepdims=True), helps[:, HEELS + 1 :]], axis=1)
     T = body.skeleton.forward(root, q)
     if start.com is not None and not sketch:
         margin = margin_inside(contact_points(body, T, start.floor), _with_arm(start, T, target))

@@ -15,8 +15,10 @@ from elbowroom.posing.reach_help import (
     DROP,
     FORWARDS,
     HEELS,
+    KNEES,
     PROTRACT,
     SHRUG,
+    TERMS,
     TURN,
     WEIGHT,
     Way,
@@ -45,7 +47,11 @@ _WORSE = 1e3
 TINY = 1e-9
 # What is tried where a posture is refused: other efforts, then other help by a share of its range.
 _OTHER_EFFORTS = (0.12, -0.12, 0.25, -0.25)
-_OTHER_HELP = ((ASIDE, 0.2), (TURN, 0.2), (CROUCH, 0.15), (FORWARDS, 0.15), (ASIDE, 0.4), (TURN, 0.4))
+_OTHER_HELP = (
+    {ASIDE: 0.2}, {TURN: 0.2}, {KNEES: 0.3}, {CROUCH: 0.15, FORWARDS: -0.12}, {CROUCH: 0.15}, {FORWARDS: 0.12},
+    {KNEES: 0.5, CROUCH: 0.1}, {CROUCH: 0.3, FORWARDS: -0.2, TURN: 0.1}, {ASIDE: 0.4}, {TURN: 0.4},
+    {TURN: 0.3, ASIDE: -0.2},
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +59,7 @@ class Choice:
     """One posture with the arm yet to be solved."""
 
     effort: float
-    help: Array  # (9,)
+    help: Array  # (10,)
     rows: Postures  # of one
     missing: float  # metres
 
@@ -72,7 +78,7 @@ class Search:
         self.need = min(style.margin, start.margin) if style.balance and start.com is not None else -np.inf
 
     def at(self, helps: Array, shift: Array | None = None, rounds: int = 2, sketch: bool = False) -> Postures:
-        """Postures for rows of help (N, 9), see `postures`."""
+        """Postures for rows of help (N, 10), see `postures`."""
         help_ = within(self.start, helps, self.style)
         return postures(self.start, self.way, self.target, help_, self.style, shift=shift, rounds=rounds, sketch=sketch)
 
@@ -116,8 +122,8 @@ class Search:
         low, high = self._bounds()
         best = self.one(1.0, help_, shift)
         cost = float(self._cost(best.rows)[0])
-        moves = np.concatenate([np.eye(9), -np.eye(9)])[np.tile(high > low, 2)] * (high - low)
-        step, together = _STEP, np.zeros(9)
+        moves = np.concatenate([np.eye(TERMS), -np.eye(TERMS)])[np.tile(high > low, 2)] * (high - low)
+        step, together = _STEP, np.zeros(TERMS)
         for _ in range(_ROUNDS if len(moves) else 0):
             if cost <= 0.0:
                 break
@@ -140,10 +146,11 @@ class Search:
         low, high = self._bounds()
         efforts = np.clip(choice.effort + np.array(_OTHER_EFFORTS), 0.0, 1.0)
         helps = list(help_for(self.start, self.way, efforts, self.style))
-        for column, share in _OTHER_HELP:
+        for terms in _OTHER_HELP:
             for sign in (1.0, -1.0):
                 row = choice.help.copy()
-                row[column] += sign * share * (high - low)[column]
+                for column, share in terms.items():
+                    row[column] += sign * share * (high - low)[column]
                 helps.append(np.clip(row, low, high))
         efforts = np.concatenate([efforts, np.full(len(helps) - len(efforts), choice.effort)])
         other = [k for k, help_ in enumerate(helps) if np.any(help_ != choice.help)]
@@ -156,15 +163,16 @@ class Search:
                 yield Choice(float(efforts[k]), helps[k], rows.row(i), 0.0)
 
     def _bounds(self) -> tuple[Array, Array]:
-        """Least and most of each term of help, (9,) each; both 0 where a part does not help."""
+        """Least and most of each term of help, (10,) each; both 0 where a part does not help."""
         style, start, way = self.style, self.start, self.way
-        low, high = np.zeros(9), np.zeros(9)
+        low, high = np.zeros(TERMS), np.zeros(TERMS)
         parts = start.parts
         if style.spine and parts.spine:
             high[[FORWARDS, ASIDE, TURN]] = max(style.lean_far, style.lean_low), 1.5 * style.lean_aside, style.turn
             low[[FORWARDS, ASIDE, TURN]] = -0.3 * style.lean_far, -1.5 * style.lean_aside, -style.turn
         if style.legs and parts.legs:
             high[CROUCH], high[WEIGHT] = style.crouch * start.leg, 1.0
+            low[KNEES], high[KNEES] = -style.knees_apart, style.knees_apart
             if style.tiptoe and way.up > 0.0 and parts.toes:
                 high[[HEELS, BALLS]] = style.heel_lift, 1.0
         if style.clavicle and parts.clavicle >= 0:
