@@ -19,7 +19,7 @@ fps: 30
 scene: {floor: 0, meshes: [{box: [1, 1, 0.7], name: table, at: [0, -1, 0.35]}]}
 objects:
   cup: {mesh: {cylinder: {radius: 0.04, height: 0.1}}, at: [0, -0.7, 0.75], frames: {rim: {at: [0, 0, 0.05]}}}
-  hat: {mesh: {sphere: 0.1}, at: [0.5, -0.7, 0.8]}
+  hat: {mesh: {sphere: 0.1}, at: [0.5, -0.7, 0.8], grasps: {brim: {hand: left, at: [0.1, 0, 0]}}}
   stick: {mesh: {box: [0.02, 0.02, 0.5]}}
 fixtures:
   drawer: {mesh: {box: [0.4, 0.4, 0.1]}, at: [2, 0, 0.5], slides: {axis: [0, -1, 0], range: [0, 0.4]}}
@@ -57,7 +57,7 @@ def test_every_verb_becomes_its_task():
         Reach(who="ann", to="cup.rim"),
         Grab(who="ann", object="cup", hand="right", at=2.1),
         Put(who="ann", object="cup", to=(0.2, -0.8, 0.75), turn=math.pi / 2),
-        Grab(who="ann", object="hat", grasp="brim"),
+        Grab(who="ann", object="hat", grasp="brim", hand="left"),
         Put(who="ann", object="hat", onto="bob.head"),
         Touch(who="bob", target="ann.head", hand="left"),
         Press(who="bob", fixture="door", to=math.radians(5)),
@@ -85,6 +85,11 @@ WRONG = {
     ),
     "mesh as object": (["grab: {who: ann, object: table}"], 0, "is a mesh of the scene; list it under 'objects'"),
     "fixture as object": (["grab: {who: ann, object: door}"], 0, "is a fixture"),
+    "other hand's grasp": (
+        ["grab: {who: ann, object: hat, grasp: brim, hand: right}"],
+        0,
+        "grab.grasp: 'brim' is a grasp of the left hand; give that one",
+    ),
     "unknown fixture": (["open: {who: ann, fixture: cup}"], 0, "unknown fixture 'cup': there are drawer, door, button"),
     "third hand": (["grab: {who: ann, object: cup, hand: third}"], 0, "hand: must be 'left' or 'right', not 'third'"),
     "after the clip": (

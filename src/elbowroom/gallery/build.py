@@ -6,10 +6,13 @@ import shutil
 import time
 from pathlib import Path
 
+import numpy as np
+
 from elbowroom.errors import MissingExtra
 from elbowroom.files.save import save
 from elbowroom.gallery.page import Exhibit
 from elbowroom.gallery.scenes import Scenario
+from elbowroom.geometry.rotations import Array
 from elbowroom.pictures.images import strip, write_png
 from elbowroom.tasks.plan import Plan
 from elbowroom.tasks.storyboard_plan import plan_storyboard
@@ -42,10 +45,19 @@ def build(scenario: Scenario, folder: Path, seed: int = 0) -> tuple[Plan, Exhibi
 
 def _picture(name: str, folder: Path, plan: Plan) -> str:
     try:
-        write_png(folder / f"{name}.png", strip(plan.world, n=_MOMENTS, size=_SIZE))
+        write_png(folder / f"{name}.png", strip(plan.world, moments(plan), size=_SIZE))
     except MissingExtra:
         return ""
     return f"{name}.png"
+
+
+def moments(plan: Plan) -> Array:
+    """Times for a picture: when planned motions end, which is when hands are somewhere; else spread over the whole."""
+    begin, end = plan.world.span
+    ends = np.unique([begin, *(min(p.during[1], end) for p in plan.plans)])
+    if len(ends) < _MOMENTS:
+        return np.linspace(begin, end, _MOMENTS)
+    return ends[np.linspace(0, len(ends) - 1, _MOMENTS).round().astype(int)]
 
 
 def _verdict(plan: Plan) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.spatial import cKDTree
 
-from elbowroom.errors import BadValue
+from elbowroom.errors import BadFile, BadValue, UnknownName
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.tasks.plan import Plan, Status
@@ -43,7 +43,10 @@ def plan_storyboard(board: Storyboard, *, seed: int = 0, tier: Tier = "auto", bu
     from elbowroom.tasks.settings import Settings
 
     settings = Settings(tier=tier, seed=seed) if budget is None else Settings(tier=tier, seed=seed, seconds=budget)
-    plan = plan_tasks(board.world, board.tasks, settings)
+    try:
+        plan = plan_tasks(board.world, board.tasks, settings)
+    except (BadValue, UnknownName) as error:  # what only planning can tell, such as the names of proposed grasps
+        raise BadFile(board.path, str(error).removesuffix(".")) from None
     return _proven(plan, board.fps) if plan.found and not _speaks_of(plan, board.fps) else plan
 
 

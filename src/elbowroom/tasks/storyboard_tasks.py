@@ -9,7 +9,7 @@ from typing import Any
 from elbowroom.character.body import Character
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.tasks.storyboard_model import StoryboardFile
-from elbowroom.tasks.storyboard_verbs import FixtureVerb, HandPart, PutPart, ReachPart, TaskPart, TouchPart
+from elbowroom.tasks.storyboard_verbs import FixtureVerb, GrabPart, HandPart, PutPart, ReachPart, TaskPart, TouchPart
 from elbowroom.tasks.storyboard_yaml import Document
 from elbowroom.tasks.verbs import VERBS, Grab, Put, Task
 from elbowroom.world.things import Fixture
@@ -78,6 +78,11 @@ def _check_names(blame: _Blame, part: TaskPart, world: World) -> None:
                 raise BadValue(f"'{name}' is a mesh of the scene; list it under 'objects', so that it can be taken")
             if name not in world.objects:
                 raise UnknownName("object", name, [n for n in world.objects if n not in fixtures])
+    if isinstance(told, GrabPart) and told.hand is not None:
+        mark = world.objects[told.object].grasps.get(told.grasp or "")
+        with blame("grasp"):
+            if mark is not None and mark.hand != told.hand:
+                raise BadValue(f"'{told.grasp}' is a grasp of the {mark.hand} hand; give that one")
     if isinstance(told, PutPart) and told.onto is not None:
         with blame("onto"):
             _check_surface(told.onto, told.object, world)
@@ -131,6 +136,9 @@ def _task(blame: _Blame, part: TaskPart, world: World) -> Task:
     told = part.told
     given: dict[str, Any] = {name: v for name in type(told).model_fields if (v := getattr(told, name)) is not None}
     given = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
+    if isinstance(told, GrabPart):
+        mark = world.objects[told.object].grasps.get(told.grasp or "")
+        given |= {} if mark is None else {"hand": mark.hand}
     if "turn" in given:
         given["turn"] = math.radians(given["turn"])
     if isinstance(told, FixtureVerb) and told.to is not None:
