@@ -1,0 +1,156 @@
+"""What is held is put down, or carried along at ease."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from elbowroom.character.grip import grip_frame
+from elbowroom.character.hand_shapes import finger_joints, finger_rotations, power
+from elbowroom.character.skeleton import Pose
+from elbowroom.errors import BadValue
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import inverse
+from elbowroom.tasks.actor import Actor
+from elbowroom.tasks.director import FOREVER, Director, Grip, Stuck
+from elbowroom.tasks.hands import arm_to, hand_of, held_by, holder_of, joints_of, released, shifted
+from elbowroom.tasks.places import place_for
+from elbowroom.tasks.postures import Postures
+from elbowroom.tasks.taking import failure, let_go
+from elbowroom.tasks.verbs import Put, Rest
+from elbowroom.world.things import Hold
+
+# Ways from which a thing is set down: up and towards oneself, metres.
+_OVER = (0.06, 0.03, 0.015)
+_BEFORE = (0.12, 0.2, 0.28, 0.36)
+
+_UP = np.array([0.0, 0.0, 1.0])
+
+# Where a hand carries things: before its shoulder and below it, shares of the body's height; first what looks best.
+_CARRY = ((0.19, -0.17), (0.22, -0.12), (0.17, -0.22), (0.25, -0.05), (0.2, 0.0))
+
+
+def put(d: Director, task: Put) -> None:
+    """Put down what a hand holds."""
+    actor = d.actor(task.who)
+    hold = holder_of(d.world, task.object, actor.now)
+    if hold is None or hold.by != task.who:
+        holder = "nobody holds it" if hold is None else f"{hold.by} holds it"
+        raise Stuck("hand-not-free", f"put {task.object}: {holder}, {task.who} has to grab it first")
+    if task.hand is not None and task.hand != hold.hand:
+        raise BadValue(f"'{task.object}' is in the {hold.hand} hand of {task.who}, not in the {task.hand} one.")
+    what = f"put {task.object}"
+    hand = hold.hand
+    grip = d.grips.get(task.object) or _usual_grip(d, actor, hand, task.object)
+    T_goal = place_for(d.world, task, grip.T_world_taken, actor.now)
+    T_hand_object = inverse(hand_of(actor, hand, actor.pose)) @ d.world.frame(task.object, actor.now)
+    T_target = T_goal @ inverse(T_hand_object)
+    resting = d.resting(task.object, actor.now, T_goal)
+    way = float(np.linalg.norm(T_target[:3, 3] - hand_of(actor, hand, actor.pose)[:3, 3]))
+    slow = actor.frames(d.settings.approach / d.settings.slow)
+    count = d.frames_until(actor, way, task.at, slow, what)
+    k = actor.k + count + slow
+    before = d.world.contacts
+    d.allow(d.supported(task.object, resting, (actor.time(k - slow), FOREVER)))
+    postures = Postures(d.world, actor.who, actor.time(k))
+    there = d.reach(actor, hand, T_target, k, postures)
+    if there.status != "found":
+        d.world = d.world.with_(contacts=before)
+        raise failure(there, postures, what)[1]
+    out = T_target[:3, :3] @ grip.out
+    goal = d.looking(actor, there.pose, T_goal[:3, 3])
+
+    def do(way_in: Array) -> None:
+        above = arm_to(actor, hand, goal, shifted(T_target, way_in))
+        if above is None or not (d.settings.tier == "ik" or postures.valid(above)):
+            raise Stuck("target-in-collision", f"{what}: there is no room before its place")
+        d.travel(actor, hand, above, count, what)
+        d.travel(actor, hand, goal, slow, what, margin=0.0, straight=True)
+        d.join(actor, hand, actor.k - slow, actor.k - slow - count)
+        d.world = released(d.world, task.object, actor.now)
+        let_go(d, actor, hand, task.object, grip.open, out, f"leave {task.object}")
+
+    d.first(_ways_in(out), do)
+
+
+def rest(d: Director, task: Rest) -> None:
+    """Give hands back to the base motion; what they hold they carry before the body."""
+    actor = d.actor(task.who)
+    hands = [h for h in ("right", "left") if f"{h}_arm" in actor.body.chains] if task.hand is None else [task.hand]
+    for hand in hands:
+        if set(joints_of(actor, hand)) & set(actor.kept):
+            hold = held_by(d.world, actor.who, hand, actor.now)
+            d.first(_easy(d, actor, hand, hold), partial(_ease, d, actor, hand, hold))
+    if actor.away and not actor.kept:
+        _ease(d, actor, hands[0], None, _base(d, actor, actor.frames(1.0)))
+
+
+def _ease(d: Director, actor: Actor, hand: str, hold: Hold | None, goal: Pose) -> None:
+    """Travel to a posture; a hand that holds nothing follows the base from then on."""
+    way = hand_of(actor, hand, goal)[:3, 3] - hand_of(actor, hand, actor.pose)[:3, 3]
+    count = actor.frames(max(d.seconds_for(float(np.linalg.norm(way))), 1.0))
+    what = f"{hand} hand at ease"
+    mine = joints_of(actor, hand)
+    if hold is not None:
+        body = actor.neutral(actor.k + count)
+        q = body.rotations.copy()
+        q[list(mine)] = goal.rotations[list(mine)]
+        d.travel(actor, hand, Pose.of(body.root, q), count, what, back=True)
+        actor.keep(mine)
+        return
+    goal = _base(d, actor, count, mine)
+    fingers = goal.rotations[list(finger_joints(actor.body, hand))]
+    others = set(actor.kept) - set(mine)
+    d.travel(actor, hand, goal, count, what, fingers=fingers, back=not others)
+    actor.give_back(mine)
+
+
+def _easy(d: Director, actor: Actor, hand: str, hold: Hold | None) -> Iterator[Pose]:
+    """Postures at ease: the base's own, or with what is held before the body as it is turned now."""
+    if hold is None:
+        yield _base(d, actor, actor.frames(1.0), joints_of(actor, hand))
+        return
+    k = actor.k + actor.frames(1.0)
+    T_now = hand_of(actor, hand, actor.pose)
+    pose = actor.neutral(k)
+    T = actor.body.skeleton.at(pose)
+    shoulder = T[actor.body.chain(f"{hand}_arm").joints[0], :3, 3]
+    front = T[0, :3, :3] @ actor.body.T_rest[0, :3, :3].T @ actor.body.front
+    front = front * [1.0, 1.0, 0.0] / np.linalg.norm(front[:2])
+    postures = Postures(d.world, actor.who, actor.now)
+    for ahead, above in _CARRY:
+        target = T_now.copy()
+        target[:3, 3] = shoulder + actor.body.height * (ahead * front + above * _UP)
+        found = d.reach(actor, hand, target, k, postures)
+        if found.status == "found":
+            yield found.pose
+    yield actor.pose
+
+
+def _base(d: Director, actor: Actor, count: int, mine: tuple[int, ...] = ()) -> Pose:
+    """The base's posture some frames on; joints that other hands keep stay."""
+    row = min(actor.k + count, len(actor.base) - 1)
+    q = actor.base.rotations[row].copy()
+    for joint, turn in actor.kept.items():
+        if joint not in mine:
+            q[joint] = turn
+    return Pose.of(actor.base.root[row], q)
+
+
+def _usual_grip(d: Director, actor: Actor, hand: str, thing: str) -> Grip:
+    """For what was in the hand from the start: an open hand that goes back from its palm."""
+    out = -grip_frame(actor.body, hand)[:3, 0]
+    open_hand = finger_rotations(actor.body, hand, power(0.09))
+    return Grip(open_hand, out, d.world.frame(thing, actor.now))
+
+
+def _ways_in(out: Array) -> list[Array]:
+    """Where a thing is before it is set down, as seen from its place; `out` (3,) is the way off of the hand."""
+    level = out * [1.0, 1.0, 0.0]
+    size = float(np.linalg.norm(level))
+    ways = [z * _UP for z in _OVER]
+    if size > 0.3:
+        ways += [far * level / size + z * _UP for far in _BEFORE for z in (0.015, 0.004)]
+    return ways

@@ -1,0 +1,338 @@
+"""The steps that all tasks are made of: a hand travels, goes straight, opens and closes, waits.
+
+Every step adds frames to an actor and leaves the world in which they are done.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+
+from elbowroom.character.hand_shapes import finger_joints
+from elbowroom.character.skeleton import Pose
+from elbowroom.finish.joining import joined
+from elbowroom.finish.settle import between_free
+from elbowroom.geometry.ease import ease
+from elbowroom.geometry.rotations import Array, slerp
+from elbowroom.posing.gaze import looking_at
+from elbowroom.posing.reach import Reached, reach
+from elbowroom.posing.stance import between
+from elbowroom.tasks.actor import Actor
+from elbowroom.tasks.arm_ways import ArmWays, NoWay, Way
+from elbowroom.tasks.places import place_for
+from elbowroom.tasks.plan import Planned, Status
+from elbowroom.tasks.postures import Postures
+from elbowroom.tasks.settings import Settings
+from elbowroom.tasks.verbs import Put, Task
+from elbowroom.world.certificate import certify
+from elbowroom.world.contacts import Contact
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.fast import LimbCheck
+from elbowroom.world.pairs import Pair
+from elbowroom.world.paths import Keyed, Still
+from elbowroom.world.world import Snapshot, World
+
+# Joints that look, by role; they are there in this share of the time of a step: eyes and head go first.
+_LOOKS = ("neck", "head", "left_eye", "right_eye")
+_LOOKS_BY = 0.55
+
+# A hand takes this long for any way, seconds, and the rest by its length.
+_LEAST = 0.45
+
+
+# Seconds to either side over which two ways of a hand become one.
+_JOIN = 0.12
+
+# Seconds: the end of holds and contacts that last.
+FOREVER = 1e6
+
+# A thing rests on what is nearer than this, metres, and may press into it so deep.
+_RESTS, _PRESS = 0.003, 0.002
+
+T = TypeVar("T")
+
+
+class Stuck(Exception):
+    """A task cannot be done: its status, and why in a sentence without its end."""
+
+    def __init__(self, status: Status, why: str) -> None:
+        super().__init__(why)
+        self.status: Status = status
+        self.why = why
+
+
+@dataclass(frozen=True, eq=False)
+class Grip:
+    """How a thing was taken: fingers when open (n, 4), the way off in the hand's frame (3,), its place then (4, 4)."""
+
+    open: Array
+    out: Array
+    T_world_taken: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Saved:
+    """What steps change: world, actors, and what was planned."""
+
+    world: World
+    actors: Mapping[str, Actor]
+    planned: tuple[Planned, ...]
+    grips: Mapping[str, Grip]
+
+
+class Director:
+    """World, actors and settings while tasks are planned one after another."""
+
+    def __init__(self, world: World, settings: Settings, fps: float = 60.0) -> None:
+        self.world, self.settings, self._fps = world, settings, fps
+        self.actors: dict[str, Actor] = {}
+        self.planned: list[Planned] = []
+        self.grips: dict[str, Grip] = {}
+        self.coming: Sequence[Task] = ()  # tasks that are still to do
+        self.begun = time.perf_counter()
+        self._seeds = settings.seed * 1000
+
+    def actor(self, who: str) -> Actor:
+        """The person of that name."""
+        if who not in self.actors:
+            self.actors[who] = Actor(self.world, who, self._fps)
+        return self.actors[who]
+
+    def seed(self) -> int:
+        """Another seed for each search."""
+        self._seeds += 1
+        return self._seeds
+
+    def in_time(self) -> bool:
+        """Whether the settings leave time to try more."""
+        return time.perf_counter() - self.begun < self.settings.seconds
+
+    def save(self) -> Saved:
+        """All that steps change, to come back to."""
+        actors = {name: copy(actor) for name, actor in self.actors.items()}
+        return Saved(self.world, actors, tuple(self.planned), dict(self.grips))
+
+    def restore(self, saved: Saved) -> None:
+        """Back to where `save` was."""
+        self.world, self.planned, self.grips = saved.world, list(saved.planned), dict(saved.grips)
+        for name, actor in saved.actors.items():
+            vars(self.actors[name]).update(vars(actor))
+
+    def first(self, options: Iterable[T], do: Callable[[T], None]) -> None:
+        """Do the first of some options that can be done; raises why the first of them could not."""
+        stuck: Stuck | None = None
+        saved = self.save()
+        for option in options:
+            try:
+                return do(option)
+            except Stuck as reason:
+                stuck = stuck or reason
+                self.restore(saved)
+            if not self.in_time():
+                break
+        raise stuck or Stuck("budget-spent", f"nothing was found in {self.settings.seconds:g} s")
+
+    # postures
+
+    def reach(self, actor: Actor, hand: str, T_world_hand: Array, k: int, postures: Postures | None) -> Reached:
+        """A posture at frame k with a hand at its target, from how the person would stand then."""
+        style = self.settings.reach
+        if not actor.stands:
+            style = replace(style, legs=False, tiptoe=False)
+        valid = None if postures is None or self.settings.tier == "ik" else postures.valid
+        floor = 0.0 if self.world.floor is None else self.world.floor
+        return reach(actor.body, actor.neutral(k), hand, T_world_hand, style=style, floor=floor, valid=valid)
+
+    def looking(self, actor: Actor, pose: Pose, point: Array | None) -> Pose:
+        """A posture that looks at a point."""
+        return pose if point is None or not self.settings.gaze else looking_at(actor.body, pose, point)
+
+    def seconds_for(self, metres: float) -> float:
+        """How long a hand takes for a way."""
+        return _LEAST + metres / self.settings.speed
+
+    def next_place(self, actor: Actor, hand: str, thing: str, T_world_thing: Array) -> tuple[Array, Postures] | None:
+        """Where a thing is to be put next by the same person (4, 4), and postures with it lying there."""
+        puts = (task for task in self.coming if isinstance(task, Put) and task.object == thing)
+        task = next(puts, None)
+        if task is None or task.who != actor.who or task.hand not in (None, hand):
+            return None
+        T_goal = place_for(self.world, task, T_world_thing, actor.now)
+        there = replace(self.world.objects[thing], path=Still(T_goal))
+        world = self.world.with_(objects={**self.world.objects, thing: there})
+        return T_goal, Postures(world, actor.who, actor.now, hand=hand, taking=thing)
+
+    def frames_until(self, actor: Actor, metres: float, at: float | None, then: int, what: str) -> int:
+        """Frames for a way of a hand that is followed by some slow ones and ends at a time; waits where there is time.
+
+        Raises `Stuck` where there is too little.
+        """
+        usual = actor.frames(self.seconds_for(metres))
+        if at is None:
+            return usual
+        count = actor.frame(at) - then - actor.k
+        least = actor.frames(0.5 * self.seconds_for(metres))
+        if count < least:
+            short = (least - count) / actor.base.fps
+            raise Stuck("too-little-time", f"{what}: {at:g} s is {short:.2f} s too early")
+        return count
+
+    def resting(self, thing: str, t: float, T_world_thing: Array | None = None) -> list[str]:
+        """Names of what a thing rests on or leans against at a time, where it is or would be placed."""
+        places = dict(self.world.at(t).things)
+        if T_world_thing is not None:
+            places[thing] = T_world_thing
+        objects = {name: replace(o, path=Still(places[name])) for name, o in self.world.objects.items()}
+        # What never moves is not looked at: this one does.
+        objects[thing] = replace(objects[thing], path=Keyed.along([0.0, 1.0], [[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]))
+        exact = ExactWorld(World(static=self.world.static, objects=objects, floor=self.world.floor))
+        exact.place_snapshot(Snapshot(t, {}, places))
+        near = [exact.distance(int(k), _RESTS) for k in exact.near(_RESTS) if thing in exact.pairs[k]]
+        touching = [d.pair for d in near if d.value is None or d.value < _RESTS]
+        return list(dict.fromkeys(pair.b if pair.a == thing else pair.a for pair in touching))
+
+    def supported(self, thing: str, on: Iterable[str], during: tuple[float, float]) -> list[Contact]:
+        """Contacts of a thing with what it rests on."""
+        return [Contact(thing, other, during, "support", _PRESS, "rests on it") for other in on]
+
+    def roomy(self, actor: Actor, hand: str) -> bool:
+        """Whether the arm has the clearance now that planned ways keep."""
+        limb = f"{hand}_arm"
+        check = LimbCheck(self.world, actor.who, limb, (actor.now, actor.now), margin=self.settings.margin)
+        return bool(check.free(actor.q[-1, list(actor.body.chain(limb).joints)], actor.now, exact=False))
+
+    # steps
+
+    def travel(
+        self,
+        actor: Actor,
+        hand: str,
+        goal: Pose,
+        count: int,
+        what: str,
+        *,
+        fingers: Array | None = None,
+        margin: float | None = None,
+        straight: bool = False,
+        back: bool = False,
+    ) -> Way:
+        """Go to a posture in some frames: the body straight there, the arm as its tier finds. Raises `Stuck`.
+
+        `fingers` (n, 4) is what the hand's fingers become on the way. `straight` is the hand's way or none. `back`
+        joins the base motion again.
+        """
+        root, q = self.body_way(actor, goal, count, fingers=fingers, hand=hand)
+        limb = f"{hand}_arm"
+        arm = list(actor.body.chain(limb).joints)
+        start, end = q[0, arm].copy(), goal.rotations[arm]
+        q[:, arm] = slerp(start, end, ease(np.linspace(0.0, 1.0, count + 1))[:, None])
+        times = actor.times(count)
+        world = actor.placed(self.world, root, q)
+        check = LimbCheck(
+            world,
+            actor.who,
+            limb,
+            (float(times[0]), float(times[-1])),
+            margin=self.settings.margin if margin is None else margin,
+        )
+        ways = ArmWays(actor.body, limb, times, actor.body.transforms(root, q), check, self.settings)
+        way = ways.find(start, end, self.seed(), straight=straight)
+        if isinstance(way, NoWay):
+            raise Stuck(way.status, f"{what}: {_blamed(way)}")
+        q[:, arm] = way.rotations
+        self.add(actor, root, q, away=not back)
+        self._note(actor, limb, what, (float(times[0]), float(times[-1])), way)
+        return way
+
+    def body_way(
+        self, actor: Actor, goal: Pose, count: int, *, fingers: Array | None = None, hand: str = "right"
+    ) -> tuple[Array, Array]:
+        """Frames from the last one to a posture, feet where they stand, head first; fingers as told."""
+        h = np.linspace(0.0, 1.0, count + 1)
+        s = ease(h)
+        q_a = actor.q[-1:]
+        if actor.stands:
+            root, q = between(actor.body, actor.pose, goal, s)
+        else:
+            root, q_a = actor.ahead(count)
+            q = slerp(q_a, goal.rotations, np.where(actor.upper, s[:, None], 0.0))
+        looks = [actor.body.roles[r] for r in _LOOKS if r in actor.body.roles]
+        q[:, looks] = slerp(q_a[:, looks], goal.rotations[looks], ease(h / _LOOKS_BY)[:, None])
+        joints = list(finger_joints(actor.body, hand))
+        if joints and fingers is not None:
+            q[:, joints] = slerp(q_a[:, joints], fingers, s[:, None])
+        elif joints:
+            q[:, joints] = q_a[:, joints]
+        return root, q
+
+    def fingers(self, actor: Actor, hand: str, rotations: Array, seconds: float) -> None:
+        """Fingers turn to rotations (n, 4)."""
+        joints = list(finger_joints(actor.body, hand))
+        count = actor.frames(seconds)
+        root, q = actor.ahead(count)
+        if joints:
+            q[:, joints] = slerp(q[:1, joints], rotations, ease(np.linspace(0.0, 1.0, count + 1))[:, None])
+        self.add(actor, root, q)
+
+    def join(self, actor: Actor, hand: str, at: int, since: int) -> None:
+        """Let the arm go on without a stop at frame `at` where that is free; frames from `since` on may change."""
+        arm = list(actor.body.chain(f"{hand}_arm").joints)
+        since = max(since, at - 2 * actor.frames(_JOIN))
+        q = actor.q.copy()
+        q[since:, arm] = joined(q[since:, arm], at - since, actor.frames(_JOIN))
+        during = (actor.time(since), actor.now)
+        check = LimbCheck(self.world, actor.who, f"{hand}_arm", during)
+        times = actor.base.start + np.arange(since, actor.k + 1) / actor.base.fps
+        if between_free(check, q[since:, arm], times):
+            actor.q = q
+            self.world = actor.placed(self.world)
+
+    def wait(self, actor: Actor, count: int) -> None:
+        """Go on as if nothing was asked for some frames."""
+        if count > 0:
+            root, q = actor.ahead(count)
+            self.add(actor, root, q, away=actor.away)
+
+    def add(self, actor: Actor, root: Array, q: Array, *, away: bool = True) -> None:
+        """Add frames that begin with the last one."""
+        actor.done(root, q, away=away)
+        self.world = actor.placed(self.world)
+
+    def require_free(self, during: tuple[float, float], what: str) -> None:
+        """Raise `Stuck` where the whole motion is not free during an interval."""
+        if self.settings.tier == "ik":
+            return
+        meets = [c for c in certify(self.world).collisions if c.during[0] <= during[1] and c.during[1] >= during[0]]
+        if meets:
+            pair = meets[0].pair
+            raise Stuck("no-path", f"{what}: {blamed(pair) or 'it could not be proven free'} on the way")
+
+    def allow(self, contacts: Sequence[Contact]) -> None:
+        """Let some pairs touch."""
+        self.world = self.world.with_(contacts=(*self.world.contacts, *contacts))
+
+    def _note(self, actor: Actor, limb: str, what: str, during: tuple[float, float], way: Way) -> None:
+        self.planned.append(
+            Planned(actor.who, limb, what, during, way.tier, way.first_s, way.smooth_s, way.checks, way.nodes)
+        )
+
+
+def blamed(pair: Pair | None) -> str:
+    """A pair in words."""
+    return "" if pair is None else f"{pair.a} would meet {pair.b}"
+
+
+def _blamed(way: NoWay) -> str:
+    words = {
+        "start-in-collision": "the hand is in collision where it starts",
+        "target-in-collision": "the hand would collide at its target",
+        "target-out-of-reach": "the way leads out of the arm's reach",
+        "no-path": "no free way was found",
+    }
+    meets = blamed(way.pair)
+    return words.get(way.status, way.status) + (f" ({meets})" if meets else "")

@@ -1,0 +1,66 @@
+"""What the hands of people hold, and how an arm is brought to a place on the body as it stands."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from elbowroom.character.hand_shapes import finger_joints
+from elbowroom.character.skeleton import Pose
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import transform
+from elbowroom.posing.limb_ik import LimbIK
+from elbowroom.posing.orbit import search_orbit
+from elbowroom.tasks.actor import Actor
+from elbowroom.world.things import Hold
+from elbowroom.world.world import World
+
+
+def held_by(world: World, who: str, hand: str, t: float) -> Hold | None:
+    """What a hand holds at a time and from then on."""
+    for hold in world.holds:
+        if (hold.by, hold.hand) == (who, hand) and hold.during[0] <= t + 1e-9 < hold.during[1]:
+            return hold
+    return None
+
+
+def holder_of(world: World, thing: str, t: float) -> Hold | None:
+    """Who holds a thing at a time."""
+    for hold in world.holds:
+        if hold.object == thing and hold.during[0] <= t + 1e-9 < hold.during[1]:
+            return hold
+    return None
+
+
+def released(world: World, thing: str, t: float) -> World:
+    """A world in which a thing is let go at a time."""
+    hold = holder_of(world, thing, t)
+    if hold is None:
+        return world
+    ended = replace(hold, during=(hold.during[0], t))
+    return world.with_(holds=tuple(ended if h is hold else h for h in world.holds))
+
+
+def joints_of(actor: Actor, hand: str) -> tuple[int, ...]:
+    """Joints that go with a hand: its arm's, and its fingers'."""
+    chain = actor.body.chain(f"{hand}_arm")
+    return (*chain.lead, *chain.joints, *finger_joints(actor.body, hand))
+
+
+def hand_of(actor: Actor, hand: str, pose: Pose) -> Array:
+    """`T_world_hand` (4, 4) of a hand's joint in a posture."""
+    joint, T = actor.body.hand(hand)
+    return np.asarray(actor.body.skeleton.at(pose)[joint] @ T)
+
+
+def arm_to(actor: Actor, hand: str, pose: Pose, T_world_hand: Array) -> Pose | None:
+    """A posture with a hand at its target by the arm alone, the elbow as near to where it was as may be."""
+    ik = LimbIK(actor.body, f"{hand}_arm", pose)
+    found = search_orbit(ik, ik.T_world_parent(pose), T_world_hand, start=ik.orbit_of(pose))
+    return ik.posed(pose, found.solution) if found.found else None
+
+
+def shifted(T: Array, by: Array) -> Array:
+    """A place (4, 4) moved by a vector (3,) of the world."""
+    return np.asarray(transform(by) @ T)

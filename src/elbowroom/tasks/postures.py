@@ -1,0 +1,88 @@
+"""Whether a whole posture of a person is free at a time, and whom to blame if not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from elbowroom.character.skeleton import Pose
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import inverse
+from elbowroom.world.certificate import supports
+from elbowroom.world.contacts import Contact
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.pairs import Pair
+from elbowroom.world.world import Snapshot, World
+
+# How deep a hand may be in what it takes when only the place is looked at: fingers still have to close.
+_TAKING = 0.003
+
+
+class Postures:
+    """Postures of one person at one time, all else as a world has it then.
+
+    Parts of `hand` may touch `taking`, a thing. What a hand holds goes with it. `fingers` {joint: (4,)} replaces
+    rotations of a posture before it is looked at.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        who: str,
+        t: float,
+        *,
+        hand: str | None = None,
+        taking: str | None = None,
+        fingers: dict[int, Array] | None = None,
+    ) -> None:
+        contacts = supports(world)
+        if hand is not None and taking is not None:
+            contacts += hand_contacts(world, who, hand, taking, (-np.inf, np.inf), _TAKING)
+        self.world = replace(world, contacts=(*world.contacts, *contacts))
+        self.who, self.fingers = who, fingers or {}
+        self._exact = ExactWorld(self.world)
+        self._now = self.world.at(t)
+        mine = {i for i, p in enumerate(self._exact.parts) if p.owner == who}
+        held = [h for h in world.holds if h.by == who and h.during[0] <= t < h.during[1]]
+        self._held = {}
+        for hold in held:
+            joint, T = world.body(who).hand(hold.hand)
+            T_world_hand = self._now.joints[who][joint] @ T
+            self._held[hold.object] = (joint, T @ inverse(T_world_hand) @ self._now.things[hold.object])
+            mine |= {i for i, p in enumerate(self._exact.parts) if p.owner == hold.object}
+        self._mine = np.array([a in mine or b in mine for a, b in self._exact.index], dtype=bool)
+
+    def blame(self, pose: Pose) -> Pair | None:
+        """A pair that collides in a posture, None where it is free."""
+        rotations = pose.rotations
+        if self.fingers:
+            rotations = rotations.copy()
+            for joint, turn in self.fingers.items():
+                rotations[joint] = turn
+        body = self.world.body(self.who)
+        T = body.transforms(pose.root[None], rotations[None])[0]
+        things = dict(self._now.things)
+        for name, (joint, T_joint_thing) in self._held.items():
+            things[name] = T[joint] @ T_joint_thing
+        exact = self._exact.place_snapshot(Snapshot(self._now.time, {**self._now.joints, self.who: T}, things))
+        for k in exact.near(0.0):
+            if self._mine[k] and exact.hit(int(k)):
+                value = exact.distance(int(k)).value if int(k) in exact.contacts else None
+                if value is None or exact.allowed(int(k), -value) is None:
+                    return exact.pairs[k]
+        return None
+
+    def valid(self, pose: Pose) -> bool:
+        """Whether a posture is free."""
+        return self.blame(pose) is None
+
+
+def hand_contacts(
+    world: World, who: str, hand: str, thing: str, during: tuple[float, float], depth: float
+) -> list[Contact]:
+    """All parts of a hand may touch a thing during an interval, to a depth in metres."""
+    body = world.body(who)
+    joints = set(body.subtree(body.hand(hand)[0]))
+    names = dict.fromkeys(f"{who}.{shape.name}" for shape in body.shapes if shape.joint in joints)
+    return [Contact(name, thing, during, "grip", depth, "a hand takes it") for name in names]

@@ -1,0 +1,46 @@
+"""How tasks are planned: how hard to try, how near to pass, how fast to move."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from elbowroom.errors import BadValue
+from elbowroom.posing.reach import ReachStyle
+from elbowroom.search.birrt import Budget
+
+# ik: hands go straight and nothing is looked at; avoid: straight, the elbow gets out of the way; plan: a search;
+# auto: the first of them that is free.
+Tier = Literal["ik", "avoid", "plan", "auto"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Choices that hold for all tasks of a plan. Lengths in metres, times in seconds.
+
+    `margin` is the clearance that planned ways keep, `speed` the mean speed of a hand in the open, `approach` how far
+    before a grasp the slow part begins and `slow` its speed, `close` the time in which fingers close or open.
+    `seconds` is the wall-clock time after which no further way is tried.
+    """
+
+    tier: Tier = "auto"
+    seed: int = 0
+    seconds: float = 60.0
+    budget: Budget = field(default_factory=Budget)
+    reach: ReachStyle = field(default_factory=ReachStyle)
+    margin: float = 0.005
+    speed: float = 0.65
+    approach: float = 0.10
+    slow: float = 0.22
+    close: float = 0.3
+    gaze: bool = True
+
+    def __post_init__(self) -> None:
+        if self.tier not in ("ik", "avoid", "plan", "auto"):
+            raise BadValue(f"a tier is ik, avoid, plan or auto, not '{self.tier}'.")
+        lengths = (self.margin, self.speed, self.approach, self.slow, self.close, self.seconds)
+        if not all(0.0 < x < float("inf") for x in lengths):
+            raise BadValue("margin, speeds, lengths and times of a plan are numbers above 0.")
+
+
+USUAL = Settings()

@@ -1,0 +1,287 @@
+"""A hand takes hold of a thing: which grasp, from where, fingers closed on it (K9)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.character.hand_shapes import finger_joints, finger_rotations
+from elbowroom.character.skeleton import Pose
+from elbowroom.errors import UnknownName
+from elbowroom.geometry.rotations import Array, angle
+from elbowroom.geometry.transforms import inverse
+from elbowroom.posing.fingers import close_fingers
+from elbowroom.posing.grasps import Grasp, grasps_of, press_target
+from elbowroom.posing.limb_ik import EASY_ORBIT, LimbIK
+from elbowroom.posing.orbit import search_orbits
+from elbowroom.tasks.actor import Actor
+from elbowroom.tasks.director import FOREVER, Director, Grip, Stuck, blamed
+from elbowroom.tasks.hands import arm_to, hand_of, held_by, holder_of, joints_of, shifted
+from elbowroom.tasks.postures import Postures, hand_contacts
+from elbowroom.tasks.verbs import Grab
+from elbowroom.world.pairs import Pair
+
+# How many grasps are looked at in earnest, and how many of those that suit are tried.
+_LOOKS, _TRIES = 24, 6
+
+# Shares of the approach that a hand may begin it at.
+_NEARER = (1.0, 0.7, 0.5)
+
+# How deep fingers that close may press into what they take, metres.
+PRESS = 0.002
+
+# Metres that a thing is lifted or drawn out before it travels, and what it does first: up, out, or both.
+_LIFT, _DRAW = 0.05, 0.14
+
+# A hand that has let go is this far away before it travels, metres.
+_LEAVE = 0.09
+
+
+@dataclass(frozen=True, eq=False)
+class Taking:
+    """One way to take a thing: the posture at it, fingers open, and the posture from which the hand approaches."""
+
+    hand: str
+    grasp: Grasp
+    target: Pose
+    before: Pose
+    open: Array  # (n, 4) of the fingers' joints
+    approach: Array  # (3,) the way of the hand in the world, metres
+
+
+def grab(d: Director, task: Grab) -> None:
+    """Take an object and lift it off what it lies on."""
+    actor = d.actor(task.who)
+    if task.object not in d.world.objects:
+        raise UnknownName("object", task.object, d.world.objects)
+    owner = holder_of(d.world, task.object, actor.now)
+    if owner is not None and owner.by == task.who:
+        raise Stuck("hand-not-free", f"{task.who} holds '{task.object}' already in the {owner.hand} hand")
+    what = f"grab {task.object}"
+    resting = d.resting(task.object, actor.now)
+
+    def do(taking: Taking) -> None:
+        hand = taking.hand
+        out = -taking.approach / np.linalg.norm(taking.approach)
+        take(d, actor, taking, task.object, what, task.at)
+        T = inverse(hand_of(actor, hand, actor.pose)) @ d.world.frame(task.object, actor.now)
+        d.world = d.world.with_hold(task.object, actor.who, hand, (actor.now, FOREVER), T)
+        actor.keep(joints_of(actor, hand))
+        T_hand = hand_of(actor, hand, actor.pose)
+        d.grips[task.object] = Grip(taking.open, T_hand[:3, :3].T @ out, d.world.frame(task.object, actor.now))
+        d.allow(d.supported(task.object, resting, (-np.inf, actor.now + 1.0)))
+        depart(d, actor, hand, _ways_off(out), f"lift {task.object}")
+
+    d.first(takings(d, actor, task.object, task, what), do)
+
+
+def take(
+    d: Director,
+    actor: Actor,
+    taking: Taking,
+    thing: str,
+    what: str,
+    at: float | None,
+    *,
+    close: bool = True,
+    focus: Array | None = None,
+) -> None:
+    """Travel, approach, and close the fingers, the eyes on the thing or on a point."""
+    hand, start = taking.hand, hand_of(actor, taking.hand, actor.pose)
+    slow = actor.frames(float(np.linalg.norm(taking.approach)) / d.settings.slow)
+    way = float(np.linalg.norm(hand_of(actor, hand, taking.before)[:3, 3] - start[:3, 3]))
+    count = d.frames_until(actor, way, at, slow, what)
+    if focus is None:
+        focus = d.world.frame(thing, actor.time(actor.k + count + slow))[:3, 3]
+    d.travel(actor, hand, d.looking(actor, taking.before, focus), count, what, fingers=taking.open)
+    begin = actor.now
+    closing = d.settings.close
+    end = actor.time(actor.k + slow + actor.frames(closing))
+    if thing:
+        d.allow(hand_contacts(d.world, actor.who, hand, thing, (begin, end), PRESS))
+    d.travel(actor, hand, d.looking(actor, taking.target, focus), slow, what, margin=0.0, straight=True)
+    d.join(actor, hand, actor.k - slow, actor.k - slow - count)
+    if not close:
+        return
+    T = inverse(hand_of(actor, hand, actor.pose)) @ d.world.frame(thing, actor.now)
+    closed = close_fingers(actor.body, hand, T, d.world.objects[thing].mesh, taking.grasp.open, taking.grasp.shape)
+    d.fingers(actor, hand, closed.rotations, closing)
+
+
+def takings(
+    d: Director, actor: Actor, thing: str, task: Grab, what: str, *, pressing: bool = False
+) -> Iterator[Taking]:
+    """Ways to take a thing that a person can do, the best first; raises `Stuck` where there is none."""
+    failed: list[tuple[float, Stuck]] = []
+    given = 0
+    for hand in free_hands(d, actor, d.world.frame(thing, actor.now)[:3, 3], task.hand, what):
+        far = np.linalg.norm(d.world.frame(thing, actor.now)[:3, 3] - hand_of(actor, hand, actor.pose)[:3, 3])
+        k = actor.k + d.frames_until(actor, float(far), task.at, 0, what)
+        T_world_thing = d.world.frame(thing, actor.time(k))
+        if pressing:
+            what_is = d.world.objects[thing]
+            grasps = press_target(actor.body, hand, what_is.frame("handle"))
+        else:
+            grasps = grasps_of(d.world, actor.who, hand, thing, actor.time(k))
+        if task.grasp is not None:
+            named = [g for g in grasps if g.name == task.grasp]
+            if not named:
+                raise UnknownName(f"grasp of {thing}", task.grasp, dict.fromkeys(g.name for g in grasps))
+            grasps = named
+        postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing)
+        then = d.next_place(actor, hand, thing, T_world_thing)
+        for grasp in ranked(actor, hand, grasps, T_world_thing, k)[:_LOOKS]:
+            found = look(d, actor, hand, grasp, T_world_thing, k, postures, what)
+            if isinstance(found, Taking) and then is not None:
+                # A grasp that cannot put the thing where it is to go is none.
+                T_goal, there = then
+                goal = look(d, actor, hand, grasp, T_goal, k, there, f"put {thing}")
+                found = found if isinstance(goal, Taking) else goal
+            if isinstance(found, Taking):
+                given += 1
+                yield found
+            else:
+                failed.append(found)
+            if given >= _TRIES or not d.in_time():
+                return
+    if not given:
+        raise (
+            min(failed, key=lambda f: f[0])[1]
+            if failed
+            else Stuck("target-out-of-reach", f"{what}: no way to grasp it is known")
+        )
+
+
+def ranked(actor: Actor, hand: str, grasps: Sequence[Grasp], T_world_thing: Array, k: int) -> list[Grasp]:
+    """Grasps in the order in which they suit: near, within the joints' ranges, wrist and elbow at ease."""
+    if not grasps:
+        return []
+    pose = actor.neutral(k)
+    ik = LimbIK(actor.body, f"{hand}_arm", pose)
+    ends = T_world_thing @ np.stack([g.T_thing_hand for g in grasps])
+    out = search_orbits(ik, ik.T_world_parent(pose), ends)
+    wrist = angle(out.solution.rotations[:, 2])
+    cost = (
+        np.array([g.cost for g in grasps])
+        + 4.0 * out.solution.missing
+        + 0.7 * out.solution.excess.sum(axis=1)
+        + 0.4 * wrist
+        + 0.3 * np.abs(out.angle - EASY_ORBIT)
+    )
+    return [grasps[i] for i in np.argsort(cost, kind="stable")]
+
+
+def depart(d: Director, actor: Actor, hand: str, ways: Sequence[Array], what: str) -> None:
+    """The hand goes off in the first of some directions, vectors (3,) in metres, that is free and leads into room.
+
+    Where none leads into room the first that is free does.
+    """
+    begin, fallback = d.save(), None
+    stuck: Stuck | None = None
+    T = hand_of(actor, hand, actor.pose)
+    for way in ways:
+        goal = arm_to(actor, hand, actor.pose, shifted(T, way))
+        if goal is None:
+            continue
+        count = actor.frames(max(float(np.linalg.norm(way)) / d.settings.slow, 0.25))
+        try:
+            d.travel(actor, hand, goal, count, what, margin=0.0, straight=True)
+        except Stuck as reason:
+            stuck = stuck or reason
+        else:
+            actor.keep(joints_of(actor, hand))
+            if d.roomy(actor, hand):
+                return
+            fallback = fallback or d.save()
+        d.restore(begin)
+    if fallback is None:
+        raise stuck or Stuck("no-path", f"{what}: no way off is within the arm's reach")
+    d.restore(fallback)
+
+
+def free_hands(d: Director, actor: Actor, point: Array, wanted: str | None, what: str) -> list[str]:
+    """Hands that can be asked, the nearer one first; raises where the wanted one is not free."""
+    hands = [h for h in ("right", "left") if f"{h}_arm" in actor.body.chains] if wanted is None else [wanted]
+    for hand in hands:
+        actor.body.chain(f"{hand}_arm")  # the name of the limb that is missing is told
+    free = [h for h in hands if held_by(d.world, actor.who, h, actor.now) is None]
+    if not free:
+        hold = held_by(d.world, actor.who, hands[0], actor.now) if hands else None
+        held = f"the {hands[0]} hand of {actor.who} holds '{hold.object}'" if hold else f"{actor.who} has no arm"
+        raise Stuck("hand-not-free", f"{what}: {held}")
+    return sorted(free, key=lambda h: _distance(actor, h, point))
+
+
+def _distance(actor: Actor, hand: str, point: Array) -> float:
+    """From a shoulder to a point (3,), metres."""
+    shoulder = actor.body.skeleton.at(actor.pose)[actor.body.chain(f"{hand}_arm").joints[0]]
+    return float(np.linalg.norm(point - shoulder[:3, 3]))
+
+
+def look(
+    d: Director,
+    actor: Actor,
+    hand: str,
+    grasp: Grasp,
+    T_world_thing: Array,
+    k: int,
+    postures: Postures,
+    what: str,
+) -> Taking | tuple[float, Stuck]:
+    """A grasp as something to do, or how far it is from that and why."""
+    fingers = finger_rotations(actor.body, hand, grasp.open)
+    postures.fingers = dict(zip(finger_joints(actor.body, hand), fingers, strict=True))
+    T_target = T_world_thing @ grasp.T_thing_hand
+    there = d.reach(actor, hand, T_target, k, postures)
+    if there.status != "found":
+        return failure(there, postures, what)
+    toward = T_world_thing[:3, :3] @ grasp.approach
+    for share in _NEARER:
+        way = share * d.settings.approach * toward
+        before = arm_to(actor, hand, there.pose, shifted(T_target, -way))
+        if before is not None and (d.settings.tier == "ik" or postures.valid(before)):
+            return Taking(hand, grasp, there.pose, before, fingers, way)
+    return 0.5, Stuck("target-in-collision", f"{what}: there is no room before it for the open hand")
+
+
+def failure(there: object, postures: Postures, what: str) -> tuple[float, Stuck]:
+    """A reach that failed, as a reason, and how bad it is: the least bad is told."""
+    status, missing, pose = there.status, there.missing, there.pose  # type: ignore[attr-defined]
+    if status == "out-of-reach":
+        return 2.0 + missing, Stuck("target-out-of-reach", f"{what}: the hand stays {missing:.2f} m away")
+    if status == "out-of-balance":
+        return 1.5, Stuck("out-of-balance", f"{what}: the body would fall over")
+    if status == "limits":
+        return 1.8, Stuck("target-out-of-reach", f"{what}: joints do not bend so far")
+    pair: Pair | None = postures.blame(pose)
+    return 1.0, Stuck("target-in-collision", f"{what}: {blamed(pair) or 'something is in the way'}")
+
+
+def _ways_off(out: Array) -> list[Array]:
+    """Ways off a shelf or table for a hand that came the other way than `out` (3,): up, then towards oneself."""
+    up = np.array([0.0, 0.0, 1.0])
+    level = out * [1.0, 1.0, 0.0]
+    size = float(np.linalg.norm(level))
+    ways = [_LIFT * up]
+    if size > 0.3:
+        pull = level / size
+        ways = [0.4 * _LIFT * up + 0.6 * _DRAW * pull, *ways]
+        for share in (1.0, 1.6, 2.2, 0.5):
+            ways += [share * _DRAW * pull + lift * up for lift in (0.012, 0.0)]
+    return [*ways, 0.5 * _LIFT * up, 0.2 * _LIFT * up]
+
+
+def let_go(d: Director, actor: Actor, hand: str, thing: str, grasp_open: Array, out: Array, what: str) -> None:
+    """Open the fingers and go off the way that the hand came, `out` (3,)."""
+    begin = actor.now
+    if thing:
+        d.allow(hand_contacts(d.world, actor.who, hand, thing, (begin, begin + d.settings.close + 1.0), PRESS))
+    d.fingers(actor, hand, grasp_open, d.settings.close)
+    actor.keep(joints_of(actor, hand))
+    size = float(np.linalg.norm(out))
+    level = out * [1.0, 1.0, 0.0]
+    ways = [share * _LEAVE * out / size for share in (1.0, 0.7, 1.4, 0.4)]
+    ways += [share * _LEAVE * (level / size + [0.0, 0.0, 0.3]) for share in (1.0, 0.6)]
+    depart(d, actor, hand, ways, what)

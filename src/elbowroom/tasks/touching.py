@@ -1,0 +1,182 @@
+"""A hand goes to a place and stays, or touches it and goes away again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from elbowroom.character.grip import grip_frame
+from elbowroom.character.hand_shapes import finger_rotations, hand_shape
+from elbowroom.character.skeleton import Pose
+from elbowroom.errors import BadValue
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.rotations import Array, about
+from elbowroom.geometry.solids import merge
+from elbowroom.geometry.tessellate import shape_mesh
+from elbowroom.geometry.transforms import inverse, transform
+from elbowroom.posing.grasps import press_target
+from elbowroom.tasks.actor import Actor
+from elbowroom.tasks.director import Director, Stuck
+from elbowroom.tasks.hands import hand_of, joints_of
+from elbowroom.tasks.postures import Postures
+from elbowroom.tasks.taking import Taking, failure, free_hands, let_go, look, take
+from elbowroom.tasks.verbs import Point, Reach, Touch
+
+# Turns of the hand about its own length that are tried at a place that does not say how it is to be held, radians.
+_ROLLS = np.radians([0.0, 30.0, -30.0, 60.0, 90.0, -60.0, 120.0, 180.0])
+
+
+def reach_to(d: Director, task: Reach) -> None:
+    """Bring the middle of the grip to a place; the hand points there from the shoulder."""
+    actor = d.actor(task.who)
+    what = "reach"
+    shape = hand_shape(task.shape)
+    failed: list[tuple[float, Stuck]] = []
+
+    def goals() -> Iterator[tuple[str, Pose]]:
+        for hand in free_hands(d, actor, place_of(d, task.to, actor.now), task.hand, what):
+            point = place_of(d, task.to, actor.now if task.at is None else task.at)
+            k = actor.k + d.frames_until(actor, _way(actor, hand, point), task.at, 0, what)
+            postures = Postures(d.world, actor.who, actor.time(k))
+            for T in _pointing(actor, hand, point):
+                found = d.reach(actor, hand, T, k, postures)
+                if found.found:
+                    yield hand, d.looking(actor, found.pose, point)
+                else:
+                    failed.append(failure(found, postures, what))
+        if failed:
+            raise min(failed, key=lambda f: f[0])[1]
+
+    def do(option: tuple[str, Pose]) -> None:
+        hand, goal = option
+        count = d.frames_until(actor, _way(actor, hand, hand_of(actor, hand, goal)[:3, 3]), task.at, 0, what)
+        d.travel(actor, hand, goal, count, what, fingers=finger_rotations(actor.body, hand, shape))
+        actor.keep(joints_of(actor, hand))
+
+    d.first(goals(), do)
+
+
+def touch(d: Director, task: Touch) -> None:
+    """Touch a surface with the fingertips and go away again."""
+    actor = d.actor(task.who)
+    what = f"touch {task.target}" if isinstance(task.target, str) else "touch"
+    t = actor.now if task.at is None else task.at
+    thing, mesh = _surface(d, task.target, t)
+
+    def options() -> Iterator[Taking]:
+        failed: list[tuple[float, Stuck]] = []
+        for hand in free_hands(d, actor, place_of(d, task.target, t), task.hand, what):
+            spot = _spot(d, actor, hand, task.target, mesh, t)
+            k = actor.k + d.frames_until(actor, _way(actor, hand, spot[:3, 3]), task.at, 0, what)
+            postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing)
+            for grasp in press_target(actor.body, hand, spot, task.shape):
+                found = look(d, actor, hand, grasp, np.eye(4), k, postures, what)
+                if isinstance(found, Taking):
+                    yield found
+                else:
+                    failed.append(found)
+        if failed:
+            raise min(failed, key=lambda f: f[0])[1]
+
+    def do(taking: Taking) -> None:
+        focus = hand_of(actor, taking.hand, taking.target)[:3, 3]
+        take(d, actor, taking, thing, what, task.at, close=False, focus=focus)
+        out = -taking.approach
+        let_go(d, actor, taking.hand, thing, taking.open, out, f"leave {thing or 'it'}")
+
+    d.first(options(), do)
+
+
+def place_of(d: Director, to: Point | str, t: float) -> Array:
+    """A place in the world, (3,), that a task names."""
+    if isinstance(to, str):
+        return np.asarray(
+            d.world.frame(to, t)[:3, 3] if to not in d.world.static else d.world.static[to].bounds.mean(0)
+        )
+    point = np.asarray(to, dtype=float)
+    if point.shape != (3,) or not np.isfinite(point).all():
+        raise BadValue(f"a place is three finite numbers, not {to}.")
+    return point
+
+
+def _way(actor: Actor, hand: str, point: Array) -> float:
+    return float(np.linalg.norm(point - hand_of(actor, hand, actor.pose)[:3, 3]))
+
+
+def _pointing(actor: Actor, hand: str, point: Array) -> Iterator[Array]:
+    """Places of a hand's joint (4, 4) whose grip is at a point, the hand along the line from the shoulder."""
+    T = actor.body.skeleton.at(actor.pose)
+    shoulder = T[actor.body.chain(f"{hand}_arm").joints[0], :3, 3]
+    along = (point - shoulder) / max(float(np.linalg.norm(point - shoulder)), 1e-9)
+    up = np.array([0.0, 0.0, 1.0]) if abs(along[2]) < 0.9 else np.array([0.0, 1.0, 0.0])
+    thumb = up - (up @ along) * along
+    thumb /= np.linalg.norm(thumb)
+    grip = grip_frame(actor.body, hand)
+    # the grip's z is towards the thumb, its x out of the palm, and fingers lie across both
+    palm = np.cross(along, thumb) if hand == "left" else np.cross(thumb, along)
+    frame = np.eye(4)
+    frame[:3, :3] = np.stack([palm, np.cross(thumb, palm), thumb], axis=1)
+    frame[:3, 3] = point
+    for roll in _ROLLS if hand == "left" else -_ROLLS:
+        turn = transform(np.zeros(3), about(along, roll))
+        rolled = frame.copy()
+        rolled[:3, :3] = turn[:3, :3] @ frame[:3, :3]
+        yield np.asarray(rolled @ inverse(grip))
+
+
+def _surface(d: Director, target: Point | str, t: float) -> tuple[str, Mesh | None]:
+    """Name of what is touched, as in collision pairs, and its mesh in the world; a bare point touches nothing."""
+    if not isinstance(target, str):
+        return "", None
+    owner, part = d.world.split(target)
+    if owner in d.world.static:
+        return owner, d.world.static[owner]
+    if owner in d.world.objects:
+        return owner, d.world.objects[owner].mesh.moved(d.world.frame(owner, t))
+    body = d.world.body(owner)
+    joint = body.frame(part)[0] if part else 0
+    T = d.world.at(t).joints[owner]
+    shapes = [s for s in body.shapes if s.joint == joint]
+    if not shapes:
+        raise BadValue(f"'{target}' has no surface to touch.")
+    meshes = [shape_mesh(s).moved(T[joint] @ s.T_joint_shape) for s in shapes]
+    return f"{owner}.{shapes[0].name}", merge(meshes)
+
+
+def _spot(d: Director, actor: Actor, hand: str, target: Point | str, mesh: Mesh | None, t: float) -> Array:
+    """Where to touch, (4, 4): x out of the surface, towards the shoulder where there is none."""
+    shoulder = actor.body.skeleton.at(actor.pose)[actor.body.chain(f"{hand}_arm").joints[0], :3, 3]
+    point = place_of(d, target, t)
+    normal = shoulder - point
+    if mesh is not None:
+        point, normal = first_hit(mesh, shoulder, point)
+    x = normal / max(float(np.linalg.norm(normal)), 1e-9)
+    side = np.cross([0.0, 0.0, 1.0], x) if abs(x[2]) < 0.95 else np.array([1.0, 0.0, 0.0])
+    side /= np.linalg.norm(side)
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = np.stack([x, side, np.cross(x, side)], axis=1), point
+    return T
+
+
+def first_hit(mesh: Mesh, eye: Array, point: Array) -> tuple[Array, Array]:
+    """Where a ray from an eye (3,) to a point (3,) first meets a mesh, and the normal there, towards the eye.
+
+    Where it misses, the nearest corner and the way from there to the eye.
+    """
+    a, b, c = (mesh.vertices[mesh.faces[:, i]] for i in range(3))
+    ray = point - eye
+    u, v = b - a, c - a
+    normal = np.cross(u, v)
+    det = -(normal @ ray)
+    safe = np.where(np.abs(det) > 1e-15, det, np.inf)
+    ao = eye - a
+    dao = np.cross(ao, ray)
+    s, r, at = np.sum(v * dao, axis=1) / safe, -np.sum(u * dao, axis=1) / safe, np.sum(ao * normal, axis=1) / safe
+    hit = (s >= 0.0) & (r >= 0.0) & (s + r <= 1.0) & (at > 0.0)
+    if not hit.any():
+        corner = mesh.vertices[np.argmin(np.linalg.norm(mesh.vertices - point, axis=1))]
+        return corner, eye - corner
+    k = int(np.flatnonzero(hit)[np.argmin(at[hit])])
+    out = normal[k] / max(float(np.linalg.norm(normal[k])), 1e-15)
+    return eye + at[k] * ray, out if out @ ray < 0.0 else -out
