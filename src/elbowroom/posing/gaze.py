@@ -1,0 +1,138 @@
+"""Looking at a point: eyes, head and neck share the way to it in fixed parts (Morasso and Tagliasco 1986).
+
+Eyes take a constant share of the angle between where the body looks and the point, neck and head the rest, each within
+its range; then the eyes take up what is left, so that the gaze meets the point where it can. What lies behind draws
+the head ever less, the nearer it is to straight behind: a point that passes there lets the head come back to the front
+and turn to the other side, without a jump.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from elbowroom.character.body import Character
+from elbowroom.character.skeleton import Pose
+from elbowroom.errors import BadValue
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.ease import ease
+from elbowroom.geometry.rotations import Array
+from elbowroom.posing.limb_ik import numbers
+
+# Share of the eyes in a turn of the gaze; the neck's share of what is left.
+EYES, NECK = 0.35, 0.5
+
+# Angle from the front up to which the gaze follows a point, radians; from there to straight behind it lets go.
+_FOLLOWS = float(np.radians(115.0))
+# An eye's rounds to meet its point, and how near is enough, radians.
+_ROUNDS, _EXACT = 4, 1e-5
+# Farthest turn of the gaze that is asked for.
+_FARTHEST = float(np.radians(100.0))
+
+
+def looking_at(body: Character, pose: Pose, point: ArrayLike, share: float = 1.0, eyes: float = EYES) -> Pose:
+    """The posture with its gaze on a point (3,); `share` from 0 (as it is) to 1 (on the point).
+
+    `eyes` is the eyes' share of the turn. Parts that the rig lacks are left out: without eyes, head and neck do it all.
+    """
+    target = numbers("point", point)
+    if target.shape != (3,):
+        raise BadValue(f"a point to look at is three numbers, not {target.shape}.")
+    if not (0.0 <= share <= 1.0 and 0.0 <= eyes <= 1.0):
+        raise BadValue(f"shares of a gaze are numbers from 0 to 1, not {share} and {eyes}.")
+    neck = [body.roles[r] for r in ("neck", "head") if r in body.roles]
+    if not neck or share == 0.0:
+        return pose
+    pupils = [body.roles[r] for r in ("left_eye", "right_eye") if r in body.roles]
+    q = np.array(pose.rotations)
+    T = body.skeleton.at(pose)
+    trunk = int(body.parents[neck[0]])
+    # the way to the point against the trunk's front, as axis times angle in the trunk's frame
+    between = T[pupils, :3, 3].mean(axis=0) if pupils else T[neck[-1], :3, 3]
+    ahead = _front_in(body, trunk)
+    way = T[trunk, :3, :3].T @ (target - between)
+    turn = _followed(ahead, way)
+    part = (1.0 - eyes) if pupils else 1.0
+    parts = [NECK, 1.0 - NECK] if len(neck) == 2 else [1.0]
+    base = body.skeleton.rest
+    for joint, of in zip(neck, parts, strict=True):
+        above = int(body.parents[joint])
+        # the trunk's axes in the frame above the joint as it stands at rest
+        axes = _rest_turn(body, above, trunk)
+        looking = rot.multiply(rot.exp(rot.rotate(axes, part * of * turn)), base[joint])
+        q[joint] = rot.slerp(q[joint], _ranged(body, joint, looking), share)
+    if pupils:
+        T = body.skeleton.forward(pose.root, q)
+        for joint in pupils:
+            above = int(body.parents[joint])
+            away = T[above, :3, :3].T @ (target - T[joint, :3, 3])
+            looking = _eye(body, joint, _followed(_front_in(body, above), away))
+            q[joint] = rot.slerp(q[joint], looking, share)
+    return Pose.of(pose.root, q)
+
+
+def gaze_error(body: Character, pose: Pose, point: ArrayLike) -> float:
+    """Angle between where a posture looks and a point (3,), radians: the mean of both eyes, or that of the head."""
+    target = numbers("point", point)
+    T = body.skeleton.at(pose)
+    looks = [body.roles[r] for r in ("left_eye", "right_eye") if r in body.roles]
+    looks = looks or [body.roles[r] for r in ("head", "neck") if r in body.roles][:1]
+    if not looks:
+        raise BadValue(f"{body.name} has no head to look with.")
+    errors = []
+    for joint in looks:
+        ahead = T[joint, :3, :3] @ _front_in(body, joint)
+        errors.append(rot.angle(rot.arc(ahead, target - T[joint, :3, 3])))
+    return float(np.mean(errors))
+
+
+def _followed(ahead: Array, way: Array) -> Array:
+    """Axis times angle (3,) of the turn from a direction to another, as far as it is followed."""
+    turn = rot.log(rot.arc(ahead, way))
+    size = float(np.linalg.norm(turn))
+    if size < 1e-12:
+        return np.zeros(3)
+    wanted = min(size, _FARTHEST) * float(1.0 - ease((size - _FOLLOWS) / (np.pi - _FOLLOWS)))
+    return np.asarray(turn * (wanted / size))
+
+
+def _eye(body: Character, joint: int, turn: Array) -> Array:
+    """Local rotation (4,) of an eye whose line of sight is turned from the front, within its range.
+
+    An eye only swings about its own axes, which may differ from those of the rest pose: what that leaves is added.
+    """
+    wanted, tried = rot.rotate(rot.exp(turn), _front_in(body, int(body.parents[joint]))), turn
+    limit = body.limits[joint] if body.limits else None
+    looking = rot.multiply(rot.exp(tried), body.skeleton.rest[joint])
+    if limit is None:
+        return looking
+    terms = np.zeros(3)
+    for _ in range(_ROUNDS):
+        terms = limit.coordinates(looking) * [1.0, 1.0, 0.0]
+        sight = rot.rotate(limit.rotation(terms), _front_in(body, joint))
+        left = rot.log(rot.arc(sight, wanted))
+        if left @ left < _EXACT**2:
+            break
+        tried = tried + left
+        looking = rot.multiply(rot.exp(tried), body.skeleton.rest[joint])
+    return limit.rotation(limit.clamp_coordinates(terms))
+
+
+def _ranged(body: Character, joint: int, rotation: Array) -> Array:
+    limit = body.limits[joint] if body.limits else None
+    return rotation if limit is None else limit.clamp(rotation)
+
+
+@lru_cache(maxsize=256)
+def _front_in(body: Character, joint: int) -> Array:
+    """Where the body faces at rest, in a joint's frame, (3,)."""
+    return np.asarray(body.T_rest[joint, :3, :3].T @ np.asarray(body.front, dtype=float))
+
+
+@lru_cache(maxsize=256)
+def _rest_turn(body: Character, joint: int, other: int) -> Array:
+    """Turn (4,) that takes what is given in another joint's frame to a joint's own, at rest."""
+    rest = body.T_rest
+    return rot.from_matrix(rest[joint, :3, :3].T @ rest[other, :3, :3])
