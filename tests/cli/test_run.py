@@ -54,10 +54,12 @@ def names(folder: Path) -> list[str]:
     return sorted(p.name for p in folder.iterdir())
 
 
-def planner(monkeypatch: pytest.MonkeyPatch, by_seed) -> None:
-    """Stands in for the planner of tasks: a world by seed, or a status."""
+def planner(monkeypatch: pytest.MonkeyPatch, by_seed) -> list[str]:
+    """Stands in for the planner of tasks: a world by seed, or a status. Gives the tiers that are asked for."""
+    tiers = []
 
     def plan(board: Storyboard, *, seed: int = 0, tier: str = "auto", budget: float | None = None) -> Plan:
+        tiers.append(tier)
         found = by_seed(board, seed)
         if isinstance(found, str):
             return Plan(found, board.world, (), "the target is 0.3 m too far", seconds={"plan": 0.1})
@@ -65,6 +67,7 @@ def planner(monkeypatch: pytest.MonkeyPatch, by_seed) -> None:
         return Plan("found", found, (done,), certificate=certify(found, board.fps), seconds={"certify": 0.0})
 
     monkeypatch.setattr(storyboard_plan, "plan_storyboard", plan)
+    return tiers
 
 
 def shifted(board: Storyboard, by: float):
@@ -109,15 +112,16 @@ def test_where_no_motion_is_found_nothing_is_written(folder: Path, monkeypatch: 
     code, text = run("../room.yaml", "-o", "a.npz")
     assert code == 1 and names(folder) == []
     assert "no motion found: target-out-of-reach" in text
-    assert "why: the target is 0.3 m too far." in text and "try: stand nearer" in text
+    assert "why: the target is 0.3 m too far." in text and "what would help: stand nearer" in text
     facts = json.loads(run("../room.yaml", "-o", "a.npz", "--json")[1])
     assert facts["status"] == "target-out-of-reach" and facts["why"] and "stand nearer" in facts["advice"]
     assert set(facts) >= CONTRACT and facts["written"] == [] and names(folder) == []
+    assert facts["certificate"]["free"] is False and facts["plans"] == []
 
 
 def test_variants_that_look_alike_are_left_out(folder: Path, monkeypatch: pytest.MonkeyPatch):
     steps = {3: 0.0, 4: 0.01, 5: "no-path", 6: 0.2, 7: 0.5}
-    planner(monkeypatch, lambda b, seed: steps[seed] if isinstance(steps[seed], str) else shifted(b, steps[seed]))
+    tiers = planner(monkeypatch, lambda b, s: steps[s] if isinstance(steps[s], str) else shifted(b, steps[s]))
     code, text = run("../room.yaml", "-o", "a.npz", "-o", "a.bvh", "--seed", 3, "--variants", 3, "--json")
     facts = json.loads(text)
     assert code == 0 and names(folder) == [f"a-{k}.{s}" for k in (1, 2, 3) for s in ("bvh", "npz")]
@@ -126,6 +130,7 @@ def test_variants_that_look_alike_are_left_out(folder: Path, monkeypatch: pytest
     assert [v["written"] for v in facts["variants"]][1] == ["a-2.npz", "a-2.bvh"]
     assert [v["seed"] for v in facts["alike"]] == [4] and [v["seed"] for v in facts["failed"]] == [5]
     assert facts["seed"] == 3 and facts["status"] == "found"
+    assert tiers == ["auto", "auto", "plan", "plan", "plan"], "straight ways are alike for all seeds"
     roots = [np.load(f"a-{k}.npz")["char/ann/root"][0, 0] for k in (1, 2, 3)]
     assert np.allclose(np.diff(roots), [0.2, 0.3])
 
@@ -135,7 +140,7 @@ def test_too_few_variants_are_told(folder: Path, monkeypatch: pytest.MonkeyPatch
     planner(monkeypatch, lambda board, seed: shifted(board, 0.0))
     code, text = run("../room.yaml", "-o", "a.npz", "--variants", 2)
     assert code == 0 and names(folder) == ["a-1.npz"]
-    assert "only 1 of 2 variants: of the other seeds 5 came within 5 cm of these; --tier plan" in text
+    assert "only 1 of 2 variants: of the other seeds 5 came within 5 cm of these." in text
     planner(monkeypatch, lambda board, seed: "no-path")
     code, text = run("../room.yaml", "-o", "b.npz", "--variants", 2)
     assert code == 1 and names(folder) == ["a-1.npz"] and "no motion found: no-path" in text

@@ -59,8 +59,22 @@ def plan_facts(plan: Plan, seed: int | None, clock: Mapping[str, float]) -> dict
     }
     if plan.certificate is not None:
         return facts | world_facts(plan.world, plan.certificate)
-    nothing: dict[str, Any] = {"frames": 0, "fps": None, "collisions": [], "certificate": None, "quality": None}
-    return facts | nothing | {"triangles": plan.world.triangles, "notes": list(plan.world.notes)}
+    return facts | {
+        "frames": 0,
+        "fps": None,
+        "triangles": plan.world.triangles,
+        "collisions": [],
+        "certificate": {
+            "free": False,
+            "continuous": False,
+            "clearance_m": None,
+            "at_s": None,
+            "pair": None,
+            "allowed": [],
+        },
+        "quality": {"foot_slide_m": None, "peak_jerk": None, "limit_violations": None},
+        "notes": list(plan.world.notes),
+    }
 
 
 def print_plan(plan: Plan, title: str) -> None:
@@ -106,7 +120,7 @@ def print_why(plan: Plan) -> None:
     out.print(f"{what}: {plan.status}", style="red", highlight=False)
     if plan.why:
         out.print(f"why: {plan.why.rstrip('.')}.", highlight=False, soft_wrap=True, markup=False)
-    out.print(f"try: {ADVICE[plan.status]}.", highlight=False, soft_wrap=True, markup=False)
+    out.print(f"what would help: {ADVICE[plan.status]}.", highlight=False, soft_wrap=True, markup=False)
 
 
 def print_seconds(seconds: Mapping[str, float]) -> None:

@@ -105,7 +105,7 @@ def _several(board: Any, paths: list[Path], count: int, clock: Clock, as_json: b
     else:
         for variant, group in zip(found.kept, files, strict=True):
             print_plan(variant.plan, f"{group[0].stem}, seed {variant.seed}{_differs(variant.differs)}")
-        _tell_missing(found, count, how["tier"])
+        _tell_missing(found, count)
         print_seconds(stages(clock.seconds))
         print_written(p for group in files for p in group)
     return 0 if found.kept else 1
@@ -141,7 +141,7 @@ def _differs(metres: float | None) -> str:
     return "" if metres is None else f", {100 * metres:.0f} cm from the others"
 
 
-def _tell_missing(found: Variants, count: int, tier: str) -> None:
+def _tell_missing(found: Variants, count: int) -> None:
     if len(found.kept) == count:
         return
     from elbowroom.tasks.storyboard_plan import ALIKE
@@ -151,6 +151,10 @@ def _tell_missing(found: Variants, count: int, tier: str) -> None:
         reasons.append(f"{len(found.alike)} came within {100 * ALIKE:.0f} cm of these")
     if found.failed:
         reasons.append(f"{len(found.failed)} gave none ({found.failed[0].plan.status})")
-    hint = "" if tier == "plan" or not found.alike else "; --tier plan searches more widely"
-    told = f"only {len(found.kept)} of {count} variants: of the other seeds {' and '.join(reasons) or 'none was tried'}"
-    out.print(told + hint + ".", style="yellow", highlight=False, soft_wrap=True)
+    rest = " and ".join(reasons) or "none was tried"
+    out.print(
+        f"only {len(found.kept)} of {count} variants: of the other seeds {rest}.",
+        style="yellow",
+        highlight=False,
+        soft_wrap=True,
+    )

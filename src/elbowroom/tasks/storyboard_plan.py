@@ -105,7 +105,10 @@ def plan_variants(
     budget: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Variants:
-    """Several clearly different motions, from this seed on. `progress` is told the seed and how many are found."""
+    """Several clearly different motions, from this seed on. `progress` is told the seed and how many are found.
+
+    Straight ways are the same for all seeds: once two motions were alike, the tier 'auto' becomes 'plan'.
+    """
     if not 1 <= count <= MOST_VARIANTS:
         raise BadValue(f"the number of variants is between 1 and {MOST_VARIANTS}, not {count}.")
     kept: list[Variant] = []
@@ -120,7 +123,11 @@ def plan_variants(
             continue
         differs = min((difference(plan.world, v.plan.world) for v in kept), default=None)
         variant = Variant(s, plan, differs)
-        (kept if differs is None or differs > ALIKE else alike).append(variant)
+        if differs is None or differs > ALIKE:
+            kept.append(variant)
+        else:
+            alike.append(variant)
+            tier = "plan" if tier == "auto" else tier
         if len(kept) == count:
             break
     return Variants(tuple(kept), tuple(failed), tuple(alike))
