@@ -17,7 +17,7 @@ from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import Mesh, frozen
 from elbowroom.geometry.rotations import Array, about, normalize, rotate
 from elbowroom.geometry.transforms import apply, inverse
-from elbowroom.posing.fingers import close_fingers
+from elbowroom.posing.fingers import TOUCH, close_fingers
 from elbowroom.posing.fingers_model import HandAtThing, hand_model
 from elbowroom.posing.grasps_form import Form, form_of, part_near
 from elbowroom.posing.grasps_make import Candidate, Maker
@@ -161,7 +161,7 @@ def _marked(body: Character, name: str, mark: GraspMark) -> Grasp:
     width = 0.05 * seats.scale if mark.width is None else mark.width
     T = mark.T_thing_grip @ inverse(seats.grip)
     if mark.shape in ("power", "pinch"):
-        seat = seats.power(width) if mark.shape == "power" else seats.pinch(width)
+        seat = seats.power(width) if mark.shape == "power" else seats.pinch(width, wide=False)
         opened, closed = seat.open, seat.shape
     else:
         opened = closed = hand_shape(mark.shape)
@@ -190,16 +190,20 @@ def _at_handle(
     """Grasps of the part of a mesh that is at its handle's frame, which fingers really close on."""
     part = part_near(mesh, handle[:3, 3], _HANDLE_REACH)
     form = None if part is None else form_of(part)
-    if form is None:
+    if part is None or form is None:
         return []
+    bar = HandAtThing(seats.model, part)
     maker = Maker(seats, form, _turned(form, up))
     made = maker.bar(apply(inverse(form.T_thing_form), handle[None, :3, 3])[0])
     found = []
     for grasp in _settled(hand, maker.all() if made is None else made, form, scene):
         closed = close_fingers(body, hand, inverse(grasp.T_thing_hand), mesh, grasp.open, grasp.shape)
-        longs = [f for f in closed.touching if f != "thumb"]
-        if len(longs) >= min(_HANDLE_FINGERS, len(closed.gaps)):
-            cost = grasp.cost + _MISSING_FINGER * (len(closed.gaps) - len(closed.touching))
+        # fingers on the door behind a bar do not hold the bar
+        bar.put_thing(inverse(grasp.T_thing_hand))
+        bar.put_hand(seats.model.places(closed.shape))
+        on = [f for f in seats.model.fingers if bar.gap(f.beyond[0], limit=TOUCH) < TOUCH]
+        if sum(f.number > 0 for f in on) >= min(_HANDLE_FINGERS, len(closed.gaps)):
+            cost = grasp.cost + _MISSING_FINGER * (len(closed.gaps) - len(on))
             found.append(replace(grasp, cost=cost, frame="handle"))
     return sorted(found, key=lambda g: g.cost)
 

@@ -103,7 +103,6 @@ class Maker:
                     for z in (axes[third], -axes[third]):
                         for at in _along(float(size[third]), _HALF_HAND * self.scale):
                             yield from self._wrapped(at * axes[third], x, z, "power")
-                        for at in _along(float(size[third]), _HALF_PADS * self.scale):
                             yield from self._pinched(at * axes[third], x, z)
 
     def _large(self) -> Iterator[Candidate]:
@@ -125,7 +124,7 @@ class Maker:
         depth, width = float(high[0] - low[0]), float(high[1] - low[1])
         if width > self.seats.widest_power:
             return
-        if style == "power" and (depth > 1.1 * self.seats.widest_power or high[2] - low[2] < 0.6 * half * self.scale):
+        if style == "power" and (depth > 1.1 * self.seats.widest_power or high[2] - low[2] < 1.2 * half * self.scale):
             return
         seat = self.seats.power(width, depth) if style == "power" else self.seats.hook(depth)
         middle = at + axes[:, :2] @ (0.5 * (low + high)[:2])
@@ -134,6 +133,7 @@ class Maker:
     def _pinched(self, at: Array, x: Array, z: Array) -> Iterator[Candidate]:
         """What is about a place (3,) between finger pads and thumb, which come along x, the thumb's side towards z."""
         axes = _axes(x, z)
+        wide = self.form.around(at, axes, np.array([np.inf, np.inf, _HALF_HAND * self.scale]))[:, 2]
         near = self.form.around(at, axes, np.array([np.inf, np.inf, _HALF_PADS * self.scale]))
         if not len(near):
             return
@@ -144,7 +144,8 @@ class Maker:
         if high - low > self.seats.widest_pinch:
             return
         middle = at + axes @ np.array([entry + deep, 0.5 * (low + high), 0.0])
-        yield self._candidate(self.seats.pinch(float(high - low)), _frame(x, z, middle), float(high - low))
+        seat = self.seats.pinch(float(high - low), bool(np.ptp(wide) > 1.7 * _HALF_HAND * self.scale))
+        yield self._candidate(seat, _frame(x, z, middle), float(high - low))
 
     def _candidate(self, seat: Seat, T: Array, width: float) -> Candidate:
         cost = _STYLE[seat.style] + _WIDE * (width / self.seats.widest_power) ** 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,7 +10,6 @@ from elbowroom.character.body import Body
 from elbowroom.character.grip import grip_frame
 from elbowroom.character.hand_shapes import (
     FLAT,
-    HOOK,
     OPEN,
     PINCH,
     WIDEST_PINCH,
@@ -44,8 +43,10 @@ _TILT = np.radians(15.0)
 # What fingers may close to beyond the width that is taken, metres.
 _TIGHTER_POWER, _TIGHTER_PINCH, _WIDER_PINCH = 0.035, 0.04, 0.028
 
-# A bar hangs in bent fingers behind their first bone's middle, this share of the bone; and is passed at this distance.
-_HOOK_AT, _HOOK_CLEAR = 0.8, 0.004
+# A bar in the crook of the fingers: bends of their joints before and at most, degrees, and what is left free beside the
+# bar on the way, metres.
+_HOOK_OPEN, _HOOK_SHUT = (6.0, 72.0, 18.0), (40.0, 102.0, 66.0)
+_HOOK_CLEAR = 0.004
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,34 +104,45 @@ class Seats:
         closed = power(max(w - _TIGHTER_POWER, 0.015))
         return Seat("power", T, approach, OPEN, closed, short=0.02 * self.scale, ahead=0.02 * self.scale)
 
-    def pinch(self, width: float) -> Seat:
-        """Something of that width between the pads of thumb and fingers; the seat is half way between them."""
+    def pinch(self, width: float, wide: bool) -> Seat:
+        """Something of that width between the pads of thumb and fingers; the seat is half way between the open ones.
+
+        It is amid all fingers if the thing is `wide` enough for them, else amid the two next to the thumb.
+        """
         w = width / self.scale
-        thumb, fingers = self._pads(pinch(w))
-        across = normalize(fingers - thumb) * (-1.0 if self.mirrored else 1.0)
-        middle = 0.5 * (thumb + fingers)
-        x = middle - self._fork()
-        x = normalize(x - (x @ across) * across)
-        T = np.eye(4)
-        T[:3, :3] = np.stack([x, across, np.cross(x, across)], axis=1)
-        T[:3, 3] = middle
         opened = pinch(min(w + _WIDER_PINCH, WIDEST_PINCH + 0.5 * _WIDER_PINCH))
+        thumb, fingers = self._pads(opened)
+        # the line of the finger pads lies flat on what is taken; the thumb is across from it
+        z = self.thumb if len(fingers) < 2 else normalize(fingers[0] - fingers[-1])
+        away = fingers.mean(axis=0) - thumb
+        y = normalize(away - (away @ z) * z) * (-1.0 if self.mirrored else 1.0)
+        T = np.eye(4)
+        T[:3, :3] = np.stack([np.cross(y, z), y, z], axis=1)
+        near = fingers[: None if wide else 2].mean(axis=0)
+        at = 0.5 * (near + thumb) @ T[:3, :3]
+        sides = np.sort(fingers @ y) if not self.mirrored else -np.sort(-fingers @ y)
+        at[1], at[2] = 0.5 * (float(sides[0]) + float(thumb @ y)), float(near @ z)
+        T[:3, 3] = T[:3, :3] @ at
         closed = pinch(max(w - _TIGHTER_PINCH, 0.0)) if w > _TIGHTER_PINCH else PINCH
-        return Seat("pinch", T, x, opened, closed, short=0.016 * self.scale, ahead=0.0)
+        return Seat("pinch", T, T[:3, 0], opened, closed, short=0.016 * self.scale, ahead=0.0)
 
     def hook(self, width: float) -> Seat:
-        """A bar of that width before the fingers' first bones, which go past it and bend behind it."""
-        places = self.model.joints_at(FLAT.terms[None])[0]
+        """A bar of that width in the crook of the fingers, which come to it bent and need little room."""
+        opened, closed = self._hooked(_HOOK_OPEN), self._hooked(_HOOK_SHUT)
+        places = self.model.joints_at(opened.terms[None])[0]
         longs = self._longs()
-        first = np.mean([places[f.rows[0], :3, 3] for f in longs], axis=0)
-        second = np.mean([places[f.rows[min(1, len(f.rows) - 1)], :3, 3] for f in longs], axis=0)
+        crook = np.mean([places[f.rows[min(1, len(f.rows) - 1)], :3, 3] for f in longs], axis=0)
         thick = max((float(self.model.shapes[n].size[0]) for f in longs for n in f.shapes[0]), default=0.01)
         T = self.grip.copy()
-        T[:3, 3] = first + _HOOK_AT * (second - first)
-        T[:3, 3] += (thick + 0.5 * width + _HOOK_CLEAR * self.scale) * self.palm
-        closed = mixed(HOOK, power(max(width / self.scale, 0.0)), 0.35)
-        open_ = replace(mixed(FLAT, HOOK, 0.12), name="hook")
-        return Seat("hook", T, self.along, open_, replace(closed, name="hook"), short=0.04 * self.scale, ahead=0.0)
+        room = thick + 0.5 * width + _HOOK_CLEAR * self.scale
+        T[:3, 3] = crook + room * (self.palm - self.along)
+        return Seat("hook", T, self.palm, opened, closed, short=0.032 * self.scale, ahead=0.02 * self.scale)
+
+    def _hooked(self, bends: tuple[float, float, float]) -> HandShape:
+        """Fingers bent by so many degrees at their joints; the thumb apart from them, or closed on them."""
+        terms = np.array(OPEN.terms if bends is _HOOK_OPEN else power(0.025).terms)
+        terms[1:, :, 0] = np.radians(bends)
+        return HandShape("hook", terms)
 
     def flat(self) -> Seat:
         """A surface before the flat hand; the seat is at the middle of the palm."""
@@ -142,19 +154,13 @@ class Seats:
         return [f for f in self.model.fingers if f.number] or list(self.model.fingers)
 
     def _pads(self, shape: HandShape) -> tuple[Array, Array]:
-        """The middles (3,) of the thumb's last bone, and of those of the two fingers next to it."""
+        """The middles of the thumb's last bone, (3,), and of the other fingers', (n, 3), from the thumb's side."""
         ends = {f.number: self._pad(f, shape) for f in self.model.fingers}
         thumb = ends.pop(0, None)
-        near = [ends[n] for n in sorted(ends)[:2]]
-        fingers = np.mean(near, axis=0) if near else self.grip[:3, 3] + 0.05 * self.scale * (self.along + self.palm)
-        return (fingers - 0.05 * self.scale * self.along if thumb is None else thumb), fingers
+        middle = self.grip[:3, 3] + 0.05 * self.scale * (self.along + self.palm)
+        fingers = np.array([ends[n] for n in sorted(ends)]) if ends else middle[None]
+        return (fingers[0] - 0.05 * self.scale * self.along if thumb is None else thumb), fingers
 
     def _pad(self, finger: Finger, shape: HandShape) -> Array:
         T = self.model.joints_at(shape.terms[None])[0]
         return 0.5 * (T[finger.rows[-1], :3, 3] + self.model.tip(finger, shape))
-
-    def _fork(self) -> Array:
-        """Half way between the first joints of thumb and index finger, (3,)."""
-        places = self.model.joints_at(PINCH.terms[None])[0]
-        firsts = [places[f.rows[0], :3, 3] for f in self.model.fingers[:2]]
-        return np.mean(firsts, axis=0) if firsts else np.zeros(3)
