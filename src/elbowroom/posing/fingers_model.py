@@ -13,7 +13,7 @@ from elbowroom.character.hand_shapes import FingerJoint, HandShape, finger_roles
 from elbowroom.character.hands import FINGERS
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.errors import BadValue
-from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.mesh import Mesh, frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
 from elbowroom.geometry.transforms import apply, inverse
@@ -42,6 +42,7 @@ class HandModel:
     """Shapes of one hand of a body, and where they are for any bend of the fingers.
 
     `shapes` are those of the hand's joint and all that hangs on it; `palm` has numbers of those that no finger moves.
+    `forearm` has the shapes behind an unbent wrist, and where they are.
     """
 
     def __init__(self, body: Body, hand: str) -> None:
@@ -58,10 +59,16 @@ class HandModel:
         self.shapes: tuple[Shape, ...] = tuple(s for s in body.shapes if s.joint in row)
         self._carrier = np.array([row[s.joint] for s in self.shapes], dtype=np.int64)
         self._local = np.array([s.T_joint_shape for s in self.shapes]).reshape(-1, 4, 4)
+        self._places: WeakKeyDictionary[HandShape, Array] = WeakKeyDictionary()
         found = [FingerJoint.of(body, hand, role) for role in finger_roles(body, hand)]
         self.joints: tuple[FingerJoint, ...] = tuple(found)
         self.fingers: tuple[Finger, ...] = tuple(
             self._finger(body, i, row) for i in range(len(FINGERS)) if any(j.finger == i for j in found)
+        )
+        fore = body.roles.get(f"{hand}_forearm", -1)
+        T_hand_fore = inverse(body.T_rest[self.wrist]) @ body.T_rest[fore]
+        self.forearm: tuple[tuple[Shape, Array], ...] = tuple(
+            (s, T_hand_fore @ s.T_joint_shape) for s in body.shapes if s.joint == fore
         )
         moved = {n for f in self.fingers for n in f.beyond[0]}
         self.palm = tuple(n for n in range(len(self.shapes)) if n not in moved)
@@ -93,7 +100,9 @@ class HandModel:
 
     def places(self, shape: HandShape) -> Array:
         """`T_hand_shape` (S, 4, 4) of all shapes."""
-        return self.joints_at(shape.terms[None])[0, self._carrier] @ self._local
+        if shape not in self._places:
+            self._places[shape] = frozen(self.joints_at(shape.terms[None])[0, self._carrier] @ self._local)
+        return self._places[shape]
 
     def finger_places(self, finger: Finger, terms: Array) -> Array:
         """`T_hand_shape` (N, K, 4, 4) of the shapes that a finger moves, for its own terms (N, 3, 3)."""
@@ -145,10 +154,12 @@ class HandAtThing:
         form = mesh_form(mesh, "thing")
         self.model = model
         self.empty = form is None
-        forms = [shape_form(s) for s in model.shapes]
+        forms = [shape_form(s) for s in (*model.shapes, *(s for s, _ in model.forearm))]
         self.placed = Placed([*forms, form] if form is not None else forms, None)
         self.thing = len(forms)
-        self._all = np.arange(len(forms))
+        self._all = np.arange(len(model.shapes))
+        self._fore = np.arange(len(model.shapes), len(forms))
+        self.put(self._fore, np.array([T for _, T in model.forearm]).reshape(-1, 4, 4))
 
     def put_thing(self, T_hand_thing: ArrayLike) -> None:
         """Place the mesh, (4, 4)."""
@@ -169,6 +180,11 @@ class HandAtThing:
         """Whether a shape is within a margin of the mesh, metres."""
         return not self.empty and self.placed.within(row, self.thing, margin)
 
+    @property
+    def forearm_free(self) -> bool:
+        """Whether the forearm, with the wrist unbent, is clear of the mesh."""
+        return not any(self.within(row, 0.0) for row in self._fore.tolist())
+
     def gap(self, rows: ArrayLike, limit: float = np.inf) -> float:
         """Signed distance of the nearest of some shapes, at most `limit`; minus infinity where depth is unknown."""
         best = limit
@@ -188,12 +204,26 @@ class HandAtThing:
         T = np.array(T_thing_hand)
         start = T[:3, 3].copy()
         at = -back
+        order = self._all.tolist()
         while at < ahead:
             T[:3, 3] = start + at * approach
             self.put_thing(inverse(T))
             # nothing of the hand can meet the thing before it has travelled the distance between them
-            free = self.gap(self._all, limit=ahead - at + 2.0 * margin) - margin
-            if free <= 0.25 * margin:
+            free = self._nearest(order, ahead - at + 2.0 * margin) - margin
+            if free <= 0.5 * margin:
                 return at if at > -back else -np.inf
             at += free
         return ahead
+
+    def _nearest(self, order: list[int], limit: float) -> float:
+        """Distance of the nearest of the shapes in `order`, which is put first there: it will be near again."""
+        best, first = limit, order[0]
+        for row in order:
+            gap = self.gap([row], best)
+            if gap < best:
+                best, first = gap, row
+            if best <= 0.0:
+                break
+        order.remove(first)
+        order.insert(0, first)
+        return best

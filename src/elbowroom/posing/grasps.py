@@ -35,6 +35,9 @@ _BACK, _MARGIN = 0.10, 0.0005
 _HANDLE_REACH, _HANDLE_FINGERS = 0.20, 3
 _MISSING_FINGER = 0.15
 
+# What it costs that the wrist must bend to keep the forearm out of the thing.
+_FOREARM = 0.7
+
 _UP = np.array([0.0, 0.0, 1.0])
 
 
@@ -223,10 +226,12 @@ def _settled(hand: str, candidates: list[Candidate], form: Form, scene: HandAtTh
         if way < -c.seat.short:
             continue
         T[:3, 3] += way * approach
-        found.append(Grasp(c.seat.style, hand, T, c.seat.open, c.seat.shape, approach, c.cost))
+        scene.put_thing(inverse(T))
+        cost = c.cost + (0.0 if scene.forearm_free else _FOREARM)
+        found.append(Grasp(c.seat.style, hand, T, c.seat.open, c.seat.shape, approach, cost))
         if len(found) == MOST:
             break
-    return found
+    return sorted(found, key=lambda g: g.cost)
 
 
 def _named(grasps: list[Grasp]) -> list[Grasp]:

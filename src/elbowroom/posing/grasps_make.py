@@ -44,6 +44,7 @@ class Maker:
     def __init__(self, seats: Seats, form: Form, up: Array) -> None:
         self.seats, self.form, self.up = seats, form, up
         self.scale = seats.scale
+        self._seats: dict[tuple[str, float, float], Seat] = {}
 
     def all(self) -> list[Candidate]:
         """Candidates by what the form is, cheapest first."""
@@ -126,7 +127,7 @@ class Maker:
             return
         if style == "power" and (depth > 1.1 * self.seats.widest_power or high[2] - low[2] < 1.2 * half * self.scale):
             return
-        seat = self.seats.power(width, depth) if style == "power" else self.seats.hook(depth)
+        seat = self._seat(style, width, depth)
         middle = at + axes[:, :2] @ (0.5 * (low + high)[:2])
         yield self._candidate(seat, _frame(x, z, middle), width)
 
@@ -144,8 +145,18 @@ class Maker:
         if high - low > self.seats.widest_pinch:
             return
         middle = at + axes @ np.array([entry + deep, 0.5 * (low + high), 0.0])
-        seat = self.seats.pinch(float(high - low), bool(np.ptp(wide) > 1.7 * _HALF_HAND * self.scale))
+        seat = self._seat("pinch", float(high - low), float(np.ptp(wide)))
         yield self._candidate(seat, _frame(x, z, middle), float(high - low))
+
+    def _seat(self, style: str, width: float, depth: float) -> Seat:
+        """A seat of the hand for what is this wide and deep (for a pinch: long), to the nearest half millimetre."""
+        key = (style, round(2000.0 * width) / 2000.0, round(2000.0 * depth) / 2000.0)
+        if key not in self._seats:
+            if style == "pinch":
+                self._seats[key] = self.seats.pinch(key[1], wide=depth > 1.7 * _HALF_HAND * self.scale)
+            else:
+                self._seats[key] = self.seats.power(*key[1:]) if style == "power" else self.seats.hook(key[2])
+        return self._seats[key]
 
     def _candidate(self, seat: Seat, T: Array, width: float) -> Candidate:
         cost = _STYLE[seat.style] + _WIDE * (width / self.seats.widest_power) ** 2
