@@ -106,7 +106,8 @@ def _several(board: Any, paths: list[Path], count: int, clock: Clock, as_json: b
         for variant, group in zip(found.kept, files, strict=True):
             print_plan(variant.plan, f"{group[0].stem}, seed {variant.seed}{_differs(variant.differs)}")
         _tell_missing(found, count)
-        print_seconds(stages(clock.seconds))
+        proving = sum(v.plan.seconds.get("certify", 0.0) for v in (*found.kept, *found.failed, *found.alike))
+        print_seconds(stages(clock.seconds, {"certify": proving}))
         print_written(p for group in files for p in group)
     return 0 if found.kept else 1
 
