@@ -14,8 +14,8 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
 from elbowroom.tasks.actor import Actor
-from elbowroom.tasks.director import FOREVER, Director, Grip, Stuck
-from elbowroom.tasks.hands import arm_to, hand_of, held_by, holder_of, joints_of, released, shifted
+from elbowroom.tasks.director import FOREVER, Director, Grip, Stuck, blamed
+from elbowroom.tasks.hands import hand_of, held_by, holder_of, joints_of, released, shifted
 from elbowroom.tasks.places import place_for
 from elbowroom.tasks.postures import Postures
 from elbowroom.tasks.taking import failure, let_go
@@ -63,9 +63,10 @@ def put(d: Director, task: Put) -> None:
     goal = d.looking(actor, there.pose, T_goal[:3, 3])
 
     def do(way_in: Array) -> None:
-        above = arm_to(actor, hand, goal, shifted(T_target, way_in))
-        if above is None or not (d.settings.tier == "ik" or postures.valid(above)):
-            raise Stuck("target-in-collision", f"{what}: there is no room before its place")
+        above = d.near(actor, hand, goal, shifted(T_target, way_in), k, postures)
+        if not isinstance(above, Pose):
+            reason = blamed(above) or "the arm does not get there"
+            raise Stuck("target-in-collision", f"{what}: there is no room before its place ({reason})")
         d.travel(actor, hand, above, count, what)
         d.travel(actor, hand, goal, slow, what, margin=0.0, straight=True)
         d.join(actor, hand, actor.k - slow, actor.k - slow - count)

@@ -24,6 +24,7 @@ from elbowroom.posing.reach import Reached, reach
 from elbowroom.posing.stance import between
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.arm_ways import ArmWays, NoWay, Way
+from elbowroom.tasks.hands import arm_to
 from elbowroom.tasks.places import place_for
 from elbowroom.tasks.plan import Planned, Status
 from elbowroom.tasks.postures import Postures
@@ -40,6 +41,12 @@ from elbowroom.world.world import Snapshot, World
 # Joints that look, by role; they are there in this share of the time of a step: eyes and head go first.
 _LOOKS = ("neck", "head", "left_eye", "right_eye")
 _LOOKS_BY = 0.55
+
+# How much of the way eyes and head turn to what they look at, from all to some.
+_LOOKS_AT = (1.0, 0.8, 0.6, 0.4, 0.2)
+
+# Clearance of ways whose ends have no more, metres.
+_TIGHT = 0.001
 
 # A hand takes this long for any way, seconds, and the rest by its length.
 _LEAST = 0.45
@@ -148,9 +155,28 @@ class Director:
         floor = 0.0 if self.world.floor is None else self.world.floor
         return reach(actor.body, actor.neutral(k), hand, T_world_hand, style=style, floor=floor, valid=valid)
 
+    def near(
+        self, actor: Actor, hand: str, pose: Pose, T_world_hand: Array, k: int, postures: Postures
+    ) -> Pose | Pair | None:
+        """A posture with a hand at a place near by, by the arm alone where that will do; else what is in the way."""
+        looked = self.settings.tier != "ik"
+        moved = arm_to(actor, hand, pose, T_world_hand)
+        pair = None if moved is None or not looked else postures.blame(moved)
+        if moved is not None and pair is None:
+            return moved
+        other = self.reach(actor, hand, T_world_hand, k, postures)
+        return other.pose if other.found else pair
+
     def looking(self, actor: Actor, pose: Pose, point: Array | None) -> Pose:
-        """A posture that looks at a point."""
-        return pose if point is None or not self.settings.gaze else looking_at(actor.body, pose, point)
+        """A posture that looks at a point, as far as the chin leaves room."""
+        if point is None or not self.settings.gaze:
+            return pose
+        alone = Postures(World(floor=None).with_character(actor.who, actor.base), actor.who, actor.base.start)
+        for share in _LOOKS_AT:
+            looked = looking_at(actor.body, pose, point, share)
+            if alone.valid(looked):
+                return looked
+        return pose
 
     def seconds_for(self, metres: float) -> float:
         """How long a hand takes for a way."""
@@ -233,20 +259,22 @@ class Director:
         q[:, arm] = slerp(start, end, ease(np.linspace(0.0, 1.0, count + 1))[:, None])
         times = actor.times(count)
         world = actor.placed(self.world, root, q)
-        check = LimbCheck(
-            world,
-            actor.who,
-            limb,
-            (float(times[0]), float(times[-1])),
-            margin=self.settings.margin if margin is None else margin,
-        )
-        ways = ArmWays(actor.body, limb, times, actor.body.transforms(root, q), check, self.settings)
-        way = ways.find(start, end, self.seed(), straight=straight)
+        during = (float(times[0]), float(times[-1]))
+        T = actor.body.transforms(root, q)
+        way: Way | NoWay = NoWay("no-path")
+        for clearance in dict.fromkeys((self.settings.margin if margin is None else margin, _TIGHT)):
+            check = LimbCheck(world, actor.who, limb, during, margin=clearance)
+            way = ArmWays(actor.body, limb, times, T, check, self.settings).find(
+                start, end, self.seed(), straight=straight
+            )
+            # Ends that are nearer to something than the margin are left and entered with less.
+            if isinstance(way, Way) or way.status == "no-path" or clearance <= _TIGHT:
+                break
         if isinstance(way, NoWay):
             raise Stuck(way.status, f"{what}: {_blamed(way)}")
         q[:, arm] = way.rotations
         self.add(actor, root, q, away=not back)
-        self._note(actor, limb, what, (float(times[0]), float(times[-1])), way)
+        self._note(actor, limb, what, during, way)
         return way
 
     def body_way(

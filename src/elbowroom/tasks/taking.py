@@ -238,12 +238,14 @@ def look(
     if there.status != "found":
         return failure(there, postures, what)
     toward = T_world_thing[:3, :3] @ grasp.approach
+    reason = "the arm does not get there"
     for share in _NEARER:
         way = share * d.settings.approach * toward
-        before = arm_to(actor, hand, there.pose, shifted(T_target, -way))
-        if before is not None and (d.settings.tier == "ik" or postures.valid(before)):
+        before = d.near(actor, hand, there.pose, shifted(T_target, -way), k, postures)
+        if isinstance(before, Pose):
             return Taking(hand, grasp, there.pose, before, fingers, way)
-    return 0.5, Stuck("target-in-collision", f"{what}: there is no room before it for the open hand")
+        reason = blamed(before) or reason
+    return 0.5, Stuck("target-in-collision", f"{what}: there is no room before it for the open hand ({reason})")
 
 
 def failure(there: object, postures: Postures, what: str) -> tuple[float, Stuck]:
