@@ -95,7 +95,8 @@ def help_for(start: Start, way: Way, effort: Array, style: ReachStyle) -> Array:
     if style.spine and parts.spine:
         ahead = way.front if way.front > 0.0 else _BACKWARDS * way.front
         lean = e**style.lean_power
-        out[:, FORWARDS] = lean * (style.lean_far * way.out * ahead + style.lean_low * way.down)
+        over = way.down * (1.0 + min(way.front, 0.0))  # not away from what lies low behind
+        out[:, FORWARDS] = lean * (style.lean_far * way.out * ahead + style.lean_low * over)
         aside = way.left * (way.out + 0.5 * way.down) * style.lean_aside + towards_other * style.lean_up * way.up
         out[:, ASIDE] = lean * aside
         turn = 0.8 * way.azimuth * (1.0 - 0.5 * way.down)

@@ -47,12 +47,13 @@ def postures(
     *,
     shift: Array | None = None,
     rounds: int = 3,
-    sketch: bool = False,
+    free_arm: bool = True,
+    margin: bool = True,
 ) -> Postures:
     """Postures for rows of help (N, 10).
 
-    `shift` (N, 2) is where the search for balance begins, `rounds` how long it is. A `sketch` leaves the free arm and
-    the balance alone: it tells where the shoulder comes to.
+    `shift` (N, 2) is where the search for balance begins, `rounds` how long it is. Without `free_arm` that one stays as
+    it was, without `margin` that is not told: for the search, which wants to know where the shoulder comes to.
     """
     parts, body = start.parts, start.parts.body
     n = len(helps)
@@ -61,11 +62,11 @@ def postures(
     _move_clavicle(start, helps, style, q)
     pelvis = _pelvis_turn(start, helps, style)
     q[:, 0] = rot.multiply(pelvis, start.pose.rotations[0])
-    if style.free_arm and start.hangs > 0.0 and not sketch:
+    if style.free_arm and start.hangs > 0.0 and free_arm:
         _hang_free_arm(start, q)
     moved = np.zeros((n, 2)) if shift is None else np.array(shift)
     root, strain = np.repeat(start.pose.root[None], n, axis=0), np.zeros(n)
-    margin = np.full(n, np.inf)
+    inside = np.full(n, np.inf)
     if parts.legs and style.legs:
         legs = Legs(start, helps, rot.to_matrix(pelvis), q, style)
         goal = _goal(start, way, helps)
@@ -76,10 +77,10 @@ def postures(
         root, strain = legs.stand(moved)
         helps = np.concatenate([helps[:, :HEELS], legs.lift.max(axis=1, keepdims=True), helps[:, HEELS + 1 :]], axis=1)
     T = body.skeleton.forward(root, q)
-    if start.com is not None and not sketch:
-        margin = margin_inside(contact_points(body, T, start.floor), _with_arm(start, T, target))
+    if start.com is not None and margin:
+        inside = margin_inside(contact_points(body, T, start.floor), _with_arm(start, T, target))
     away = target - T[:, parts.arm.joints[0], :3, 3]
-    return Postures(helps, root, q, T, moved, np.sqrt((away * away).sum(axis=-1)), margin, strain)
+    return Postures(helps, root, q, T, moved, np.sqrt((away * away).sum(axis=-1)), inside, strain)
 
 
 def _bend_spine(start: Start, helps: Array, style: ReachStyle, q: Array) -> None:

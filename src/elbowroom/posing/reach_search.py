@@ -30,8 +30,13 @@ from elbowroom.posing.reach_posture import Postures, postures
 from elbowroom.posing.reach_style import ReachStyle
 
 _EFFORTS = np.linspace(0.0, 1.0, 13)
-# Rounds and first step (share of each term's range) of the search for the farthest reach.
-_ROUNDS, _STEP = 16, 0.3
+# The farthest reach is sought from help all over its range, even and the same every time: multiples of powers of the
+# root of x^11 = x + 1 (Roberts 2018). The best few are varied by steps that get smaller, the best one also term by term.
+_SPREAD = (0.5 + np.outer(np.arange(1, 129), 1.0682971889 ** -np.arange(1.0, TERMS + 1))) % 1.0
+_PARENTS, _SIZES = 4, (0.25, 0.2, 0.15, 0.1, 0.07, 0.05, 0.035, 0.025, 0.015, 0.008)
+_DICE = np.random.default_rng(0)
+_STEPS = _DICE.normal(size=(len(_SIZES), 10, TERMS)) * (_DICE.random((len(_SIZES), 10, TERMS)) < 0.4)
+_ALONG = np.concatenate([np.eye(TERMS), -np.eye(TERMS)])
 _NAMED = {
     "lean": FORWARDS,
     "aside": ASIDE,
@@ -43,6 +48,8 @@ _NAMED = {
 }
 # Legs out of range or a fall are worse than any distance.
 _WORSE = 1e3
+# What the free arm may add to a lack of balance, metres.
+_SPARE = 0.004
 # Metres that do not count.
 TINY = 1e-9
 # What is tried where a posture is refused: other efforts, then other help by a share of its range.
@@ -77,10 +84,10 @@ class Search:
         self.start, self.way, self.target, self.style = start, way, target, style
         self.need = min(style.margin, start.margin) if style.balance and start.com is not None else -np.inf
 
-    def at(self, helps: Array, shift: Array | None = None, rounds: int = 2, sketch: bool = False) -> Postures:
+    def at(self, helps: Array, shift: Array | None = None, rounds: int = 2, **less: bool) -> Postures:
         """Postures for rows of help (N, 10), see `postures`."""
         help_ = within(self.start, helps, self.style)
-        return postures(self.start, self.way, self.target, help_, self.style, shift=shift, rounds=rounds, sketch=sketch)
+        return postures(self.start, self.way, self.target, help_, self.style, shift=shift, rounds=rounds, **less)
 
     def lacking(self, rows: Postures) -> Array:
         """What the arm lacks in each, metres, (N,)."""
@@ -95,7 +102,7 @@ class Search:
         """The least effort that brings the target into reach; less lean if out of balance; else the nearest."""
         style, start = self.style, self.start
         helps = help_for(start, self.way, _EFFORTS, style)
-        rows = self.at(helps, rounds=1, sketch=True)
+        rows = self.at(helps, rounds=1, free_arm=False, margin=False)
         stretch = 1.0 - (1.0 - _EFFORTS) ** style.arm_first
         wanted = start.length * (style.near + (style.far - style.near) * stretch)
         effort, shift = _crossing(rows.distance - wanted, rows.shift)
@@ -109,37 +116,48 @@ class Search:
             less, more = good[_EFFORTS[good] <= effort], good[_EFFORTS[good] > effort]
             k = int(less[-1]) if len(less) else int(more[0])
             return self.one(float(_EFFORTS[k]), helps[k], rows.shift[k : k + 1])
-        k = int(np.argmin(self._cost(rows)))
-        return self.stretched(helps[k], rows.shift[k : k + 1])
+        return self.farthest(helps, rows)
 
     def one(self, effort: float, help_: Array, shift: Array | None) -> Choice:
         """A single posture."""
         rows = self.at(help_[None], shift)
         return Choice(effort, help_, rows, float(self.lacking(rows)[0]))
 
-    def stretched(self, help_: Array, shift: Array) -> Choice:
-        """The farthest reach: each term of help is moved while the arm lacks less by it, then all that helped."""
+    def farthest(self, helps: Array, rows: Postures) -> Choice:
+        """The farthest reach, beginning with some rows of help and with others all over the range.
+
+        The best few are varied by ever smaller steps, the same ones every time.
+        """
         low, high = self._bounds()
-        best = self.one(1.0, help_, shift)
-        cost = float(self._cost(best.rows)[0])
-        moves = np.concatenate([np.eye(TERMS), -np.eye(TERMS)])[np.tile(high > low, 2)] * (high - low)
-        step, together = _STEP, np.zeros(TERMS)
-        for _ in range(_ROUNDS if len(moves) else 0):
-            if cost <= 0.0:
+        spread = low + (high - low) * _SPREAD
+        others = self.at(spread, free_arm=False)
+        helps, shift = np.concatenate([helps, spread]), np.concatenate([rows.shift, others.shift])
+        costs = np.concatenate([self._cost(rows), self._cost(others)])
+        for size, steps in zip(_SIZES, _STEPS, strict=True):
+            best = np.argsort(costs, kind="stable")[:_PARENTS]
+            if costs[best[0]] <= 0.0:
                 break
-            tried = np.clip(best.help + np.concatenate([step * moves, together[None]]), low, high)
-            rows = self.at(tried, np.repeat(best.rows.shift, len(tried), axis=0), rounds=1)
-            costs = self._cost(rows)
-            k = int(np.argmin(costs))
-            if costs[k] < cost - TINY:
-                together = step * moves[costs[:-1] < cost - TINY].sum(axis=0)
-                best, cost = Choice(1.0, tried[k], rows.row(k), float(self.lacking(rows)[k])), float(costs[k])
-            else:
-                step, together = 0.5 * step, 0.5 * together
-        return best
+            parents = np.concatenate([np.repeat(best, len(steps)), np.repeat(best[0], len(_ALONG))])
+            moves = np.concatenate([np.tile(steps, (len(best), 1)), _ALONG])
+            varied = np.clip(helps[parents] + size * (high - low) * moves, low, high)
+            tried = self.at(varied, shift[parents], rounds=1, free_arm=False)
+            helps, shift = np.concatenate([helps[best], varied]), np.concatenate([shift[best], tried.shift])
+            costs = np.concatenate([costs[best], self._cost(tried)])
+        k = int(np.argmin(costs))
+        if costs[k] <= 0.0:
+            return self._back(rows.helps[-1], helps[k], shift[k : k + 1])
+        return self.one(1.0, helps[k], shift[k : k + 1])
+
+    def _back(self, usual: Array, found: Array, shift: Array) -> Choice:
+        """The posture that is nearest to a usual one (10,) of those on the way to one that reaches (10,)."""
+        line = usual + np.linspace(0.0, 1.0, 17)[:, None] * (found - usual)
+        good = np.flatnonzero(self._cost(self.at(line, np.repeat(shift, len(line), axis=0))) <= 0.0)
+        return self.one(1.0, line[good[0]] if len(good) else found, shift)
 
     def _cost(self, rows: Postures) -> Array:
-        return self.lacking(rows) + _WORSE * self.wrong(rows)
+        """What the arm lacks, and far more for what is wrong; the free arm may yet take a little of the balance."""
+        shaky = np.maximum(self.need + _SPARE - rows.margin, 0.0)
+        return self.lacking(rows) + _WORSE * (rows.strain + shaky)
 
     def variations(self, choice: Choice) -> Iterator[Choice]:
         """Postures near a choice in which a body can stand: other efforts, then other leans, turns and crouches."""
