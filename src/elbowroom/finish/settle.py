@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.errors import BadValue
 from elbowroom.finish.rounding import rounded
@@ -16,7 +16,7 @@ from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.search.birrt import Path
 from elbowroom.spaces.limb import LimbSpace
-from elbowroom.world.fast import LimbCheck
+from elbowroom.world.fast import BAND, HIT, LimbCheck
 
 # Half widths of rounding, seconds, tried from wide to narrow.
 _WINDOWS = (0.2, 0.12, 0.07, 0.04)
@@ -48,11 +48,21 @@ def settle(
     if not path.found or len(t) < 2 or not (np.diff(t) > 0.0).all():
         raise BadValue("frames need a path that was found and two or more times that grow.")
     under = None if base is None else np.asarray(base, dtype=float)
-    plain = _own_times(space, path, t)
-    for how, q in _ways(space, path, t, under, plain, slow_ends):
-        if between_free(space.check, q, t):
-            return Settled(frozen(q), True, how)
-    return Settled(frozen(plain), False, "plain")
+    if slow_ends:
+        for how, q in _bells(space, path, t, under):
+            if between_free(space.check, q, t):
+                return Settled(frozen(q), True, how)
+    return soften(space.check, own_times(space, path, t), t, under)
+
+
+def soften(check: LimbCheck, frames: Array, times: Array, base: Array | None = None) -> Settled:
+    """Frames (T, n, 4) with corners rounded as widely as is free; as they are where no rounding is."""
+    rate = (len(times) - 1) / (times[-1] - times[0])
+    for window in _WINDOWS:
+        q = rounded(frames, window * rate, base)
+        if between_free(check, q, times):
+            return Settled(frozen(q), True, f"rounded over {window:g} s")
+    return Settled(frozen(frames), between_free(check, frames, times), "plain")
 
 
 def between_free(check: LimbCheck, q: Array, t: Array, step: float = _STEP) -> bool:
@@ -64,40 +74,54 @@ def between_free(check: LimbCheck, q: Array, t: Array, step: float = _STEP) -> b
 
 
 def first_hit(check: LimbCheck, q: Array, t: Array, step: float = _STEP) -> float | None:
-    """The first time looked at where frames are not free, None where all are."""
-    if not check.free(q[0], float(t[0])):
-        return float(t[0])
+    """A time at which frames, or what is slerped between them, are not free; None where all looks find them free.
+
+    Frames come before what is between them, and sure hits before doubts, so that what is bad is found early.
+    """
+    hit = _hit_of(check, q, t)
+    if hit is not None or len(t) < 2:
+        return hit
     counts = [max(int(np.ceil(check.travel(q[k], t[k], q[k + 1], t[k + 1]) / step)), 1) for k in range(len(t) - 1)]
-    k = np.repeat(np.arange(len(counts)), counts)
-    share = np.concatenate([np.arange(1, c + 1) / c for c in counts])
-    looks = rot.slerp(q[k], q[k + 1], share[:, None])
-    when = np.minimum(t[k] + share * (t[k + 1] - t[k]), t[-1])
-    free = check.free_batch(looks, when)
-    return None if free.all() else float(when[np.argmin(free)])
+    k = np.repeat(np.arange(len(counts)), np.array(counts) - 1)
+    if not len(k):
+        return None
+    share = np.concatenate([np.arange(1, c) / c for c in counts])
+    return _hit_of(check, rot.slerp(q[k], q[k + 1], share[:, None]), t[k] + share * (t[k + 1] - t[k]))
 
 
-def _ways(
-    space: LimbSpace, path: Path, t: Array, base: Array | None, plain: Array, slow_ends: bool
-) -> Iterator[tuple[str, Array]]:
-    """Ways to go along the path, the most beautiful first, with their names."""
-    rate = (len(t) - 1) / (t[-1] - t[0])
-    if slow_ends:
-        q, along = way_of_wrist(space, path)
-        even = interpolate(along, q, np.linspace(0.0, 1.0, _PLACES))
-        soft = rounded(even, _ALONG * _PLACES)
-        shares = bell(t)
-        for name, way in (("bell", soft), ("bell, corners kept", even)):
-            frames = interpolate(np.linspace(0.0, 1.0, _PLACES), way, shares)
-            yield name, frames if base is None else rounded(frames, _WINDOWS[1] * rate, base)
-    for window in _WINDOWS:
-        yield f"rounded over {window:g} s", rounded(plain, window * rate, base)
-    yield "plain", plain
+def _hit_of(check: LimbCheck, q: Array, t: Array) -> float | None:
+    """One of the times (N,) at which postures (N, n, 4) are not free, None where all are."""
+    codes = check.batch(q, t, keen=True)
+    sure = np.flatnonzero(codes == HIT)
+    if len(sure):
+        return float(t[sure[0]])
+    doubts = np.flatnonzero(codes == BAND)
+    for k in doubts[_spread(len(doubts))]:
+        if not check.free(q[k], float(t[k])):
+            return float(t[k])
+    return None
 
 
-def _own_times(space: LimbSpace, path: Path, t: Array) -> Array:
-    """The path at its own times; one that has none is gone along evenly."""
+def _spread(count: int) -> NDArray[np.int64]:
+    """Numbers below `count` in an order that soon has been everywhere: every eighth, then those between."""
+    return np.concatenate([np.arange(first, count, 8) for first in (0, 4, 2, 6, 1, 3, 5, 7)]).astype(np.int64)
+
+
+def own_times(space: LimbSpace, path: Path, times: Array) -> Array:
+    """Frames (T, n, 4) of a path at its own times; one that has none is gone along evenly."""
     if space.timed:
         rows = space.dense(path, 0.01)
-        return rot.continuous(interpolate(rows[:, 0], space.rotations(rows), t))
+        return rot.continuous(interpolate(rows[:, 0], space.rotations(rows), times))
     q, along = way_of_wrist(space, path)
-    return rot.continuous(interpolate(along, q, (t - t[0]) / (t[-1] - t[0])))
+    return rot.continuous(interpolate(along, q, (times - times[0]) / (times[-1] - times[0])))
+
+
+def _bells(space: LimbSpace, path: Path, t: Array, base: Array | None) -> Iterator[tuple[str, Array]]:
+    """Frames with bell-shaped speed along the wrist's way, the roundest first, with their names."""
+    q, along = way_of_wrist(space, path)
+    places = np.linspace(0.0, 1.0, _PLACES)
+    even = interpolate(along, q, places)
+    rate = (len(t) - 1) / (t[-1] - t[0])
+    for name, way in (("bell", rounded(even, _ALONG * _PLACES)), ("bell, corners kept", even)):
+        frames = interpolate(places, way, bell(t))
+        yield name, frames if base is None else rounded(frames, _WINDOWS[1] * rate, base)

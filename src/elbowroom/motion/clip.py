@@ -16,6 +16,9 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 
+# Squared lengths of quaternions this near to 1 are 1 but for rounding.
+_UNIT = 1e-14
+
 
 @runtime_checkable
 class Motion(Protocol):
@@ -80,7 +83,9 @@ class Clip:
         if not (np.all(np.isfinite(root)) and np.all(np.isfinite(q))):
             raise BadValue(f"clip '{self.name}' has values that are not finite.")
         object.__setattr__(self, "root", root)
-        object.__setattr__(self, "rotations", frozen(rot.continuous(rot.normalize(q))))
+        # unit quaternions stay as they are, bit by bit, however often clips are made of them
+        unit = np.abs(np.sum(q * q, axis=-1, keepdims=True) - 1.0) < _UNIT
+        object.__setattr__(self, "rotations", frozen(rot.continuous(np.where(unit, q, rot.normalize(q)))))
 
     def __len__(self) -> int:
         return len(self.root)

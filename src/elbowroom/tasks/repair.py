@@ -1,0 +1,223 @@
+"""Repair: a clip that runs into things is planned anew where it does, limb by limb (S4), with a ladder (X8)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from elbowroom.errors import BadValue, UnknownName
+from elbowroom.motion.clip import Clip
+from elbowroom.motion.contacts import foot_contacts
+from elbowroom.search.birrt import Budget
+from elbowroom.spaces.limb import Style
+from elbowroom.tasks.plan import Plan, Planned
+from elbowroom.tasks.repair_balance import balance
+from elbowroom.tasks.repair_find import Trouble, linkages, troubles
+from elbowroom.tasks.repair_limb import Clocks, Job, Replanned, leaned, searched, spliced, stretches
+from elbowroom.world.carried import Carried
+from elbowroom.world.certificate import Certificate, Changed, certify
+from elbowroom.world.contacts import Contact
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.things import Hold
+from elbowroom.world.world import World
+
+# How often what a repair brings about is repaired in turn.
+_ROUNDS = 6
+# Checks that one search may make.
+USUAL = Budget(checks=60_000)
+
+
+@dataclass
+class _Work:
+    """A repair under way: the world as it is, what was changed, and what could not be done."""
+
+    world: World
+    seed: int
+    style: Style
+    budget: Budget
+    fix_self: bool
+    clocks: Clocks = field(default_factory=Clocks)
+    plans: list[Planned] = field(default_factory=list)
+    changed: list[Changed] = field(default_factory=list)
+    contacts: list[Contact] = field(default_factory=list)
+    failed: dict[tuple[str, str, int], str] = field(default_factory=dict)
+
+    def certified(self) -> Certificate:
+        """Proof of the world as it is."""
+        start = time.perf_counter()
+        told = self.world.with_(contacts=(*self.world.contacts, *self.contacts))
+        found = certify(told, own_contacts=not self.fix_self, changed=self.changed)
+        self.clocks.add("certify", start)
+        return found
+
+
+def repair(
+    world: World,
+    who: str | Sequence[str] | None = None,
+    *,
+    seed: int = 0,
+    style: Style | None = None,
+    budget: Budget = USUAL,
+    fix_self: bool = False,
+) -> Plan:
+    """Bring clips of characters out of what they run into; `who` is by default everybody with a clip, one by one.
+
+    Limbs to blame are planned anew for as long as need be and stay close to the clip; all other frames stay as they
+    are. `style` keeps joints to intervals of their terms. With `fix_self`, contacts of a recorded clip with itself and
+    the floor count, too. The same seed gives the same motion. Where something is left, the status is 'partial', the
+    world has the best repair, and `why` says what is left and why.
+    """
+    work = _Work(_holding_fast(world), seed, style or {}, budget, fix_self)
+    people = _people(world, who)
+    before = after = work.certified()
+    for name in people:
+        for _ in range(_ROUNDS):
+            found = _open(work, name, after)
+            if not found or not _treat(work, found):
+                break
+            after = work.certified()
+    seconds = {stage: round(s, 4) for stage, s in work.clocks.seconds.items()}
+    notes = balance(world, work.world, [c.who for c in work.changed])
+    result = replace(work.world, holds=world.holds, notes=(*world.notes, *notes))
+    if after.free:
+        return Plan("found", result, tuple(work.plans), "", after, seconds)
+    return Plan("partial", result, tuple(work.plans), _left(work, people, before, after), after, seconds)
+
+
+def _people(world: World, who: str | Sequence[str] | None) -> list[str]:
+    clips = [name for name, motion in world.characters.items() if isinstance(motion, Clip)]
+    wanted = clips if who is None else [who] if isinstance(who, str) else list(who)
+    for name in wanted:
+        if name not in world.characters:
+            raise UnknownName("character", name, world.characters)
+        if name not in clips:
+            raise BadValue(f"the motion of '{name}' is not made of frames: only clips are repaired.")
+    return wanted
+
+
+def _holding_fast(world: World) -> World:
+    """What is held is held as it is now, whatever becomes of the hand's motion."""
+    holds = []
+    for hold in world.holds:
+        path = world.things[hold.object].path
+        assert isinstance(path, Carried)
+        holds.append(Hold(hold.object, hold.by, hold.hand, hold.during, path.grip(hold)))
+    return replace(world, holds=tuple(holds))
+
+
+def _open(work: _Work, who: str, certificate: Certificate) -> list[Trouble]:
+    """What is left to do for someone: the troubles that were not given up, of what is moved first alone."""
+    exact = ExactWorld(work.world)
+    found = troubles(exact, who, [*certificate.collisions, *certificate.unproven])
+    found = [t for t in found if _key(t) not in work.failed]
+    trunk = [t for t in found if t.limb in ("spine", "neck")]
+    return trunk[:1] or found
+
+
+def _treat(work: _Work, found: Sequence[Trouble]) -> bool:
+    """Treat troubles; whether any was mended."""
+    mended = False
+    for trouble in found:
+        if _mend(work, trouble):
+            mended = True
+    return mended
+
+
+def _mend(work: _Work, trouble: Trouble) -> bool:
+    """Go up the ladder for one trouble: limb, limb and shoulder, limb and spine; lean first, then search."""
+    clip = work.world.motion(trouble.who)
+    assert isinstance(clip, Clip)
+    low, high, standing = _may_change(clip, trouble)
+    if standing:
+        work.failed[_key(trouble)] = standing
+        return False
+    reason = f"{trouble.limb or 'that part'} is no limb that can give way"
+    for number, (name, joints) in enumerate(linkages(clip.character, trouble.limb)):
+        chain = clip.character.chain(trouble.limb)
+        job = Job(
+            work.world,
+            trouble.who,
+            joints,
+            chain.joints,
+            trouble.during,
+            low,
+            high,
+            bool(clip.source.format) and not work.fix_self,
+        )
+        tried = []
+        reason = "there is too little time to leave the clip and to return to it"
+        for stretch in stretches(job, work.clocks):
+            tried.append(stretch)
+            done = leaned(job, stretch, work.seed + number, work.clocks)
+            if done is not None:
+                return _accept(work, trouble, name, job, done)
+        for stretch in tried:
+            done = searched(job, stretch, work.seed + number, work.style, work.budget, work.clocks)
+            if done is not None:
+                return _accept(work, trouble, name, job, done)
+        if tried:
+            reason = "no free motion was found, with spine and shoulder neither"
+    work.failed[_key(trouble)] = reason
+    return False
+
+
+def _accept(work: _Work, trouble: Trouble, name: str, job: Job, done: Replanned) -> bool:
+    span = (done.stretch.core.first, done.stretch.core.last)
+    work.world = spliced(job, done)
+    work.changed.append(Changed(trouble.who, job.joints, span))
+    work.contacts += done.stretch.contacts
+    way = done.way
+    what = f"repair: {trouble.told}"
+    work.plans.append(
+        Planned(
+            trouble.who,
+            name,
+            what,
+            span,
+            way.tier,
+            way.first_solution_s,
+            way.smooth_s,
+            way.stats.checks,
+            way.stats.nodes,
+        )
+    )
+    return True
+
+
+def _may_change(clip: Clip, trouble: Trouble) -> tuple[int, int, str]:
+    """First and last frame that may be changed; and a reason where none may: a foot that stands stays where it is."""
+    low, high = clip.source.lead, len(clip) - 1
+    side = trouble.limb.partition("_")[0]
+    if not trouble.limb.endswith("_leg") or not {"left_foot", "right_foot"} <= set(clip.character.roles):
+        return low, high, ""
+    stands = foot_contacts(clip).foot(side)
+    begin, end = np.clip(np.searchsorted(clip.times, trouble.during), low, high)
+    if stands[begin : end + 1].any():
+        return low, high, f"the {side} foot stands on the floor then"
+    before, after = np.flatnonzero(stands[:begin]), np.flatnonzero(stands[end:])
+    return (
+        max(low, int(before[-1])) if len(before) else low,
+        min(high, int(end + after[0])) if len(after) else high,
+        "",
+    )
+
+
+def _key(trouble: Trouble) -> tuple[str, str, int]:
+    """The same trouble, whatever was changed around it."""
+    return trouble.who, trouble.limb, round(0.5 * sum(trouble.during) * 4.0)
+
+
+def _left(work: _Work, people: Sequence[str], before: Certificate, after: Certificate) -> str:
+    """One sentence on what is left."""
+    exact = ExactWorld(work.world)
+    left = [t for name in people for t in troubles(exact, name, [*after.collisions, *after.unproven])]
+    if not left:
+        return "somebody who was not to be repaired runs into something"
+    first = left[0]
+    why: Mapping[tuple[str, str, int], str] = work.failed
+    reason = why.get(_key(first), "rounds of repair were used up")
+    more = f", and {len(left) - 1} more" if len(left) > 1 else ""
+    return f"{first.told} ({reason}){more}; {len(before.collisions)} collisions before, {len(after.collisions)} now"

@@ -1,0 +1,258 @@
+"""One limb, one interval: a motion that is free, close to what was recorded, and joins it without a jerk."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from elbowroom.character.limits import JointLimit
+from elbowroom.finish.nudge import Core, nudge
+from elbowroom.finish.relax import relax
+from elbowroom.finish.settle import own_times, soften
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.rotations import Array
+from elbowroom.motion.clip import Clip
+from elbowroom.search.birrt import Budget, Stats
+from elbowroom.search.shortcut import smooth
+from elbowroom.spaces.limb import LimbSpace, Style
+from elbowroom.spaces.limb_plan import plan_limb
+from elbowroom.tasks.repair_own import OwnTouches, own_touches, with_contacts
+from elbowroom.world.contacts import Contact
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.fast import LimbCheck
+from elbowroom.world.world import World
+
+# Seconds that a motion may have to leave the clip, and to return to it; how many stretches are tried, and how far
+# apart, seconds.
+GROWTHS = (0.4, 0.5, 0.6, 0.7, 0.8, 0.95, 1.1, 1.3)
+_TRIES, _APART = 3, 0.25
+# How often a second contacts of the clip with itself are looked at, and seconds of length that a metre of contact is
+# worth.
+_LOOKS, _PER_METRE = 40.0, 400.0
+# Seconds that are added to trouble at both ends, and the least time to leave or return in.
+_PAD, _SHORTEST = 0.03, 0.12
+# Metres that planned motion keeps off everything.
+MARGIN = 0.005
+# Radians a second that planned joints turn, or a bit more than they do in the clip.
+_SPEED, _FASTER = 4.0, 1.3
+# How much joints take part, by how they serve in a linkage: the limb itself, what leads to it.
+_LEADING = 0.35
+
+Tier = Literal["avoid", "plan"]
+
+
+@dataclass
+class Clocks:
+    """Seconds that stages took, added up."""
+
+    seconds: dict[str, float] = field(default_factory=lambda: {"prepare": 0.0, "plan": 0.0, "smooth": 0.0})
+
+    def add(self, stage: str, since: float) -> float:
+        """Add the time since a moment to a stage; that time."""
+        took = time.perf_counter() - since
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + took
+        return took
+
+
+@dataclass(frozen=True)
+class Way:
+    """How frames were found."""
+
+    tier: Tier
+    first_solution_s: float
+    smooth_s: float = 0.0
+    stats: Stats = field(default_factory=Stats)
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """Joints of a character that have to get out of trouble during some seconds.
+
+    `world` is as it is now; frames from `low` to `high` may be changed. `recorded`: its contacts with itself are
+    allowed as deep as they are in the clip.
+    """
+
+    world: World
+    who: str
+    joints: tuple[int, ...]
+    limb: tuple[int, ...]
+    during: tuple[float, float]
+    low: int
+    high: int
+    recorded: bool
+
+    @property
+    def clip(self) -> Clip:
+        """The motion as it is."""
+        motion = self.world.motion(self.who)
+        assert isinstance(motion, Clip)
+        return motion
+
+    @cached_property
+    def limits(self) -> tuple[JointLimit, ...]:
+        """Ranges of the joints."""
+        body = self.clip.character
+        found = [body.limits[j] for j in self.joints]
+        return tuple(limit for limit in found if limit is not None)
+
+    @property
+    def scale(self) -> list[float]:
+        """How much each joint takes part."""
+        return [1.0 if j in self.limb else _LEADING for j in self.joints]
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """Frames from `first` to `last` that are planned anew, a core of seconds in it, and the check for them."""
+
+    first: int
+    last: int
+    core: Core
+    contacts: tuple[Contact, ...]
+    check: LimbCheck
+    times: Array
+    base: Array
+
+    @property
+    def closed(self) -> bool:
+        """Whether it begins and ends with the base."""
+        return self.core.first < self.core.begin and self.core.end < self.core.last
+
+
+@dataclass(frozen=True, eq=False)
+class Replanned:
+    """A stretch with its new frames (T, n, 4)."""
+
+    stretch: Stretch
+    frames: Array
+    way: Way
+
+
+def stretches(job: Job, clocks: Clocks) -> Iterator[Stretch]:
+    """Stretches about the trouble, those first in which the clip touches itself least, each with a check of its own."""
+    clip = job.clip
+    times, lead = clip.times, clip.source.lead
+    start = time.perf_counter()
+    begin, end = (
+        int(k) for k in np.clip(np.searchsorted(times, (job.during[0] - _PAD, job.during[1] + _PAD)), job.low, job.high)
+    )
+    firsts = _ends(begin, job.low, -clip.fps, at_end=job.low == lead)
+    lasts = _ends(end, job.high, clip.fps, at_end=job.high == len(clip) - 1)
+    if not firsts or not lasts:
+        return
+    touches = _touches(job, min(firsts), max(lasts)) if job.recorded else None
+    ranked = []
+    for first, last in itertools.product(firsts, lasts):
+        opens, closes = first > begin - _SHORTEST * clip.fps, last < end + _SHORTEST * clip.fps
+        core = Core(
+            float(times[first]),
+            float(times[first if opens else begin]),
+            float(times[last if closes else end]),
+            float(times[last]),
+        )
+        beyond = 0.0
+        if touches is not None:
+            beyond = touches.beyond((core.first, core.last), 1.0 - core.weights(touches.times))
+        ranked.append((beyond * _PER_METRE + core.last - core.first, first, last, core))
+    clocks.add("prepare", start)
+    for _, first, last, core in _apart(sorted(ranked, key=lambda r: r[:3]), clip.fps):
+        start = time.perf_counter()
+        span = (core.first, core.last)
+        contacts = () if touches is None else tuple(touches.contacts(span))
+        check = LimbCheck(with_contacts(job.world, contacts), job.who, job.joints, span, margin=MARGIN)
+        clocks.add("prepare", start)
+        frames = slice(first, last + 1)
+        yield Stretch(first, last, core, contacts, check, times[frames], clip.rotations[frames][:, list(job.joints)])
+
+
+def _ends(core: int, limit: int, step: float, *, at_end: bool) -> list[int]:
+    """Frames at which a stretch may end, from the end of a core outwards, no farther than a limit.
+
+    Where the clip ends in trouble there is nothing to join: the stretch ends with the clip.
+    """
+    out = [core + round(g * step) for g in GROWTHS]
+    kept = [k for k in out if (k - limit) * step <= 0.0]
+    room = abs(core - limit)
+    if room >= _SHORTEST * abs(step):
+        return kept or [limit]
+    return [limit] if at_end else []
+
+
+def _touches(job: Job, first: int, last: int) -> OwnTouches:
+    """What the clip touches of itself, often enough to see an arm swing by."""
+    step = max(int(job.clip.fps / _LOOKS), 1)
+    rows = np.unique(np.append(np.arange(first, last + 1, step), last))
+    return own_touches(ExactWorld(job.world), job.who, job.joints, job.clip.times[rows])
+
+
+def _apart(ranked: list[tuple[float, int, int, Core]], fps: float) -> list[tuple[float, int, int, Core]]:
+    """The best of them that differ by more than a little."""
+    kept: list[tuple[float, int, int, Core]] = []
+    for one in ranked:
+        if all(max(abs(one[1] - k[1]), abs(one[2] - k[2])) > _APART * fps for k in kept):
+            kept.append(one)
+        if len(kept) == _TRIES:
+            break
+    return kept
+
+
+def leaned(job: Job, stretch: Stretch, seed: int, clocks: Clocks) -> Replanned | None:
+    """The clip leaned aside."""
+    start = time.perf_counter()
+    q = nudge(stretch.check, job.limits, stretch.base, stretch.times, stretch.core, scale=job.scale, seed=seed)
+    took = clocks.add("plan", start)
+    return None if q is None else Replanned(stretch, q, Way("avoid", took))
+
+
+def searched(job: Job, stretch: Stretch, seed: int, style: Style, budget: Budget, clocks: Clocks) -> Replanned | None:
+    """A path through limb and time from the clip to the clip, drawn back to it as far as may be."""
+    if not stretch.closed:
+        return None
+    start = time.perf_counter()
+    rate = job.clip.fps
+    own = rot.angle_between(stretch.base[:-1], stretch.base[1:]).max(axis=0) * rate
+    names = [job.clip.character.joint_names[j] for j in job.joints]
+    space = LimbSpace.over(
+        stretch.check,
+        job.limits,
+        timed=True,
+        style={name: terms for name, terms in style.items() if name in names},
+        speed=np.maximum(_SPEED, _FASTER * own),
+    )
+    begin, end = (space.state(stretch.base[k], float(stretch.times[k])) for k in (0, -1))
+    path = plan_limb(space, begin, end, seed, budget)
+    first = clocks.add("plan", start)
+    if not path.found:
+        return None
+    start = time.perf_counter()
+    better = smooth(space, path, seed)
+    frames = own_times(space, better, stretch.times)
+    frames = relax(stretch.check, frames, stretch.times, stretch.base, seed)
+    settled = soften(stretch.check, frames, stretch.times, stretch.base)
+    took = clocks.add("smooth", start)
+    if not settled.free:
+        return None
+    return Replanned(stretch, settled.rotations, Way("plan", first, took, path.stats))
+
+
+def spliced(job: Job, done: Replanned) -> World:
+    """The world with the new frames; all others are what they were, bit by bit."""
+    clip, stretch = job.clip, done.stretch
+    inner = slice(stretch.first + 1, stretch.last)
+    if stretch.core.begin <= stretch.core.first:
+        inner = slice(stretch.first, inner.stop)
+    if stretch.core.end >= stretch.core.last:
+        inner = slice(inner.start, stretch.last + 1)
+    q = np.array(clip.rotations)
+    new = done.frames[inner.start - stretch.first : inner.stop - stretch.first]
+    view = q[inner]
+    # of the two quaternions of a rotation the one nearer to the old: the frames after it keep their signs
+    flips = np.sum(new * view[:, list(job.joints)], axis=-1, keepdims=True) < 0.0
+    view[:, list(job.joints)] = np.where(flips, -new, new)
+    return job.world.with_character(job.who, clip.with_(rotations=q))

@@ -1,0 +1,81 @@
+"""What a recorded motion may touch of itself and the floor while part of it is planned anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.geometry.rotations import Array
+from elbowroom.world.certificate import supports
+from elbowroom.world.contacts import Contact
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.pairs import FLOOR
+from elbowroom.world.world import World
+
+# Metres: a body gives way by as much; and what measuring at another time may add to a depth.
+_GIVES, _ROUNDING = 0.01, 0.0005
+_WHY = "in the clip"
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class OwnTouches:
+    """How deep parts of someone that joints move are in the rest of the body and the floor: depth (P, K) of pairs at
+    times (K,), metres, 0 where they do not touch."""
+
+    who: str
+    pairs: tuple[tuple[str, str], ...]
+    times: Array
+    depth: Array
+
+    def allowed(self, during: Interval) -> Array:
+        """How deep each pair may be, (P,), while it is planned anew: 10 mm, or as deep as at the interval's ends."""
+        ends = [int(np.argmin(np.abs(self.times - t))) for t in during]
+        return np.maximum(self.depth[:, ends].max(axis=1, initial=0.0), _GIVES)
+
+    def beyond(self, during: Interval, weights: Array) -> float:
+        """Depth that the motion has inside of an interval and may not, added up over pairs, with weights (K,)."""
+        inside = (self.times > during[0]) & (self.times < during[1])
+        over = np.maximum(self.depth[:, inside] - self.allowed(during)[:, None], 0.0)
+        return float((over * weights[inside]).sum() / max(inside.sum(), 1))
+
+    def contacts(self, during: Interval) -> list[Contact]:
+        """The same as contacts of a world."""
+        made = [Contact(self.who, other, during, "touch", _GIVES, _WHY) for other in (self.who, FLOOR)]
+        for (a, b), depth in zip(self.pairs, self.allowed(during), strict=True):
+            if depth > _GIVES:
+                made.append(Contact(a, b, during, "touch", float(depth) + _ROUNDING, _WHY))
+        return made
+
+
+def own_touches(exact: ExactWorld, who: str, joints: Iterable[int], times: Sequence[float] | Array) -> OwnTouches:
+    """Measure what touches at times (K,) of someone's own parts, of which joints move one or both."""
+    body = exact.world.body(who)
+    moved = {j for top in joints for j in body.subtree(top)}
+
+    def concerns(k: int) -> bool:
+        a, b = (exact.parts[int(i)] for i in exact.index[k])
+        mine = [p for p in (a, b) if p.kind == "body" and p.owner == who]
+        own = len(mine) == 2 or (len(mine) == 1 and b.kind == "floor")
+        return own and any(p.joint in moved for p in mine)
+
+    wanted = np.array([concerns(k) for k in range(len(exact.pairs))], dtype=bool)
+    found: dict[tuple[str, str], Array] = {}
+    record = exact.world.record(times)
+    for i in range(len(record)):
+        exact.place_snapshot(record[i])
+        for k in exact.near(0.0):
+            if wanted[k] and exact.hit(int(k)):
+                depth = exact.distance(int(k)).value
+                row = found.setdefault((exact.pairs[k].a, exact.pairs[k].b), np.zeros(len(record)))
+                row[i] = max(row[i], 0.0 if depth is None else -depth)
+    depths = np.array(list(found.values())).reshape(-1, len(record))
+    return OwnTouches(who, tuple(found), record.times, depths)
+
+
+def with_contacts(world: World, contacts: Iterable[Contact]) -> World:
+    """The world for a check: soles stand on the floor, and contacts are allowed."""
+    return world.with_(contacts=(*world.contacts, *supports(world), *contacts))
