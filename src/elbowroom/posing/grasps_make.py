@@ -25,6 +25,9 @@ _WIDE = 0.4
 # What it costs to take a thing 10 cm from its middle, with the thumb down, and from below.
 _ASIDE, _THUMB_DOWN, _BELOW = 0.3, 0.35, 0.6
 
+# What it costs to close the fist round next to nothing; things thinner than this, metres, are better pinched.
+_THIN, _THIN_BELOW = 0.6, 0.03
+
 # A bar is longer than it is thick by this factor.
 _BAR = 1.8
 
@@ -64,7 +67,7 @@ class Maker:
         for x in _circle(axis, 12):
             for z in (axis, -axis):
                 for style in ("power", "hook"):
-                    out += self._wrapped(middle, x, z, style, half=0.4 * _HALF_HAND)
+                    out += self._wrapped(middle, x, z, style, half=0.4 * _HALF_HAND, thin=0.0)
         return sorted(out, key=lambda c: c.cost)
 
     # kinds of forms
@@ -115,8 +118,10 @@ class Maker:
 
     # ways to take something at a place
 
-    def _wrapped(self, at: Array, x: Array, z: Array, style: str, half: float = _HALF_HAND) -> Iterator[Candidate]:
-        """The hand round what is about a place (3,): palm towards x, thumb towards z."""
+    def _wrapped(
+        self, at: Array, x: Array, z: Array, style: str, half: float = _HALF_HAND, thin: float = _THIN
+    ) -> Iterator[Candidate]:
+        """The hand round what is about a place (3,): palm towards x, thumb towards z; thin things cost up to `thin`."""
         axes = _axes(x, z)
         near = self.form.around(at, axes, np.array([np.inf, np.inf, half * self.scale]))
         if not len(near):
@@ -129,7 +134,8 @@ class Maker:
             return
         seat = self._seat(style, width, depth)
         middle = at + axes[:, :2] @ (0.5 * (low + high)[:2])
-        yield self._candidate(seat, _frame(x, z, middle), width)
+        extra = thin * max(0.0, 1.0 - max(width, depth) / (_THIN_BELOW * self.scale))
+        yield self._candidate(seat, _frame(x, z, middle), width, extra)
 
     def _pinched(self, at: Array, x: Array, z: Array) -> Iterator[Candidate]:
         """What is about a place (3,) between finger pads and thumb, which come along x, the thumb's side towards z."""
@@ -158,8 +164,8 @@ class Maker:
                 self._seats[key] = self.seats.power(*key[1:]) if style == "power" else self.seats.hook(key[2])
         return self._seats[key]
 
-    def _candidate(self, seat: Seat, T: Array, width: float) -> Candidate:
-        cost = _STYLE[seat.style] + _WIDE * (width / self.seats.widest_power) ** 2
+    def _candidate(self, seat: Seat, T: Array, width: float, extra: float = 0.0) -> Candidate:
+        cost = extra + _STYLE[seat.style] + _WIDE * (width / self.seats.widest_power) ** 2
         cost += _ASIDE * float(np.linalg.norm(T[:3, 3])) / 0.1
         cost += _THUMB_DOWN * max(0.0, -float(T[:3, 2] @ self.up)) + _BELOW * max(0.0, float(T[:3, 0] @ self.up))
         return Candidate(seat, T, cost)

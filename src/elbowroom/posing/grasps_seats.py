@@ -37,6 +37,9 @@ _RODS = np.array(
     ]
 )
 
+# The middle of the grip: along the hand from the wrist and out of the palm, metres, for such a hand.
+_MIDDLE = (0.0765, 0.0306)
+
 # The hand comes to a rod with the palm first and, by this angle, the fingers' side; radians.
 _TILT = np.radians(15.0)
 
@@ -80,6 +83,7 @@ class Seats:
         self.palm, side, self.thumb = self.grip[:3, :3].T
         self.mirrored = hand == "right"
         self.along = -side if self.mirrored else side
+        self._middle = self.scale * (_MIDDLE[0] * self.along + _MIDDLE[1] * self.palm)
 
     @property
     def widest_power(self) -> float:
@@ -100,7 +104,7 @@ class Seats:
         approach = np.cos(_TILT) * self.palm + np.sin(_TILT) * self.along
         aside = np.cos(_TILT) * self.along - np.sin(_TILT) * self.palm
         T = self.grip.copy()
-        T[:3, 3] += self.scale * (across * aside + short * approach)
+        T[:3, 3] = self._middle + self.scale * (across * aside + short * approach)
         closed = power(max(w - _TIGHTER_POWER, 0.015))
         return Seat("power", T, approach, OPEN, closed, short=0.02 * self.scale, ahead=0.02 * self.scale)
 
@@ -147,7 +151,9 @@ class Seats:
     def flat(self) -> Seat:
         """A surface before the flat hand; the seat is at the middle of the palm."""
         reach = 0.03 * self.scale
-        return Seat("flat", self.grip, self.palm, FLAT, mixed(FLAT, PINCH, 0.25), short=reach, ahead=reach)
+        T = self.grip.copy()
+        T[:3, 3] = self._middle
+        return Seat("flat", T, self.palm, FLAT, mixed(FLAT, PINCH, 0.25), short=reach, ahead=reach)
 
     def _longs(self) -> list[Finger]:
         """The fingers that are no thumb; all there are where there is none."""
@@ -157,7 +163,7 @@ class Seats:
         """The middles of the thumb's last bone, (3,), and of the other fingers', (n, 3), from the thumb's side."""
         ends = {f.number: self._pad(f, shape) for f in self.model.fingers}
         thumb = ends.pop(0, None)
-        middle = self.grip[:3, 3] + 0.05 * self.scale * (self.along + self.palm)
+        middle = self._middle + 0.05 * self.scale * (self.along + self.palm)
         fingers = np.array([ends[n] for n in sorted(ends)]) if ends else middle[None]
         return (fingers[0] - 0.05 * self.scale * self.along if thumb is None else thumb), fingers
 
