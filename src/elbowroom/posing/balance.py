@@ -18,7 +18,7 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.soles import Sole, soles
 
-# Points of a sole this high above the floor still bear weight, metres: soles are soft, recorded feet sink and float.
+# Points of a sole this high above the floor still bear weight, metres: soles are soft, recorded feet float.
 TOUCHING = 0.025
 
 # Directions in which the edge of the support is looked for; between them it is off by less than 0.1 %.
@@ -59,7 +59,7 @@ def contact_points(character: Character, T: Array, floor: float = 0.0) -> Array:
     places = T[..., joints, :, :]
     points = np.einsum("...pab,pb->...pa", places[..., :3, :3], outline) + places[..., :3, 3]
     out = points[..., :2]
-    out[np.abs(points[..., 2] - floor) > TOUCHING] = np.nan
+    out[points[..., 2] - floor > TOUCHING] = np.nan
     return np.asarray(out)
 
 

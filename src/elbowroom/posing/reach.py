@@ -20,8 +20,8 @@ from elbowroom.character.body import Character
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
-from elbowroom.posing.limb_ik import EASY_ORBIT, LimbIK, checked, numbers
-from elbowroom.posing.orbit import Orbit, search_orbit
+from elbowroom.posing.limb_ik import EASY_ORBIT, LimbIK, Solution, checked, numbers
+from elbowroom.posing.orbit import PAPER, Orbit, search_orbit
 from elbowroom.posing.reach_help import way_to
 from elbowroom.posing.reach_parts import parts_of, start_of
 from elbowroom.posing.reach_search import TINY, Choice, Search
@@ -104,10 +104,15 @@ def _reached(
 
 def _unreached(search: Search, choice: Choice, target: Array, first: float) -> Reached:
     """Why a target was not reached: too far, or only out of balance."""
-    found = _arm(search, choice, target, first, None)
+    arm = search.start.parts.arm
+    angles = PAPER.angles(first)
+    every = arm.solve(choice.rows.T[0, arm.parent], target, angles)
+    k = int(np.argmin(every.excess.max(axis=-1)))
+    found = Orbit("out of reach", float(angles[k]), Solution(every.rotations[k], every.gap[k], every.excess[k]), k + 1)
     if search.style.balance and np.isfinite(search.need) and choice.missing < _LEANING * search.start.length:
         falling = Search(search.start, search.way, search.target, replace(search.style, balance=False))
-        if falling.choose().missing <= TINY:
+        other = falling.choose()
+        if other.missing <= TINY and falling.wrong(other.rows)[0] <= 0.0:
             why = f"{choice.missing:.3f} m are missing unless the body leans out of balance."
             return _reached("out-of-balance", search, choice, found, choice.missing, why)
     why = f"{choice.missing:.3f} m are missing after all help."

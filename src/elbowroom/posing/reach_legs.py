@@ -16,7 +16,7 @@ _ROUNDING = 1e-6
 
 
 # Heels are lifted by a little more than ankles lack, so that few rounds do; never farther than this (rad).
-_RELIEF, _HIGHEST = 1.3, float(np.radians(50.0))
+_RELIEF, _HIGHEST = 1.6, float(np.radians(50.0))
 
 
 class Legs:

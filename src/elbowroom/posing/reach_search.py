@@ -31,7 +31,7 @@ from elbowroom.posing.reach_style import ReachStyle
 
 _EFFORTS = np.linspace(0.0, 1.0, 13)
 # The farthest reach is sought from help all over its range, even and the same every time: multiples of powers of the
-# root of x^11 = x + 1 (Roberts 2018). The best few are varied by steps that get smaller, the best one also term by term.
+# root of x^11 = x + 1 (Roberts 2018). The best few are varied by ever smaller steps, the best one also term by term.
 _SPREAD = (0.5 + np.outer(np.arange(1, 129), 1.0682971889 ** -np.arange(1.0, TERMS + 1))) % 1.0
 _PARENTS, _SIZES = 4, (0.25, 0.2, 0.15, 0.1, 0.07, 0.05, 0.035, 0.025, 0.015, 0.008)
 _DICE = np.random.default_rng(0)
@@ -50,6 +50,8 @@ _NAMED = {
 _WORSE = 1e3
 # What the free arm may add to a lack of balance, metres.
 _SPARE = 0.004
+# Rounds of the last search for balance at the end of a reach.
+_CARE = 4
 # Metres that do not count.
 TINY = 1e-9
 # What is tried where a posture is refused: other efforts, then other help by a share of its range.
@@ -118,9 +120,9 @@ class Search:
             return self.one(float(_EFFORTS[k]), helps[k], rows.shift[k : k + 1])
         return self.farthest(helps, rows)
 
-    def one(self, effort: float, help_: Array, shift: Array | None) -> Choice:
+    def one(self, effort: float, help_: Array, shift: Array, rounds: int = 2) -> Choice:
         """A single posture."""
-        rows = self.at(help_[None], shift)
+        rows = self.at(help_[None], shift, rounds)
         return Choice(effort, help_, rows, float(self.lacking(rows)[0]))
 
     def farthest(self, helps: Array, rows: Postures) -> Choice:
@@ -146,13 +148,17 @@ class Search:
         k = int(np.argmin(costs))
         if costs[k] <= 0.0:
             return self._back(rows.helps[-1], helps[k], shift[k : k + 1])
-        return self.one(1.0, helps[k], shift[k : k + 1])
+        return self.one(1.0, helps[k], shift[k : k + 1], _CARE)
 
     def _back(self, usual: Array, found: Array, shift: Array) -> Choice:
         """The posture that is nearest to a usual one (10,) of those on the way to one that reaches (10,)."""
         line = usual + np.linspace(0.0, 1.0, 17)[:, None] * (found - usual)
         good = np.flatnonzero(self._cost(self.at(line, np.repeat(shift, len(line), axis=0))) <= 0.0)
-        return self.one(1.0, line[good[0]] if len(good) else found, shift)
+        for k in (*good[:2], len(line) - 1):
+            choice = self.one(1.0, line[k], shift, _CARE)
+            if choice.missing <= TINY and self.wrong(choice.rows)[0] <= 0.0:
+                break
+        return choice
 
     def _cost(self, rows: Postures) -> Array:
         """What the arm lacks, and far more for what is wrong; the free arm may yet take a little of the balance."""
