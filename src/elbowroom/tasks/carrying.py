@@ -24,7 +24,7 @@ from elbowroom.world.things import Hold
 
 # Ways from which a thing is set down: up and towards oneself, metres.
 _OVER = (0.06, 0.03, 0.015)
-_BEFORE = (0.12, 0.2, 0.28, 0.36)
+_BEFORE = (0.2, 0.28, 0.12, 0.36)
 
 _UP = np.array([0.0, 0.0, 1.0])
 
@@ -73,7 +73,7 @@ def put(d: Director, task: Put) -> None:
         d.world = released(d.world, task.object, actor.now)
         let_go(d, actor, hand, task.object, grip.open, out, f"leave {task.object}")
 
-    d.first(_ways_in(out), do)
+    d.first(_ways_in(out, d.under_cover(task.object, actor.now, T_goal)), do)
 
 
 def rest(d: Director, task: Rest) -> None:
@@ -147,11 +147,15 @@ def _usual_grip(d: Director, actor: Actor, hand: str, thing: str) -> Grip:
     return Grip(open_hand, out, d.world.frame(thing, actor.now))
 
 
-def _ways_in(out: Array) -> list[Array]:
-    """Where a thing is before it is set down, as seen from its place; `out` (3,) is the way off of the hand."""
+def _ways_in(out: Array, covered: bool) -> list[Array]:
+    """Where a thing is before it is set down, as seen from its place; `out` (3,) is the way off of the hand.
+
+    Under cover it comes from before its place, else from above.
+    """
     level = out * [1.0, 1.0, 0.0]
     size = float(np.linalg.norm(level))
-    ways = [z * _UP for z in _OVER]
-    if size > 0.3:
-        ways += [far * level / size + z * _UP for far in _BEFORE for z in (0.015, 0.004)]
-    return ways
+    above = [z * _UP for z in _OVER]
+    if size < 0.3:
+        return above
+    before = [far * level / size + z * _UP for far in _BEFORE for z in (0.015, 0.004)]
+    return [*before, *above] if covered else [*above, *before]

@@ -19,6 +19,7 @@ from elbowroom.finish.joining import joined
 from elbowroom.finish.settle import between_free
 from elbowroom.geometry.ease import ease
 from elbowroom.geometry.rotations import Array, slerp
+from elbowroom.geometry.transforms import transform
 from elbowroom.posing.gaze import looking_at
 from elbowroom.posing.reach import Reached, reach
 from elbowroom.posing.stance import between
@@ -60,6 +61,9 @@ FOREVER = 1e6
 
 # A thing rests on what is nearer than this, metres, and may press into it so deep.
 _RESTS, _PRESS = 0.003, 0.002
+
+# Heights at which a thing would have to be free if it is to be lifted, metres.
+_HEADROOM = (0.06, 0.15, 0.25)
 
 T = TypeVar("T")
 
@@ -210,6 +214,15 @@ class Director:
 
     def resting(self, thing: str, t: float, T_world_thing: Array | None = None) -> list[str]:
         """Names of what a thing rests on or leans against at a time, where it is or would be placed."""
+        return self._beside(thing, t, T_world_thing, _RESTS)
+
+    def under_cover(self, thing: str, t: float, T_world_thing: Array) -> bool:
+        """Whether a thing at a place would meet something if it was lifted, as on a shelf."""
+        lifts = [transform([0.0, 0.0, z]) @ T_world_thing for z in _HEADROOM]
+        return any(self._beside(thing, t, T, 0.0) for T in lifts)
+
+    def _beside(self, thing: str, t: float, T_world_thing: Array | None, within: float) -> list[str]:
+        """Names of walls and things that a thing would touch, or come near to by some metres."""
         places = dict(self.world.at(t).things)
         if T_world_thing is not None:
             places[thing] = T_world_thing
@@ -218,8 +231,9 @@ class Director:
         objects[thing] = replace(objects[thing], path=Keyed.along([0.0, 1.0], [[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]))
         exact = ExactWorld(World(static=self.world.static, objects=objects, floor=self.world.floor))
         exact.place_snapshot(Snapshot(t, {}, places))
-        near = [exact.distance(int(k), _RESTS) for k in exact.near(_RESTS) if thing in exact.pairs[k]]
-        touching = [d.pair for d in near if d.value is None or d.value < _RESTS]
+        limit = max(within, 1e-6)
+        near = [exact.distance(int(k), limit) for k in exact.near(within) if thing in exact.pairs[k]]
+        touching = [d.pair for d in near if d.value is None or d.value < limit]
         return list(dict.fromkeys(pair.b if pair.a == thing else pair.a for pair in touching))
 
     def supported(self, thing: str, on: Iterable[str], during: tuple[float, float]) -> list[Contact]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,8 +23,8 @@ from elbowroom.tasks.postures import Postures, hand_contacts
 from elbowroom.tasks.verbs import Grab
 from elbowroom.world.pairs import Pair
 
-# How many grasps are looked at in earnest, and how many of those that suit are tried.
-_LOOKS, _TRIES = 24, 6
+# How many grasps are looked at in earnest, how many that suit are enough, and how many of these are tried.
+_LOOKS, _ENOUGH, _TRIES = 24, 8, 5
 
 # Shares of the approach that a hand may begin it at.
 _NEARER = (1.0, 0.7, 0.5)
@@ -49,6 +49,7 @@ class Taking:
     before: Pose
     open: Array  # (n, 4) of the fingers' joints
     approach: Array  # (3,) the way of the hand in the world, metres
+    cost: float = 0.0  # of the grasp and the posture, lower is better
 
 
 def grab(d: Director, task: Grab) -> None:
@@ -72,7 +73,8 @@ def grab(d: Director, task: Grab) -> None:
         T_hand = hand_of(actor, hand, actor.pose)
         d.grips[task.object] = Grip(taking.open, T_hand[:3, :3].T @ out, d.world.frame(task.object, actor.now))
         d.allow(d.supported(task.object, resting, (-np.inf, actor.now + 1.0)))
-        depart(d, actor, hand, _ways_off(out), f"lift {task.object}")
+        covered = d.under_cover(task.object, actor.now, d.world.frame(task.object, actor.now))
+        depart(d, actor, hand, _ways_off(out, covered), f"lift {task.object}")
 
     d.first(takings(d, actor, task.object, task, what), do)
 
@@ -115,7 +117,7 @@ def takings(
 ) -> Iterator[Taking]:
     """Ways to take a thing that a person can do, the best first; raises `Stuck` where there is none."""
     failed: list[tuple[float, Stuck]] = []
-    given = 0
+    suited: list[Taking] = []
     for hand in free_hands(d, actor, d.world.frame(thing, actor.now)[:3, 3], task.hand, what):
         far = np.linalg.norm(d.world.frame(thing, actor.now)[:3, 3] - hand_of(actor, hand, actor.pose)[:3, 3])
         k = actor.k + d.frames_until(actor, float(far), task.at, 0, what)
@@ -138,20 +140,22 @@ def takings(
                 # A grasp that cannot put the thing where it is to go is none.
                 T_goal, there = then
                 goal = look(d, actor, hand, grasp, T_goal, k, there, f"put {thing}")
-                found = found if isinstance(goal, Taking) else goal
+                found = replace(found, cost=found.cost + goal.cost) if isinstance(goal, Taking) else goal
             if isinstance(found, Taking):
-                given += 1
-                yield found
+                suited.append(found)
             else:
                 failed.append(found)
-            if given >= _TRIES or not d.in_time():
-                return
-    if not given:
+            if len(suited) >= _ENOUGH or not d.in_time():
+                break
+        if suited:
+            break
+    if not suited:
         raise (
             min(failed, key=lambda f: f[0])[1]
             if failed
             else Stuck("target-out-of-reach", f"{what}: no way to grasp it is known")
         )
+    yield from sorted(suited, key=lambda taking: taking.cost)[:_TRIES]
 
 
 def ranked(actor: Actor, hand: str, grasps: Sequence[Grasp], T_world_thing: Array, k: int) -> list[Grasp]:
@@ -171,6 +175,16 @@ def ranked(actor: Actor, hand: str, grasps: Sequence[Grasp], T_world_thing: Arra
         + 0.3 * np.abs(out.angle - EASY_ORBIT)
     )
     return [grasps[i] for i in np.argsort(cost, kind="stable")]
+
+
+def discomfort(actor: Actor, hand: str, pose: Pose) -> float:
+    """How little a posture is at ease: the wrist bent, the elbow up or turned out."""
+    ik = LimbIK(actor.body, f"{hand}_arm", pose)
+    T = actor.body.skeleton.at(pose)
+    shoulder, elbow = (T[j, 2, 3] for j in ik.joints[:2])
+    raised = max(float(elbow - shoulder) / actor.body.height, -0.1) + 0.1
+    bent = float(angle(pose.rotations[ik.joints[2]]))
+    return 0.35 * bent**2 + 0.3 * abs(ik.orbit_of(pose) - EASY_ORBIT) + 8.0 * raised
 
 
 def depart(d: Director, actor: Actor, hand: str, ways: Sequence[Array], what: str) -> None:
@@ -243,7 +257,8 @@ def look(
         way = share * d.settings.approach * toward
         before = d.near(actor, hand, there.pose, shifted(T_target, -way), k, postures)
         if isinstance(before, Pose):
-            return Taking(hand, grasp, there.pose, before, fingers, way)
+            cost = grasp.cost + discomfort(actor, hand, there.pose) + discomfort(actor, hand, before)
+            return Taking(hand, grasp, there.pose, before, fingers, way, cost)
         reason = blamed(before) or reason
     return 0.5, Stuck("target-in-collision", f"{what}: there is no room before it for the open hand ({reason})")
 
@@ -261,18 +276,17 @@ def failure(there: object, postures: Postures, what: str) -> tuple[float, Stuck]
     return 1.0, Stuck("target-in-collision", f"{what}: {blamed(pair) or 'something is in the way'}")
 
 
-def _ways_off(out: Array) -> list[Array]:
-    """Ways off a shelf or table for a hand that came the other way than `out` (3,): up, then towards oneself."""
+def _ways_off(out: Array, covered: bool) -> list[Array]:
+    """Ways off for a thing in a hand that came the other way than `out` (3,): up, or under cover towards oneself."""
     up = np.array([0.0, 0.0, 1.0])
     level = out * [1.0, 1.0, 0.0]
     size = float(np.linalg.norm(level))
-    ways = [_LIFT * up]
-    if size > 0.3:
-        pull = level / size
-        ways = [0.4 * _LIFT * up + 0.6 * _DRAW * pull, *ways]
-        for share in (1.0, 1.6, 2.2, 0.5):
-            ways += [share * _DRAW * pull + lift * up for lift in (0.012, 0.0)]
-    return [*ways, 0.5 * _LIFT * up, 0.2 * _LIFT * up]
+    above = [share * _LIFT * up for share in (1.0, 0.5, 0.2)]
+    if size < 0.3:
+        return above
+    pull = level / size
+    before = [share * _DRAW * pull + lift * up for share in (1.4, 2.2, 1.0, 0.5) for lift in (0.01, 0.0)]
+    return [*before, *above] if covered else [0.6 * _LIFT * up + 0.4 * _DRAW * pull, *above, *before]
 
 
 def let_go(d: Director, actor: Actor, hand: str, thing: str, grasp_open: Array, out: Array, what: str) -> None:
