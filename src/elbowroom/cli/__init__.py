@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from elbowroom import __version__
-from elbowroom.cli import check, convert, demo, gallery, info, render, run
+from elbowroom.cli import check, convert, demo, gallery, info, render, repair, run
 from elbowroom.cli.console import err, out
 from elbowroom.errors import ElbowroomError
 
@@ -29,6 +29,7 @@ app = typer.Typer(
 )
 app.command("demo")(demo.demo)
 app.command("gallery")(gallery.gallery)
+app.command("repair")(repair.repair)
 app.command("run")(run.run)
 app.command("info")(info.info)
 app.command("convert")(convert.convert)

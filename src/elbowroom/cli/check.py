@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 
-from elbowroom.cli import options
+from elbowroom.cli import options, placing
 from elbowroom.cli.console import Clock, out, print_json, print_notes, print_written
 from elbowroom.cli.reading import is_storyboard
 from elbowroom.cli.results import plan_facts, print_free, print_plans, print_why
@@ -27,20 +26,18 @@ _ROWS = 40
 def check(
     clip: Annotated[Path, typer.Argument(metavar="CLIP", help="Clip (BVH, AMC, GLB, NPZ), or a storyboard alone.")],
     scene: Annotated[Path | None, typer.Argument(metavar="SCENE", help="GLB, OBJ, STL or PLY.")] = None,
-    at: Annotated[str | None, typer.Option(metavar="X,Y", help="Where the clip's origin is in the scene.")] = None,
-    turn: Annotated[float, typer.Option(metavar="DEG", help="Turn of the clip, to the left.")] = 0.0,
-    floor: Annotated[str, typer.Option(metavar="auto|Z", help="Height of the floor in metres.")] = "auto",
+    at: placing.At = None,
+    turn: placing.Turn = 0.0,
+    floor: placing.Floor = "auto",
     onto: options.Onto = None,
     name: options.ClipName = None,
-    fix_self: Annotated[
-        bool, typer.Option("--fix-self", help="Contacts of the clip with itself and the floor count, too.")
-    ] = False,
+    fix_self: placing.FixSelf = False,
     picture: Annotated[Path | None, typer.Option(help="PNG of all collisions over time.")] = None,
     units: options.Units = None,
     up: options.Up = None,
     fps: options.Fps = None,
-    scene_units: Annotated[float | None, typer.Option(help="Metres per unit of the scene.")] = None,
-    scene_up: Annotated[str | None, typer.Option(help="Up axis of the scene, Y or Z.")] = None,
+    scene_units: placing.SceneUnits = None,
+    scene_up: placing.SceneUp = None,
     asf: options.Asf = None,
     fix_rig: options.FixRig = False,
     seed: options.Seed = 0,
@@ -61,9 +58,8 @@ def check(
     else:
         with clock("load", f"reading {clip.name}"):
             told = Told(units, up, fps, fix_rig, asf)
-            at_xy = options.point(at)
-            world = _in_scene(clip, told, scene, (scene_units, scene_up), _height(floor), onto, name)
-            world = _placed(world, at_xy, turn)
+            around = placing.Around(scene, scene_units, scene_up, floor, at, turn)
+            world = placing.clip_in_scene(clip, told, around, onto, name)
         plan = _as_it_stands(world, None, not fix_self, clock)
     if picture is not None and plan.certificate is not None:
         _draw(picture, plan.certificate, plan.world)
@@ -102,57 +98,6 @@ def _as_it_stands(world: World, rate: float | None, own_contacts: bool, clock: C
         world,
         certificate=found,
     )
-
-
-def _in_scene(
-    clip: Path,
-    told: Any,
-    scene: Path | None,
-    scene_told: tuple[float | None, str | None],
-    floor: Any,
-    onto: str | None,
-    name: str | None,
-) -> World:
-    """The clip's character in the scene, where the file has it."""
-    from elbowroom.files.open import CLIP_FORMATS, open_file
-    from elbowroom.files.scene import on_floor, read_scene
-
-    opened = open_file(clip, told)
-    if not opened.clips:
-        raise BadFile(clip, "holds no clip to check", would_do=CLIP_FORMATS)
-    own = options.world_of(opened, name, onto, None)
-    if scene is None:
-        return on_floor(own, 0.0 if floor == "auto" and not own.static else floor)
-    found = read_scene(scene, units=scene_told[0], up=scene_told[1], floor=floor)
-    for who, motion in own.characters.items():
-        taken = {*found.static, *found.objects, *found.characters}
-        found = found.with_character(f"{who}.clip" if who in taken else who, motion)
-    return found.with_(notes=tuple(dict.fromkeys((*opened.notes, *found.notes))))
-
-
-def _placed(world: World, at: tuple[float, float], turn: float) -> World:
-    """All clips moved and turned, and put on the floor."""
-    from elbowroom.motion.clip import Clip
-    from elbowroom.motion.edit import place
-
-    if not math.isfinite(turn):
-        raise BadValue(f"a turn is a finite number of degrees, not {turn}.")
-    for name, motion in world.characters.items():
-        if isinstance(motion, Clip):
-            world = world.with_character(name, place(motion, at, math.radians(turn), lift=world.floor or 0.0))
-    return world
-
-
-def _height(text: str) -> Any:
-    if text == "auto":
-        return text
-    try:
-        height = float(text)
-    except ValueError:
-        raise BadValue(f"the floor is 'auto' or a height in metres, not '{text}'.") from None
-    if not math.isfinite(height):
-        raise BadValue(f"the floor is 'auto' or a finite height in metres, not '{text}'.")
-    return height
 
 
 def _draw(path: Path, certificate: Certificate, world: World) -> None:

@@ -58,7 +58,12 @@ def plan_facts(plan: Plan, seed: int | None, clock: Mapping[str, float]) -> dict
         "plans": [p.facts() for p in plan.plans],
     }
     if plan.certificate is not None:
-        return facts | world_facts(plan.world, plan.certificate)
+        facts |= world_facts(plan.world, plan.certificate)
+        if plan.collisions:
+            # those of the input; what is left of them is listed apart
+            left = facts["collisions"]
+            facts |= {"collisions": [c.facts() for c in plan.collisions], "left": left}
+        return facts
     return facts | {
         "frames": 0,
         "fps": None,

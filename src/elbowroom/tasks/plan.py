@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from elbowroom.errors import ElbowroomError
 from elbowroom.world.certificate import Certificate
+from elbowroom.world.certificate_findings import Collision
 from elbowroom.world.world import World
 
 Status = Literal[
@@ -84,6 +85,7 @@ class Plan:
 
     `world` is as it was asked for where the status is 'found', with what was done so far where not. `why` is one
     sentence on what was wrong, with the pair or the distance to blame. `seconds` is the time that stages took.
+    `collisions` are those of the motion before it was repaired.
     """
 
     status: Status
@@ -92,6 +94,7 @@ class Plan:
     why: str = ""
     certificate: Certificate | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
+    collisions: tuple[Collision, ...] = ()
 
     @property
     def found(self) -> bool:

@@ -13,10 +13,11 @@ from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.limb import Style
-from elbowroom.tasks.plan import Plan, Planned
+from elbowroom.tasks.plan import Plan, Planned, Status
 from elbowroom.tasks.repair_balance import balance
 from elbowroom.tasks.repair_find import Trouble, linkages, troubles
 from elbowroom.tasks.repair_limb import Clocks, Job, Replanned, leaned, searched, spliced, stretches
+from elbowroom.tasks.repair_move import moved_ways
 from elbowroom.world.carried import Carried
 from elbowroom.world.certificate import Certificate, Changed, certify
 from elbowroom.world.contacts import Contact
@@ -62,15 +63,44 @@ def repair(
     style: Style | None = None,
     budget: Budget = USUAL,
     fix_self: bool = False,
+    max_shift: float = 0.0,
+    max_delay: float = 0.0,
 ) -> Plan:
     """Bring clips of characters out of what they run into; `who` is by default everybody with a clip, one by one.
 
     Limbs to blame are planned anew for as long as need be and stay close to the clip; all other frames stay as they
     are. `style` keeps joints to intervals of their terms. With `fix_self`, contacts of a recorded clip with itself and
-    the floor count, too. The same seed gives the same motion. Where something is left, the status is 'partial', the
-    world has the best repair, and `why` says what is left and why.
+    the floor count, too. Where limbs cannot do it, a whole clip may be moved on the floor by `max_shift` metres, or
+    begin `max_delay` seconds later, at most. The same seed gives the same motion. Where something is left, the status
+    is 'partial', the world has the best repair, and `why` says what is left and why.
     """
-    work = _Work(_holding_fast(world), seed, style or {}, budget, fix_self)
+    plan = _by_limbs(world, who, seed, style or {}, budget, fix_self)
+    for name in _people(world, who) if max_shift > 0.0 or max_delay > 0.0 else ():
+        if plan.found:
+            break
+        for way in moved_ways(world, name, max_shift, max_delay):
+            other = _by_limbs(way.world, who, seed, style or {}, budget, fix_self)
+            if _better(other, plan):
+                whole = Planned(name, "whole body", way.told, way.world.motion(name).span, "avoid")
+                spent = {k: round(plan.seconds.get(k, 0.0) + s, 4) for k, s in other.seconds.items()}
+                plan = other.with_(plans=(whole, *other.plans), seconds=spent, collisions=plan.collisions)
+            if plan.found:
+                break
+    return plan
+
+
+def _better(a: Plan, b: Plan) -> bool:
+    """Whether a repair leaves less than another."""
+    if a.found or a.certificate is None or b.certificate is None:
+        return a.found
+    return len(a.certificate.collisions) < len(b.certificate.collisions)
+
+
+def _by_limbs(
+    world: World, who: str | Sequence[str] | None, seed: int, style: Style, budget: Budget, fix_self: bool
+) -> Plan:
+    """Repair by limbs alone."""
+    work = _Work(_holding_fast(world), seed, style, budget, fix_self)
     people = _people(world, who)
     before = after = work.certified()
     for name in people:
@@ -82,9 +112,9 @@ def repair(
     seconds = {stage: round(s, 4) for stage, s in work.clocks.seconds.items()}
     notes = balance(world, work.world, [c.who for c in work.changed])
     result = replace(work.world, holds=world.holds, notes=(*world.notes, *notes))
-    if after.free:
-        return Plan("found", result, tuple(work.plans), "", after, seconds)
-    return Plan("partial", result, tuple(work.plans), _left(work, people, before, after), after, seconds)
+    status: Status = "found" if after.free else "partial"
+    why = "" if after.free else _left(work, people, before, after)
+    return Plan(status, result, tuple(work.plans), why, after, seconds, before.collisions)
 
 
 def _people(world: World, who: str | Sequence[str] | None) -> list[str]:
@@ -170,7 +200,8 @@ def _accept(work: _Work, trouble: Trouble, name: str, job: Job, done: Replanned)
     work.changed.append(Changed(trouble.who, job.joints, span))
     work.contacts += done.stretch.contacts
     way = done.way
-    what = f"repair: {trouble.told}"
+    others = dict.fromkeys(b if a.startswith(f"{trouble.who}.") else a for a, b in trouble.pairs)
+    what = "clear of " + " and ".join(list(others)[:2])
     work.plans.append(
         Planned(
             trouble.who,

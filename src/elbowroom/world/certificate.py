@@ -68,17 +68,7 @@ class Certificate:
     def facts(self) -> dict[str, Any]:
         """Collisions and certificate as plain data for JSON."""
         return {
-            "collisions": [
-                {
-                    "during": list(c.during),
-                    "who": list(c.who),
-                    "limb": c.limb,
-                    "pair": list(c.pair),
-                    "depth_m": c.depth_m,
-                    "at_s": c.at_s,
-                }
-                for c in self.collisions
-            ],
+            "collisions": [c.facts() for c in self.collisions],
             "certificate": {
                 "free": self.free,
                 "continuous": self.continuous,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +37,17 @@ class Collision:
     depth_m: float | None
     at_s: float
     points: Array | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "during": list(self.during),
+            "who": list(self.who),
+            "limb": self.limb,
+            "pair": list(self.pair),
+            "depth_m": self.depth_m,
+            "at_s": self.at_s,
+        }
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,87 @@
+"""A clip in a scene: the options that say where, for all commands that put one there."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from elbowroom.cli import options
+from elbowroom.errors import BadFile, BadValue
+
+if TYPE_CHECKING:
+    from elbowroom.files.open import Told
+    from elbowroom.world.world import World
+
+At = Annotated[str | None, typer.Option(metavar="X,Y", help="Where the clip's origin is in the scene.")]
+Turn = Annotated[float, typer.Option(metavar="DEG", help="Turn of the clip, to the left.")]
+Floor = Annotated[str, typer.Option(metavar="auto|Z", help="Height of the floor in metres.")]
+SceneUnits = Annotated[float | None, typer.Option(help="Metres per unit of the scene.")]
+SceneUp = Annotated[str | None, typer.Option(help="Up axis of the scene, Y or Z.")]
+FixSelf = Annotated[bool, typer.Option("--fix-self", help="Contacts of the clip with itself and the floor count, too.")]
+
+
+@dataclass(frozen=True)
+class Around:
+    """A scene, how its file is to be read, and where in it a clip's origin is: as the options have it."""
+
+    scene: Path | None
+    units: float | None
+    up: str | None
+    floor: str
+    at: str | None
+    turn: float
+
+
+def clip_in_scene(clip: Path, told: Told, around: Around, onto: str | None, name: str | None) -> World:
+    """The characters of a clip in a scene, placed and put on the floor."""
+    at, floor = options.point(around.at), _height(around.floor)
+    return _placed(_in_scene(clip, told, around, floor, onto, name), at, around.turn)
+
+
+def _in_scene(
+    clip: Path, told: Told, around: Around, floor: float | Literal["auto"], onto: str | None, name: str | None
+) -> World:
+    """The clip's character in the scene, where the file has it."""
+    from elbowroom.files.open import CLIP_FORMATS, open_file
+    from elbowroom.files.scene import on_floor, read_scene
+
+    opened = open_file(clip, told)
+    if not opened.clips:
+        raise BadFile(clip, "holds no clip", would_do=CLIP_FORMATS)
+    own = options.world_of(opened, name, onto, None)
+    if around.scene is None:
+        return on_floor(own, 0.0 if floor == "auto" and not own.static else floor)
+    found = read_scene(around.scene, units=around.units, up=around.up, floor=floor)
+    for who, motion in own.characters.items():
+        taken = {*found.static, *found.objects, *found.characters}
+        found = found.with_character(f"{who}.clip" if who in taken else who, motion)
+    return found.with_(notes=tuple(dict.fromkeys((*opened.notes, *found.notes))))
+
+
+def _placed(world: World, at: tuple[float, float], turn: float) -> World:
+    """All clips moved and turned, and put on the floor."""
+    from elbowroom.motion.clip import Clip
+    from elbowroom.motion.edit import place
+
+    if not math.isfinite(turn):
+        raise BadValue(f"a turn is a finite number of degrees, not {turn}.")
+    for name, motion in world.characters.items():
+        if isinstance(motion, Clip):
+            world = world.with_character(name, place(motion, at, math.radians(turn), lift=world.floor or 0.0))
+    return world
+
+
+def _height(text: str) -> float | Literal["auto"]:
+    if text == "auto":
+        return "auto"
+    try:
+        height = float(text)
+    except ValueError:
+        raise BadValue(f"the floor is 'auto' or a height in metres, not '{text}'.") from None
+    if not math.isfinite(height):
+        raise BadValue(f"the floor is 'auto' or a finite height in metres, not '{text}'.")
+    return height
