@@ -56,7 +56,7 @@ def chest(
     for row in range(rows):
         middle = 0.075 + (row + 0.5) * tall
         parts.append(_front(width - 0.008, tall - 0.006, (0, -depth / 2 - 0.0095, middle)))
-        parts.append(bar_handle().moved(_at(0, -depth / 2 - 0.0205, middle)))
+        parts.append(bar_handle(0.18, 0.055, 0.008).moved(_at(0, -depth / 2 - 0.0205, middle)))
     return assembled(parts)
 
 
@@ -78,11 +78,14 @@ def drawer(width: float = 0.8, depth: float = 0.45, height: float = 0.18) -> Mes
     """The drawer of `chest` with the same width and depth: open above, a bar at its front.
 
     Its origin is the middle of its front's outer face; shut, that is at (0, -depth / 2 - 0.0195) and, 0.18 high, 0.116
-    below the top of the chest. The bar's middle is at (0, -0.046, 0).
+    below the top of the chest. The bar's middle is at (0, -0.056, 0).
     """
     wide, deep, low = width - 2 * 0.022 - 0.034, depth - 0.05, height - 0.03
     wall, back = 0.012, 0.011
-    parts = [_front(width - 0.008, height - 2 * _SLIT, (0, 0.01, 0)), bar_handle().moved(_at(0, -0.001, 0))]
+    parts = [
+        _front(width - 0.008, height - 2 * _SLIT, (0, 0.01, 0)),
+        bar_handle(0.18, 0.055, 0.008).moved(_at(0, -0.001, 0)),
+    ]
     middle = back + 0.008 + deep / 2
     parts += [rounded_box((wall, deep, low), (s * (wide - wall) / 2, middle, 0), BIRCH, radius=0.003) for s in (-1, 1)]
     parts.append(rounded_box((wide - 0.01, wall, low), (0, middle + deep / 2 - wall, 0), BIRCH, radius=0.003))
@@ -128,8 +131,8 @@ def door_frame(width: float = 0.82, height: float = 2.02, wall_width: float = 3.
             (right, thickness, low), (width + gap + 0.03 + right / 2, y, low / 2), PLASTER, radius=0.002, steps=1
         ),
         rounded_box(
-            (width + 0.1, thickness, low - height - 0.03),
-            (width / 2, y, 0.5 * (low + height + 0.03)),
+            (width + 0.1, thickness, low - height - 0.04),
+            (width / 2, y, 0.5 * (low + height + 0.04)),
             PLASTER,
             radius=0.002,
             steps=1,
@@ -139,16 +142,21 @@ def door_frame(width: float = 0.82, height: float = 2.02, wall_width: float = 3.
         parts.append(rounded_box((0.03, thickness + 0.02, height + 0.03), (x, y, (height + 0.03) / 2), BIRCH, steps=3))
         out = -0.03 if x < 0 else 0.03
         parts.append(rounded_box((0.07, 0.014, height + 0.08), (x + out, 0.006, (height + 0.08) / 2), BIRCH, steps=3))
-    parts.append(rounded_box((width + 0.07, thickness + 0.02, 0.03), (width / 2, y, height + 0.021), BIRCH, steps=3))
-    parts.append(rounded_box((width + 0.20, 0.014, 0.07), (width / 2, 0.006, height + 0.065), BIRCH, steps=3))
+    parts.append(rounded_box((width + 0.07, thickness + 0.02, 0.03), (width / 2, y, height + 0.033), BIRCH, steps=3))
+    parts.append(rounded_box((width + 0.20, 0.014, 0.07), (width / 2, 0.006, height + 0.06), BIRCH, steps=3))
     return assembled(parts)
 
 
 def switch_plate(size: float = 0.086) -> Mesh:
-    """Plate of a light switch on a wall, its back at y = 0; `switch_button` stands in it."""
-    plate = rounded_box((size, 0.009, size), (0, -0.0045, 0), WHITE, radius=0.004, steps=4)
-    screws = [cylinder(0.003, 0.002, color=STEEL).moved(_facing_out(0, -0.009, s * 0.036)) for s in (-1, 1)]
-    return assembled([plate, *screws])
+    """Plate of a light switch on a wall, its back at y = 0, with a recess 44 mm wide for `switch_button`."""
+    bar = (size - 0.044) / 2
+    parts = [rounded_box((size - 0.01, 0.0015, size - 0.01), (0, -0.00075, 0), IRON, radius=0.0005, steps=1)]
+    for s in (-1, 1):
+        at = s * (size - bar) / 2
+        parts.append(rounded_box((size, 0.009, bar), (0, -0.0045, at), WHITE, radius=0.004, steps=4))
+        parts.append(rounded_box((bar, 0.009, size - 0.01), (at, -0.0045, 0), WHITE, radius=0.004, steps=4))
+        parts.append(cylinder(0.003, 0.002, color=STEEL).moved(_facing_out(0, -0.009, s * 0.033)))
+    return assembled(parts)
 
 
 def switch_button(radius: float = 0.02) -> Mesh:
