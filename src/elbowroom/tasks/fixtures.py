@@ -52,6 +52,7 @@ def open_fixture(d: Director, task: Open | Close) -> None:
 
     def do(taking: Taking) -> None:
         take(d, actor, taking, task.fixture, what, task.at)
+        actor.keep(joints_of(actor, taking.hand))
         follow(d, actor, taking.hand, task.fixture, to, what, pivot=True)
         out = hand_of(actor, taking.hand, actor.pose)[:3, :3] @ _off(taking, actor)
         let_go(d, actor, taking.hand, task.fixture, taking.open, out, f"leave {task.fixture}")
@@ -72,6 +73,7 @@ def press(d: Director, task: Press) -> None:
 
     def do(taking: Taking) -> None:
         take(d, actor, taking, task.fixture, what, task.at, close=False)
+        actor.keep(joints_of(actor, taking.hand))
         follow(d, actor, taking.hand, task.fixture, to, what)
         follow(d, actor, taking.hand, task.fixture, now, what)
         out = hand_of(actor, taking.hand, actor.pose)[:3, :3] @ _off(taking, actor)

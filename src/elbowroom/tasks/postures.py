@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,7 @@ from elbowroom.geometry.transforms import inverse
 from elbowroom.world.certificate import supports
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.pairs import Pair
+from elbowroom.world.pairs import Pair, Part
 from elbowroom.world.world import Snapshot, World
 
 # How deep a hand may be in what it takes when only the place is looked at: fingers still have to close.
@@ -52,22 +53,41 @@ class Postures:
             self._held[hold.object] = (joint, T @ inverse(T_world_hand) @ self._now.things[hold.object])
             mine |= {i for i, p in enumerate(self._exact.parts) if p.owner == hold.object}
         self._mine = np.array([a in mine or b in mine for a, b in self._exact.index], dtype=bool)
+        self._hand = hand
 
     def blame(self, pose: Pose) -> Pair | None:
         """A pair that collides in a posture, None where it is free."""
+        T = self._joints(pose)
+        things = {name: T[joint] @ T_joint_thing for name, (joint, T_joint_thing) in self._held.items()}
+        return self._blame(T, things, None)
+
+    def hand_blame(self, pose: Pose, T_world_hand: Array) -> Pair | None:
+        """A pair that collides whatever the body does, with the hand at a place: hand and fingers against the world."""
+        body = self.world.body(self.who)
+        joint, T_joint_hand = body.hand(self._hand or "right")
+        mine = set(body.subtree(joint))
+        T = self._joints(pose)
+        T[list(mine)] = T_world_hand @ inverse(T[joint] @ T_joint_hand) @ T[list(mine)]
+        things = {name: T[j] @ T_joint_thing for name, (j, T_joint_thing) in self._held.items() if j == joint}
+        parts = self._exact.parts
+        moved = {i for i, p in enumerate(parts) if (p.owner == self.who and p.joint in mine) or p.owner in things}
+        return self._blame(T, things, lambda a, b: (a in moved) != (b in moved) and _apart(parts[a], parts[b]))
+
+    def _joints(self, pose: Pose) -> Array:
+        """World transforms (J, 4, 4) of a posture with the fingers as they are told."""
         rotations = pose.rotations
         if self.fingers:
             rotations = rotations.copy()
             for joint, turn in self.fingers.items():
                 rotations[joint] = turn
-        body = self.world.body(self.who)
-        T = body.transforms(pose.root[None], rotations[None])[0]
-        things = dict(self._now.things)
-        for name, (joint, T_joint_thing) in self._held.items():
-            things[name] = T[joint] @ T_joint_thing
-        exact = self._exact.place_snapshot(Snapshot(self._now.time, {**self._now.joints, self.who: T}, things))
+        return np.array(self.world.body(self.who).transforms(pose.root[None], rotations[None])[0])
+
+    def _blame(self, T: Array, things: dict[str, Array], counts: Callable[[int, int], bool] | None) -> Pair | None:
+        snapshot = Snapshot(self._now.time, {**self._now.joints, self.who: T}, {**self._now.things, **things})
+        exact = self._exact.place_snapshot(snapshot)
         for k in exact.near(0.0):
-            if self._mine[k] and exact.hit(int(k)):
+            a, b = exact.index[k]
+            if self._mine[k] and (counts is None or counts(int(a), int(b))) and exact.hit(int(k)):
                 value = exact.distance(int(k)).value if int(k) in exact.contacts else None
                 if value is None or exact.allowed(int(k), -value) is None:
                     return exact.pairs[k]
@@ -76,6 +96,11 @@ class Postures:
     def valid(self, pose: Pose) -> bool:
         """Whether a posture is free."""
         return self.blame(pose) is None
+
+
+def _apart(p: Part, q: Part) -> bool:
+    """Whether two parts are not of one body."""
+    return not (p.kind == q.kind == "body" and p.owner == q.owner)
 
 
 def hand_contacts(

@@ -248,6 +248,10 @@ def look(
     fingers = finger_rotations(actor.body, hand, grasp.open)
     postures.fingers = dict(zip(finger_joints(actor.body, hand), fingers, strict=True))
     T_target = T_world_thing @ grasp.T_thing_hand
+    if d.settings.tier != "ik":
+        pair = postures.hand_blame(actor.neutral(k), T_target)
+        if pair is not None:
+            return 1.2, Stuck("target-in-collision", f"{what}: {blamed(pair)}")
     there = d.reach(actor, hand, T_target, k, postures)
     if there.status != "found":
         return failure(there, postures, what)
