@@ -79,8 +79,8 @@ OPEN = _shape("open", (20, -26, 8, 0, 4), (18, -3, 12, 6), (18, 0, 12, 6), (20, 
 # The thumb at rods of some widths, metres: over the fingers, then against the rod from the wrist's side.
 _THUMB_AT_RODS = (
     (0.000, (40, 8, 12, 36, 52)),
-    (0.025, (30, 26, 15, 24, 30)),
-    (0.060, (28, 8, 15, 12, 16)),
+    (0.025, (34, 14, 15, 24, 32)),
+    (0.060, (30, 3, 15, 12, 16)),
     (0.095, (26, -12, 15, 4, 8)),
 )
 # Thumb opposite to straight fingers: the jaws of a pinch opened wide.

@@ -17,7 +17,7 @@ from elbowroom.geometry.mesh import Mesh, frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
 from elbowroom.geometry.transforms import apply, inverse
-from elbowroom.world.exact_forms import Convex, mesh_form, shape_form
+from elbowroom.world.exact_forms import mesh_form, shape_form
 from elbowroom.world.exact_placed import Placed
 
 
@@ -81,7 +81,7 @@ class HandModel:
         further = (*beyond[1:], ())
         own = tuple(tuple(n for n in b if n not in f) for b, f in zip(beyond, further, strict=True))
         T = self._skeleton.T_rest
-        corners = [apply(T[self._carrier[n]] @ self._local[n], _outline(self.shapes[n])) for n in beyond[0]]
+        corners = [apply(T[self._carrier[n]] @ self._local[n], _ends(self.shapes[n])) for n in beyond[0]]
         ends = np.concatenate([*corners, T[rows, :3, 3]])
         reach = float(np.linalg.norm(ends - T[rows[0], :3, 3], axis=1).max())
         return Finger(FINGERS[number], number, joints, rows, own, beyond, reach)
@@ -117,20 +117,24 @@ class HandModel:
         """The end of a finger (3,) in the hand's frame: of its last shape, the point farthest from the joint."""
         T = self.joints_at(shape.terms[None])[0]
         last = T[finger.rows[-1]]
-        points = [apply(T[self._carrier[n]] @ self._local[n], _outline(self.shapes[n])) for n in finger.shapes[-1]]
+        points = [apply(T[self._carrier[n]] @ self._local[n], _ends(self.shapes[n])) for n in finger.shapes[-1]]
         if not points:
             return last[:3, 3]
         every = np.concatenate(points)
         return every[int(np.argmax(np.linalg.norm(every - last[:3, 3], axis=1)))]
 
 
-def _outline(shape: Shape) -> Array:
-    """Points (K, 3) on a shape's surface, in its own frame: corners, or ends along its axis."""
+def outline(shape: Shape) -> tuple[Array, float]:
+    """Points (K, 3) in a shape's own frame, and the radius of balls about them that have the shape for their hull."""
     form = shape_form(shape)
-    points = form.points
-    if isinstance(form, Convex) and form.radius > 0.0:
-        return np.concatenate([points - [0.0, 0.0, form.radius], points + [0.0, 0.0, form.radius]])
-    return points
+    return form.points, form.radius
+
+
+def _ends(shape: Shape) -> Array:
+    """Points (K, 3) on a shape's surface, in its own frame: corners, or ends along its axis."""
+    points, radius = outline(shape)
+    off = np.array([0.0, 0.0, radius])
+    return np.concatenate([points - off, points + off]) if radius > 0.0 else points
 
 
 _MODELS: WeakKeyDictionary[Body, dict[str, HandModel]] = WeakKeyDictionary()

@@ -9,11 +9,10 @@ import numpy as np
 
 from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.posing.grasps_form import Form
-from elbowroom.posing.grasps_seats import Seat, Seats
+from elbowroom.posing.grasps_seats import PADS_DEEP, Seat, Seats
 
-# Half the breadth of the fingers together, and of two of them; how deep finger pads go in; for a hand of
-# `HAND_LENGTH`, metres.
-_HALF_HAND, _HALF_PADS, _PADS_DEEP = 0.038, 0.016, 0.03
+# Half the breadth of the fingers together, and of two of them, for a hand of `HAND_LENGTH`, metres.
+_HALF_HAND, _HALF_PADS = 0.038, 0.016
 
 # Directions about an axis that are tried.
 _AROUND, _AROUND_END = 10, 8
@@ -145,7 +144,7 @@ class Maker:
         if not len(near):
             return
         entry, end = float(near[:, 0].min()), float(near[:, 0].max())
-        deep = min(_PADS_DEEP * self.scale, 0.5 * (end - entry))
+        deep = min(PADS_DEEP * self.scale, 0.5 * (end - entry))
         pads = near[near[:, 0] <= entry + deep + 0.01 * self.scale]
         low, high = pads[:, 1].min(), pads[:, 1].max()
         if high - low > self.seats.widest_pinch:

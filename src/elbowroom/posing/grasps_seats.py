@@ -22,7 +22,8 @@ from elbowroom.character.hand_shapes import (
 )
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array, normalize
-from elbowroom.posing.fingers_model import Finger, HandModel, hand_model
+from elbowroom.geometry.transforms import apply
+from elbowroom.posing.fingers_model import Finger, HandModel, hand_model, outline
 
 # A rod in the fist, for a hand of `HAND_LENGTH`, metres, found by bringing an open hand to rods until it touches: its
 # width, how far its middle is from that of the grip across the way in, and how far short of it along the way.
@@ -44,7 +45,13 @@ _MIDDLE = (0.0765, 0.0306)
 _TILT = np.radians(15.0)
 
 # What fingers may close to beyond the width that is taken, metres.
-_TIGHTER_POWER, _TIGHTER_PINCH, _WIDER_PINCH = 0.035, 0.04, 0.028
+_TIGHTER_POWER, _TIGHTER_PINCH = 0.035, 0.04
+
+# How much wider than the thing finger pads and thumb are opened, at least and more where that leaves no room, metres;
+# what must be left free to each side; how deep pads go in, metres, for a hand of `HAND_LENGTH`.
+_WIDER_PINCH = (0.02, 0.03, 0.04, 0.05)
+_CLEAR = 0.002
+PADS_DEEP = 0.03
 
 # A bar in the crook of the fingers: bends of their joints before and at most, degrees, and what is left free beside the
 # bar on the way, metres.
@@ -103,10 +110,12 @@ class Seats:
             short += 0.5 * (depth - width) / self.scale
         approach = np.cos(_TILT) * self.palm + np.sin(_TILT) * self.along
         aside = np.cos(_TILT) * self.along - np.sin(_TILT) * self.palm
+        # no nearer to the wrist than the thumb lets it pass
+        passing = self._edge(OPEN, aside, 1.0, thumb=True) - float(self._middle @ aside) + 0.5 * width
         T = self.grip.copy()
-        T[:3, 3] = self._middle + self.scale * (across * aside + short * approach)
+        T[:3, 3] = self._middle + max(self.scale * across, passing + _CLEAR) * aside + self.scale * short * approach
         closed = power(max(w - _TIGHTER_POWER, 0.015))
-        return Seat("power", T, approach, OPEN, closed, short=0.02 * self.scale, ahead=0.02 * self.scale)
+        return Seat("power", T, approach, OPEN, closed, short=0.025 * self.scale, ahead=0.02 * self.scale)
 
     def pinch(self, width: float, wide: bool) -> Seat:
         """Something of that width between the pads of thumb and fingers; the seat is half way between the open ones.
@@ -114,21 +123,50 @@ class Seats:
         It is amid all fingers if the thing is `wide` enough for them, else amid the two next to the thumb.
         """
         w = width / self.scale
-        opened = pinch(min(w + _WIDER_PINCH, WIDEST_PINCH + 0.5 * _WIDER_PINCH))
-        thumb, fingers = self._pads(opened)
+        for wider in _WIDER_PINCH:
+            opened = pinch(min(w + wider, 1.2 * WIDEST_PINCH))
+            T, room = self._jaws(opened, wide)
+            if room >= width + 2.0 * _CLEAR:
+                break
+        closed = pinch(max(w - _TIGHTER_PINCH, 0.0)) if w > _TIGHTER_PINCH else PINCH
+        return Seat("pinch", T, T[:3, 0], opened, closed, short=0.016 * self.scale, ahead=0.0)
+
+    def _jaws(self, shape: HandShape, wide: bool) -> tuple[Array, float]:
+        """The seat (4, 4) between thumb and fingers in a shape, and the room between them there, metres."""
+        thumb, fingers = self._pads(shape)
         # the line of the finger pads lies flat on what is taken; the thumb is across from it
         z = self.thumb if len(fingers) < 2 else normalize(fingers[0] - fingers[-1])
         away = fingers.mean(axis=0) - thumb
-        y = normalize(away - (away @ z) * z) * (-1.0 if self.mirrored else 1.0)
+        across = normalize(away - (away @ z) * z)
+        y = -across if self.mirrored else across
         T = np.eye(4)
         T[:3, :3] = np.stack([np.cross(y, z), y, z], axis=1)
         near = fingers[: None if wide else 2].mean(axis=0)
         at = 0.5 * (near + thumb) @ T[:3, :3]
-        sides = np.sort(fingers @ y) if not self.mirrored else -np.sort(-fingers @ y)
-        at[1], at[2] = 0.5 * (float(sides[0]) + float(thumb @ y)), float(near @ z)
+        inner = (T[:3, 0], float(at[0]) - PADS_DEEP * self.scale)
+        low = self._edge(shape, across, 1.0, thumb=True, beyond=inner)
+        high = self._edge(shape, across, -1.0, thumb=False, beyond=inner)
+        at[1], at[2] = 0.5 * (low + high) * (-1.0 if self.mirrored else 1.0), float(near @ z)
         T[:3, 3] = T[:3, :3] @ at
-        closed = pinch(max(w - _TIGHTER_PINCH, 0.0)) if w > _TIGHTER_PINCH else PINCH
-        return Seat("pinch", T, T[:3, 0], opened, closed, short=0.016 * self.scale, ahead=0.0)
+        return T, high - low
+
+    def _edge(
+        self, shape: HandShape, way: Array, sign: float, thumb: bool, beyond: tuple[Array, float] | None = None
+    ) -> float:
+        """How far the thumb, or the other fingers, reach along `way` (3,): at most (sign 1) or at least (-1), metres.
+
+        Only what lies farther than a distance along a direction counts, if `beyond` gives them.
+        """
+        places = self.model.places(shape)
+        reach = []
+        for finger in self.model.fingers:
+            for n in (n for n in finger.beyond[0] if (finger.number == 0) == thumb):
+                points, radius = outline(self.model.shapes[n])
+                at = apply(places[n], points)
+                if beyond is not None:
+                    at = at[at @ beyond[0] > beyond[1]]
+                reach += (at @ (sign * way) + radius).tolist()
+        return sign * max(reach) if reach else -sign * 0.03 * self.scale
 
     def hook(self, width: float) -> Seat:
         """A bar of that width in the crook of the fingers, which come to it bent and need little room."""
