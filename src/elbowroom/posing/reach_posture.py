@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.ease import ease
 from elbowroom.geometry.rotations import Array
 from elbowroom.posing.balance import contact_points, margin_inside
 from elbowroom.posing.reach_help import ASIDE, BALLS, FORWARDS, HEELS, PROTRACT, SHRUG, TURN, WEIGHT, Way
@@ -16,6 +17,8 @@ from elbowroom.posing.reach_style import ReachStyle
 
 # The pelvis moves farther than the weight, since feet stay where they are.
 _GAIN = 1.3
+# Share of the weight's way to the target up to which the arm's own weight is left where it is.
+_ARM_ALONE = 0.3
 _UP = np.array([0.0, 0.0, 1.0])
 
 
@@ -69,7 +72,7 @@ def postures(
     inside = np.full(n, np.inf)
     if parts.legs and style.legs:
         legs = Legs(start, helps, rot.to_matrix(pelvis), q, style)
-        goal = _goal(start, way, helps)
+        goal = _goal(start, way, target, helps)
         for _ in range(rounds if start.com is not None else 0):
             root, strain = legs.stand(moved)
             legs.relieve()
@@ -146,11 +149,14 @@ def _hang_free_arm(start: Start, q: Array) -> None:
     q[:, joint] = rot.slerp(q[:, joint], hanging, start.hangs)
 
 
-def _goal(start: Start, way: Way, helps: Array) -> Array:
+def _goal(start: Start, way: Way, target: Array, helps: Array) -> Array:
     """Where the weight is to be, (N, 2)."""
     if start.com is None:
         return np.zeros((len(helps), 2))
-    to_target = start.com[:2] + helps[:, [WEIGHT]] * way.room
+    # a stretched arm is made up for once the body helps
+    arm = _with_arm(start, start.T[None], target)[0] - start.com[:2]
+    alone = 1.0 - ease(helps[:, [WEIGHT]] / _ARM_ALONE)
+    to_target = start.com[:2] + alone * arm + helps[:, [WEIGHT]] * way.room
     return to_target + helps[:, [BALLS]] * (start.forefoot - to_target)
 
 

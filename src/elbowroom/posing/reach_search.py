@@ -36,6 +36,7 @@ _SPREAD = (0.5 + np.outer(np.arange(1, 129), 1.0682971889 ** -np.arange(1.0, TER
 _PARENTS, _SIZES = 4, (0.25, 0.2, 0.15, 0.1, 0.07, 0.05, 0.035, 0.025, 0.015, 0.008)
 _DICE = np.random.default_rng(0)
 _STEPS = _DICE.normal(size=(len(_SIZES), 10, TERMS)) * (_DICE.random((len(_SIZES), 10, TERMS)) < 0.4)
+_ONWARDS = 0.5, 1.0, 2.0  # and past the best, the way that leads to it from the others
 _ALONG = np.concatenate([np.eye(TERMS), -np.eye(TERMS)])
 _NAMED = {
     "lean": FORWARDS,
@@ -130,7 +131,7 @@ class Search:
 
         The best few are varied by ever smaller steps, the same ones every time.
         """
-        low, high = self._bounds()
+        low, high = self.bounds()
         spread = low + (high - low) * _SPREAD
         others = self.at(spread, free_arm=False)
         helps, shift = np.concatenate([helps, spread]), np.concatenate([rows.shift, others.shift])
@@ -139,9 +140,10 @@ class Search:
             best = np.argsort(costs, kind="stable")[:_PARENTS]
             if costs[best[0]] <= 0.0:
                 break
-            parents = np.concatenate([np.repeat(best, len(steps)), np.repeat(best[0], len(_ALONG))])
-            moves = np.concatenate([np.tile(steps, (len(best), 1)), _ALONG])
-            varied = np.clip(helps[parents] + size * (high - low) * moves, low, high)
+            onwards = np.concatenate([share * (helps[best[0]] - helps[best[1:]]) for share in _ONWARDS])
+            parents = np.concatenate([np.repeat(best, len(steps)), np.repeat(best[0], len(_ALONG) + len(onwards))])
+            moves = size * (high - low) * np.concatenate([np.tile(steps, (len(best), 1)), _ALONG])
+            varied = np.clip(helps[parents] + np.concatenate([moves, onwards]), low, high)
             tried = self.at(varied, shift[parents], rounds=1, free_arm=False)
             helps, shift = np.concatenate([helps[best], varied]), np.concatenate([shift[best], tried.shift])
             costs = np.concatenate([costs[best], self._cost(tried)])
@@ -167,7 +169,7 @@ class Search:
 
     def variations(self, choice: Choice) -> Iterator[Choice]:
         """Postures near a choice in which a body can stand: other efforts, then other leans, turns and crouches."""
-        low, high = self._bounds()
+        low, high = self.bounds()
         efforts = np.clip(choice.effort + np.array(_OTHER_EFFORTS), 0.0, 1.0)
         helps = list(help_for(self.start, self.way, efforts, self.style))
         for terms in _OTHER_HELP:
@@ -186,7 +188,7 @@ class Search:
             if lacking[i] <= TINY and wrong[i] <= 0.0:
                 yield Choice(float(efforts[k]), helps[k], rows.row(i), 0.0)
 
-    def _bounds(self) -> tuple[Array, Array]:
+    def bounds(self) -> tuple[Array, Array]:
         """Least and most of each term of help, (10,) each; both 0 where a part does not help."""
         style, start, way = self.style, self.start, self.way
         low, high = np.zeros(TERMS), np.zeros(TERMS)
@@ -195,7 +197,8 @@ class Search:
             high[[FORWARDS, ASIDE, TURN]] = max(style.lean_far, style.lean_low), 1.5 * style.lean_aside, style.turn
             low[[FORWARDS, ASIDE, TURN]] = -0.3 * style.lean_far, -1.5 * style.lean_aside, -style.turn
         if style.legs and parts.legs:
-            high[CROUCH], high[WEIGHT] = style.crouch * start.leg, 1.0
+            # at most to the edge of the support, with a little to spare
+            high[CROUCH], high[WEIGHT] = style.crouch * start.leg, max(0.95 / max(style.weight, 1e-9), 1.0)
             low[KNEES], high[KNEES] = -style.knees_apart, style.knees_apart
             if style.tiptoe and way.up > 0.0 and parts.toes:
                 high[[HEELS, BALLS]] = style.heel_lift, 1.0
