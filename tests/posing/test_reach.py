@@ -224,7 +224,9 @@ def test_collisions_are_avoided_by_orbit_then_by_posture() -> None:
     assert len(asked) > 1 and not_as_before(other.pose)
     elbow = body.role("right_forearm")
     at = body.skeleton.at(free.pose)[elbow, :3, 3]
-    aside = reach(body, pose, "right", T, valid=lambda p: np.linalg.norm(body.skeleton.at(p)[elbow, :3, 3] - at) > 0.05)
+    aside = reach(
+        body, pose, "right", T, valid=lambda p: bool(np.linalg.norm(body.skeleton.at(p)[elbow, :3, 3] - at) > 0.05)
+    )
     check(body, pose, T, aside)
     assert aside.orbit != free.orbit and aside.used == free.used
     assert reach(body, pose, "right", T, valid=lambda _: False).status == "blocked"
