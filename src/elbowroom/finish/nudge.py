@@ -30,8 +30,6 @@ _INSIDE, _ASIDE = 40, 16
 _HIT, _DOUBT = 20.0, 0.2
 # A lean that is free is drawn back by halves, so often.
 _BACK = 3
-# Angular jerk that a lean may bring, rad/s³; of a rise by A in r seconds it is 60 A / r³.
-_JERK = 1300.0
 
 
 @dataclass(frozen=True)
@@ -52,11 +50,10 @@ class Core:
         fall = np.ones(len(times)) if self.end >= self.last else (self.last - times) / (self.last - self.end)
         return _soft(rise) * _soft(fall)
 
-    @property
-    def largest(self) -> float:
-        """Radians of the largest lean that comes and goes without too much jerk."""
+    def largest(self, jerk: float) -> float:
+        """Radians of the largest lean that comes and goes with no more than some angular jerk, rad/s³."""
         ramps = [r for r in (self.begin - self.first, self.last - self.end) if r > 0.0]
-        return min((_JERK * r**3 / 60.0 for r in ramps), default=np.inf)
+        return min((jerk * r**3 / 60.0 for r in ramps), default=np.inf)  # 60 A / r³ is that of a rise by A in r seconds
 
 
 def nudge(
@@ -67,11 +64,13 @@ def nudge(
     core: Core,
     *,
     scale: Sequence[float],
+    jerk: float,
     seed: int = 0,
 ) -> Array | None:
     """Frames (T, n, 4) of a limb at times (T,), its base (T, n, 4) leaned aside so that it is free; None if none is.
 
-    `scale` is how much each joint takes part. Frames at both ends are those of the base.
+    `scale` is how much each joint takes part, `jerk` the angular jerk that a lean may bring, rad/s³.
+    Frames at both ends are those of the base.
     """
     rng = np.random.default_rng(seed)
     weights = core.weights(times)
@@ -92,7 +91,7 @@ def nudge(
 
     missed: list[int] = []
     for _ in range(_CYCLES):
-        for lean in _small_leans(rng, reach, core.largest, verdicts)[:_CLOSELY]:
+        for lean in _small_leans(rng, reach, core.largest(jerk), verdicts)[:_CLOSELY]:
             hit = first_hit(check, frames(lean), times)
             if hit is None:
                 return _drawn_back(check, frames, lean, times)

@@ -44,7 +44,7 @@ def quality(clip: Clip) -> Quality:
     """Measure a clip; artificial first frames do not count, and a rig without feet slides by nothing."""
     real = without_lead(clip)
     beyond = pose_excess(clip.character.limits, real.rotations).max(axis=-1, initial=0.0)
-    return Quality(_slide(real), _jerk(real), int(np.sum(beyond > BEYOND)))
+    return Quality(_slide(real), peak_jerk(real), int(np.sum(beyond > BEYOND)))
 
 
 def worst_quality(motions: Iterable[Motion]) -> Quality:
@@ -63,7 +63,8 @@ def _slide(clip: Clip) -> float:
     return float(np.max(foot_slide(clip), initial=0.0))
 
 
-def _jerk(clip: Clip) -> float:
+def peak_jerk(clip: Clip) -> float:
+    """Largest angular jerk of any joint after a 6 Hz low-pass, rad/s³."""
     if len(clip) < _ENOUGH:
         return 0.0
     step = rot.log(rot.multiply(rot.conjugate(clip.rotations[:-1]), clip.rotations[1:]))

@@ -18,6 +18,8 @@ from elbowroom.finish.settle import own_times, soften
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
+from elbowroom.motion.edit import without_lead
+from elbowroom.motion.quality import peak_jerk
 from elbowroom.search.birrt import Budget, Stats
 from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace, Style
@@ -35,8 +37,11 @@ _TRIES, _APART = 3, 0.25
 # How often a second contacts of the clip with itself are looked at, and seconds of length that a metre of contact is
 # worth.
 _LOOKS, _PER_METRE = 40.0, 400.0
-# Seconds that are added to trouble at both ends, and the least time to leave or return in.
-_PAD, _SHORTEST = 0.03, 0.12
+# Seconds that are added to trouble at both ends; a clip that begins or ends less than this after or before trouble does
+# so in trouble; the least that a stretch lasts; and the least time to leave or return in.
+_PAD, _SHORTEST, _LEAST, _RAMP = 0.03, 0.12, 0.3, 0.22
+# Angular jerk that a lean may bring, rad/s³, and as a share of what the clip has anyway.
+_JERK, _OWN_JERK = 1300.0, 1.8
 # Metres that planned motion keeps off everything.
 MARGIN = 0.005
 # Radians a second that planned joints turn, or a bit more than they do in the clip.
@@ -101,6 +106,11 @@ class Job:
         found = [body.limits[j] for j in self.joints]
         return tuple(limit for limit in found if limit is not None)
 
+    @cached_property
+    def jerk(self) -> float:
+        """Angular jerk that may be added, rad/s³."""
+        return max(_JERK, _OWN_JERK * peak_jerk(without_lead(self.clip)))
+
     @property
     def scale(self) -> list[float]:
         """How much each joint takes part."""
@@ -142,20 +152,16 @@ def stretches(job: Job, clocks: Clocks) -> Iterator[Stretch]:
     begin, end = (
         int(k) for k in np.clip(np.searchsorted(times, (job.during[0] - _PAD, job.during[1] + _PAD)), job.low, job.high)
     )
-    firsts = _ends(begin, job.low, -clip.fps, at_end=job.low == lead)
-    lasts = _ends(end, job.high, clip.fps, at_end=job.high == len(clip) - 1)
-    if not firsts or not lasts:
-        return
+    opens = begin - job.low < _SHORTEST * clip.fps and job.low == lead
+    closes = job.high - end < _SHORTEST * clip.fps and job.high == len(clip) - 1
+    firsts = [job.low] if opens else _ends(begin, job.low, -clip.fps)
+    lasts = [job.high] if closes else _ends(end, job.high, clip.fps)
     touches = _touches(job, min(firsts), max(lasts)) if job.recorded else None
     ranked = []
     for first, last in itertools.product(firsts, lasts):
-        opens, closes = first > begin - _SHORTEST * clip.fps, last < end + _SHORTEST * clip.fps
-        core = Core(
-            float(times[first]),
-            float(times[first if opens else begin]),
-            float(times[last if closes else end]),
-            float(times[last]),
-        )
+        if last - first < _LEAST * clip.fps:
+            continue
+        core = _core(times, (first, begin, end, last), opens, closes)
         beyond = 0.0
         if touches is not None:
             beyond = touches.beyond((core.first, core.last), 1.0 - core.weights(touches.times))
@@ -171,17 +177,25 @@ def stretches(job: Job, clocks: Clocks) -> Iterator[Stretch]:
         yield Stretch(first, last, core, contacts, check, times[frames], clip.rotations[frames][:, list(job.joints)])
 
 
-def _ends(core: int, limit: int, step: float, *, at_end: bool) -> list[int]:
-    """Frames at which a stretch may end, from the end of a core outwards, no farther than a limit.
-
-    Where the clip ends in trouble there is nothing to join: the stretch ends with the clip.
-    """
+def _ends(core: int, limit: int, step: float) -> list[int]:
+    """Frames at which a stretch may end, from the end of a core outwards, no farther than a limit."""
     out = [core + round(g * step) for g in GROWTHS]
-    kept = [k for k in out if (k - limit) * step <= 0.0]
-    room = abs(core - limit)
-    if room >= _SHORTEST * abs(step):
-        return kept or [limit]
-    return [limit] if at_end else []
+    return [k for k in out if (k - limit) * step <= 0.0] or [limit]
+
+
+def _core(times: Array, frames: tuple[int, int, int, int], opens: bool, closes: bool) -> Core:
+    """The core of a stretch from its frames: first, begin and end of the trouble, last.
+
+    Where there is little time to leave or return, the height of the lean is passed sooner than the trouble ends. Where
+    the clip begins or ends in trouble there is nothing to leave or join.
+    """
+    first, begin, end, last = (float(times[k]) for k in frames)
+    ramp = min(_RAMP, 0.5 * (last - first))
+    begin = first if opens else max(begin, first + ramp)
+    end = last if closes else min(end, last - ramp)
+    if begin > end:
+        begin = end = 0.5 * (begin + end) if not (opens or closes) else (first if opens else last)
+    return Core(first, begin, end, last)
 
 
 def _touches(job: Job, first: int, last: int) -> OwnTouches:
@@ -205,7 +219,16 @@ def _apart(ranked: list[tuple[float, int, int, Core]], fps: float) -> list[tuple
 def leaned(job: Job, stretch: Stretch, seed: int, clocks: Clocks) -> Replanned | None:
     """The clip leaned aside."""
     start = time.perf_counter()
-    q = nudge(stretch.check, job.limits, stretch.base, stretch.times, stretch.core, scale=job.scale, seed=seed)
+    q = nudge(
+        stretch.check,
+        job.limits,
+        stretch.base,
+        stretch.times,
+        stretch.core,
+        scale=job.scale,
+        jerk=job.jerk,
+        seed=seed,
+    )
     took = clocks.add("plan", start)
     return None if q is None else Replanned(stretch, q, Way("avoid", took))
 

@@ -39,12 +39,12 @@ def plan_storyboard(board: Storyboard, *, seed: int = 0, tier: Tier = "auto", bu
     if not board.tasks:
         return _proven(Plan("found", board.world), board.fps)
     # planners load much that a world which only needs its proof can do without
-    from elbowroom.tasks.manipulate import plan_tasks
+    from elbowroom.tasks.sequence import plan_in_turn
     from elbowroom.tasks.settings import Settings
 
     settings = Settings(tier=tier, seed=seed) if budget is None else Settings(tier=tier, seed=seed, seconds=budget)
     try:
-        plan = plan_tasks(board.world, board.tasks, settings)
+        plan = plan_in_turn(board.world, board.tasks, settings)
     except (BadValue, UnknownName) as error:  # what only planning can tell, such as the names of proposed grasps
         raise BadFile(board.path, str(error).removesuffix(".")) from None
     return _proven(plan, board.fps) if plan.found and not _speaks_of(plan, board.fps) else plan

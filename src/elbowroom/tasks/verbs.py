@@ -93,6 +93,11 @@ class Rest(Task):
     """Give the hand back to the motion that the person does anyway."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Repair(Task):
+    """Bring the motion out of what it runs into, as it is when this task's turn comes."""
+
+
 VERBS: dict[str, type[Task]] = {
-    kind.__name__.lower(): kind for kind in (Reach, Grab, Put, Touch, Press, Open, Close, Rest)
+    kind.__name__.lower(): kind for kind in (Reach, Grab, Put, Touch, Press, Open, Close, Rest, Repair)
 }
