@@ -11,10 +11,11 @@ from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.framing import nearest_eye
 from elbowroom.geometry.rotations import Array
 
-# Azimuth about +Z from where the first character faces, and elevation above the horizon, degrees; None looks
-# at people from a little above, at scenes from higher up.
-LOOKS: dict[str, tuple[float, float | None]] = {
-    "three-quarter": (38.0, None),
+# Azimuth about +Z from where the first character faces, and elevation above the horizon, degrees; None is the
+# three-quarter view, or another side where that is hidden, and looks at people from a little above, at scenes from
+# higher up.
+LOOKS: dict[str, tuple[float | None, float | None]] = {
+    "three-quarter": (None, None),
     "front": (0.0, 8.0),
     "side": (90.0, 8.0),
     "back": (180.0, 8.0),
@@ -24,20 +25,24 @@ LOOKS: dict[str, tuple[float, float | None]] = {
 
 @dataclass(frozen=True)
 class Camera:
-    """How to look at a world; what is None is chosen so that the action fills the picture.
+    """How to look at a world; what is None is chosen so that the action is seen and fills the picture.
 
     `azimuth` counts about +Z from where the first character faces (0 looks it in the face, 90° at its left
-    side), `elevation` above the horizon, both in radians. `distance` in metres, `field_of_view` across the
-    picture's height in radians. `target` (3,) is the point in the middle. `follow` names a character to go
-    along with; "" stays put; None follows the only character where it goes far. `margin` is the share of the
-    picture kept empty at its edges.
+    side), `elevation` above the horizon, both in radians; an azimuth of None is three-quarter from the front, or the
+    side from which faces, hands and things are seen where they are hidden from there. `distance` in metres,
+    `field_of_view` across the picture's height in radians. `target` (3,) is the point in the middle; the name of a
+    part or a thing ('ann.right_hand', 'book', 'drawer.handle') makes a close-up that goes along with it. `span` is
+    how many metres are shown across the shorter side of the picture. `follow` names a character to go along with; ""
+    stays put; None follows the only character where it goes far. `margin` is the share of the picture kept empty at
+    its edges.
     """
 
-    azimuth: float = np.radians(LOOKS["three-quarter"][0])
+    azimuth: float | None = None
     elevation: float | None = None
     distance: float | None = None
     field_of_view: float = np.radians(30.0)
-    target: tuple[float, float, float] | None = None
+    target: tuple[float, float, float] | str | None = None
+    span: float | None = None
     follow: str | None = None
     margin: float = 0.08
 
@@ -46,15 +51,16 @@ class Camera:
             raise BadValue(f"a camera needs a field of view between 0.01 and 3 radians, not {self.field_of_view}.")
         if self.distance is not None and not self.distance > 0.0:
             raise BadValue(f"a camera needs a positive distance, not {self.distance}.")
+        if self.span is not None and not self.span > 0.0:
+            raise BadValue(f"a camera needs a positive span, not {self.span}.")
 
     @staticmethod
     def looking(look: str = "three-quarter", **changes: object) -> Camera:
         """A camera by the name of its look: 'three-quarter', 'front', 'side', 'back', 'top'."""
         if look not in LOOKS:
             raise UnknownName("look", look, LOOKS)
-        azimuth, elevation = LOOKS[look]
-        raised = None if elevation is None else float(np.radians(elevation))
-        return replace(Camera(azimuth=float(np.radians(azimuth)), elevation=raised), **changes)  # type: ignore[arg-type]
+        azimuth, elevation = (None if angle is None else float(np.radians(angle)) for angle in LOOKS[look])
+        return replace(Camera(azimuth=azimuth, elevation=elevation), **changes)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +92,13 @@ class View:
         return View(self.eye + np.asarray(by, dtype=float), self.axes, self.field_of_view)
 
 
+def distance_of(camera: Camera, aspect: float) -> float | None:
+    """How far away the eye is in metres, where the camera says so, by itself or by what it is to span."""
+    if camera.distance is not None or camera.span is None:
+        return camera.distance
+    return 0.5 * camera.span / (float(np.tan(0.5 * camera.field_of_view)) * min(1.0, aspect))
+
+
 def framed(points: Array, axes: Array, camera: Camera, aspect: float) -> View:
     """The view along `axes` that holds all `points` (N, 3) as closely as the camera's margin allows."""
     slope_y = np.tan(0.5 * camera.field_of_view) * (1.0 - camera.margin)
@@ -93,10 +106,11 @@ def framed(points: Array, axes: Array, camera: Camera, aspect: float) -> View:
     local = points @ axes.T
     depth = local[:, 2]
     eye = axes @ nearest_eye(points, axes, slopes)
+    away = distance_of(camera, aspect)
     if camera.target is not None:
         aim = axes @ np.asarray(camera.target, dtype=float)
         distance = float(np.max(np.abs(local[:, :2] - aim[:2]) / slopes + depth[:, None])) - aim[2]
-        eye = np.array([aim[0], aim[1], aim[2] + (camera.distance or max(distance, 0.1))])
-    elif camera.distance is not None:
-        eye[2] = float(np.median(depth)) + camera.distance
+        eye = np.array([aim[0], aim[1], aim[2] + (away or max(distance, 0.1))])
+    elif away is not None:
+        eye[2] = float(np.median(depth)) + away
     return View(axes.T @ eye, axes, camera.field_of_view)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
@@ -11,16 +12,19 @@ from elbowroom.errors import UnknownName
 from elbowroom.geometry.framing import axes_towards
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip, Motion
-from elbowroom.pictures.camera import Camera, View, framed
+from elbowroom.pictures.camera import Camera, View, distance_of, framed
+from elbowroom.pictures.closeup import subject
 from elbowroom.pictures.clouds import Cloud
 from elbowroom.world.extent import action, body_points, facing, joint_transforms, stage
+from elbowroom.world.viewpoint import USUAL, best_side
 from elbowroom.world.world import World
 
 # Who travels further than this alone (metres) is followed, unless the camera says otherwise.
 FAR = 4.0
-_SAMPLES = 48
+# Moments that are looked at, and seconds over which a camera's way is smoothed; of close-ups.
+_SAMPLES, _SAMPLES_NEAR = 48, 240
+_SMOOTH, _SMOOTH_NEAR = 0.5, 0.12
 _CURTAIN = 0.35
-_SMOOTH = 0.5  # seconds
 _OVER_PEOPLE, _OVER_SCENES = np.radians(16.0), np.radians(36.0)
 
 
@@ -51,29 +55,37 @@ class Direction:
         far: float = FAR,
     ) -> None:
         start, end = span or whole_span(world, clouds)
-        times = np.linspace(start, end, _SAMPLES) if end > start else np.array([start])
-        front = np.array([0.0, -1.0, 0.0])
-        if world.characters:
-            front = facing(next(iter(world.characters.values())), times)
-        usual = _OVER_PEOPLE if world.characters or clouds else _OVER_SCENES
-        axes = axes_towards(front, camera.azimuth, usual if camera.elevation is None else camera.elevation)
+        near = isinstance(camera.target, str)
+        times = np.linspace(start, end, _SAMPLES_NEAR if near else _SAMPLES) if end > start else np.array([start])
         self._times, self._track = times, np.zeros((len(times), 3))
-        who = _followed(world, camera, times, far)
-        if who is None and camera.follow is None and not world.characters and len(clouds) == 1:
-            self._track, cast = _along_cloud(clouds[0], times, far)
-        elif who is None:
-            moving = world.characters or world.things or not clouds
-            points = [stage(world, action(world, times))] if moving else []
-            for cloud in clouds:
-                points.append(_usual(np.concatenate([cloud.at(t) for t in times])))
-            cast = np.concatenate(points)
+        middle = None
+        if isinstance(camera.target, str):
+            middle, span_shown = subject(world, camera.target, times)
+            self._track, cast = _smooth(middle, times, _SMOOTH_NEAR), np.zeros((1, 3))
+            camera = replace(camera, target=(0.0, 0.0, 0.0), span=camera.span or span_shown)
         else:
-            motion = world.characters[who]
-            self._track = _smooth(joint_transforms(motion, times)[:, 0, :3, 3] * [1.0, 1.0, 0.0], times)
-            cast = (body_points(motion, times) - self._track[:, None, :]).reshape(-1, 3)
+            cast = self._cast(world, camera, clouds, far)
+        axes = _axes(world, camera, times, bool(clouds), middle, distance_of(camera, aspect))
         self._view = framed(cast, axes, camera, aspect)
         self._forward = axes[2] * [1.0, 1.0, 0.0]
         self._nearest = float(np.max(cast @ self._forward))
+
+    def _cast(self, world: World, camera: Camera, clouds: Sequence[Cloud], far: float) -> Array:
+        """Points (N, 3) that have to be in the picture, seen from the track, which is set for who travels."""
+        times = self._times
+        who = _followed(world, camera, times, far)
+        if who is not None:
+            motion = world.characters[who]
+            self._track = _smooth(joint_transforms(motion, times)[:, 0, :3, 3] * [1.0, 1.0, 0.0], times)
+            return (body_points(motion, times) - self._track[:, None, :]).reshape(-1, 3)
+        if camera.follow is None and not world.characters and len(clouds) == 1:
+            self._track, cast = _along_cloud(clouds[0], times, far)
+            return cast
+        moving = world.characters or world.things or not clouds
+        points = [stage(world, action(world, times))] if moving else []
+        for cloud in clouds:
+            points.append(_usual(np.concatenate([cloud.at(t) for t in times])))
+        return np.concatenate(points)
 
     def curtain(self, t: float) -> tuple[Array, float]:
         """An upright plane before the action, n·p = d: walls on the camera's side of it would hide it."""
@@ -85,6 +97,24 @@ class Direction:
 
     def _along(self, t: float) -> Array:
         return np.array([np.interp(t, self._times, self._track[:, k]) for k in range(3)])
+
+
+def _axes(
+    world: World, camera: Camera, times: Array, clouded: bool, middle: Array | None, distance: float | None
+) -> Array:
+    """Right, up and back (rows, (3, 3)) of the eye; the side where most is seen, of a close-up's `middle` (T, 3)."""
+    front = np.array([0.0, -1.0, 0.0])
+    if world.characters:
+        front = facing(next(iter(world.characters.values())), times)
+    usual = _OVER_PEOPLE if world.characters or clouded else _OVER_SCENES
+    elevation = usual if camera.elevation is None else camera.elevation
+    if camera.azimuth is not None:
+        return axes_towards(front, camera.azimuth, elevation)
+    if not world.characters and middle is None:
+        return axes_towards(front, USUAL, elevation)
+    rises = [elevation] if camera.elevation is not None else [usual, _OVER_SCENES]
+    reach = {} if distance is None else {"reach": distance}
+    return axes_towards(front, *best_side(world, front, rises, times, only=middle, **reach))
 
 
 def _followed(world: World, camera: Camera, times: Array, far: float) -> str | None:
@@ -127,6 +157,6 @@ def _along_cloud(cloud: Cloud, times: Array, far: float) -> tuple[Array, Array]:
     return track, _usual(moved)
 
 
-def _smooth(track: Array, times: Array) -> Array:
+def _smooth(track: Array, times: Array, seconds: float = _SMOOTH) -> Array:
     rate = (len(times) - 1) / max(float(times[-1] - times[0]), 1e-9)
-    return gaussian_filter1d(track, max(_SMOOTH * rate, 1e-3), axis=0, mode="nearest")
+    return gaussian_filter1d(track, max(seconds * rate, 1e-3), axis=0, mode="nearest")

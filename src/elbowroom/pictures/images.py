@@ -39,7 +39,8 @@ def still(
 ) -> Pixels:
     """The world at time `t` (seconds) as a picture (H, W, 3) uint8.
 
-    `camera` may be the name of a look ('front', 'side', …); `ghosts` are further times drawn faintly, the
+    `camera` may be the name of a look ('front', 'side', …); without one the side is chosen from which most is seen,
+    and `Camera(target='ann.right_hand', span=0.4)` is a close-up. `ghosts` are further times drawn faintly, the
     first ones faintest; `clouds` are points drawn besides the world.
     """
     times = [t, *ghosts]
