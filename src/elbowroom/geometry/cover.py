@@ -25,6 +25,7 @@ COARSEST_MESH = 0.007
 MOST_BALLS = 60_000
 # Points of a lattice, and of those the ones that large balls are to hold, and that they may sit at.
 MOST_POINTS, MOST_SAMPLES, MOST_CENTERS = 150_000, 25_000, 6_000
+_STILL = np.eye(4)
 
 
 def shape_cover(shape: Shape) -> Array:
@@ -137,14 +138,16 @@ class BallTree:
 
     def moved(self, T: Array) -> BallTree:
         """The same tree mapped by a rigid transform (4, 4)."""
+        if np.array_equal(T, _STILL):
+            return self
         ball, node = self.ball.copy(), self.node.copy()
         ball[:, :3], node[:, :3] = apply(T, ball[:, :3]), apply(T, node[:, :3])
         return BallTree(ball, node, self.kids, self.core)
 
 
 def shape_tree(shape: Shape) -> BallTree:
-    """The tree over a collision shape's cover, in the shape's own frame."""
-    return kept(shape, "balls", lambda: ball_tree(shape_cover(shape)))
+    """The tree over a collision shape's cover, in its joint's frame."""
+    return kept(shape, "balls", lambda: ball_tree(shape_cover(shape)).moved(shape.T_joint_shape))
 
 
 def mesh_tree(mesh: Mesh, closed: NDArray | None = None) -> BallTree:
@@ -155,10 +158,12 @@ def mesh_tree(mesh: Mesh, closed: NDArray | None = None) -> BallTree:
 
 def ball_tree(cover: Array) -> BallTree:
     """A tree over a cover (N, 5)."""
-    forest = _Forest()
-    forest.grow(cover)
-    ball = np.concatenate(forest.balls)
-    return BallTree(ball, np.array(forest.nodes), np.array(forest.kids, dtype=np.int32), _core_of(ball))
+    order = np.zeros(len(cover), np.int64)
+    node, kids = np.zeros((2 * len(cover), 4)), np.zeros((2 * len(cover), 2), np.int32)
+    count = kernels.grow(cover, order, node, kids)
+    ball, core = cover[order], np.zeros(6, np.int64)
+    kernels.core(ball, core)
+    return BallTree(ball, node[:count].copy(), kids[:count].copy(), core)
 
 
 def packed_trees(trees: Sequence[BallTree]) -> tuple[kernels.Balls, NDArray[np.int64], NDArray[np.int64]]:
@@ -171,45 +176,8 @@ def packed_trees(trees: Sequence[BallTree]) -> tuple[kernels.Balls, NDArray[np.i
         kids.append(tree.kids + np.where(leaf, np.array([-ball, 0]), node))
     packed = kernels.Balls(
         np.concatenate([t.ball for t in trees]),
-        np.zeros(balls[-1], np.int64),
         np.concatenate([t.node for t in trees]),
         np.concatenate(kids).astype(np.int32),
     )
     cores = np.array([t.core + ball for t, ball in zip(trees, balls[:-1], strict=True)], np.int64)
     return packed, nodes[:-1].astype(np.int64), cores
-
-
-class _Forest:
-    """A tree over a cover as it grows."""
-
-    def __init__(self) -> None:
-        self.balls: list[Array] = []
-        self.nodes: list[Array] = []
-        self.kids: list[tuple[int, int]] = []
-        self._count = 0
-
-    def grow(self, cover: Array) -> int:
-        """Grow a tree over a cover; returns its root node."""
-        middle = 0.5 * (cover[:, :3].min(axis=0) + cover[:, :3].max(axis=0))
-        radius = float(np.max(np.linalg.norm(cover[:, :3] - middle, axis=1) + cover[:, 3]))
-        here = len(self.nodes)
-        self.nodes.append(np.array([*middle, radius]))
-        self.kids.append((0, 0))
-        if len(cover) <= kernels.LEAF:
-            self.kids[here] = (-(self._count + 1), len(cover))
-            self.balls.append(cover)
-            self._count += len(cover)
-        else:
-            order = np.argsort(cover[:, int(np.argmax(np.ptp(cover[:, :3], axis=0)))], kind="stable")
-            low, high = np.array_split(order, 2)
-            self.kids[here] = (self.grow(cover[low]), self.grow(cover[high]))
-        return here
-
-
-def _core_of(cover: Array, count: int = 6) -> NDArray[np.int64]:
-    chosen = [int(np.argmax(cover[:, 4]))]
-    apart = np.full(len(cover), np.inf)
-    while len(chosen) < count:
-        apart = np.minimum(apart, np.linalg.norm(cover[:, :3] - cover[chosen[-1], :3], axis=1))
-        chosen.append(int(np.argmax(apart * cover[:, 4] ** 2)))
-    return np.array(chosen, dtype=np.int64)

@@ -24,15 +24,70 @@ LEAF = 3
 class Balls(NamedTuple):
     """Covers of several shapes in one set of arrays.
 
-    ball (N, 5): centre, outer, inner radius, each cover's balls in the order of its tree; part (N,): what a ball
-    belongs to; node (M, 4): sphere around all balls below a node; kids (M, 2): child nodes, or for a leaf
-    -(first ball + 1) and how many.
+    ball (N, 5): centre, outer, inner radius, each cover's balls in the order of its tree; node (M, 4): sphere around
+    all balls below a node; kids (M, 2): child nodes, or for a leaf -(first ball + 1) and how many.
     """
 
     ball: Array
-    part: NDArray[np.int64]
     node: Array
     kids: NDArray[np.int32]
+
+
+@nb.njit(cache=True, nogil=True)
+def grow(ball, order, node, kids):
+    """A tree over balls (N, 5), halved across their longest side; returns how many nodes it has.
+
+    order (N,) takes the order of the balls in the tree, node (2 N, 4) and kids (2 N, 2) what `Balls` says.
+    """
+    count = ball.shape[0]
+    for i in range(count):
+        order[i] = i
+    todo = np.zeros((64, 3), np.int64)
+    todo[0, 2] = count
+    top, nodes = 1, 1
+    low, high = np.zeros(3), np.zeros(3)
+    while top > 0:
+        top -= 1
+        n, start, end = todo[top, 0], todo[top, 1], todo[top, 2]
+        low[:], high[:] = np.inf, -np.inf
+        for i in range(start, end):
+            for a in range(3):
+                low[a] = min(low[a], ball[order[i], a])
+                high[a] = max(high[a], ball[order[i], a])
+        reach = 0.0
+        for a in range(3):
+            node[n, a] = 0.5 * (low[a] + high[a])
+        for i in range(start, end):
+            reach = max(reach, np.sqrt(_apart(ball, order[i], node, n)) + ball[order[i], 3])
+        node[n, 3] = reach
+        if end - start <= LEAF:
+            kids[n, 0], kids[n, 1] = -(start + 1), end - start
+            continue
+        axis = np.argmax(high - low)
+        mine = order[start:end].copy()
+        order[start:end] = mine[np.argsort(ball[mine, axis], kind="mergesort")]
+        middle = start + (end - start + 1) // 2
+        kids[n, 0], kids[n, 1] = nodes, nodes + 1
+        todo[top, 0], todo[top, 1], todo[top, 2] = nodes + 1, middle, end
+        todo[top + 1, 0], todo[top + 1, 1], todo[top + 1, 2] = nodes, start, middle
+        top += 2
+        nodes += 2
+    return nodes
+
+
+@nb.njit(cache=True, nogil=True)
+def core(ball, picked):
+    """Balls that fill most of balls (N, 5), thick ones, spread out: picked (C,), repeated where there are fewer."""
+    far = np.full(ball.shape[0], np.inf)
+    for c in range(picked.shape[0]):
+        best, who = -1.0, 0
+        for i in range(ball.shape[0]):
+            if c > 0:
+                far[i] = min(far[i], np.sqrt(_apart(ball, i, ball, picked[c - 1])))
+            weight = ball[i, 4] if c == 0 else far[i] * ball[i, 4] ** 2
+            if weight > best:
+                best, who = weight, i
+        picked[c] = who
 
 
 @nb.njit(cache=True, nogil=True)

@@ -15,8 +15,8 @@ Array = NDArray[np.float64]
 # What was met, where it is no item.
 NOTHING, STATIC, FLOOR = -1, -2, -3
 
-# Whether a pair counts: not at all, or so that sure hits are hits, or so that even they are left to the exact test.
-IGNORED, COUNTS, ASKS = 0, 1, 2
+# Whether a pair counts: not at all, or always, or from TOLD on as a column of `Around.told` says for the time.
+IGNORED, COUNTS, TOLD = 0, 1, 2
 
 # Whether a piece is there between two rows: not, or for a part of the time, or all of it.
 AWAY, COMES, THERE = 0, 1, 2
@@ -72,8 +72,10 @@ class Around(NamedTuple):
     that an own item rides on, the map from that joint's frame to it, and the middle of its ball in the joint's frame;
     own_on (S, O): whether it is there.
 
-    mode (E, M + O), static_mode (E,), floor_mode (E,): what pairs count; on (S, E): whether a piece is there.
-    floor: height of the ground, -inf without one. margin: clearance that is asked for, metres.
+    mode (E, M + O), static_mode (E,), floor_mode (E,): what pairs count; told (S, K): from a row to the next, pairs
+    count where this is negative, do not where it is infinite, and else may overlap to this depth, metres: hits are then
+    left to the exact test. on (S, E): whether a piece is there. floor: height of the ground, -inf without one. margin:
+    clearance that is asked for, metres.
     """
 
     start: float
@@ -96,9 +98,10 @@ class Around(NamedTuple):
     own_map: Array
     own_center: Array
     own_on: NDArray[np.uint8]
-    mode: NDArray[np.uint8]
-    static_mode: NDArray[np.uint8]
-    floor_mode: NDArray[np.uint8]
+    mode: NDArray[np.int32]
+    static_mode: NDArray[np.int32]
+    floor_mode: NDArray[np.int32]
+    told: Array
     on: NDArray[np.uint8]
     floor: float
     margin: float

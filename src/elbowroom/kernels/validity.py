@@ -11,7 +11,7 @@ import numpy as np
 
 from elbowroom.kernels.fields import BAND, FREE, HIT, squared
 from elbowroom.kernels.lean import lean
-from elbowroom.kernels.limb_world import AWAY, BOX, COUNTS, FLOOR, IGNORED, KEEN, LOOSE, NOTHING, SEVERAL, STATIC, THERE
+from elbowroom.kernels.limb_world import AWAY, BOX, FLOOR, IGNORED, KEEN, LOOSE, NOTHING, SEVERAL, STATIC, THERE, TOLD
 from elbowroom.kernels.meeting import (
     between,
     capsule_at_box,
@@ -62,9 +62,25 @@ def place_limb(limb, around, q, t, bench):
     return k, after, s
 
 
+# Metres that the exact test may find an overlap to be deeper than it is, and the share of a radius that may overlap.
+EVEN_SO, SHARE = 2e-4, 0.9
+
+
 @lean(forceinline=True)
-def _at_item(limb, around, e, m, more, slack, keen, bench):
-    """Verdict of piece e against item m, whose frame bench.to[0] maps the world to."""
+def _thinner(radius, deep):
+    """Radius of a capsule without what may overlap.
+
+    Its depth in anything is the radius less the distance of its axis: a thinner capsule that is free tells all.
+    """
+    return radius - min(max(deep - EVEN_SO, 0.0), SHARE * radius)
+
+
+@lean(forceinline=True)
+def _at_item(limb, around, e, m, more, slack, deep, keen, bench):
+    """Verdict of piece e against item m, whose frame bench.to[0] maps the world to; they may overlap by `deep`.
+
+    Covers are not made thinner: balls with gaps in between would prove nothing.
+    """
     to, frame, both = bench.to[0], bench.frames[limb.joint[e]], bench.to[1]
     for a in range(3):
         t0, t1, t2 = to[a, 0], to[a, 1], to[a, 2]
@@ -73,6 +89,7 @@ def _at_item(limb, around, e, m, more, slack, keen, bench):
         both[a, 3] += to[a, 3]
     f, radius = around.field[m], limb.capsule[e, 6]
     if radius >= 0.0:
+        radius = _thinner(radius, deep)
         ax, ay, az = point(both, limb.capsule[e], 0)
         bx, by, bz = point(both, limb.capsule[e], 3)
         if f < 0:
@@ -80,7 +97,7 @@ def _at_item(limb, around, e, m, more, slack, keen, bench):
             return capsule_at_box(ax, ay, az, bx, by, bz, wide, around.half, m, more, slack, bench)
         return capsule_in_field(ax, ay, az, bx, by, bz, radius, around.meshes, f, more, slack, bench)
     if f < 0 and limb.field[e] != SEVERAL and around.half[m, 0] == 0.0 and around.half[m, 1] == 0.0:
-        return _capsule_at_piece(limb, around, e, m, both, more + slack, slack + slack, bench)
+        return _capsule_at_piece(limb, around, e, m, both, more + slack, slack + slack, deep, bench)
     if f < 0:
         root = limb.root[e]
         return cover_at_box(limb.balls, root, both, around.half, m, around.rounding[m], more, slack, keen, bench)[0]
@@ -90,7 +107,7 @@ def _at_item(limb, around, e, m, more, slack, keen, bench):
 
 
 @lean(forceinline=True)
-def _capsule_at_piece(limb, around, e, m, both, more, slack, bench):
+def _capsule_at_piece(limb, around, e, m, both, more, slack, deep, bench):
     """Verdict of a capsule, item m, in the frame of the box or mesh that cover e stands for.
 
     `both` maps the piece's joint to the item; where tables make it less than rigid, its transpose is off once more.
@@ -106,7 +123,7 @@ def _capsule_at_piece(limb, around, e, m, both, more, slack, bench):
         for a in range(3):
             ends[i, a] = own[e, a, 0] * x0 + own[e, a, 1] * x1 + own[e, a, 2] * x2 + own[e, a, 3]
     ax, ay, az, bx, by, bz = ends[0, 0], ends[0, 1], ends[0, 2], ends[1, 0], ends[1, 1], ends[1, 2]
-    radius, f = around.rounding[m], limb.field[e]
+    radius, f = _thinner(around.rounding[m], deep), limb.field[e]
     if f == BOX:
         return capsule_at_box(ax, ay, az, bx, by, bz, radius, limb.box, e, more, slack, bench)
     return capsule_in_field(ax, ay, az, bx, by, bz, radius, around.meshes, f, more, slack, bench)
@@ -129,16 +146,23 @@ def _at_static(limb, around, e, more, slack, keen, bench):
 
 
 @lean(forceinline=True)
-def _at_floor(limb, around, e, more, slack, keen, bench):
-    """Verdict of piece e against the ground."""
-    if bench.middle[e, 2] - around.floor > limb.sphere[e, 3] + more:
+def _at_floor(limb, around, e, more, slack, deep, keen, bench):
+    """Verdict of piece e against the ground, which it may press into by `deep`."""
+    floor = around.floor - max(deep - EVEN_SO, 0.0)
+    if bench.middle[e, 2] - floor > limb.sphere[e, 3] + more:
         return FREE
     frame, radius = bench.frames[limb.joint[e]], limb.capsule[e, 6]
     if radius >= 0.0:
         az, bz = point(frame, limb.capsule[e], 0)[2], point(frame, limb.capsule[e], 3)[2]
-        low = min(az, bz) - radius - around.floor
+        low = min(az, bz) - radius - floor
         return FREE if low > more else (HIT if low < -slack else BAND)
-    return cover_at_floor(limb.balls, limb.root[e], frame, around.floor, more, slack, keen, bench)[0]
+    return cover_at_floor(limb.balls, limb.root[e], frame, floor, more, slack, keen, bench)[0]
+
+
+@lean(forceinline=True)
+def _told(around, k, mode):
+    """What is told of a pair from row k to the next: negative where it counts, else how deep it may overlap."""
+    return -1.0 if mode < TOLD else around.told[k, mode - TOLD]
 
 
 @lean(forceinline=True)
@@ -162,9 +186,10 @@ def _check(limb, around, q, t, keen, bench):
             lx, ly, lz = min(lx, x - wide), min(ly, y - wide), min(lz, z - wide)
             hx, hy, hz = max(hx, x + wide), max(hy, y + wide), max(hz, z + wide)
         mode = around.floor_mode[e]
-        if mode != IGNORED and around.on[k, e]:
-            v = _at_floor(limb, around, e, more, loose, keen, bench)
-            if v == HIT and sure and mode == COUNTS and around.on[k, e] == THERE:
+        deep = _told(around, k, mode)
+        if mode != IGNORED and deep < np.inf and around.on[k, e]:
+            v = _at_floor(limb, around, e, loose if deep > 0.0 else more, loose, deep, keen, bench)
+            if v == HIT and sure and deep < 0.0 and around.on[k, e] == THERE:
                 return HIT, e, FLOOR, 0
             if v != FREE:
                 who, what = e, FLOOR
@@ -203,6 +228,9 @@ def _check(limb, around, q, t, keen, bench):
             reach = wide + limb.sphere[e, 3]
             if dx * dx + dy * dy + dz * dz > reach * reach or not around.on[k, e]:
                 continue
+            deep = _told(around, k, mode)
+            if deep == np.inf:
+                continue
             if not placed:
                 placed = True
                 if own < 0:
@@ -218,8 +246,9 @@ def _check(limb, around, q, t, keen, bench):
                             to[0, a, c] = m0 * f[c, 0] + m1 * f[c, 1] + m2 * f[c, 2]
                             back -= to[0, a, c] * f[c, 3]
                         to[0, a, 3] = back
-            v = _at_item(limb, around, e, m, around.margin + off, off, keen, bench)
-            if v == HIT and off < LOOSE and mode == COUNTS and there and around.on[k, e] == THERE:
+            asked = 0.0 if deep > 0.0 else around.margin  # what may overlap may come near, too
+            v = _at_item(limb, around, e, m, asked + off, off, deep, keen, bench)
+            if v == HIT and off < LOOSE and deep < 0.0 and there and around.on[k, e] == THERE:
                 return HIT, e, m, 0
             if v != FREE:
                 who, what = e, m
@@ -234,7 +263,7 @@ def _check(limb, around, q, t, keen, bench):
             if mode == IGNORED or not around.on[k, e]:
                 continue
             v = _at_static(limb, around, e, more, loose, keen, bench)
-            if v == HIT and sure and mode == COUNTS and around.on[k, e] == THERE:
+            if v == HIT and sure and _told(around, k, mode) < 0.0 and around.on[k, e] == THERE:
                 return HIT, e, STATIC, 0
             if v != FREE:
                 who, what = e, STATIC

@@ -6,7 +6,7 @@ two parts can travel towards each other in between, they do not meet in between.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,8 @@ from elbowroom.world.world import Record
 _BLOCK = 240
 # Metres added to every travel, for rounding.
 _ROUNDING = 1e-7
+# Stands for a bound that says nothing, metres.
+_NOTHING = -1e3
 # Below this travel in metres the exact test takes over from bounds that are not sharp; from sharp ones below that.
 _BLUNT, _SHARP = 0.02, 0.001
 
@@ -165,13 +167,11 @@ class Proof:
             unit = np.repeat(np.arange(len(self.units)), len(times))
             time = np.tile(np.arange(len(times)), len(self.units))
             d = self.bounds(T, unit, time, need.ravel()).reshape(need.shape)
-            slack = 0.5 * (d[:, :-1] + d[:, 1:] - way) + allow
-            for where, into in (
-                (~(slack > 0.0), open_items),
-                ((slack < margin) & (allow == 0.0), close),
-            ):
-                u, k = np.nonzero(where)
-                into.append(Items(u, times[k], times[k + 1], d[u, k], d[u, k + 1], way[u, k], allow[u, k]))
+            u, k = np.nonzero(~(0.5 * (d[:, :-1] + d[:, 1:] - way) >= margin))
+            items = Items(u, times[k], times[k + 1], d[u, k], d[u, k + 1], way[u, k], allow[u, k])
+            close.append(items.pick(items.depth == 0.0))
+            items = self._measurable(items)
+            open_items.append(items.pick(~(items.slack > 0.0)))
             may = np.zeros(need.shape, dtype=bool)
             may[:, :-1] = np.isfinite(allow) & (allow > 0.0) & (self.units.parts[:, 1:] == sweep.FLOOR)
             may[:, 1:] |= may[:, :-1]
@@ -204,9 +204,18 @@ class Proof:
             if not len(items):
                 break
             middle = self.at(items.unit, 0.5 * (items.begin + items.end), 0.25 * items.way)
-            items = items.halves(middle)
+            items = self._measurable(items.halves(middle))
             items = items.pick(~(items.slack > 0.0))
         return joined(rest) if rest else items
+
+    def _measurable(self, items: Items) -> Items:
+        """Items, with nothing said of those that may overlap and do: how deep they are is for the exact test to tell.
+
+        Only of the floor are bounds below zero known to be depths.
+        """
+        told = (items.depth > 0.0) & np.isfinite(items.depth) & (self.units.parts[items.unit, 1] != sweep.FLOOR)
+        before, after = (np.where(told & ~(d > 0.0), _NOTHING, d) for d in (items.before, items.after))
+        return replace(items, before=before, after=after)
 
     def depth_allowed(self, pair: int, time: float) -> float:
         """How deep a pair may overlap at a time, metres."""

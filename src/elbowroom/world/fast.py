@@ -16,8 +16,9 @@ from elbowroom.kernels import edges, limb_world, validity
 from elbowroom.kernels.fields import BAND, FREE, HIT, room
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast_exact import Desk, Judge
-from elbowroom.world.fast_parts import Parts, grips_of, joints_of, merged, packed
-from elbowroom.world.fast_tables import held_when, tables_of
+from elbowroom.world.fast_limb import grips_of, joints_of
+from elbowroom.world.fast_parts import Parts, merged, packed
+from elbowroom.world.fast_tables import Looks, held_when, tables_of
 from elbowroom.world.pairs import Pair
 from elbowroom.world.world import World
 
@@ -62,23 +63,17 @@ class LimbCheck:
         self.world, self.who, self.joints, self.margin = world, who, searched, margin
         self.exact = exact or ExactWorld(world)
         rows = int(np.ceil((end - begin) * rate - 1e-9)) + 1
-        times = begin + np.arange(rows) / rate
-        record = world.record(times)
-        moving = any(np.ptp(T, axis=0).any() for T in (*record.joints.values(), *record.things.values()))
-        if not moving:
-            times = times[:1]
-            record = world.record(times)
-        self.span = (begin, end) if moving else (-np.inf, np.inf)
-        joints = joints_of(body, searched, record, who)
+        looks = Looks.at(world, begin + np.arange(rows) / rate)
+        self.span = (begin, end) if len(looks.times) > 1 else (-np.inf, np.inf)
+        joints = joints_of(body, searched, looks.record.joints[who])
         grips = grips_of(self.exact, who, joints, (begin, end))
         self._parts = Parts(self.exact, who, joints, grips, (begin, end))
-        spheres, capsules, balls, roots, cores = packed(self._parts.pieces)
-        items = self._parts.items
+        pieces, items = self._parts.pieces, self._parts.items
+        spheres, capsules, balls, roots, cores = packed(pieces)
         tabled = [item for item in items if item.carrier < 0]
         own = items[len(tabled) :]
-        self.tables = T = tables_of(self.exact, who, joints, self._parts.pieces, spheres, tabled, record, margin)
+        self.tables = T = tables_of(self.exact, who, joints, pieces, spheres, tabled, looks, margin)
         static = merged(self._parts)
-        pieces = self._parts.pieces
         shown = [*(item.field for item in items), *(piece.field for piece in pieces)]
         meshes = list(dict.fromkeys(f for f in shown if f is not None))
         numbers = {f: n for n, f in enumerate(meshes)}
@@ -102,7 +97,7 @@ class LimbCheck:
             own=np.ascontiguousarray(np.array([np.eye(4) if p.T is None else inverse(p.T) for p in pieces])[:, :3]),
         )
         self.around = limb_world.Around(
-            start=float(times[0]),
+            start=float(T.times[0]),
             rate=float(rate),
             base=T.base,
             base_slack=T.base_slack,
@@ -121,15 +116,16 @@ class LimbCheck:
             own_joint=np.array([item.carrier for item in own], np.int64),
             own_map=np.ascontiguousarray(np.array(maps).reshape(-1, 4, 4)[:, :3]),
             own_center=np.array(centers).reshape(-1, 3),
-            own_on=held_when(times, [item.grip for item in own]),
+            own_on=held_when(T.times, [item.grip for item in own]),
             mode=np.ascontiguousarray(self._parts.mode[:, :-2]),
             static_mode=np.ascontiguousarray(self._parts.mode[:, -2]),
             floor_mode=np.ascontiguousarray(self._parts.mode[:, -1]),
+            told=self._parts.told.table(T.times),
             on=T.on,
             floor=-np.inf if world.floor is None else float(world.floor),
             margin=float(margin),
         )
-        self._judge = Judge(self.exact, who, joints, self._parts, T, self.around)
+        self._judge = Judge(self.exact, who, joints, self._parts, T, self.around, (begin, end))
         self._local = threading.local()
 
     # asking
@@ -179,8 +175,18 @@ class LimbCheck:
         if code == BAND and exact:
             code, count = validity.doubts(self.limb, self.around, q, t, desk.bench)
             if code == BAND:
-                return self._judge.free(q, t, desk, count)
+                return self._judge.blame(q, t, desk, count) is None
         return bool(code == FREE)
+
+    def blame(self, q: ArrayLike, t: float = 0.0) -> Pair | None:
+        """A pair that is hit, by name, where a posture (n, 4) is not free at a time; the exact test decides doubts."""
+        q = self.posture(q, t)
+        desk = self.desk()
+        code, count = validity.doubts(self.limb, self.around, q, t, desk.bench)
+        if code == BAND:
+            return self._judge.blame(q, t, desk, count)
+        e, m = desk.bench.doubt[0].tolist()
+        return None if code == FREE else self._judge.names(desk, e, m, t)[0]
 
     def edge(self, qa: ArrayLike, ta: float, qb: ArrayLike, tb: float, resolution: float = 0.01) -> tuple[bool, float]:
         """Whether the way from one posture and time to another is free where it is looked at, and if not, where not.
@@ -202,7 +208,7 @@ class LimbCheck:
 
     def hits(self, q: ArrayLike, t: float = 0.0) -> bool:
         """What the exact test says of a posture, everything placed anew: the reference for the fast answers."""
-        return not self._judge.exactly_free(self.posture(q, t), t, self.desk())
+        return self._judge.exactly(self.posture(q, t), t, self.desk()) is not None
 
     def hits_batch(self, q: ArrayLike, t: ArrayLike) -> NDArray[np.bool_]:
         """`hits` for postures (N, n, 4) at times (N,)."""
@@ -212,7 +218,7 @@ class LimbCheck:
             record = self.world.record(times[first : first + _AT_ONCE])
             for k in range(len(record)):
                 posture, now = self.posture(q[first + k], float(times[first + k])), float(times[first + k])
-                out[first + k] = not self._judge.exactly_free(posture, now, self.desk(), record[k])
+                out[first + k] = self._judge.exactly(posture, now, self.desk(), record[k]) is not None
         return out
 
     # what searches build on: `limb`, `around`, `tables` as compiled code takes them, and these

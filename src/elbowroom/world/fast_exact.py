@@ -35,14 +35,18 @@ class Judge:
     """Exact answers for a limb; the state of a question is on a desk, so that threads do not meet."""
 
     def __init__(
-        self, exact: ExactWorld, who: str, joints: Joints, parts: Parts, tables: Tables, around: Around
+        self,
+        exact: ExactWorld,
+        who: str,
+        joints: Joints,
+        parts: Parts,
+        tables: Tables,
+        around: Around,
+        span: tuple[float, float],
     ) -> None:
         self._exact, self._who, self._joints, self._parts, self._tables = exact, who, joints, parts, tables
-        self._start, self._rate, self.margin = around.start, around.rate, around.margin
+        self._start, self._rate, self.margin, self._span = around.start, around.rate, around.margin, span
         self._movers = np.flatnonzero([p.kind in ("body", "thing") for p in exact.parts])
-        grips = [piece.grip for piece in parts.pieces if piece.grip is not None]
-        self._brought = [*((i, c, T) for i, (c, T) in parts.limb.items()), *((g.part, g.carrier, g.T) for g in grips)]
-        brought = {i for i, _, _ in self._brought}
         self._pairs: dict[frozenset[int], NDArray[np.int32]] = {}
         self._things = [(i, p.owner) for i, p in enumerate(exact.parts) if p.kind == "thing"]
         self._bodies: dict[str, tuple[list[int], list[int], Array]] = {}
@@ -51,10 +55,7 @@ class Judge:
             if own:
                 local = np.stack([shape.T_joint_shape for _, shape in own])
                 self._bodies[name] = ([i for i, _ in own], [shape.joint for _, shape in own], local)
-        self._static = {
-            a: np.array([(a, b) for b in parts.static if parts.pair(a, b) is not None], np.int32).reshape(-1, 2)
-            for a in brought
-        }
+        self._static: dict[int, NDArray[np.int32]] = {}
 
     def placed(self) -> Placed:
         """All parts of the world, things where they are at the start."""
@@ -66,37 +67,39 @@ class Judge:
         placed.moved(self._movers)
         return placed
 
-    def free(self, q: Array, t: float, desk: Desk, count: int) -> bool:
-        """Whether the pairs in doubt on the desk are free: placed by the tables, with their slack to spare."""
+    def blame(self, q: Array, t: float, desk: Desk, count: int) -> Pair | None:
+        """A pair of those in doubt on the desk that is hit, if any: placed by the tables, with their slack to spare."""
         doubts = desk.bench.doubt[:count].tolist()
         row, share = self._row(t)
         slack = [self._slack(m, row, share) for _, m in doubts]
         if max(slack) > _TRUST:
-            return self.exactly_free(q, t, desk)
+            return self.exactly(q, t, desk)
         self._place(desk, doubts, row, share)
         for (e, m), off in zip(doubts, slack, strict=True):
             limit = self.margin + off
             for a in self._parts.pieces[e].member:
-                if any(self._hit(desk.placed, a, b, t, limit) for b in self._others(desk, a, m, limit)):
-                    return False
-        return True
+                for b in self._others(desk, a, m, limit):
+                    if self._hit(desk.placed, a, b, t, limit):
+                        return self._pair(a, b)
+        return None
 
     def names(self, desk: Desk, e: int, m: int, t: float) -> list[Pair]:
-        """Names of the pairs of a piece and an item that touch, or come nearest, as on the desk."""
+        """Names of the pairs of a piece and an item that are hit, as on the desk, else of the nearest one."""
         row, share = self._row(t)
         self._place(desk, [[e, m]], row, share)
-        parts = self._exact.parts
         found: list[tuple[float, Pair]] = []
+        hit: list[Pair] = []
         for a in self._parts.pieces[e].member:
             for b in self._others(desk, a, m, 0.05):
-                if self._parts.pair(a, b) is not None:
+                if self._parts.pair(a, b) >= 0:
                     value, _ = desk.placed.distance(a, b, 0.05)
-                    found.append((-1.0 if value is None else value, Pair(parts[a].name, parts[b].name)))
-        touching = [pair for value, pair in found if value <= self.margin]
-        return touching or [min(found)[1]] if found else []
+                    found.append((-1.0 if value is None else value, self._pair(a, b)))
+                    if found[-1][0] <= self.margin and self._hit(desk.placed, a, b, t, self.margin):
+                        hit.append(found[-1][1])
+        return hit or [min(found)[1]] if found else []
 
-    def exactly_free(self, q: Array, t: float, desk: Desk, snapshot: Snapshot | None = None) -> bool:
-        """Whether no pair of the limb is hit, everything placed as it is at a time and the limb by a posture."""
+    def exactly(self, q: Array, t: float, desk: Desk, snapshot: Snapshot | None = None) -> Pair | None:
+        """A pair of the limb that is hit, if any, everything placed as it is at a time and the limb by a posture."""
         exact, placed, parts = self._exact, desk.placed, self._parts
         snapshot = snapshot or exact.world.at(t)
         for name, (rows, joints, local) in self._bodies.items():
@@ -105,12 +108,10 @@ class Judge:
             placed.T[i] = snapshot.things[name]
         frames = self._frames(q, snapshot.joints[self._who])
         mine = set(parts.limb)
-        for i, (carrier, T) in parts.limb.items():
-            placed.T[i] = frames[carrier] @ T
-        for grip in (piece.grip for piece in parts.pieces):
-            if grip is not None and grip.hold.during[0] <= t < grip.hold.during[1]:
-                placed.T[grip.part] = frames[grip.carrier] @ grip.T
-                mine.add(grip.part)
+        for i, carrier, T, grip, _ in parts.brought:
+            if grip is None or grip.hold.during[0] <= t < grip.hold.during[1]:
+                placed.T[i] = frames[carrier] @ T
+                mine.add(i)
         placed.moved(self._movers)
         wanted = self._pairs.get(frozenset(mine))
         if wanted is None:
@@ -119,12 +120,12 @@ class Judge:
         gaps = np.empty(len(wanted))
         boxes.gaps(wanted, placed.low, placed.high, gaps)
         close = wanted[gaps <= self.margin].tolist()
-        return not any(self._hit(placed, a, b, t, self.margin) for a, b in close)
+        return next((self._pair(a, b) for a, b in close if self._hit(placed, a, b, t, self.margin)), None)
 
     def _hit(self, placed: Placed, a: int, b: int, t: float, limit: float) -> bool:
         """Whether two parts, as placed, come nearer than a limit and may not."""
-        k = self._parts.pair(a, b)
-        if k is None or not self._exact.counts(k, t):
+        k, t = self._parts.pair(a, b), self._when(t)
+        if k < 0 or not self._exact.counts(k, t):
             return False
         contacts = [c for c in self._exact.contacts.get(k, ()) if c.during[0] <= t <= c.during[1]]
         if not contacts:
@@ -144,6 +145,17 @@ class Judge:
             return k, 0.0
         return (min(k + 1, last), 0.0) if s > 1.0 - 1e-6 else (k, s)
 
+    def _when(self, t: float) -> float:
+        """The time that holds and contacts are asked for: that of a row where it is one but for rounding."""
+        row, share = self._row(t)
+        if share == 0.0 and len(self._tables.times) > 1:
+            t = float(self._tables.times[row])
+        return min(max(t, self._span[0]), self._span[1])
+
+    def _pair(self, a: int, b: int) -> Pair:
+        a, b = min(a, b), max(a, b)
+        return Pair(self._exact.parts[a].name, self._exact.parts[b].name)
+
     def _slack(self, m: int, row: int, share: float) -> float:
         if share == 0.0:
             return 0.0
@@ -158,7 +170,9 @@ class Judge:
             return [self._parts.floor]
         if m != STATIC:
             return [self._parts.items[m].part]
-        pairs = self._static[a]
+        if a not in self._static:
+            self._static[a] = np.array([(a, b) for b in self._parts.static if self._parts.pair(a, b) >= 0], np.int32)
+        pairs = self._static[a].reshape(-1, 2)
         gaps = np.empty(len(pairs))
         boxes.gaps(pairs, desk.placed.low, desk.placed.high, gaps)
         return [int(b) for b in pairs[gaps <= limit, 1]]
@@ -170,7 +184,7 @@ class Judge:
         items = {m for _, m in doubts if m >= 0}
         tabled = self._tables.placed.shape[1]
         wanted |= {parts.items[m].part for m in items if m >= tabled}
-        for i, carrier, T in self._brought:
+        for i, carrier, T, _, _ in parts.brought:
             if i in wanted:
                 placed.T[i, :3] = frames[carrier] @ T
                 rows.append(i)

@@ -1,15 +1,14 @@
-"""What a search moves and what it may meet: a limb's joints, its pieces, the items around it, and which pairs count."""
+"""What a limb may meet: its pieces, the items around it, and which pairs of them count."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.character.body import Body
-from elbowroom.errors import BadValue
 from elbowroom.geometry.cover import BallTree, ball_tree, hull_of, mesh_tree, packed_trees, shape_tree
 from elbowroom.geometry.fields import DistanceField, distance_field
 from elbowroom.geometry.kept import KeptTogether, kept
@@ -17,190 +16,100 @@ from elbowroom.geometry.mending import has_area
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
-from elbowroom.geometry.transforms import apply, inverse
+from elbowroom.geometry.transforms import apply
 from elbowroom.kernels.cover import Balls
-from elbowroom.kernels.limb_world import ASKS, COUNTS, IGNORED
-from elbowroom.world.carried import Carried
+from elbowroom.kernels.limb_world import IGNORED, TOLD
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_forms import Surface
-from elbowroom.world.things import Hold
-from elbowroom.world.world import Record
+from elbowroom.world.fast_limb import Grip, Item, Joints, Piece
+from elbowroom.world.fast_told import Told
 
-# Local places that change by less than this over time do not move.
-_RIGID = 1e-9
 # A group of more capsules than this is covered by balls, whose tree leaves most of them out at once.
 _FEW = 2
 
 
-@dataclass(frozen=True, eq=False)
-class Joints:
-    """Joints that place a limb, parents first.
+class Brought(NamedTuple):
+    """A part that the search moves: the joint that carries it, its place on that joint, and the grip if it is held.
 
-    body: their numbers in the body, (n,); searched: those that a posture turns, in its order; base: the joint that all
-    hang on; rides: for every joint of the body that the search moves, which of `body` carries it and its place on it.
+    `ride` is the place of the body's joint that it belongs to on its carrier; for what is held its own place.
     """
 
-    base: int
-    body: tuple[int, ...]
-    searched: tuple[int, ...]
-    rides: dict[int, tuple[int, Array]]
-
-
-@dataclass(frozen=True, eq=False)
-class Grip:
-    """A thing in a hand of the limb for a time: the joint that carries it, and its place on that joint."""
-
-    hold: Hold
     part: int
     carrier: int
     T: Array
+    grip: Grip | None
+    ride: Array
 
-
-@dataclass(frozen=True, eq=False)
-class Piece:
-    """One or more parts that ride on a joint of the limb: a capsule (7,), or a cover of balls.
-
-    `member` are parts of the exact world; `grip` is set for what a hand holds. Of a cover of one box or mesh alone, T
-    is its place on the carrier, and half extents (3,) or a field are set.
-    """
-
-    carrier: int
-    member: tuple[int, ...]
-    capsule: Array | None
-    cover: BallTree | None
-    grip: Grip | None = None
-    T: Array | None = None
-    half: Array | None = None
-    field: DistanceField | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Item:
-    """A part that pieces may meet: half extents of a box (3,) with a rounding, or a field; ball (4,) around it.
-
-    `carrier` is set, with the item's place on it, where it rides on the limb's own joints.
-    """
-
-    part: int
-    half: Array
-    rounding: float
-    field: DistanceField | None
-    ball: Array
-    carrier: int = -1
-    T: Array | None = None
-    grip: Grip | None = None
-
-
-def joints_of(body: Body, searched: Sequence[int], record: Record, who: str) -> Joints:
-    """The joints that place a limb; those that do not move against their parents are left out."""
-    parents = [int(p) for p in body.parents]
-    wanted = set(searched)
-    if not wanted or len(wanted) < len(searched) or 0 in wanted:
-        raise BadValue("a limb is made of different joints, none of them the root.")
-    moved = {j for top in wanted for j in body.subtree(top)}
-    ways = [_way(parents, j) for j in searched]
-    common = [set(w[:-1]) for w in ways]
-    base = max(set.intersection(*common), key=lambda j: len(_way(parents, j)))
-    while base in moved:
-        base = parents[base]
-    needed = {j for way in ways for j in way[way.index(base) + 1 :]}
-    T = record.joints[who]
-    rides: dict[int, tuple[int, Array]] = {}
-    kept = set(needed)
-    for j in sorted(moved):
-        local = inverse(T[:, parents[j]]) @ T[:, j]
-        if j in needed or np.ptp(local, axis=0).max() > _RIGID:
-            kept.add(j)
-            rides[j] = (j, np.eye(4))
-        else:
-            carrier, place = rides[parents[j]]
-            rides[j] = (carrier, place @ local[0])
-    order = tuple(sorted(kept))
-    at = {j: i for i, j in enumerate(order)}
-    return Joints(base, order, tuple(searched), {j: (at[c], M) for j, (c, M) in rides.items() if c in at})
-
-
-def grips_of(exact: ExactWorld, who: str, joints: Joints, span: tuple[float, float]) -> list[Grip]:
-    """Things that hands of the limb hold during a span."""
-    world, body = exact.world, exact.world.body(who)
-    rows = {p.owner: i for i, p in enumerate(exact.parts) if p.kind == "thing"}
-    grips = []
-    for hold in world.holds:
-        joint, T_joint_hand = body.hand(hold.hand) if hold.by == who else (-1, np.eye(4))
-        apart = hold.during[1] <= span[0] or hold.during[0] > span[1]
-        if joint not in joints.rides or apart or hold.object not in rows:
-            continue
-        carrier, M = joints.rides[joint]
-        path = world.things[hold.object].path
-        assert isinstance(path, Carried)
-        T = M @ T_joint_hand @ path.grip(hold)
-        grips.append(Grip(hold, rows[hold.object], carrier, T))
-    return grips
+    @property
+    def holds(self) -> tuple[tuple[float, float], ...]:
+        """When it is there, where that is not always."""
+        return () if self.grip is None else (self.grip.hold.during,)
 
 
 class Parts:
-    """Pieces, items and static meshes of one limb, and the modes of their pairs."""
+    """Pieces, items and static meshes of one limb; mode (E, items + 2): which pairs count, static and floor last."""
 
     def __init__(self, exact: ExactWorld, who: str, joints: Joints, grips: list[Grip], span: tuple[float, float]):
-        self._exact, self._span = exact, span
-        self.numbers = {(int(a), int(b)): k for k, (a, b) in enumerate(exact.index)}
-        self.numbers |= {(b, a): k for (a, b), k in self.numbers.items()}
-        parts = exact.parts
-        self.limb: dict[int, tuple[int, Array]] = {}
-        for i, p in enumerate(parts):
+        self._exact = exact
+        self.told = Told(exact, span)
+        self.brought: list[Brought] = []
+        for i, p in enumerate(exact.parts):
             if p.kind == "body" and p.owner == who and p.joint in joints.rides:
                 assert p.shape is not None
                 carrier, M = joints.rides[p.joint]
-                self.limb[i] = (carrier, M @ p.shape.T_joint_shape)
-        self._bring: list[tuple[int, int, Array, Grip | None]] = [(i, c, T, None) for i, (c, T) in self.limb.items()]
-        self._bring += [(g.part, g.carrier, g.T, g) for g in grips]
-        self.floor = next((i for i, p in enumerate(parts) if p.kind == "floor"), -1)
-        told = {
-            int(b if a in self.limb else a)
-            for k, (a, b) in enumerate(exact.index)
-            if k in exact.contacts and (a in self.limb or b in self.limb)
-        }
-        self.static = [i for i, p in enumerate(parts) if p.kind == "static" and i not in told]
-        self.items = self._items(parts)
-        self.pieces, self.mode = self._pieces()
+                self.brought.append(Brought(i, carrier, M @ p.shape.T_joint_shape, None, M))
+        self.limb = {b.part: b for b in self.brought}
+        self.brought += [Brought(g.part, g.carrier, g.T, g, g.T) for g in grips]
+        self.floor = next((i for i, p in enumerate(exact.parts) if p.kind == "floor"), -1)
+        self.static = [i for i, p in enumerate(exact.parts) if p.kind == "static"]
+        numbers = exact.number[[b.part for b in self.brought]]
+        movers = len(exact.number)
+        tabled = [i for i in np.flatnonzero((numbers[:, :movers] >= 0).any(axis=0)).tolist() if i not in self.limb]
+        own = self._own_modes()
+        rides = np.flatnonzero((own != IGNORED).any(axis=0))
+        self.items = [self._item(i) for i in tabled]
+        for n in rides:
+            b = self.brought[n]
+            self.items.append(replace(self._item(b.part), carrier=b.carrier, T=b.T, grip=b.grip))
+        modes = np.zeros((len(self.brought), len(self.items) + 2), np.int32)
+        modes[:, : len(tabled)] = self._modes(numbers[:, tabled])
+        modes[:, len(tabled) : -2] = own[:, rides]
+        modes[:, -2] = self._static_modes(numbers[:, self.static])
+        if self.floor >= 0:
+            modes[:, -1:] = self._modes(numbers[:, [self.floor]])
+        self.pieces, self.mode = self._pieces(modes)
 
-    def pair(self, a: int, b: int) -> int | None:
-        """Number of a pair of the exact world, None where it does not count."""
-        return self.numbers.get((a, b))
+    def pair(self, a: int, b: int) -> int:
+        """Number of a pair of the exact world, -1 where it does not count."""
+        number = self._exact.number
+        if a < len(number):
+            return int(number[a, b])
+        return int(number[b, a]) if b < len(number) else -1
 
-    def _mode(self, a: int, b: int, *grips: Grip | None) -> int:
-        """Whether a pair counts, over the whole span or while both are gripped."""
-        k = self.numbers.get((a, b))
-        if k is None:
-            return IGNORED
-        exact, (begin, end) = self._exact, self._span
-        for grip in grips:
-            if grip is not None:
-                begin, end = max(begin, grip.hold.during[0]), min(end, grip.hold.during[1])
-        off = [d for d in exact.off.get(k, ()) if d[0] <= end and d[1] >= begin]
-        if any(d[0] <= begin and d[1] >= end for d in off):
-            return IGNORED
-        told = any(c.during[0] <= end and c.during[1] >= begin for c in exact.contacts.get(k, ()))
-        return ASKS if off or told else COUNTS
+    def _modes(self, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Modes of pairs of what is brought (B,) with others, by number."""
+        modes = (numbers >= 0).astype(np.int32)
+        for n, m in zip(*np.nonzero(np.isin(numbers, self.told.concerned)), strict=True):
+            modes[n, m] = self.told.mode(int(numbers[n, m]), *self.brought[n].holds)
+        return modes
 
-    def _items(self, parts: Sequence) -> list[Item]:
-        """Items that tables place, then those that ride on the limb itself."""
-        fixed = {*self.limb, *self.static, self.floor}
-        mine = [i for i, _, _, _ in self._bring]
-        tabled = [i for i in range(len(parts)) if i not in fixed and any((i, a) in self.numbers for a in mine)]
-        items = [self._item(i) for i in tabled]
-        for n, (i, carrier, T, grip) in enumerate(self._bring):
-            if any(self._own(m, n) for m in range(len(self._bring))):
-                found = self._item(i)
-                items.append(Item(i, found.half, found.rounding, found.field, found.ball, carrier, T, grip))
-        return items
+    def _static_modes(self, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
+        modes: NDArray[np.int32] = np.any(numbers >= 0, axis=1).astype(np.int32)
+        touched = np.isin(numbers, self.told.concerned)
+        for n in np.flatnonzero(touched.any(axis=1)):
+            modes[n] = self.told.static_mode(numbers[n, touched[n]].tolist(), *self.brought[n].holds)
+        return modes
 
-    def _own(self, piece: int, item: int) -> int:
-        """Mode of two parts of the limb, of which the outer one is the piece."""
-        (a, ca, _, ga), (b, cb, _, gb) = self._bring[piece], self._bring[item]
-        if a == b or (ga is not None, ca, a) < (gb is not None, cb, b):
-            return IGNORED
-        return self._mode(a, b, ga, gb)
+    def _own_modes(self) -> NDArray[np.int32]:
+        """Modes (B, B) of two parts of the limb, of which the outer one is the piece, in the row."""
+        rank = [(b.grip is not None, b.carrier, b.part) for b in self.brought]
+        parts = [b.part for b in self.brought]
+        number = self._exact.number[np.ix_(parts, parts)]
+        modes = np.zeros(number.shape, np.int32)
+        for n, m in zip(*np.nonzero(number >= 0), strict=True):
+            if rank[n] >= rank[m]:
+                modes[n, m] = self.told.mode(int(number[n, m]), *self.brought[n].holds, *self.brought[m].holds)
+        return modes
 
     def _item(self, i: int) -> Item:
         shape = self._exact.parts[i].shape
@@ -217,59 +126,48 @@ class Parts:
         """Triangles of a part in its own frame as the exact test sees them, and which of them bound solids."""
         form = self._exact.placed.forms[i]
         if isinstance(form, Surface):
-            return _surface(form)
+            return kept(form, "with area", lambda: _with_area(form))
         shape = self._exact.parts[i].shape
         assert shape is not None and shape.mesh is not None
         return hull_of(shape.mesh), None
 
-    def _pieces(self) -> tuple[list[Piece], NDArray[np.uint8]]:
+    def _pieces(self, modes: NDArray[np.int32]) -> tuple[list[Piece], NDArray[np.int32]]:
         """Parts with the same carrier and the same pairs make one piece; modes (E, items + static + floor)."""
         groups: dict[tuple, list[int]] = {}
-        tabled = sum(item.carrier < 0 for item in self.items)
-        rides = [n for n in range(len(self._bring)) if any(self._own(m, n) for m in range(len(self._bring)))]
-        for n, (i, carrier, _, grip) in enumerate(self._bring):
-            row = [self._mode(i, item.part, grip) for item in self.items[:tabled]]
-            row += [self._own(n, other) for other in rides]
-            row.append(COUNTS if any((i, s) in self.numbers for s in self.static) else IGNORED)
-            row.append(self._mode(i, self.floor, grip))
-            groups.setdefault((carrier, id(grip) if grip else 0, tuple(row)), []).append(n)
+        for n, b in enumerate(self.brought):
+            groups.setdefault((b.carrier, id(b.grip), modes[n].tobytes()), []).append(n)
         pieces: list[Piece] = []
-        modes: list[tuple[int, ...]] = []
-        for (_, _, row), members in groups.items():
-            made = self._made([self._bring[n] for n in members])
+        rows: list[int] = []
+        for members in groups.values():
+            # what may overlap is known of single capsules alone
+            apart = bool((modes[members[0]] >= TOLD).any())
+            made = self._made([self.brought[n] for n in members], apart)
             pieces += made
-            modes += [row] * len(made)
-        return pieces, np.array(modes, dtype=np.uint8).reshape(len(pieces), len(self.items) + 2)
+            rows += [members[0]] * len(made)
+        return pieces, modes[rows]
 
-    def _made(self, members: list[tuple[int, int, Array, Grip | None]]) -> list[Piece]:
-        parts = self._exact.parts
-        shapes = [parts[i].shape for i, _, _, _ in members]
-        carrier, grip = members[0][1], members[0][3]
+    def _made(self, members: list[Brought], apart: bool) -> list[Piece]:
+        shapes = [self._exact.parts[b.part].shape for b in members]
+        carrier, grip = members[0].carrier, members[0].grip
         round_ = all(s is not None and s.kind in ("capsule", "sphere") for s in shapes)
-        if round_ and len(members) <= _FEW:
-            return [Piece(carrier, (i,), _capsule(parts[i].shape, T), None) for i, _, T, _ in members]
-        covers = [self._tree(i).moved(T) for i, _, T, _ in members]
+        if round_ and (apart or len(members) <= _FEW):
+            return [Piece(b.carrier, (b.part,), _capsule(s, b.T), None) for b, s in zip(members, shapes, strict=True)]
+        covers = [self._tree(b.part).moved(b.ride) for b in members]
         if len(members) > 1:
             whole = ball_tree(np.concatenate([c.ball for c in covers]))
-            return [Piece(carrier, tuple(i for i, _, _, _ in members), None, whole, grip)]
-        item, T = self._item(members[0][0]), members[0][2]
+            return [Piece(carrier, tuple(b.part for b in members), None, whole, grip)]
+        item = self._item(members[0].part)
         half = item.half if item.field is None else None
-        return [Piece(carrier, (members[0][0],), None, covers[0], grip, T, half, item.field)]
+        return [Piece(carrier, (members[0].part,), None, covers[0], grip, members[0].T, half, item.field)]
 
     def _tree(self, i: int) -> BallTree:
-        """Balls of a part in its own frame."""
+        """Balls of a part in the frame of the joint that it belongs to, of others in their own."""
         shape = self._exact.parts[i].shape
-        if shape is not None:
-            return shape_tree(shape)
-        return mesh_tree(*self.mesh_of(i))
+        return mesh_tree(*self.mesh_of(i)) if shape is None else shape_tree(shape)
 
 
-def _surface(form: Surface) -> tuple[Mesh, NDArray]:
+def _with_area(form: Surface) -> tuple[Mesh, NDArray]:
     """The triangles of a surface that have an area or close a solid, and which of them bound solids."""
-    return kept(form, "surface", lambda: _surface_of(form))
-
-
-def _surface_of(form: Surface) -> tuple[Mesh, NDArray]:
     keep = form.closed | has_area(form.mesh.vertices, form.mesh.faces)
     return (form.mesh if keep.all() else Mesh(form.mesh.vertices, form.mesh.faces[keep])), form.closed[keep]
 
@@ -283,7 +181,8 @@ def _capsule(shape: Shape | None, T: Array) -> Array:
 
 def packed(pieces: Sequence[Piece]) -> tuple[Array, Array, Balls, NDArray[np.int64], NDArray[np.int64]]:
     """Spheres (E, 4), capsules (E, 7), covers, their roots (E,) and cores (E, C) of pieces."""
-    balls, roots, cores = packed_trees([p.cover or ball_tree(np.zeros((1, 5))) for p in pieces])
+    nothing = ball_tree(np.zeros((1, 5)))
+    balls, roots, cores = packed_trees([p.cover or nothing for p in pieces])
     capsules = np.array([[0, 0, 0, 0, 0, 0, -1.0] if p.capsule is None else p.capsule for p in pieces])
     spheres = balls.node[roots].copy()
     for e, p in enumerate(pieces):
@@ -311,11 +210,3 @@ def _merged(meshes: Sequence[tuple[Mesh, NDArray | None]]) -> DistanceField:
     faces = np.concatenate([mesh.faces + o for (mesh, _), o in zip(meshes, first[:-1], strict=True)])
     whole = Mesh(np.concatenate([mesh.vertices for mesh, _ in meshes]), faces)
     return DistanceField(distance_field(whole, closed=np.concatenate(closed)).arrays)
-
-
-def _way(parents: Sequence[int], joint: int) -> list[int]:
-    """Joints from the root to a joint."""
-    way = [joint]
-    while parents[way[-1]] >= 0:
-        way.append(parents[way[-1]])
-    return way[::-1]

@@ -15,14 +15,36 @@ from numpy.typing import NDArray
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.transforms import apply, inverse
+from elbowroom.geometry.transforms import inverse
+from elbowroom.kernels import limb_tables as kernels
 from elbowroom.kernels.limb_world import AWAY, COMES, LOOSE, THERE
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.fast_parts import Grip, Item, Joints, Piece
-from elbowroom.world.world import Record
+from elbowroom.world.fast_limb import Grip, Item, Joints, Piece
+from elbowroom.world.world import Record, World
 
-_LOOKS = (0.25, 0.5, 0.75)
+# Rows and looks together are this many times as often as rows.
+_STEP = 4
 _RESERVE = 1.5
+
+
+@dataclass(frozen=True, eq=False)
+class Looks:
+    """A world at rows of time (S,), and looked at in between: `record` has `step` times for each row but the last."""
+
+    times: Array
+    step: int
+    record: Record
+
+    @staticmethod
+    def at(world: World, times: Array) -> Looks:
+        """A world at rows of time; only the first one where nothing moves."""
+        between = times[:-1, None] + np.arange(_STEP) / _STEP * np.diff(times)[:, None]
+        record = world.record(np.append(between.ravel(), times[-1]))
+        placed = (*record.joints.values(), *record.things.values())
+        if len(times) == 1 or not any((T[0] != T[-1]).any() or np.ptp(T, axis=0).any() for T in placed):
+            joints, things = ({n: T[:1] for n, T in d.items()} for d in (record.joints, record.things))
+            return Looks(times[:1], 1, Record(times[:1], joints, things))
+        return Looks(times, _STEP, record)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,11 +79,11 @@ def tables_of(
     pieces: Sequence[Piece],
     spheres: Array,
     items: Sequence[Item],
-    record: Record,
+    looks: Looks,
     margin: float,
 ) -> Tables:
-    """Tables for the times of a record; items are those that tables place."""
-    times, T = record.times, record.joints[who]
+    """Tables for rows of time; items are those that tables place."""
+    times, step, T = looks.times, looks.step, looks.record.joints[who]
     body = exact.world.body(who)
     parents = [int(p) for p in body.parents]
     at = {j: i for i, j in enumerate(joints.body)}
@@ -77,97 +99,63 @@ def tables_of(
     source = [joints.searched.index(j) if j in joints.searched else -followers.index(j) - 1 for j in joints.body]
     rest = body.T_rest
     offset = np.array([(inverse(rest[parents[j]]) @ rest[j])[:3, 3] for j in joints.body])
-    for j in joints.searched:
-        slid = np.ptp((inverse(T[:, parents[j]]) @ T[:, j])[:, :3, 3], axis=0).max()
-        if slid > 1e-6:
+    slid = relative(T, [parents[j] for j in joints.searched], joints.searched)
+    for i, j in enumerate(joints.searched):
+        if np.ptp(slid[:, i, :, 3], axis=0).max() > 1e-6:
             raise BadValue(f"the joint {body.joint_names[j]} slides: only joints that turn are searched.")
-
-    def bases(r: Record) -> Array:
-        return r.joints[who][:, joints.base]
-
-    def follows(r: Record) -> Array:
-        own = r.joints[who]
-        made = [inverse(own[:, above(j)]) @ own[:, j] for j in followers]
-        return np.stack(made, axis=1) if made else np.zeros((len(own), 0, 4, 4))
-
-    def places(r: Record) -> Array:
-        made = [_place(exact, item, r) for item in items]
-        return np.stack(made, axis=1) if made else np.zeros((len(r), 0, 4, 4))
-
-    base, follow, place = bases(record), follows(record), places(record)
-    steps = np.array([np.linalg.norm(follow[:, -s - 1, :3, 3], axis=1).max() if s < 0 else np.linalg.norm(o)
+    base, follow = np.ascontiguousarray(T[:, joints.base]), relative(T, [above(j) for j in followers], followers)
+    steps = np.array([np.linalg.norm(follow[:, -s - 1, :, 3], axis=1).max() if s < 0 else np.linalg.norm(o)
                       for s, o in zip(source, offset, strict=True)])  # fmt: skip
     far = np.zeros(len(joints.body))
     for i, p in enumerate(parent):
         far[i] = steps[i] + (far[p] if p >= 0 else 0.0)
-    reaches = [far[p.carrier] + np.linalg.norm(s[:3]) + s[3] for p, s in zip(pieces, spheres, strict=True)]
-    reach = float(max(reaches))
-    lever = [reach - far[at[j]] for j in joints.searched]
-    carried = [base, *(follow[:, i] for i in range(follow.shape[1]))]
-    steps_taken = np.sum([_off(T[1:], T[:-1], reach) for T in carried], axis=0)
-    widest = float(spheres[:, 3].max())
+    reach = float(max(far[p.carrier] + np.linalg.norm(s[:3]) + s[3] for p, s in zip(pieces, spheres, strict=True)))
+    base_slack, way = np.zeros(len(times)), np.zeros(len(times) - 1)
+    kernels.drift(base, follow, step, reach, base_slack, way)
+    base_slack *= _RESERVE
     balls = np.array([item.ball for item in items]).reshape(-1, 4)
-    center = np.einsum("smij,mj->smi", place[..., :3, :3], balls[:, :3]) + place[..., :3, 3]
-    maps = inverse(place)
-    base_slack = np.zeros(len(times))
-    slack = np.zeros(center.shape[:2])
-    for share in _LOOKS if len(times) > 1 else ():
-        seen = exact.world.record(times[:-1] + share * np.diff(times))
-        base_slack[:-1] = np.maximum(base_slack[:-1], _off(_lerped(base, share), bases(seen), reach))
-        for i in range(follow.shape[1]):
-            base_slack[:-1] += _off(_lerped(follow[:, i], share), follows(seen)[:, i], reach)
-        true = places(seen)
-        for m, ball in enumerate(balls):
-            middle = apply(true[:, m], ball[None, :3])[:, 0]
-            drawn = center[:-1, m] * (1 - share) + center[1:, m] * share
-            here = _lerped(maps[:, m], share)
-            wrong = np.einsum("sij,sj->si", here[:, :3, :3], middle) + here[:, :3, 3] - ball[:3]
-            turn = np.linalg.norm(here[:, :3, :3] - inverse(true[:, m])[:, :3, :3], axis=(1, 2))
-            off = np.linalg.norm(wrong, axis=1) + turn * (ball[3] + 2 * widest + margin)
-            slack[:-1, m] = np.maximum(slack[:-1, m], np.maximum(off, np.linalg.norm(drawn - middle, axis=1)))
-    base_slack, slack = _RESERVE * base_slack, _RESERVE * slack
-    near, near_count = _within_reach(
-        base[:, :3, 3], center, balls[:, 3] + slack + (base_slack + reach + margin)[:, None]
-    )
-    on, away = _there(times, pieces, items)
-    slack[away == COMES] += 2 * LOOSE
-    gone = away == AWAY
-    for k in np.flatnonzero(gone.any(axis=1)):
-        left = [m for m in near[k, : near_count[k]] if not gone[k, m]]
-        near[k, : len(left)], near_count[k] = left, len(left)
-    return Tables(times, np.ascontiguousarray(base[:, :3]), base_slack, np.ascontiguousarray(follow[:, :, :3]), parent,
-                  np.array(source, np.int64), offset, np.ascontiguousarray(maps[:, :, :3]), center, slack, near,
-                  near_count, on, np.array(lever), np.concatenate([[0.0], np.cumsum(steps_taken)]))  # fmt: skip
+    placed, center = np.zeros((len(times), len(items), 3, 4)), np.zeros((len(times), len(items), 3))
+    slack = np.zeros((len(times), len(items)))
+    wide = 2.0 * float(spheres[:, 3].max()) + margin
+    for frames, columns, joint, local in _carriers(exact, items, looks.record):
+        kernels.place_items(frames, step, joint, local, balls[columns], wide, columns, placed, center, slack)
+    slack *= _RESERVE
+    on, there = _there(times, pieces, items)
+    near, near_count = np.zeros(slack.shape, np.int32), np.zeros(len(times), np.int32)
+    rows = np.ascontiguousarray(base[::step, :3])
+    within = balls[:, 3] + slack + (base_slack + reach + margin)[:, None]
+    kernels.within_reach(rows, center, within, there == AWAY, near, near_count)
+    slack[there == COMES] += 2 * LOOSE
+    lever = np.array([reach - far[at[j]] for j in joints.searched])
+    return Tables(times, rows, base_slack, np.ascontiguousarray(follow[::step]), parent, np.array(source, np.int64),
+                  offset, placed, center, slack, near, near_count, on, lever,
+                  np.concatenate([[0.0], np.cumsum(way)]))  # fmt: skip
 
 
-def _place(exact: ExactWorld, item: Item, record: Record) -> Array:
-    """Where an item is over time, (N, 4, 4)."""
-    part = exact.parts[item.part]
-    if part.shape is not None:
-        return record.joints[part.owner][:, part.joint] @ part.shape.T_joint_shape
-    if part.kind == "thing":
-        return record.things[part.owner]
-    return np.tile(np.eye(4), (len(record), 1, 1))
+def relative(T: Array, above: Sequence[int], below: Sequence[int]) -> Array:
+    """Places (N, K, 3, 4) of some joints in the frames of others, all placed by T (N, J, 4, 4)."""
+    out = np.zeros((len(T), len(above), 3, 4))
+    kernels.relative(T, np.array(above, np.int64), np.array(below, np.int64), out)
+    return out
 
 
-def _lerped(T: Array, share: float) -> Array:
-    return T[:-1] * (1 - share) + T[1:] * share
-
-
-def _off(here: Array, there: Array, reach: float) -> Array:
-    """How far points within a reach of frames (N, 4, 4) are from those of others at most, (N,)."""
-    wrong = here - there
-    return np.linalg.norm(wrong[:, :3, 3], axis=1) + np.linalg.norm(wrong[:, :3, :3], axis=(1, 2)) * reach
-
-
-def _within_reach(base: Array, center: Array, reach: Array) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Items (S, M), and how many, that come within a reach (S, M) of a base (S, 3) before the next row."""
-    apart = center - base[:, None]
-    step = np.zeros(center.shape[:2])
-    step[:-1] = np.linalg.norm(apart[1:] - apart[:-1], axis=-1)
-    close = np.linalg.norm(apart, axis=-1) - step <= reach
-    order = np.argsort(~close, axis=1, kind="stable").astype(np.int32)
-    return np.ascontiguousarray(order), close.sum(axis=1).astype(np.int32)
+def _carriers(
+    exact: ExactWorld, items: Sequence[Item], record: Record
+) -> list[tuple[Array, NDArray[np.int64], NDArray[np.int64], Array]]:
+    """Frames (N, J, 4, 4) of each body and thing that items ride on, which items, on which joints and where on them."""
+    riding: dict[str, list[int]] = {}
+    for m, item in enumerate(items):
+        riding.setdefault(exact.parts[item.part].owner, []).append(m)
+    out = []
+    for owner, members in riding.items():
+        parts = [exact.parts[items[m].part] for m in members]
+        local = np.array([np.eye(4) if p.shape is None else p.shape.T_joint_shape for p in parts])
+        if parts[0].kind == "body":
+            frames, joint = record.joints[owner], np.array([p.joint for p in parts], np.int64)
+        else:
+            frames, joint = record.things[owner][:, None], np.zeros(len(parts), np.int64)
+        out.append((np.ascontiguousarray(frames), np.array(members, np.int64), joint, local))
+    return out
 
 
 def held_when(times: Array, grips: Sequence[Grip | None]) -> NDArray[np.uint8]:

@@ -1,0 +1,139 @@
+"""What a search moves: the joints that place a limb, what its hands hold, and the pieces and items of a check."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.character.body import Body
+from elbowroom.errors import BadValue
+from elbowroom.geometry.cover import BallTree
+from elbowroom.geometry.fields import DistanceField
+from elbowroom.geometry.rotations import Array
+from elbowroom.kernels import limb_tables as kernels
+from elbowroom.world.carried import Carried
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.things import Hold
+
+# Local places that change by less than this over time do not move.
+_RIGID = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Joints:
+    """Joints that place a limb, parents first.
+
+    body: their numbers in the body, (n,); searched: those that a posture turns, in its order; base: the joint that all
+    hang on; rides: for every joint of the body that the search moves, which of `body` carries it and its place on it.
+    """
+
+    base: int
+    body: tuple[int, ...]
+    searched: tuple[int, ...]
+    rides: dict[int, tuple[int, Array]]
+
+
+@dataclass(frozen=True, eq=False)
+class Grip:
+    """A thing in a hand of the limb for a time: the joint that carries it, and its place on that joint."""
+
+    hold: Hold
+    part: int
+    carrier: int
+    T: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """One or more parts that ride on a joint of the limb: a capsule (7,), or a cover of balls.
+
+    `member` are parts of the exact world; `grip` is set for what a hand holds. Of a cover of one box or mesh alone, T
+    is its place on the carrier, and half extents (3,) or a field are set.
+    """
+
+    carrier: int
+    member: tuple[int, ...]
+    capsule: Array | None
+    cover: BallTree | None
+    grip: Grip | None = None
+    T: Array | None = None
+    half: Array | None = None
+    field: DistanceField | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Item:
+    """A part that pieces may meet: half extents of a box (3,) with a rounding, or a field; ball (4,) around it.
+
+    `carrier` is set, with the item's place on it, where it rides on the limb's own joints.
+    """
+
+    part: int
+    half: Array
+    rounding: float
+    field: DistanceField | None
+    ball: Array
+    carrier: int = -1
+    T: Array | None = None
+    grip: Grip | None = None
+
+
+def joints_of(body: Body, searched: Sequence[int], T: Array) -> Joints:
+    """The joints that place a limb of a body that T (N, J, 4, 4) places over time.
+
+    Those that do not move against their parents are left out.
+    """
+    parents = [int(p) for p in body.parents]
+    wanted = set(searched)
+    if not wanted or len(wanted) < len(searched) or 0 in wanted:
+        raise BadValue("a limb is made of different joints, none of them the root.")
+    moved = sorted({j for top in wanted for j in body.subtree(top)})
+    ways = [_way(parents, j) for j in searched]
+    common = [set(w[:-1]) for w in ways]
+    base = max(set.intersection(*common), key=lambda j: len(_way(parents, j)))
+    while base in moved:
+        base = parents[base]
+    needed = {j for way in ways for j in way[way.index(base) + 1 :]}
+    local, change = np.zeros((len(T), len(moved), 3, 4)), np.zeros(len(moved))
+    kernels.relative(T, np.array([parents[j] for j in moved]), np.array(moved), local)
+    kernels.spread(local, change)
+    rides: dict[int, tuple[int, Array]] = {}
+    kept = set(needed)
+    for i, j in enumerate(moved):
+        if j in needed or change[i] > _RIGID:
+            kept.add(j)
+            rides[j] = (j, np.eye(4))
+        else:
+            carrier, place = rides[parents[j]]
+            rides[j] = (carrier, place @ np.vstack([local[0, i], [0.0, 0.0, 0.0, 1.0]]))
+    order = tuple(sorted(kept))
+    at = {j: i for i, j in enumerate(order)}
+    return Joints(base, order, tuple(searched), {j: (at[c], M) for j, (c, M) in rides.items() if c in at})
+
+
+def grips_of(exact: ExactWorld, who: str, joints: Joints, span: tuple[float, float]) -> list[Grip]:
+    """Things that hands of the limb hold during a span."""
+    world, body = exact.world, exact.world.body(who)
+    rows = {p.owner: i for i, p in enumerate(exact.parts) if p.kind == "thing"}
+    grips = []
+    for hold in world.holds:
+        joint, T_joint_hand = body.hand(hold.hand) if hold.by == who else (-1, np.eye(4))
+        apart = hold.during[1] <= span[0] or hold.during[0] > span[1]
+        if joint not in joints.rides or apart or hold.object not in rows:
+            continue
+        carrier, M = joints.rides[joint]
+        path = world.things[hold.object].path
+        assert isinstance(path, Carried)
+        T = M @ T_joint_hand @ path.grip(hold)
+        grips.append(Grip(hold, rows[hold.object], carrier, T))
+    return grips
+
+
+def _way(parents: Sequence[int], joint: int) -> list[int]:
+    """Joints from the root to a joint."""
+    way = [joint]
+    while parents[way[-1]] >= 0:
+        way.append(parents[way[-1]])
+    return way[::-1]
