@@ -34,6 +34,9 @@ from elbowroom.world.pairs import Pair
 # Orbit angles that 'avoid' looks at: how many over the paper's range.
 _ORBITS = np.radians(np.linspace(-30.0, 150.0, 37))
 
+# Frames to either side over which the elbow's turn is evened out.
+_EVEN = 8
+
 # Radians of orbit angle from one frame to the next that 'avoid' takes at most.
 _TURN = np.radians(10.0)
 
@@ -124,9 +127,11 @@ class ArmWays:
         chosen = _least(angles, free)
         if chosen is None:
             return None, len(where)
-        # Elbows that keep to the grid would jerk: the angle is eased over its neighbours, within what is free.
-        even = np.convolve(np.pad(angles[chosen], 8, mode="edge"), np.hanning(19)[1:-1] / np.hanning(19).sum(), "valid")
-        even[0], even[-1] = a, b
+        # Elbows that keep to the grid would jerk: the angle is eased over its neighbours, and from and to both ends.
+        window = np.hanning(2 * _EVEN + 3)[1:-1]
+        even = np.convolve(np.pad(angles[chosen], _EVEN, mode="edge"), window / window.sum(), "valid")
+        near = ease(np.arange(count) / (2.0 * _EVEN))
+        even = b + near[::-1] * (a + near * (even - a) - b)
         flat = Keep(*(np.asarray(v)[:, 0] for v in keep))
         eased = self.ik.solve(self.parents, hands, even, flat)
         if not (eased.reached.all() and (eased.excess.max(axis=1) <= EPS).all()):
@@ -217,7 +222,7 @@ def _pinned(q: Array, start: Array, goal: Array) -> Array:
 def _least(angles: Array, free: Array) -> list[int] | None:
     """Numbers of angles, one for each frame, all free, that turn the least in all; None where no such way exists."""
     apart = np.abs(angles[:, None] - angles[None, :])
-    step = np.where(apart <= _TURN, apart + 0.02 * (apart > 0), np.inf)
+    step = np.where(apart <= _TURN, apart**2, np.inf)
     cost = np.where(free[0], 0.0, np.inf)
     came = np.zeros(free.shape, dtype=np.int64)
     for k in range(1, len(free)):

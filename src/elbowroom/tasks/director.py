@@ -276,13 +276,13 @@ class Director:
         during = (float(times[0]), float(times[-1]))
         T = actor.body.transforms(root, q)
         way: Way | NoWay = NoWay("no-path")
-        for clearance in dict.fromkeys((self.settings.margin if margin is None else margin, _TIGHT)):
+        for clearance in dict.fromkeys((self.settings.margin if margin is None else margin, _TIGHT, 0.0)):
             check = LimbCheck(world, actor.who, limb, during, margin=clearance)
             way = ArmWays(actor.body, limb, times, T, check, self.settings).find(
                 start, end, self.seed(), straight=straight
             )
             # Ends that are nearer to something than the margin are left and entered with less.
-            if isinstance(way, Way) or way.status == "no-path" or clearance <= _TIGHT:
+            if isinstance(way, Way) or way.status == "no-path" or clearance == 0.0:
                 break
         if isinstance(way, NoWay):
             raise Stuck(way.status, f"{what}: {_blamed(way)}")

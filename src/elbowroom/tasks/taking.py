@@ -117,7 +117,7 @@ def takings(
 ) -> Iterator[Taking]:
     """Ways to take a thing that a person can do, the best first; raises `Stuck` where there is none."""
     failed: list[tuple[float, Stuck]] = []
-    suited: list[Taking] = []
+    given = 0
     for hand in free_hands(d, actor, d.world.frame(thing, actor.now)[:3, 3], task.hand, what):
         far = np.linalg.norm(d.world.frame(thing, actor.now)[:3, 3] - hand_of(actor, hand, actor.pose)[:3, 3])
         k = actor.k + d.frames_until(actor, float(far), task.at, 0, what)
@@ -133,6 +133,7 @@ def takings(
                 raise UnknownName(f"grasp of {thing}", task.grasp, dict.fromkeys(g.name for g in grasps))
             grasps = named
         postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing)
+        suited: list[Taking] = []
         then = d.next_place(actor, hand, thing, T_world_thing)
         for grasp in ranked(actor, hand, grasps, T_world_thing, k)[:_LOOKS]:
             found = look(d, actor, hand, grasp, T_world_thing, k, postures, what)
@@ -147,15 +148,14 @@ def takings(
                 failed.append(found)
             if len(suited) >= _ENOUGH or not d.in_time():
                 break
-        if suited:
-            break
-    if not suited:
+        yield from sorted(suited, key=lambda taking: taking.cost)[:_TRIES]
+        given += len(suited)
+    if not given:
         raise (
             min(failed, key=lambda f: f[0])[1]
             if failed
             else Stuck("target-out-of-reach", f"{what}: no way to grasp it is known")
         )
-    yield from sorted(suited, key=lambda taking: taking.cost)[:_TRIES]
 
 
 def ranked(actor: Actor, hand: str, grasps: Sequence[Grasp], T_world_thing: Array, k: int) -> list[Grasp]:
