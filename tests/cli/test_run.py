@@ -204,9 +204,9 @@ def test_interrupted_leaves_nothing_and_exits_with_130(stage: str, folder: Path,
 @pytest.mark.skipif(os.name == "nt", reason="signals of another kind")
 def test_control_c_at_any_time_leaves_nothing(folder: Path):
     """A long motion, written to two files, interrupted while it is made, proven or written."""
-    Path("../long.yaml").write_text(BOARD.replace("seconds: 1", "seconds: 300"))
+    Path("../long.yaml").write_text(BOARD.replace("seconds: 1", "seconds: 120"))
     command = [sys.executable, "-c", "from elbowroom.cli import main; print('on', flush=True); main()"]
-    for delay in (0.3, 2.0):
+    for delay in (0.3, 1.5):
         started = subprocess.Popen(
             [*command, "run", "../long.yaml", "-o", "a.npz", "-o", "a.glb"],
             stdout=subprocess.PIPE,

@@ -14,6 +14,7 @@ import typer
 from elbowroom import __version__
 from elbowroom.cli import check, convert, demo, gallery, info, render, repair, run
 from elbowroom.cli.console import err, out
+from elbowroom.cli.interrupt import heed_interrupts
 from elbowroom.errors import ElbowroomError
 
 # What typer makes of Ctrl-C, too.
@@ -46,6 +47,7 @@ def _options(version: Annotated[bool, typer.Option("--version", help="Print the 
 
 def main() -> None:
     """Entry point: one sentence and exit code 2 on bad input, 130 when interrupted."""
+    heed_interrupts()
     try:
         status = app(standalone_mode=False)
     except typer.TyperException as usage:

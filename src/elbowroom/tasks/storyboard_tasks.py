@@ -23,7 +23,7 @@ def tasks_of(document: Document, file: StoryboardFile, world: World) -> tuple[Ta
         blame = _Blame(document, k, part)
         _check_person(blame, part, world)
         _check_names(blame, part, world)
-        tasks.append(_task(blame, part, world))
+        tasks.append(_task(part, world))
     _check_hands(document, file.tasks, tasks, 1.0 / file.fps)
     _check_held(document, file.tasks, tasks, world)
     return tuple(tasks)
@@ -128,11 +128,8 @@ def _check_surface(onto: str, name: str, world: World) -> None:
             raise UnknownName("thing to put it onto", onto, known) from error
 
 
-def _task(blame: _Blame, part: TaskPart, world: World) -> Task:
+def _task(part: TaskPart, world: World) -> Task:
     """The task in the planner's units."""
-    with blame():
-        if part.verb not in VERBS:
-            raise BadValue("is a verb that this version does not plan yet; leave it out")
     told = part.told
     given: dict[str, Any] = {name: v for name in type(told).model_fields if (v := getattr(told, name)) is not None}
     given = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
