@@ -32,6 +32,9 @@ _KIN = 2
 # How far an arm is lowered from sideways in the pose that everybody stands in, radians of shoulder swing.
 _HANGING = np.radians(80.0)
 
+# How far neck and head are bent forwards each by somebody who looks at the floor before the feet, radians.
+_NODDING = np.radians(20.0)
+
 _FINGERS = ("thumb", "index", "middle", "ring", "little")
 _ONE_TRUNK = ("spine2", "chest", "left_clavicle", "right_clavicle")
 _TRUNK = ("pelvis", "spine1", "spine2", "chest", "neck", "head")
@@ -180,18 +183,22 @@ def own_pairs(body: Body, overlap: Callable[[list[tuple[int, int]]], set[tuple[i
 
 
 def easy_poses(body: Body) -> Iterator[Array]:
-    """Joint transforms (J, 4, 4) of poses that are free whatever the shapes say: at rest, a person's arms hanging."""
+    """Joint transforms (J, 4, 4) of poses that are free whatever the shapes say.
+
+    These are: at rest, a person with hanging arms, and one who looks down at what the hands do.
+    """
     yield body.T_rest
     if not isinstance(body, Character):
         return
     skeleton = body.skeleton
-    q = skeleton.rest.copy()
-    for part in ("left_upper_arm", "right_upper_arm"):
-        joint = body.roles.get(part, -1)
-        limit = body.limits[joint] if 0 <= joint < len(body.limits) else None
-        if limit is not None:
-            q[joint] = limit.rotation([_HANGING, 0.0, 0.0])
-    yield skeleton.forward(skeleton.offsets[0], q)
+    for parts, bend in ((("left_upper_arm", "right_upper_arm"), _HANGING), (("neck", "head"), _NODDING)):
+        q = skeleton.rest.copy()
+        for part in parts:
+            joint = body.roles.get(part, -1)
+            limit = body.limits[joint] if 0 <= joint < len(body.limits) else None
+            if limit is not None:
+                q[joint] = limit.rotation([bend, 0.0, 0.0])
+        yield skeleton.forward(skeleton.offsets[0], q)
 
 
 def moves(world: World, name: str, thing: Thing) -> bool:
