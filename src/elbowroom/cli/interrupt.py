@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 from types import FrameType
 
 # Seconds after which an interrupt that came at a bad time is tried again.
@@ -10,16 +11,17 @@ _AGAIN = 0.05
 
 
 def heed_interrupts() -> None:
-    """From now on Ctrl-C raises `KeyboardInterrupt`; in the middle of an import it waits for its end, the first time."""
-    signal.signal(signal.SIGINT, _asked)
-    signal.signal(signal.SIGALRM, _asked)
+    """From now on Ctrl-C raises `KeyboardInterrupt`: after the import that is going on, the second time at once."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, _asked)
+        signal.signal(signal.SIGALRM, _asked)
 
 
 def _asked(number: int, frame: FrameType | None) -> None:
     waiting = signal.getitimer(signal.ITIMER_REAL)[0] > 0.0
-    if _importing(frame) and not waiting:
-        signal.setitimer(signal.ITIMER_REAL, _AGAIN)
-    else:
+    again = _importing(frame) and not waiting
+    signal.setitimer(signal.ITIMER_REAL, _AGAIN if again else 0.0)
+    if not again:
         raise KeyboardInterrupt
 
 
