@@ -31,8 +31,9 @@ MOST, _LOOKS = 48, 96
 # Metres that a hand comes from, and how near to the mesh it stops.
 _BACK, _MARGIN = 0.10, 0.0005
 
-# A handle is looked for this far around its frame, metres, and must be touched by so many fingers.
-_HANDLE_REACH, _HANDLE_FINGERS = 0.20, 3
+# A handle is looked for this far around its frame, metres, and must be touched by so many fingers; so many
+# grasps of one are enough.
+_HANDLE_REACH, _HANDLE_FINGERS, _HANDLE_MOST = 0.20, 3, 16
 _MISSING_FINGER = 0.15
 
 # What it costs that the wrist must bend to keep the forearm out of the thing.
@@ -199,7 +200,7 @@ def _at_handle(
     maker = Maker(seats, form, _turned(form, up))
     made = maker.bar(apply(inverse(form.T_thing_form), handle[None, :3, 3])[0])
     found = []
-    for grasp in _settled(hand, maker.all() if made is None else made, form, scene):
+    for grasp in _settled(hand, maker.all() if made is None else made, form, scene, forearm=True):
         closed = close_fingers(body, hand, inverse(grasp.T_thing_hand), mesh, grasp.open, grasp.shape)
         # fingers on the door behind a bar do not hold the bar
         bar.put_thing(inverse(grasp.T_thing_hand))
@@ -208,6 +209,8 @@ def _at_handle(
         if sum(f.number > 0 for f in on) >= min(_HANDLE_FINGERS, len(closed.gaps)):
             cost = grasp.cost + _MISSING_FINGER * (len(closed.gaps) - len(on))
             found.append(replace(grasp, cost=cost, frame="handle"))
+        if len(found) == _HANDLE_MOST:
+            break
     return sorted(found, key=lambda g: g.cost)
 
 
@@ -215,12 +218,21 @@ def _turned(form: Form, up: Array) -> Array:
     return form.T_thing_form[:3, :3].T @ up
 
 
-def _settled(hand: str, candidates: list[Candidate], form: Form, scene: HandAtThing) -> list[Grasp]:
-    """Those candidates whose open hand comes to where it should, without touching on the way, put where it stops."""
+def _settled(
+    hand: str, candidates: list[Candidate], form: Form, scene: HandAtThing, forearm: bool = False
+) -> list[Grasp]:
+    """Those candidates whose open hand comes to where it should, without touching on the way, put where it stops.
+
+    At something large, such as a door by its handle, a `forearm` must be clear as well.
+    """
     found: list[Grasp] = []
-    for c in candidates[:_LOOKS]:
-        scene.put_hand(scene.model.places(c.seat.open))
+    for c in candidates if forearm else candidates[:_LOOKS]:
         T = form.T_thing_form @ c.T_form_seat @ inverse(c.seat.T_hand_seat)
+        if forearm:
+            scene.put_thing(inverse(T))
+            if not scene.forearm_free:
+                continue
+        scene.put_hand(scene.model.places(c.seat.open))
         approach = T[:3, :3] @ c.seat.approach
         way = scene.slid(T, approach, _BACK, c.seat.ahead, _MARGIN)
         if way < -c.seat.short:

@@ -66,8 +66,7 @@ def form_of(mesh: Mesh) -> Form | None:
     area = 0.5 * np.linalg.norm(normal, axis=1)
     normal /= 2.0 * area[:, None]
     points, of = _spread(corners, area)
-    hull = _hull_points(mesh.vertices[np.unique(faces)])
-    T, size = _box(hull)
+    hull, T, size = _box(mesh.vertices[np.unique(faces)])
     local, normals = apply(inverse(T), points), normal[of] @ T[:3, :3]
     far = np.linalg.norm(apply(inverse(T), hull), axis=1)
     if len(hull) > 16 and np.ptp(size) < 0.1 * size.max() and np.ptp(far) < 2.0 * _BALL * far.mean():
@@ -106,26 +105,26 @@ def _spread(corners: Array, area: Array) -> tuple[Array, NDArray[np.int64]]:
     return a + u * (b - a) + v * (c - a), of
 
 
-def _hull_points(points: Array) -> Array:
-    try:
-        return points[ConvexHull(points).vertices]
-    except (QhullError, ValueError):  # all in a plane
-        return points
+def _box(points: Array) -> tuple[Array, Array, Array]:
+    """Points on the hull, and `T_thing_box` (4, 4) and full size (3,) of the box around it.
 
-
-def _box(points: Array) -> tuple[Array, Array]:
-    """`T_thing_box` (4, 4) and full size (3,) of the box around points, along the thing's axes where those do."""
-    low, high = points.min(axis=0), points.max(axis=0)
+    It is along the thing's own axes where those do as well as any.
+    """
     T = np.eye(4)
+    low, high = points.min(axis=0), points.max(axis=0)
     T[:3, 3] = 0.5 * (low + high)
-    size = high - low
     try:
-        to_box, extents = trimesh.bounds.oriented_bounds(points)
-    except (QhullError, ValueError):
-        return T, size
-    if np.prod(size) <= _OWN_AXES * np.prod(extents):
-        return T, size
-    return inverse(to_box), np.asarray(extents)
+        hull = points[ConvexHull(points).vertices]
+    except (QhullError, ValueError):  # all in a plane
+        _, _, axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
+        axes[2] = np.cross(axes[0], axes[1])
+        along = points @ axes.T
+        T[:3, :3], T[:3, 3] = axes.T, 0.5 * (along.min(axis=0) + along.max(axis=0)) @ axes
+        return points, T, np.ptp(along, axis=0)
+    to_box, extents = trimesh.bounds.oriented_bounds(hull)
+    if np.prod(high - low) <= _OWN_AXES * np.prod(extents):
+        return hull, T, high - low
+    return hull, inverse(to_box), np.asarray(extents)
 
 
 def _round_axis(points: Array, normals: Array, size: Array) -> int | None:

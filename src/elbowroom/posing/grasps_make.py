@@ -46,7 +46,7 @@ class Maker:
     def __init__(self, seats: Seats, form: Form, up: Array) -> None:
         self.seats, self.form, self.up = seats, form, up
         self.scale = seats.scale
-        self._seats: dict[tuple[str, float, float], Seat] = {}
+        self._made: dict[tuple[str, float, float], list[Seat]] = {}
 
     def all(self) -> list[Candidate]:
         """Candidates by what the form is, cheapest first."""
@@ -65,8 +65,8 @@ class Maker:
         out = []
         for x in _circle(axis, 12):
             for z in (axis, -axis):
-                for style in ("power", "hook"):
-                    out += self._wrapped(middle, x, z, style, half=0.4 * _HALF_HAND, thin=0.0)
+                out += self._wrapped(middle, x, z, half=0.4 * _HALF_HAND, thin=0.0)
+                out += self._hooked(middle, x, z)
         return sorted(out, key=lambda c: c.cost)
 
     # kinds of forms
@@ -75,7 +75,7 @@ class Maker:
         corners = np.array([[i, j, k] for i in (-1, 0, 1) for j in (-1, 0, 1) for k in (-1, 0, 1)], dtype=float)
         for x in normalize(corners[np.abs(corners).sum(axis=1) % 2 == 1]):
             for z in _circle(x, 4):
-                yield from self._wrapped(np.zeros(3), x, z, "power")
+                yield from self._wrapped(np.zeros(3), x, z)
                 if self.form.size.max() < 0.6 * self.seats.widest_pinch:
                     yield from self._pinched(np.zeros(3), x, z)
 
@@ -85,7 +85,7 @@ class Maker:
         for level in _along(height, _HALF_HAND * self.scale):
             for x in _circle(up, _AROUND):
                 for z in (up, -up):
-                    yield from self._wrapped(level * up, x, z, "power")
+                    yield from self._wrapped(level * up, x, z)
         for x in (-up, up):
             for z in _circle(up, _AROUND_END):
                 yield from self._pinched(np.zeros(3), x, z)
@@ -105,7 +105,7 @@ class Maker:
                 for x in (axes[into], -axes[into]):
                     for z in (axes[third], -axes[third]):
                         for at in _along(float(size[third]), _HALF_HAND * self.scale):
-                            yield from self._wrapped(at * axes[third], x, z, "power")
+                            yield from self._wrapped(at * axes[third], x, z)
                             yield from self._pinched(at * axes[third], x, z)
 
     def _large(self) -> Iterator[Candidate]:
@@ -118,7 +118,7 @@ class Maker:
     # ways to take something at a place
 
     def _wrapped(
-        self, at: Array, x: Array, z: Array, style: str, half: float = _HALF_HAND, thin: float = _THIN
+        self, at: Array, x: Array, z: Array, half: float = _HALF_HAND, thin: float = _THIN
     ) -> Iterator[Candidate]:
         """The hand round what is about a place (3,): palm towards x, thumb towards z; thin things cost up to `thin`."""
         axes = _axes(x, z)
@@ -129,12 +129,21 @@ class Maker:
         depth, width = float(high[0] - low[0]), float(high[1] - low[1])
         if width > self.seats.widest_power:
             return
-        if style == "power" and (depth > 1.1 * self.seats.widest_power or high[2] - low[2] < 1.2 * half * self.scale):
+        if depth > 1.1 * self.seats.widest_power or high[2] - low[2] < 1.2 * half * self.scale:
             return
-        seat = self._seat(style, width, depth)
+        seat = self._seats("power", width, depth)[0]
         middle = at + axes[:, :2] @ (0.5 * (low + high)[:2])
         extra = thin * max(0.0, 1.0 - max(width, depth) / (_THIN_BELOW * self.scale))
         yield self._candidate(seat, _frame(x, z, middle), width, extra)
+
+    def _hooked(self, at: Array, x: Array, z: Array) -> Iterator[Candidate]:
+        """Fingers hooked behind a bar at a place (3,) on its axis: palm towards x, thumb towards z."""
+        near = self.form.around(at, _axes(x, z), np.array([np.inf, np.inf, 0.4 * _HALF_HAND * self.scale]))
+        if not len(near):
+            return
+        low, high = near.min(axis=0), near.max(axis=0)
+        for seat in self._seats("hook", 0.0, float(np.max(high - low, initial=0.0, where=[True, True, False]))):
+            yield self._candidate(seat, _frame(x, z, at + _axes(x, z)[:, :2] @ (0.5 * (low + high)[:2])), 0.0)
 
     def _pinched(self, at: Array, x: Array, z: Array) -> Iterator[Candidate]:
         """What is about a place (3,) between finger pads and thumb, which come along x, the thumb's side towards z."""
@@ -150,18 +159,18 @@ class Maker:
         if high - low > self.seats.widest_pinch:
             return
         middle = at + axes @ np.array([entry + deep, 0.5 * (low + high), 0.0])
-        seat = self._seat("pinch", float(high - low), float(np.ptp(wide)))
+        seat = self._seats("pinch", float(high - low), float(np.ptp(wide)))[0]
         yield self._candidate(seat, _frame(x, z, middle), float(high - low))
 
-    def _seat(self, style: str, width: float, depth: float) -> Seat:
-        """A seat of the hand for what is this wide and deep (for a pinch: long), to the nearest half millimetre."""
+    def _seats(self, style: str, width: float, depth: float) -> list[Seat]:
+        """Seats of the hand for what is this wide and deep (for a pinch: long), to the nearest half millimetre."""
         key = (style, round(2000.0 * width) / 2000.0, round(2000.0 * depth) / 2000.0)
-        if key not in self._seats:
+        if key not in self._made:
             if style == "pinch":
-                self._seats[key] = self.seats.pinch(key[1], wide=depth > 1.7 * _HALF_HAND * self.scale)
+                self._made[key] = [self.seats.pinch(key[1], wide=depth > 1.7 * _HALF_HAND * self.scale)]
             else:
-                self._seats[key] = self.seats.power(*key[1:]) if style == "power" else self.seats.hook(key[2])
-        return self._seats[key]
+                self._made[key] = [self.seats.power(*key[1:])] if style == "power" else self.seats.hooks(key[2])
+        return self._made[key]
 
     def _candidate(self, seat: Seat, T: Array, width: float, extra: float = 0.0) -> Candidate:
         cost = extra + _STYLE[seat.style] + _WIDE * (width / self.seats.widest_power) ** 2

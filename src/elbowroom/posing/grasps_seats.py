@@ -53,10 +53,11 @@ _WIDER_PINCH = (0.02, 0.03, 0.04, 0.05)
 _CLEAR = 0.002
 PADS_DEEP = 0.03
 
-# A bar in the crook of the fingers: bends of their joints before and at most, degrees, and what is left free beside the
-# bar on the way, metres.
-_HOOK_OPEN, _HOOK_SHUT = (6.0, 72.0, 18.0), (40.0, 102.0, 66.0)
-_HOOK_CLEAR = 0.004
+# A bar in the crook of the fingers: bends of their joints on the way, degrees, with a thumb as in another shape; bends
+# at most; and what is left free beside the bar on the way, metres.
+_HOOKS = (((6.0, 72.0, 18.0), OPEN), ((6.0, 72.0, 18.0), FLAT), ((24.0, 72.0, 40.0), FLAT), ((50.0, 40.0, 20.0), OPEN))
+_HOOK_SHUT = (60.0, 102.0, 66.0)
+_HOOK_CLEAR = 0.003
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,23 +169,22 @@ class Seats:
                 reach += (at @ (sign * way) + radius).tolist()
         return sign * max(reach) if reach else -sign * 0.03 * self.scale
 
-    def hook(self, width: float) -> Seat:
-        """A bar of that width in the crook of the fingers, which come to it bent and need little room."""
-        opened, closed = self._hooked(_HOOK_OPEN), self._hooked(_HOOK_SHUT)
+    def hooks(self, width: float) -> list[Seat]:
+        """A bar of that width in the crook of the fingers, which come to it bent and need little room behind it."""
+        return [self._hook(width, _bent(*way), _bent(_HOOK_SHUT, power(0.025))) for way in _HOOKS]
+
+    def _hook(self, width: float, opened: HandShape, closed: HandShape) -> Seat:
         places = self.model.joints_at(opened.terms[None])[0]
-        longs = self._longs()
+        longs = [f for f in self.model.fingers if f.number] or list(self.model.fingers)
         crook = np.mean([places[f.rows[min(1, len(f.rows) - 1)], :3, 3] for f in longs], axis=0)
         thick = max((float(self.model.shapes[n].size[0]) for f in longs for n in f.shapes[0]), default=0.01)
+        # before the bent ends of all fingers, the shortest of which are nearest to the palm
+        behind = (self.palm, float(crook @ self.palm) + 0.3 * thick)
+        ends = self._edge(opened, self.along, -1.0, thumb=False, beyond=behind)
+        room = 0.5 * width + _HOOK_CLEAR * self.scale
         T = self.grip.copy()
-        room = thick + 0.5 * width + _HOOK_CLEAR * self.scale
-        T[:3, 3] = crook + room * (self.palm - self.along)
+        T[:3, 3] = crook + (ends - room - float(crook @ self.along)) * self.along + (room + thick) * self.palm
         return Seat("hook", T, self.palm, opened, closed, short=0.032 * self.scale, ahead=0.02 * self.scale)
-
-    def _hooked(self, bends: tuple[float, float, float]) -> HandShape:
-        """Fingers bent by so many degrees at their joints; the thumb apart from them, or closed on them."""
-        terms = np.array(OPEN.terms if bends is _HOOK_OPEN else power(0.025).terms)
-        terms[1:, :, 0] = np.radians(bends)
-        return HandShape("hook", terms)
 
     def flat(self) -> Seat:
         """A surface before the flat hand; the seat is at the middle of the palm."""
@@ -192,10 +192,6 @@ class Seats:
         T = self.grip.copy()
         T[:3, 3] = self._middle
         return Seat("flat", T, self.palm, FLAT, mixed(FLAT, PINCH, 0.25), short=reach, ahead=reach)
-
-    def _longs(self) -> list[Finger]:
-        """The fingers that are no thumb; all there are where there is none."""
-        return [f for f in self.model.fingers if f.number] or list(self.model.fingers)
 
     def _pads(self, shape: HandShape) -> tuple[Array, Array]:
         """The middles of the thumb's last bone, (3,), and of the other fingers', (n, 3), from the thumb's side."""
@@ -208,3 +204,10 @@ class Seats:
     def _pad(self, finger: Finger, shape: HandShape) -> Array:
         T = self.model.joints_at(shape.terms[None])[0]
         return 0.5 * (T[finger.rows[-1], :3, 3] + self.model.tip(finger, shape))
+
+
+def _bent(bends: tuple[float, float, float], like: HandShape) -> HandShape:
+    """Fingers bent by so many degrees at their joints, knuckle first; the thumb as in another shape."""
+    terms = np.array(like.terms)
+    terms[1:, :, 0] = np.radians(bends)
+    return HandShape("hook", terms)

@@ -1,0 +1,265 @@
+"""Grasps: what is recognised, that an open hand gets there unhindered, and that marked ones come first."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import pytest
+import trimesh
+from hand_things import blob, thing
+
+from elbowroom.character.body import Character
+from elbowroom.character.grip import grip_frame
+from elbowroom.character.hand_shapes import POINT, hand_size
+from elbowroom.character.presets import preset
+from elbowroom.errors import BadValue, UnknownName
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.rotations import about
+from elbowroom.geometry.solids import box, cylinder, lathe, sphere
+from elbowroom.geometry.transforms import apply, inverse, transform
+from elbowroom.posing.fingers_model import HandAtThing, hand_model
+from elbowroom.posing.grasps import MOST, Grasp, grasps_of, press_target, propose_grasps
+from elbowroom.posing.grasps_form import form_of, part_near
+from elbowroom.world.paths import Still
+from elbowroom.world.things import Fixture, GraspMark, Joint
+from elbowroom.world.world import World
+
+HANDS = ("left", "right")
+TURNED = transform([0.3, -0.2, 0.9], about([0.3, 0.5, 0.8], 1.1))
+JAR = [(0, 0), (0.035, 0), (0.04, 0.05), (0.04, 0.1), (0.03, 0.12), (0.03, 0.14), (0, 0.14)]
+
+
+@lru_cache
+def person(name: str = "woman") -> Character:
+    return preset(name, skin=False)
+
+
+@lru_cache
+def proposed(who: str, hand: str, name: str) -> tuple[Mesh, tuple[Grasp, ...]]:
+    mesh, frames = thing(name, hand_size(person(who), hand))
+    return mesh, tuple(propose_grasps(person(who), hand, mesh, frames=frames))
+
+
+def styles(grasps: tuple[Grasp, ...]) -> set[str]:
+    return {g.name.rstrip("0123456789") for g in grasps}
+
+
+@pytest.mark.parametrize(
+    ("mesh", "kind"),
+    [
+        (box([0.06, 0.1, 0.2]), "box"),
+        (cylinder(0.03, 0.15), "round"),
+        (lathe(JAR), "round"),
+        (cylinder(0.08, 0.01), "round"),
+        (sphere(0.04), "ball"),
+        (blob(3), "irregular"),
+        (blob(5), "irregular"),
+    ],
+)
+@pytest.mark.parametrize("T", [np.eye(4), TURNED], ids=["straight", "turned"])
+def test_forms_are_recognised_however_they_lie(mesh: Mesh, kind: str, T: np.ndarray) -> None:
+    form = form_of(mesh.moved(T))
+    assert form is not None and form.kind == kind
+    straight = form_of(mesh)
+    assert straight is not None
+    assert np.allclose(np.sort(form.size), np.sort(straight.size), rtol=0.08)
+    # all of the surface is in the box, and the axis of a round thing is the one that it was turned about
+    assert np.all(np.abs(form.points) <= 0.5 * form.size + 1e-6)
+    if kind == "round":
+        assert abs(form.T_thing_form[:3, 2] @ T[:3, 2]) > 0.999
+
+
+def test_nothing_to_recognise() -> None:
+    assert form_of(Mesh(np.zeros((3, 3)), [[0, 1, 2]])) is None
+    flat = form_of(Mesh([[0, 0, 0], [0.1, 0, 0], [0.1, 0.2, 0], [0, 0.2, 0]], [[0, 1, 2], [0, 2, 3]]))
+    assert flat is not None and np.allclose(np.sort(flat.size), [0.0, 0.1, 0.2])
+
+
+def test_the_part_at_a_handle_is_the_bar() -> None:
+    mesh, frames = thing("handle")
+    part = part_near(mesh, frames["handle"][:3, 3], 0.2)
+    assert part is not None
+    used = part.vertices[np.unique(part.faces)]
+    assert np.allclose(np.sort(np.ptp(used, axis=0)), [0.014, 0.014, 0.18], atol=2e-3)
+
+
+@pytest.mark.parametrize("name", ["box", "book", "cylinder", "ball", "handle", "blob2", "cube"])
+@pytest.mark.parametrize("hand", HANDS)
+@pytest.mark.parametrize("who", ["woman", "child", "gorilla"])
+def test_enough_grasps_best_first_with_names_of_their_own(who: str, hand: str, name: str) -> None:
+    _, grasps = proposed(who, hand, name)
+    assert (4 if name == "handle" else 16) <= len(grasps) <= MOST
+    assert [g.cost for g in grasps] == sorted(g.cost for g in grasps)
+    assert len({g.name for g in grasps}) == len(grasps)
+    assert all(g.hand == hand and np.isclose(np.linalg.norm(g.approach), 1.0) for g in grasps)
+    assert all((g.frame == "handle") == (name == "handle") for g in grasps)
+    assert all(np.allclose(g.T_thing_hand @ inverse(g.T_thing_hand), np.eye(4), atol=1e-9) for g in grasps)
+
+
+@pytest.mark.parametrize("name", ["box", "book", "cylinder", "ball", "handle", "blob2"])
+@pytest.mark.parametrize("hand", HANDS)
+def test_the_open_hand_comes_there_without_touching(hand: str, name: str) -> None:
+    mesh, grasps = proposed("woman", hand, name)
+    scene = HandAtThing(hand_model(person(), hand), mesh)
+    every = range(len(scene.model.shapes))
+    for grasp in grasps[:: max(len(grasps) // 6, 1)]:
+        scene.put_hand(scene.model.places(grasp.open))
+        for back in (0.0, 0.005, 0.01, 0.02, 0.04, 0.08):
+            T = grasp.T_thing_hand.copy()
+            T[:3, 3] -= back * grasp.approach
+            scene.put_thing(inverse(T))
+            assert scene.gap(every) > 0.0, (grasp.name, back)
+        # a step further is a hit or would be of no use: the hand is where it belongs
+        T = grasp.T_thing_hand.copy()
+        T[:3, 3] += 0.05 * grasp.approach
+        scene.put_thing(inverse(T))
+        assert scene.gap(every) < 0.0
+
+
+@pytest.mark.parametrize("hand", HANDS)
+def test_palms_look_at_the_thing_and_thumbs_go_both_ways(hand: str) -> None:
+    _, grasps = proposed("woman", hand, "cylinder")
+    sides = [g for g in grasps if g.name.startswith("power")]
+    around = []
+    for grasp in sides:
+        T = grasp.T_thing_hand @ grip_frame(person(), hand)
+        palm, thumb, middle = T[:3, 0], T[:3, 2], T[:3, 3]
+        level = np.array([middle[0], middle[1], 0.0])
+        assert palm @ -level / np.linalg.norm(level) > 0.8
+        assert abs(thumb[2]) > 0.99
+        around.append((float(np.arctan2(level[1], level[0])), thumb[2] > 0))
+    ups = np.sort([a for a, up in around if up])
+    assert len(ups) >= 8 and np.max(np.diff([*ups, ups[0] + 2 * np.pi])) < np.radians(60)
+    assert any(not up for _, up in around)
+    best = grasps[0].T_thing_hand @ grip_frame(person(), hand)
+    assert best[2, 2] > 0.99  # thumb up
+
+
+@pytest.mark.parametrize("hand", HANDS)
+def test_books_are_pinched_across_their_covers(hand: str) -> None:
+    _, grasps = proposed("woman", hand, "book")
+    assert styles(grasps) == {"pinch"}
+    model = hand_model(person(), hand)
+    thumb = model.fingers[0]
+    for grasp in grasps[:8]:
+        tips = apply(grasp.T_thing_hand, np.array([model.tip(f, grasp.open) for f in model.fingers]))
+        assert thumb.number == 0
+        # thumb beyond one cover, fingers beyond the other, both over the book's edge
+        assert tips[0, 0] * tips[1, 0] < 0.0 and np.all(tips[1:, 0] * tips[1, 0] > 0.0)
+        assert np.all(np.abs(tips[:3, 0]) > 0.015)
+
+
+def test_what_suits_which_thing() -> None:
+    assert "power" in styles(proposed("woman", "left", "ball")[1])
+    assert styles(proposed("woman", "left", "cube")[1]) == {"pinch"}
+    assert styles(proposed("woman", "left", "crate")[1]) == {"flat"}
+    assert "hook" in styles(proposed("woman", "left", "handle")[1])
+    ends = [g for g in proposed("woman", "left", "cylinder")[1] if g.name.startswith("pinch")]
+    assert all(abs(g.approach[2]) > 0.9 for g in ends)
+
+
+def test_a_small_hand_cannot_span_what_a_large_one_can() -> None:
+    can = cylinder(0.05, 0.12)
+    large = propose_grasps(person("gorilla"), "left", can)
+    small = propose_grasps(person("child"), "left", can)
+    assert any(g.name.startswith("power") for g in large)
+    assert not any(g.name.startswith(("power", "pinch1")) and abs(g.approach[2]) < 0.5 for g in small)
+
+
+def test_up_as_the_thing_lies_decides_which_is_best() -> None:
+    mesh, _ = thing("book")
+    for up in np.eye(3):
+        best = propose_grasps(person(), "left", mesh, up=up)[0]
+        assert best.approach @ up < 0.3  # never from below
+
+
+def test_grasps_of_a_thing_in_a_world() -> None:
+    mesh, frames = thing("handle")
+    joint = Joint("slides", np.array([0.0, -1.0, 0.0]), (0.0, 0.3))
+    T_grip = transform([0.0, -0.1, 0.0])
+    mark = GraspMark(hand="left", T_thing_grip=T_grip, width=0.04)
+    world = (
+        World()
+        .with_character("ann", person())
+        .with_object("jar", lathe(JAR), Still(transform([0.3, -0.4, 1.0])), grasps={"by the lid": mark})
+        .with_fixture("drawer", Fixture.at(mesh, joint, transform([0, -0.5, 0.9]), frames=frames))
+    )
+    grasps = grasps_of(world, "ann", "left", "jar", 0.0)
+    assert grasps[0].name == "by the lid" and len(grasps) > 10
+    assert np.allclose(grasps[0].T_thing_hand @ grip_frame(person(), "left"), T_grip)
+    assert np.allclose(grasps[0].approach, [1.0, 0.0, 0.0])  # palm first
+    assert grasps_of(world, "ann", "right", "jar", 0.0)[0].name != "by the lid"
+    assert {g.frame for g in grasps_of(world, "ann", "right", "drawer", 0.0)} == {"handle"}
+    with pytest.raises(UnknownName, match="mug"):
+        grasps_of(world, "ann", "left", "mug", 0.0)
+    bare = person().with_(roles={r: j for r, j in person().roles.items() if not r.endswith("_hand")})
+    assert grasps_of(World(objects=world.objects).with_character("bob", bare), "bob", "left", "jar", 0.0) == []
+
+
+def test_nothing_is_proposed_for_nothing() -> None:
+    empty = Mesh(np.zeros((0, 3)), np.zeros((0, 3), dtype=int))
+    assert propose_grasps(person(), "left", empty) == []
+    bare = person().with_(roles={r: j for r, j in person().roles.items() if not r.endswith(("1", "2", "3"))})
+    assert propose_grasps(bare, "left", box([0.05, 0.05, 0.1])) == []
+
+
+def test_proposals_are_the_same_each_time() -> None:
+    mesh, _ = thing("blob4")
+    again = Mesh(mesh.vertices, mesh.faces)
+    one, other = (propose_grasps(person(), "right", m) for m in (mesh, again))
+    assert [g.name for g in one] == [g.name for g in other]
+    assert all(np.array_equal(a.T_thing_hand, b.T_thing_hand) for a, b in zip(one, other, strict=True))
+
+
+@pytest.mark.parametrize("hand", HANDS)
+@pytest.mark.parametrize("shape", ["point", "flat"])
+@pytest.mark.parametrize("out", [(0.0, -1.0, 0.0), (0.0, 0.0, 1.0), (0.6, -0.8, 0.0)])
+def test_fingertips_touch_a_spot(hand: str, shape: str, out: tuple[float, float, float]) -> None:
+    x = np.array(out)
+    y = np.cross([0.1, 0.2, 1.0], x) if abs(x[2]) < 0.9 else np.array([0.0, 1.0, 0.0])
+    y = (y - (y @ x) * x) / np.linalg.norm(y - (y @ x) * x)
+    spot = np.eye(4)
+    spot[:3, :3], spot[:3, 3] = np.stack([x, y, np.cross(x, y)], axis=1), [0.2, -0.5, 1.1]
+    # the surface is a thick board behind the spot
+    board = box([0.04, 0.8, 0.8], [-0.02, 0.0, 0.0]).moved(spot)
+    model = hand_model(person(), hand)
+    scene = HandAtThing(model, board)
+    grasps = press_target(person(), hand, spot, shape)
+    assert len(grasps) >= 12 and all(np.allclose(g.approach, -x) for g in grasps)
+    for grasp in grasps:
+        scene.put_hand(model.places(grasp.open))
+        scene.put_thing(inverse(grasp.T_thing_hand))
+        gap = scene.gap(range(len(model.shapes)))
+        assert gap < 0.002
+        tip = next(f for f in model.fingers if f.name == ("index" if shape == "point" else "middle"))
+        at = apply(grasp.T_thing_hand, model.tip(tip, grasp.open)[None])[0]
+        assert np.linalg.norm(at - spot[:3, 3]) < 0.002
+    # the first ones are of use: nothing but the tip is at the board
+    scene.put_hand(model.places(grasps[0].open))
+    scene.put_thing(inverse(grasps[0].T_thing_hand))
+    assert scene.gap(range(len(model.shapes))) > -0.008
+    assert grasps[0].shape.name == shape
+
+
+def test_spots_must_make_sense() -> None:
+    with pytest.raises(BadValue, match="finite"):
+        press_target(person(), "left", np.full((4, 4), np.nan))
+    with pytest.raises(BadValue, match="hand"):
+        press_target(person(), "third", np.eye(4))
+    assert press_target(person(), "left", np.eye(4))[0].shape is POINT
+
+
+def test_marks_of_every_shape_can_be_taken() -> None:
+    for shape in ("power", "pinch", "hook", "flat", "point"):
+        mark = GraspMark(hand="right", T_thing_grip=np.eye(4), shape=shape)
+        world = World().with_character("ann", person())
+        world = world.with_object("thing", sphere(0.03), Still(np.eye(4)), grasps={"it": mark})
+        grasp = grasps_of(world, "ann", "right", "thing", 0.0)[0]
+        assert grasp.name == "it" and grasp.shape.name == shape
+
+
+def test_forms_of_scanned_surfaces_need_not_be_closed() -> None:
+    ball = trimesh.creation.icosphere(subdivisions=3, radius=0.035)
+    half = np.asarray(ball.triangles_center)[:, 2] > -0.01
+    assert propose_grasps(person(), "left", Mesh(ball.vertices, np.asarray(ball.faces)[half]))
