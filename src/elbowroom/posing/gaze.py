@@ -42,7 +42,7 @@ def looking_at(body: Character, pose: Pose, point: ArrayLike, share: float = 1.0
         raise BadValue(f"a point to look at is three numbers, not {target.shape}.")
     if not (0.0 <= share <= 1.0 and 0.0 <= eyes <= 1.0):
         raise BadValue(f"shares of a gaze are numbers from 0 to 1, not {share} and {eyes}.")
-    neck = [body.roles[r] for r in ("neck", "head") if r in body.roles]
+    neck = _neck(body)
     if not neck or share == 0.0:
         return pose
     pupils = [body.roles[r] for r in ("left_eye", "right_eye") if r in body.roles]
@@ -118,6 +118,14 @@ def _eye(body: Character, joint: int, turn: Array) -> Array:
         tried = tried + left
         looking = rot.multiply(rot.exp(tried), body.skeleton.rest[joint])
     return limit.rotation(limit.clamp_coordinates(terms))
+
+
+@lru_cache(maxsize=64)
+def _neck(body: Character) -> tuple[int, ...]:
+    """Joints that turn the head and nothing else: some rigs hang the arms on the neck."""
+    arms = [body.roles[r] for r in ("left_upper_arm", "right_upper_arm") if r in body.roles]
+    found = [body.roles[r] for r in ("neck", "head") if r in body.roles]
+    return tuple(j for j in found if not set(arms) & set(body.subtree(j)))
 
 
 def _ranged(body: Character, joint: int, rotation: Array) -> Array:
