@@ -22,7 +22,10 @@ _UP = np.array([0.0, 0.0, 1.0])
 _SPINE = ("spine1", "spine2", "chest")
 
 # A hanging arm: its upper bone points down by more than the second number (cosine); less than the first is no hanging.
-_HANGS = 0.55, 0.85
+_HANGS = 0.4, 0.75
+
+# An arm beside the trunk is this far out, radians.
+_BESIDE = float(np.radians(12.0))
 
 # Share of a leg's length to which a reach stretches it.
 _STRAIGHT_KNEE = 0.998
@@ -162,6 +165,7 @@ class Start:
     held: tuple[tuple[Array, Array, NDArray[np.bool_]], ...]  # what each leg keeps, as the kernels take it
     excess: tuple[Array, ...]  # how far each leg is out of its ranges already
     hangs: float  # whether the free arm hangs, from 0 to 1
+    spare: float  # how far it may come nearer to the trunk, radians
     free_arm: Array  # (4,), world rotations of it and of what it hangs on
     free_parent: Array
     floor: float
@@ -187,7 +191,8 @@ def start_of(parts: Parts, pose: Pose, floor: float) -> Start:
         now = float(np.linalg.norm(T[leg.joints[2], :3, 3] - T[leg.joints[0], :3, 3]))
         stretch.append(max(now, _STRAIGHT_KNEE * length))
         excess.append(leg.solve(T[leg.parent], T[leg.joints[2]], orbit, keep).excess)
-    hangs, free_arm, free_parent = _hanging(parts, T)
+    frame = _facing(body, T)
+    hangs, spare, free_arm, free_parent = _hanging(parts, T, frame)
     thighs = [leg.joints[0] for leg in parts.legs]
     hips = T[thighs, :3, 3].mean(axis=0) if thighs else T[0, :3, 3]
     com, margin, forefoot, edge = None, -np.inf, hips[:2], np.zeros(0)
@@ -202,7 +207,7 @@ def start_of(parts: Parts, pose: Pose, floor: float) -> Start:
         parts=parts,
         pose=pose,
         T=T,
-        frame=_facing(body, T),
+        frame=frame,
         hips=hips,
         shoulder=T[parts.arm.joints[0], :3, 3],
         axis=trunk,
@@ -214,6 +219,7 @@ def start_of(parts: Parts, pose: Pose, floor: float) -> Start:
         held=tuple(held),
         excess=tuple(excess),
         hangs=hangs,
+        spare=spare,
         free_arm=free_arm,
         free_parent=free_parent,
         floor=floor,
@@ -224,19 +230,21 @@ def start_of(parts: Parts, pose: Pose, floor: float) -> Start:
     )
 
 
-def _hanging(parts: Parts, T: Array) -> tuple[float, Array, Array]:
-    """How far the free arm hangs, and world rotations (4,) of it and of what it hangs on."""
+def _hanging(parts: Parts, T: Array, frame: Array) -> tuple[float, float, Array, Array]:
+    """How far the free arm hangs and may come nearer, and world rotations (4,) of it and of what it hangs on."""
     joint = parts.free_arm
     ends = (
         [j for j in parts.body.skeleton.children[joint] if np.any(parts.body.skeleton.offsets[j])] if joint > 0 else []
     )
     if not ends:
-        return 0.0, IDENTITY, IDENTITY
-    bone = T[ends[0], :3, 3] - T[joint, :3, 3]
+        return 0.0, 0.0, IDENTITY, IDENTITY
+    bone = normalize(T[ends[0], :3, 3] - T[joint, :3, 3])
     low, high = _HANGS
-    hangs = float(ease((-bone[2] / np.linalg.norm(bone) - low) / (high - low)))
+    hangs = float(ease((-bone[2] - low) / (high - low)))
+    out = float(bone @ frame[1]) * (-1.0 if parts.left else 1.0)
+    spare = max(float(np.arctan2(out, -bone[2])) - _BESIDE, 0.0)
     own, above = from_matrix(T[[joint, int(parts.body.parents[joint])], :3, :3])
-    return hangs, own, above
+    return hangs, spare, own, above
 
 
 def _forefoot(T: Array, sole: Sole) -> Array:

@@ -140,7 +140,8 @@ def _hang_free_arm(start: Start, q: Array) -> None:
     heading = rot.about(_UP, rot.heading(moved))
     # leaning away from the arm takes it along, it would hang into the trunk
     aside = rot.log(rot.multiply(rot.conjugate(heading), moved)) @ -start.frame[0]
-    away = np.maximum(aside, 0.0) if parts.left else np.minimum(aside, 0.0)
+    sign = 1.0 if parts.left else -1.0
+    away = sign * np.maximum(sign * aside - start.spare, 0.0)
     with_trunk = rot.multiply(heading, rot.exp(away[:, None] * -start.frame[0]))
     hanging = rot.multiply(rot.conjugate(above), rot.multiply(with_trunk, start.free_arm))
     limit = parts.limit(joint)
