@@ -18,8 +18,10 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.world.fast import BAND, HIT, LimbCheck
 
-# Leans drawn at once, how many of the best lead the next draw, how often, and how many are looked at closely after it.
-_DRAWN, _BEST, _DRAWS, _CLOSELY = 96, 12, 7, 4
+# Leans drawn at once, how many of the best lead the next draw, and how often.
+_DRAWN, _BEST, _DRAWS = 96, 12, 7
+# Which are looked at closely then, by their place in the order of size.
+_CLOSELY = (0.0, 0.1, 0.3, 0.6, 0.85)
 # The whole is done again with what close looks have found, so often.
 _CYCLES = 3
 # Radians that leans are drawn from at first, small and large.
@@ -29,7 +31,7 @@ _INSIDE, _ASIDE = 40, 16
 # What a hit and a doubt at all looks count for against a radian of lean.
 _HIT, _DOUBT = 20.0, 0.2
 # A lean that is free is drawn back by halves, so often.
-_BACK = 3
+_BACK = 4
 
 
 @dataclass(frozen=True)
@@ -90,8 +92,11 @@ def nudge(
         return np.where(np.isin(looks, missed) & (codes == BAND), HIT, codes)
 
     missed: list[int] = []
-    for _ in range(_CYCLES):
-        for lean in _small_leans(rng, reach, core.largest(jerk), verdicts)[:_CLOSELY]:
+    for cycle in range(_CYCLES):
+        leans = _small_leans(rng, reach, core.largest(jerk), verdicts)
+        if not leans and cycle > 0:
+            break
+        for lean in _some(leans):
             hit = first_hit(check, frames(lean), times)
             if hit is None:
                 return _drawn_back(check, frames, lean, times)
@@ -136,6 +141,11 @@ def _small_leans(
         best = leans[np.argsort(cost, kind="stable")[:_BEST]]
         mean, spread = best.mean(axis=0), best.std(axis=0) + 0.02
     return [lean for _, lean in sorted(found, key=lambda f: f[0])]
+
+
+def _some(leans: list[Array]) -> list[Array]:
+    """The smallest of leans, which is at the brink, and some of the larger ones."""
+    return [leans[k] for k in dict.fromkeys(int(share * len(leans)) for share in _CLOSELY)] if leans else []
 
 
 def _drawn_back(check: LimbCheck, frames: Callable[[Array], Array], lean: Array, times: Array) -> Array:

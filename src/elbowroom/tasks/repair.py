@@ -16,7 +16,7 @@ from elbowroom.spaces.limb import Style
 from elbowroom.tasks.plan import Plan, Planned, Status
 from elbowroom.tasks.repair_balance import balance
 from elbowroom.tasks.repair_find import Trouble, linkages, troubles
-from elbowroom.tasks.repair_limb import Clocks, Job, Replanned, leaned, searched, spliced, stretches
+from elbowroom.tasks.repair_limb import Clocks, Job, Replanned, hopeless, leaned, searched, spliced, stretches
 from elbowroom.tasks.repair_move import moved_ways
 from elbowroom.world.carried import Carried
 from elbowroom.world.certificate import Certificate, Changed, certify
@@ -180,6 +180,9 @@ def _mend(work: _Work, trouble: Trouble) -> bool:
         tried = []
         reason = "there is too little time to leave the clip and to return to it"
         for stretch in stretches(job, work.clocks):
+            if not tried and hopeless(job, stretch, work.seed, work.clocks):
+                reason = f"whatever {name.replace('_', ' ')} do, something that they carry stays in the way"
+                break
             tried.append(stretch)
             done = leaned(job, stretch, work.seed + number, work.clocks)
             if done is not None:

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from elbowroom.character.limits import JointLimit
+from elbowroom.character.limits import JointLimit, sample_pose
 from elbowroom.finish.nudge import Core, nudge
 from elbowroom.finish.relax import relax
 from elbowroom.finish.settle import own_times, soften
@@ -27,7 +27,7 @@ from elbowroom.spaces.limb_plan import plan_limb
 from elbowroom.tasks.repair_own import OwnTouches, own_touches, with_contacts
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.fast import LimbCheck
+from elbowroom.world.fast import HIT, LimbCheck
 from elbowroom.world.world import World
 
 # Seconds that a motion may have to leave the clip, and to return to it; how many stretches are tried, and how far
@@ -48,6 +48,9 @@ MARGIN = 0.005
 _SPEED, _FASTER = 4.0, 1.3
 # How much joints take part, by how they serve in a linkage: the limb itself, what leads to it.
 _LEADING = 0.35
+
+# Postures that are drawn at some moments of a trouble to see whether any is free.
+_SAMPLES, _MOMENTS = 600, 5
 
 Tier = Literal["avoid", "plan"]
 
@@ -214,6 +217,18 @@ def _apart(ranked: list[tuple[float, int, int, Core]], fps: float) -> list[tuple
         if len(kept) == _TRIES:
             break
     return kept
+
+
+def hopeless(job: Job, stretch: Stretch, seed: int, clocks: Clocks) -> bool:
+    """Whether no posture of the joints seems to be free at some time of the trouble: what they carry is stuck."""
+    start = time.perf_counter()
+    q = np.ascontiguousarray(sample_pose(job.limits, np.random.default_rng(seed), _SAMPLES))
+    begin, end = np.clip(job.during, stretch.core.first, stretch.core.last)
+    stuck = any(
+        not (stretch.check.batch(q, float(t), keen=True) != HIT).any() for t in np.linspace(begin, end, _MOMENTS)
+    )
+    clocks.add("plan", start)
+    return stuck
 
 
 def leaned(job: Job, stretch: Stretch, seed: int, clocks: Clocks) -> Replanned | None:
