@@ -18,6 +18,7 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import about
 from elbowroom.geometry.solids import box, cylinder, lathe, sphere
 from elbowroom.geometry.transforms import apply, inverse, transform
+from elbowroom.posing.fingers import close_fingers
 from elbowroom.posing.fingers_model import HandAtThing, hand_model
 from elbowroom.posing.grasps import MOST, Grasp, grasps_of, press_target, propose_grasps
 from elbowroom.posing.grasps_form import form_of, part_near
@@ -177,7 +178,7 @@ def test_up_as_the_thing_lies_decides_which_is_best() -> None:
 def test_grasps_of_a_thing_in_a_world() -> None:
     mesh, frames = thing("handle")
     joint = Joint("slides", np.array([0.0, -1.0, 0.0]), (0.0, 0.3))
-    T_grip = transform([0.0, -0.1, 0.0])
+    T_grip = transform([-0.15, 0.0, 0.07])
     mark = GraspMark(hand="left", T_thing_grip=T_grip, width=0.04)
     world = (
         World()
@@ -257,6 +258,22 @@ def test_marks_of_every_shape_can_be_taken() -> None:
         world = world.with_object("thing", sphere(0.03), Still(np.eye(4)), grasps={"it": mark})
         grasp = grasps_of(world, "ann", "right", "thing", 0.0)[0]
         assert grasp.name == "it" and grasp.shape.name == shape
+
+
+def test_a_mark_inside_of_the_thing_is_taken_from_outside() -> None:
+    can = cylinder(0.035, 0.15)
+    mark = GraspMark(hand="left", T_thing_grip=np.eye(4))
+    world = World().with_character("ann", person()).with_object("can", can, Still(np.eye(4)), grasps={"it": mark})
+    grasp = grasps_of(world, "ann", "left", "can", 0.0)[0]
+    scene = HandAtThing(hand_model(person(), "left"), can)
+    scene.put_hand(scene.model.places(grasp.open))
+    every = range(len(scene.model.shapes))
+    scene.put_thing(inverse(mark.T_thing_grip @ inverse(grip_frame(person(), "left"))))
+    assert scene.gap(every) < -0.005
+    scene.put_thing(inverse(grasp.T_thing_hand))
+    assert 0.0 < scene.gap(every) < 0.002
+    closed = close_fingers(person(), "left", inverse(grasp.T_thing_hand), can, grasp.open, grasp.shape)
+    assert len(closed.touching) == 5
 
 
 def test_forms_of_scanned_surfaces_need_not_be_closed() -> None:

@@ -28,8 +28,10 @@ _HALVINGS = 5
 _PASSES = 4
 _STILL = 1e-3
 
-# A finger that is in the thing already goes back by up to this much at its first joint, in such steps, radians.
+# A finger that is in the thing already goes back by up to this much at its first joint, in such steps, but not
+# bent backwards farther than this; radians.
 _BACK = np.radians([8.0, 16.0, 24.0, 32.0, 40.0])
+_FARTHEST_BACK = np.radians(-20.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +112,8 @@ class _Closing:
         """The start with the first joint bent back as far as it takes to be out of the thing."""
         every = list(range(len(self.rows)))
         tried = np.array([start] * (len(_BACK) + 1))
-        tried[1:, self.finger.joints[0].place, 0] -= _BACK
+        first = tried[1:, self.finger.joints[0].place, 0]
+        first[:] = np.maximum(first - _BACK, min(_FARTHEST_BACK, float(first[0])))
         places = self.scene.model.finger_places(self.finger, tried)
         for terms, at in zip(tried, places, strict=True):
             if not self._touches(at, every):

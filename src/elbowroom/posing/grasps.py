@@ -21,7 +21,7 @@ from elbowroom.posing.fingers import TOUCH, close_fingers
 from elbowroom.posing.fingers_model import HandAtThing, hand_model
 from elbowroom.posing.grasps_form import Form, form_of, part_near
 from elbowroom.posing.grasps_make import Candidate, Maker
-from elbowroom.posing.grasps_seats import Seats
+from elbowroom.posing.grasps_seats import Seat, Seats
 from elbowroom.world.things import Fixture, GraspMark
 from elbowroom.world.world import World
 
@@ -93,7 +93,7 @@ def grasps_of(world: World, who: str, hand: str, thing: str, t: float) -> list[G
     if not isinstance(body, Character) or hand not in ("left", "right") or f"{hand}_hand" not in body.roles:
         return []
     up = np.asarray(world.frame(thing, t))[:3, :3].T @ _UP
-    marked = [_marked(body, name, mark) for name, mark in what.grasps.items() if mark.hand == hand]
+    marked = [_marked(body, name, mark, what.mesh) for name, mark in what.grasps.items() if mark.hand == hand]
     frames = what.frames if isinstance(what, Fixture) or "handle" in what.frames else None
     return marked + propose_grasps(body, hand, what.mesh, frames=frames, up=up)
 
@@ -159,18 +159,49 @@ def _pointer(body: Character, hand: str, shape: HandShape) -> tuple[Array, Array
     return tip, way, normalize(palm - (palm @ way) * way)
 
 
-def _marked(body: Character, name: str, mark: GraspMark) -> Grasp:
-    """A grasp that somebody marked on a thing, for a body."""
+def _marked(body: Character, name: str, mark: GraspMark, mesh: Mesh) -> Grasp:
+    """A grasp that somebody marked on a thing, for a body.
+
+    Where the hand would be in the thing, it is put so that what is at the mark lies in it as such things do; else, or
+    if it comes a way of its own, it stops before the thing.
+    """
     seats = Seats(body, mark.hand)
-    width = 0.05 * seats.scale if mark.width is None else mark.width
+    width = _width_at(mesh, mark.T_thing_grip, seats) if mark.width is None else mark.width
+    seat = _marked_seat(seats, mark.shape, width)
+    opened, closed = (hand_shape(mark.shape),) * 2 if seat is None else (seat.open, seat.shape)
     T = mark.T_thing_grip @ inverse(seats.grip)
-    if mark.shape in ("power", "pinch"):
-        seat = seats.power(width) if mark.shape == "power" else seats.pinch(width, wide=False)
-        opened, closed = seat.open, seat.shape
-    else:
-        opened = closed = hand_shape(mark.shape)
     approach = T[:3, :3] @ seats.palm if mark.approach is None else mark.approach
-    return Grasp(name, mark.hand, T, opened, closed, approach, 0.0, "")
+    scene = HandAtThing(seats.model, mesh)
+    scene.put_hand(seats.model.places(opened))
+    way = 0.0 if scene.empty else scene.slid(T, approach, 2.0 * _BACK, 0.0, _MARGIN)
+    if way < 0.0 and seat is not None and seat.style != "pinch" and mark.approach is None:
+        T_lies = mark.T_thing_grip @ inverse(seat.T_hand_seat)
+        comes = T_lies[:3, :3] @ seat.approach
+        gets = scene.slid(T_lies, comes, _BACK, seat.ahead, _MARGIN)
+        if gets >= -seat.short:
+            T, approach, way = T_lies, comes, gets
+    if np.isfinite(way):
+        T[:3, 3] += way * approach
+    return Grasp(name, mark.hand, T, opened, closed, approach)
+
+
+def _marked_seat(seats: Seats, shape: str, width: float) -> Seat | None:
+    """How a hand takes something in a shape that closes on things; None for other shapes."""
+    if shape == "power":
+        return seats.power(width)
+    if shape == "pinch":
+        return seats.pinch(width, wide=False)
+    return seats.hooks(width)[0] if shape == "hook" else None
+
+
+def _width_at(mesh: Mesh, T_thing_grip: Array, seats: Seats) -> float:
+    """How wide a mesh is between fingers and thumb at a grip frame, at most what the hand can span, metres."""
+    form = form_of(mesh)
+    if form is None:
+        return 0.0
+    T = inverse(form.T_thing_form) @ T_thing_grip
+    near = form.around(T[:3, 3], T[:3, :3], seats.scale * np.array([0.08, 0.08, 0.04]))
+    return min(float(np.ptp(near[:, 1])), seats.widest_power) if len(near) else 0.05 * seats.scale
 
 
 def _proposed(body: Body, hand: str, mesh: Mesh, handle: Array | None, up: Array) -> list[Grasp]:
