@@ -100,7 +100,7 @@ def door(width: float = 0.82, height: float = 2.02, thickness: float = 0.04, han
     """
     leaf = rounded_box((width, thickness, height), (width / 2, thickness / 2, height / 2), WHITE, radius=0.003)
     parts = [leaf]
-    for low, high in ((0.14, 0.82), (0.98, 1.86)):
+    for low, high in ((0.07 * height, 0.405 * height), (0.485 * height, 0.92 * height)):
         middle, tall = 0.5 * (low + high), high - low
         for y, out in ((0.0, -1.0), (thickness, 1.0)):
             parts += _panel(width / 2, y, middle, width - 0.26, tall, out)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.props import books, cabinets, desk, furniture, kitchen, ornaments, shelves
+from elbowroom.props import books, cabinets, desk, furniture, kitchen, ornaments, outdoors, shelves, wardrobe
 
 # A page of text must not ask for gigabytes: metres and radians, and counts.
 _LARGEST, _MOST = 100.0, 1000
@@ -50,6 +50,7 @@ MAKERS: dict[str, Maker] = {
     "door_frame": Maker(cabinets.door_frame),
     "switch_plate": Maker(cabinets.switch_plate),
     "switch_button": Maker(cabinets.switch_button),
+    "wardrobe": Maker(wardrobe.wardrobe),
     "counter": Maker(kitchen.counter),
     "jar": Maker(kitchen.jar),
     "bottle": Maker(kitchen.bottle),
@@ -73,6 +74,10 @@ MAKERS: dict[str, Maker] = {
     "stool": Maker(ornaments.stool),
     "trestle_table": Maker(ornaments.trestle_table),
     "box_with_lid": Maker(ornaments.box_with_lid),
+    "umbrella": Maker(outdoors.umbrella),
+    "lamp_post": Maker(outdoors.lamp_post),
+    "beam": Maker(outdoors.beam),
+    "barrier": Maker(outdoors.barrier),
 }
 
 
