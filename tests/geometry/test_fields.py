@@ -143,7 +143,6 @@ def test_packed_fields_answer_as_alone() -> None:
 
 def test_damaged_cache_is_rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ELBOWROOM_CACHE", str(tmp_path))
-    monkeypatch.setattr(field_files, "WORTH_KEEPING", 1)
     first = distance_field(torus()).arrays
     (kept,) = (tmp_path / "fields").glob("*.npz")
     made = []
@@ -165,8 +164,8 @@ def test_damaged_cache_is_rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_cover_holds_the_solid_and_its_core_is_in_it(mesh: Mesh) -> None:
     balls = mesh_cover(mesh)
     solid = trimesh.Trimesh(mesh.vertices, mesh.faces)
-    surface, _ = trimesh.sample.sample_surface(solid, 5000, seed=0)
-    volume = np.random.default_rng(3).uniform(*mesh.bounds, (20000, 3))
+    surface, _ = trimesh.sample.sample_surface(solid, 2000, seed=0)
+    volume = np.random.default_rng(3).uniform(*mesh.bounds, (4000, 3))
     volume = volume[solid.contains(volume)]
     for points in (surface, volume):
         assert farthest_outside(points, balls) <= 1e-9

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import copy
 import gc
+import os
 import pickle
 import threading
 import weakref
+from pathlib import Path
 
 import numpy as np
+import pytest
 
+from elbowroom.geometry import on_disk
 from elbowroom.geometry.cover import hull_of, mesh_tree
 from elbowroom.geometry.fields import distance_field
 from elbowroom.geometry.kept import KeptTogether, kept
@@ -52,6 +56,20 @@ def test_kept_together_is_bounded_and_ends_with_any_of_its_objects() -> None:
     del meshes[1]
     gc.collect()
     assert len(together) == 0
+
+
+def test_the_disk_holds_no_more_than_so_many_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ELBOWROOM_CACHE", str(tmp_path))
+    monkeypatch.setattr(on_disk, "MOST_BYTES", 100_000)
+    for k in range(8):
+        found = on_disk.remembered("numbers", (k,), lambda k=k: {"all": np.full(3000, float(k))})
+        assert found["all"][0] == k
+        first = on_disk.remembered("numbers", (0,), lambda: {"all": np.full(3000, -1.0)})
+        files = list((tmp_path / "numbers").iterdir())
+        assert sum(f.stat().st_size for f in files) <= 100_000
+        for f in files:  # clocks of disks are coarse
+            os.utime(f, ns=(f.stat().st_atime_ns, f.stat().st_mtime_ns - 10**9))
+    assert first["all"][0] == 0, "what is used stays"
 
 
 def test_threads_get_the_same_value() -> None:

@@ -12,6 +12,7 @@ from scipy.spatial import ConvexHull, QhullError
 from elbowroom.geometry.fields import distance_field
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.on_disk import remembered
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
 from elbowroom.geometry.transforms import apply
@@ -80,8 +81,14 @@ def mesh_cover(mesh: Mesh, closed: NDArray | None = None) -> Array:
     """Balls (N, 5) that cover a mesh: its inside where it is closed, its surface where it is not.
 
     Few large balls first, for shapes of a hand's size; what they leave open is held by balls around cubes. `closed`
-    (F,) as in `distance_field`.
+    (F,) as in `distance_field`. It is kept on disk.
     """
+    settings = (SHARE, FINEST, COARSEST_MESH, MOST_BALLS, MOST_POINTS, MOST_SAMPLES, MOST_CENTERS)
+    about = (settings, mesh.vertices, mesh.faces, closed)
+    return remembered("covers", about, lambda: {"balls": _mesh_cover(mesh, closed)})["balls"]
+
+
+def _mesh_cover(mesh: Mesh, closed: NDArray | None) -> Array:
     field = distance_field(mesh, closed=closed).arrays
     low, high = mesh.bounds
     more = float(np.clip(SHARE * np.min(high - low), FINEST, COARSEST_MESH))

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import tempfile
-import zipfile
-import zlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,8 +14,8 @@ from numpy.typing import NDArray
 
 from elbowroom.geometry.kept import KeptTogether, kept
 from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.on_disk import remembered
 from elbowroom.geometry.solidity import solid_faces
-from elbowroom.kernels import cache_folder, source_hash
 from elbowroom.kernels import fields as kernels
 from elbowroom.kernels.triangles import Tree, joined, tree_of
 
@@ -31,9 +26,6 @@ EDGE = 0.16
 SMALLEST_EDGE = 0.04
 CELLS = 4
 MOST_BRICKS = 4_000_000
-# Fields of fewer triangles are made faster than they are read, unless they span as many bricks as that.
-WORTH_KEEPING = 2_000
-MANY_BRICKS = 30_000
 # Bricks that one core is done with before others have begun.
 FEW_BRICKS = 4_000
 # Sets of fields that stay packed.
@@ -58,17 +50,19 @@ def distance_field(mesh: Mesh, *, keep: bool = True, closed: NDArray | None = No
 
 
 def _found(mesh: Mesh, keep: bool, closed: NDArray | None) -> kernels.Fields:
-    """A field from the disk, or made and, where that is worth it, stored there."""
-    large = np.prod(np.ptp(mesh.bounds, axis=0) / EDGE) > MANY_BRICKS
-    keep = keep and (len(mesh.faces) >= WORTH_KEEPING or bool(large))
-    path = cache_folder() / "fields" / f"{_key(mesh, closed)}.npz" if keep else None
-    arrays = _load(path) if path else None
-    if arrays is None:
+    """A field from the disk, or made and stored there."""
+
+    def make() -> kernels.Fields:
         solid: NDArray = solid_faces(mesh) if closed is None else closed
-        arrays = _make(mesh, np.where(solid, 0, -1) if solid.dtype == bool else solid.astype(np.int64))
-        if path:
-            _store(path, arrays)
-    return arrays
+        return _make(mesh, np.where(solid, 0, -1) if solid.dtype == bool else solid.astype(np.int64))
+
+    if not keep:
+        return make()
+    about = (REACH, EDGE, SMALLEST_EDGE, CELLS, MOST_BRICKS, mesh.vertices, mesh.faces, closed)
+    flat = remembered("fields", about, lambda: _flat(make()))
+    whole: dict[str, Any] = {n: flat[n] for n in kernels.Fields._fields if n in flat}
+    whole |= {n: Tree(*(flat[f"{n}.{k}"] for k in Tree._fields)) for n in ("tree", "solids")}
+    return kernels.Fields(**whole)
 
 
 _TRIANGLE = Mesh(np.eye(3), np.array([[0, 1, 2]]))
@@ -186,16 +180,6 @@ def _rounded_down(a: NDArray[np.float64]) -> NDArray[np.float32]:
     return np.where(rounded > a, np.nextafter(rounded, np.float32(0)), rounded).astype(np.float32)
 
 
-def _key(mesh: Mesh, closed: NDArray | None = None) -> str:
-    h = hashlib.blake2b(source_hash().encode(), digest_size=16)
-    h.update(repr((REACH, EDGE, SMALLEST_EDGE, CELLS, MOST_BRICKS)).encode())
-    h.update(mesh.vertices.tobytes())
-    h.update(mesh.faces.tobytes())
-    if closed is not None:
-        h.update(closed.tobytes())
-    return h.hexdigest()
-
-
 def _flat(arrays: kernels.Fields) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for name, value in zip(arrays._fields, arrays, strict=True):
@@ -204,40 +188,3 @@ def _flat(arrays: kernels.Fields) -> dict[str, Any]:
         else:
             out[name] = value
     return out
-
-
-def _digest(flat: dict[str, Any]) -> NDArray[np.uint32]:
-    """Checks of all arrays, by name."""
-    about = [f"{name} {flat[name].dtype} {flat[name].shape}".encode() for name in sorted(flat)]
-    checks = [
-        zlib.crc32(np.ascontiguousarray(flat[name]).data, zlib.crc32(a))
-        for name, a in zip(sorted(flat), about, strict=True)
-    ]
-    return np.array(checks, np.uint32)
-
-
-def _store(path: Path, arrays: kernels.Fields) -> None:
-    """Keep a field; a cache that cannot be written is no reason to fail."""
-    flat = _flat(arrays)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, suffix=".npz")
-        with os.fdopen(handle, "wb") as file:
-            np.savez(file, digest=_digest(flat), **flat)
-        os.replace(name, path)
-    except OSError:
-        return
-
-
-def _load(path: Path) -> kernels.Fields | None:
-    """A kept field, or None where there is none or its content does not match its digest."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            flat = {name: file[name] for name in file.files}
-    except (OSError, ValueError, EOFError, KeyError, SyntaxError, zipfile.BadZipFile):
-        return None
-    digest = flat.pop("digest", None)
-    if digest is None or not np.array_equal(digest, _digest(flat)):
-        return None
-    trees: dict[str, Any] = {n: Tree(*(flat.pop(f"{n}.{k}") for k in Tree._fields)) for n in ("tree", "solids")}
-    return kernels.Fields(**trees, **flat)
