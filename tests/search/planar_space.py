@@ -16,6 +16,9 @@ from elbowroom.kernels.space import CHECKS
 # Metres a second, where time is searched.
 SPEED = 2.0
 
+# How much farther apart looks are where a tree grows.
+ROUGH = 4.0
+
 
 class Plane(NamedTuple):
     boxes: NDArray[np.float64]
@@ -48,10 +51,10 @@ def put(a, b, s, out):
 
 
 @lean()
-def good_until(space, a, b, share, tally):
-    """Share of the way up to which it is free."""
+def good_until(space, a, b, share, spacing, tally):
+    """Share of the way up to which it is free, looked at so many metres apart."""
     d = math.hypot(a[1] - b[1], a[2] - b[2]) * share
-    looks = max(math.ceil(d / space.resolution), 1)
+    looks = max(math.ceil(d / spacing), 1)
     for k in range(1, looks + 1):
         s = share * k / looks
         if not look(space, a[1] + s * (b[1] - a[1]), a[2] + s * (b[2] - a[2]), tally):
@@ -63,6 +66,16 @@ def sample(space, dice, effort, out, tally):
     out[0] = space.begin + throw(dice) * (space.end - space.begin)
     out[1], out[2] = 2.0 * throw(dice) - 1.0, 2.0 * throw(dice) - 1.0
     return look(space, out[1], out[2], tally)
+
+
+def stray(space, dice, state, forward, out, tally):
+    span = 0.2 * throw(dice)
+    out[0] = state[0] + (span if forward else -span)
+    out[1], out[2] = state[1] + 0.4 * throw(dice) - 0.2, state[2] + 0.4 * throw(dice) - 0.2
+    inside = max(abs(out[1]), abs(out[2])) < 1.0
+    if space.timed:
+        inside = inside and space.begin <= out[0] <= space.end
+    return inside and look(space, out[1], out[2], tally)
 
 
 def valid(space, state, tally):
@@ -77,13 +90,13 @@ def steer(space, a, b, forward, out, tally):
     d = apart(space, a, b) if forward else apart(space, b, a)
     if not 0.0 < d < np.inf:
         return False
-    s = good_until(space, a, b, min(space.step / d, 1.0), tally)
+    s = good_until(space, a, b, min(space.step / d, 1.0), ROUGH * space.resolution, tally)
     put(a, b, s, out)
     return s > 0.0
 
 
 def joins(space, a, b, tally):
-    return apart(space, a, b) < np.inf and good_until(space, a, b, 1.0, tally) == 1.0
+    return apart(space, a, b) < np.inf and good_until(space, a, b, 1.0, space.resolution, tally) == 1.0
 
 
 def between(space, a, b, share, out):
@@ -91,6 +104,7 @@ def between(space, a, b, share, out):
 
 
 questions.answer(questions.sample, Plane, sample)
+questions.answer(questions.stray, Plane, stray)
 questions.answer(questions.valid, Plane, valid)
 questions.answer(questions.distance, Plane, distance)
 questions.answer(questions.steer, Plane, steer)

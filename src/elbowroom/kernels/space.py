@@ -1,4 +1,4 @@
-"""What a search asks of a space: six questions, answered by type.
+"""What a search asks of a space: seven questions, answered by type.
 
 A space is a named tuple of arrays. Searches call the functions below; the module of a space gives them a meaning with
 `answer`, so that a search is compiled for each type of space and loads from the cache in the next
@@ -28,6 +28,11 @@ def sample(space, dice, effort, out, tally):
     raise NotImplementedError
 
 
+def stray(space, dice, state, forward, out, tally):
+    """Draw one state near another, after it or before it where the space is directed; whether it is valid."""
+    raise NotImplementedError
+
+
 def valid(space, state, tally):
     """Whether a state is valid."""
     raise NotImplementedError
@@ -39,7 +44,10 @@ def distance(space, a, b):
 
 
 def steer(space, a, b, forward, out, tally):
-    """Go from a towards b as far as is good, one step at most; whether out is a state worth keeping."""
+    """Go from a towards b as far as is good, one step at most; whether out is a state worth keeping.
+
+    A rough look is enough: `joins` has the last word on every edge of a path.
+    """
     raise NotImplementedError
 
 

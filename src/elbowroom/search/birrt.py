@@ -110,17 +110,23 @@ class _Trees(NamedTuple):
 
     rows: Array
     parent: NDArray[np.int64]
+    seen: NDArray[np.int64]
     tried: NDArray[np.int64]
 
     @staticmethod
     def of(nodes: int, width: int) -> _Trees:
         """Empty room."""
-        return _Trees(np.zeros((2, nodes, width)), np.zeros((2, nodes), np.int64), np.zeros(nodes, np.int64))
+        return _Trees(
+            np.zeros((2, nodes, width)),
+            np.zeros((2, nodes), np.int64),
+            np.zeros((2, nodes), np.int64),
+            np.zeros(nodes, np.int64),
+        )
 
     def larger(self, nodes: int) -> _Trees:
         """The same with more room."""
         out, count = _Trees.of(nodes, self.rows.shape[2]), len(self.tried)
-        out.rows[:, :count], out.parent[:, :count], out.tried[:count] = self
+        out.rows[:, :count], out.parent[:, :count], out.seen[:, :count], out.tried[:count] = self
         return out
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from elbowroom.character.body import Character
 from elbowroom.character.limits import JointLimit
@@ -14,8 +14,9 @@ from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import limb_space as kernels
-from elbowroom.kernels import limb_terms
+from elbowroom.kernels import limb_state, limb_terms
 from elbowroom.search.birrt import Path
+from elbowroom.spaces.limb_moves import fastest, marks_of, stirred
 from elbowroom.world.fast import LimbCheck
 
 # Terms of a joint by name, for styles.
@@ -100,7 +101,7 @@ class LimbSpace:
             raise BadValue("speeds of joints are above 0 rad/s.")
         first, last = _intervals(names, given, bias, style or {})
         bounds = [limit.bounds for limit in given]
-        mark_joint, mark = _marks(check)
+        mark_joint, mark = marks_of(check)
         lever = np.array(check.tables.lever, dtype=float)
         fixed = kernels.LimbSpace(
             limb=check.limb,
@@ -122,9 +123,10 @@ class LimbSpace:
             mark=mark,
             lever=lever,
             travelled=np.array(check.tables.travelled, dtype=float),
+            stirred=stirred(check),
             timed=timed,
             speed=speeds,
-            top=float(speeds @ lever) + _fastest(check),
+            top=float(speeds @ lever) + fastest(check),
             begin=0.0,
             end=0.0,
             time_weight=float(time_weight),
@@ -150,7 +152,7 @@ class LimbSpace:
         return float(self._fixed.speed.min())
 
     def compiled(self, start: Array, goal: Array) -> kernels.LimbSpace:
-        """As searches take it: times are drawn between those of two states."""
+        """As searches take it, with room to work in of its own: times are drawn between those of two states."""
         if self.timed and not start[0] < goal[0]:
             raise BadValue(f"the goal's time comes after that of the start, not {start[0]:g} s and then {goal[0]:g} s.")
         if not self.timed and start[0] != goal[0]:
@@ -169,7 +171,7 @@ class LimbSpace:
         row = np.zeros(self.width)
         row[0] = t
         row[1 : 1 + 3 * len(q)] = np.concatenate([x.coordinates(r) for x, r in zip(self.limits, q, strict=True)])
-        kernels.fill(self._here(), row)
+        limb_state.fill(self._here(), row)
         return row
 
     def rotations(self, states: ArrayLike) -> Array:
@@ -193,7 +195,7 @@ class LimbSpace:
         rows[:, 0] = t
         space = self._here()
         for row in rows:
-            kernels.fill(space, row)
+            limb_state.fill(space, row)
         return rows
 
     def dense(self, path: Path, spacing: float = 0.005) -> Array:
@@ -201,10 +203,10 @@ class LimbSpace:
         rows = [path.states[0]]
         space = self._here()
         for a, b in zip(path.states[:-1].copy(), path.states[1:].copy(), strict=True):
-            count = max(int(np.ceil(kernels.travel(space, a, b)[0] / spacing)), 1)
+            count = max(int(np.ceil(limb_state.travel(space, a, b)[0] / spacing)), 1)
             for k in range(1, count + 1):
                 row = np.zeros(self.width)
-                kernels.on_the_way(space, a, b, k / count, row)
+                limb_state.on_the_way(space, a, b, k / count, row)
                 rows.append(row)
         return frozen(rows)
 
@@ -249,34 +251,3 @@ def _box(limit: JointLimit) -> Array:
     if len(polygon):
         low[:2], high[:2] = polygon.min(axis=0), polygon.max(axis=0)
     return np.stack([low, high], axis=1)
-
-
-def _marks(check: LimbCheck) -> tuple[NDArray[np.int64], Array]:
-    """Marks of a limb: where its joints are but the first, the end of the last one's pieces, and their side.
-
-    Without the side a turn of the palm would be no way at all.
-    """
-    source = check.limb.source
-    searched = [int(np.flatnonzero(source == k)[0]) for k in range(len(check.joints))]
-    joints, places = [], []
-    for i in searched[1:]:
-        joints.append(i)
-        places.append(np.zeros(3))
-    end = searched[-1]
-    carried = [e for e, j in enumerate(check.limb.joint) if j == end]
-    if not carried:
-        return np.array(joints or [end], np.int64), np.array(places or [np.zeros(3)])
-    balls = check.limb.sphere[carried]
-    far = np.linalg.norm(balls[:, :3], axis=1)
-    center, radius = balls[np.argmax(far), :3], float(balls[np.argmax(far), 3])
-    along = center / np.linalg.norm(center) if np.linalg.norm(center) > 1e-6 else np.array([1.0, 0.0, 0.0])
-    across = np.cross(along, np.eye(3)[np.argmin(np.abs(along))])
-    joints += [end, end]
-    places += [center + radius * along, center + radius * across / np.linalg.norm(across)]
-    return np.array(joints, np.int64), np.array(places)
-
-
-def _fastest(check: LimbCheck) -> float:
-    """Most metres a second that the limb is carried."""
-    carried, times = check.tables.travelled, check.tables.times
-    return float((np.diff(carried) / np.diff(times)).max()) if len(times) > 1 else 0.0
