@@ -20,8 +20,9 @@ from elbowroom.geometry.solids import box, cylinder, lathe, sphere
 from elbowroom.geometry.transforms import apply, inverse, transform
 from elbowroom.posing.fingers import close_fingers
 from elbowroom.posing.fingers_model import HandAtThing, hand_model
-from elbowroom.posing.grasps import MOST, Grasp, grasps_of, press_target, propose_grasps
+from elbowroom.posing.grasps import Grasp, grasps_of, press_target, propose_grasps
 from elbowroom.posing.grasps_form import form_of, part_near
+from elbowroom.posing.grasps_settle import MOST
 from elbowroom.world.paths import Still
 from elbowroom.world.things import Fixture, GraspMark, Joint
 from elbowroom.world.world import World

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from weakref import WeakKeyDictionary
 
@@ -14,55 +14,24 @@ from elbowroom.character.body import Body, Character
 from elbowroom.character.grip import grip_frame
 from elbowroom.character.hand_shapes import HandShape, finger_joints, hand_shape, hand_size
 from elbowroom.errors import BadValue, UnknownName
-from elbowroom.geometry.mesh import Mesh, frozen
+from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array, about, normalize, rotate
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.posing.fingers import TOUCH, close_fingers
 from elbowroom.posing.fingers_model import HandAtThing, hand_model
 from elbowroom.posing.grasps_form import Form, form_of, part_near
-from elbowroom.posing.grasps_make import Candidate, Maker
-from elbowroom.posing.grasps_seats import Seat, Seats
-from elbowroom.world.things import Fixture, GraspMark
+from elbowroom.posing.grasps_make import Maker
+from elbowroom.posing.grasps_seats import Seats
+from elbowroom.posing.grasps_settle import MARGIN, Grasp, marked, settled
+from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
-
-# Grasps that are given at most, and candidates that are looked at for them.
-MOST, _LOOKS = 48, 96
-
-# Metres that a hand comes from, and how near to the mesh it stops.
-_BACK, _MARGIN = 0.10, 0.0005
 
 # A handle is looked for this far around its frame, metres, and must be touched by so many fingers; so many
 # grasps of one are enough.
 _HANDLE_REACH, _HANDLE_FINGERS, _HANDLE_MOST = 0.20, 3, 16
 _MISSING_FINGER = 0.15
 
-# What it costs that the wrist must bend to keep the forearm out of the thing.
-_FOREARM = 0.7
-
 _UP = np.array([0.0, 0.0, 1.0])
-
-
-@dataclass(frozen=True, eq=False)
-class Grasp:
-    """One way for one hand to take a thing.
-
-    `T_thing_hand` (4, 4) places the hand's joint on the thing. The hand comes in the shape `open` along `approach`
-    (3,), a unit vector in the thing's frame, and closes towards `shape`. `cost`: lower is better, by itself. `frame`
-    names the place on the thing for which it was made, '' where it is the thing as a whole.
-    """
-
-    name: str
-    hand: str
-    T_thing_hand: Array
-    open: HandShape
-    shape: HandShape
-    approach: Array
-    cost: float = 0.0
-    frame: str = ""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "T_thing_hand", frozen(self.T_thing_hand))
-        object.__setattr__(self, "approach", frozen(normalize(self.approach)))
 
 
 def propose_grasps(
@@ -93,9 +62,9 @@ def grasps_of(world: World, who: str, hand: str, thing: str, t: float) -> list[G
     if not isinstance(body, Character) or hand not in ("left", "right") or f"{hand}_hand" not in body.roles:
         return []
     up = np.asarray(world.frame(thing, t))[:3, :3].T @ _UP
-    marked = [_marked(body, name, mark, what.mesh) for name, mark in what.grasps.items() if mark.hand == hand]
+    given = [marked(body, name, mark, what.mesh) for name, mark in what.grasps.items() if mark.hand == hand]
     frames = what.frames if isinstance(what, Fixture) or "handle" in what.frames else None
-    return marked + propose_grasps(body, hand, what.mesh, frames=frames, up=up)
+    return given + propose_grasps(body, hand, what.mesh, frames=frames, up=up)
 
 
 def press_target(body: Body, hand: str, T_world_spot: ArrayLike, shape: str = "point") -> list[Grasp]:
@@ -116,7 +85,7 @@ def press_target(body: Body, hand: str, T_world_spot: ArrayLike, shape: str = "p
     for n, (slant, roll) in enumerate(_PRESSES):
         R = _pressing(out, slant, roll) @ np.stack([along, palm, np.cross(along, palm)], axis=1).T
         T = np.eye(4)
-        T[:3, :3], T[:3, 3] = R, spot[:3, 3] + _MARGIN * out - R @ tip
+        T[:3, :3], T[:3, 3] = R, spot[:3, 3] + MARGIN * out - R @ tip
         cost = 0.1 * n
         grasps.append(Grasp(f"{shape}{n + 1}", hand, T, fingers, fingers, -out, cost, "spot"))
     return grasps
@@ -159,51 +128,6 @@ def _pointer(body: Character, hand: str, shape: HandShape) -> tuple[Array, Array
     return tip, way, normalize(palm - (palm @ way) * way)
 
 
-def _marked(body: Character, name: str, mark: GraspMark, mesh: Mesh) -> Grasp:
-    """A grasp that somebody marked on a thing, for a body.
-
-    Where the hand would be in the thing, it is put so that what is at the mark lies in it as such things do; else, or
-    if it comes a way of its own, it stops before the thing.
-    """
-    seats = Seats(body, mark.hand)
-    width = _width_at(mesh, mark.T_thing_grip, seats) if mark.width is None else mark.width
-    seat = _marked_seat(seats, mark.shape, width)
-    opened, closed = (hand_shape(mark.shape),) * 2 if seat is None else (seat.open, seat.shape)
-    T = mark.T_thing_grip @ inverse(seats.grip)
-    approach = T[:3, :3] @ seats.palm if mark.approach is None else mark.approach
-    scene = HandAtThing(seats.model, mesh)
-    scene.put_hand(seats.model.places(opened))
-    way = 0.0 if scene.empty else scene.slid(T, approach, 2.0 * _BACK, 0.0, _MARGIN)
-    if way < 0.0 and seat is not None and seat.style != "pinch" and mark.approach is None:
-        T_lies = mark.T_thing_grip @ inverse(seat.T_hand_seat)
-        comes = T_lies[:3, :3] @ seat.approach
-        gets = scene.slid(T_lies, comes, _BACK, seat.ahead, _MARGIN)
-        if gets >= -seat.short:
-            T, approach, way = T_lies, comes, gets
-    if np.isfinite(way):
-        T[:3, 3] += way * approach
-    return Grasp(name, mark.hand, T, opened, closed, approach)
-
-
-def _marked_seat(seats: Seats, shape: str, width: float) -> Seat | None:
-    """How a hand takes something in a shape that closes on things; None for other shapes."""
-    if shape == "power":
-        return seats.power(width)
-    if shape == "pinch":
-        return seats.pinch(width, wide=False)
-    return seats.hooks(width)[0] if shape == "hook" else None
-
-
-def _width_at(mesh: Mesh, T_thing_grip: Array, seats: Seats) -> float:
-    """How wide a mesh is between fingers and thumb at a grip frame, at most what the hand can span, metres."""
-    form = form_of(mesh)
-    if form is None:
-        return 0.0
-    T = inverse(form.T_thing_form) @ T_thing_grip
-    near = form.around(T[:3, 3], T[:3, :3], seats.scale * np.array([0.08, 0.08, 0.04]))
-    return min(float(np.ptp(near[:, 1])), seats.widest_power) if len(near) else 0.05 * seats.scale
-
-
 def _proposed(body: Body, hand: str, mesh: Mesh, handle: Array | None, up: Array) -> list[Grasp]:
     if not finger_joints(body, hand):
         return []
@@ -216,7 +140,7 @@ def _proposed(body: Body, hand: str, mesh: Mesh, handle: Array | None, up: Array
         if found:
             return found
     form = form_of(mesh)
-    return [] if form is None else _settled(hand, Maker(seats, form, _turned(form, up)).all(), form, scene)
+    return [] if form is None else settled(hand, Maker(seats, form, _turned(form, up)).all(), form, scene)
 
 
 def _at_handle(
@@ -231,7 +155,7 @@ def _at_handle(
     maker = Maker(seats, form, _turned(form, up))
     made = maker.bar(apply(inverse(form.T_thing_form), handle[None, :3, 3])[0])
     found = []
-    for grasp in _settled(hand, maker.all() if made is None else made, form, scene, forearm=True):
+    for grasp in settled(hand, maker.all() if made is None else made, form, scene, forearm=True):
         closed = close_fingers(body, hand, inverse(grasp.T_thing_hand), mesh, grasp.open, grasp.shape)
         # fingers on the door behind a bar do not hold the bar
         bar.put_thing(inverse(grasp.T_thing_hand))
@@ -247,34 +171,6 @@ def _at_handle(
 
 def _turned(form: Form, up: Array) -> Array:
     return form.T_thing_form[:3, :3].T @ up
-
-
-def _settled(
-    hand: str, candidates: list[Candidate], form: Form, scene: HandAtThing, forearm: bool = False
-) -> list[Grasp]:
-    """Those candidates whose open hand comes to where it should, without touching on the way, put where it stops.
-
-    At something large, such as a door by its handle, a `forearm` must be clear as well.
-    """
-    found: list[Grasp] = []
-    for c in candidates if forearm else candidates[:_LOOKS]:
-        T = form.T_thing_form @ c.T_form_seat @ inverse(c.seat.T_hand_seat)
-        if forearm:
-            scene.put_thing(inverse(T))
-            if not scene.forearm_free:
-                continue
-        scene.put_hand(scene.model.places(c.seat.open))
-        approach = T[:3, :3] @ c.seat.approach
-        way = scene.slid(T, approach, _BACK, c.seat.ahead, _MARGIN)
-        if way < -c.seat.short:
-            continue
-        T[:3, 3] += way * approach
-        scene.put_thing(inverse(T))
-        cost = c.cost + (0.0 if scene.forearm_free else _FOREARM)
-        found.append(Grasp(c.seat.style, hand, T, c.seat.open, c.seat.shape, approach, cost))
-        if len(found) == MOST:
-            break
-    return sorted(found, key=lambda g: g.cost)
 
 
 def _named(grasps: list[Grasp]) -> list[Grasp]:

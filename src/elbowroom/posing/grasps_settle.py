@@ -1,0 +1,129 @@
+"""Grasps where a real hand comes to be: along its way until it touches, as proposed or as marked on a thing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.character.body import Character
+from elbowroom.character.hand_shapes import HandShape, hand_shape
+from elbowroom.geometry.mesh import Mesh, frozen
+from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.geometry.transforms import inverse
+from elbowroom.posing.fingers_model import HandAtThing
+from elbowroom.posing.grasps_form import Form, form_of
+from elbowroom.posing.grasps_make import Candidate
+from elbowroom.posing.grasps_seats import Seat, Seats
+from elbowroom.world.things import GraspMark
+
+# Grasps that are given at most, and candidates that are looked at for them.
+MOST, _LOOKS = 48, 96
+
+# Metres that a hand comes from, and how near to the mesh it stops.
+_BACK, MARGIN = 0.10, 0.0005
+
+# What it costs that the wrist must bend to keep the forearm out of the thing, and that the hand stays short of where it
+# should be, up to so many times of what passes for there.
+_FOREARM, _SHORT = 0.7, 1.0
+_NEAR = 2.5
+
+
+@dataclass(frozen=True, eq=False)
+class Grasp:
+    """One way for one hand to take a thing.
+
+    `T_thing_hand` (4, 4) places the hand's joint on the thing. The hand comes in the shape `open` along `approach`
+    (3,), a unit vector in the thing's frame, and closes towards `shape`. `cost`: lower is better, by itself. `frame`
+    names the place on the thing for which it was made, '' where it is the thing as a whole.
+    """
+
+    name: str
+    hand: str
+    T_thing_hand: Array
+    open: HandShape
+    shape: HandShape
+    approach: Array
+    cost: float = 0.0
+    frame: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "T_thing_hand", frozen(self.T_thing_hand))
+        object.__setattr__(self, "approach", frozen(normalize(self.approach)))
+
+
+def settled(
+    hand: str, candidates: list[Candidate], form: Form, scene: HandAtThing, forearm: bool = False
+) -> list[Grasp]:
+    """Those candidates whose open hand comes to where it should, without touching on the way, put where it stops.
+
+    At something large, such as a door by its handle, a `forearm` must be clear as well. Where no candidate comes there,
+    those count that come near.
+    """
+    found: list[Grasp] = []
+    near: list[Grasp] = []
+    for c in candidates if forearm else candidates[:_LOOKS]:
+        T = form.T_thing_form @ c.T_form_seat @ inverse(c.seat.T_hand_seat)
+        if forearm:
+            scene.put_thing(inverse(T))
+            if not scene.forearm_free:
+                continue
+        scene.put_hand(scene.model.places(c.seat.open))
+        approach = T[:3, :3] @ c.seat.approach
+        way = scene.slid(T, approach, _BACK, c.seat.ahead, MARGIN)
+        if way < -_NEAR * c.seat.short:
+            continue
+        T[:3, 3] += way * approach
+        scene.put_thing(inverse(T))
+        cost = c.cost + (0.0 if scene.forearm_free else _FOREARM)
+        there = way >= -c.seat.short
+        grasp = Grasp(c.seat.style, hand, T, c.seat.open, c.seat.shape, approach, cost if there else cost + _SHORT)
+        (found if there else near).append(grasp)
+        if len(found) == MOST:
+            break
+    return sorted(found or near[:MOST], key=lambda g: g.cost)
+
+
+def marked(body: Character, name: str, mark: GraspMark, mesh: Mesh) -> Grasp:
+    """A grasp that somebody marked on a thing, for a body.
+
+    Where the hand would be in the thing, it is put so that what is at the mark lies in it as such things do; else, or
+    if it comes a way of its own, it stops before the thing.
+    """
+    seats = Seats(body, mark.hand)
+    width = _width_at(mesh, mark.T_thing_grip, seats) if mark.width is None else mark.width
+    seat = _marked_seat(seats, mark.shape, width)
+    opened, closed = (hand_shape(mark.shape),) * 2 if seat is None else (seat.open, seat.shape)
+    T = mark.T_thing_grip @ inverse(seats.grip)
+    approach = T[:3, :3] @ seats.palm if mark.approach is None else mark.approach
+    scene = HandAtThing(seats.model, mesh)
+    scene.put_hand(seats.model.places(opened))
+    way = 0.0 if scene.empty else scene.slid(T, approach, 2.0 * _BACK, 0.0, MARGIN)
+    if way < 0.0 and seat is not None and seat.style != "pinch" and mark.approach is None:
+        T_lies = mark.T_thing_grip @ inverse(seat.T_hand_seat)
+        comes = T_lies[:3, :3] @ seat.approach
+        gets = scene.slid(T_lies, comes, _BACK, seat.ahead, MARGIN)
+        if gets >= -seat.short:
+            T, approach, way = T_lies, comes, gets
+    if np.isfinite(way):
+        T[:3, 3] += way * approach
+    return Grasp(name, mark.hand, T, opened, closed, approach)
+
+
+def _marked_seat(seats: Seats, shape: str, width: float) -> Seat | None:
+    """How a hand takes something in a shape that closes on things; None for other shapes."""
+    if shape == "power":
+        return seats.power(width)
+    if shape == "pinch":
+        return seats.pinch(width, wide=False)
+    return seats.hooks(width)[0] if shape == "hook" else None
+
+
+def _width_at(mesh: Mesh, T_thing_grip: Array, seats: Seats) -> float:
+    """How wide a mesh is between fingers and thumb at a grip frame, at most what the hand can span, metres."""
+    form = form_of(mesh)
+    if form is None:
+        return 0.0
+    T = inverse(form.T_thing_form) @ T_thing_grip
+    near = form.around(T[:3, 3], T[:3, :3], seats.scale * np.array([0.08, 0.08, 0.04]))
+    return min(float(np.ptp(near[:, 1])), seats.widest_power) if len(near) else 0.05 * seats.scale
