@@ -160,6 +160,7 @@ BAD = {
     "no output": (["../room.yaml"], "output"),
     "output suffix": (["../room.yaml", "-o", "a.fbx"], ".glb"),
     "output folder": (["../room.yaml", "-o", "no/a.glb"], "does not exist"),
+    "output that cannot hold it": (["../two.yaml", "-o", "a.npz", "-o", "a.bvh"], "BVH holds one character, not 2"),
     "missing storyboard": (["nothing.yaml", "-o", "a.npz"], "nothing.yaml: does not exist"),
     "no storyboard": (["../walk.bvh", "-o", "a.npz"], "walk.bvh"),
     "fault in it": (["../typo.yaml", "-o", "a.npz"], "line 7: tasks[0].reech: is no verb; did you mean 'reach'?"),
@@ -175,6 +176,8 @@ BAD = {
 def test_bad_input_is_one_sentence_and_exit_code_2(case: str, folder: Path, monkeypatch, capsys):
     words, told = BAD[case]
     Path("../walk.bvh").write_text("HIERARCHY")
+    second = "  bob: {body: {human: {}}, at: [9, 0]}\n"
+    Path("../two.yaml").write_text(BOARD + second + TASK)
     Path("../typo.yaml").write_text(BOARD + TASK.replace("reach", "reech"))
     monkeypatch.setattr(sys, "argv", ["elbowroom", "run", *words])
     with pytest.raises(SystemExit) as ended:

@@ -30,7 +30,7 @@ def demo(
 
     Exit code 0: written, and proven free of collision; 1: no motion found, or not free.
     """
-    from elbowroom.files.save import check_outputs
+    from elbowroom.files.save import check_outputs, check_world
     from elbowroom.gallery.scenes import scenario, scenarios
     from elbowroom.tasks.storyboard_plan import plan_storyboard
 
@@ -40,6 +40,7 @@ def demo(
     clock = Clock(quiet=as_json)
     with clock("load", "making the scene"):
         board = shown.board()
+        check_world(paths, board.world)
     with clock("plan", "planning, and proving that it is free of collision"):
         plan = plan_storyboard(board, **how)
     written = write_plan(paths, plan, board.fps, clock, asked=bool(board.tasks))

@@ -32,7 +32,7 @@ def run(
     Exit code 0: written, and proven free of collision; 1: no motion found, or not free; 2: bad input.
     Example: elbowroom run kitchen.yaml -o kitchen.glb -o kitchen.html --seed 7
     """
-    from elbowroom.files.save import check_outputs
+    from elbowroom.files.save import check_outputs, check_world
     from elbowroom.tasks.storyboard import read_storyboard
 
     how: dict[str, Any] = {"seed": seed, "tier": options.tier_named(tier), "budget": options.seconds_of(budget)}
@@ -44,6 +44,7 @@ def run(
     clock = Clock(quiet=as_json)
     with clock("load", f"reading {storyboard.name}"):
         board = read_storyboard(storyboard)
+        check_world(paths, board.world)
     if variants is not None:
         raise typer.Exit(_several(board, paths, variants, clock, as_json, **how))
     from elbowroom.tasks.storyboard_plan import plan_storyboard

@@ -29,9 +29,17 @@ def check_outputs(paths: Sequence[str | Path]) -> list[Path]:
     return out
 
 
+def check_world(paths: Sequence[str | Path], world: World) -> None:
+    """Raise where a path is of a format that cannot hold the world. Call before long work."""
+    for path in paths:
+        if Path(path).suffix.lower() == ".bvh" and len(world.characters) != 1:
+            raise BadFile(path, f"BVH holds one character, not {len(world.characters)}", would_do="write .glb or .npz")
+
+
 def save(paths: Sequence[str | Path], world: World, fps: float | None = None) -> list[Path]:
     """Write the world to every path, all or none. `fps` defaults to the rate of the first clip, else 30."""
     targets = check_outputs(paths)
+    check_world(targets, world)
     rate = fps or next((m.fps for m in world.characters.values() if isinstance(m, Clip)), 30.0)
     with writing(*targets) as stand_ins:
         for target, stand_in in zip(targets, stand_ins, strict=True):
@@ -43,8 +51,6 @@ def _bvh(path: Path, world: World, fps: float) -> None:
     from elbowroom.files.bvh import write_bvh
     from elbowroom.motion.layers import to_clip
 
-    if len(world.characters) != 1:
-        raise BadFile(path, f"BVH holds one character, not {len(world.characters)}", would_do="write .glb or .npz")
     motion = next(iter(world.characters.values()))
     clip = motion if isinstance(motion, Clip) and motion.fps == fps else to_clip(motion, fps)
     write_bvh(path, clip)
