@@ -17,7 +17,14 @@ def render(
     output: Annotated[Path, typer.Option("-o", "--output", help=".png (still or strip of frames) or .mp4")],
     when: Annotated[float | None, typer.Option("--time", help="Second of a still; the middle without it.")] = None,
     frames: Annotated[int, typer.Option(help="More than 1: a strip of that many frames.")] = 1,
-    look: Annotated[str, typer.Option(help="front, side, back, three-quarter or top.")] = "three-quarter",
+    look: Annotated[
+        str,
+        typer.Option(help="front, side, back, top, or three-quarter: from wherever hands and faces are seen."),
+    ] = "three-quarter",
+    target: Annotated[
+        str | None, typer.Option(help="Close-up of a part or a thing, such as ann.right_hand or book.")
+    ] = None,
+    span: Annotated[float | None, typer.Option(help="Metres that the picture shows across its shorter side.")] = None,
     show: Annotated[str, typer.Option(help="skin, shapes or bones.")] = "skin",
     size: Annotated[str, typer.Option(metavar="WxH", help="Pixels of the picture, or of each frame.")] = "960x640",
     onto: options.Onto = None,
@@ -50,6 +57,8 @@ def render(
             time=when,
             frames=frames,
             look=look,
+            target=target,
+            span=span,
             show=show,
             size=wanted,
             fps=rate,

@@ -16,7 +16,8 @@ from elbowroom.pictures.camera import Camera, View, distance_of, framed
 from elbowroom.pictures.closeup import subject
 from elbowroom.pictures.clouds import Cloud
 from elbowroom.world.extent import action, body_points, facing, joint_transforms, stage
-from elbowroom.world.viewpoint import USUAL, best_side
+from elbowroom.world.viewpoint import USUAL, best_azimuth
+from elbowroom.world.visibility import REACH
 from elbowroom.world.world import World
 
 # Who travels further than this alone (metres) is followed, unless the camera says otherwise.
@@ -112,9 +113,8 @@ def _axes(
         return axes_towards(front, camera.azimuth, elevation)
     if not world.characters and middle is None:
         return axes_towards(front, USUAL, elevation)
-    rises = [elevation] if camera.elevation is not None else [usual, _OVER_SCENES]
-    reach = {} if distance is None else {"reach": distance}
-    return axes_towards(front, *best_side(world, front, rises, times, only=middle, **reach))
+    reach = REACH if distance is None else min(distance, REACH)
+    return axes_towards(front, best_azimuth(world, front, elevation, times, only=middle, reach=reach), elevation)
 
 
 def _followed(world: World, camera: Camera, times: Array, far: float) -> str | None:

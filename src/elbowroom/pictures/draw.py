@@ -23,6 +23,8 @@ def draw(
     time: float | None = None,
     frames: int = 1,
     look: str = "three-quarter",
+    target: str | None = None,
+    span: float | None = None,
     show: str = "skin",
     size: tuple[int, int] = (960, 640),
     fps: float = 30.0,
@@ -31,12 +33,13 @@ def draw(
     """Write a picture of a world, and of recorded markers besides.
 
     A PNG is a still at `time` (seconds; the middle of the motion when None) or, with more than one of
-    `frames`, a strip of tiles of `size` each; an MP4 is a film of the whole motion at `fps`.
+    `frames`, a strip of tiles of `size` each; an MP4 is a film of the whole motion at `fps`. `target` names a part
+    or a thing for a close-up that shows `span` metres.
     """
     shown: Show | None = next((s for s in SHOWS if s == show), None)
     if shown is None:
         raise UnknownName("way to show a character", show, SHOWS)
-    camera = Camera.looking(look)
+    camera = Camera.looking(look, target=target, span=span)
     clouds = [] if markers is None else [Cloud(markers.points, markers.fps)]
     suffix = Path(path).suffix.lower()
     if suffix == ".mp4":

@@ -14,12 +14,13 @@ _MOST = 220  # cells across, at most
 
 
 class Cells:
-    """A box from low to high (3,) in metres, divided into cubes of `side` metres."""
+    """A box from low to high (3,) in metres, divided into cubes; points `apart` metres from each other fill them."""
 
     def __init__(self, low: Array, high: Array) -> None:
-        self.side = max(_SIDE, float((high - low).max()) / _MOST)
+        self._side = max(_SIDE, float((high - low).max()) / _MOST)
+        self.apart = 0.7 * self._side
         self._low = low
-        self._shape = np.ceil((high - low) / self.side).astype(np.int64) + 1
+        self._shape = np.ceil((high - low) / self._side).astype(np.int64) + 1
         self._grid = np.zeros(int(self._shape.prod()), np.uint8)
 
     def mark(self, points: Array, kind: np.uint8 = SOLID) -> None:
@@ -32,7 +33,8 @@ class Cells:
         if not clouds:
             return self
         other = Cells.__new__(Cells)
-        other.side, other._low, other._shape, other._grid = self.side, self._low, self._shape, self._grid.copy()
+        other.__dict__.update(self.__dict__)
+        other._grid = self._grid.copy()
         for points in clouds:
             other.mark(points)
         return other
@@ -43,18 +45,18 @@ class Cells:
         `reach` is where on the way to look, in metres. What is cut hides nothing where n·p > d, n being the level
         part of a direction and d its of `planes` (D,).
         """
-        steps = np.arange(reach[0], reach[1], 0.8 * self.side)
+        steps = np.arange(reach[0], reach[1], self._side)
         along = points[:, None, None] + steps[:, None] * ways[:, None]  # (P, D, S, 3)
         cells, inside = self._numbers(along)
         found = np.where(inside, self._grid[cells], np.uint8(0))
-        if not (found & CUT).any():
-            return (found & SOLID).any(axis=-1)
+        if not np.any(found & CUT):
+            return np.any(found & SOLID, axis=-1)
         kept = np.einsum("pdsi,di->pds", along[..., :2], ways[:, :2]) <= planes[:, None]
-        return ((found & SOLID != 0) | ((found & CUT != 0) & kept)).any(axis=-1)
+        return np.any((found & SOLID != 0) | ((found & CUT != 0) & kept), axis=-1)
 
     def _numbers(self, points: Array) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Number of the cell of each point (..., 3), 0 where it is in none, and whether it is in one."""
-        place = np.floor((points - self._low) / self.side).astype(np.int64)
+        place = np.floor((points - self._low) / self._side).astype(np.int64)
         inside = np.all((place >= 0) & (place < self._shape), axis=-1)
         number = (place[..., 0] * self._shape[1] + place[..., 1]) * self._shape[2] + place[..., 2]
         return np.where(inside, number, 0), inside
@@ -78,4 +80,6 @@ def samples(mesh: Mesh, apart: float) -> Array:
     v = row / up[which]
     u = (1.0 - v) * place / across[which]
     spread = a[which] + u[:, None] * (b - a)[which] + v[:, None] * (c - a)[which]
-    return np.concatenate([corners[~large].mean(axis=1), spread])
+    points = np.concatenate([corners[~large].mean(axis=1), spread])
+    _, kept = np.unique(np.floor(points / (0.5 * apart)) @ [1.0, 1e5, 1e10], return_index=True)
+    return points[kept]

@@ -1,53 +1,45 @@
-"""The side to look from when nobody says which: the usual one, unless another shows much more."""
+"""The side to look from when nobody says which: the usual one, unless another shows more."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 
 from elbowroom.geometry.framing import axes_towards
 from elbowroom.geometry.rotations import Array
 from elbowroom.world.extent import joint_transforms
-from elbowroom.world.visibility import seen_from
+from elbowroom.world.visibility import REACH, seen_from
 from elbowroom.world.world import World
 
-# Azimuths that are tried, degrees, the usual one first; straight behind people is no view of what they do.
+# Azimuths from the front that are tried, all round, the usual one first.
 USUAL = float(np.radians(38.0))
-_SIDES = np.radians([38.0, -38.0, 70.0, -70.0, 95.0, -95.0, 120.0, -120.0, 145.0, -145.0])
-# How much more must be seen, as a share: to leave the usual side, to turn by half a turn, to rise by a right angle.
-_LEAVING, _TURNING, _RISING = 0.05, 0.05, 0.15
+_SIDES = USUAL + 2.0 * np.pi * np.arange(24) / 24
+# How much more must be seen, as a share: to leave the usual side at all, and to look from straight behind.
+_LEAVING, _BEHIND = 0.05, 0.15
 _SAMPLES = 12
 _STAYS = 1.0  # metres: who goes no further is looked at from one side, whatever moment is shown
 
 
-def best_side(
-    world: World,
-    front: Array,
-    elevations: Sequence[float],
-    times: Array,
-    *,
-    only: Array | None = None,
-    reach: float = 4.0,
-) -> tuple[float, float]:
-    """Azimuth from `front` (3,) and elevation, radians, from which most is seen at times (T,), or of `only` (T, 3).
+def best_azimuth(
+    world: World, front: Array, elevation: float, times: Array, *, only: Array | None = None, reach: float = REACH
+) -> float:
+    """Azimuth from `front` (3,), radians, from which most is seen at times (T,) in seconds, or of `only` (T, 3).
 
-    The first of the elevations is the usual one; `reach` in metres is how far away the eye is.
+    It is the usual three-quarter view unless people, what they do and what they handle are hidden from there. The eye
+    is `reach` metres away.
     """
-    if only is None and len(world.characters) < 2 and not (world.static or world.objects):
-        return USUAL, elevations[0]
     if only is None:
+        if len(world.characters) < 2 and not (world.static or world.objects):
+            return USUAL
         times = _judged(world, times)
     else:
         picks = np.linspace(0, len(times) - 1, min(_SAMPLES, len(times))).round().astype(int)
         times, only = times[picks], only[picks]
-    views = [(float(azimuth), elevation) for elevation in elevations for azimuth in _SIDES]
-    backs = np.array([axes_towards(front, *view)[2] for view in views])
+    backs = np.array([axes_towards(front, azimuth, elevation)[2] for azimuth in _SIDES])
     seen = seen_from(world, times, backs, only=only, reach=reach)
-    turned = np.array([abs(azimuth - USUAL) for azimuth, _ in views]) / np.pi
-    risen = np.array([elevation - elevations[0] for _, elevation in views]) / (0.5 * np.pi)
-    leaving = np.where(np.arange(len(views)) == 0, 0.0, _LEAVING)
-    return views[int(np.argmax((seen - leaving - _TURNING * turned - _RISING * risen).round(6)))]
+    # What is seen past an edge is hidden from a little further aside, and an eye that is near looks at all angles.
+    seen = 0.25 * np.roll(seen, 1) + 0.5 * seen + 0.25 * np.roll(seen, -1)
+    cost = np.where(_SIDES == USUAL, 0.0, _LEAVING) + _BEHIND * 0.5 * (1.0 - np.cos(_SIDES))
+    return float(_SIDES[int(np.argmax((seen - cost).round(6)))])
 
 
 def _judged(world: World, times: Array) -> Array:
