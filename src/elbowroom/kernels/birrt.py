@@ -22,6 +22,9 @@ _ROUGHLY, _CLOSELY, _CUT = 0, 1, 2
 # Share of the samples that stray from the tree, and how often that is tried before one from everywhere is drawn.
 _STRAYS, _DRAWS = 0.3, 8
 
+# Samples that count for a round: where none is valid, effort rises all the same.
+_PATIENCE = 4
+
 
 @lean()
 def nearest(space, rows, count, state, forward):
@@ -59,7 +62,7 @@ def connect(space, dice, most_checks, widen, rows, parent, seen, tried, drawn, s
 
     rows (2, N, W), parent (2, N), seen (2, N), tried (N,): room for the two trees, whose first rows are start and goal;
     size (2,): states in them, 0 at first. A connection is tried before and after each growth. Effort rises from 0 to 1
-    in `widen` rounds. With FULL, a call with more room goes on from there. drawn (W,): room to work in.
+    in `widen` rounds, sooner where few samples are valid. With FULL, a call with more room goes on from there. drawn (W,): room to work in.
     """
     if size[0] == 0:
         if not valid(space, rows[0, 0], tally):
@@ -76,7 +79,6 @@ def connect(space, dice, most_checks, widen, rows, parent, seen, tried, drawn, s
             return FULL, 0, 0
         tree = tally[ROUNDS] % 2
         other = 1 - tree
-        effort = min(tally[ROUNDS] / widen, 1.0)
         i, good = -1, False
         if throw(dice) < _STRAYS:
             for _ in range(_DRAWS):
@@ -88,6 +90,7 @@ def connect(space, dice, most_checks, widen, rows, parent, seen, tried, drawn, s
         strays = good
         while not good and tally[CHECKS] < most_checks:
             tally[SAMPLES] += 1
+            effort = min(max(tally[ROUNDS], tally[SAMPLES] // _PATIENCE) / widen, 1.0)
             good = sample(space, dice, effort, drawn, tally)
         if not good:
             break
