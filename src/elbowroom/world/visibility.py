@@ -95,7 +95,7 @@ def _worth(spot: _Spot, k: int, seen: NDArray[np.bool_], backs: Array) -> Array:
     if spot.fronts is None:
         return seen.mean(axis=0)
     towards = spot.fronts[k] @ backs.T
-    if spot.areas is None:  # a face: all of it half from the front, most of it in profile
+    if spot.areas is None:  # a face: whole from half-way before it, two thirds in profile
         return (seen * np.clip(0.65 + 0.65 * towards, 0.0, 1.0)).mean(axis=0)
     return np.minimum(_ENOUGH * spot.areas @ (seen * np.maximum(towards, 0.0)), 1.0)
 
