@@ -62,7 +62,8 @@ def connect(space, dice, most_checks, widen, rows, parent, seen, tried, drawn, s
 
     rows (2, N, W), parent (2, N), seen (2, N), tried (N,): room for the two trees, whose first rows are start and goal;
     size (2,): states in them, 0 at first. A connection is tried before and after each growth. Effort rises from 0 to 1
-    in `widen` rounds, sooner where few samples are valid. With FULL, a call with more room goes on from there. drawn (W,): room to work in.
+    in `widen` rounds, sooner where few samples are valid. With FULL, a call with more room goes on from there.
+    drawn (W,): room to work in.
     """
     if size[0] == 0:
         if not valid(space, rows[0, 0], tally):
