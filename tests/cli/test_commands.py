@@ -79,7 +79,8 @@ def test_demo_writes_both_files(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     facts = json.loads(done.stdout)
     assert facts["status"] == "found" and facts["frames"] > 100
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["stroll.glb", "stroll.html"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(facts["written"])
+    assert [Path(p).suffix for p in facts["written"]] == [".glb", ".html"]
 
 
 BAD = {
