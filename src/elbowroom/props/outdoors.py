@@ -12,7 +12,7 @@ from elbowroom.props.palette import IRON, WALNUT
 _CLOTH = (0.36, 0.03, 0.05)
 
 
-def umbrella(radius: float = 0.48, length: float = 0.9) -> Mesh:
+def umbrella(radius: float = 0.48, length: float = 0.84) -> Mesh:
     """An open umbrella, held at its origin, its stick along +z: eight panels, a walnut crook."""
     top = length - 0.16
     s = np.linspace(0.0, 1.0, 9)

@@ -16,7 +16,7 @@ from elbowroom.spaces.limb import Style
 from elbowroom.tasks.plan import Plan, Planned, Status
 from elbowroom.tasks.repair_balance import balance
 from elbowroom.tasks.repair_find import Trouble, linkages, troubles
-from elbowroom.tasks.repair_limb import Clocks, Job, Replanned, hopeless, leaned, searched, spliced, stretches
+from elbowroom.tasks.repair_limb import Clocks, Job, Replanned, Stretch, hopeless, leaned, searched, spliced, stretches
 from elbowroom.tasks.repair_move import moved_ways
 from elbowroom.world.carried import Carried
 from elbowroom.world.certificate import Certificate, Changed, certify
@@ -177,7 +177,7 @@ def _mend(work: _Work, trouble: Trouble) -> bool:
             high,
             bool(clip.source.format) and not work.fix_self,
         )
-        tried = []
+        tried: list[Stretch] = []
         reason = "there is too little time to leave the clip and to return to it"
         for stretch in stretches(job, work.clocks):
             if not tried and hopeless(job, stretch, work.seed, work.clocks):

@@ -11,6 +11,8 @@ from elbowroom.character.robot import Robot
 from elbowroom.errors import BadValue
 from elbowroom.files.scene import on_floor
 from elbowroom.geometry.transforms import inverse
+from elbowroom.motion.clip import Clip
+from elbowroom.posing.upright import carried_upright
 from elbowroom.tasks.storyboard_check import checked
 from elbowroom.tasks.storyboard_model import HoldPart, StoryboardFile
 from elbowroom.tasks.storyboard_people import Person
@@ -148,6 +150,8 @@ class _Builder:
             with self._document.blaming("holds", k):
                 during = self._during(part.during, span)
                 T = self._grip(world, part)
+                if part.carry is not None:
+                    world = _carried(world, part.by, part.hand)
                 world = world.with_hold(part.object, part.by, part.hand, during, T)
         return world
 
@@ -177,6 +181,14 @@ class _Builder:
         words = {"start": span[0], "end": span[1]}
         begin, end = (words.get(m, m) for m in told or ("start", "end"))
         return float(begin), float(end)
+
+
+def _carried(world: World, who: str, hand: str) -> World:
+    """Somebody's arm carries something upright."""
+    clip = world.motion(who)
+    if not isinstance(clip, Clip):
+        raise BadValue(f"'{who}' is no person with a clip, and carries nothing upright")
+    return world.with_character(who, carried_upright(clip, hand))
 
 
 def _standing(world: World, name: str) -> World:

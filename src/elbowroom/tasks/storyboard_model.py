@@ -165,6 +165,9 @@ class HoldPart(Part):
     hand: Text = Field("right", description="left or right; of a robot the name of a limb or link.")
     during: During | None = None
     grip: Frame | None = Field(default=None, description="The object in the axes of the hand's joint.")
+    carry: Literal["upright"] | None = Field(
+        default=None, description="'upright': the arm carries it before the shoulder, all the time, as an umbrella."
+    )
 
 
 class ContactPart(Part):

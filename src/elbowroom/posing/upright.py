@@ -1,0 +1,54 @@
+"""An arm that carries something upright before the shoulder, such as an umbrella, whatever the body does."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from elbowroom.character.grip import grip_frame
+from elbowroom.character.hand_shapes import finger_joints, finger_rotations, power
+from elbowroom.errors import BadValue
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.transforms import inverse
+from elbowroom.motion.clip import Clip
+from elbowroom.posing.limb_ik import LimbIK
+
+# Where the middle of the hand is from the shoulder, shares of the arm's reach: forwards, inwards, down.
+_FORWARDS, _INWARDS, _DOWN = 0.52, 0.04, 0.22
+# Radians: the palm looks inwards and back by this much; what is held leans forwards by that.
+_BACK, _LEANS = 0.5, 0.06
+# Metres that the hand closes round.
+_WIDTH = 0.024
+
+
+def carried_upright(clip: Clip, hand: str) -> Clip:
+    """The clip with one arm carrying something upright: the hand stays before the shoulder and does not turn.
+
+    It follows the shoulder's place and the way that the hips face; the elbow hangs as arms do. Fingers are closed.
+    """
+    body = clip.character
+    ik = LimbIK(body, f"{hand}_arm")
+    side = 1.0 if hand == "left" else -1.0
+    T = clip.world()
+    front = rot.rotate(clip.rotations[:, 0], rot.rotate(rot.conjugate(body.skeleton.rest[0]), body.front))
+    front[:, 2] = 0.0
+    if (np.linalg.norm(front, axis=1) < 0.2).any():
+        raise BadValue(f"nothing is carried upright while {body.name} lies down.")
+    front = rot.normalize(front)
+    up = np.broadcast_to([0.0, 0.0, 1.0], front.shape)
+    left = np.cross(up, front)
+    reach = ik.reach[1]
+    inwards = -side * left
+    place = T[:, ik.joints[0], :3, 3] + reach * (_FORWARDS * front + _INWARDS * inwards - _DOWN * up)
+    rod = rot.normalize(np.cos(_LEANS) * up + np.sin(_LEANS) * front)
+    palm = np.cos(_BACK) * inwards - np.sin(_BACK) * front
+    palm = rot.normalize(palm - np.sum(palm * rod, axis=1, keepdims=True) * rod)
+    T_world_grip = np.tile(np.eye(4), (len(clip), 1, 1))
+    T_world_grip[:, :3, :3] = np.stack([palm, np.cross(rod, palm), rod], axis=2)
+    T_world_grip[:, :3, 3] = place
+    found = ik.solve(T[:, ik.parent], T_world_grip @ inverse(grip_frame(body, hand)))
+    q = np.array(clip.rotations)
+    q[:, list(ik.joints)] = found.rotations
+    fingers = finger_joints(body, hand)
+    if fingers:
+        q[:, list(fingers)] = finger_rotations(body, hand, power(_WIDTH))
+    return clip.with_(rotations=q)
