@@ -169,7 +169,7 @@ def test_parts_can_be_switched_off() -> None:
     body, pose = standing("person")
     far, low, high = (
         target(body, p, d, 0)
-        for p, d in (((-0.2, -0.75, 1.0), 0), ((-0.15, -0.5, 0.4), 40), ((-0.15, -0.25, 1.92), -60))
+        for p, d in (((-0.2, -0.75, 1.0), 0), ((-0.15, -0.5, 0.4), 40), ((-0.15, -0.25, 1.96), -88))
     )
     full = ReachStyle()
     assert all(reach(body, pose, "right", T).found for T in (far, low, high))

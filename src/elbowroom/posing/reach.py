@@ -9,7 +9,7 @@ angle within its ranges and free of collisions.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain
 
@@ -21,7 +21,7 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.posing.limb_ik import EASY_ORBIT, LimbIK, Solution, checked, numbers
-from elbowroom.posing.orbit import PAPER, Orbit, search_orbit
+from elbowroom.posing.orbit import PAPER, Orbit, OrbitRange, search_orbit
 from elbowroom.posing.reach_help import way_to
 from elbowroom.posing.reach_parts import parts_of, start_of
 from elbowroom.posing.reach_search import TINY, Choice, Search
@@ -32,6 +32,9 @@ __all__ = ["ReachStyle", "Reached", "reach"]
 Valid = Callable[[Pose], bool]
 
 STYLE = ReachStyle()
+
+# Elbows of arms that are raised or turned back may be anywhere; so many postures are tried with that.
+_ANYWHERE, _FEW = OrbitRange(-np.pi, np.pi), 8
 
 # A body that does not care for its balance gets no farther than this, share of the arm's length.
 _LEANING = 0.5
@@ -66,12 +69,12 @@ def reach(
     if choice.missing > TINY or search.wrong(choice.rows)[0] > 0.0:
         return _unreached(search, choice, target, first)
     refused: tuple[Choice, Orbit] | None = None
-    for tried in chain((choice,), search.variations(choice)):
-        found = _arm(search, tried, target, first, valid)
+    for posture, angles in _attempts(search, choice):
+        found = _arm(search, posture, target, first, valid, angles)
         if found.found:
-            return _reached("found", search, tried, found)
+            return _reached("found", search, posture, found)
         if refused is None or (found.status == "blocked" and refused[1].status != "blocked"):
-            refused = tried, found
+            refused = posture, found
     assert refused is not None
     if refused[1].status == "blocked":
         return _reached("blocked", search, *refused, why="every posture that gets there is refused as not free.")
@@ -79,14 +82,25 @@ def reach(
     return _reached("limits", search, *refused, why=f"the arm would leave its joints' ranges by {over:.0f} degrees.")
 
 
-def _arm(search: Search, choice: Choice, target: Array, first: float, valid: Valid | None) -> Orbit:
+def _attempts(search: Search, choice: Choice) -> Iterator[tuple[Choice, OrbitRange]]:
+    """Postures and orbits to try: elbows where people have them, then, for the first few, wherever shoulders allow."""
+    tried = []
+    for posture in chain((choice,), search.variations(choice)):
+        tried.append(posture)
+        yield posture, PAPER
+    for posture in tried[:_FEW]:
+        yield posture, _ANYWHERE
+
+
+def _arm(search: Search, choice: Choice, target: Array, first: float, valid: Valid | None, angles: OrbitRange) -> Orbit:
     """The arm in a posture of the body."""
     arm = search.start.parts.arm
 
     def free(rotations: Array) -> bool:
         return valid is None or valid(_posed(arm, choice, rotations))
 
-    return search_orbit(arm, choice.rows.T[0, arm.parent], target, start=first, valid=free, limits=search.style.limits)
+    base, limits = choice.rows.T[0, arm.parent], search.style.limits
+    return search_orbit(arm, base, target, start=first, valid=free, limits=limits, angles=angles)
 
 
 def _posed(arm: LimbIK, choice: Choice, rotations: Array) -> Pose:

@@ -104,7 +104,7 @@ def help_for(start: Start, way: Way, effort: Array, style: ReachStyle) -> Array:
         out[:, TURN] = e * style.turn * np.tanh(turn / max(style.turn, 1e-9))
     if style.legs and parts.legs:
         out[:, CROUCH] = style.crouch * start.leg * way.low * e**style.crouch_power
-        out[:, WEIGHT] = e
+        out[:, WEIGHT] = e * (1.0 + 0.45 * ease((e - 0.6) / 0.7))  # a far lean takes the weight along
         if style.tiptoe and parts.toes:
             high = float(ease((way.up - 0.35) / 0.35))
             out[:, BALLS] = ease(e / style.heel_from) * float(ease((way.up - 0.1) / 0.25))

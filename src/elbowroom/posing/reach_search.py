@@ -29,7 +29,9 @@ from elbowroom.posing.reach_parts import Start
 from elbowroom.posing.reach_posture import Postures, postures
 from elbowroom.posing.reach_style import ReachStyle
 
-_EFFORTS = np.linspace(0.0, 1.0, 13)
+# Efforts above 1 are straining: every part goes on to the end of its range, the arm to full stretch.
+_STRAINING = 1.35
+_EFFORTS = np.concatenate([np.linspace(0.0, 1.0, 13), np.linspace(1.0, _STRAINING, 5)[1:]])
 # The farthest reach is sought from help all over its range, even and the same every time: multiples of powers of the
 # root of x^11 = x + 1 (Roberts 2018). The best few are varied by ever smaller steps, the best one also term by term.
 _SPREAD = (0.5 + np.outer(np.arange(1, 129), 1.0682971889 ** -np.arange(1.0, TERMS + 1))) % 1.0
@@ -53,6 +55,8 @@ _WORSE = 1e3
 _SPARE = 0.004
 # Rounds of the last search for balance at the end of a reach.
 _CARE = 4
+# Full stretch, but for what the search of balance moves yet.
+_ALL_BUT = 0.998
 # Metres that do not count.
 TINY = 1e-9
 # What is tried where a posture is refused: other efforts, then other help by a share of its range.
@@ -104,14 +108,17 @@ class Search:
     def choose(self) -> Choice:
         """The least effort that brings the target into reach; less lean if out of balance; else the nearest."""
         style, start = self.style, self.start
-        helps = help_for(start, self.way, _EFFORTS, style)
+        helps = self.help_at(_EFFORTS)
         rows = self.at(helps, rounds=1, free_arm=False, margin=False)
-        stretch = 1.0 - (1.0 - _EFFORTS) ** style.arm_first
-        wanted = start.length * (style.near + (style.far - style.near) * stretch)
-        effort, shift = _crossing(rows.distance - wanted, rows.shift)
-        choice = self.one(effort, help_for(start, self.way, np.array([effort]), style)[0], shift)
-        if choice.missing <= TINY and self.wrong(choice.rows)[0] <= 0.0:
-            return choice
+        stretch = 1.0 - (1.0 - np.minimum(_EFFORTS, 1.0)) ** style.arm_first
+        wanted = style.near + (style.far - style.near) * stretch
+        wanted = start.length * (wanted + (1.0 - style.far) * np.maximum(_EFFORTS - 1.0, 0.0) / (_STRAINING - 1.0))
+        # as the style has it, or else with the arm at full stretch
+        for most in (wanted, np.full(len(_EFFORTS), _ALL_BUT * start.length)):
+            effort, shift = _crossing(rows.distance - most, rows.shift)
+            choice = self.one(effort, self.help_at(np.array([effort]))[0], shift)
+            if choice.missing <= TINY and self.wrong(choice.rows)[0] <= 0.0:
+                return choice
         rows = self.at(helps, rows.shift)
         stands, lacking = self.wrong(rows) <= 0.0, self.lacking(rows)
         good = np.flatnonzero(stands & (lacking <= TINY))
@@ -120,6 +127,11 @@ class Search:
             k = int(less[-1]) if len(less) else int(more[0])
             return self.one(float(_EFFORTS[k]), helps[k], rows.shift[k : k + 1])
         return self.farthest(helps, rows)
+
+    def help_at(self, efforts: Array) -> Array:
+        """What the body does at efforts (N,), (N, 10)."""
+        low, high = self.bounds()
+        return np.clip(help_for(self.start, self.way, efforts, self.style), low, high)
 
     def one(self, effort: float, help_: Array, shift: Array, rounds: int = 2) -> Choice:
         """A single posture."""
@@ -150,14 +162,14 @@ class Search:
         k = int(np.argmin(costs))
         if costs[k] <= 0.0:
             return self._back(rows.helps[-1], helps[k], shift[k : k + 1])
-        return self.one(1.0, helps[k], shift[k : k + 1], _CARE)
+        return self.one(_STRAINING, helps[k], shift[k : k + 1], _CARE)
 
     def _back(self, usual: Array, found: Array, shift: Array) -> Choice:
         """The posture that is nearest to a usual one (10,) of those on the way to one that reaches (10,)."""
         line = usual + np.linspace(0.0, 1.0, 17)[:, None] * (found - usual)
         good = np.flatnonzero(self._cost(self.at(line, np.repeat(shift, len(line), axis=0))) <= 0.0)
         for k in (*good[:2], len(line) - 1):
-            choice = self.one(1.0, line[k], shift, _CARE)
+            choice = self.one(_STRAINING, line[k], shift, _CARE)
             if choice.missing <= TINY and self.wrong(choice.rows)[0] <= 0.0:
                 break
         return choice
@@ -170,8 +182,8 @@ class Search:
     def variations(self, choice: Choice) -> Iterator[Choice]:
         """Postures near a choice in which a body can stand: other efforts, then other leans, turns and crouches."""
         low, high = self.bounds()
-        efforts = np.clip(choice.effort + np.array(_OTHER_EFFORTS), 0.0, 1.0)
-        helps = list(help_for(self.start, self.way, efforts, self.style))
+        efforts = np.clip(choice.effort + np.array(_OTHER_EFFORTS), 0.0, _STRAINING)
+        helps = list(self.help_at(efforts))
         for terms in _OTHER_HELP:
             for sign in (1.0, -1.0):
                 row = choice.help.copy()

@@ -23,7 +23,8 @@ class ReachStyle:
 
     A target in a standing body's easy reach, nearer than `near`, moves the arm alone. Farther ones take effort, from 0
     to 1: with it the arm stretches from `near` to `far`, the spine turns and leans, legs flex for what is low, heels
-    lift for what is high. What a part does at effort 1 is given below.
+    lift for what is high. What a part does at effort 1 is given below; where that is not enough, the body strains by up
+    to a third more.
     """
 
     spine: bool = True
@@ -80,7 +81,8 @@ class Reached:
 
     `missing` in metres is what the wrist lacks after all help, 0 where it gets there. `used` says by how much each
     part helped: radians for 'turn', 'lean', 'aside', 'shrug', 'protract' and 'heels', metres for 'crouch', and the
-    whole 'effort' from 0 to 1. `orbit` is the arm's orbit angle, radians; `why` a sentence where nothing was found.
+    whole 'effort', above 1 where the body strains. `orbit` is the arm's orbit angle, radians; `why` a sentence where
+    nothing was found.
     """
 
     status: ReachStatus
