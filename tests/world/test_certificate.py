@@ -9,12 +9,14 @@ import pytest
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry.solids import box
+from elbowroom.geometry.transforms import transform
 from elbowroom.kernels import sweep
 from elbowroom.motion.clip import Clip, Source
 from elbowroom.world import certificate_proof
 from elbowroom.world.certificate import SUPPORT, certify
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
+from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 from tools.simple_bodies import flying, swinging
 
@@ -250,3 +252,35 @@ def test_turns_near_half_a_turn_are_followed() -> None:
     post = box([0.02, 0.02, 1.0], at=[0.0, 0.8, 0.0])
     (hit,) = certify(EMPTY.with_character("it", swinging(angles, fps=1.0)).with_static("post", post)).collisions
     assert hit.during[0] < 90.0 / 170.0 < hit.during[1]
+
+
+def test_an_interval_alone_is_proven_and_the_certificate_says_so() -> None:
+    x = np.linspace(-1.5, 1.5, 61)  # it is in the slab about half time, 1 s
+    world = EMPTY.with_character("it", flying(np.outer(x, [1.0, 0.0, 0.0]), 30.0)).with_static("slab", box([0.2, 1, 1]))
+    (whole,) = certify(world).collisions
+    for during in ((0.0, 0.8), (1.3, 2.0), (1.25, 9.0)):
+        found = certify(world, during=during)
+        assert found.free and found.continuous and found.during == (during[0], min(during[1], 2.0))
+        assert found.facts()["certificate"]["during"] == list(found.during)
+        exact = ExactWorld(world)
+        nearest = min(exact.distance(("it.ball", "slab")).value for t in found.during if exact.place(t))
+        assert found.clearance_m == pytest.approx(nearest, rel=0.06) and found.at_s in found.during
+    (part,) = certify(world, during=(1.0, 2.0)).collisions
+    assert part.during[0] == 1.0 and part.during[1] == pytest.approx(whole.during[1], abs=LOCAL)
+    (begun,) = certify(world, during=(0.51, 1.0)).collisions
+    assert begun.during[0] == pytest.approx(whole.during[0], abs=LOCAL) and begun.during[1] == 1.0
+    assert not certify(world, during=(1.0, 1.0)).free and certify(world, during=(0.3, 0.3)).free
+    assert certify(world).during is None
+    with pytest.raises(BadValue, match="nothing to look at"):
+        certify(world, during=(5.0, 6.0))
+
+
+def test_cores_that_overlap_are_deeper_than_bounds_can_tell() -> None:
+    """An allowance beyond a capsule's radius does not hide how deep the capsule lies in a thing."""
+    arm = EMPTY.with_character("it", swinging(np.zeros(3)))  # from the origin 1 m along x, radius 0.05
+    thing = arm.with_object("block", box([0.6, 0.6, 0.6]), Still(transform([0.5, 0.0, 0.0])))
+    depth = -(ExactWorld(thing).place(0.0).distance(("it.arm", "block")).value or 0.0)
+    assert depth > 0.2
+    for allowed in (0.06, 0.5 * depth, 0.99 * depth):
+        assert not certify(thing.with_contact(Contact("it", "block", (0.0, 1.0), depth=allowed))).free
+    assert certify(thing.with_contact(Contact("it", "block", (0.0, 1.0), depth=1.01 * depth))).free

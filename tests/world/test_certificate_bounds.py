@@ -64,7 +64,13 @@ def test_no_point_travels_farther_than_its_bound(seed: int, knot: int) -> None:
     ball = np.zeros((2, len(proof.movers.radius), 4))
     sweep.spheres(proof.movers, proof.place(stage.world.record(times)), ball)
     way = np.zeros((len(proof.units), 1))
-    sweep.travel(stage.tree(knot, knot + 1), ball, stage.joints_of(proof.exact.parts), proof.units.parts, way)
+    sweep.travel(
+        stage.tree(stage.world.record(stage.knots[knot : knot + 2])),
+        ball,
+        stage.joints_of(proof.exact.parts),
+        proof.units.parts,
+        way,
+    )
     fine = np.linspace(*times, 41)[1:-1]
     T = proof.place(stage.world.record(fine))
     points = [proof.movers.points[a:b] for a, b in zip(proof.movers.first[:-1], proof.movers.first[1:], strict=True)]
@@ -117,7 +123,7 @@ def test_no_pair_is_nearer_than_its_bound(seed: int, t: float, need: float) -> N
 
 def test_a_bound_that_forgets_turning_is_caught() -> None:
     stage, proof = set_up(3)
-    tree = stage.tree(0, 1)
+    tree = stage.tree(stage.world.record(stage.knots[:2]))
     ball = np.zeros((2, len(proof.movers.radius), 4))
     sweep.spheres(proof.movers, proof.place(stage.world.record(stage.knots[:2])), ball)
     way = np.zeros((len(proof.units), 1))

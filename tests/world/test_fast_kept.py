@@ -15,7 +15,7 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
-from elbowroom.world import fast_parts
+from elbowroom.world import scene_field
 from elbowroom.world.certificate import certify
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast import LimbCheck
@@ -85,7 +85,7 @@ def test_nothing_is_left_of_worlds_that_are_gone() -> None:
     del made, box_here
     gc.collect()
     assert not any(r() for r in gone)
-    assert len(fast_parts._MERGED) <= 8 and len(fields._PACKED) <= fields.PACKS
+    assert len(scene_field.SCENES) <= scene_field.MOST and len(fields._PACKED) <= fields.PACKS
 
 
 def test_threads_make_checks_at_once() -> None:

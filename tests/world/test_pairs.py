@@ -149,5 +149,5 @@ def test_empty_things_have_no_pairs(ann: Character) -> None:
     nothing = Mesh(np.zeros((0, 3)), np.zeros((0, 3), np.int32))
     world = World(floor=None).with_object("ghost", nothing, lambda t: transform([t, 0.0, 0.0]))
     world = world.with_static("wall", box([1.0, 1.0, 1.0]))
-    assert ExactWorld(world).pairs == ()
+    assert not ExactWorld(world).pairs
     assert ExactWorld(world).free(0.0)

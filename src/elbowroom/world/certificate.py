@@ -48,7 +48,7 @@ class Certificate:
     `free`: nothing collides at any time, between frames too. `continuous`: that is a proof; not so where a path could
     only be sampled. `clearance_m` is the smallest distance of pairs that may not touch, at `at_s`, with the nearest
     `points` (2, 3); negative where they collide. No distance is below `at_least_m` at any time. `frames` at `fps` a
-    second are those of the first character.
+    second are those of the first character. All of that is said of the seconds `during` alone, where they are given.
     """
 
     free: bool
@@ -64,6 +64,7 @@ class Certificate:
     notes: tuple[str, ...] = ()
     frames: int = 0
     fps: float | None = None
+    during: tuple[float, float] | None = None
 
     def facts(self) -> dict[str, Any]:
         """Collisions and certificate as plain data for JSON."""
@@ -72,6 +73,7 @@ class Certificate:
             "certificate": {
                 "free": self.free,
                 "continuous": self.continuous,
+                "during": None if self.during is None else list(self.during),
                 "clearance_m": self.clearance_m,
                 "at_least_m": self.at_least_m,
                 "at_s": self.at_s,
@@ -102,24 +104,25 @@ def certify(
     tolerance: float = 0.0005,
     own_contacts: bool = True,
     changed: Sequence[Changed] = (),
+    during: tuple[float, float] | None = None,
 ) -> Certificate:
     """Prove that a motion is free in continuous time, or refuse to.
 
     Motions are taken as they would be written at `fps` frames a second; by default clips keep their rate. Bisection
     ends where parts travel less than `tolerance` metres. With `own_contacts`, clips that were read from files may touch
     themselves and the floor as deep as they do; not so what was `changed` of them, which counts as far as contacts
-    of the world do not allow it.
+    of the world do not allow it. With `during`, only that interval of seconds is looked at.
     """
     if not (np.isfinite(tolerance) and tolerance > 0.0):
         raise BadValue(f"the tolerance is a positive number of metres, not {tolerance}.")
-    stage = Stage(replace(world, contacts=(*world.contacts, *supports(world))), fps)
+    stage = Stage(replace(world, contacts=(*world.contacts, *supports(world))), fps, during)
     exact = ExactWorld(stage.world)
     recorded = {n for n, m in world.characters.items() if own_contacts and isinstance(m, Clip) and m.source.format}
-    touching = [k for k in range(len(exact.pairs)) if is_own(exact, k, recorded)]
+    touching = [k for k in range(len(exact.index)) if is_own(exact, k, recorded)] if recorded else []
     anew = _counting(exact, touching, changed)
     exact.off.update({k: (*exact.off.get(k, ()), *_outside(spans)) for k, spans in anew.items()})
     own = [k for k in touching if k not in anew]
-    proof = Proof(stage, exact, units_of(exact, sorted(set(range(len(exact.pairs))) - set(own))))
+    proof = Proof(stage, exact, units_of(exact, np.delete(np.arange(len(exact.index)), own)))
     measured = Measured(proof)
     left, close, soles = proof.first_pass(_NEAR)
     found = decide(measured, spans_of(proof, proof.settle(left)), tolerance)
@@ -144,6 +147,7 @@ def certify(
         _notes(stage),
         0 if motion is None else len(motion),
         None if motion is None else motion.fps,
+        None if during is None else (float(stage.knots[0]), float(stage.knots[-1])),
     )
 
 

@@ -111,11 +111,8 @@ def touches_of(
     def note(k: int, t: float, distance: float) -> None:
         pair = exact.pairs[k]
         if not any(a <= t <= b for a, b in hits.get(pair, ())):
-            why = max(
-                (c for c in exact.world.contacts if c.covers(*pair) and c.during[0] <= t <= c.during[1]),
-                key=lambda c: c.depth,
-                default=None,
-            )
+            now = (c for c in exact.contacts.get(k, ()) if c.during[0] <= t <= c.during[1])
+            why = max(now, key=lambda c: c.depth, default=None)
             if why is not None:
                 found.setdefault((k, why.why), []).append((t, -distance))
 

@@ -15,9 +15,9 @@ from elbowroom.geometry.fields import nowhere
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import fields, sweep
 from elbowroom.world.certificate_stage import LEAP, Stage
-from elbowroom.world.certificate_units import Units, hollow_fields, movers_of, static_field
-from elbowroom.world.contacts import Contact
+from elbowroom.world.certificate_units import Units, hollow_fields, movers_of
 from elbowroom.world.exact import ExactWorld
+from elbowroom.world.scene_field import scene_field
 from elbowroom.world.world import Record
 
 # Knots looked at together.
@@ -89,14 +89,13 @@ class Proof:
     def __init__(self, stage: Stage, exact: ExactWorld, units: Units) -> None:
         self.stage, self.exact, self.units = stage, exact, units
         self.movers = movers_of(exact)
-        static = static_field(exact) if (units.parts[:, 1] == sweep.STATIC).any() else None
+        static = scene_field(exact.static) if (units.parts[:, 1] == sweep.STATIC).any() else None
         self._has_static = static is not None
-        self._static = static if static is not None else nowhere().arrays
+        self._static = (static or nowhere()).arrays
         hollow = hollow_fields(exact)
         self._hollow = hollow if hollow is not None else self._static
         self._floor = exact.placed.height
         self._room = fields.room()
-        self._contacts: dict[int, list[Contact]] = {}
         self._joint = stage.joints_of(exact.parts)
         self._set_up_rows()
         self.allow = self._allowances()
@@ -153,8 +152,8 @@ class Proof:
         for first in range(0, len(knots) - 1, _BLOCK):
             last = min(first + _BLOCK, len(knots) - 1)
             times, allow = knots[first : last + 1], self.allow[:, first:last]
-            tree = self.stage.tree(first, last)
-            T = self.place(self.stage.world.record(times))
+            record = self.stage.world.record(times)
+            tree, T = self.stage.tree(record), self.place(record)
             ball = np.zeros((*T.shape[:2], 4))
             sweep.spheres(self.movers, T, ball)
             way = np.zeros(allow.shape)
@@ -219,28 +218,25 @@ class Proof:
 
     def depth_allowed(self, pair: int, time: float) -> float:
         """How deep a pair may overlap at a time, metres."""
-        if pair not in self._contacts:
-            names = self.exact.pairs[pair]
-            self._contacts[pair] = [c for c in self.exact.world.contacts if c.covers(*names)]
-        return max((c.depth for c in self._contacts[pair] if c.during[0] <= time <= c.during[1]), default=0.0)
+        contacts = self.exact.contacts.get(pair, ())
+        return max((c.depth for c in contacts if c.during[0] <= time <= c.during[1]), default=0.0)
 
     def _allowances(self) -> Array:
         knots = self.stage.knots
         middle = 0.5 * (knots[:-1] + knots[1:])
         allow = np.zeros((len(self.units), len(middle)))
-        for u, pairs in enumerate(self.units.pairs):
-            owners = {self.exact.parts[i].owner for i in self.units.parts[u] if i >= 0}
-            for name, t in self.stage.jumps:
-                if name in owners:  # nothing is proven of a leap
-                    allow[u, (middle > t - LEAP) & (middle < t)] = np.inf
-            if self.units.parts[u, 1] == sweep.STATIC:
-                continue
-            for contact in self.exact.world.contacts:
-                if contact.covers(*self.exact.pairs[pairs[0]]):
-                    during = (middle >= contact.during[0]) & (middle <= contact.during[1])
-                    allow[u, during] = np.maximum(allow[u, during], contact.depth)
-            for begin, end in self.exact.off.get(pairs[0], ()):
-                allow[u, (middle >= begin) & (middle <= end)] = np.inf
+        unit_of = {pairs[0]: u for u, pairs in enumerate(self.units.pairs) if self.units.parts[u, 1] != sweep.STATIC}
+        for k, contacts in self.exact.contacts.items():
+            for contact in contacts if k in unit_of else ():
+                during = (middle >= contact.during[0]) & (middle <= contact.during[1])
+                allow[unit_of[k], during] = np.maximum(allow[unit_of[k], during], contact.depth)
+        for k, intervals in self.exact.off.items():
+            for begin, end in intervals if k in unit_of else ():
+                allow[unit_of[k], (middle >= begin) & (middle <= end)] = np.inf
+        owner = np.array([p.owner for p in self.exact.parts])
+        for name, t in self.stage.jumps:  # nothing is proven of a leap
+            leaping = ((owner[self.units.parts] == name) & (self.units.parts >= 0)).any(axis=1)
+            allow[np.ix_(leaping, (middle > t - LEAP) & (middle < t))] = np.inf
         return allow
 
     def _set_up_rows(self) -> None:

@@ -25,7 +25,7 @@ from elbowroom.world.extent import box_corners, frame_times
 from elbowroom.world.pairs import Part
 from elbowroom.world.paths import Keyed, KeyedState, Still, places, states
 from elbowroom.world.things import Fixture, Hold, Thing
-from elbowroom.world.world import World
+from elbowroom.world.world import Record, World
 
 # Frames a second of motions that are no clips and were not told a rate.
 RATE = 60.0
@@ -42,10 +42,10 @@ class Stage:
     """A world at any time, and how it moves between the knots (K,) of time.
 
     `world` is as written; `sampled` names what could only be sampled and not looked into; `jumps` are objects that leap
-    into a hand, each with the time.
+    into a hand, each with the time. With `during`, knots are those of that interval of seconds alone.
     """
 
-    def __init__(self, world: World, fps: float | None) -> None:
+    def __init__(self, world: World, fps: float | None, during: tuple[float, float] | None = None) -> None:
         if fps is not None and not (np.isfinite(fps) and fps > 0.0):
             raise BadValue(f"a frame rate is a positive number of frames per second, not {fps}.")
         characters = {name: written(motion, fps) for name, motion in world.characters.items()}
@@ -54,7 +54,9 @@ class Stage:
         told = replace(world, characters=characters)
         objects = {name: self._keyed(name, thing, told.span) for name, thing in world.objects.items()}
         self.world = replace(told, objects=objects)
-        self.jumps = [(h.object, h.during[0]) for h in self.world.holds if self._leaps(h)]
+        self._span = told.span if during is None else _within(during, told.span)
+        leaps = [h for h in self.world.holds if self._span[0] - LEAP <= h.during[0] <= self._span[1] and self._leaps(h)]
+        self.jumps = [(h.object, h.during[0]) for h in leaps]
         self.knots = self._cut([m.times for m in characters.values()])
         counts = [len(m.body.parents) for m in characters.values()]
         self._first = dict(zip(characters, np.cumsum([0, *counts])[:-1].tolist(), strict=True))
@@ -65,10 +67,9 @@ class Stage:
         ridden = {"body": lambda p: self._first[p.owner] + p.joint, "thing": lambda p: self._things[p.owner]}
         return np.array([ridden[p.kind](p) for p in parts if p.kind in ridden], dtype=np.int64)
 
-    def tree(self, first: int, last: int) -> Tree:
-        """How joints move between the knots first..last, both included: bodies first, then one joint for each thing."""
-        times = self.knots[first : last + 1]
-        record = self.world.record(times)
+    def tree(self, record: Record) -> Tree:
+        """How joints move between the times of a record: bodies first, then one joint for each thing."""
+        times = record.times
         count = sum(len(m.body.parents) for m in self.world.characters.values()) + len(self._things)
         place = np.zeros((len(times), count, 3))
         parent = np.full((len(times) - 1, count), -1, np.int32)
@@ -98,7 +99,7 @@ class Stage:
     def _cut(self, frames: list[Array]) -> Array:
         """All times at which something changes its speed; `frames` are those of the characters."""
         world = self.world
-        begin, end = world.span
+        begin, end = self._span
         times = [np.array([begin, end]), *frames]
         for thing in world.objects.values():
             keys = thing.state if isinstance(thing, Fixture) else thing.path
@@ -186,6 +187,17 @@ def _own_steps(thing: Thing, times: Array) -> tuple[Array, Array]:
     T = places(thing.path, times)
     turn = np.swapaxes(T[:-1, :3, :3], 1, 2) @ T[1:, :3, :3]
     return rot.angle(rot.from_matrix(turn)), np.linalg.norm(np.diff(T[:, :3, 3], axis=0), axis=1)
+
+
+def _within(during: tuple[float, float], span: tuple[float, float]) -> tuple[float, float]:
+    """The part of an interval that lies in a span."""
+    begin, end = max(during[0], span[0]), min(during[1], span[1])
+    if not begin <= end:
+        raise BadValue(
+            f"a proof during {during[0]:g} to {during[1]:g} s has nothing to look at: the motion lasts from "
+            f"{span[0]:g} to {span[1]:g} s."
+        )
+    return begin, end
 
 
 def _dense(span: tuple[float, float]) -> Array:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from elbowroom.geometry.fields import distance_field, pack
-from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.kept import kept
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import fields
 from elbowroom.kernels.sweep import FLOOR, STATIC, Movers
@@ -44,17 +43,20 @@ class Units:
         return len(self.parts)
 
 
-def units_of(exact: ExactWorld, numbers: Sequence[int]) -> Units:
-    """Units of some of the pairs of a world."""
-    grouped: dict[tuple[int, int], list[int]] = {}
-    for k in numbers:
-        a, b = (int(i) for i in exact.index[k])
-        kind = exact.parts[b].kind
-        grouped.setdefault((a, {"floor": FLOOR, "static": STATIC}.get(kind, b)), []).append(int(k))
-    forms = exact.placed.forms
-    sharp = [b == FLOOR or (b >= 0 and forms[a].convex and forms[b].convex) for a, b in grouped]
-    parts = np.array(list(grouped), dtype=np.int64).reshape(-1, 2)
-    return Units(parts, tuple(map(tuple, grouped.values())), np.array(sharp, dtype=bool))
+def units_of(exact: ExactWorld, numbers: Sequence[int] | NDArray[np.int64]) -> Units:
+    """Units of some of the pairs of a world, by rising number."""
+    rows = np.asarray(numbers, dtype=np.int64)
+    codes = {"floor": FLOOR, "static": STATIC}
+    code = np.array([codes.get(p.kind, i) for i, p in enumerate(exact.parts)], dtype=np.int64)
+    parts = np.column_stack([exact.index[rows, 0].astype(np.int64), code[exact.index[rows, 1]]])
+    # pairs go by their parts, and static meshes follow each other
+    first = np.flatnonzero(np.any(np.diff(parts, axis=0, prepend=-9), axis=1))
+    listed, ends = rows.tolist(), [*first[1:].tolist(), len(rows)]
+    pairs = tuple(tuple(listed[a:b]) for a, b in zip(first.tolist(), ends, strict=True)) if len(rows) else ()
+    parts = parts[first].reshape(-1, 2)
+    convex = np.array([form.convex for form in exact.placed.forms] + [False], dtype=bool)
+    sharp = (parts[:, 1] == FLOOR) | ((parts[:, 1] >= 0) & convex[parts[:, 0]] & convex[parts[:, 1]])
+    return Units(parts, pairs, sharp)
 
 
 def movers_of(exact: ExactWorld) -> Movers:
@@ -62,18 +64,16 @@ def movers_of(exact: ExactWorld) -> Movers:
     forms = [exact.placed.forms[i] for i, p in enumerate(exact.parts) if p.kind in ("body", "thing")]
     points = [_corners(form) for form in forms]
     covers = [_cover(form) for form in forms]
-    number = np.full(len(forms), -1)
-    number[[m for m, form in enumerate(forms) if _is_hollow(form)]] = np.arange(sum(map(_is_hollow, forms)))
-    radius = np.array([form.radius for form in forms])
-    balls = [_ball(p) + np.array([0.0, 0.0, 0.0, r]) for p, r in zip(points, radius, strict=True)]
+    balls = [_around(form) for form in forms]
+    hollow = np.array([_is_hollow(form) for form in forms], dtype=bool)
     return Movers(
         np.concatenate([*points, np.zeros((0, 3))]),
         np.cumsum([0, *map(len, points)]).astype(np.int64),
-        radius,
+        np.array([form.radius for form in forms]),
         np.array(balls).reshape(-1, 4),
         np.concatenate([*covers, np.zeros((0, 4))]),
         np.cumsum([0, *map(len, covers)]).astype(np.int64),
-        number,
+        np.where(hollow, np.cumsum(hollow) - 1, -1),
     )
 
 
@@ -84,24 +84,12 @@ def hollow_fields(exact: ExactWorld) -> fields.Fields | None:
     return pack([distance_field(f.mesh, closed=np.where(f.closed, 0, -1)) for f in hollow]) if hollow else None
 
 
-def static_field(exact: ExactWorld) -> fields.Fields | None:
-    """One distance field of all that never moves, without the floor; None where there is nothing."""
-    static = {i for i, p in enumerate(exact.parts) if p.kind == "static"}
-    forms = [f for i, f in enumerate(exact.placed.forms) if i in static and isinstance(f, Surface)]
-    forms = [form for form in forms if len(form.mesh.faces)]
-    meshes = [form.mesh for form in forms]
-    if not meshes:
-        return None
-    first = np.cumsum([0, *(len(m.vertices) for m in meshes)])
-    faces = np.concatenate([m.faces + o for m, o in zip(meshes, first[:-1], strict=True)])
-    vertices = np.concatenate([m.vertices for m in meshes])
-    solid = np.concatenate([np.where(form.closed, i, -1) for i, form in enumerate(forms)])
-    return distance_field(Mesh(vertices, faces), closed=solid).arrays
-
-
-@lru_cache(maxsize=256)
 def _is_hollow(form: Form) -> bool:
     """Whether a form is much less than its hull: an umbrella, a table, a frame."""
+    return kept(form, "hollow", lambda: _lacks(form))
+
+
+def _lacks(form: Form) -> bool:
     if not isinstance(form, Surface):
         return False
     if not form.closed.all():
@@ -117,9 +105,17 @@ def _corners(form: Form) -> Array:
     return np.asarray(box_corners(form.bounds) if boxed else form.points, dtype=float)
 
 
-@lru_cache(maxsize=1024)
+def _around(form: Form) -> Array:
+    """A ball (4,) around a form."""
+    return kept(form, "ball", lambda: _ball(_corners(form)) + np.array([0.0, 0.0, 0.0, form.radius]))
+
+
 def _cover(form: Form) -> Array:
     """Balls (N, 4) that hold a form."""
+    return kept(form, "few balls", lambda: _covered(form))
+
+
+def _covered(form: Form) -> Array:
     points, radius = _corners(form), form.radius
     if len(points) <= 2:
         length = float(np.linalg.norm(points[-1] - points[0]))

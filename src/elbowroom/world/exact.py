@@ -18,9 +18,9 @@ from elbowroom.geometry.kept import kept
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import boxes
 from elbowroom.world.contacts import Contact
-from elbowroom.world.exact_forms import Form, mesh_form, shape_form
+from elbowroom.world.exact_forms import Form, Surface, mesh_form, shape_form
 from elbowroom.world.exact_placed import TINY, Placed
-from elbowroom.world.pairs import OwnPairs, Pair, Part, easy_poses, own_pairs, pairs_of, parts_of, shapes_of
+from elbowroom.world.pairs import OwnPairs, Pair, PairNames, Part, easy_poses, own_pairs, pairs_of, parts_of, shapes_of
 from elbowroom.world.world import Snapshot, World
 
 
@@ -81,7 +81,7 @@ class ExactWorld:
         self.time = float("nan")
 
     @property
-    def pairs(self) -> tuple[Pair, ...]:
+    def pairs(self) -> PairNames:
         """All pairs that count, by name."""
         return self._pairs.names
 
@@ -89,6 +89,12 @@ class ExactWorld:
     def number(self) -> NDArray[np.int32]:
         """Number of the pair of two parts, -1 where it does not count, (M, N) for the M parts that may move."""
         return self._pairs.number
+
+    @property
+    def static(self) -> list[Surface]:
+        """Forms of the static meshes."""
+        forms = zip(self.parts, self.placed.forms, strict=False)  # the floor has none
+        return [form for part, form in forms if part.kind == "static" and isinstance(form, Surface)]
 
     # where everything is
 
@@ -142,8 +148,9 @@ class ExactWorld:
 
     def numbers(self, a: str, b: str) -> list[int]:
         """Numbers of the pairs with these names, in either order."""
-        wanted = {(a, b), (b, a)}
-        found = [k for k, pair in enumerate(self.pairs) if tuple(pair) in wanted]
+        one, other = (np.array([p.name == name for p in self.parts], dtype=bool) for name in (a, b))
+        left, right = self.index.T
+        found = np.flatnonzero((one[left] & other[right]) | (one[right] & other[left])).tolist()
         if not found:
             known = {p.name for p in self.parts}
             for name in (a, b):

@@ -17,9 +17,10 @@ from elbowroom.kernels.fields import BAND, FREE, HIT, room
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast_exact import Desk, Judge
 from elbowroom.world.fast_limb import grips_of, joints_of
-from elbowroom.world.fast_parts import Parts, merged, packed
+from elbowroom.world.fast_parts import Parts, packed
 from elbowroom.world.fast_tables import Looks, held_when, tables_of
 from elbowroom.world.pairs import Pair
+from elbowroom.world.scene_field import scene_field
 from elbowroom.world.world import World
 
 __all__ = ["BAND", "FREE", "HIT", "LimbCheck"]
@@ -73,7 +74,7 @@ class LimbCheck:
         tabled = [item for item in items if item.carrier < 0]
         own = items[len(tabled) :]
         self.tables = T = tables_of(self.exact, who, joints, pieces, spheres, tabled, looks, margin)
-        static = merged(self._parts)
+        static = scene_field(self.exact.static)
         shown = [*(item.field for item in items), *(piece.field for piece in pieces)]
         meshes = list(dict.fromkeys(f for f in shown if f is not None))
         numbers = {f: n for n, f in enumerate(meshes)}

@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.geometry.cover import BallTree, ball_tree, hull_of, mesh_tree, packed_trees, shape_tree
-from elbowroom.geometry.fields import DistanceField, distance_field
-from elbowroom.geometry.kept import KeptTogether, kept
-from elbowroom.geometry.mending import has_area
+from elbowroom.geometry.fields import distance_field
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
@@ -23,6 +21,7 @@ from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_forms import Surface
 from elbowroom.world.fast_limb import Grip, Item, Joints, Piece
 from elbowroom.world.fast_told import Told
+from elbowroom.world.scene_field import with_area
 
 # A group of more capsules than this is covered by balls, whose tree leaves most of them out at once.
 _FEW = 2
@@ -126,7 +125,7 @@ class Parts:
         """Triangles of a part in its own frame as the exact test sees them, and which of them bound solids."""
         form = self._exact.placed.forms[i]
         if isinstance(form, Surface):
-            return kept(form, "with area", lambda: _with_area(form))
+            return with_area(form)
         shape = self._exact.parts[i].shape
         assert shape is not None and shape.mesh is not None
         return hull_of(shape.mesh), None
@@ -166,12 +165,6 @@ class Parts:
         return mesh_tree(*self.mesh_of(i)) if shape is None else shape_tree(shape)
 
 
-def _with_area(form: Surface) -> tuple[Mesh, NDArray]:
-    """The triangles of a surface that have an area or close a solid, and which of them bound solids."""
-    keep = form.closed | has_area(form.mesh.vertices, form.mesh.faces)
-    return (form.mesh if keep.all() else Mesh(form.mesh.vertices, form.mesh.faces[keep])), form.closed[keep]
-
-
 def _capsule(shape: Shape | None, T: Array) -> Array:
     assert shape is not None
     half = shape.size[1] if shape.kind == "capsule" else 0.0
@@ -190,23 +183,3 @@ def packed(pieces: Sequence[Piece]) -> tuple[Array, Array, Balls, NDArray[np.int
             a, b, r = p.capsule[:3], p.capsule[3:6], p.capsule[6]
             spheres[e] = [*(0.5 * (a + b)), 0.5 * np.linalg.norm(b - a) + r]
     return spheres, capsules, balls, roots, cores
-
-
-_MERGED: KeptTogether[DistanceField] = KeptTogether(8)
-
-
-def merged(parts: Parts) -> DistanceField | None:
-    """One field of the static meshes."""
-    meshes = [mesh for mesh in map(parts.mesh_of, parts.static) if len(mesh[0].faces)]
-    return _MERGED.of([mesh for mesh, _ in meshes], (), lambda: _merged(meshes)) if meshes else None
-
-
-def _merged(meshes: Sequence[tuple[Mesh, NDArray | None]]) -> DistanceField:
-    closed = [
-        np.where(np.zeros(len(mesh.faces), bool) if shut is None else shut, i, -1)
-        for i, (mesh, shut) in enumerate(meshes)
-    ]
-    first = np.cumsum([0, *(len(mesh.vertices) for mesh, _ in meshes)])
-    faces = np.concatenate([mesh.faces + o for (mesh, _), o in zip(meshes, first[:-1], strict=True)])
-    whole = Mesh(np.concatenate([mesh.vertices for mesh, _ in meshes]), faces)
-    return DistanceField(distance_field(whole, closed=np.concatenate(closed)).arrays)

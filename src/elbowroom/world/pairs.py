@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,28 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
+class PairNames(Sequence[Pair]):
+    """Names of pairs (P, 2) of parts; there are thousands of pairs, and few are ever told."""
+
+    parts: tuple[Part, ...]
+    rows: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, k: int) -> Pair: ...
+    @overload
+    def __getitem__(self, k: slice) -> PairNames: ...
+    def __getitem__(self, k: int | slice) -> Pair | PairNames:
+        """The names of a pair, or of several."""
+        if isinstance(k, slice):
+            return PairNames(self.parts, self.rows[k])
+        a, b = self.rows[k].tolist()
+        return Pair(self.parts[a].name, self.parts[b].name)
+
+
+@dataclass(frozen=True, eq=False)
 class Pairs:
     """Parts and pairs (P, 2) of their indices that count.
 
@@ -80,11 +102,10 @@ class Pairs:
     off: dict[int, tuple[tuple[float, float], ...]] = field(default_factory=dict)
     ignored: tuple[Pair, ...] = ()
 
-    @cached_property
-    def names(self) -> tuple[Pair, ...]:
+    @property
+    def names(self) -> PairNames:
         """The names of all pairs."""
-        names = [part.name for part in self.parts]
-        return tuple(Pair(names[a], names[b]) for a, b in self.index.tolist())
+        return PairNames(self.parts, self.index)
 
     @cached_property
     def number(self) -> NDArray[np.int32]:
