@@ -62,7 +62,7 @@ class Maker:
             return None
         axis = np.eye(3)[long]
         middle = axis * np.clip(at[long], -0.5 * size[long], 0.5 * size[long])
-        out = []
+        out: list[Candidate] = []
         for x in _circle(axis, 12):
             for z in (axis, -axis):
                 out += self._wrapped(middle, x, z, half=0.4 * _HALF_HAND, thin=0.0)
