@@ -76,12 +76,15 @@ FIST = _shape("fist", (40, 8, 12, 36, 52), (84, -1, 102, 66), (86, 0, 104, 68), 
 PINCH = _shape("pinch", (34, 4, 14, 10, 20), (58, 0, 46, 24), (60, 0, 46, 24), (60, 1, 52, 28), (58, 2, 54, 30))
 # Ready to take something: thumb well apart from fingers that are hardly bent.
 OPEN = _shape("open", (20, -26, 8, 0, 4), (18, -3, 12, 6), (18, 0, 12, 6), (20, 3, 12, 6), (22, 6, 12, 6))
-# The thumb at rods of some widths, metres: over the fingers, then against the rod from the wrist's side.
-_THUMB_AT_RODS = (
-    (0.000, (40, 8, 12, 36, 52)),
-    (0.025, (34, 14, 15, 24, 32)),
-    (0.060, (30, 3, 15, 12, 16)),
-    (0.095, (26, -12, 15, 4, 8)),
+# The thumb at rods of some widths: metres, then degrees as in `_shape`; over the fingers, then against the rod from the
+# wrist's side.
+_THUMB_AT_RODS = np.array(
+    [
+        (0.000, 40, 8, 12, 36, 52),
+        (0.025, 34, 14, 15, 24, 32),
+        (0.060, 30, 3, 15, 12, 16),
+        (0.095, 26, -12, 15, 4, 8),
+    ]
 )
 # Thumb opposite to straight fingers: the jaws of a pinch opened wide.
 _JAWS = _shape("pinch", (40, -14, 14, 2, 6), (36, -2, 14, 8), (36, 0, 14, 8), (37, 2, 14, 8), (39, 5, 14, 8))
@@ -105,8 +108,7 @@ def power(width: float) -> HandShape:
             bend = 2.0 * np.arctan2(before, radius)
             terms[i, k, 0] = min(terms[i, k, 0], bend)
             before = max(BONES[finger][k] - before, 0.3 * BONES[finger][k])
-    at, rows = zip(*_THUMB_AT_RODS, strict=True)
-    thumb = np.radians([np.interp(width, at, column) for column in zip(*rows, strict=True)])
+    thumb = np.radians([np.interp(width, _THUMB_AT_RODS[:, 0], column) for column in _THUMB_AT_RODS[:, 1:].T])
     terms[0, 0], terms[0, 1:, 0] = thumb[:3], thumb[3:]
     return HandShape("power", terms)
 
