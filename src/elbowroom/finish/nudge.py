@@ -1,4 +1,4 @@
-"""The least that will do: a motion leaned aside for a while, by a turn of its joints that comes and goes smoothly.
+"""The least that will do: a motion leaned aside for a while, by something that comes and goes smoothly.
 
 The motion goes on underneath, so arms keep their swing. What is drawn is the lean, small ones first (after Esteves et
 al. 2006: warped back to the least deformation that is free).
@@ -6,13 +6,13 @@ al. 2006: warped back to the least deformation that is free).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.character.limits import JointLimit
 from elbowroom.finish.settle import first_hit
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
@@ -50,7 +50,7 @@ class Core:
         """Share of the lean at times (T,): 0 at the ends, 1 in the core, without a jump in acceleration."""
         rise = np.ones(len(times)) if self.begin <= self.first else (times - self.first) / (self.begin - self.first)
         fall = np.ones(len(times)) if self.end >= self.last else (self.last - times) / (self.last - self.end)
-        return _soft(rise) * _soft(fall)
+        return soft(rise) * soft(fall)
 
     def largest(self, jerk: float) -> float:
         """Radians of the largest lean that comes and goes with no more than some angular jerk, rad/s³."""
@@ -58,54 +58,64 @@ class Core:
         return min((jerk * r**3 / 60.0 for r in ramps), default=np.inf)  # 60 A / r³ is that of a rise by A in r seconds
 
 
+class Leans(Protocol):
+    """Ways to lean a base motion (T, n, 4) aside, each told by some numbers (K,)."""
+
+    @property
+    def reach(self) -> Array:
+        """How readily each number is used, (K,): what a lean of size 1 takes of it."""
+        ...
+
+    def frames(self, leans: Array, rows: NDArray[np.int64]) -> Array:
+        """Rotations (N, R, n, 4) of leans (N, K) at some of the frames (R,); not finite where there is no such lean."""
+        ...
+
+
 def nudge(
-    check: LimbCheck,
-    limits: Sequence[JointLimit],
-    base: Array,
-    times: Array,
-    core: Core,
-    *,
-    scale: Sequence[float],
-    jerk: float,
-    seed: int = 0,
+    check: LimbCheck, ways: Leans, base: Array, times: Array, weights: Array, largest: float = np.inf, seed: int = 0
 ) -> Array | None:
     """Frames (T, n, 4) of a limb at times (T,), its base (T, n, 4) leaned aside so that it is free; None if none is.
 
-    `scale` is how much each joint takes part, `jerk` the angular jerk that a lean may bring, rad/s³.
-    Frames at both ends are those of the base.
+    `weights` (T,) is how much of a lean there is at each frame: where it is 0, frames are those of the base. `largest`
+    is the most that any number of a lean may be.
     """
     rng = np.random.default_rng(seed)
-    weights = core.weights(times)
-    terms = np.stack([limit.coordinates(base[:, j]) for j, limit in enumerate(limits)], axis=1)
-    reach = np.array(scale)[:, None] * np.array([_freedom(limit) for limit in limits])
-    looks = _looks(times, weights, core)
+    looks = _looks(weights)
+    every = np.arange(len(times))
+    missed: list[int] = []
 
-    def frames(lean: Array) -> Array:
-        q = rot.slerp(base, _leaned(limits, terms, lean), weights[:, None])
+    def whole(lean: Array) -> Array:
+        q = ways.frames(lean[None], every)[0]
         return np.where((weights == 0.0)[:, None, None], base, rot.continuous(q))
 
     def verdicts(leans: Array) -> NDArray[np.uint8]:
-        q = rot.slerp(base[looks], _leaned(limits, terms[looks], leans[:, None]), weights[looks][:, None])
+        q = ways.frames(leans, looks)
+        good = np.isfinite(q).all(axis=(1, 2, 3))
+        q[~good] = base[looks]
         codes = check.batch(q.reshape(-1, *q.shape[2:]), np.tile(times[looks], len(leans)), keen=True)
         codes = codes.reshape(len(leans), -1)
+        codes[~good] = HIT
         # where a close look has found a hit, doubts are hits
         return np.where(np.isin(looks, missed) & (codes == BAND), HIT, codes)
 
-    missed: list[int] = []
+    def hit_of(lean: Array) -> float | None:
+        q = whole(lean)
+        return first_hit(check, q, times) if np.isfinite(q).all() else float(times[0])
+
     for cycle in range(_CYCLES):
-        leans = _small_leans(rng, reach, core.largest(jerk), verdicts)
+        leans = _small_leans(rng, ways.reach, largest, verdicts)
         if not leans and cycle > 0:
             break
         for lean in _some(leans):
-            hit = first_hit(check, frames(lean), times)
+            hit = hit_of(lean)
             if hit is None:
-                return _drawn_back(check, frames, lean, times)
+                return whole(_drawn_back(hit_of, lean))
             missed.append(int(np.argmin(np.abs(times - hit))))
         looks = np.unique(np.concatenate([looks, np.array(missed, np.int64)]))
     return None
 
 
-def _looks(times: Array, weights: Array, core: Core) -> NDArray[np.int64]:
+def _looks(weights: Array) -> NDArray[np.int64]:
     """Frames at which leans are looked at first."""
     inside = np.flatnonzero(weights > 0.8)
     aside = np.flatnonzero((weights > 0.0) & (weights <= 0.8))
@@ -120,23 +130,21 @@ def _looks(times: Array, weights: Array, core: Core) -> NDArray[np.int64]:
 def _small_leans(
     rng: np.random.Generator, reach: Array, largest: float, verdicts: Callable[[Array], NDArray[np.uint8]]
 ) -> list[Array]:
-    """Leans (n, 3) that no look finds to hit, small ones first: drawn anew and anew about the best so far."""
-    mean = np.zeros(reach.shape)
-    spread = np.ones(reach.shape)
+    """Leans (K,) that no look finds to hit, small ones first: drawn anew and anew about the best so far."""
+    mean, spread = np.zeros(len(reach)), np.ones(len(reach))
     found: list[tuple[float, Array]] = []
     for draw in range(_DRAWS):
-        unit = rng.normal(size=(_DRAWN, *reach.shape))
+        unit = rng.normal(size=(_DRAWN, len(reach)))
         if draw == 0:
-            # joints rest now and then, so that leans of one joint alone are among them
-            unit *= rng.random((_DRAWN, reach.shape[0], 1)) < 0.6
-            unit *= np.exp(rng.uniform(np.log(_SMALL), np.log(_LARGE), (_DRAWN, 1, 1)))
+            # numbers rest now and then, so that leans of few of them are among the first
+            unit *= rng.random((_DRAWN, len(reach))) < 0.6
+            unit *= np.exp(rng.uniform(np.log(_SMALL), np.log(_LARGE), (_DRAWN, 1)))
         leans = mean + spread * unit
-        peak = np.abs(leans * reach).max(axis=(1, 2), keepdims=True)
+        peak = np.abs(leans * reach).max(axis=1, keepdims=True)
         leans *= np.minimum(1.0, largest / np.maximum(peak, 1e-9))
         codes = verdicts(leans * reach)
         hits, doubts = (codes == HIT).mean(axis=1), (codes == BAND).mean(axis=1)
-        size = np.sqrt((leans**2).sum(axis=(1, 2)))
-        cost = _HIT * hits + _DOUBT * doubts + size
+        cost = _HIT * hits + _DOUBT * doubts + np.linalg.norm(leans, axis=1)
         found += [(float(cost[k]), leans[k] * reach) for k in np.flatnonzero(hits == 0.0)]
         best = leans[np.argsort(cost, kind="stable")[:_BEST]]
         mean, spread = best.mean(axis=0), best.std(axis=0) + 0.02
@@ -148,40 +156,19 @@ def _some(leans: list[Array]) -> list[Array]:
     return [leans[k] for k in dict.fromkeys(int(share * len(leans)) for share in _CLOSELY)] if leans else []
 
 
-def _drawn_back(check: LimbCheck, frames: Callable[[Array], Array], lean: Array, times: Array) -> Array:
-    """Frames of the smallest share of a lean that is free, the whole of it being so."""
-    low, high, best = 0.0, 1.0, frames(lean)
+def _drawn_back(hit_of: Callable[[Array], float | None], lean: Array) -> Array:
+    """The smallest share of a lean that is free, the whole of it being so."""
+    low, high = 0.0, 1.0
     for _ in range(_BACK):
         middle = 0.5 * (low + high)
-        q = frames(middle * lean)
-        if first_hit(check, q, times) is None:
-            high, best = middle, q
+        if hit_of(middle * lean) is None:
+            high = middle
         else:
             low = middle
-    return best
+    return high * lean
 
 
-def _leaned(limits: Sequence[JointLimit], terms: Array, lean: Array) -> Array:
-    """Rotations (..., n, 4) of terms (..., n, 3) with a lean (n, 3) added, kept within the joints' ranges.
-
-    Where a recorded posture is out of range already, it stays so by as much.
-    """
-    out = []
-    for j, limit in enumerate(limits):
-        own = terms[..., j, :]
-        beyond = own - limit.clamp_coordinates(own)
-        out.append(limit.rotation(limit.clamp_coordinates(own + lean[..., j, :]) + beyond))
-    return np.stack(out, axis=-2)
-
-
-def _freedom(limit: JointLimit) -> tuple[float, float, float]:
-    """How readily a joint's terms are used: bends before turns, wrists and ankles least."""
-    if limit.kind == "hinge":
-        return 1.2, 0.0, 0.4
-    return (0.4, 0.4, 0.0) if limit.kind == "swing" else (1.0, 1.0, 0.5)
-
-
-def _soft(x: Array) -> Array:
+def soft(x: Array) -> Array:
     """0 to 1 with no speed and no acceleration at either end."""
     s = np.clip(x, 0.0, 1.0)
     return s**3 * (10.0 - 15.0 * s + 6.0 * s * s)

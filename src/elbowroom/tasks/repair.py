@@ -6,17 +6,27 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.motion.clip import Clip
-from elbowroom.motion.contacts import foot_contacts
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.limb import Style
 from elbowroom.tasks.plan import Plan, Planned, Status
 from elbowroom.tasks.repair_balance import balance
+from elbowroom.tasks.repair_feet import FeetFree, feet_free
 from elbowroom.tasks.repair_find import Trouble, linkages, troubles
-from elbowroom.tasks.repair_limb import Clocks, Job, Replanned, Stretch, hopeless, leaned, searched, spliced, stretches
+from elbowroom.tasks.repair_limb import (
+    Clocks,
+    Job,
+    Replanned,
+    Stretch,
+    hopeless,
+    leaned,
+    searched,
+    spliced,
+    stance,
+    stepped,
+    stretches,
+)
 from elbowroom.tasks.repair_move import moved_ways
 from elbowroom.world.carried import Carried
 from elbowroom.world.certificate import Certificate, Changed, certify
@@ -160,41 +170,51 @@ def _mend(work: _Work, trouble: Trouble) -> bool:
     """Go up the ladder for one trouble: limb, limb and shoulder, limb and spine; lean first, then search."""
     clip = work.world.motion(trouble.who)
     assert isinstance(clip, Clip)
-    low, high, standing = _may_change(clip, trouble)
-    if standing:
-        work.failed[_key(trouble)] = standing
+    free = feet_free(clip, trouble)
+    if isinstance(free, str):
+        work.failed[_key(trouble)] = free
         return False
     reason = f"{trouble.limb or 'that part'} is no limb that can give way"
     for number, (name, joints) in enumerate(linkages(clip.character, trouble.limb)):
-        chain = clip.character.chain(trouble.limb)
         job = Job(
             work.world,
             trouble.who,
             joints,
-            chain.joints,
+            clip.character.chain(trouble.limb).joints,
             trouble.during,
-            low,
-            high,
+            free.low,
+            free.high,
             bool(clip.source.format) and not work.fix_self,
         )
-        tried: list[Stretch] = []
-        reason = "there is too little time to leave the clip and to return to it"
-        for stretch in stretches(job, work.clocks):
-            if not tried and hopeless(job, stretch, work.seed, work.clocks):
-                reason = f"whatever {name.replace('_', ' ')} do, something that they carry stays in the way"
-                break
-            tried.append(stretch)
-            done = leaned(job, stretch, work.seed + number, work.clocks)
-            if done is not None:
-                return _accept(work, trouble, name, job, done)
-        for stretch in tried:
-            done = searched(job, stretch, work.seed + number, work.style, work.budget, work.clocks)
-            if done is not None:
-                return _accept(work, trouble, name, job, done)
-        if tried:
-            reason = "no free motion was found, with spine and shoulder neither"
+        done, reason = _replanned(work, job, free, name, work.seed + number)
+        if done is not None:
+            return _accept(work, trouble, name, job, done)
     work.failed[_key(trouble)] = reason
     return False
+
+
+def _replanned(work: _Work, job: Job, free: FeetFree, name: str, seed: int) -> tuple[Replanned | None, str]:
+    """New frames for one linkage, or why there are none."""
+    clocks = work.clocks
+    if free.stands is not None:
+        aside = stepped(job, stance(job, *free.stands, clocks), seed, clocks, lifted=False)
+        return aside, "the foot stands then, and no other place for it is free"
+    tried: list[Stretch] = []
+    for stretch in stretches(job, clocks):
+        if not tried and hopeless(job, stretch, seed, clocks):
+            return None, f"whatever {name.replace('_', ' ')} do, something that they carry stays in the way"
+        tried.append(stretch)
+        done = leaned(job, stretch, seed, clocks)
+        if done is None and job.limb == job.joints and free.leg:
+            done = stepped(job, stretch, seed, clocks, lifted=True)
+        if done is not None:
+            return done, ""
+    for stretch in tried:
+        done = searched(job, stretch, seed, work.style, work.budget, clocks)
+        if done is not None:
+            return done, ""
+    found = "no free motion was found, with spine and shoulder neither"
+    return None, found if tried else "there is too little time to leave the clip and to return to it"
 
 
 def _accept(work: _Work, trouble: Trouble, name: str, job: Job, done: Replanned) -> bool:
@@ -219,24 +239,6 @@ def _accept(work: _Work, trouble: Trouble, name: str, job: Job, done: Replanned)
         )
     )
     return True
-
-
-def _may_change(clip: Clip, trouble: Trouble) -> tuple[int, int, str]:
-    """First and last frame that may be changed; and a reason where none may: a foot that stands stays where it is."""
-    low, high = clip.source.lead, len(clip) - 1
-    side = trouble.limb.partition("_")[0]
-    if not trouble.limb.endswith("_leg") or not {"left_foot", "right_foot"} <= set(clip.character.roles):
-        return low, high, ""
-    stands = foot_contacts(clip).foot(side)
-    begin, end = np.clip(np.searchsorted(clip.times, trouble.during), low, high)
-    if stands[begin : end + 1].any():
-        return low, high, f"the {side} foot stands on the floor then"
-    before, after = np.flatnonzero(stands[:begin]), np.flatnonzero(stands[end:])
-    return (
-        max(low, int(before[-1])) if len(before) else low,
-        min(high, int(end + after[0])) if len(after) else high,
-        "",
-    )
 
 
 def _key(trouble: Trouble) -> tuple[str, str, int]:

@@ -12,6 +12,8 @@ from typing import Literal
 import numpy as np
 
 from elbowroom.character.limits import JointLimit, sample_pose
+from elbowroom.errors import BadValue
+from elbowroom.finish.leans import FootLeans, JointLeans
 from elbowroom.finish.nudge import Core, nudge
 from elbowroom.finish.relax import relax
 from elbowroom.finish.settle import own_times, soften
@@ -20,6 +22,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import without_lead
 from elbowroom.motion.quality import peak_jerk
+from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.search.birrt import Budget, Stats
 from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace, Style
@@ -46,6 +49,8 @@ _JERK, _OWN_JERK = 1300.0, 1.8
 MARGIN = 0.005
 # Radians a second that planned joints turn, or a bit more than they do in the clip.
 _SPEED, _FASTER = 4.0, 1.3
+# Metres that a foot is put elsewhere at most, and radians that its knee turns.
+_FAR = 0.3
 # How much joints take part, by how they serve in a linkage: the limb itself, what leads to it.
 _LEADING = 0.35
 
@@ -171,13 +176,26 @@ def stretches(job: Job, clocks: Clocks) -> Iterator[Stretch]:
         ranked.append((beyond * _PER_METRE + core.last - core.first, first, last, core))
     clocks.add("prepare", start)
     for _, first, last, core in _apart(sorted(ranked, key=lambda r: r[:3]), clip.fps):
-        start = time.perf_counter()
-        span = (core.first, core.last)
-        contacts = () if touches is None else tuple(touches.contacts(span))
-        check = LimbCheck(with_contacts(job.world, contacts), job.who, job.joints, span, margin=MARGIN)
-        clocks.add("prepare", start)
-        frames = slice(first, last + 1)
-        yield Stretch(first, last, core, contacts, check, times[frames], clip.rotations[frames][:, list(job.joints)])
+        yield _stretch(job, first, last, core, touches, clocks)
+
+
+def stance(job: Job, begin: int, end: int, clocks: Clocks) -> Stretch:
+    """The stretch of a foot that stands from frame `begin` to `end`, with the swings before and after it."""
+    core = Core(*(float(job.clip.times[k]) for k in (job.low, begin, end, job.high)))
+    start = time.perf_counter()
+    touches = _touches(job, job.low, job.high) if job.recorded else None
+    clocks.add("prepare", start)
+    return _stretch(job, job.low, job.high, core, touches, clocks)
+
+
+def _stretch(job: Job, first: int, last: int, core: Core, touches: OwnTouches | None, clocks: Clocks) -> Stretch:
+    start = time.perf_counter()
+    span, clip, frames = (core.first, core.last), job.clip, slice(first, last + 1)
+    planned = () if touches is None else touches.contacts(span, planned=True)
+    proven = () if touches is None else tuple(touches.contacts(span, planned=False))
+    check = LimbCheck(with_contacts(job.world, planned), job.who, job.joints, span, margin=MARGIN)
+    clocks.add("prepare", start)
+    return Stretch(first, last, core, proven, check, clip.times[frames], clip.rotations[frames][:, list(job.joints)])
 
 
 def _ends(core: int, limit: int, step: float) -> list[int]:
@@ -232,18 +250,30 @@ def hopeless(job: Job, stretch: Stretch, seed: int, clocks: Clocks) -> bool:
 
 
 def leaned(job: Job, stretch: Stretch, seed: int, clocks: Clocks) -> Replanned | None:
-    """The clip leaned aside."""
+    """The clip leaned aside by turns of its joints."""
     start = time.perf_counter()
-    q = nudge(
-        stretch.check,
-        job.limits,
-        stretch.base,
-        stretch.times,
-        stretch.core,
-        scale=job.scale,
-        jerk=job.jerk,
-        seed=seed,
-    )
+    weights = stretch.core.weights(stretch.times)
+    ways = JointLeans(job.limits, stretch.base, weights, job.scale)
+    largest = stretch.core.largest(job.jerk)
+    q = nudge(stretch.check, ways, stretch.base, stretch.times, weights, largest, seed)
+    took = clocks.add("plan", start)
+    return None if q is None else Replanned(stretch, q, Way("avoid", took))
+
+
+def stepped(job: Job, stretch: Stretch, seed: int, clocks: Clocks, *, lifted: bool) -> Replanned | None:
+    """The foot of a leg put elsewhere, or lifted, too, where it does not stand."""
+    body = job.clip.character
+    limb = next((name for name, chain in body.chains.items() if chain.joints == job.joints), "")
+    try:
+        ik = LimbIK(body, limb)
+    except BadValue:  # legs of some rigs have other joints
+        return None
+    start = time.perf_counter()
+    T = job.clip.world()[stretch.first : stretch.last + 1]
+    weights = stretch.core.weights(stretch.times)
+    lift = weights if lifted else np.zeros(len(weights))
+    ways = FootLeans(ik, T[:, ik.parent], T[:, ik.joints[2]], stretch.base, weights, lift)
+    q = nudge(stretch.check, ways, stretch.base, stretch.times, weights, _FAR, seed)
     took = clocks.add("plan", start)
     return None if q is None else Replanned(stretch, q, Way("avoid", took))
 

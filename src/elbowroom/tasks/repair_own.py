@@ -14,8 +14,9 @@ from elbowroom.world.exact import ExactWorld
 from elbowroom.world.pairs import FLOOR
 from elbowroom.world.world import World
 
-# Metres: a body gives way by as much; and what measuring at another time may add to a depth.
-_GIVES, _ROUNDING = 0.01, 0.0005
+# Metres: a body gives way by as much; plans keep this much of it in reserve, so that proofs have room; what measuring
+# at another time may add to a depth.
+_GIVES, _RESERVE, _ROUNDING = 0.01, 0.0015, 0.0005
 _WHY = "in the clip"
 
 Interval = tuple[float, float]
@@ -42,12 +43,15 @@ class OwnTouches:
         over = np.maximum(self.depth[:, inside] - self.allowed(during)[:, None], 0.0)
         return float((over * weights[inside]).sum() / max(inside.sum(), 1))
 
-    def contacts(self, during: Interval) -> list[Contact]:
-        """The same as contacts of a world."""
-        made = [Contact(self.who, other, during, "touch", _GIVES, _WHY) for other in (self.who, FLOOR)]
-        for (a, b), depth in zip(self.pairs, self.allowed(during), strict=True):
-            if depth > _GIVES:
-                made.append(Contact(a, b, during, "touch", float(depth) + _ROUNDING, _WHY))
+    def contacts(self, during: Interval, *, planned: bool) -> list[Contact]:
+        """The same as contacts of a world: for planning with less than for proving."""
+        less = _RESERVE if planned else 0.0
+        made = [Contact(self.who, other, during, "touch", _GIVES - less, _WHY) for other in (self.who, FLOOR)]
+        ends = [int(np.argmin(np.abs(self.times - t))) for t in during]
+        deepest = self.depth[:, ends].max(axis=1, initial=0.0)
+        for (a, b), depth in zip(self.pairs, deepest, strict=True):
+            if depth > _GIVES - less:
+                made.append(Contact(a, b, during, "touch", float(depth) + _ROUNDING + _RESERVE - less, _WHY))
         return made
 
 

@@ -1,0 +1,103 @@
+"""Ways to lean a limb aside: by turns of its joints, or by another place for its foot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.character.limits import JointLimit
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.rotations import Array
+from elbowroom.posing.limb_ik import Keep, LimbIK
+
+# How readily a foot goes aside, is lifted, and its knee turns about the leg: metres and radians of a lean of size 1.
+_ASIDE, _LIFTED, _KNEE = 0.25, 0.25, 0.6
+# Radians that a leg may be out of its range beyond what it is anyway.
+_BEYOND = 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class JointLeans:
+    """Turns added to the terms of joints (3 numbers each), kept within their ranges.
+
+    base (T, n, 4); weights (T,): share of a lean at each frame; scale (n,): how much each joint takes part.
+    """
+
+    limits: Sequence[JointLimit]
+    base: Array
+    weights: Array
+    scale: Sequence[float]
+
+    @cached_property
+    def reach(self) -> Array:
+        """Bends before turns, wrists and ankles least."""
+        return (np.array(self.scale)[:, None] * np.array([_freedom(limit) for limit in self.limits])).ravel()
+
+    @cached_property
+    def _terms(self) -> Array:
+        return np.stack([limit.coordinates(self.base[:, j]) for j, limit in enumerate(self.limits)], axis=1)
+
+    def frames(self, leans: Array, rows: NDArray[np.int64]) -> Array:
+        """Rotations (N, R, n, 4) of leans (N, 3 n), radians, at some of the frames (R,)."""
+        lean, terms = leans.reshape(len(leans), 1, len(self.limits), 3), self._terms[rows]
+        out = []
+        for j, limit in enumerate(self.limits):
+            own = terms[:, j]
+            # a recorded posture that is out of range stays so by as much
+            beyond = own - limit.clamp_coordinates(own)
+            out.append(limit.rotation(limit.clamp_coordinates(own + lean[:, :, j]) + beyond))
+        return rot.slerp(self.base[rows], np.stack(out, axis=-2), self.weights[rows][:, None])
+
+
+@dataclass(frozen=True, eq=False)
+class FootLeans:
+    """Another place for a foot, which keeps its turn: aside along x and y, lifted, and the knee turned about the leg.
+
+    T_world_parent, T_world_foot (T, 4, 4): the joint that the leg hangs on, and where the foot is; base (T, 3, 4): the
+    leg; place (T,) and lift (T,): share of a lean at each frame, for its place and for its height: a foot that stands
+    is put elsewhere and not lifted.
+    """
+
+    ik: LimbIK
+    T_world_parent: Array
+    T_world_foot: Array
+    base: Array
+    place: Array
+    lift: Array
+
+    @property
+    def reach(self) -> Array:
+        """Metres aside and up, radians of the knee."""
+        return np.array([_ASIDE, _ASIDE, _LIFTED, _KNEE])
+
+    @cached_property
+    def _orbit(self) -> tuple[Array, Keep]:
+        return self.ik.describe(self.T_world_parent, self.base)
+
+    @cached_property
+    def _excess(self) -> Array:
+        """How far the leg is out of its range as it is, (T, 3)."""
+        return self.ik.solve(self.T_world_parent, self.T_world_foot, *self._orbit).excess
+
+    def frames(self, leans: Array, rows: NDArray[np.int64]) -> Array:
+        """Rotations (N, R, 3, 4) of leans (N, 4) at some of the frames (R,); NaN where a leg cannot do it."""
+        orbit, keep = self._orbit
+        goal = np.repeat(self.T_world_foot[rows][None], len(leans), axis=0)
+        goal[..., :2, 3] += leans[:, None, :2] * self.place[rows][:, None]
+        goal[..., 2, 3] += np.abs(leans[:, 2:3]) * self.lift[rows]
+        turned = orbit[rows] + leans[:, 3:4] * np.maximum(self.place, self.lift)[rows]
+        kept = Keep(*(np.asarray(k)[rows] for k in keep))
+        found = self.ik.solve(self.T_world_parent[rows], goal, turned, kept)
+        bad = ~found.reached | (found.excess > self._excess[rows] + _BEYOND).any(axis=-1)
+        return np.where(bad[..., None, None], np.nan, found.rotations)
+
+
+def _freedom(limit: JointLimit) -> tuple[float, float, float]:
+    """How readily a joint's terms are used."""
+    if limit.kind == "hinge":
+        return 1.2, 0.0, 0.4
+    return (0.4, 0.4, 0.0) if limit.kind == "swing" else (1.0, 1.0, 0.5)
