@@ -115,15 +115,20 @@ def help_for(start: Start, way: Way, effort: Array, style: ReachStyle) -> Array:
         out[:, SHRUG] -= DROP * style.shrug * way.down * e
         across = way.front * 0.8 + way.left * towards_other * 0.6
         out[:, PROTRACT] = style.protract * (way.out * across + _DOWN_IS_FRONT * way.down) * e
-    return within(start, out, style)
+    return out
 
 
-def within(start: Start, helps: Array, style: ReachStyle) -> Array:
-    """Help (N, 10) as a body can give it: less lean and lifted heels the deeper it crouches."""
+def within(start: Start, helps: Array, style: ReachStyle, fold: tuple[Array, Array] | None = None) -> Array:
+    """Help (N, 10) as a body can give it: less lean and lifted heels the deeper it crouches.
+
+    `fold`: crouches (K,) and the most lean forwards (K,) that its shapes leave free, where known.
+    """
     out = np.array(helps)
     deep = out[:, CROUCH] / max(start.leg, 1e-9)
-    most = style.fold - style.fold_less * deep - _FOLD_ASIDE * np.abs(out[:, ASIDE])
-    out[:, FORWARDS] = np.minimum(out[:, FORWARDS], most)
+    most = style.fold - style.fold_less * deep
+    if fold is not None:
+        most = np.minimum(most, np.interp(deep, *fold))
+    out[:, FORWARDS] = np.minimum(out[:, FORWARDS], most - _FOLD_ASIDE * np.abs(out[:, ASIDE]))
     if style.tiptoe and start.parts.toes:
         over = np.clip((deep - style.crouch_flat) / max(style.crouch - style.crouch_flat, 1e-9), 0.0, 1.0)
         out[:, HEELS] = np.maximum(out[:, HEELS], style.crouch_heels * over)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from elbowroom.geometry.rotations import Array
+from elbowroom.posing.reach_fold import fold_of
 from elbowroom.posing.reach_help import (
     ASIDE,
     BALLS,
@@ -57,6 +58,8 @@ _SPARE = 0.004
 _CARE = 4
 # Full stretch, but for what the search of balance moves yet.
 _ALL_BUT = 0.998
+# Leans up to this one leave trunk and thighs apart in every body, radians.
+_UPRIGHT = float(np.radians(28.0))
 # Metres that do not count.
 TINY = 1e-9
 # What is tried where a posture is refused: other efforts, then other help by a share of its range.
@@ -93,7 +96,10 @@ class Search:
 
     def at(self, helps: Array, shift: Array | None = None, rounds: int = 2, **less: bool) -> Postures:
         """Postures for rows of help (N, 10), see `postures`."""
-        help_ = within(self.start, helps, self.style)
+        # shapes are asked only when a body folds so far that it may meet itself
+        bent = helps[:, FORWARDS].max(initial=0.0) > _UPRIGHT and self.style.legs
+        fold = fold_of(self.start.parts.body, self.style.crouch) if bent else None
+        help_ = within(self.start, helps, self.style, fold)
         return postures(self.start, self.way, self.target, help_, self.style, shift=shift, rounds=rounds, **less)
 
     def lacking(self, rows: Postures) -> Array:
