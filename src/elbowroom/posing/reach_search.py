@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -60,6 +61,8 @@ _CARE = 4
 _ALL_BUT = 0.998
 # Leans up to this one leave trunk and thighs apart in every body, radians.
 _UPRIGHT = float(np.radians(28.0))
+# How many postures from all over the range are tried where none of the near ones does.
+_SOME = 12
 # Metres that do not count.
 TINY = 1e-9
 # What is tried where a posture is refused: other efforts, then other help by a share of its range.
@@ -186,25 +189,29 @@ class Search:
         return self.lacking(rows) + _WORSE * (rows.strain + shaky)
 
     def variations(self, choice: Choice) -> Iterator[Choice]:
-        """Postures near a choice in which a body can stand: other efforts, then other leans, turns and crouches."""
+        """Postures in which a body can stand: other efforts, other leans, turns and crouches, then some all over."""
         low, high = self.bounds()
         efforts = np.clip(choice.effort + np.array(_OTHER_EFFORTS), 0.0, _STRAINING)
-        helps = list(self.help_at(efforts))
-        for terms in _OTHER_HELP:
-            for sign in (1.0, -1.0):
-                row = choice.help.copy()
-                for column, share in terms.items():
-                    row[column] += sign * share * (high - low)[column]
-                helps.append(np.clip(row, low, high))
-        efforts = np.concatenate([efforts, np.full(len(helps) - len(efforts), choice.effort)])
-        other = [k for k, help_ in enumerate(helps) if np.any(help_ != choice.help)]
-        if not other:
+        moves = np.zeros((2 * len(_OTHER_HELP), TERMS))
+        for k, terms in enumerate(_OTHER_HELP):
+            for column, share in terms.items():
+                moves[2 * k : 2 * k + 2, column] = share, -share
+        near = np.clip(choice.help + moves * (high - low), low, high)
+        yield from self._standing(choice, self.help_at(efforts), efforts)
+        yield from self._standing(choice, near, np.full(len(near), choice.effort))
+        spread = low + (high - low) * _SPREAD
+        off = np.abs(spread - choice.help) @ (1.0 / np.where(high > low, high - low, np.inf))
+        spread = spread[np.argsort(off, kind="stable")]
+        yield from islice(self._standing(choice, spread, np.full(len(spread), _STRAINING)), _SOME)
+
+    def _standing(self, choice: Choice, helps: Array, efforts: Array) -> Iterator[Choice]:
+        """Those of some rows of help (N, 10), other than a choice's, that reach and stand."""
+        other = np.flatnonzero(np.any(helps != choice.help, axis=1))
+        if not len(other):
             return
-        rows = self.at(np.array(helps)[other], np.repeat(choice.rows.shift, len(other), axis=0))
-        lacking, wrong = self.lacking(rows), self.wrong(rows)
-        for i, k in enumerate(other):
-            if lacking[i] <= TINY and wrong[i] <= 0.0:
-                yield Choice(float(efforts[k]), helps[k], rows.row(i), 0.0)
+        rows = self.at(helps[other], np.repeat(choice.rows.shift, len(other), axis=0))
+        for i in np.flatnonzero((self.lacking(rows) <= TINY) & (self.wrong(rows) <= 0.0)).tolist():
+            yield Choice(float(efforts[other[i]]), helps[other[i]], rows.row(i), 0.0)
 
     def bounds(self) -> tuple[Array, Array]:
         """Least and most of each term of help, (10,) each; both 0 where a part does not help."""
