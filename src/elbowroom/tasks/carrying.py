@@ -14,10 +14,12 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
 from elbowroom.tasks.actor import Actor
-from elbowroom.tasks.director import FOREVER, Director, Grip, Stuck, blamed
+from elbowroom.tasks.beside import resting, supported, under_cover
+from elbowroom.tasks.director import FOREVER, Director, Grip
 from elbowroom.tasks.hands import hand_of, held_by, holder_of, joints_of, released, shifted
 from elbowroom.tasks.places import place_for
 from elbowroom.tasks.postures import Postures
+from elbowroom.tasks.stuck import Stuck, blamed
 from elbowroom.tasks.taking import failure, let_go
 from elbowroom.tasks.verbs import Put, Rest
 from elbowroom.world.things import Hold
@@ -47,13 +49,13 @@ def put(d: Director, task: Put) -> None:
     T_goal = place_for(d.world, task, grip.T_world_taken, actor.now)
     T_hand_object = inverse(hand_of(actor, hand, actor.pose)) @ d.world.frame(task.object, actor.now)
     T_target = T_goal @ inverse(T_hand_object)
-    resting = d.resting(task.object, actor.now, T_goal)
+    under = resting(d.world, task.object, actor.now, T_goal)
     way = float(np.linalg.norm(T_target[:3, 3] - hand_of(actor, hand, actor.pose)[:3, 3]))
     slow = actor.frames(d.settings.approach / d.settings.slow)
     count = d.frames_until(actor, way, task.at, slow, what)
     k = actor.k + count + slow
     before = d.world.contacts
-    d.allow(d.supported(task.object, resting, (actor.time(k - slow), FOREVER)))
+    d.allow(supported(task.object, under, (actor.time(k - slow), FOREVER)))
     postures = Postures(d.world, actor.who, actor.time(k))
     there = d.reach(actor, hand, T_target, k, postures)
     if there.status != "found":
@@ -73,7 +75,7 @@ def put(d: Director, task: Put) -> None:
         d.world = released(d.world, task.object, actor.now)
         let_go(d, actor, hand, task.object, grip.open, out, f"leave {task.object}")
 
-    d.first(_ways_in(out, d.under_cover(task.object, actor.now, T_goal)), do)
+    d.first(_ways_in(out, under_cover(d.world, task.object, actor.now, T_goal)), do)
 
 
 def rest(d: Director, task: Rest) -> None:

@@ -19,29 +19,24 @@ from elbowroom.finish.joining import joined
 from elbowroom.finish.settle import between_free
 from elbowroom.geometry.ease import ease
 from elbowroom.geometry.rotations import Array, slerp
-from elbowroom.geometry.transforms import transform
 from elbowroom.posing.gaze import looking_at
 from elbowroom.posing.reach import Reached, reach
-from elbowroom.posing.stance import between
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.arm_ways import ArmWays, NoWay, Way
+from elbowroom.tasks.body_way import body_way
 from elbowroom.tasks.hands import arm_to
 from elbowroom.tasks.places import place_for
-from elbowroom.tasks.plan import Planned, Status
+from elbowroom.tasks.plan import Planned
 from elbowroom.tasks.postures import Postures
 from elbowroom.tasks.settings import Settings
+from elbowroom.tasks.stuck import Stuck, blamed, why_not
 from elbowroom.tasks.verbs import Put, Task
 from elbowroom.world.certificate import certify
 from elbowroom.world.contacts import Contact
-from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.pairs import Pair
-from elbowroom.world.paths import Keyed, Still
-from elbowroom.world.world import Snapshot, World
-
-# Joints that look, by role; they are there in this share of the time of a step: eyes and head go first.
-_LOOKS = ("neck", "head", "left_eye", "right_eye")
-_LOOKS_BY = 0.55
+from elbowroom.world.paths import Still
+from elbowroom.world.world import World
 
 # How much of the way eyes and head turn to what they look at, from all to some.
 _LOOKS_AT = (1.0, 0.8, 0.6, 0.4, 0.2)
@@ -59,22 +54,7 @@ _JOIN = 0.12
 # Seconds: the end of holds and contacts that last.
 FOREVER = 1e6
 
-# A thing rests on what is nearer than this, metres, and may press into it so deep.
-_RESTS, _PRESS = 0.003, 0.002
-
-# Heights at which a thing would have to be free if it is to be lifted, metres.
-_HEADROOM = (0.06, 0.15, 0.25)
-
 T = TypeVar("T")
-
-
-class Stuck(Exception):
-    """A task cannot be done: its status, and why in a sentence without its end."""
-
-    def __init__(self, status: Status, why: str) -> None:
-        super().__init__(why)
-        self.status: Status = status
-        self.why = why
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,34 +192,6 @@ class Director:
             raise Stuck("too-little-time", f"{what}: {at:g} s is {short:.2f} s too early")
         return count
 
-    def resting(self, thing: str, t: float, T_world_thing: Array | None = None) -> list[str]:
-        """Names of what a thing rests on or leans against at a time, where it is or would be placed."""
-        return self._beside(thing, t, T_world_thing, _RESTS)
-
-    def under_cover(self, thing: str, t: float, T_world_thing: Array) -> bool:
-        """Whether a thing at a place would meet something if it was lifted, as on a shelf."""
-        lifts = [transform([0.0, 0.0, z]) @ T_world_thing for z in _HEADROOM]
-        return any(self._beside(thing, t, T, 0.0) for T in lifts)
-
-    def _beside(self, thing: str, t: float, T_world_thing: Array | None, within: float) -> list[str]:
-        """Names of walls and things that a thing would touch, or come near to by some metres."""
-        places = dict(self.world.at(t).things)
-        if T_world_thing is not None:
-            places[thing] = T_world_thing
-        objects = {name: replace(o, path=Still(places[name])) for name, o in self.world.objects.items()}
-        # What never moves is not looked at: this one does.
-        objects[thing] = replace(objects[thing], path=Keyed.along([0.0, 1.0], [[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]))
-        exact = ExactWorld(World(static=self.world.static, objects=objects, floor=self.world.floor))
-        exact.place_snapshot(Snapshot(t, {}, places))
-        limit = max(within, 1e-6)
-        near = [exact.distance(int(k), limit) for k in exact.near(within) if thing in exact.pairs[k]]
-        touching = [d.pair for d in near if d.value is None or d.value < limit]
-        return list(dict.fromkeys(pair.b if pair.a == thing else pair.a for pair in touching))
-
-    def supported(self, thing: str, on: Iterable[str], during: tuple[float, float]) -> list[Contact]:
-        """Contacts of a thing with what it rests on."""
-        return [Contact(thing, other, during, "support", _PRESS, "rests on it") for other in on]
-
     def roomy(self, actor: Actor, hand: str) -> bool:
         """Whether the arm has the clearance now that planned ways keep."""
         limb = f"{hand}_arm"
@@ -266,7 +218,7 @@ class Director:
         `fingers` (n, 4) is what the hand's fingers become on the way. `straight` is the hand's way or none. `back`
         joins the base motion again.
         """
-        root, q = self.body_way(actor, goal, count, fingers=fingers, hand=hand)
+        root, q = body_way(actor, goal, count, fingers=fingers, hand=hand)
         limb = f"{hand}_arm"
         arm = list(actor.body.chain(limb).joints)
         start, end = q[0, arm].copy(), goal.rotations[arm]
@@ -285,32 +237,11 @@ class Director:
             if isinstance(way, Way) or way.status == "no-path" or clearance == 0.0:
                 break
         if isinstance(way, NoWay):
-            raise Stuck(way.status, f"{what}: {_blamed(way)}")
+            raise Stuck(way.status, f"{what}: {why_not(way)}")
         q[:, arm] = way.rotations
         self.add(actor, root, q, away=not back)
         self._note(actor, limb, what, during, way)
         return way
-
-    def body_way(
-        self, actor: Actor, goal: Pose, count: int, *, fingers: Array | None = None, hand: str = "right"
-    ) -> tuple[Array, Array]:
-        """Frames from the last one to a posture, feet where they stand, head first; fingers as told."""
-        h = np.linspace(0.0, 1.0, count + 1)
-        s = ease(h)
-        q_a = actor.q[-1:]
-        if actor.stands:
-            root, q = between(actor.body, actor.pose, goal, s)
-        else:
-            root, q_a = actor.ahead(count)
-            q = slerp(q_a, goal.rotations, np.where(actor.upper, s[:, None], 0.0))
-        looks = [actor.body.roles[r] for r in _LOOKS if r in actor.body.roles]
-        q[:, looks] = slerp(q_a[:, looks], goal.rotations[looks], ease(h / _LOOKS_BY)[:, None])
-        joints = list(finger_joints(actor.body, hand))
-        if joints and fingers is not None:
-            q[:, joints] = slerp(q_a[:, joints], fingers, s[:, None])
-        elif joints:
-            q[:, joints] = q_a[:, joints]
-        return root, q
 
     def fingers(self, actor: Actor, hand: str, rotations: Array, seconds: float) -> None:
         """Fingers turn to rotations (n, 4)."""
@@ -362,19 +293,3 @@ class Director:
         self.planned.append(
             Planned(actor.who, limb, what, during, way.tier, way.first_s, way.smooth_s, way.checks, way.nodes)
         )
-
-
-def blamed(pair: Pair | None) -> str:
-    """A pair in words."""
-    return "" if pair is None else f"{pair.a} would meet {pair.b}"
-
-
-def _blamed(way: NoWay) -> str:
-    words = {
-        "start-in-collision": "the hand is in collision where it starts",
-        "target-in-collision": "the hand would collide at its target",
-        "target-out-of-reach": "the way leads out of the arm's reach",
-        "no-path": "no free way was found",
-    }
-    meets = blamed(way.pair)
-    return words.get(way.status, way.status) + (f" ({meets})" if meets else "")

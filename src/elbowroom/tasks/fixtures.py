@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -11,16 +12,18 @@ from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.ease import ease
-from elbowroom.geometry.rotations import Array, about
+from elbowroom.geometry.rotations import Array, about, angle
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.posing.limb_ik import LimbIK
+from elbowroom.posing.orbit import search_orbits
 from elbowroom.posing.stance import between
 from elbowroom.tasks.actor import Actor
-from elbowroom.tasks.director import Director, Stuck
+from elbowroom.tasks.director import Director
 from elbowroom.tasks.hands import hand_of, joints_of
 from elbowroom.tasks.plan import Planned
-from elbowroom.tasks.postures import Postures, hand_contacts
-from elbowroom.tasks.taking import PRESS, Taking, failure, let_go, take, takings
+from elbowroom.tasks.postures import PRESS, Postures, hand_contacts
+from elbowroom.tasks.stuck import Stuck
+from elbowroom.tasks.taking import Taking, failure, let_go, take, takings
 from elbowroom.tasks.verbs import Close, Grab, Open, Press
 from elbowroom.world.paths import KeyedState, Riding
 from elbowroom.world.things import Fixture
@@ -102,9 +105,9 @@ def follow(d: Director, actor: Actor, hand: str, name: str, to: float, what: str
     count = actor.frames(_LEAST + radius / _PULL)
     T_bar = fixture.frames.get("handle", T_fixture_hand)
 
-    def place(state: float, angle: float) -> Array:
-        turn = T_bar @ transform(np.zeros(3), about([0.0, 0.0, 1.0], angle)) @ inverse(T_bar)
-        return np.asarray(fixture.T_world_closed @ fixture.joint.moved(state) @ turn @ T_fixture_hand)
+    def place(state: float, turn: float) -> Array:
+        T_turn = T_bar @ transform(np.zeros(3), about([0.0, 0.0, 1.0], turn)) @ inverse(T_bar)
+        return np.asarray(fixture.T_world_closed @ fixture.joint.moved(state) @ T_turn @ T_fixture_hand)
 
     stops = np.linspace(begin, to, _STOPS)
     poses, angles = _stops(d, actor, hand, name, stops, place, what, pivot)
@@ -137,18 +140,22 @@ def _stops(
 ) -> tuple[list[Pose], Array]:
     """Postures at some states of a fixture, and the turn of the hand about its bar at each."""
     poses, angles = [actor.pose], [0.0]
+    # A hand that goes straight has no need to turn about what it pulls.
+    stiff = 4.0 if fixture_of(d, name).joint.kind == "slides" else 0.0
     for state in states[1:]:
         fixture = fixture_of(d, name)
         still = Fixture.at(fixture.mesh, fixture.joint, fixture.T_world_closed, float(state), fixture.frames)
         world = _moved(d.world, name, still)
         postures = Postures(world, actor.who, actor.now, hand=hand, taking=name)
         reason: tuple[float, Stuck] | None = None
-        for angle in _nearby(angles[-1]) if pivot else [0.0]:
-            found = d.reach(actor, hand, place(float(state), angle), actor.k, postures)
+        for turn in (
+            _pivots(actor, hand, poses[-1], angles[-1], partial(place, float(state)), stiff) if pivot else [0.0]
+        ):
+            found = d.reach(actor, hand, place(float(state), turn), actor.k, postures)
             if found.found:
-                focus = place(float(state), angle)[:3, 3]
+                focus = place(float(state), turn)[:3, 3]
                 poses.append(_same_fingers(actor, hand, d.looking(actor, found.pose, focus)))
-                angles.append(angle)
+                angles.append(turn)
                 break
             worse = failure(found, postures, what)
             reason = worse if reason is None or worse[0] < reason[0] else reason
@@ -160,11 +167,18 @@ def _stops(
     return poses, smooth
 
 
-def _nearby(angle: float) -> list[float]:
-    """Turns about a bar, the nearest to the present one first."""
-    steps = np.arange(0.0, _PIVOT, _PIVOT_STEP)
-    near = [angle, *(angle + sign * step for step in steps[1:5] for sign in (1.0, -1.0))]
-    return [a for a in near if abs(a) <= _PIVOT]
+def _pivots(
+    actor: Actor, hand: str, pose: Pose, last: float, place: Callable[[float], Array], stiff: float
+) -> list[float]:
+    """Turns about a bar near the last one, those first that leave the wrist at ease; `stiff` ones last."""
+    near = last + _PIVOT_STEP * np.arange(-4, 5)
+    near = near[np.abs(near) <= _PIVOT]
+    ik = LimbIK(actor.body, f"{hand}_arm", pose)
+    ends = np.stack([place(float(x)) for x in near])
+    out = search_orbits(ik, ik.T_world_parent(pose), ends, start=ik.orbit_of(pose))
+    wrist = angle(out.solution.rotations[:, 2])
+    cost = 3.0 * out.solution.excess.sum(axis=1) + wrist**2 + 0.5 * np.abs(near - last) + stiff * np.abs(near)
+    return near[np.argsort(cost, kind="stable")].tolist()
 
 
 def _same_fingers(actor: Actor, hand: str, pose: Pose) -> Pose:

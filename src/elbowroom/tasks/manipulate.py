@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from elbowroom.tasks.carrying import put, rest
-from elbowroom.tasks.director import Director, Stuck
+from elbowroom.tasks.director import Director
 from elbowroom.tasks.fixtures import open_fixture, press
 from elbowroom.tasks.plan import Plan
 from elbowroom.tasks.settings import USUAL, Settings
+from elbowroom.tasks.stuck import Stuck
 from elbowroom.tasks.taking import grab
 from elbowroom.tasks.touching import reach_to, touch
 from elbowroom.tasks.verbs import Close, Grab, Open, Press, Put, Reach, Rest, Task, Touch

@@ -16,8 +16,8 @@ from elbowroom.world.exact import ExactWorld
 from elbowroom.world.pairs import Pair, Part
 from elbowroom.world.world import Snapshot, World
 
-# How deep a hand may be in what it takes when only the place is looked at: fingers still have to close.
-_TAKING = 0.003
+# How deep fingers that close may press into what they take, metres.
+PRESS = 0.002
 
 
 class Postures:
@@ -39,7 +39,7 @@ class Postures:
     ) -> None:
         contacts = supports(world)
         if hand is not None and taking is not None:
-            contacts += hand_contacts(world, who, hand, taking, (-np.inf, np.inf), _TAKING)
+            contacts += hand_contacts(world, who, hand, taking, (-np.inf, np.inf), PRESS)
         self.world = replace(world, contacts=(*world.contacts, *contacts))
         self.who, self.fingers = who, fingers or {}
         self._exact = ExactWorld(self.world)

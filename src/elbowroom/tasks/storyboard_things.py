@@ -16,7 +16,7 @@ from elbowroom.geometry.transforms import placing, transform
 from elbowroom.props.makers import made
 from elbowroom.tasks.storyboard_model import FixturePart, Object, PathKey, SceneMesh, StateKey
 from elbowroom.tasks.storyboard_parts import Frame, GraspPart, MeshSource
-from elbowroom.world.paths import Keyed, KeyedState, Riding, Still, places
+from elbowroom.world.paths import Keyed, KeyedState, Riding, Still
 from elbowroom.world.paths import Path as ThingPath
 from elbowroom.world.things import Fixture, GraspMark, Joint
 
@@ -103,15 +103,7 @@ def path_of(part: Object, fixtures: dict[str, Fixture]) -> ThingPath:
         return Still(T)
     if part.on not in fixtures:
         raise UnknownName("fixture", part.on, fixtures)
-    return _riding(fixtures[part.on], T)
-
-
-def _riding(fixture: Fixture, T: Array) -> ThingPath:
-    """On a slide with keys the way is one with keys as well, which can be proven free; on a hinge it is an arc."""
-    if fixture.joint.kind == "slides" and isinstance(fixture.state, KeyedState):
-        placed = places(fixture.path, fixture.state.times) @ T
-        return Keyed(fixture.state.times, placed[:, :3, 3], rot.from_matrix(placed[:, :3, :3]))
-    return Riding(fixture.path, T)
+    return Riding(fixtures[part.on].path, T)
 
 
 def fixture_of(part: FixturePart, mesh: Mesh) -> Fixture:

@@ -17,9 +17,11 @@ from elbowroom.posing.grasps import Grasp, grasps_of, press_target
 from elbowroom.posing.limb_ik import EASY_ORBIT, LimbIK
 from elbowroom.posing.orbit import search_orbits
 from elbowroom.tasks.actor import Actor
-from elbowroom.tasks.director import FOREVER, Director, Grip, Stuck, blamed
+from elbowroom.tasks.beside import resting, supported, under_cover
+from elbowroom.tasks.director import FOREVER, Director, Grip
 from elbowroom.tasks.hands import arm_to, hand_of, held_by, holder_of, joints_of, shifted
-from elbowroom.tasks.postures import Postures, hand_contacts
+from elbowroom.tasks.postures import PRESS, Postures, hand_contacts
+from elbowroom.tasks.stuck import Stuck, blamed
 from elbowroom.tasks.verbs import Grab
 from elbowroom.world.pairs import Pair
 
@@ -28,9 +30,6 @@ _LOOKS, _ENOUGH, _TRIES = 24, 8, 5
 
 # Shares of the approach that a hand may begin it at.
 _NEARER = (1.0, 0.7, 0.5)
-
-# How deep fingers that close may press into what they take, metres.
-PRESS = 0.002
 
 # Metres that a thing is lifted or drawn out before it travels, and what it does first: up, out, or both.
 _LIFT, _DRAW = 0.05, 0.14
@@ -61,7 +60,7 @@ def grab(d: Director, task: Grab) -> None:
     if owner is not None and owner.by == task.who:
         raise Stuck("hand-not-free", f"{task.who} holds '{task.object}' already in the {owner.hand} hand")
     what = f"grab {task.object}"
-    resting = d.resting(task.object, actor.now)
+    under = resting(d.world, task.object, actor.now)
 
     def do(taking: Taking) -> None:
         hand = taking.hand
@@ -72,8 +71,8 @@ def grab(d: Director, task: Grab) -> None:
         actor.keep(joints_of(actor, hand))
         T_hand = hand_of(actor, hand, actor.pose)
         d.grips[task.object] = Grip(taking.open, T_hand[:3, :3].T @ out, d.world.frame(task.object, actor.now))
-        d.allow(d.supported(task.object, resting, (-np.inf, actor.now + 1.0)))
-        covered = d.under_cover(task.object, actor.now, d.world.frame(task.object, actor.now))
+        d.allow(supported(task.object, under, (-np.inf, actor.now + 1.0)))
+        covered = under_cover(d.world, task.object, actor.now, d.world.frame(task.object, actor.now))
         depart(d, actor, hand, _ways_off(out, covered), f"lift {task.object}")
 
     d.first(takings(d, actor, task.object, task, what), do)

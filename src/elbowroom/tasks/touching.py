@@ -17,9 +17,10 @@ from elbowroom.geometry.tessellate import shape_mesh
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.posing.grasps import press_target
 from elbowroom.tasks.actor import Actor
-from elbowroom.tasks.director import Director, Stuck
+from elbowroom.tasks.director import Director
 from elbowroom.tasks.hands import hand_of, joints_of
 from elbowroom.tasks.postures import Postures
+from elbowroom.tasks.stuck import Stuck
 from elbowroom.tasks.taking import Taking, failure, free_hands, let_go, look, take
 from elbowroom.tasks.verbs import Point, Reach, Touch
 

@@ -24,7 +24,7 @@ from elbowroom.world.carried import Carried
 from elbowroom.world.extent import box_corners, frame_times
 from elbowroom.world.pairs import Part
 from elbowroom.world.paths import Keyed, KeyedState, Still, places, states
-from elbowroom.world.things import Fixture, Hold, Thing
+from elbowroom.world.things import Fixture, Hold, Thing, with_keys
 from elbowroom.world.world import Record, World
 
 # Frames a second of motions that are no clips and were not told a rate.
@@ -125,8 +125,9 @@ class Stage:
                 self.sampled.append(name)
             state = KeyedState(times, values)
             return Fixture.at(thing.mesh, thing.joint, thing.T_world_closed, state, thing.frames, thing.mass)
-        if isinstance(thing.path, (Keyed, Still)):
-            return thing
+        path = with_keys(thing.path)
+        if isinstance(path, (Keyed, Still)):
+            return replace(thing, path=path)
         T = places(thing.path, times)
         _check_finite(T, name)
         if np.ptp(T, axis=0).max() < _SAME:
