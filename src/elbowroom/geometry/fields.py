@@ -29,7 +29,7 @@ MOST_BRICKS = 4_000_000
 # Bricks that one core is done with before others have begun.
 FEW_BRICKS = 4_000
 # Sets of fields that stay packed.
-PACKS = 16
+PACKS = 8
 
 
 @dataclass(frozen=True, eq=False)

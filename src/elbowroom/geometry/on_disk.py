@@ -16,12 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.kernels import cache_folder, source_hash
+from elbowroom import kernels
+from elbowroom.kernels import cache_folder
 
 Arrays = dict[str, NDArray]
 
 # Bytes that one kind of arrays may take; those that were used longest ago go first.
 MOST_BYTES = 1 << 31
+# Compiled sources that decide what fields and covers are.
+_MAKERS = ("cover", "fields", "triangles")
 # How much is left when there was too much, as a share.
 _LEFT = 0.8
 
@@ -29,7 +32,7 @@ _LEFT = 0.8
 def remembered(kind: str, about: tuple[Any, ...], make: Callable[[], Arrays]) -> Arrays:
     """Arrays by name: from the disk where they are there and sound, else made and stored.
 
-    `about` are the arrays and plain values that they are made of; with the compiled sources they make the key.
+    `about` are the arrays and plain values that they are made of; with the sources that make them they are the key.
     """
     path = cache_folder() / kind / f"{_key(about)}.npz"
     arrays = _load(path)
@@ -41,7 +44,8 @@ def remembered(kind: str, about: tuple[Any, ...], make: Callable[[], Arrays]) ->
 
 @lru_cache(maxsize=1)
 def _sources() -> bytes:
-    return source_hash().encode()
+    folder = Path(kernels.__file__).parent
+    return hashlib.sha256(b"".join((folder / f"{name}.py").read_bytes() for name in _MAKERS)).digest()
 
 
 def _key(about: tuple[Any, ...]) -> str:

@@ -102,9 +102,9 @@ class Proof:
 
     def place(self, record: Record) -> Array:
         """Places (N, M, 4, 4) of all parts that move."""
-        T = np.zeros((len(record), len(self.movers.radius), 4, 4))
+        T = np.empty((len(record), len(self.movers.radius), 4, 4))
         for name, rows, joints, local in self._bodies:
-            T[:, rows] = record.joints[name][:, joints] @ local
+            np.matmul(record.joints[name][:, joints], local, out=T[:, rows])
         for name, row in self._things:
             T[:, row] = record.things[name]
         return T
@@ -247,5 +247,5 @@ class Proof:
             shapes = [s for s in (parts[i].shape for i in rows) if s is not None]
             if rows:
                 local = np.stack([s.T_joint_shape for s in shapes])
-                self._bodies.append((name, np.array(rows), np.array([s.joint for s in shapes]), local))
+                self._bodies.append((name, slice(rows[0], rows[-1] + 1), np.array([s.joint for s in shapes]), local))
         self._things = [(p.owner, i) for i, p in enumerate(parts) if p.kind == "thing"]

@@ -76,7 +76,7 @@ class LimbCheck:
         self.tables = T = tables_of(self.exact, who, joints, pieces, spheres, tabled, looks, margin)
         static = scene_field(self.exact.static)
         shown = [*(item.field for item in items), *(piece.field for piece in pieces)]
-        meshes = list(dict.fromkeys(f for f in shown if f is not None))
+        meshes = self._parts.fields()
         numbers = {f: n for n, f in enumerate(meshes)}
         field = np.array([limb_world.SEVERAL if f is None else numbers[f] for f in shown], np.int64)
         boxes = [p.half is not None for p in pieces]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.geometry.cover import BallTree, ball_tree, hull_of, mesh_tree, packed_trees, shape_tree
-from elbowroom.geometry.fields import distance_field
+from elbowroom.geometry.fields import DistanceField, distance_field
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
@@ -50,6 +50,7 @@ class Parts:
 
     def __init__(self, exact: ExactWorld, who: str, joints: Joints, grips: list[Grip], span: tuple[float, float]):
         self._exact = exact
+        self._made_items: dict[int, Item] = {}
         self.told = Told(exact, span)
         self.brought: list[Brought] = []
         for i, p in enumerate(exact.parts):
@@ -110,7 +111,17 @@ class Parts:
                 modes[n, m] = self.told.mode(int(number[n, m]), *self.brought[n].holds, *self.brought[m].holds)
         return modes
 
+    def fields(self) -> list[DistanceField]:
+        """Fields of all parts that may move, each once: the same for every limb."""
+        found = (self._item(i).field for i in range(len(self._exact.number)))
+        return list(dict.fromkeys(field for field in found if field is not None))
+
     def _item(self, i: int) -> Item:
+        if i not in self._made_items:
+            self._made_items[i] = self._make_item(i)
+        return self._made_items[i]
+
+    def _make_item(self, i: int) -> Item:
         shape = self._exact.parts[i].shape
         size = None if shape is None else shape.size
         if shape is not None and size is not None and shape.kind != "mesh":
