@@ -16,7 +16,7 @@ from elbowroom.world.certificate import certify
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast import BAND, FREE, HIT, LimbCheck
-from elbowroom.world.paths import KeyedState, Still
+from elbowroom.world.paths import Keyed, KeyedState, Still
 from elbowroom.world.things import Fixture, Joint
 from elbowroom.world.world import World
 
@@ -202,3 +202,23 @@ def test_nothing_is_free_that_the_exact_test_hits(depth: float) -> None:
         assert not np.any(check.free_batch(turns, t) & true)
         blamed = [check.blame(turns[i], float(t[i])) for i in range(60)]
         assert [b is None for b in blamed] == check.free_batch(turns[:60], t[:60]).tolist()
+
+
+def test_depths_between_rows_are_those_of_the_moment() -> None:
+    """A block swings to and fro between rows; the palm may touch it, and tables may be off by what the depth allows."""
+    exact = ExactWorld(World().with_character("ann", ANN)).place(0.0)
+    (i,) = (i for i, p in enumerate(exact.parts) if p.name == "ann.right_hand")
+    low, high = exact.placed.low[i], exact.placed.high[i]
+    times = np.linspace(0.0, 1.0, 41)
+    below = np.array([0.5 * (low[0] + high[0]), 0.5 * (low[1] + high[1]), low[2] - 0.05])
+    heave = below + np.outer(0.003 + 0.002 * np.sin(40.0 * times), [0.0, 0.0, 1.0])
+    world = World(floor=None).with_character("ann", standing(1.0))
+    world = world.with_object("block", box((0.04, 0.04, 0.1)), Keyed.along(times, heave))
+    seen = ExactWorld(world)
+    deep = [-(seen.place(t).distance(("ann.right_hand", "block")).value or 0.0) for t in times]
+    allowed = 0.5 * (min(deep) + max(deep))
+    assert max(deep) > allowed + 1e-4 > min(deep) + 2e-4
+    check = LimbCheck(told(world, "ann", "block", (0.0, 1.0), allowed), "ann", rate=30.0)
+    t = np.random.default_rng(3).uniform(0.0, 1.0, 150)
+    free, true = check.free_batch(np.tile(REST, (len(t), 1, 1)), t), check.hits_batch(np.tile(REST, (len(t), 1, 1)), t)
+    assert np.array_equal(free, ~true) and 20 < free.sum() < 130

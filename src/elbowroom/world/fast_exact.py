@@ -76,11 +76,11 @@ class Judge:
             return self.exactly(q, t, desk)
         self._place(desk, doubts, row, share)
         for (e, m), off in zip(doubts, slack, strict=True):
-            limit = self.margin + off
             for a in self._parts.pieces[e].member:
-                for b in self._others(desk, a, m, limit):
-                    if self._hit(desk.placed, a, b, t, limit):
-                        return self._pair(a, b)
+                for b in self._others(desk, a, m, self.margin + off):
+                    if self._hit(desk.placed, a, b, t, off):
+                        touching = off > 0.0 and self._parts.pair(a, b) in self._exact.contacts
+                        return self.exactly(q, t, desk) if touching else self._pair(a, b)
         return None
 
     def names(self, desk: Desk, e: int, m: int, t: float) -> list[Pair]:
@@ -94,7 +94,7 @@ class Judge:
                 if self._parts.pair(a, b) >= 0:
                     value, _ = desk.placed.distance(a, b, 0.05)
                     found.append((-1.0 if value is None else value, self._pair(a, b)))
-                    if found[-1][0] <= self.margin and self._hit(desk.placed, a, b, t, self.margin):
+                    if found[-1][0] <= self.margin and self._hit(desk.placed, a, b, t):
                         hit.append(found[-1][1])
         return hit or [min(found)[1]] if found else []
 
@@ -120,10 +120,11 @@ class Judge:
         gaps = np.empty(len(wanted))
         boxes.gaps(wanted, placed.low, placed.high, gaps)
         close = wanted[gaps <= self.margin].tolist()
-        return next((self._pair(a, b) for a, b in close if self._hit(placed, a, b, t, self.margin)), None)
+        return next((self._pair(a, b) for a, b in close if self._hit(placed, a, b, t)), None)
 
-    def _hit(self, placed: Placed, a: int, b: int, t: float, limit: float) -> bool:
-        """Whether two parts, as placed, come nearer than a limit and may not."""
+    def _hit(self, placed: Placed, a: int, b: int, t: float, off: float = 0.0) -> bool:
+        """Whether two parts come nearer than the margin and may not, where places may be off by so much."""
+        limit = self.margin + off
         k, t = self._parts.pair(a, b), self._when(t)
         if k < 0 or not self._exact.counts(k, t):
             return False
@@ -133,7 +134,7 @@ class Judge:
         value, _ = placed.distance(a, b, limit + 1e-9)
         if value is not None and value > limit:
             return False
-        return value is None or not any(-value <= c.depth for c in contacts)
+        return value is None or not any(-value + off <= c.depth for c in contacts)
 
     def _row(self, t: float) -> tuple[int, float]:
         """Row of the tables that a time follows, and how far it is to the next, as the compiled check has it."""
