@@ -1,37 +1,48 @@
-"""Reaching into a bookshelf of about 30,000 triangles with the right arm: how long until a path, and a smooth one.
+"""Reaching into a bookshelf of 35,000 triangles with the right arm: how long until a path, and a smooth, proven one.
 
 Problems are drawn before any timing: postures that are free by the exact test, the hand among the shelves, and paths
-asked for from the hanging arm and from one such posture to another. Where OMPL is installed, its RRT-Connect plans the
-same problems with Pinocchio and Coal in a callback, the same clearance and no coarser looks. `--exact` looks at every
-path found with the exact test, five times as closely.
+asked for from the hanging arm and from one such posture to another, where there is one. In the same run, OMPL's
+RRT-Connect with Pinocchio and Coal in a callback and roboplan's plan the same problems, with looks as far apart as ours
+in the median. Times are those of the processor. `--natural` tells what paths look like instead.
 
-    python benchmarks/limb_search.py [--problems 100] [--ompl 20] [--exact] [--json]
+    python benchmarks/limb_search.py [--problems 100] [--rivals 100] [--exact] [--json]
+    python benchmarks/limb_search.py --natural [--problems 100]
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import tempfile
 import time
+from pathlib import Path as File
 from typing import Any
 
 import numpy as np
 
+import limb_search_ompl
+import limb_search_roboplan
 from elbowroom.character.human import human
 from elbowroom.character.limits import sample_pose
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
+from elbowroom.kernels.limb_space import looks_along
+from elbowroom.kernels.limb_state import travel
 from elbowroom.props.furniture import bookshelf
 from elbowroom.search.birrt import Budget, Path
 from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import BENT, EVEN, LimbSpace
 from elbowroom.spaces.limb_plan import plan_limb
+from elbowroom.spaces.limb_proof import prove
 from elbowroom.world.fast import FREE, HIT, LimbCheck
 from elbowroom.world.world import World
+from limb_search_natural import looks_like
 
 MARGIN, RESOLUTION = 0.005, 0.01
+
+Problem = tuple[Array, Array]
 
 
 def finer(mesh: Mesh, times: int) -> Mesh:
@@ -66,66 +77,105 @@ def hanging(check: LimbCheck) -> Array:
     return np.stack([limit.rotation(c) for limit, c in zip(limits, terms, strict=True)])
 
 
-def problems(check: LimbCheck, space: LimbSpace, count: int, seed: int = 0) -> tuple[list[tuple[Array, Array]], dict]:
-    """Pairs of postures (n, 4), and what became of those drawn."""
-    low, high = np.min([m.bounds[0] for m in check.world.static.values()], axis=0), None
-    high = np.max([m.bounds[1] for m in check.world.static.values()], axis=0)
+def problems(space: LimbSpace, count: int, seed: int = 0) -> tuple[list[Problem], dict[str, int]]:
+    """Pairs of postures (n, 4), free by the exact test and with a path between them, and what became of those drawn."""
+    check = space.check
+    meshes = list(check.world.static.values())
+    low, high = np.min([m.bounds[0] for m in meshes], axis=0), np.max([m.bounds[1] for m in meshes], axis=0)
     rng = np.random.default_rng(seed)
     rest = hanging(check)
     assert check.free(rest)
-    found: list[Array] = []
-    told = {"among the shelves": 0, "free": 0, "free, in doubt at first": 0}
-    while len(found) < 2 * count:
+    pairs: list[Problem] = []
+    waiting: list[Array] = []
+    told = {"among the shelves": 0, "free": 0, "in doubt at first": 0, "problems": 0, "without a path": 0}
+    while len(pairs) < count:
         q = sample_pose(space.limits, rng, 20_000)
         verdicts = check.batch(q, 0.0)
         for k in np.flatnonzero(verdicts != HIT):
             end = space.marks(space.state(q[k]))[-2]
-            if not ((end > low) & (end < high)).all():
+            if len(pairs) == count or not ((end > low) & (end < high)).all():
                 continue
             told["among the shelves"] += 1
-            if verdicts[k] != FREE:
-                if not check.free(q[k]):
-                    continue
-                told["free, in doubt at first"] += 1
+            # free as it is, and with the wrist as the URDF's two hinges turn it
+            if not (
+                check.free(q[k])
+                and check.free(limb_search_roboplan.postures(space, limb_search_roboplan.seven(space, q[k])))
+            ):
+                continue
             told["free"] += 1
-            found.append(q[k])
-            if len(found) == 2 * count:
-                break
-    pairs = [(rest, found[k]) if k % 2 else (found[count + k], found[k]) for k in range(count)]
+            told["in doubt at first"] += int(verdicts[k] != FREE)
+            waiting.append(q[k])
+            pair = (rest, waiting[0]) if len(pairs) % 2 else tuple(waiting)
+            if len(pair) < 2:
+                continue
+            waiting = []
+            told["problems"] += 1
+            path = plan_limb(space, space.state(pair[0]), space.state(pair[1]), 12345, Budget(10_000_000, 100_000))
+            if path.found:
+                pairs.append((pair[0], pair[1]))
+            else:
+                told["without a path"] += 1
     return pairs, told
 
 
-def own(space: LimbSpace, pairs: list[tuple[Array, Array]], budget: Budget) -> tuple[dict[str, Any], list[Path]]:
-    """Our times in ms and counts."""
+def straight_looks(space: LimbSpace, pairs: list[Problem]) -> list[int]:
+    """How many looks our search takes on the straight way of each problem."""
+    here = space._here()
+    out = []
+    for a, b in pairs:
+        x, y = space.state(a), space.state(b)
+        out.append(int(looks_along(here, x, y, 1.0, travel(here, x, y)[0])))
+    return out
+
+
+def own(space: LimbSpace, pairs: list[Problem], repeats: int) -> tuple[dict[str, Any], list[Path]]:
+    """Our times in ms, the median of repeated runs for each problem, and counts."""
     states = [(space.state(a), space.state(b)) for a, b in pairs]
-    smooth(space, plan_limb(space, *states[0], budget=budget))  # load compiled code
-    rows, paths, ends = [], [], 0
+    prove(space, smooth(space, plan_limb(space, *states[0])))  # load compiled code
+    rows, paths, proven = [], [], 0
     for seed, (a, b) in enumerate(states):
-        t0 = time.perf_counter()
-        first = plan_limb(space, a, b, seed, budget)
-        t1 = time.perf_counter()
-        path = smooth(space, first, seed)
-        t2 = time.perf_counter()
-        ends += first.status in ("start-in-collision", "goal-in-collision")
+        spent = []
+        for _ in range(repeats):
+            t = [time.process_time()]
+            first = plan_limb(space, a, b, seed)
+            t.append(time.process_time())
+            path = smooth(space, first, seed)
+            t.append(time.process_time())
+            free = first.found and prove(space, path).free
+            t.append(time.process_time())
+            spent.append(1e3 * (np.array(t[1:]) - t[0]))
+        proven += free
         if first.found:
-            rows.append((1e3 * (t1 - t0), 1e3 * (t2 - t0), first.stats.checks, first.stats.nodes, path.stats.checks))
+            rows.append((*np.median(spent, axis=0), first.stats.checks, first.stats.nodes))
             paths.append(path)
     r = np.array(rows)
     return {
         "solved": len(rows),
-        "ends in doubt": ends,
+        "proven": proven,
         "of": len(pairs),
-        "first_ms": _spread(r[:, 0]),
-        "smooth_ms": _spread(r[:, 1]),
-        "checks": _spread(r[:, 2]),
-        "nodes": _spread(r[:, 3]),
-        "smooth_checks": _spread(r[:, 4]),
-        "us_per_check": float(1e3 * r[:, 0].sum() / r[:, 2].sum()),
+        "first ms": _spread(r[:, 0]),
+        "smooth ms": _spread(r[:, 1]),
+        "smooth and proven ms": _spread(r[:, 2]),
+        "checks": _spread(r[:, 3]),
+        "nodes": _spread(r[:, 4]),
+        "us per check": round(float(1e3 * r[:, 0].sum() / r[:, 3].sum()), 2),
     }, paths
 
 
 def _spread(x: Array) -> dict[str, float]:
     return {"median": round(float(np.median(x)), 3), "p95": round(float(np.percentile(x, 95)), 3)}
+
+
+def _rival(told: dict[str, Any]) -> dict[str, Any]:
+    """What became of a rival's runs; a problem that it did not solve counts as its whole time."""
+    solved = [t is not None for t in told["times"]]
+    ms = 1e3 * np.array([np.inf if t is None else t for t in told.pop("times")])
+    told |= {"solved": sum(solved), "of": len(ms), "first ms": _spread(ms)}
+    if "checks" in told:
+        checks = np.array(told["checks"])
+        told["us per check"] = round(float(1e3 * ms[solved].sum() / max(checks[solved].sum(), 1)), 1)
+        told["checks"] = _spread(checks)
+    return told
 
 
 def looked_at(space: LimbSpace, paths: list[Path]) -> int:
@@ -134,131 +184,40 @@ def looked_at(space: LimbSpace, paths: list[Path]) -> int:
     return sum(not any(check.hits(q) for q in space.rotations(space.dense(p, RESOLUTION / 5))) for p in paths)
 
 
-def ompl(space: LimbSpace, pairs: list[tuple[Array, Array]], seconds: float) -> dict[str, Any]:
-    """RRT-Connect of OMPL with Pinocchio and Coal."""
-    import coal
-    import pinocchio as pin
-    from ompl import base as ob
-    from ompl import geometric as og
-    from ompl import util as ou
-
-    ou.setLogLevel(ou.LOG_ERROR)
-    check = space.check
-    exact, parts = check.exact, check._parts
-    exact.place(0.0)
-    model, shapes = pin.Model(), pin.GeometryModel()
-    base = pin.SE3(np.vstack([check.around.base[0], [0, 0, 0, 1.0]]))
-    joint = 0
-    for k, offset in enumerate(check.limb.offset):
-        place = base * pin.SE3(np.eye(3), offset) if k == 0 else pin.SE3(np.eye(3), offset)
-        joint = model.addJoint(joint, pin.JointModelSpherical(), place, f"joint{k}")
-    numbers: dict[int, list[int]] = {}
-    for i, part in enumerate(exact.parts):
-        if part.kind == "floor":
-            form = [coal.Halfspace(np.array([0, 0, 1.0]), float(check.world.floor or 0.0))]
-        else:
-            placed = exact.placed.forms[i]
-            form = [placed.chunk(c) for c in range(len(placed.boxes))]
-        carrier, T = parts.limb.get(i, (-1, exact.placed.T[i]))
-        T = np.vstack([T, [0, 0, 0, 1.0]]) if len(T) == 3 else T
-        numbers[i] = [
-            shapes.addGeometryObject(pin.GeometryObject(f"{i}-{c}", carrier + 1, pin.SE3(T), g))
-            for c, g in enumerate(form)
-        ]
-    for a, b in exact.index:
-        if (a in parts.limb) or (b in parts.limb):
-            for x in numbers[int(a)]:
-                for y in numbers[int(b)]:
-                    shapes.addCollisionPair(pin.CollisionPair(x, y))
-    data, geometry = model.createData(), shapes.createData()
-    for request in geometry.collisionRequests:
-        request.security_margin = MARGIN
-    broad = pin.BroadPhaseManager_DynamicAABBTreeCollisionManager(model, shapes, geometry)
-    searched = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)]
-    joints = space._fixed.joints
-    row = np.zeros(space.width)
-    here = space._here()
-    from elbowroom.kernels.limb_space import fill
-
-    def posture(state: Any) -> Array:
-        row[1:10] = 0.0
-        for k, (j, i) in enumerate(searched):
-            row[1 + 3 * j + i] = state[k]
-        fill(here, row)
-        return row[10:22].reshape(3, 4)
-
-    def valid(state: Any) -> bool:
-        q = posture(state)
-        for j in (0, 2):
-            x, y = row[1 + 3 * j], row[2 + 3 * j]
-            rx = joints.high[j, 0] if x >= 0 else joints.low[j, 0]
-            ry = joints.high[j, 1] if y >= 0 else joints.low[j, 1]
-            if (x / rx) ** 2 + (y / ry) ** 2 > 1.0:
-                return False
-        return not pin.computeCollisions(model, data, broad, np.roll(q, -1, axis=1).ravel(), True)
-
-    euclid = ob.RealVectorStateSpace(7)
-    bounds = ob.RealVectorBounds(7)
-    for k, (j, i) in enumerate(searched):
-        bounds.setLow(k, float(joints.low[j, i]))
-        bounds.setHigh(k, float(joints.high[j, i]))
-    euclid.setBounds(bounds)
-    fine = RESOLUTION / np.linalg.norm(space._fixed.lever)
-    times, checks, solved = [], [], 0
-    for a, b in pairs:
-        setup = og.SimpleSetup(euclid)
-        count = [0]
-
-        def counted(state: Any, count: list[int] = count) -> bool:
-            count[0] += 1
-            return valid(state)
-
-        setup.setStateValidityChecker(counted)
-        setup.getSpaceInformation().setStateValidityCheckingResolution(fine / euclid.getMaximumExtent())
-        ends = []
-        for q in (a, b):
-            terms = space.terms(space.state(q))
-            state = euclid.allocState()
-            for k, (j, i) in enumerate(searched):
-                state[k] = float(np.clip(terms[j, i], joints.low[j, i], joints.high[j, i]))
-            ends.append(state)
-        setup.setStartAndGoalStates(*ends)
-        setup.setPlanner(og.RRTConnect(setup.getSpaceInformation()))
-        t0 = time.perf_counter()
-        done = setup.solve(seconds)
-        if done and setup.haveExactSolutionPath():
-            solved += 1
-            times.append(1e3 * (time.perf_counter() - t0))
-            checks.append(count[0])
-    return {
-        "solved": solved,
-        "of": len(pairs),
-        "first_ms": _spread(np.array(times)),
-        "checks": _spread(np.array(checks)),
-        "us_per_check": 1e3 * sum(times) / max(sum(checks), 1),
-    }
-
-
 def main() -> None:
     """Run and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--problems", type=int, default=100)
-    parser.add_argument("--ompl", type=int, default=20, help="problems for OMPL, 0 for none")
-    parser.add_argument("--seconds", type=float, default=10.0, help="for OMPL, each")
-    parser.add_argument("--exact", action="store_true")
+    parser.add_argument("--rivals", type=int, default=100, help="problems for OMPL and roboplan, 0 for none")
+    parser.add_argument("--seconds", type=float, default=60.0, help="for rivals, each")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--natural", action="store_true")
+    parser.add_argument("--exact", action="store_true", help="look at every path with the exact test, closely")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     world = scene()
     check = LimbCheck(world, "ann", "right_arm", margin=MARGIN)
     space = LimbSpace.over(check, resolution=RESOLUTION)
-    pairs, told = problems(check, space, given.problems)
+    pairs, told = problems(space, given.problems)
     report: dict[str, Any] = {"triangles": world.triangles, "postures": told}
     for name, bias in {"bent first": BENT, "even": EVEN}.items():
-        report[name], paths = own(LimbSpace.over(check, resolution=RESOLUTION, bias=bias), pairs, Budget())
+        biased = LimbSpace.over(check, resolution=RESOLUTION, bias=bias)
+        if given.natural:
+            report[name] = looks_like(biased, pairs)
+            continue
+        report[name], paths = own(biased, pairs, given.repeats)
         if given.exact:
             report[name]["free by the exact test"] = looked_at(space, paths)
-    if given.ompl:
-        report["ompl"] = ompl(space, pairs[: given.ompl], given.seconds)
+    if given.rivals and not given.natural:
+        some = pairs[: given.rivals]
+        looks = straight_looks(space, some)
+        report["ompl"] = _rival(limb_search_ompl.plan_all(space, some, looks, given.seconds))
+        with tempfile.TemporaryDirectory() as folder:
+            report["roboplan"] = _rival(limb_search_roboplan.plan_all(space, some, looks, given.seconds, File(folder)))
+        ours = report["bent first"]["first ms"]
+        report["times ahead"] = {
+            name: {k: round(report[name]["first ms"][k] / ours[k], 1) for k in ours} for name in ("ompl", "roboplan")
+        }
     if given.json:
         print(json.dumps(report))
     else:

@@ -38,9 +38,8 @@ def test_thin_things_are_not_missed(thick: float) -> None:
     space = LimbSpace.over(arm(World(floor=0.0).with_character("ann", PERSON)), resolution=0.3)
     a, b = space.state(ASIDE), space.state(ACROSS)
     rows = space.dense(Path(np.stack([a, b]), "found"), 0.01)
-    tip = space.marks(rows)[:, -2]
-    middle = tip[len(tip) // 3]
-    world = World(static={"wire": box((thick, thick, 0.4), middle - [0, 0.01, 0])}, floor=0.0)
+    wrist = space.marks(rows)[:, 1]
+    world = World(static={"wire": box((thick, thick, 0.4), wrist[len(wrist) // 3])}, floor=0.0)
     wired = LimbSpace.over(arm(world.with_character("ann", PERSON)), resolution=0.3)
     path = Path(np.stack([wired.state(ASIDE), wired.state(ACROSS)]), "found")
     assert not prove(wired, path).free
@@ -58,9 +57,9 @@ def passing(speed: float, radius: float = 0.05) -> LimbSpace:
     """A ball that flies through where the hand of the arm held aside is."""
     times = np.array([0.0, 2.0])
     free = LimbSpace.over(arm(World(floor=0.0).with_character("ann", PERSON)))
-    tip = free.marks(free.state(ASIDE))[-2]
+    wrist = free.marks(free.state(ASIDE))[1]
     way = np.array([0.0, speed, 0.0])
-    ball = Keyed(times, np.stack([tip - way, tip + way]), np.tile([1.0, 0, 0, 0], (2, 1)))
+    ball = Keyed(times, np.stack([wrist - way, wrist + way]), np.tile([1.0, 0, 0, 0], (2, 1)))
     world = World(floor=0.0).with_character("ann", PERSON).with_object("ball", sphere(radius), ball)
     return LimbSpace.over(LimbCheck(world, "ann", "right_arm", during=(0.0, 2.0), margin=MARGIN), timed=True)
 
