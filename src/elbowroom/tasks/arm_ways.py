@@ -161,7 +161,10 @@ class ArmWays:
         if not settled.free:
             return NoWay("no-path", self.blame(start, goal))
         stats = (path.stats.checks + short.stats.checks, path.stats.nodes)
-        return Way(settled.rotations, "plan", first, time.perf_counter() - begun, *stats)
+        # Rounded corners leave the ranges of joints by a little.
+        within = np.stack([x.clamp(settled.rotations[:, j]) for j, x in enumerate(space.limits)], axis=1)
+        q = within if self.free(within) else settled.rotations
+        return Way(q, "plan", first, time.perf_counter() - begun, *stats)
 
     def free(self, q: Array) -> bool:
         """Whether frames (N + 1, 3, 4) are free, between them too."""
