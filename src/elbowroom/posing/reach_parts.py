@@ -44,6 +44,7 @@ class Parts:
     spine: tuple[int, ...]
     clavicle: int  # -1 where there is none
     free_arm: int  # upper arm of the other side, -1 where there is none
+    above_free_arm: tuple[int, ...]  # joints from the root, which is left out, to it, left out too
     shares: Array  # (S, 3) of each spine joint in leaning forwards, aside and turning
     left: bool
     # joints but those of the arm, their shares of the mass and centres, and the arm's share
@@ -100,6 +101,7 @@ def _measure(body: Character, hand: str, pose: Pose | None) -> Parts:
     # a joint that carries the legs, too, is part of the pelvis
     spine = tuple(body.roles[r] for r in _SPINE if r in body.roles and body.roles[r] in over - under - {0})
     other = "right" if hand == "left" else "left"
+    free_arm = body.roles.get(f"{other}_upper_arm", -1)
     clavicle = body.roles.get(f"{hand}_clavicle", -1)
     if clavicle not in over or not body.limits or body.limits[clavicle] is None:
         clavicle = -1
@@ -112,7 +114,8 @@ def _measure(body: Character, hand: str, pose: Pose | None) -> Parts:
         soles=soles,
         spine=spine,
         clavicle=clavicle,
-        free_arm=body.roles.get(f"{other}_upper_arm", -1),
+        free_arm=free_arm,
+        above_free_arm=tuple(sorted(_ancestors(body, free_arm) - {0})),
         shares=_shares(body, spine),
         left=hand == "left",
         weights=_weights(body, arm.joints[0]),
@@ -154,6 +157,9 @@ class Start:
     pose: Pose
     T: Array  # (J, 4, 4)
     frame: Array  # (3, 3), rows: to the front, to the left, up
+    spine_axes: (
+        Array  # (S, 3, 3), rows: axes of leaning forwards, aside and turning, as each joint of the spine has them
+    )
     hips: Array  # (3,), middle of the hip joints, or the root
     shoulder: Array  # (3,)
     axis: Array  # (2,), where the trunk stands on the floor plan
@@ -208,6 +214,7 @@ def start_of(parts: Parts, pose: Pose, floor: float) -> Start:
         pose=pose,
         T=T,
         frame=frame,
+        spine_axes=np.stack([frame[1], -frame[0], frame[2]]) @ T[body.parents[list(parts.spine)], :3, :3],
         hips=hips,
         shoulder=T[parts.arm.joints[0], :3, 3],
         axis=trunk,

@@ -90,18 +90,18 @@ def _bend_spine(start: Start, helps: Array, style: ReachStyle, q: Array) -> None
     parts = start.parts
     if not parts.spine:
         return
-    front, left, up = start.frame
-    axes = np.stack([left, -front, up])
+    spine = list(parts.spine)
     own = np.array([1.0, 1.0, 1.0]) - _pelvis_share(start, style)
-    for joint, share in zip(parts.spine, parts.shares, strict=True):
-        # about the axes of the standing body, as the joint below carries them
-        local = axes @ start.T[parts.body.parents[joint], :3, :3]
-        turn = rot.exp((helps[:, [FORWARDS, ASIDE, TURN]] * own * share) @ local)
-        bent = rot.multiply(turn, start.pose.rotations[joint])
-        limit = parts.limit(joint)
-        if limit is not None and style.limits:
-            bent = limit.rotation(limit.clamp_coordinates(limit.coordinates(bent)))
-        q[:, joint] = bent
+    terms = helps[:, None, [FORWARDS, ASIDE, TURN]] * (own * parts.shares)
+    # about the axes of the standing body, as the joint below carries them
+    turns = rot.exp((terms[:, :, None, :] @ start.spine_axes)[:, :, 0])
+    bent = rot.multiply(turns, start.pose.rotations[spine])
+    if style.limits:
+        for k, joint in enumerate(spine):
+            limit = parts.limit(joint)
+            if limit is not None:
+                bent[:, k] = limit.rotation(limit.clamp_coordinates(limit.coordinates(bent[:, k])))
+    q[:, spine] = bent
 
 
 def _pelvis_share(start: Start, style: ReachStyle) -> Array:
@@ -132,10 +132,11 @@ def _move_clavicle(start: Start, helps: Array, style: ReachStyle, q: Array) -> N
 
 def _hang_free_arm(start: Start, q: Array) -> None:
     """The other arm keeps its place against the vertical as far as it hung, and turns with the trunk."""
-    parts, body = start.parts, start.parts.body
+    parts = start.parts
     joint = parts.free_arm
-    T = body.skeleton.forward(np.zeros((len(q), 3)), q)
-    above = rot.from_matrix(T[:, int(body.parents[joint]), :3, :3])
+    above = q[:, 0]
+    for j in parts.above_free_arm:
+        above = rot.multiply(above, q[:, j])
     moved = rot.multiply(above, rot.conjugate(start.free_parent))
     heading = rot.about(_UP, rot.heading(moved))
     # leaning away from the arm takes it along, it would hang into the trunk

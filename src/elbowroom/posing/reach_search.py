@@ -125,7 +125,7 @@ class Search:
         # as the style has it, or else with the arm at full stretch
         for most in (wanted, np.full(len(_EFFORTS), _ALL_BUT * start.length)):
             effort, shift = _crossing(rows.distance - most, rows.shift)
-            choice = self.one(effort, self.help_at(np.array([effort]))[0], shift)
+            choice = self.one(effort, self.help_at(np.array([effort]))[0], shift, 1)
             if choice.missing <= TINY and self.wrong(choice.rows)[0] <= 0.0:
                 return choice
         rows = self.at(helps, rows.shift)
