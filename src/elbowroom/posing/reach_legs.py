@@ -91,12 +91,11 @@ class Legs:
         self.lift = lift
         for k, sole in enumerate(start.parts.soles):
             T, ball = start.T[sole.foot], start.T[sole.toes, :3, 3]
-            ahead = (T[:3, :3] @ rot.rotate(rot.conjugate(sole.flat), sole.ahead)) * [1.0, 1.0, 0.0]
-            turn = rot.about(np.cross([0.0, 0.0, 1.0], rot.normalize(ahead)), lift[:, k])
+            axis, foot = start.heels[k]
+            turn = rot.about(axis, lift[:, k])
             R = rot.to_matrix(turn)
             self.ends[k, :, :3, :3] = R @ T[:3, :3]
             self.ends[k, :, :3, 3] = ball + R @ (T[:3, 3] - ball)
             # toes are turned back by what the foot was turned, seen from the foot
-            foot = rot.from_matrix(T[:3, :3])
             back = rot.multiply(rot.conjugate(foot), rot.multiply(rot.conjugate(turn), foot))
             self.q[:, sole.toes] = rot.multiply(back, start.pose.rotations[sole.toes])

@@ -174,6 +174,7 @@ class Start:
     spare: float  # how far it may come nearer to the trunk, radians
     free_arm: Array  # (4,), world rotations of it and of what it hangs on
     free_parent: Array
+    heels: tuple[tuple[Array, Array], ...]  # axis about which each heel lifts, and world rotation of the foot
     floor: float
     com: Array | None  # (3,); None where balance cannot be judged
     edge: Array  # of the support, as `balance.edges` has it
@@ -229,6 +230,7 @@ def start_of(parts: Parts, pose: Pose, floor: float) -> Start:
         spare=spare,
         free_arm=free_arm,
         free_parent=free_parent,
+        heels=tuple(_heel(T, sole) for sole in parts.soles),
         floor=floor,
         com=com,
         edge=edge,
@@ -252,6 +254,13 @@ def _hanging(parts: Parts, T: Array, frame: Array) -> tuple[float, float, Array,
     spare = max(float(np.arctan2(out, -bone[2])) - _BESIDE, 0.0)
     own, above = from_matrix(T[[joint, int(parts.body.parents[joint])], :3, :3])
     return hangs, spare, own, above
+
+
+def _heel(T: Array, sole: Sole) -> tuple[Array, Array]:
+    """Level axis (3,) across a foot, and its world rotation (4,)."""
+    foot = from_matrix(T[sole.foot, :3, :3])
+    ahead = rotate(foot, rotate(conjugate(sole.flat), sole.ahead)) * [1.0, 1.0, 0.0]
+    return np.cross(_UP, normalize(ahead)), foot
 
 
 def _forefoot(T: Array, sole: Sole) -> Array:
