@@ -28,8 +28,9 @@ _CYCLES = 3
 _SMALL, _LARGE = 0.05, 1.2
 # Frames at which leans are looked at: so many in and about the core, and so many on the way there and back.
 _INSIDE, _ASIDE = 40, 16
-# What a hit and a doubt at all looks count for against a radian of lean.
-_HIT, _DOUBT = 20.0, 0.2
+# What a hit and a doubt at all looks count for against a radian of lean; how much more doubts count where a close look
+# has found a hit.
+_HIT, _DOUBT, _MISSED = 20.0, 0.2, 20.0
 # A lean that is free is drawn back by halves, so often.
 _BACK = 4
 
@@ -88,22 +89,23 @@ def nudge(
         q = ways.frames(lean[None], every)[0]
         return np.where((weights == 0.0)[:, None, None], base, rot.continuous(q))
 
-    def verdicts(leans: Array) -> NDArray[np.uint8]:
+    def judged(leans: Array) -> tuple[Array, Array]:
         q = ways.frames(leans, looks)
         good = np.isfinite(q).all(axis=(1, 2, 3))
         q[~good] = base[looks]
         codes = check.batch(q.reshape(-1, *q.shape[2:]), np.tile(times[looks], len(leans)), keen=True)
         codes = codes.reshape(len(leans), -1)
         codes[~good] = HIT
-        # where a close look has found a hit, doubts are hits
-        return np.where(np.isin(looks, missed) & (codes == BAND), HIT, codes)
+        # doubts weigh more where a close look has found a hit
+        heed = np.where(np.isin(looks, missed), _MISSED, 1.0)
+        return (codes == HIT).mean(axis=1), ((codes == BAND) * heed).mean(axis=1)
 
     def hit_of(lean: Array) -> float | None:
         q = whole(lean)
         return first_hit(check, q, times) if np.isfinite(q).all() else float(times[0])
 
     for cycle in range(_CYCLES):
-        leans = _small_leans(rng, ways.reach, largest, verdicts)
+        leans = _small_leans(rng, ways.reach, largest, judged)
         if not leans and cycle > 0:
             break
         for lean in _some(leans):
@@ -128,9 +130,12 @@ def _looks(weights: Array) -> NDArray[np.int64]:
 
 
 def _small_leans(
-    rng: np.random.Generator, reach: Array, largest: float, verdicts: Callable[[Array], NDArray[np.uint8]]
+    rng: np.random.Generator, reach: Array, largest: float, judged: Callable[[Array], tuple[Array, Array]]
 ) -> list[Array]:
-    """Leans (K,) that no look finds to hit, small ones first: drawn anew and anew about the best so far."""
+    """Leans (K,) that no look finds to hit, small ones first: drawn anew and anew about the best so far.
+
+    `judged` gives the share of looks that hit, and that are in doubt, for leans (N, K).
+    """
     mean, spread = np.zeros(len(reach)), np.ones(len(reach))
     found: list[tuple[float, Array]] = []
     for draw in range(_DRAWS):
@@ -142,8 +147,7 @@ def _small_leans(
         leans = mean + spread * unit
         peak = np.abs(leans * reach).max(axis=1, keepdims=True)
         leans *= np.minimum(1.0, largest / np.maximum(peak, 1e-9))
-        codes = verdicts(leans * reach)
-        hits, doubts = (codes == HIT).mean(axis=1), (codes == BAND).mean(axis=1)
+        hits, doubts = judged(leans * reach)
         cost = _HIT * hits + _DOUBT * doubts + np.linalg.norm(leans, axis=1)
         found += [(float(cost[k]), leans[k] * reach) for k in np.flatnonzero(hits == 0.0)]
         best = leans[np.argsort(cost, kind="stable")[:_BEST]]

@@ -175,7 +175,7 @@ def _mend(work: _Work, trouble: Trouble) -> bool:
         work.failed[_key(trouble)] = free
         return False
     reason = f"{trouble.limb or 'that part'} is no limb that can give way"
-    for number, (name, joints) in enumerate(linkages(clip.character, trouble.limb)):
+    for number, (name, joints) in enumerate(linkages(clip.character, trouble.limb, trouble.joints)):
         job = Job(
             work.world,
             trouble.who,
@@ -223,8 +223,10 @@ def _accept(work: _Work, trouble: Trouble, name: str, job: Job, done: Replanned)
     work.changed.append(Changed(trouble.who, job.joints, span))
     work.contacts += done.stretch.contacts
     way = done.way
-    others = dict.fromkeys(b if a.startswith(f"{trouble.who}.") else a for a, b in trouble.pairs)
-    what = "clear of " + " and ".join(list(others)[:2])
+    mine = {hold.object for hold in work.world.holds if hold.by == trouble.who}
+    names = [name for pair in trouble.pairs for name in pair]
+    others = [n for n in dict.fromkeys(names) if n not in mine and not n.startswith(f"{trouble.who}.")]
+    what = "clear of " + (" and ".join(others[:2]) or "the body itself")
     work.plans.append(
         Planned(
             trouble.who,

@@ -18,12 +18,16 @@ _ORDER = ("spine", "neck", "leg", "arm")
 
 @dataclass(frozen=True)
 class Trouble:
-    """A limb of someone that hits something for a while: `limb` is a chain, or a part that belongs to none."""
+    """A limb of someone that hits something for a while: `limb` is a chain, or a part that belongs to none.
+
+    `joints` are those that parts in trouble ride on.
+    """
 
     who: str
     limb: str
     during: Interval
     pairs: tuple[Pair, ...]
+    joints: frozenset[int] = frozenset()
 
     @property
     def rank(self) -> int:
@@ -50,8 +54,10 @@ def troubles(exact: ExactWorld, who: str, found: Iterable[Collision | Unproven])
     out = []
     for limb, ones in by_limb.items():
         for begin, end in merged([c.during for c in ones], _TOGETHER):
-            pairs = dict.fromkeys(c.pair for c in ones if begin <= c.during[0] <= end)
-            out.append(Trouble(who, limb, (begin, end), tuple(pairs)))
+            pairs = tuple(dict.fromkeys(c.pair for c in ones if begin <= c.during[0] <= end))
+            own = [parts[n] for pair in pairs for n in pair if n in parts and parts[n].owner == who]
+            joints = frozenset(p.joint for p in own if limb_of(exact, p) == limb)
+            out.append(Trouble(who, limb, (begin, end), pairs, joints))
     return sorted(out, key=lambda t: (t.rank, t.during, t.limb))
 
 
@@ -71,9 +77,9 @@ def _blamed(exact: ExactWorld, parts: dict[str, Part], who: str, one: Collision 
     return max(limbs, key=lambda n: next((k for k, end in enumerate(_ORDER) if n.endswith(end)), -1), default=None)
 
 
-def linkages(body: Character, limb: str) -> list[tuple[str, tuple[int, ...]]]:
+def linkages(body: Character, limb: str, stuck: Iterable[int] = ()) -> list[tuple[str, tuple[int, ...]]]:
     """Open linkages that can get a limb out of trouble, the smallest first, with their names: arm; arm and shoulder
-    girdle; arm, girdle and spine."""
+    girdle; arm, girdle and spine. Those that do not move what is `stuck`, by joints, are left out, but for the last."""
     if limb not in body.chains:
         return []
     chain = body.chains[limb]
@@ -90,4 +96,9 @@ def linkages(body: Character, limb: str) -> list[tuple[str, tuple[int, ...]]]:
         made.append((f"{limb} and spine", known((*spine, *chain.lead, *chain.joints))))
     if chain.kind == "spine" and "neck" in body.chains:
         made.append(("spine and neck", known((*chain.joints, *body.chains["neck"].joints))))
-    return [(name, joints) for name, joints in made if joints]
+    made = [(name, joints) for name, joints in made if joints]
+
+    def moves_all(joints: tuple[int, ...]) -> bool:
+        return set(stuck) <= {j for top in joints for j in body.subtree(top)}
+
+    return [one for one in made if moves_all(one[1])] or made[-1:]

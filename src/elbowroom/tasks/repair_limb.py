@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -33,13 +32,10 @@ from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast import HIT, LimbCheck
 from elbowroom.world.world import World
 
-# Seconds that a motion may have to leave the clip, and to return to it; how many stretches are tried, and how far
-# apart, seconds.
-GROWTHS = (0.4, 0.5, 0.6, 0.7, 0.8, 0.95, 1.1, 1.3)
-_TRIES, _APART = 3, 0.25
-# How often a second contacts of the clip with itself are looked at, and seconds of length that a metre of contact is
-# worth.
-_LOOKS, _PER_METRE = 40.0, 400.0
+# Seconds that a motion has to leave the clip, and to return to it, tried in turn.
+GROWTHS = (0.4, 0.7, 1.1)
+# How often a second contacts of the clip with itself are looked at.
+_LOOKS = 60.0
 # Seconds that are added to trouble at both ends; a clip that begins or ends less than this after or before trouble does
 # so in trouble; the least that a stretch lasts; and the least time to leave or return in.
 _PAD, _SHORTEST, _LEAST, _RAMP = 0.03, 0.12, 0.3, 0.22
@@ -153,7 +149,7 @@ class Replanned:
 
 
 def stretches(job: Job, clocks: Clocks) -> Iterator[Stretch]:
-    """Stretches about the trouble, those first in which the clip touches itself least, each with a check of its own."""
+    """Stretches of growing length about the trouble, each with a check of its own."""
     clip = job.clip
     times, lead = clip.times, clip.source.lead
     start = time.perf_counter()
@@ -162,21 +158,20 @@ def stretches(job: Job, clocks: Clocks) -> Iterator[Stretch]:
     )
     opens = begin - job.low < _SHORTEST * clip.fps and job.low == lead
     closes = job.high - end < _SHORTEST * clip.fps and job.high == len(clip) - 1
-    firsts = [job.low] if opens else _ends(begin, job.low, -clip.fps)
-    lasts = [job.high] if closes else _ends(end, job.high, clip.fps)
-    touches = _touches(job, min(firsts), max(lasts)) if job.recorded else None
-    ranked = []
-    for first, last in itertools.product(firsts, lasts):
-        if last - first < _LEAST * clip.fps:
+    known = set()
+    touches: OwnTouches | None = None
+    for growth in GROWTHS:
+        reach = round(growth * clip.fps)
+        first = job.low if opens else max(begin - reach, job.low)
+        last = job.high if closes else min(end + reach, job.high)
+        if (first, last) in known or last - first < _LEAST * clip.fps:
             continue
-        core = _core(times, (first, begin, end, last), opens, closes)
-        beyond = 0.0
-        if touches is not None:
-            beyond = touches.beyond((core.first, core.last), 1.0 - core.weights(touches.times))
-        ranked.append((beyond * _PER_METRE + core.last - core.first, first, last, core))
-    clocks.add("prepare", start)
-    for _, first, last, core in _apart(sorted(ranked, key=lambda r: r[:3]), clip.fps):
-        yield _stretch(job, first, last, core, touches, clocks)
+        known.add((first, last))
+        if job.recorded:
+            touches = _touches(job, first, last)
+        clocks.add("prepare", start)
+        yield _stretch(job, first, last, _core(times, (first, begin, end, last), opens, closes), touches, clocks)
+        start = time.perf_counter()
 
 
 def stance(job: Job, begin: int, end: int, clocks: Clocks) -> Stretch:
@@ -196,12 +191,6 @@ def _stretch(job: Job, first: int, last: int, core: Core, touches: OwnTouches | 
     check = LimbCheck(with_contacts(job.world, planned), job.who, job.joints, span, margin=MARGIN)
     clocks.add("prepare", start)
     return Stretch(first, last, core, proven, check, clip.times[frames], clip.rotations[frames][:, list(job.joints)])
-
-
-def _ends(core: int, limit: int, step: float) -> list[int]:
-    """Frames at which a stretch may end, from the end of a core outwards, no farther than a limit."""
-    out = [core + round(g * step) for g in GROWTHS]
-    return [k for k in out if (k - limit) * step <= 0.0] or [limit]
 
 
 def _core(times: Array, frames: tuple[int, int, int, int], opens: bool, closes: bool) -> Core:
@@ -224,17 +213,6 @@ def _touches(job: Job, first: int, last: int) -> OwnTouches:
     step = max(int(job.clip.fps / _LOOKS), 1)
     rows = np.unique(np.append(np.arange(first, last + 1, step), last))
     return own_touches(ExactWorld(job.world), job.who, job.joints, job.clip.times[rows])
-
-
-def _apart(ranked: list[tuple[float, int, int, Core]], fps: float) -> list[tuple[float, int, int, Core]]:
-    """The best of them that differ by more than a little."""
-    kept: list[tuple[float, int, int, Core]] = []
-    for one in ranked:
-        if all(max(abs(one[1] - k[1]), abs(one[2] - k[2])) > _APART * fps for k in kept):
-            kept.append(one)
-        if len(kept) == _TRIES:
-            break
-    return kept
 
 
 def hopeless(job: Job, stretch: Stretch, seed: int, clocks: Clocks) -> bool:

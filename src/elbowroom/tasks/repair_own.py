@@ -14,9 +14,9 @@ from elbowroom.world.exact import ExactWorld
 from elbowroom.world.pairs import FLOOR
 from elbowroom.world.world import World
 
-# Metres: a body gives way by as much; plans keep this much of it in reserve, so that proofs have room; what measuring
-# at another time may add to a depth.
-_GIVES, _RESERVE, _ROUNDING = 0.01, 0.0015, 0.0005
+# Metres: a body gives way by as much; deeper than the clip is then by as much; what measuring at another time may add
+# at the ends of an interval. Plans keep some of it in reserve, so that proofs have room.
+_GIVES, _DEEPER, _ROUNDING, _RESERVE = 0.01, 0.005, 0.002, 0.0015
 _WHY = "in the clip"
 
 Interval = tuple[float, float]
@@ -32,26 +32,20 @@ class OwnTouches:
     times: Array
     depth: Array
 
-    def allowed(self, during: Interval) -> Array:
-        """How deep each pair may be, (P,), while it is planned anew: 10 mm, or as deep as at the interval's ends."""
-        ends = [int(np.argmin(np.abs(self.times - t))) for t in during]
-        return np.maximum(self.depth[:, ends].max(axis=1, initial=0.0), _GIVES)
-
-    def beyond(self, during: Interval, weights: Array) -> float:
-        """Depth that the motion has inside of an interval and may not, added up over pairs, with weights (K,)."""
-        inside = (self.times > during[0]) & (self.times < during[1])
-        over = np.maximum(self.depth[:, inside] - self.allowed(during)[:, None], 0.0)
-        return float((over * weights[inside]).sum() / max(inside.sum(), 1))
-
     def contacts(self, during: Interval, *, planned: bool) -> list[Contact]:
-        """The same as contacts of a world: for planning with less than for proving."""
+        """What may touch while it is planned anew: 10 mm deep, as deep as at the interval's ends, or 5 mm deeper than
+        the clip is then. Plans may use a little less of it than proofs."""
         less = _RESERVE if planned else 0.0
         made = [Contact(self.who, other, during, "touch", _GIVES - less, _WHY) for other in (self.who, FLOOR)]
         ends = [int(np.argmin(np.abs(self.times - t))) for t in during]
-        deepest = self.depth[:, ends].max(axis=1, initial=0.0)
-        for (a, b), depth in zip(self.pairs, deepest, strict=True):
-            if depth > _GIVES - less:
-                made.append(Contact(a, b, during, "touch", float(depth) + _ROUNDING + _RESERVE - less, _WHY))
+        for (a, b), depth in zip(self.pairs, self.depth, strict=True):
+            usual = max(_GIVES, float(depth[ends].max()) + _ROUNDING)
+            if usual > _GIVES:
+                made.append(Contact(a, b, during, "touch", usual - less, _WHY))
+            for k, deep in enumerate(np.maximum(depth[:-1], depth[1:]) + _DEEPER):
+                begin, end = max(float(self.times[k]), during[0]), min(float(self.times[k + 1]), during[1])
+                if deep > usual and depth[k : k + 2].any() and begin < end:
+                    made.append(Contact(a, b, (begin, end), "touch", float(deep) - less, _WHY))
         return made
 
 
