@@ -10,6 +10,9 @@ from elbowroom.gallery.scenes import scenarios
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.props.makers import MAKERS, made
 from elbowroom.world.certificate import certify
+from elbowroom.world.paths import KeyedState
+from elbowroom.world.things import Fixture
+from elbowroom.world.world import World
 
 # Furniture with which the first scenes are made of plain boxes; its lamp has an open shade.
 _OPEN = {"floor_lamp"}
@@ -70,6 +73,17 @@ def test_nothing_collides_before_anything_is_asked(name: str) -> None:
     loose = {n: mesh for n, mesh in placed.items() if world.objects[n].freedom != "joint"}
     fixed = [*world.static.values(), *(mesh for n, mesh in placed.items() if n not in loose)]
     assert all(_gap_below(fixed, mesh) < 0.0005 for mesh in loose.values())
+
+
+@pytest.mark.parametrize(("name", "part"), [("drawer", "drawer"), ("door", "door"), ("switch", "button")])
+def test_what_opens_moves_freely(name: str, part: str) -> None:
+    world = scenarios()[name].board().world
+    old = world.objects[part]
+    assert isinstance(old, Fixture)
+    state = KeyedState(np.array([0.0, 2.0]), np.array(old.joint.range))
+    moving = Fixture.at(old.mesh, old.joint, old.T_world_closed, state)
+    proven = certify(World(static=world.static, objects={part: moving}))
+    assert proven.free and proven.continuous, proven.collisions
 
 
 def _gap_below(fixed: list[Mesh], thing: Mesh) -> float:
