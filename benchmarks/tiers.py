@@ -1,0 +1,88 @@
+"""The three tiers of an arm's motion, beside Kallmann's times (2005, 3 GHz Pentium, 12,000 triangles).
+
+Reaches into the bookshelf of `limb_search.py`, one second of motion at 60 frames a second each: the hand straight
+without looking (IK), straight with the elbow out of the way (IK and collisions), and searched, rounded and looked at
+between frames. Times are those of the processor, the check of the limb made before.
+
+    python benchmarks/tiers.py [--problems 100] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from elbowroom.geometry.rotations import Array
+from elbowroom.spaces.limb import LimbSpace
+from elbowroom.tasks.arm_ways import ArmWays, Way
+from elbowroom.tasks.settings import Settings
+from elbowroom.world.fast import LimbCheck
+from limb_search import MARGIN, problems, scene
+
+PAPER = {"ik": "< 1 ms", "avoid": "1 to 30 ms", "plan": "20 ms to 2 s, smoothing 0.5 to 1.5 s"}
+FRAMES = 60
+
+
+def timed(do: Callable[[], Any]) -> tuple[float, Any]:
+    """Milliseconds of the processor, and what came of it."""
+    begun = time.process_time()
+    out = do()
+    return 1e3 * (time.process_time() - begun), out
+
+
+def spread(x: list[float]) -> dict[str, float]:
+    """Median and 95th percentile, and how many."""
+    return {"median_ms": float(np.median(x)), "p95_ms": float(np.percentile(x, 95)), "count": len(x)} if x else {}
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--problems", type=int, default=100)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    world = scene()
+    check = LimbCheck(world, "ann", "right_arm", margin=MARGIN)
+    pairs, _ = problems(LimbSpace.over(check), options.problems)
+    body = world.body("ann")
+    times = np.arange(FRAMES + 1) / FRAMES
+    T = np.repeat(world.at(0.0).joints["ann"][None], FRAMES + 1, axis=0)
+    ways = ArmWays(body, "right_arm", times, T, check, Settings(tier="plan"))  # type: ignore[arg-type]
+    ways.straight(*pairs[0]), ways.avoiding(*pairs[0]), ways.planned(*pairs[0], seed=0)  # compiled
+    straight: list[float] = []
+    avoid: list[float] = []
+    plan: list[float] = []
+    free = {"ik": 0, "avoid": 0, "plan": 0}
+
+    def looked(q: Array | None) -> bool:
+        return q is not None and ways.free(q)
+
+    for n, (start, goal) in enumerate(pairs):
+        ms, q = timed(lambda s=start, g=goal: ways.straight(s, g))
+        straight.append(ms)
+        free["ik"] += looked(q)
+        ms, (q, _) = timed(lambda s=start, g=goal: ways.avoiding(s, g))
+        avoid.append(ms)
+        free["avoid"] += looked(q)
+        ms, way = timed(lambda s=start, g=goal, k=n: ways.planned(s, g, seed=k))
+        plan.append(ms)
+        free["plan"] += isinstance(way, Way)
+    told = {"ik": spread(straight), "avoid": spread(avoid), "plan": spread(plan)}
+    if options.json:
+        print(json.dumps({"triangles": world.triangles, "tiers": told, "free": free}, indent=2))
+        return
+    print(f"{len(pairs)} reaches, {world.triangles:,} triangles, one second of motion each")
+    for tier, figures in told.items():
+        print(
+            f"{tier:6} median {figures['median_ms']:7.2f} ms, p95 {figures['p95_ms']:7.2f} ms, "
+            f"free {free[tier]:3} of {len(pairs)}   paper: {PAPER[tier]}"
+        )
+
+
+if __name__ == "__main__":
+    main()
