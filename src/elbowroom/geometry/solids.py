@@ -39,8 +39,16 @@ def sphere(radius: float, at: ArrayLike = (0.0, 0.0, 0.0), color: Color = GREY) 
 
 
 def lathe(profile: ArrayLike, at: ArrayLike = (0.0, 0.0, 0.0), color: Color = GREY, *, sections: int = 40) -> Mesh:
-    """Solid of revolution about z from a profile of (radius, height) pairs, (N, 2), metres."""
-    return _mesh(trimesh.creation.revolve(np.asarray(profile, dtype=float), sections=sections), at, color)
+    """Solid of revolution about z from a profile of (radius, height) pairs, (N, 2), metres, drawn either way."""
+    solid = trimesh.creation.revolve(np.asarray(profile, dtype=float), sections=sections)
+    return outward(_mesh(solid, at, color))
+
+
+def outward(mesh: Mesh) -> Mesh:
+    """A closed mesh with its faces looking out of the solid, as mirrors and outlines drawn backwards leave them not."""
+    a, b, c = (mesh.vertices[mesh.faces[:, k]] - mesh.vertices.mean(axis=0) for k in range(3))
+    volume = float(np.sum(a * np.cross(b, c)))
+    return replace(mesh, faces=mesh.faces[:, ::-1]) if volume < 0.0 else mesh
 
 
 def rounded_box(

@@ -7,7 +7,7 @@ import numpy as np
 from elbowroom.geometry.mesh import Color, Mesh
 from elbowroom.geometry.profiles import arc_line, prism, rounded_line, tube
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.solids import assembled, rounded_box
+from elbowroom.geometry.solids import assembled, outward, rounded_box
 from elbowroom.props.palette import BIRCH, BRASS, IRON, OAK, PINE, PLASTER, WALNUT, WHITE
 
 BOARD = 0.022  # thickness of boards
@@ -67,14 +67,7 @@ def _crown(width: float, depth: float, height: float, wood: Color) -> list[Mesh]
     lengths = (width + 0.04, depth + 0.02, depth + 0.02)
     made = [prism(profile, n, color=wood).moved(T) for n, T in zip(lengths, (front, left, right), strict=True)]
     # one of the three is mirrored by its axes and has to be turned inside out again
-    return [_outward(m) for m in made]
-
-
-def _outward(mesh: Mesh) -> Mesh:
-    """The mesh with its faces looking out of the solid."""
-    a, b, c = (mesh.vertices[mesh.faces[:, k]] for k in range(3))
-    volume = float(np.sum(a * np.cross(b, c)))
-    return mesh if volume > 0 else Mesh(mesh.vertices, mesh.faces[:, ::-1], mesh.color, mesh.colors)
+    return [outward(m) for m in made]
 
 
 def _pins(width: float, depth: float, tops: list[float]) -> list[Mesh]:
@@ -122,4 +115,4 @@ def wall(width: float = 2.4, height: float = 2.5, thickness: float = 0.1) -> Mes
     ogee = arc_line((-0.004, 0.088), 0.012, np.pi, 1.5 * np.pi, 6)[::-1] * [1.0, -1.0] + [0.0, 0.164]
     profile = np.concatenate([[(0.0, 0.0), (-0.016, 0.0)], ogee[::-1], [(0.0, 0.09)]])
     along = np.array([[0, 0, 1.0, -width / 2], [1.0, 0, 0, 0.001], [0, 1.0, 0, 0], [0, 0, 0, 1.0]])
-    return assembled([plaster, _outward(prism(profile, width, color=WHITE).moved(along))])
+    return assembled([plaster, outward(prism(profile, width, color=WHITE).moved(along))])
