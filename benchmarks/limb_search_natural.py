@@ -12,12 +12,13 @@ from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace
 from elbowroom.spaces.limb_plan import plan_limb
 
-# The person faces -Y: the hand is behind where it is more than this behind the shoulder, metres.
-BEHIND = 0.10
+# The person faces -Y, her right is -X. The hand is behind where it is more than the first behind the shoulder, and
+# before the body where it is before the shoulder and no more than the second outside of it, metres.
+BEHIND, ASIDE = 0.10, 0.20
 
 
 def figures(space: LimbSpace, path: Path) -> dict[str, float]:
-    """Shares of the hand's way, mean bend of the wrist over it, and its length over the straight line."""
+    """Shares of the hand's way, metres that it goes out, mean bend of the wrist, its length over the straight line."""
     rows = space.dense(path, 0.005)
     marks = space.marks(rows)
     elbow, hand = marks[:, 0], marks[:, -2]
@@ -29,8 +30,10 @@ def figures(space: LimbSpace, path: Path) -> dict[str, float]:
         return float((0.5 * (value[1:] + value[:-1]) * step).sum() / way)
 
     wrist = np.degrees(np.linalg.norm(space.terms(rows)[:, 2, :2], axis=1))
+    before = (hand[:, 1] < shoulder[1]) & (hand[:, 0] > shoulder[0] - ASIDE)
     return {
-        "in front": over((hand[:, 1] < shoulder[1]).astype(float)),
+        "in front": over(before.astype(float)),
+        "outwards": float(min(hand[0, 0], hand[-1, 0]) - hand[:, 0].min()),
         "behind": over((hand[:, 1] > shoulder[1] + BEHIND).astype(float)),
         "elbow low": over((elbow[:, 2] < shoulder[2]).astype(float)),
         "wrist": over(wrist),
@@ -51,7 +54,8 @@ def looks_like(space: LimbSpace, pairs: list[tuple[Array, Array]]) -> dict[str, 
         mean = {k: float(np.mean([f[k] for f in told])) for k in told[0]}
         length = np.array([f["length"] for f in told])
         report[name] = {
-            "hand in front of the shoulder, share of its way": round(mean["in front"], 3),
+            "hand before the body, share of its way": round(mean["in front"], 3),
+            "hand farther out at the side than at both ends, cm": round(100 * mean["outwards"], 1),
             "hand behind the back, share": round(mean["behind"], 4),
             "elbow below the shoulder, share": round(mean["elbow low"], 3),
             "wrist bent, degrees": round(mean["wrist"], 1),
