@@ -271,6 +271,9 @@ def test_an_interval_alone_is_proven_and_the_certificate_says_so() -> None:
     assert begun.during[0] == pytest.approx(whole.during[0], abs=LOCAL) and begun.during[1] == 1.0
     assert not certify(world, during=(1.0, 1.0)).free and certify(world, during=(0.3, 0.3)).free
     assert certify(world).during is None
+    quick = [certify(world, during=d, clearance=False) for d in ((0.0, 0.8), (0.5, 1.5))]
+    assert [c.free for c in quick] == [True, False] and quick[0].clearance_m is None
+    assert quick[1].collisions[0].during == pytest.approx(whole.during, abs=LOCAL)
     with pytest.raises(BadValue, match="nothing to look at"):
         certify(world, during=(5.0, 6.0))
 

@@ -17,6 +17,7 @@ from elbowroom.geometry.solids import box, cylinder, merge
 from elbowroom.geometry.transforms import apply, transform
 from elbowroom.kernels import sweep
 from elbowroom.motion.clip import Clip
+from elbowroom.world import certificate_cull, certificate_proof
 from elbowroom.world.certificate import certify
 from elbowroom.world.certificate_proof import Proof
 from elbowroom.world.certificate_stage import Stage
@@ -185,3 +186,23 @@ def test_wild_worlds_agree_with_brute_force(seed: int) -> None:
     slow = brute_force(Stage(world, None).world, 1000.0, counts)
     assert len(hits) > 30 and any(c.pair.a == "stick" or c.pair.b == "stick" for c in hits)
     assert disagreements(replace(found, collisions=hits), slow) == []
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.03, 0.5])
+def test_what_is_left_out_as_far_away_is_far_away(margin: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in (3, 4, 5):
+        _, proof = set_up(seed)
+        quick = proof.first_pass(margin)
+        seen: list[int] = []
+
+        def all_units(parts: np.ndarray, *rest: object, seen: list[int] = seen) -> np.ndarray:
+            seen.append(len(parts) - len(certificate_cull.near_units(parts, *rest)))  # type: ignore[arg-type]
+            return np.arange(len(parts))
+
+        with monkeypatch.context() as patch:
+            patch.setattr(certificate_proof, "near_units", all_units)
+            slow = proof.first_pass(margin)
+        for one, other in zip(quick[:2], slow[:2], strict=True):
+            assert np.array_equal(one.unit, other.unit) and np.array_equal(one.begin, other.begin)
+        assert quick[2] == slow[2]
+        assert margin > 0.1 or sum(seen) > 20, "little is left out"

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from elbowroom.geometry.fields import nowhere
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import fields, sweep
+from elbowroom.world.certificate_cull import near_units
 from elbowroom.world.certificate_stage import LEAP, Stage
 from elbowroom.world.certificate_units import Units, hollow_fields, movers_of
 from elbowroom.world.exact import ExactWorld
@@ -151,31 +152,34 @@ class Proof:
         knots = self.stage.knots
         for first in range(0, len(knots) - 1, _BLOCK):
             last = min(first + _BLOCK, len(knots) - 1)
-            times, allow = knots[first : last + 1], self.allow[:, first:last]
+            times = knots[first : last + 1]
             record = self.stage.world.record(times)
             tree, T = self.stage.tree(record), self.place(record)
             ball = np.zeros((*T.shape[:2], 4))
             sweep.spheres(self.movers, T, ball)
+            roots = [(rows, record.joints[name][:, 0]) for name, rows, _, _ in self._bodies]
+            near = near_units(self.units.parts, tree, ball, self._joint, roots, self._floor, margin + _ROUNDING)
+            allow, parts = self.allow[near, first:last], self.units.parts[near]
             way = np.zeros(allow.shape)
-            sweep.travel(tree, ball, self._joint, self.units.parts, way)
+            sweep.travel(tree, ball, self._joint, parts, way)
             way += _ROUNDING
-            need = np.zeros((len(self.units), len(times)))
+            need = np.zeros((len(near), len(times)))
             need[:, 1:] = way
             need[:, :-1] = np.maximum(need[:, :-1], way)
             need = 0.5 * need + margin
-            unit = np.repeat(np.arange(len(self.units)), len(times))
-            time = np.tile(np.arange(len(times)), len(self.units))
+            unit = np.repeat(near, len(times))
+            time = np.tile(np.arange(len(times)), len(near))
             d = self.bounds(T, unit, time, need.ravel()).reshape(need.shape)
-            u, k = np.nonzero(~(0.5 * (d[:, :-1] + d[:, 1:] - way) >= margin))
-            items = Items(u, times[k], times[k + 1], d[u, k], d[u, k + 1], way[u, k], allow[u, k])
+            u, k = np.nonzero(~(0.5 * (d[:, :-1] + d[:, 1:] - way) > margin))
+            items = Items(near[u], times[k], times[k + 1], d[u, k], d[u, k + 1], way[u, k], allow[u, k])
             close.append(items.pick(items.depth == 0.0))
             items = self._measurable(items)
             open_items.append(items.pick(~(items.slack > 0.0)))
             may = np.zeros(need.shape, dtype=bool)
-            may[:, :-1] = np.isfinite(allow) & (allow > 0.0) & (self.units.parts[:, 1:] == sweep.FLOOR)
+            may[:, :-1] = np.isfinite(allow) & (allow > 0.0) & (parts[:, 1:] == sweep.FLOOR)
             may[:, 1:] |= may[:, :-1]
             for u, k in zip(*np.nonzero(may & ~(d > 0.0)), strict=True):
-                touches.setdefault(int(u), []).append((float(times[k]), float(d[u, k])))
+                touches.setdefault(int(near[u]), []).append((float(times[k]), float(d[u, k])))
         return joined(open_items), joined(close), touches
 
     def touching(self, units: Units, times: Array) -> list[tuple[int, float, float]]:
