@@ -58,8 +58,7 @@ class FootLeans:
     """Another place for a foot, which keeps its turn: aside along x and y, lifted, and the knee turned about the leg.
 
     T_world_parent, T_world_foot (T, 4, 4): the joint that the leg hangs on, and where the foot is; base (T, 3, 4): the
-    leg; place (T,) and lift (T,): share of a lean at each frame, for its place and for its height: a foot that stands
-    is put elsewhere and not lifted.
+    leg; place (T,) and lift (T,): share of a lean at each frame, for its place and for its height.
     """
 
     ik: LimbIK

@@ -30,7 +30,7 @@ _SMALL, _LARGE = 0.05, 1.2
 _INSIDE, _ASIDE = 40, 16
 # What a hit and a doubt at all looks count for against a radian of lean; how much more doubts count where a close look
 # has found a hit.
-_HIT, _DOUBT, _MISSED = 20.0, 0.2, 20.0
+_HIT, _DOUBT, _MISSED = 20.0, 0.2, 100.0
 # A lean that is free is drawn back by halves, so often.
 _BACK = 4
 

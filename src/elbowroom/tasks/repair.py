@@ -170,25 +170,23 @@ def _mend(work: _Work, trouble: Trouble) -> bool:
     """Go up the ladder for one trouble: limb, limb and shoulder, limb and spine; lean first, then search."""
     clip = work.world.motion(trouble.who)
     assert isinstance(clip, Clip)
-    free = feet_free(clip, trouble)
-    if isinstance(free, str):
-        work.failed[_key(trouble)] = free
-        return False
     reason = f"{trouble.limb or 'that part'} is no limb that can give way"
     for number, (name, joints) in enumerate(linkages(clip.character, trouble.limb, trouble.joints)):
-        job = Job(
-            work.world,
-            trouble.who,
-            joints,
-            clip.character.chain(trouble.limb).joints,
-            trouble.during,
-            free.low,
-            free.high,
-            bool(clip.source.format) and not work.fix_self,
-        )
-        done, reason = _replanned(work, job, free, name, work.seed + number)
-        if done is not None:
-            return _accept(work, trouble, name, job, done)
+        reason = "the foot stands there as the clip begins or ends"
+        for free in feet_free(clip, trouble):
+            job = Job(
+                work.world,
+                trouble.who,
+                joints,
+                clip.character.chain(trouble.limb).joints,
+                trouble.during,
+                free.low,
+                free.high,
+                bool(clip.source.format) and not work.fix_self,
+            )
+            done, reason = _replanned(work, job, free, name, work.seed + number)
+            if done is not None:
+                return _accept(work, trouble, name, job, done)
     work.failed[_key(trouble)] = reason
     return False
 

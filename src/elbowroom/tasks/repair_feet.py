@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elbowroom.motion.clip import Clip
-from elbowroom.motion.contacts import foot_contacts
+from elbowroom.motion.contacts import foot_contacts, runs
 from elbowroom.tasks.repair_find import Trouble
 
 
@@ -22,33 +23,41 @@ class FeetFree:
     stands: tuple[int, int] | None = None
 
 
-def feet_free(clip: Clip, trouble: Trouble) -> FeetFree | str:
-    """What may be changed to get a limb out of trouble, or why nothing may."""
+def feet_free(clip: Clip, trouble: Trouble) -> list[FeetFree]:
+    """What may be changed to get a limb out of trouble, the least first.
+
+    Of a leg that swings, the swing; of one that stands, and where the swing alone will not do, the whole time that the
+    foot stands, with the swings before and after.
+    """
     low, high = clip.source.lead, len(clip) - 1
     side = trouble.limb.partition("_")[0]
     if not trouble.limb.endswith("_leg") or not {"left_foot", "right_foot"} <= set(clip.character.roles):
-        return FeetFree(low, high)
+        return [FeetFree(low, high)]
     on = foot_contacts(clip).foot(side)
     begin, end = (int(k) for k in np.clip(np.searchsorted(clip.times, trouble.during), low, high))
-    if not on[begin : end + 1].any():
-        return FeetFree(_before(on, begin, low), _after(on, end, high), leg=True)
-    # the whole time that it stands, and the swings before and after
-    first, last = (begin + int(k) for k in np.flatnonzero(on[begin : end + 1])[[0, -1]])
-    off = np.flatnonzero(~on)
-    first = int(off[off < first][-1]) + 1 if (off < first).any() else low
-    last = int(off[off > last][0]) - 1 if (off > last).any() else high
+    stands = [(first, last) for first, last in runs(on) if first <= end and last >= begin]
+    if stands:
+        return _elsewhere(on, (stands[0][0], stands[-1][1]), low, high)
+    swing = FeetFree(_before(on, begin, low), _after(on, end, high), leg=True)
+    beside = [run for run in runs(on) if run[1] == swing.low or run[0] == swing.high]
+    return [swing, *(option for run in beside for option in _elsewhere(on, run, low, high))]
+
+
+def _elsewhere(on: NDArray[np.bool_], stands: tuple[int, int], low: int, high: int) -> list[FeetFree]:
+    """The time that a foot stands, with the swings about it; none where the clip begins or ends with it."""
+    first, last = stands
     if first <= low or last >= high:
-        return f"the {side} foot stands there as the clip {'begins' if first <= low else 'ends'}"
-    return FeetFree(_before(on, first, low), _after(on, last, high), leg=True, stands=(first, last))
+        return []
+    return [FeetFree(_before(on, first, low), _after(on, last, high), leg=True, stands=stands)]
 
 
-def _before(on: np.ndarray, frame: int, low: int) -> int:
+def _before(on: NDArray[np.bool_], frame: int, low: int) -> int:
     """The last frame before another in which the foot stands."""
     found = np.flatnonzero(on[:frame])
     return max(low, int(found[-1])) if len(found) else low
 
 
-def _after(on: np.ndarray, frame: int, high: int) -> int:
+def _after(on: NDArray[np.bool_], frame: int, high: int) -> int:
     """The first frame after another in which the foot stands."""
     found = np.flatnonzero(on[frame + 1 :])
     return min(high, frame + 1 + int(found[0])) if len(found) else high

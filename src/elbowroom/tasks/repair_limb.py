@@ -239,7 +239,7 @@ def leaned(job: Job, stretch: Stretch, seed: int, clocks: Clocks) -> Replanned |
 
 
 def stepped(job: Job, stretch: Stretch, seed: int, clocks: Clocks, *, lifted: bool) -> Replanned | None:
-    """The foot of a leg put elsewhere, or lifted, too, where it does not stand."""
+    """The foot of a leg put elsewhere: `lifted` in the core, or standing there."""
     body = job.clip.character
     limb = next((name for name, chain in body.chains.items() if chain.joints == job.joints), "")
     try:
@@ -249,7 +249,8 @@ def stepped(job: Job, stretch: Stretch, seed: int, clocks: Clocks, *, lifted: bo
     start = time.perf_counter()
     T = job.clip.world()[stretch.first : stretch.last + 1]
     weights = stretch.core.weights(stretch.times)
-    lift = weights if lifted else np.zeros(len(weights))
+    # a foot that stands is lifted more on its way there and back
+    lift = weights if lifted else 4.0 * weights * (1.0 - weights)
     ways = FootLeans(ik, T[:, ik.parent], T[:, ik.joints[2]], stretch.base, weights, lift)
     q = nudge(stretch.check, ways, stretch.base, stretch.times, weights, _FAR, seed)
     took = clocks.add("plan", start)
