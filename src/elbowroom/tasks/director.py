@@ -38,9 +38,6 @@ from elbowroom.world.pairs import Pair
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 
-# How much of the way eyes and head turn to what they look at, from all to some.
-_LOOKS_AT = (1.0, 0.8, 0.6, 0.4, 0.2)
-
 # Clearance of ways whose ends have no more, metres.
 _TIGHT = 0.001
 
@@ -152,15 +149,8 @@ class Director:
         return other.pose if other.found else pair
 
     def looking(self, actor: Actor, pose: Pose, point: Array | None) -> Pose:
-        """A posture that looks at a point, as far as the chin leaves room."""
-        if point is None or not self.settings.gaze:
-            return pose
-        alone = Postures(World(floor=None).with_character(actor.who, actor.base), actor.who, actor.base.start)
-        for share in _LOOKS_AT:
-            looked = looking_at(actor.body, pose, point, share)
-            if alone.valid(looked):
-                return looked
-        return pose
+        """A posture that looks at a point."""
+        return pose if point is None or not self.settings.gaze else looking_at(actor.body, pose, point)
 
     def seconds_for(self, metres: float) -> float:
         """How long a hand takes for a way."""

@@ -206,27 +206,22 @@ def own_pairs(body: Body, overlap: Callable[[list[tuple[int, int]]], set[tuple[i
 def easy_poses(body: Body) -> Iterator[Array]:
     """Joint transforms (J, 4, 4) of poses that are free whatever the shapes say.
 
-    They are the pose at rest, a person's arms hanging, and the hands bent each way as far as they go: the base of a
-    thumb then rests on the end of the forearm.
+    These are: at rest; a person with hanging arms; one who looks down at what the hands do; one whose hands are bent
+    as far as they go, the base of the thumb on the end of the forearm.
     """
     yield body.T_rest
     if not isinstance(body, Character):
         return
+    bent = [(("left_upper_arm", "right_upper_arm"), (_HANGING, 0.0)), (("neck", "head"), (_NODDING, 0.0))]
+    bent += [(("left_hand", "right_hand"), way) for way in ((np.pi, 0.0), (-np.pi, 0.0), (0.0, np.pi), (0.0, -np.pi))]
     skeleton = body.skeleton
-    q = skeleton.rest.copy()
-    for part in ("left_upper_arm", "right_upper_arm"):
-        joint = body.roles.get(part, -1)
-        limit = body.limits[joint] if 0 <= joint < len(body.limits) else None
-        if limit is not None:
-            q[joint] = limit.rotation([_HANGING, 0.0, 0.0])
-    yield skeleton.forward(skeleton.offsets[0], q)
-    hands = [j for j in (body.roles.get(f"{side}_hand", -1) for side in ("left", "right")) if j >= 0]
-    limits = [(j, body.limits[j]) for j in hands if j < len(body.limits)]
-    for bend in ([1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, -1.0, 0.0]):
+    for parts, swing in bent:
         q = skeleton.rest.copy()
-        for joint, limit in limits:
-            if limit is not None and limit.kind != "hinge":
-                q[joint] = limit.rotation(limit.clamp_coordinates(np.pi * np.array(bend)))
+        for part in parts:
+            joint = body.roles.get(part, -1)
+            limit = body.limits[joint] if 0 <= joint < len(body.limits) else None
+            if limit is not None:
+                q[joint] = limit.rotation(limit.clamp_coordinates([*swing, 0.0]))
         yield skeleton.forward(skeleton.offsets[0], q)
 
 
