@@ -73,7 +73,7 @@ def put(d: Director, task: Put) -> None:
         d.travel(actor, hand, goal, slow, what, margin=0.0, straight=True)
         d.join(actor, hand, actor.k - slow, actor.k - slow - count)
         d.world = released(d.world, task.object, actor.now)
-        let_go(d, actor, hand, task.object, grip.open, out, f"leave {task.object}")
+        let_go(d, actor, hand, task.object, grip.open, [out], f"leave {task.object}")
 
     d.first(_ways_in(out, under_cover(d.world, task.object, actor.now, T_goal)), do)
 

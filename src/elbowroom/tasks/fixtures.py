@@ -57,8 +57,9 @@ def open_fixture(d: Director, task: Open | Close) -> None:
         take(d, actor, taking, task.fixture, what, task.at)
         actor.keep(joints_of(actor, taking.hand))
         follow(d, actor, taking.hand, task.fixture, to, what, pivot=True)
-        out = hand_of(actor, taking.hand, actor.pose)[:3, :3] @ _off(taking, actor)
-        let_go(d, actor, taking.hand, task.fixture, taking.open, out, f"leave {task.fixture}")
+        let_go(
+            d, actor, taking.hand, task.fixture, taking.open, _ways_off(d, actor, taking, task), f"leave {task.fixture}"
+        )
 
     asked = Grab(who=task.who, hand=task.hand, at=task.at, object=task.fixture)
     d.first(takings(d, actor, task.fixture, asked, what), do)
@@ -79,8 +80,9 @@ def press(d: Director, task: Press) -> None:
         actor.keep(joints_of(actor, taking.hand))
         follow(d, actor, taking.hand, task.fixture, to, what)
         follow(d, actor, taking.hand, task.fixture, now, what)
-        out = hand_of(actor, taking.hand, actor.pose)[:3, :3] @ _off(taking, actor)
-        let_go(d, actor, taking.hand, task.fixture, taking.open, out, f"leave {task.fixture}")
+        let_go(
+            d, actor, taking.hand, task.fixture, taking.open, _ways_off(d, actor, taking, task), f"leave {task.fixture}"
+        )
 
     asked = Grab(who=task.who, hand=task.hand, at=task.at, object=task.fixture)
     d.first(takings(d, actor, task.fixture, asked, what, pressing=True), do)
@@ -227,7 +229,11 @@ def _keyed(fixture: Fixture, times: Array, values: Array) -> KeyedState:
     return KeyedState(times, values)
 
 
-def _off(taking: Taking, actor: Actor) -> Array:
-    """The way off of a grasp in the hand's frame, (3,)."""
-    T = hand_of(actor, taking.hand, taking.target)
-    return np.asarray(T[:3, :3].T @ (-taking.approach / np.linalg.norm(taking.approach)))
+def _ways_off(d: Director, actor: Actor, taking: Taking, task: Open | Close | Press) -> list[Array]:
+    """The way that the hand came as seen from the hand, from the fixture, and between the two, (3,) each."""
+    came = -taking.approach / np.linalg.norm(taking.approach)
+    before, now = (hand_of(actor, taking.hand, pose)[:3, :3] for pose in (taking.target, actor.pose))
+    by_hand = now @ before.T @ came
+    path = d.world.objects[task.fixture].path
+    by_fixture = np.asarray(path(actor.now))[:3, :3] @ -taking.grasp.approach
+    return [by_hand, by_fixture, by_hand + by_fixture]

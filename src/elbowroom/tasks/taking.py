@@ -10,7 +10,7 @@ import numpy as np
 from elbowroom.character.hand_shapes import finger_joints, finger_rotations
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import UnknownName
-from elbowroom.geometry.rotations import Array, angle
+from elbowroom.geometry.rotations import Array, angle, normalize
 from elbowroom.geometry.transforms import inverse
 from elbowroom.posing.fingers import close_fingers
 from elbowroom.posing.grasps import Grasp, grasps_of, press_target
@@ -292,15 +292,16 @@ def _ways_off(out: Array, covered: bool) -> list[Array]:
     return [*before, *above] if covered else [0.6 * _LIFT * up + 0.4 * _DRAW * pull, *above, *before]
 
 
-def let_go(d: Director, actor: Actor, hand: str, thing: str, grasp_open: Array, out: Array, what: str) -> None:
-    """Open the fingers and go off the way that the hand came, `out` (3,)."""
+def let_go(
+    d: Director, actor: Actor, hand: str, thing: str, grasp_open: Array, outs: Sequence[Array], what: str
+) -> None:
+    """Open the fingers and go off, the way that the hand came first; `outs` are ways off, (3,) each."""
     begin = actor.now
     if thing:
         d.allow(hand_contacts(d.world, actor.who, hand, thing, (begin, begin + d.settings.close + 1.0), PRESS))
     d.fingers(actor, hand, grasp_open, d.settings.close)
     actor.keep(joints_of(actor, hand))
-    size = float(np.linalg.norm(out))
-    level = out * [1.0, 1.0, 0.0]
-    ways = [share * _LEAVE * out / size for share in (1.0, 0.7, 1.4, 0.4)]
-    ways += [share * _LEAVE * (level / size + [0.0, 0.0, 0.3]) for share in (1.0, 0.6)]
+    units = [out / np.linalg.norm(out) for out in outs]
+    units += [normalize(out * [1.0, 1.0, 0.0] + [0.0, 0.0, 0.3]) for out in units[:1]]
+    ways = [share * _LEAVE * out for share in (2.0, 1.0, 0.6, 0.3) for out in units]
     depart(d, actor, hand, ways, what)

@@ -84,7 +84,7 @@ def touch(d: Director, task: Touch) -> None:
         focus = hand_of(actor, taking.hand, taking.target)[:3, 3]
         take(d, actor, taking, thing, what, task.at, close=False, focus=focus)
         out = -taking.approach
-        let_go(d, actor, taking.hand, thing, taking.open, out, f"leave {thing or 'it'}")
+        let_go(d, actor, taking.hand, thing, taking.open, [out], f"leave {thing or 'it'}")
 
     d.first(options(), do)
 
