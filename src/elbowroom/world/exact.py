@@ -220,7 +220,7 @@ class ExactWorld:
 
     def counts(self, k: int, t: float) -> bool:
         """Whether a pair counts at a time: an object does not collide with the hand that holds it."""
-        return not any(_during(during, t) for during in self.off.get(k, ()))
+        return k not in self.off or not any(_during(during, t) for during in self.off[k])
 
     # inner workings
 

@@ -75,10 +75,11 @@ class Judge:
         if max(slack) > _TRUST:
             return self.exactly(q, t, desk)
         self._place(desk, doubts, row, share)
+        now = self._when(t)
         for (e, m), off in zip(doubts, slack, strict=True):
             for a in self._parts.pieces[e].member:
                 for b in self._others(desk, a, m, self.margin + off):
-                    if self._hit(desk.placed, a, b, t, off):
+                    if self._hit(desk.placed, a, b, now, off):
                         touching = off > 0.0 and self._parts.pair(a, b) in self._exact.contacts
                         return self.exactly(q, t, desk) if touching else self._pair(a, b)
         return None
@@ -94,7 +95,7 @@ class Judge:
                 if self._parts.pair(a, b) >= 0:
                     value, _ = desk.placed.distance(a, b, 0.05)
                     found.append((-1.0 if value is None else value, self._pair(a, b)))
-                    if found[-1][0] <= self.margin and self._hit(desk.placed, a, b, t):
+                    if found[-1][0] <= self.margin and self._hit(desk.placed, a, b, self._when(t)):
                         hit.append(found[-1][1])
         return hit or [min(found)[1]] if found else []
 
@@ -120,15 +121,17 @@ class Judge:
         gaps = np.empty(len(wanted))
         boxes.gaps(wanted, placed.low, placed.high, gaps)
         close = wanted[gaps <= self.margin].tolist()
-        return next((self._pair(a, b) for a, b in close if self._hit(placed, a, b, t)), None)
+        now = self._when(t)
+        return next((self._pair(a, b) for a, b in close if self._hit(placed, a, b, now)), None)
 
     def _hit(self, placed: Placed, a: int, b: int, t: float, off: float = 0.0) -> bool:
-        """Whether two parts come nearer than the margin and may not, where places may be off by so much."""
+        """Whether two parts come nearer than the margin and may not at a time, where places may be off by so much."""
         limit = self.margin + off
-        k, t = self._parts.pair(a, b), self._when(t)
+        k = self._parts.pair(a, b)
         if k < 0 or not self._exact.counts(k, t):
             return False
-        contacts = [c for c in self._exact.contacts.get(k, ()) if c.during[0] <= t <= c.during[1]]
+        told = self._exact.contacts.get(k)
+        contacts = [c for c in told if c.during[0] <= t <= c.during[1]] if told else None
         if not contacts:
             return placed.within(a, b, limit) if limit > 0.0 else placed.hit(a, b)
         value, _ = placed.distance(a, b, limit + 1e-9)

@@ -83,8 +83,8 @@ class Parts:
         """Number of a pair of the exact world, -1 where it does not count."""
         number = self._exact.number
         if a < len(number):
-            return int(number[a, b])
-        return int(number[b, a]) if b < len(number) else -1
+            return number.item(a, b)
+        return number.item(b, a) if b < len(number) else -1
 
     def _modes(self, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
         """Modes of pairs of what is brought (B,) with others, by number."""
