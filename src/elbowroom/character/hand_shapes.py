@@ -89,6 +89,9 @@ _THUMB_AT_RODS = np.array(
 # Thumb opposite to straight fingers: the jaws of a pinch opened wide.
 _JAWS = _shape("pinch", (40, -14, 14, 2, 6), (36, -2, 14, 8), (36, 0, 14, 8), (37, 2, 14, 8), (39, 5, 14, 8))
 
+# Fingers laid along a flat thing and the thumb across from them, all shut: what `clasp` closes to.
+CLASP = _shape("pinch", (28, 50, 14, 16, 22), (58, 0, 46, 24), (60, 0, 46, 24), (60, 1, 52, 28), (58, 2, 54, 30))
+
 
 def _width(width: float) -> float:
     """A width that makes sense, metres."""
@@ -115,7 +118,13 @@ def power(width: float) -> HandShape:
 
 def pinch(width: float) -> HandShape:
     """Finger pads and thumb this far apart, metres, for a hand of `HAND_LENGTH`; 0 is `PINCH`."""
-    return replace(mixed(PINCH, _JAWS, min(_width(width) / WIDEST_PINCH, 1.0)), name="pinch")
+    return replace(mixed(PINCH, _JAWS, min(_width(width) / WIDEST_PINCH, 1.6)), name="pinch")
+
+
+def clasp(bend: float, apart: float) -> HandShape:
+    """Fingers along a flat thing, their knuckles bent by `bend` degrees; the thumb across from them, 0 to 1 `apart`."""
+    finger = (bend, 0.0, 2.0 + 0.35 * bend, 2.0 + 0.2 * bend)
+    return _shape("pinch", (32.0, 34.0 - 46.0 * apart, 14.0, 0.0, 2.0), finger, finger, finger, finger)
 
 
 SHAPES: Mapping[str, HandShape] = MappingProxyType(

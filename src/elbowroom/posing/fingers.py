@@ -74,7 +74,7 @@ def close_fingers(
     done = HandShape(shape.name, terms)
     scene.put_hand(model.places(done))
     gaps = {f.name: scene.gap(f.beyond[0]) for f in model.fingers}
-    rotations = np.array([j.rotations(terms[j.finger]) for j in model.joints]).reshape(-1, 4)
+    rotations = np.array([j.rotations(terms[j.finger]) for j in model.bending]).reshape(-1, 4)
     return Closed(rotations, gaps, done)
 
 

@@ -59,9 +59,10 @@ class HandModel:
         self.shapes: tuple[Shape, ...] = tuple(s for s in body.shapes if s.joint in row)
         self._carrier = np.array([row[s.joint] for s in self.shapes], dtype=np.int64)
         self._local = np.array([s.T_joint_shape for s in self.shapes]).reshape(-1, 4, 4)
+        self._joints: WeakKeyDictionary[HandShape, Array] = WeakKeyDictionary()
         self._places: WeakKeyDictionary[HandShape, Array] = WeakKeyDictionary()
         found = [FingerJoint.of(body, hand, role) for role in finger_roles(body, hand)]
-        self.joints: tuple[FingerJoint, ...] = tuple(found)
+        self.bending: tuple[FingerJoint, ...] = tuple(found)
         self.fingers: tuple[Finger, ...] = tuple(
             self._finger(body, i, row) for i in range(len(FINGERS)) if any(j.finger == i for j in found)
         )
@@ -74,7 +75,7 @@ class HandModel:
         self.palm = tuple(n for n in range(len(self.shapes)) if n not in moved)
 
     def _finger(self, body: Character, number: int, row: dict[int, int]) -> Finger:
-        joints = tuple(j for j in self.joints if j.finger == number)
+        joints = tuple(j for j in self.bending if j.finger == number)
         rows = np.array([row[j.joint] for j in joints])
         trees = [{row[m] for m in body.subtree(j.joint)} for j in joints]
         beyond = tuple(tuple(n for n, c in enumerate(self._carrier) if c in tree) for tree in trees)
@@ -94,14 +95,16 @@ class HandModel:
                 out[:, row] = joint.rotations(terms[:, finger.number])
         return out
 
-    def joints_at(self, terms: Array) -> Array:
-        """`T_hand_joint` (N, J, 4, 4) of the hand's joint and all beyond it, for terms (N, 5, 3, 3)."""
-        return self._skeleton.forward(np.zeros((len(terms), 3)), self.rotations(terms))
+    def joints(self, shape: HandShape) -> Array:
+        """`T_hand_joint` (J, 4, 4) of the hand's joint and all beyond it."""
+        if shape not in self._joints:
+            self._joints[shape] = frozen(self._skeleton.forward(np.zeros((1, 3)), self.rotations(shape.terms[None]))[0])
+        return self._joints[shape]
 
     def places(self, shape: HandShape) -> Array:
         """`T_hand_shape` (S, 4, 4) of all shapes."""
         if shape not in self._places:
-            self._places[shape] = frozen(self.joints_at(shape.terms[None])[0, self._carrier] @ self._local)
+            self._places[shape] = frozen(self.joints(shape)[self._carrier] @ self._local)
         return self._places[shape]
 
     def finger_places(self, finger: Finger, terms: Array) -> Array:
@@ -115,7 +118,7 @@ class HandModel:
 
     def tip(self, finger: Finger, shape: HandShape) -> Array:
         """The end of a finger (3,) in the hand's frame: of its last shape, the point farthest from the joint."""
-        T = self.joints_at(shape.terms[None])[0]
+        T = self.joints(shape)
         last = T[finger.rows[-1]]
         points = [apply(T[self._carrier[n]] @ self._local[n], _ends(self.shapes[n])) for n in finger.shapes[-1]]
         if not points:
@@ -207,27 +210,34 @@ class HandAtThing:
         """
         T = np.array(T_thing_hand)
         start = T[:3, 3].copy()
-        at = -back
-        order = self._all.tolist()
+        at, moved = -back, 0.0
+        # nothing of the hand can meet the thing before it has travelled the distance between them
+        gaps = np.zeros(len(self._all))
         while at < ahead:
             T[:3, 3] = start + at * approach
             self.put_thing(inverse(T))
-            # nothing of the hand can meet the thing before it has travelled the distance between them
-            free = self._nearest(order, ahead - at + 2.0 * margin) - margin
-            if free <= 0.5 * margin:
+            gaps -= moved
+            moved = self._nearest(gaps, ahead - at + 2.0 * margin) - margin
+            if moved <= 0.5 * margin:
                 return at if at > -back else -np.inf
-            at += free
+            at += moved
         return ahead
 
-    def _nearest(self, order: list[int], limit: float) -> float:
-        """Distance of the nearest of the shapes in `order`, which is put first there: it will be near again."""
-        best, first = limit, order[0]
-        for row in order:
-            gap = self.gap([row], best)
-            if gap < best:
-                best, first = gap, row
+    def free_at(self, T_thing_hand: Array, off: Array) -> bool:
+        """Whether the hand, shaped as it is, is clear of the mesh `off` (3,) from a place (4, 4) of the thing."""
+        T = np.array(T_thing_hand)
+        T[:3, 3] += off
+        self.put_thing(inverse(T))
+        return not any(self.within(row, 0.0) for row in self._all.tolist())
+
+    def _nearest(self, gaps: Array, limit: float) -> float:
+        """Distance of the nearest shape, at most `limit`; gaps (S,) are at most what each has, and become tighter."""
+        best = limit
+        for row in np.argsort(gaps, kind="stable").tolist():
+            if gaps[row] >= best:
+                break
+            gaps[row] = self.gap([row], best)
+            best = min(best, float(gaps[row]))
             if best <= 0.0:
                 break
-        order.remove(first)
-        order.insert(0, first)
         return best

@@ -21,7 +21,7 @@ from elbowroom.posing.fingers import TOUCH, close_fingers
 from elbowroom.posing.fingers_model import HandAtThing, hand_model
 from elbowroom.posing.grasps_form import Form, form_of, part_near
 from elbowroom.posing.grasps_make import Maker
-from elbowroom.posing.grasps_seats import Seats
+from elbowroom.posing.grasps_seats import Seats, hand_seats
 from elbowroom.posing.grasps_settle import MARGIN, Grasp, marked, settled
 from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
@@ -122,7 +122,7 @@ def _pointer(body: Character, hand: str, shape: HandShape) -> tuple[Array, Array
         points = [apply(s.T_joint_shape, s.mesh.vertices) for s in model.shapes if s.mesh is not None]
         reach = max((float((p @ along).max()) for p in points), default=0.18 * hand_size(body, hand))
         return along * reach, along, palm
-    last = model.joints_at(shape.terms[None])[0, finger.rows[-1], :3, 3]
+    last = model.joints(shape)[finger.rows[-1], :3, 3]
     tip = model.tip(finger, shape)
     way = normalize(tip - last)
     return tip, way, normalize(palm - (palm @ way) * way)
@@ -131,7 +131,7 @@ def _pointer(body: Character, hand: str, shape: HandShape) -> tuple[Array, Array
 def _proposed(body: Body, hand: str, mesh: Mesh, handle: Array | None, up: Array) -> list[Grasp]:
     if not finger_joints(body, hand):
         return []
-    seats = Seats(body, hand)
+    seats = hand_seats(body, hand)
     scene = HandAtThing(seats.model, mesh)
     if scene.empty:
         return []

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.geometry.rotations import Array, about, normalize, rotate
 from elbowroom.posing.grasps_form import Form
 from elbowroom.posing.grasps_seats import PADS_DEEP, Seat, Seats
 
@@ -17,15 +17,24 @@ _HALF_HAND, _HALF_PADS = 0.038, 0.016
 # Directions about an axis that are tried.
 _AROUND, _AROUND_END = 10, 8
 
+# How a hand is tilted about the way its palm looks when it goes round something, and turned about the line from thumb
+# to fingers when it takes something between them, radians; what it costs to be so by a right angle.
+_TILTS = np.radians([0.0, 20.0, -20.0, 40.0, -40.0])
+_TURNS = np.radians([0.0, 30.0, -30.0, 60.0, -60.0])
+_SLANTING = 0.1
+
 # What a grasp costs by its kind, and a width as wide as the hand can take.
 _STYLE = {"power": 0.0, "pinch": 0.25, "hook": 0.1, "flat": 1.5}
 _WIDE = 0.4
 
 # What it costs to take a thing 10 cm from its middle, with the thumb down, and from below.
-_ASIDE, _THUMB_DOWN, _BELOW = 0.3, 0.35, 0.6
+_ASIDE, _THUMB_DOWN, _BELOW = 0.3, 0.2, 0.4
 
 # What it costs to close the fist round next to nothing; things thinner than this, metres, are better pinched.
 _THIN, _THIN_BELOW = 0.6, 0.03
+
+# Fingers are laid along things that are this deep, metres; they would go past smaller ones.
+_CLASP_BEYOND = 0.045
 
 # A bar is longer than it is thick by this factor.
 _BAR = 1.8
@@ -33,10 +42,14 @@ _BAR = 1.8
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A seat of the hand at `T_form_seat` (4, 4) of a form, and what it costs by itself."""
+    """A seat of the hand at `T_form_seat` (4, 4) of a form, and what it costs by itself.
+
+    The hand comes along `approach` (3,) in the form's frame.
+    """
 
     seat: Seat
     T_form_seat: Array
+    approach: Array
     cost: float
 
 
@@ -46,7 +59,7 @@ class Maker:
     def __init__(self, seats: Seats, form: Form, up: Array) -> None:
         self.seats, self.form, self.up = seats, form, up
         self.scale = seats.scale
-        self._made: dict[tuple[str, float, float], list[Seat]] = {}
+        self._made: dict[tuple[str, float, float, float], list[Seat]] = {}
 
     def all(self) -> list[Candidate]:
         """Candidates by what the form is, cheapest first."""
@@ -65,7 +78,7 @@ class Maker:
         out: list[Candidate] = []
         for x in _circle(axis, 12):
             for z in (axis, -axis):
-                out += self._wrapped(middle, x, z, half=0.4 * _HALF_HAND, thin=0.0)
+                out += self._wrapped(middle, x, z, half=0.4 * _HALF_HAND, thin=0.0, tilts=(0.0,))
                 out += self._hooked(middle, x, z)
         return sorted(out, key=lambda c: c.cost)
 
@@ -75,7 +88,7 @@ class Maker:
         corners = np.array([[i, j, k] for i in (-1, 0, 1) for j in (-1, 0, 1) for k in (-1, 0, 1)], dtype=float)
         for x in normalize(corners[np.abs(corners).sum(axis=1) % 2 == 1]):
             for z in _circle(x, 4):
-                yield from self._wrapped(np.zeros(3), x, z)
+                yield from self._wrapped(np.zeros(3), x, z, tilts=(0.0,))
                 if self.form.size.max() < 0.6 * self.seats.widest_pinch:
                     yield from self._pinched(np.zeros(3), x, z)
 
@@ -118,9 +131,18 @@ class Maker:
     # ways to take something at a place
 
     def _wrapped(
-        self, at: Array, x: Array, z: Array, half: float = _HALF_HAND, thin: float = _THIN
+        self,
+        at: Array,
+        x: Array,
+        z: Array,
+        half: float = _HALF_HAND,
+        thin: float = _THIN,
+        tilts: Sequence[float] = tuple(_TILTS),
     ) -> Iterator[Candidate]:
-        """The hand round what is about a place (3,): palm towards x, thumb towards z; thin things cost up to `thin`."""
+        """The hand round what is about a place (3,): palm towards x, thumb towards z but for `tilts`, radians.
+
+        Thin things cost up to `thin`.
+        """
         axes = _axes(x, z)
         near = self.form.around(at, axes, np.array([np.inf, np.inf, half * self.scale]))
         if not len(near):
@@ -131,10 +153,11 @@ class Maker:
             return
         if depth > 1.1 * self.seats.widest_power or high[2] - low[2] < 1.2 * half * self.scale:
             return
-        seat = self._seats("power", width, depth)[0]
         middle = at + axes[:, :2] @ (0.5 * (low + high)[:2])
         extra = thin * max(0.0, 1.0 - max(width, depth) / (_THIN_BELOW * self.scale))
-        yield self._candidate(seat, _frame(x, z, middle), width, extra)
+        for tilt in tilts:
+            seat = self._seats("power", width, depth, tilt)[0]
+            yield self._candidate(seat, _frame(x, z, middle), width, extra + _slanting(tilt))
 
     def _hooked(self, at: Array, x: Array, z: Array) -> Iterator[Candidate]:
         """Fingers hooked behind a bar at a place (3,) on its axis: palm towards x, thumb towards z."""
@@ -159,24 +182,38 @@ class Maker:
         if high - low > self.seats.widest_pinch:
             return
         middle = at + axes @ np.array([entry + deep, 0.5 * (low + high), 0.0])
-        seat = self._seats("pinch", float(high - low), float(np.ptp(wide)))[0]
-        yield self._candidate(seat, _frame(x, z, middle), float(high - low))
+        seats = self._seats("pinch", float(high - low), float(np.ptp(wide)))
+        if end - entry < _CLASP_BEYOND * self.scale:
+            seats = seats[:1]
+        for seat, turn in ((seat, turn) for turn in _TURNS for seat in seats):
+            way, side = rotate(about(axes[:, 1], turn), np.stack([x, z]))
+            T = _frame(way, side, middle)
+            yield self._candidate(seat, T, float(high - low), _slanting(turn), approach=x)
 
-    def _seats(self, style: str, width: float, depth: float) -> list[Seat]:
+    def _seats(self, style: str, width: float, depth: float, tilt: float = 0.0) -> list[Seat]:
         """Seats of the hand for what is this wide and deep (for a pinch: long), to the nearest half millimetre."""
-        key = (style, round(2000.0 * width) / 2000.0, round(2000.0 * depth) / 2000.0)
+        key = (style, round(2000.0 * width) / 2000.0, round(2000.0 * depth) / 2000.0, tilt)
         if key not in self._made:
             if style == "pinch":
-                self._made[key] = [self.seats.pinch(key[1], wide=depth > 1.7 * _HALF_HAND * self.scale)]
+                wide = depth > 1.7 * _HALF_HAND * self.scale
+                self._made[key] = [self.seats.pinch(key[1], wide), *self.seats.clasps(key[1])]
             else:
                 self._made[key] = [self.seats.power(*key[1:])] if style == "power" else self.seats.hooks(key[2])
         return self._made[key]
 
-    def _candidate(self, seat: Seat, T: Array, width: float, extra: float = 0.0) -> Candidate:
+    def _candidate(
+        self, seat: Seat, T: Array, width: float, extra: float = 0.0, approach: Array | None = None
+    ) -> Candidate:
+        """What a seat at T (4, 4) of the form costs; the hand comes the seat's own way, if not another (3,)."""
         cost = extra + _STYLE[seat.style] + _WIDE * (width / self.seats.widest_power) ** 2
         cost += _ASIDE * float(np.linalg.norm(T[:3, 3])) / 0.1
         cost += _THUMB_DOWN * max(0.0, -float(T[:3, 2] @ self.up)) + _BELOW * max(0.0, float(T[:3, 0] @ self.up))
-        return Candidate(seat, T, cost)
+        own = T[:3, :3] @ seat.T_hand_seat[:3, :3].T @ seat.approach
+        return Candidate(seat, T, own if approach is None else approach, cost)
+
+
+def _slanting(angle: float) -> float:
+    return _SLANTING * abs(angle) / (0.5 * np.pi)
 
 
 def _axes(x: Array, z: Array) -> Array:

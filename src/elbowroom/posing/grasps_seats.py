@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from elbowroom.character.body import Body
 from elbowroom.character.grip import grip_frame
 from elbowroom.character.hand_shapes import (
+    CLASP,
     FLAT,
     OPEN,
     PINCH,
     WIDEST_PINCH,
     WIDEST_POWER,
     HandShape,
+    clasp,
     hand_size,
     mixed,
     pinch,
     power,
 )
 from elbowroom.geometry.mesh import frozen
-from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.geometry.rotations import Array, about, normalize, rotate
 from elbowroom.geometry.transforms import apply
 from elbowroom.posing.fingers_model import Finger, HandModel, hand_model, outline
 
@@ -44,6 +48,9 @@ _MIDDLE = (0.0765, 0.0306)
 # The hand comes to a rod with the palm first and, by this angle, the fingers' side; radians.
 _TILT = np.radians(15.0)
 
+# Rods that are thinner are wholly in the fingers, metres.
+_THUMB_OVER = 0.025
+
 # What fingers may close to beyond the width that is taken, metres.
 _TIGHTER_POWER, _TIGHTER_PINCH = 0.035, 0.04
 
@@ -52,6 +59,12 @@ _TIGHTER_POWER, _TIGHTER_PINCH = 0.035, 0.04
 _WIDER_PINCH = (0.02, 0.03, 0.04, 0.05)
 _CLEAR = 0.002
 PADS_DEEP = 0.03
+
+# A flat thing between the thumb and fingers laid along it: bends of the knuckles, degrees; how far apart the thumb is,
+# the least that will do; what is left free then; how far the thumb's pad is beyond the thing's edge, metres.
+_CLASP_BENDS = (6.0, 22.0)
+_CLASP_APART = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2)
+_CLASP_FREE, _CLASP_DEEP = 0.008, 0.014
 
 # A bar in the crook of the fingers: bends of their joints on the way, degrees, with a thumb as in another shape; bends
 # at most; and what is left free beside the bar on the way, metres.
@@ -65,7 +78,7 @@ class Seat:
     """How a hand takes something: `T_hand_seat` (4, 4) is where it comes to be, x into it, z to the thumb's side.
 
     `approach` (3,) in the hand's frame is the way there. `open` and `shape` are the hand's shapes. From where it should
-    be it may be `short` or go `ahead`, metres.
+    be it may be `short` or go `ahead`, metres. `opposed` where the thumb closes on the thing across from the fingers.
     """
 
     style: str
@@ -75,10 +88,16 @@ class Seat:
     shape: HandShape
     short: float
     ahead: float
+    opposed: bool = False
 
     def __post_init__(self) -> None:
         for name in ("T_hand_seat", "approach"):
             object.__setattr__(self, name, frozen(getattr(self, name)))
+
+    @cached_property
+    def closing(self) -> tuple[HandShape, ...]:
+        """Shapes on the way from the open hand to the closed one, this last one first."""
+        return self.shape, *(mixed(self.open, self.shape, s) for s in (0.75, 0.5, 0.25))
 
 
 class Seats:
@@ -91,6 +110,7 @@ class Seats:
         self.palm, side, self.thumb = self.grip[:3, :3].T
         self.mirrored = hand == "right"
         self.along = -side if self.mirrored else side
+        self._clasps: dict[float, list[tuple[HandShape, Array, float]]] = {}
         self._middle = self.scale * (_MIDDLE[0] * self.along + _MIDDLE[1] * self.palm)
 
     @property
@@ -103,20 +123,28 @@ class Seats:
         """Metres that fit between fingers and thumb."""
         return WIDEST_PINCH * self.scale
 
-    def power(self, width: float, depth: float | None = None) -> Seat:
-        """A rod of that width, and of another depth away from the palm; its middle is the seat's."""
+    def power(self, width: float, depth: float | None = None, tilt: float = 0.0) -> Seat:
+        """A rod of that width, and of another depth away from the palm; its middle is the seat's.
+
+        Its end at the thumb's side is tilted towards the wrist, radians: thumb up, the fingers point down by so much.
+        """
+        turn = about(self.palm, -tilt if self.mirrored else tilt)
+        along = rotate(turn, self.along)
         w = width / self.scale
         across, short = (float(np.interp(w, _RODS[:, 0], column)) for column in _RODS[:, 1:].T)
         if depth is not None:
             short += 0.5 * (depth - width) / self.scale
-        approach = np.cos(_TILT) * self.palm + np.sin(_TILT) * self.along
-        aside = np.cos(_TILT) * self.along - np.sin(_TILT) * self.palm
+        approach = np.cos(_TILT) * self.palm + np.sin(_TILT) * along
+        aside = np.cos(_TILT) * along - np.sin(_TILT) * self.palm
         # no nearer to the wrist than the thumb lets it pass
         passing = self._edge(OPEN, aside, 1.0, thumb=True) - float(self._middle @ aside) + 0.5 * width
-        T = self.grip.copy()
+        T = np.eye(4)
+        T[:3, :3] = np.stack([self.palm, *rotate(turn, self.grip[:3, 1:3].T)], axis=1)
         T[:3, 3] = self._middle + max(self.scale * across, passing + _CLEAR) * aside + self.scale * short * approach
         closed = power(max(w - _TIGHTER_POWER, 0.015))
-        return Seat("power", T, approach, OPEN, closed, short=0.025 * self.scale, ahead=0.02 * self.scale)
+        # round thin rods the thumb lies over the fingers
+        thick, reach = w > _THUMB_OVER, 0.005 * self.scale
+        return Seat("power", T, approach, OPEN, closed, short=5.0 * reach, ahead=4.0 * reach, opposed=thick)
 
     def pinch(self, width: float, wide: bool) -> Seat:
         """Something of that width between the pads of thumb and fingers; the seat is half way between the open ones.
@@ -125,12 +153,42 @@ class Seats:
         """
         w = width / self.scale
         for wider in _WIDER_PINCH:
-            opened = pinch(min(w + wider, 1.2 * WIDEST_PINCH))
+            opened = pinch(w + wider)
             T, room = self._jaws(opened, wide)
             if room >= width + 2.0 * _CLEAR:
                 break
         closed = pinch(max(w - _TIGHTER_PINCH, 0.0)) if w > _TIGHTER_PINCH else PINCH
-        return Seat("pinch", T, T[:3, 0], opened, closed, short=0.016 * self.scale, ahead=0.0)
+        return Seat("pinch", T, T[:3, 0], opened, closed, short=0.016 * self.scale, ahead=0.0, opposed=True)
+
+    def clasps(self, width: float) -> list[Seat]:
+        """Something flat of that width between the thumb and fingers that lie along it, from straight to half bent."""
+        made = []
+        for bend in _CLASP_BENDS:
+            if bend not in self._clasps:
+                shapes = [clasp(bend, apart) for apart in _CLASP_APART]
+                self._clasps[bend] = [(shape, *self._along_face(shape)) for shape in shapes]
+            for opened, T, room in self._clasps[bend]:
+                if room >= width + _CLASP_FREE * self.scale:
+                    reach = 0.004 * self.scale
+                    seat = Seat("pinch", T, T[:3, 0], opened, CLASP, 2.0 * reach, 3.0 * reach, opposed=True)
+                    made.append(seat)
+                    break
+        return made
+
+    def _along_face(self, shape: HandShape) -> tuple[Array, float]:
+        """The seat (4, 4) between the thumb and fingers in a shape, x the way these point, and the room there, metres.
+
+        It is `PADS_DEEP` beyond the thing's edge.
+        """
+        places = self.model.joints(shape)
+        longs = [f for f in self.model.fingers if f.number]
+        ways = [self.model.tip(f, shape) - places[f.rows[min(1, len(f.rows) - 1)], :3, 3] for f in longs]
+        x = normalize(np.mean(ways, axis=0)) if ways else self.along
+        z = normalize(self.thumb - (self.thumb @ x) * x)
+        y = np.cross(z, x)
+        thumb, fingers = self._pads(shape)
+        edge = float(thumb @ x) - _CLASP_DEEP * self.scale
+        return self._between(shape, np.stack([x, y, z], axis=1), edge, float(fingers[:2].mean(axis=0) @ z))
 
     def _jaws(self, shape: HandShape, wide: bool) -> tuple[Array, float]:
         """The seat (4, 4) between thumb and fingers in a shape, and the room between them there, metres."""
@@ -140,15 +198,24 @@ class Seats:
         away = fingers.mean(axis=0) - thumb
         across = normalize(away - (away @ z) * z)
         y = -across if self.mirrored else across
-        T = np.eye(4)
-        T[:3, :3] = np.stack([np.cross(y, z), y, z], axis=1)
+        axes = np.stack([np.cross(y, z), y, z], axis=1)
         near = fingers[: None if wide else 2].mean(axis=0)
-        at = 0.5 * (near + thumb) @ T[:3, :3]
-        inner = (T[:3, 0], float(at[0]) - PADS_DEEP * self.scale)
+        edge = float(0.5 * (near + thumb) @ axes[:, 0]) - PADS_DEEP * self.scale
+        return self._between(shape, axes, edge, float(near @ z))
+
+    def _between(self, shape: HandShape, axes: Array, edge: float, height: float) -> tuple[Array, float]:
+        """The seat (4, 4) half way between thumb and fingers, and the room there: of what is beyond the thing's edge.
+
+        axes (3, 3) as columns are the seat's, the edge is so far along x and the seat `PADS_DEEP` farther; height is
+        along z, metres.
+        """
+        across = -axes[:, 1] if self.mirrored else axes[:, 1]
+        inner = (axes[:, 0], edge)
         low = self._edge(shape, across, 1.0, thumb=True, beyond=inner)
         high = self._edge(shape, across, -1.0, thumb=False, beyond=inner)
-        at[1], at[2] = 0.5 * (low + high) * (-1.0 if self.mirrored else 1.0), float(near @ z)
-        T[:3, 3] = T[:3, :3] @ at
+        middle = 0.5 * (low + high) * (-1.0 if self.mirrored else 1.0)
+        T = np.eye(4)
+        T[:3, :3], T[:3, 3] = axes, axes @ np.array([edge + PADS_DEEP * self.scale, middle, height])
         return T, high - low
 
     def _edge(
@@ -174,7 +241,7 @@ class Seats:
         return [self._hook(width, _bent(*way), _bent(_HOOK_SHUT, power(0.025))) for way in _HOOKS]
 
     def _hook(self, width: float, opened: HandShape, closed: HandShape) -> Seat:
-        places = self.model.joints_at(opened.terms[None])[0]
+        places = self.model.joints(opened)
         longs = [f for f in self.model.fingers if f.number] or list(self.model.fingers)
         crook = np.mean([places[f.rows[min(1, len(f.rows) - 1)], :3, 3] for f in longs], axis=0)
         thick = max((float(self.model.shapes[n].size[0]) for f in longs for n in f.shapes[0]), default=0.01)
@@ -202,8 +269,19 @@ class Seats:
         return (fingers[0] - 0.05 * self.scale * self.along if thumb is None else thumb), fingers
 
     def _pad(self, finger: Finger, shape: HandShape) -> Array:
-        T = self.model.joints_at(shape.terms[None])[0]
+        T = self.model.joints(shape)
         return 0.5 * (T[finger.rows[-1], :3, 3] + self.model.tip(finger, shape))
+
+
+_SEATS: WeakKeyDictionary[Body, dict[str, Seats]] = WeakKeyDictionary()
+
+
+def hand_seats(body: Body, hand: str) -> Seats:
+    """The seats of a hand, made once for each."""
+    kept = _SEATS.setdefault(body, {})
+    if hand not in kept:
+        kept[hand] = Seats(body, hand)
+    return kept[hand]
 
 
 def _bent(bends: tuple[float, float, float], like: HandShape) -> HandShape:

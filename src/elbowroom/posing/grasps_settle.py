@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,16 +10,23 @@ import numpy as np
 from elbowroom.character.body import Character
 from elbowroom.character.hand_shapes import HandShape, hand_shape
 from elbowroom.geometry.mesh import Mesh, frozen
-from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.geometry.rotations import Array, angle_between, from_matrix, normalize
 from elbowroom.geometry.transforms import inverse
 from elbowroom.posing.fingers_model import HandAtThing
 from elbowroom.posing.grasps_form import Form, form_of
 from elbowroom.posing.grasps_make import Candidate
-from elbowroom.posing.grasps_seats import Seat, Seats
+from elbowroom.posing.grasps_seats import Seat, Seats, hand_seats
 from elbowroom.world.things import GraspMark
 
 # Grasps that are given at most, and candidates that are looked at for them.
-MOST, _LOOKS = 48, 96
+MOST, _LOOKS = 48, 400
+
+# Fingers besides the thumb that must meet what is taken.
+_CLOSING_FINGERS = 2
+
+# What a grasp costs that is the same as another, and how far from it, radians or metres, one is that is not like it.
+_ALIKE = 0.8
+_OTHER_TURN, _OTHER_PLACE = np.radians(60.0), 0.15
 
 # Metres that a hand comes from, and how near to the mesh it stops.
 _BACK, MARGIN = 0.10, 0.0005
@@ -57,31 +65,69 @@ def settled(
 ) -> list[Grasp]:
     """Those candidates whose open hand comes to where it should, without touching on the way, put where it stops.
 
-    At something large, such as a door by its handle, a `forearm` must be clear as well. Where no candidate comes there,
+    They differ as much as can be, in how the hand is turned and where it is, and the cheaper ones are among them. At
+    something large, such as a door by its handle, a `forearm` must be clear as well. Where no candidate comes there,
     those count that come near.
     """
-    found: list[Grasp] = []
-    near: list[Grasp] = []
-    for c in candidates if forearm else candidates[:_LOOKS]:
-        T = form.T_thing_form @ c.T_form_seat @ inverse(c.seat.T_hand_seat)
-        if forearm:
-            scene.put_thing(inverse(T))
-            if not scene.forearm_free:
+    for nearly in (1.0, _NEAR):
+        order, found = _Spread(candidates), []
+        for n in order:
+            c = candidates[n]
+            T = form.T_thing_form @ c.T_form_seat @ inverse(c.seat.T_hand_seat)
+            approach = form.T_thing_form[:3, :3] @ c.approach
+            scene.put_hand(scene.model.places(c.seat.open))
+            # most do not come there at all, which is seen at the end of the way
+            if not scene.free_at(T, -nearly * c.seat.short * approach) or (forearm and not scene.forearm_free):
                 continue
-        scene.put_hand(scene.model.places(c.seat.open))
-        approach = T[:3, :3] @ c.seat.approach
-        way = scene.slid(T, approach, _BACK, c.seat.ahead, MARGIN)
-        if way < -_NEAR * c.seat.short:
-            continue
-        T[:3, 3] += way * approach
-        scene.put_thing(inverse(T))
-        cost = c.cost + (0.0 if scene.forearm_free else _FOREARM)
-        there = way >= -c.seat.short
-        grasp = Grasp(c.seat.style, hand, T, c.seat.open, c.seat.shape, approach, cost if there else cost + _SHORT)
-        (found if there else near).append(grasp)
-        if len(found) == MOST:
+            way = scene.slid(T, approach, _BACK, c.seat.ahead, MARGIN)
+            if way < -nearly * c.seat.short:
+                continue
+            T[:3, 3] += way * approach
+            scene.put_thing(inverse(T))
+            if not _closes(scene, c.seat):
+                continue
+            cost = c.cost + (0.0 if scene.forearm_free else _FOREARM) + (_SHORT if way < -c.seat.short else 0.0)
+            found.append(Grasp(c.seat.style, hand, T, c.seat.open, c.seat.shape, approach, cost))
+            order.took(n)
+            if len(found) == MOST:
+                break
+        if found:
             break
-    return sorted(found or near[:MOST], key=lambda g: g.cost)
+    return sorted(found, key=lambda g: g.cost)
+
+
+def _closes(scene: HandAtThing, seat: Seat) -> bool:
+    """Whether thumb and other fingers meet the thing, by a look at a few shapes on the way to the closed one."""
+    missing = [f for f in scene.model.fingers if f.number or seat.opposed]
+    spare = sum(f.number > 0 for f in missing) - _CLOSING_FINGERS
+    for shape in seat.closing:
+        scene.put_hand(scene.model.places(shape))
+        missing = [f for f in missing if not any(scene.within(n, 0.0) for n in f.beyond[0])]
+        if len(missing) <= max(spare, 0) and all(f.number for f in missing):
+            return True
+    return seat.style == "flat"
+
+
+class _Spread:
+    """Numbers of candidates in an order in which they differ: cheap, and unlike those that were taken so far."""
+
+    def __init__(self, candidates: list[Candidate]) -> None:
+        T = np.array([c.T_form_seat @ inverse(c.seat.T_hand_seat) for c in candidates]).reshape(-1, 4, 4)
+        self._turns, self._places = from_matrix(T[:, :3, :3]), T[:, :3, 3]
+        self._cost = np.array([c.cost for c in candidates])
+        self._like = np.zeros(len(candidates))
+
+    def __iter__(self) -> Iterator[int]:
+        for _ in range(min(len(self._cost), _LOOKS)):
+            n = int(np.argmin(self._cost + _ALIKE * self._like))
+            self._cost[n] = np.inf
+            yield n
+
+    def took(self, n: int) -> None:
+        """Those like this one come later."""
+        away = angle_between(self._turns, self._turns[n]) / _OTHER_TURN
+        away += np.linalg.norm(self._places - self._places[n], axis=1) / _OTHER_PLACE
+        self._like = np.maximum(self._like, 1.0 - away)
 
 
 def marked(body: Character, name: str, mark: GraspMark, mesh: Mesh) -> Grasp:
@@ -90,7 +136,7 @@ def marked(body: Character, name: str, mark: GraspMark, mesh: Mesh) -> Grasp:
     Where the hand would be in the thing, it is put so that what is at the mark lies in it as such things do; else, or
     if it comes a way of its own, it stops before the thing.
     """
-    seats = Seats(body, mark.hand)
+    seats = hand_seats(body, mark.hand)
     width = _width_at(mesh, mark.T_thing_grip, seats) if mark.width is None else mark.width
     seat = _marked_seat(seats, mark.shape, width)
     opened, closed = (hand_shape(mark.shape),) * 2 if seat is None else (seat.open, seat.shape)
