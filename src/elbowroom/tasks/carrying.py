@@ -17,10 +17,11 @@ from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.beside import resting, supported, under_cover
 from elbowroom.tasks.director import FOREVER, Director, Grip
 from elbowroom.tasks.hands import hand_of, held_by, holder_of, joints_of, released, shifted
+from elbowroom.tasks.leaving import let_go
 from elbowroom.tasks.places import place_for
 from elbowroom.tasks.postures import Postures
 from elbowroom.tasks.stuck import Stuck, blamed
-from elbowroom.tasks.taking import failure, let_go
+from elbowroom.tasks.taking import failure
 from elbowroom.tasks.verbs import Put, Rest
 from elbowroom.world.things import Hold
 

@@ -270,9 +270,9 @@ class Director:
         """Raise `Stuck` where the whole motion is not free during an interval."""
         if self.settings.tier == "ik":
             return
-        meets = [c for c in certify(self.world).collisions if c.during[0] <= during[1] and c.during[1] >= during[0]]
-        if meets:
-            pair = meets[0].pair
+        certificate = certify(self.world, during=during, clearance=False)
+        if not certificate.free:
+            pair = certificate.collisions[0].pair if certificate.collisions else None
             raise Stuck("no-path", f"{what}: {blamed(pair) or 'it could not be proven free'} on the way")
 
     def allow(self, contacts: Sequence[Contact]) -> None:

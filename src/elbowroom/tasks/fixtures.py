@@ -20,10 +20,11 @@ from elbowroom.posing.stance import between
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.director import Director
 from elbowroom.tasks.hands import hand_of, joints_of
+from elbowroom.tasks.leaving import let_go
 from elbowroom.tasks.plan import Planned
 from elbowroom.tasks.postures import PRESS, Postures, hand_contacts
 from elbowroom.tasks.stuck import Stuck
-from elbowroom.tasks.taking import Taking, failure, let_go, take, takings
+from elbowroom.tasks.taking import Taking, failure, take, takings
 from elbowroom.tasks.verbs import Close, Grab, Open, Press
 from elbowroom.world.paths import KeyedState, Riding
 from elbowroom.world.things import Fixture
@@ -57,9 +58,7 @@ def open_fixture(d: Director, task: Open | Close) -> None:
         take(d, actor, taking, task.fixture, what, task.at)
         actor.keep(joints_of(actor, taking.hand))
         follow(d, actor, taking.hand, task.fixture, to, what, pivot=True)
-        let_go(
-            d, actor, taking.hand, task.fixture, taking.open, _ways_off(d, actor, taking, task), f"leave {task.fixture}"
-        )
+        _leave(d, actor, taking, task)
 
     asked = Grab(who=task.who, hand=task.hand, at=task.at, object=task.fixture)
     d.first(takings(d, actor, task.fixture, asked, what), do)
@@ -80,9 +79,7 @@ def press(d: Director, task: Press) -> None:
         actor.keep(joints_of(actor, taking.hand))
         follow(d, actor, taking.hand, task.fixture, to, what)
         follow(d, actor, taking.hand, task.fixture, now, what)
-        let_go(
-            d, actor, taking.hand, task.fixture, taking.open, _ways_off(d, actor, taking, task), f"leave {task.fixture}"
-        )
+        _leave(d, actor, taking, task)
 
     asked = Grab(who=task.who, hand=task.hand, at=task.at, object=task.fixture)
     d.first(takings(d, actor, task.fixture, asked, what, pressing=True), do)
@@ -229,11 +226,14 @@ def _keyed(fixture: Fixture, times: Array, values: Array) -> KeyedState:
     return KeyedState(times, values)
 
 
-def _ways_off(d: Director, actor: Actor, taking: Taking, task: Open | Close | Press) -> list[Array]:
-    """The way that the hand came as seen from the hand, from the fixture, and between the two, (3,) each."""
+def _leave(d: Director, actor: Actor, taking: Taking, task: Open | Close | Press) -> None:
+    """Let go the way that the hand came: as seen from the hand, from the fixture, between the two, or all the way."""
     came = -taking.approach / np.linalg.norm(taking.approach)
-    before, now = (hand_of(actor, taking.hand, pose)[:3, :3] for pose in (taking.target, actor.pose))
-    by_hand = now @ before.T @ came
-    path = d.world.objects[task.fixture].path
-    by_fixture = np.asarray(path(actor.now))[:3, :3] @ -taking.grasp.approach
-    return [by_hand, by_fixture, by_hand + by_fixture]
+    before, then, now = (hand_of(actor, taking.hand, pose) for pose in (taking.before, taking.target, actor.pose))
+    by_hand = now[:3, :3] @ then[:3, :3].T @ came
+    T_fixture = np.asarray(d.world.objects[task.fixture].path(actor.now))
+    T_then = then @ inverse(taking.grasp.T_thing_hand)
+    by_fixture = T_fixture[:3, :3] @ -taking.grasp.approach
+    outs = [by_hand, by_fixture, by_hand + by_fixture]
+    back = T_fixture @ inverse(T_then) @ before
+    let_go(d, actor, taking.hand, task.fixture, taking.open, outs, f"leave {task.fixture}", back)

@@ -10,7 +10,7 @@ import numpy as np
 from elbowroom.character.hand_shapes import finger_joints, finger_rotations
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import UnknownName
-from elbowroom.geometry.rotations import Array, angle, normalize
+from elbowroom.geometry.rotations import Array, angle
 from elbowroom.geometry.transforms import inverse
 from elbowroom.posing.fingers import close_fingers
 from elbowroom.posing.grasps import Grasp, grasps_of, press_target
@@ -19,7 +19,8 @@ from elbowroom.posing.orbit import search_orbits
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.beside import resting, supported, under_cover
 from elbowroom.tasks.director import FOREVER, Director, Grip
-from elbowroom.tasks.hands import arm_to, hand_of, held_by, holder_of, joints_of, shifted
+from elbowroom.tasks.hands import hand_of, held_by, holder_of, joints_of, shifted
+from elbowroom.tasks.leaving import depart, lifts
 from elbowroom.tasks.postures import PRESS, Postures, hand_contacts
 from elbowroom.tasks.stuck import Stuck, blamed
 from elbowroom.tasks.verbs import Grab
@@ -30,12 +31,6 @@ _LOOKS, _ENOUGH, _TRIES = 24, 8, 5
 
 # Shares of the approach that a hand may begin it at.
 _NEARER = (1.0, 0.7, 0.5)
-
-# Metres that a thing is lifted or drawn out before it travels, and what it does first: up, out, or both.
-_LIFT, _DRAW = 0.05, 0.14
-
-# A hand that has let go is this far away before it travels, metres.
-_LEAVE = 0.09
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +68,7 @@ def grab(d: Director, task: Grab) -> None:
         d.grips[task.object] = Grip(taking.open, T_hand[:3, :3].T @ out, d.world.frame(task.object, actor.now))
         d.allow(supported(task.object, under, (-np.inf, actor.now + 1.0)))
         covered = under_cover(d.world, task.object, actor.now, d.world.frame(task.object, actor.now))
-        depart(d, actor, hand, _ways_off(out, covered), f"lift {task.object}")
+        depart(d, actor, hand, lifts(actor, hand, out, covered), f"lift {task.object}")
 
     d.first(takings(d, actor, task.object, task, what), do)
 
@@ -186,34 +181,6 @@ def discomfort(actor: Actor, hand: str, pose: Pose) -> float:
     return 0.35 * bent**2 + 0.3 * abs(ik.orbit_of(pose) - EASY_ORBIT) + 8.0 * raised
 
 
-def depart(d: Director, actor: Actor, hand: str, ways: Sequence[Array], what: str) -> None:
-    """The hand goes off in the first of some directions, vectors (3,) in metres, that is free and leads into room.
-
-    Where none leads into room the first that is free does.
-    """
-    begin, fallback = d.save(), None
-    stuck: Stuck | None = None
-    T = hand_of(actor, hand, actor.pose)
-    for way in ways:
-        goal = arm_to(actor, hand, actor.pose, shifted(T, way))
-        if goal is None:
-            continue
-        count = actor.frames(max(float(np.linalg.norm(way)) / d.settings.slow, 0.25))
-        try:
-            d.travel(actor, hand, goal, count, what, margin=0.0, straight=True)
-        except Stuck as reason:
-            stuck = stuck or reason
-        else:
-            actor.keep(joints_of(actor, hand))
-            if d.roomy(actor, hand):
-                return
-            fallback = fallback or d.save()
-        d.restore(begin)
-    if fallback is None:
-        raise stuck or Stuck("no-path", f"{what}: no way off is within the arm's reach")
-    d.restore(fallback)
-
-
 def free_hands(d: Director, actor: Actor, point: Array, wanted: str | None, what: str) -> list[str]:
     """Hands that can be asked, the nearer one first; raises where the wanted one is not free."""
     hands = [h for h in ("right", "left") if f"{h}_arm" in actor.body.chains] if wanted is None else [wanted]
@@ -277,31 +244,3 @@ def failure(there: object, postures: Postures, what: str) -> tuple[float, Stuck]
         return 1.8, Stuck("target-out-of-reach", f"{what}: joints do not bend so far")
     pair: Pair | None = postures.blame(pose)
     return 1.0, Stuck("target-in-collision", f"{what}: {blamed(pair) or 'something is in the way'}")
-
-
-def _ways_off(out: Array, covered: bool) -> list[Array]:
-    """Ways off for a thing in a hand that came the other way than `out` (3,): up, or under cover towards oneself."""
-    up = np.array([0.0, 0.0, 1.0])
-    level = out * [1.0, 1.0, 0.0]
-    size = float(np.linalg.norm(level))
-    above = [share * _LIFT * up for share in (1.0, 0.5, 0.2)]
-    if size < 0.3:
-        return above
-    pull = level / size
-    before = [share * _DRAW * pull + lift * up for share in (1.4, 2.2, 1.0, 0.5) for lift in (0.01, 0.0)]
-    return [*before, *above] if covered else [0.6 * _LIFT * up + 0.4 * _DRAW * pull, *above, *before]
-
-
-def let_go(
-    d: Director, actor: Actor, hand: str, thing: str, grasp_open: Array, outs: Sequence[Array], what: str
-) -> None:
-    """Open the fingers and go off, the way that the hand came first; `outs` are ways off, (3,) each."""
-    begin = actor.now
-    if thing:
-        d.allow(hand_contacts(d.world, actor.who, hand, thing, (begin, begin + d.settings.close + 1.0), PRESS))
-    d.fingers(actor, hand, grasp_open, d.settings.close)
-    actor.keep(joints_of(actor, hand))
-    units = [out / np.linalg.norm(out) for out in outs]
-    units += [normalize(out * [1.0, 1.0, 0.0] + [0.0, 0.0, 0.3]) for out in units[:1]]
-    ways = [share * _LEAVE * out for share in (2.0, 1.0, 0.6, 0.3) for out in units]
-    depart(d, actor, hand, ways, what)

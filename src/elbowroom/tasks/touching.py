@@ -19,9 +19,10 @@ from elbowroom.posing.grasps import press_target
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.director import Director
 from elbowroom.tasks.hands import hand_of, joints_of
+from elbowroom.tasks.leaving import let_go
 from elbowroom.tasks.postures import Postures
 from elbowroom.tasks.stuck import Stuck
-from elbowroom.tasks.taking import Taking, failure, free_hands, let_go, look, take
+from elbowroom.tasks.taking import Taking, failure, free_hands, look, take
 from elbowroom.tasks.verbs import Point, Reach, Touch
 
 # Turns of the hand about its own length that are tried at a place that does not say how it is to be held, radians.
