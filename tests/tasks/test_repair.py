@@ -211,9 +211,12 @@ def test_blame_and_linkages() -> None:
     found = troubles(ExactWorld(world), "ann", certify(world).collisions)
     assert [t.limb for t in found] == ["right_arm"]
     assert "table" in found[0].told
-    names = [name for name, _ in linkages(stroll().character, "right_arm")]
-    assert names == ["right_arm", "right_arm and shoulder", "right_arm and spine"]
-    assert linkages(stroll().character, "pelvis") == []
+    body = stroll().character
+    names = dict.fromkeys(one.name for one in linkages(body, "right_arm"))
+    assert list(names) == ["right_arm", "right_arm and shoulder", "right_arm and spine"]
+    stuck = [body.role("right_clavicle")]
+    assert next(iter(linkages(body, "right_arm", stuck))).name == "right_arm and shoulder"
+    assert linkages(body, "pelvis") == []
 
 
 def test_repair_is_a_task() -> None:

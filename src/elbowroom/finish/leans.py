@@ -16,41 +16,74 @@ from elbowroom.posing.limb_ik import Keep, LimbIK
 
 # How readily a foot goes aside, is lifted, and its knee turns about the leg: metres and radians of a lean of size 1.
 _ASIDE, _LIFTED, _KNEE = 0.25, 0.25, 0.6
+# How readily joints bend together, forwards, sideways and about their axis.
+_TOGETHER = (0.6, 0.4, 0.3)
 # Radians that a leg may be out of its range beyond what it is anyway.
 _BEYOND = 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class Hanging:
+    """A joint, by its place among those of a lean, that keeps its turn in the world while what carries it leans.
+
+    above: places of the joints above it, from the first that leans down; -1 for one that is not among them, whose
+    rotations (T, 4) are in `locals` (T, len(above), 4).
+    """
+
+    place: int
+    above: tuple[int, ...]
+    locals: Array
 
 
 @dataclass(frozen=True, eq=False)
 class JointLeans:
     """Turns added to the terms of joints (3 numbers each), kept within their ranges.
 
-    base (T, n, 4); weights (T,): share of a lean at each frame; scale (n,): how much each joint takes part.
+    base (T, n, 4); weights (T,): share of a lean at each frame; scale (n,): how much each joint takes part. Joints
+    `together` (their places among the n), such as those of the spine, have three more numbers that all of them add;
+    they bend forwards, not back. What is `hanging` keeps its turn in the world.
     """
 
     limits: Sequence[JointLimit]
     base: Array
     weights: Array
     scale: Sequence[float]
+    together: tuple[int, ...] = ()
+    hanging: tuple[Hanging, ...] = ()
 
     @cached_property
     def reach(self) -> Array:
         """Bends before turns, wrists and ankles least."""
-        return (np.array(self.scale)[:, None] * np.array([_freedom(limit) for limit in self.limits])).ravel()
+        own = (np.array(self.scale)[:, None] * np.array([_freedom(limit) for limit in self.limits])).ravel()
+        return np.concatenate([own, _TOGETHER]) if self.together else own
 
     @cached_property
     def _terms(self) -> Array:
         return np.stack([limit.coordinates(self.base[:, j]) for j, limit in enumerate(self.limits)], axis=1)
 
     def frames(self, leans: Array, rows: NDArray[np.int64]) -> Array:
-        """Rotations (N, R, n, 4) of leans (N, 3 n), radians, at some of the frames (R,)."""
-        lean, terms = leans.reshape(len(leans), 1, len(self.limits), 3), self._terms[rows]
+        """Rotations (N, R, n, 4) of leans (N, 3 n) or (N, 3 n + 3), radians, at some of the frames (R,)."""
+        count = 3 * len(self.limits)
+        lean, terms = leans[:, :count].reshape(len(leans), 1, -1, 3).copy(), self._terms[rows]
+        for j in self.together:
+            lean[:, :, j] += leans[:, None, count:]
+            lean[:, :, j, 0] = np.abs(lean[:, :, j, 0])
         out = []
         for j, limit in enumerate(self.limits):
             own = terms[:, j]
             # a recorded posture that is out of range stays so by as much
             beyond = own - limit.clamp_coordinates(own)
             out.append(limit.rotation(limit.clamp_coordinates(own + lean[:, :, j]) + beyond))
-        return rot.slerp(self.base[rows], np.stack(out, axis=-2), self.weights[rows][:, None])
+        q = rot.slerp(self.base[rows], np.stack(out, axis=-2), self.weights[rows][:, None])
+        for one in self.hanging:
+            old = new = np.broadcast_to(rot.IDENTITY, q[:, :, 0].shape)
+            for k, place in enumerate(one.above):
+                was = one.locals[rows, k]
+                old = rot.multiply(old, np.broadcast_to(was, old.shape))
+                new = rot.multiply(new, np.broadcast_to(was, new.shape) if place < 0 else q[:, :, place])
+            turn = rot.multiply(rot.conjugate(new), old)
+            q[:, :, one.place] = rot.multiply(turn, np.broadcast_to(self.base[rows, one.place], turn.shape))
+        return q
 
 
 @dataclass(frozen=True, eq=False)

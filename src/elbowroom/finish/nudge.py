@@ -148,7 +148,7 @@ def _small_leans(
         peak = np.abs(leans * reach).max(axis=1, keepdims=True)
         leans *= np.minimum(1.0, largest / np.maximum(peak, 1e-9))
         hits, doubts = judged(leans * reach)
-        cost = _HIT * hits + _DOUBT * doubts + np.linalg.norm(leans, axis=1)
+        cost = _HIT * hits + _DOUBT * doubts + np.linalg.norm(leans[:, reach > 0.0], axis=1)
         found += [(float(cost[k]), leans[k] * reach) for k in np.flatnonzero(hits == 0.0)]
         best = leans[np.argsort(cost, kind="stable")[:_BEST]]
         mean, spread = best.mean(axis=0), best.std(axis=0) + 0.02

@@ -171,22 +171,23 @@ def _mend(work: _Work, trouble: Trouble) -> bool:
     clip = work.world.motion(trouble.who)
     assert isinstance(clip, Clip)
     reason = f"{trouble.limb or 'that part'} is no limb that can give way"
-    for number, (name, joints) in enumerate(linkages(clip.character, trouble.limb, trouble.joints)):
+    for number, linkage in enumerate(linkages(clip.character, trouble.limb, trouble.joints)):
         reason = "the foot stands there as the clip begins or ends"
         for free in feet_free(clip, trouble):
             job = Job(
                 work.world,
                 trouble.who,
-                joints,
+                (*linkage.joints, *linkage.hang),
                 clip.character.chain(trouble.limb).joints,
+                linkage.hang,
                 trouble.during,
                 free.low,
                 free.high,
                 bool(clip.source.format) and not work.fix_self,
             )
-            done, reason = _replanned(work, job, free, name, work.seed + number)
+            done, reason = _replanned(work, job, free, linkage.name, work.seed + number)
             if done is not None:
-                return _accept(work, trouble, name, job, done)
+                return _accept(work, trouble, linkage.name, job, done)
     work.failed[_key(trouble)] = reason
     return False
 

@@ -77,28 +77,38 @@ def _blamed(exact: ExactWorld, parts: dict[str, Part], who: str, one: Collision 
     return max(limbs, key=lambda n: next((k for k, end in enumerate(_ORDER) if n.endswith(end)), -1), default=None)
 
 
-def linkages(body: Character, limb: str, stuck: Iterable[int] = ()) -> list[tuple[str, tuple[int, ...]]]:
-    """Open linkages that can get a limb out of trouble, the smallest first, with their names: arm; arm and shoulder
-    girdle; arm, girdle and spine. Those that do not move what is `stuck`, by joints, are left out, but for the last."""
+@dataclass(frozen=True)
+class Linkage:
+    """An open linkage by its name: joints that are planned, and upper arms that hang on as before while they are."""
+
+    name: str
+    joints: tuple[int, ...]
+    hang: tuple[int, ...] = ()
+
+
+def linkages(body: Character, limb: str, stuck: Iterable[int] = ()) -> list[Linkage]:
+    """Linkages that can get a limb out of trouble, the smallest first: arm; arm and shoulder girdle; arm, girdle and
+    spine. Those that do not move what is `stuck`, by joints, are left out, but for the last."""
     if limb not in body.chains:
         return []
     chain = body.chains[limb]
     spine = body.chains["spine"].joints if "spine" in body.chains else ()
 
     def known(joints: Iterable[int]) -> tuple[int, ...]:
-        kept = [j for j in joints if j > 0 and body.limits[j] is not None]
-        return tuple(dict.fromkeys(kept))
+        return tuple(dict.fromkeys(j for j in joints if j > 0 and body.limits[j] is not None))
 
-    made = [(limb, known(chain.joints))]
+    made = [] if chain.kind == "spine" else [Linkage(limb, known(chain.joints))]
     if chain.kind == "arm" and known(chain.lead):
-        made.append((f"{limb} and shoulder", known((*chain.lead, *chain.joints))))
-    if chain.kind in ("arm", "neck") and known(spine):
-        made.append((f"{limb} and spine", known((*spine, *chain.lead, *chain.joints))))
-    if chain.kind == "spine" and "neck" in body.chains:
-        made.append(("spine and neck", known((*chain.joints, *body.chains["neck"].joints))))
-    made = [(name, joints) for name, joints in made if joints]
+        made.append(Linkage(f"{limb} and shoulder", known((*chain.lead, *chain.joints))))
+    if chain.kind in ("arm", "neck", "spine") and known(spine):
+        neck = body.chains["neck"].joints if chain.kind == "spine" and "neck" in body.chains else ()
+        joints = known((*spine, *chain.lead, *chain.joints, *neck))
+        arms = [c.joints[0] for c in body.chains.values() if c.kind == "arm" and c is not chain]
+        name = "spine and neck" if neck else f"{limb} and spine" if chain.kind != "spine" else "spine"
+        made += [Linkage(name, joints, known(arms)), Linkage(name, joints)]
+    made = [one for one in made if one.joints]
 
     def moves_all(joints: tuple[int, ...]) -> bool:
         return set(stuck) <= {j for top in joints for j in body.subtree(top)}
 
-    return [one for one in made if moves_all(one[1])] or made[-1:]
+    return [one for one in made if moves_all(one.joints)] or made[-1:]

@@ -9,10 +9,11 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elbowroom.character.limits import JointLimit, sample_pose
 from elbowroom.errors import BadValue
-from elbowroom.finish.leans import FootLeans, JointLeans
+from elbowroom.finish.leans import FootLeans, Hanging, JointLeans
 from elbowroom.finish.nudge import Core, nudge
 from elbowroom.finish.relax import relax
 from elbowroom.finish.settle import own_times, soften
@@ -32,13 +33,14 @@ from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast import HIT, LimbCheck
 from elbowroom.world.world import World
 
-# Seconds that a motion has to leave the clip, and to return to it, tried in turn.
-GROWTHS = (0.4, 0.7, 1.1)
+# Seconds that a motion has to leave the clip, and to return to it, tried in turn; and those that are added to trouble
+# at both ends: who leans forwards meets things sooner.
+GROWTHS = ((0.4, 0.03), (0.7, 0.12), (1.0, 0.35))
 # How often a second contacts of the clip with itself are looked at.
 _LOOKS = 60.0
-# Seconds that are added to trouble at both ends; a clip that begins or ends less than this after or before trouble does
-# so in trouble; the least that a stretch lasts; and the least time to leave or return in.
-_PAD, _SHORTEST, _LEAST, _RAMP = 0.03, 0.12, 0.3, 0.22
+# Seconds: a clip that begins or ends less than this after or before trouble does so in trouble; the least that a
+# stretch lasts; and the least time to leave or return in.
+_SHORTEST, _LEAST, _RAMP = 0.12, 0.3, 0.22
 # Angular jerk that a lean may bring, rad/s³, and as a share of what the clip has anyway.
 _JERK, _OWN_JERK = 1300.0, 1.8
 # Metres that planned motion keeps off everything.
@@ -83,7 +85,8 @@ class Way:
 class Job:
     """Joints of a character that have to get out of trouble during some seconds.
 
-    `world` is as it is now; frames from `low` to `high` may be changed. `recorded`: its contacts with itself are
+    `world` is as it is now; frames from `low` to `high` may be changed. Of the joints, those of the `limb` take part
+    most, and those that `hang` keep their turn in the world. `recorded`: its contacts with itself are
     allowed as deep as they are in the clip.
     """
 
@@ -91,6 +94,7 @@ class Job:
     who: str
     joints: tuple[int, ...]
     limb: tuple[int, ...]
+    hang: tuple[int, ...]
     during: tuple[float, float]
     low: int
     high: int
@@ -118,7 +122,14 @@ class Job:
     @property
     def scale(self) -> list[float]:
         """How much each joint takes part."""
-        return [1.0 if j in self.limb else _LEADING for j in self.joints]
+        return [0.0 if j in self.hang else 1.0 if j in self.limb else _LEADING for j in self.joints]
+
+    @property
+    def together(self) -> tuple[int, ...]:
+        """Places among the joints of those of the spine, where there are several."""
+        chain = self.clip.character.chains.get("spine")
+        found = tuple(k for k, j in enumerate(self.joints) if chain is not None and j in chain.joints)
+        return found if len(found) > 1 else ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,14 +164,13 @@ def stretches(job: Job, clocks: Clocks) -> Iterator[Stretch]:
     clip = job.clip
     times, lead = clip.times, clip.source.lead
     start = time.perf_counter()
-    begin, end = (
-        int(k) for k in np.clip(np.searchsorted(times, (job.during[0] - _PAD, job.during[1] + _PAD)), job.low, job.high)
-    )
-    opens = begin - job.low < _SHORTEST * clip.fps and job.low == lead
-    closes = job.high - end < _SHORTEST * clip.fps and job.high == len(clip) - 1
     known = set()
     touches: OwnTouches | None = None
-    for growth in GROWTHS:
+    for growth, pad in GROWTHS:
+        wanted = np.searchsorted(times, (job.during[0] - pad, job.during[1] + pad))
+        begin, end = (int(k) for k in np.clip(wanted, job.low, job.high))
+        opens = job.low == lead and job.during[0] - times[job.low] < _SHORTEST
+        closes = job.high == len(clip) - 1 and times[job.high] - job.during[1] < _SHORTEST
         reach = round(growth * clip.fps)
         first = job.low if opens else max(begin - reach, job.low)
         last = job.high if closes else min(end + reach, job.high)
@@ -231,11 +241,34 @@ def leaned(job: Job, stretch: Stretch, seed: int, clocks: Clocks) -> Replanned |
     """The clip leaned aside by turns of its joints."""
     start = time.perf_counter()
     weights = stretch.core.weights(stretch.times)
-    ways = JointLeans(job.limits, stretch.base, weights, job.scale)
+    ways = JointLeans(job.limits, stretch.base, weights, job.scale, job.together, _hanging(job, stretch))
     largest = stretch.core.largest(job.jerk)
     q = nudge(stretch.check, ways, stretch.base, stretch.times, weights, largest, seed)
     took = clocks.add("plan", start)
     return None if q is None else Replanned(stretch, q, Way("avoid", took))
+
+
+def _hanging(job: Job, stretch: Stretch) -> tuple[Hanging, ...]:
+    parents = job.clip.character.parents
+    frames = job.clip.rotations[stretch.first : stretch.last + 1]
+    made = []
+    for joint in job.hang:
+        above: list[int] = []
+        top = int(parents[joint])
+        while top > 0 and any(j in job.joints for j in _way_up(parents, top)):
+            above.insert(0, top)
+            top = int(parents[top])
+        places = tuple(job.joints.index(j) if j in job.joints else -1 for j in above)
+        made.append(Hanging(job.joints.index(joint), places, frames[:, above]))
+    return tuple(made)
+
+
+def _way_up(parents: NDArray[np.int32], joint: int) -> list[int]:
+    """A joint and those above it."""
+    way = [joint]
+    while parents[way[-1]] >= 0:
+        way.append(int(parents[way[-1]]))
+    return way
 
 
 def stepped(job: Job, stretch: Stretch, seed: int, clocks: Clocks, *, lifted: bool) -> Replanned | None:
@@ -259,7 +292,7 @@ def stepped(job: Job, stretch: Stretch, seed: int, clocks: Clocks, *, lifted: bo
 
 def searched(job: Job, stretch: Stretch, seed: int, style: Style, budget: Budget, clocks: Clocks) -> Replanned | None:
     """A path through limb and time from the clip to the clip, drawn back to it as far as may be."""
-    if not stretch.closed:
+    if not stretch.closed or job.hang:
         return None
     start = time.perf_counter()
     rate = job.clip.fps
