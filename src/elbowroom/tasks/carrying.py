@@ -70,13 +70,37 @@ def put(d: Director, task: Put) -> None:
         if not isinstance(above, Pose):
             reason = blamed(above) or "the arm does not get there"
             raise Stuck("target-in-collision", f"{what}: there is no room before its place ({reason})")
-        d.travel(actor, hand, above, count, what)
+        _carry(d, actor, hand, above, count, what, direct=task.at is not None)
         d.travel(actor, hand, goal, slow, what, margin=0.0, straight=True)
-        d.join(actor, hand, actor.k - slow, actor.k - slow - count)
+        d.join(actor, hand, actor.k - slow, actor.k - slow - actor.frames(0.4))
         d.world = released(d.world, task.object, actor.now)
         let_go(d, actor, hand, task.object, grip.open, [out], f"leave {task.object}")
 
     d.first(_ways_in(out, under_cover(d.world, task.object, actor.now, T_goal)), do)
+
+
+def _carry(d: Director, actor: Actor, hand: str, goal: Pose, count: int, what: str, *, direct: bool) -> None:
+    """Travel with what is held; where no way leads straight there, and time is free, first before the body."""
+    saved = d.save()
+    try:
+        d.travel(actor, hand, goal, count, what)
+    except Stuck as stuck:
+        d.restore(saved)
+        hold = held_by(d.world, actor.who, hand, actor.now)
+        if direct or hold is None or stuck.status != "no-path" or not d.in_time():
+            raise
+        begin = hand_of(actor, hand, actor.pose)[:3, 3]
+
+        def do(between: Pose) -> None:
+            middle, end = (hand_of(actor, hand, pose)[:3, 3] for pose in (between, goal))
+            for pose, way in ((between, middle - begin), (goal, end - middle)):
+                d.travel(actor, hand, pose, actor.frames(d.seconds_for(float(np.linalg.norm(way)))), what)
+
+        try:
+            d.first(list(_easy(d, actor, hand, hold))[:2], do)
+        except Stuck:
+            d.restore(saved)
+            raise stuck from None
 
 
 def rest(d: Director, task: Rest) -> None:

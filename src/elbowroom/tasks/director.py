@@ -56,11 +56,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Grip:
-    """How a thing was taken: fingers when open (n, 4), the way off in the hand's frame (3,), its place then (4, 4)."""
+    """How a thing was taken: fingers when open (n, 4), the way off in the hand's frame (3,), its place then (4, 4).
+
+    `grasp` is the hand and the name of the grasp.
+    """
 
     open: Array
     out: Array
     T_world_taken: Array
+    grasp: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,14 +80,15 @@ class Saved:
 class Director:
     """World, actors and settings while tasks are planned one after another."""
 
-    def __init__(self, world: World, settings: Settings, fps: float = 60.0) -> None:
+    def __init__(self, world: World, settings: Settings, fps: float = 60.0, attempt: int = 0) -> None:
         self.world, self.settings, self._fps = world, settings, fps
         self.actors: dict[str, Actor] = {}
         self.planned: list[Planned] = []
         self.grips: dict[str, Grip] = {}
         self.coming: Sequence[Task] = ()  # tasks that are still to do
+        self.refused: dict[str, set[tuple[str, str]]] = {}  # grasps by thing that led nowhere later
         self.begun = time.perf_counter()
-        self._seeds = settings.seed * 1000
+        self._seeds = 1000 * settings.seed + attempt * 300
 
     def actor(self, who: str) -> Actor:
         """The person of that name."""
@@ -108,6 +113,7 @@ class Director:
     def restore(self, saved: Saved) -> None:
         """Back to where `save` was."""
         self.world, self.planned, self.grips = saved.world, list(saved.planned), dict(saved.grips)
+        self.actors = {name: self.actors[name] for name in saved.actors}
         for name, actor in saved.actors.items():
             vars(self.actors[name]).update(vars(actor))
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from elbowroom.tasks.carrying import put, rest
-from elbowroom.tasks.director import Director
+from elbowroom.tasks.director import Director, Saved
 from elbowroom.tasks.fixtures import open_fixture, press
 from elbowroom.tasks.plan import Plan
 from elbowroom.tasks.settings import USUAL, Settings
@@ -31,18 +31,36 @@ _DO: dict[type[Task], Callable[[Director, Any], None]] = {
 }
 
 
+# How often everything is tried anew with other samples, and how often a thing is taken otherwise.
+_ATTEMPTS, _REGRASPS = 3, 4
+
+
 def plan_tasks(world: World, tasks: Sequence[Task], settings: Settings = USUAL, *, fps: float = 60.0) -> Plan:
     """Plan tasks in their order; at the end hands go back to what the base motion does.
 
     The same seed gives the same motion. `fps` is the rate of motions that are no clips. Bad names and numbers raise;
     that no motion was found is told by the status.
     """
-    d = Director(world, settings, fps)
+    begun = time.perf_counter()
+    first: Plan | None = None
+    for attempt in range(_ATTEMPTS):
+        left = settings.seconds - (time.perf_counter() - begun)
+        if first is not None and left <= 0.0:
+            break
+        plan = _planned(Director(world, replace(settings, seconds=max(left, 1e-3)), fps, attempt), tasks)
+        first = first or plan
+        # What could not be proven, or no way was found for, may do with other samples.
+        if plan.found or plan.status not in ("not-certified", "no-path", "start-in-collision"):
+            return plan
+    assert first is not None
+    return first
+
+
+def _planned(d: Director, tasks: Sequence[Task]) -> Plan:
+    """One attempt at all tasks."""
     begun = time.perf_counter()
     try:
-        for k, task in enumerate(tasks):
-            d.coming = tasks[k + 1 :]
-            _DO[type(task)](d, task)
+        _do_all(d, tasks)
         for who in list(d.actors):
             rest(d, Rest(who=who))
     except Stuck as stuck:
@@ -51,15 +69,37 @@ def plan_tasks(world: World, tasks: Sequence[Task], settings: Settings = USUAL, 
     done = finished(d)
     certificate = certify(done)
     seconds = {"plan": planned - begun, "certify": time.perf_counter() - planned}
-    if not certificate.free:
-        worst = certificate.collisions[0] if certificate.collisions else None
-        why = (
-            "something could not be proven free"
-            if worst is None
-            else (f"{worst.pair.a} meets {worst.pair.b} at {worst.at_s:.2f} s")
-        )
-        return Plan("not-certified", done, tuple(d.planned), why, certificate, seconds)
-    return Plan("found", done, tuple(d.planned), "", certificate, seconds)
+    if certificate.free:
+        return Plan("found", done, tuple(d.planned), "", certificate, seconds)
+    why = "something could not be proven free"
+    if certificate.collisions:
+        worst = certificate.collisions[0]
+        why = f"{worst.pair.a} meets {worst.pair.b} at {worst.at_s:.2f} s"
+    return Plan("not-certified", done, tuple(d.planned), why, certificate, seconds)
+
+
+def _do_all(d: Director, tasks: Sequence[Task]) -> None:
+    """Do tasks in their order; a thing that cannot be put down as it was taken is taken otherwise."""
+    before: dict[str, tuple[int, Saved]] = {}  # by thing: the task that took it, and how all was then
+    k = 0
+    while k < len(tasks):
+        task = tasks[k]
+        d.coming = tasks[k + 1 :]
+        if isinstance(task, Grab) and (task.object not in before or before[task.object][0] != k):
+            before[task.object] = (k, d.save())
+            d.refused.pop(task.object, None)
+        try:
+            _DO[type(task)](d, task)
+            k += 1
+        except Stuck:
+            taken = before.get(task.object) if isinstance(task, Put) else None
+            refused = d.refused.setdefault(task.object, set()) if isinstance(task, Put) else set()
+            grip = d.grips.get(task.object) if isinstance(task, Put) else None
+            if taken is None or grip is None or len(refused) >= _REGRASPS or not d.in_time():
+                raise
+            refused.add(grip.grasp)
+            k, saved = taken
+            d.restore(saved)
 
 
 def finished(d: Director) -> World:

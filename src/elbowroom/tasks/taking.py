@@ -65,7 +65,8 @@ def grab(d: Director, task: Grab) -> None:
         d.world = d.world.with_hold(task.object, actor.who, hand, (actor.now, FOREVER), T)
         actor.keep(joints_of(actor, hand))
         T_hand = hand_of(actor, hand, actor.pose)
-        d.grips[task.object] = Grip(taking.open, T_hand[:3, :3].T @ out, d.world.frame(task.object, actor.now))
+        T_taken = d.world.frame(task.object, actor.now)
+        d.grips[task.object] = Grip(taking.open, T_hand[:3, :3].T @ out, T_taken, (hand, taking.grasp.name))
         d.allow(supported(task.object, under, (-np.inf, actor.now + 1.0)))
         covered = under_cover(d.world, task.object, actor.now, d.world.frame(task.object, actor.now))
         depart(d, actor, hand, lifts(actor, hand, out, covered), f"lift {task.object}")
@@ -129,6 +130,8 @@ def takings(
         postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing)
         suited: list[Taking] = []
         then = d.next_place(actor, hand, thing, T_world_thing)
+        refused = d.refused.get(thing, set())
+        grasps = [g for g in grasps if (hand, g.name) not in refused]
         for grasp in ranked(actor, hand, grasps, T_world_thing, k)[:_LOOKS]:
             found = look(d, actor, hand, grasp, T_world_thing, k, postures, what)
             if isinstance(found, Taking) and then is not None:
