@@ -14,20 +14,9 @@ from elbowroom.tasks.plan import Plan, Planned, Status
 from elbowroom.tasks.repair_balance import balance
 from elbowroom.tasks.repair_feet import FeetFree, feet_free
 from elbowroom.tasks.repair_find import Trouble, linkages, troubles
-from elbowroom.tasks.repair_limb import (
-    Clocks,
-    Job,
-    Replanned,
-    Stretch,
-    hopeless,
-    leaned,
-    searched,
-    spliced,
-    stance,
-    stepped,
-    stretches,
-)
+from elbowroom.tasks.repair_limb import Replanned, hopeless, leaned, searched, spliced, stepped
 from elbowroom.tasks.repair_move import moved_ways
+from elbowroom.tasks.repair_stretch import Clocks, Job, Stretch, stance, stretches
 from elbowroom.world.carried import Carried
 from elbowroom.world.certificate import Certificate, Changed, certify
 from elbowroom.world.contacts import Contact
@@ -208,7 +197,8 @@ def _replanned(work: _Work, job: Job, free: FeetFree, name: str, seed: int) -> t
             done = stepped(job, stretch, seed, clocks, lifted=True)
         if done is not None:
             return done, ""
-    for stretch in tried:
+    # a search wants time: the shortest stretch is for leans alone
+    for stretch in tried[1:] or tried:
         done = searched(job, stretch, seed, work.style, work.budget, clocks)
         if done is not None:
             return done, ""

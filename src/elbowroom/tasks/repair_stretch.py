@@ -1,0 +1,185 @@
+"""Where a motion is planned anew: which frames, with which limb, and what may touch meanwhile."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from elbowroom.character.limits import JointLimit
+from elbowroom.finish.nudge import Core
+from elbowroom.geometry.rotations import Array
+from elbowroom.motion.clip import Clip
+from elbowroom.motion.edit import without_lead
+from elbowroom.motion.quality import peak_jerk
+from elbowroom.tasks.repair_own import OwnTouches, own_touches, with_contacts
+from elbowroom.world.contacts import Contact
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.fast import LimbCheck
+from elbowroom.world.world import World
+
+# Seconds that a motion has to leave the clip, and to return to it, tried in turn; and those that are added to trouble
+# at both ends: who leans forwards meets things sooner.
+GROWTHS = ((0.4, 0.03), (0.7, 0.12), (1.0, 0.35))
+# How often a second contacts of the clip with itself are looked at.
+_LOOKS = 60.0
+# Seconds: a clip that begins or ends less than this after or before trouble does so in trouble; the least that a
+# stretch lasts; and the least time to leave or return in.
+_SHORTEST, _LEAST, _RAMP = 0.12, 0.3, 0.22
+# Angular jerk that a lean may bring, rad/s³, and as a share of what the clip has anyway.
+_JERK, _OWN_JERK = 1300.0, 1.8
+# Metres that planned motion keeps off everything.
+MARGIN = 0.005
+# How much joints take part that lead to a limb.
+_LEADING = 0.35
+
+
+@dataclass
+class Clocks:
+    """Seconds that stages took, added up."""
+
+    seconds: dict[str, float] = field(default_factory=lambda: {"prepare": 0.0, "plan": 0.0, "smooth": 0.0})
+
+    def add(self, stage: str, since: float) -> float:
+        """Add the time since a moment to a stage; that time."""
+        took = time.perf_counter() - since
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + took
+        return took
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """Joints of a character that have to get out of trouble during some seconds.
+
+    `world` is as it is now; frames from `low` to `high` may be changed. Of the joints, those of the `limb` take part
+    most, and those that `hang` keep their turn in the world. `recorded`: its contacts with itself are
+    allowed as deep as they are in the clip.
+    """
+
+    world: World
+    who: str
+    joints: tuple[int, ...]
+    limb: tuple[int, ...]
+    hang: tuple[int, ...]
+    during: tuple[float, float]
+    low: int
+    high: int
+    recorded: bool
+
+    @property
+    def clip(self) -> Clip:
+        """The motion as it is."""
+        motion = self.world.motion(self.who)
+        assert isinstance(motion, Clip)
+        return motion
+
+    @cached_property
+    def limits(self) -> tuple[JointLimit, ...]:
+        """Ranges of the joints."""
+        body = self.clip.character
+        found = [body.limits[j] for j in self.joints]
+        return tuple(limit for limit in found if limit is not None)
+
+    @cached_property
+    def jerk(self) -> float:
+        """Angular jerk that may be added, rad/s³."""
+        return max(_JERK, _OWN_JERK * peak_jerk(without_lead(self.clip)))
+
+    @property
+    def scale(self) -> list[float]:
+        """How much each joint takes part."""
+        return [0.0 if j in self.hang else 1.0 if j in self.limb else _LEADING for j in self.joints]
+
+    @property
+    def together(self) -> tuple[int, ...]:
+        """Places among the joints of those of the spine, where there are several."""
+        chain = self.clip.character.chains.get("spine")
+        found = tuple(k for k, j in enumerate(self.joints) if chain is not None and j in chain.joints)
+        return found if len(found) > 1 else ()
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """Frames from `first` to `last` that are planned anew, a core of seconds in it, and the check for them."""
+
+    first: int
+    last: int
+    core: Core
+    contacts: tuple[Contact, ...]
+    check: LimbCheck
+    times: Array
+    base: Array
+
+    @property
+    def closed(self) -> bool:
+        """Whether it begins and ends with the base."""
+        return self.core.first < self.core.begin and self.core.end < self.core.last
+
+
+def stretches(job: Job, clocks: Clocks) -> Iterator[Stretch]:
+    """Stretches of growing length about the trouble, each with a check of its own."""
+    clip = job.clip
+    times, lead = clip.times, clip.source.lead
+    start = time.perf_counter()
+    known = set()
+    touches: OwnTouches | None = None
+    for growth, pad in GROWTHS:
+        wanted = np.searchsorted(times, (job.during[0] - pad, job.during[1] + pad))
+        begin, end = (int(k) for k in np.clip(wanted, job.low, job.high))
+        opens = job.low == lead and job.during[0] - times[job.low] < _SHORTEST
+        closes = job.high == len(clip) - 1 and times[job.high] - job.during[1] < _SHORTEST
+        reach = round(growth * clip.fps)
+        first = job.low if opens else max(begin - reach, job.low)
+        last = job.high if closes else min(end + reach, job.high)
+        if (first, last) in known or last - first < _LEAST * clip.fps:
+            continue
+        known.add((first, last))
+        if job.recorded:
+            touches = _touches(job, first, last)
+        clocks.add("prepare", start)
+        yield _stretch(job, first, last, _core(times, (first, begin, end, last), opens, closes), touches, clocks)
+        start = time.perf_counter()
+
+
+def stance(job: Job, begin: int, end: int, clocks: Clocks) -> Stretch:
+    """The stretch of a foot that stands from frame `begin` to `end`, with the swings before and after it."""
+    core = Core(*(float(job.clip.times[k]) for k in (job.low, begin, end, job.high)))
+    start = time.perf_counter()
+    touches = _touches(job, job.low, job.high) if job.recorded else None
+    clocks.add("prepare", start)
+    return _stretch(job, job.low, job.high, core, touches, clocks)
+
+
+def _stretch(job: Job, first: int, last: int, core: Core, touches: OwnTouches | None, clocks: Clocks) -> Stretch:
+    start = time.perf_counter()
+    span, clip, frames = (core.first, core.last), job.clip, slice(first, last + 1)
+    planned = () if touches is None else touches.contacts(span, planned=True)
+    proven = () if touches is None else tuple(touches.contacts(span, planned=False))
+    check = LimbCheck(with_contacts(job.world, planned), job.who, job.joints, span, margin=MARGIN)
+    clocks.add("prepare", start)
+    return Stretch(first, last, core, proven, check, clip.times[frames], clip.rotations[frames][:, list(job.joints)])
+
+
+def _core(times: Array, frames: tuple[int, int, int, int], opens: bool, closes: bool) -> Core:
+    """The core of a stretch from its frames: first, begin and end of the trouble, last.
+
+    Where there is little time to leave or return, the height of the lean is passed sooner than the trouble ends. Where
+    the clip begins or ends in trouble there is nothing to leave or join.
+    """
+    first, begin, end, last = (float(times[k]) for k in frames)
+    ramp = min(_RAMP, 0.5 * (last - first))
+    begin = first if opens else max(begin, first + ramp)
+    end = last if closes else min(end, last - ramp)
+    if begin > end:
+        begin = end = 0.5 * (begin + end) if not (opens or closes) else (first if opens else last)
+    return Core(first, begin, end, last)
+
+
+def _touches(job: Job, first: int, last: int) -> OwnTouches:
+    """What the clip touches of itself, often enough to see an arm swing by."""
+    step = max(int(job.clip.fps / _LOOKS), 1)
+    rows = np.unique(np.append(np.arange(first, last + 1, step), last))
+    return own_touches(ExactWorld(job.world), job.who, job.joints, job.clip.times[rows])
