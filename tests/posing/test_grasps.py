@@ -131,7 +131,7 @@ def test_palms_look_at_the_thing_and_thumbs_go_both_ways(hand: str) -> None:
         palm, thumb, middle = T[:3, 0], T[:3, 2], T[:3, 3]
         level = np.array([middle[0], middle[1], 0.0])
         assert palm @ -level / np.linalg.norm(level) > 0.8
-        assert abs(thumb[2]) > np.cos(np.radians(41))
+        assert abs(thumb[2]) > np.cos(np.radians(51))
         around.append((float(np.arctan2(level[1], level[0])), thumb[2] > 0))
     ups = np.sort([a for a, up in around if up])
     assert len(ups) >= 8 and np.max(np.diff([*ups, ups[0] + 2 * np.pi])) < np.radians(60)

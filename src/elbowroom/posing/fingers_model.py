@@ -151,6 +151,10 @@ def hand_model(body: Body, hand: str) -> HandModel:
     return kept[hand]
 
 
+# Metres beyond the nearest shape to which distances of others are measured while a hand is slid.
+_ASKED = 0.005
+
+
 class HandAtThing:
     """A hand's shapes about a mesh, exactly, through Coal; in the frame of the hand's joint.
 
@@ -236,7 +240,8 @@ class HandAtThing:
         for row in np.argsort(gaps, kind="stable").tolist():
             if gaps[row] >= best:
                 break
-            gaps[row] = self.gap([row], best)
+            # somewhat farther than needed, so that it need not be asked again so soon
+            gaps[row] = self.gap([row], best + _ASKED)
             best = min(best, float(gaps[row]))
             if best <= 0.0:
                 break

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import trimesh
@@ -56,8 +57,17 @@ class Form:
         return local[np.all(np.abs(local) <= half, axis=1)]
 
 
+_FORMS: WeakKeyDictionary[Mesh, Form | None] = WeakKeyDictionary()
+
+
 def form_of(mesh: Mesh) -> Form | None:
-    """What a mesh is; None where it has no triangle with an area."""
+    """What a mesh is, found out once for each; None where it has no triangle with an area."""
+    if mesh not in _FORMS:
+        _FORMS[mesh] = _recognised(mesh)
+    return _FORMS[mesh]
+
+
+def _recognised(mesh: Mesh) -> Form | None:
     faces = mesh.faces[has_area(mesh.vertices, mesh.faces)]
     if not len(faces):
         return None

@@ -19,7 +19,7 @@ _AROUND, _AROUND_END = 10, 8
 
 # How a hand is tilted about the way its palm looks when it goes round something, and turned about the line from thumb
 # to fingers when it takes something between them, radians; what it costs to be so by a right angle.
-_TILTS = np.radians([0.0, 20.0, -20.0, 40.0, -40.0])
+_TILTS = tuple(np.radians([0.0, 25.0, -25.0, 50.0, -50.0]))
 _TURNS = np.radians([0.0, 30.0, -30.0, 60.0, -60.0])
 _SLANTING = 0.1
 
@@ -27,14 +27,18 @@ _SLANTING = 0.1
 _STYLE = {"power": 0.0, "pinch": 0.25, "hook": 0.1, "flat": 1.5}
 _WIDE = 0.4
 
-# What it costs to take a thing 10 cm from its middle, with the thumb down, and from below.
-_ASIDE, _THUMB_DOWN, _BELOW = 0.3, 0.2, 0.4
+# What it costs to take a thing 10 cm from its middle, of which what is upwards counts by a share, with the thumb down,
+# and from below.
+_ASIDE, _UPWARDS, _THUMB_DOWN, _BELOW = 0.3, 0.5, 0.3, 0.4
 
 # What it costs to close the fist round next to nothing; things thinner than this, metres, are better pinched.
 _THIN, _THIN_BELOW = 0.6, 0.03
 
 # Fingers are laid along things that are this deep, metres; they would go past smaller ones.
 _CLASP_BEYOND = 0.045
+
+# What stands has its axis within this of upright, as the cosine.
+_STANDING = 0.7
 
 # A bar is longer than it is thick by this factor.
 _BAR = 1.8
@@ -95,10 +99,10 @@ class Maker:
     def _round(self) -> Iterator[Candidate]:
         up = np.array([0.0, 0.0, 1.0])
         height = float(self.form.size[2])
-        for level in _along(height, _HALF_HAND * self.scale):
+        for at, tilts in self._places(up, height):
             for x in _circle(up, _AROUND):
                 for z in (up, -up):
-                    yield from self._wrapped(level * up, x, z)
+                    yield from self._wrapped(at, x, z, tilts=tilts)
         for x in (-up, up):
             for z in _circle(up, _AROUND_END):
                 yield from self._pinched(np.zeros(3), x, z)
@@ -117,9 +121,9 @@ class Maker:
                 third = 3 - across - into
                 for x in (axes[into], -axes[into]):
                     for z in (axes[third], -axes[third]):
-                        for at in _along(float(size[third]), _HALF_HAND * self.scale):
-                            yield from self._wrapped(at * axes[third], x, z)
-                            yield from self._pinched(at * axes[third], x, z)
+                        for at, tilts in self._places(axes[third], float(size[third])):
+                            yield from self._wrapped(at, x, z, tilts=tilts)
+                            yield from self._pinched(at, x, z)
 
     def _large(self) -> Iterator[Candidate]:
         """The flat hand at each side: for things that no hand can span."""
@@ -127,6 +131,16 @@ class Maker:
         for k, x in ((k, s * np.eye(3)[k]) for k in range(3) for s in (-1.0, 1.0)):
             for z in (s * np.eye(3)[j] for j in range(3) if j != k for s in (-1.0, 1.0)):
                 yield self._candidate(seat, _frame(x, z, -0.5 * self.form.size[k] * x), 0.0)
+
+    def _places(self, axis: Array, length: float) -> list[tuple[Array, Sequence[float]]]:
+        """Places (3,) along an axis (3,) through the form, and tilts of the hand there, radians.
+
+        What stands is taken by its upper end with a tilted hand: the wrist or the fingers would be lower than it.
+        """
+        places = [at * axis for at in _along(length, _HALF_HAND * self.scale)]
+        stands = abs(float(axis @ self.up)) > _STANDING
+        upper = max(float(at @ self.up) for at in places)
+        return [(at, _TILTS if not stands or at @ self.up > upper - 1e-6 else (0.0,)) for at in places]
 
     # ways to take something at a place
 
@@ -137,7 +151,7 @@ class Maker:
         z: Array,
         half: float = _HALF_HAND,
         thin: float = _THIN,
-        tilts: Sequence[float] = tuple(_TILTS),
+        tilts: Sequence[float] = _TILTS,
     ) -> Iterator[Candidate]:
         """The hand round what is about a place (3,): palm towards x, thumb towards z but for `tilts`, radians.
 
@@ -206,7 +220,8 @@ class Maker:
     ) -> Candidate:
         """What a seat at T (4, 4) of the form costs; the hand comes the seat's own way, if not another (3,)."""
         cost = extra + _STYLE[seat.style] + _WIDE * (width / self.seats.widest_power) ** 2
-        cost += _ASIDE * float(np.linalg.norm(T[:3, 3])) / 0.1
+        raised = max(float(T[:3, 3] @ self.up), 0.0) * self.up
+        cost += _ASIDE * float(np.linalg.norm(T[:3, 3] - (1.0 - _UPWARDS) * raised)) / 0.1
         cost += _THUMB_DOWN * max(0.0, -float(T[:3, 2] @ self.up)) + _BELOW * max(0.0, float(T[:3, 0] @ self.up))
         own = T[:3, :3] @ seat.T_hand_seat[:3, :3].T @ seat.approach
         return Candidate(seat, T, own if approach is None else approach, cost)

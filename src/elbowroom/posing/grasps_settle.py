@@ -103,7 +103,8 @@ def _closes(scene: HandAtThing, seat: Seat) -> bool:
     for shape in seat.closing:
         scene.put_hand(scene.model.places(shape))
         missing = [f for f in missing if not any(scene.within(n, 0.0) for n in f.beyond[0])]
-        if len(missing) <= max(spare, 0) and all(f.number for f in missing):
+        # without the index finger on the thing the thumb would end on the finger
+        if len(missing) <= max(spare, 0) and not (seat.opposed and any(f.number < 2 for f in missing)):
             return True
     return seat.style == "flat"
 
