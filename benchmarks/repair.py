@@ -26,7 +26,7 @@ from elbowroom.files.bvh import read_bvh  # noqa: E402
 from elbowroom.files.scene import read_scene  # noqa: E402
 from elbowroom.motion.clip import Clip  # noqa: E402
 from elbowroom.motion.edit import cut, without_lead  # noqa: E402
-from elbowroom.motion.quality import quality  # noqa: E402
+from elbowroom.motion.quality import peak_jerk, quality  # noqa: E402
 from elbowroom.tasks.repair import repair  # noqa: E402
 from elbowroom.world.world import World  # noqa: E402
 from repair_placements import WHO, Placement, placements  # noqa: E402
@@ -99,6 +99,9 @@ def tried(scene: World, clip: Clip, at: Placement, seed: int = 0) -> dict[str, A
     for one in plan.plans:
         inside |= (old.times >= one.during[0] - 1e-9) & (old.times <= one.during[1] + 1e-9)
     before, after = quality(old), quality(new)
+    spans = [(max(p.during[0] - 0.3, old.span[0]), min(p.during[1] + 0.3, old.span[1])) for p in plan.plans]
+    # jerk about each repaired interval against what is allowed there: twice the clip's own, or 1,500 rad/s³
+    jerk = [peak_jerk(cut(new, *span)) / max(2.0 * peak_jerk(cut(old, *span)), 1500.0) for span in spans]
     return {
         "status": plan.status,
         "why": plan.why,
@@ -107,6 +110,7 @@ def tried(scene: World, clip: Clip, at: Placement, seed: int = 0) -> dict[str, A
         "stages": dict(plan.seconds),
         "plans": [(p.limb, p.tier, p.during) for p in plan.plans],
         "jerk": (before.peak_jerk, after.peak_jerk),
+        "jerk_of_allowed": round(max(jerk, default=0.0), 3),
         "untouched": not bool((changed & ~inside).any()),
         "slide": (before.foot_slide_m, after.foot_slide_m),
         "limits": (before.limit_violations, after.limit_violations),
@@ -152,6 +156,7 @@ def main() -> None:
         "repaired": len(done),
         "share": round(len(done) / max(len(rows), 1), 3),
         "untouched_outside": all(r["untouched"] for r in rows),
+        "worst_jerk_of_allowed": max((r["jerk_of_allowed"] for r in rows), default=None),
         "median_seconds": float(np.median([r["seconds"] for r in rows])) if rows else None,
         "median_per_second_of_motion": float(np.median([r["per_second"] for r in rows])) if rows else None,
     }
