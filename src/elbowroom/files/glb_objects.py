@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from elbowroom.files.glb_animation import Tracks, frames, posed, touching
@@ -62,7 +64,7 @@ def moving(
 
 def _mesh(nodes: Nodes, surfaces: Surfaces, i: int, T: Array, what: str) -> Mesh:
     surface: Surface = surfaces[nodes.parts[i].index("mesh", len(surfaces.parts), "mesh")]
-    shade = {"color": surface.main_color} if surface.has_color else {}
-    mesh = Mesh(surface.vertices, surface.faces, **shade).moved(T)
+    plain = Mesh(surface.vertices, surface.faces)
+    mesh = (replace(plain, color=surface.main_color) if surface.has_color else plain).moved(T)
     sane(mesh.vertices, nodes.container.path, what)
     return mesh

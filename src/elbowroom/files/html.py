@@ -27,6 +27,7 @@ from elbowroom.geometry.transforms import inverse
 from elbowroom.world.extent import action, facing, frame_times, joint_transforms, stage
 from elbowroom.world.paths import places
 from elbowroom.world.robots import robots_as_things
+from elbowroom.world.viewpoint import best_azimuth
 from elbowroom.world.world import World
 
 if TYPE_CHECKING:
@@ -113,12 +114,13 @@ def _recorded(server: viser.ViserServer, world: World, times: Array, pause: floa
 
 
 def _set_camera(server: viser.ViserServer, world: World, times: Array) -> None:
-    """A first view from the front left that holds the whole action."""
+    """A first view that holds the whole action, from a side from which it is seen."""
     some = times[np.linspace(0, len(times) - 1, min(len(times), 32)).astype(int)]
     points = stage(world, action(world, some))
     first = next(iter(world.characters.values()), None)
     front = np.array([0.0, -1.0, 0.0]) if first is None else facing(first, some)
-    axes = axes_towards(front, np.radians(38.0), np.radians(18.0))
+    rise = np.radians(18.0)
+    axes = axes_towards(front, best_azimuth(world, front, rise, some), rise)
     slope = 0.85 * np.tan(0.5 * _FIELD_OF_VIEW)
     eye = nearest_eye(points, axes, np.array([1.4 * slope, slope]))
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
