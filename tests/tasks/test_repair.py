@@ -219,6 +219,23 @@ def test_blame_and_linkages() -> None:
     assert linkages(body, "pelvis") == []
 
 
+def test_odd_characters_and_clips_are_told_and_not_stumbled_over() -> None:
+    """One frame in a wall; a body whose joints have no ranges; one without chains; a clip that begins in trouble."""
+    wall = box((2.0, 0.1, 2.0), place_of("pelvis", 1.5) * (0, 1, 1))
+    still = stroll().with_(root=stroll().root[90:91], rotations=stroll().rotations[90:91])
+    stiff = stroll().with_(character=stroll().character.with_(limits=()))
+    whole = stroll().with_(character=stroll().character.with_(chains={}))
+    for clip in (still, stiff, whole):
+        plan = repair(World(floor=0.0, static={"wall": wall}).with_character("ann", clip))
+        assert plan.status == "partial" and "wall" in plan.why
+    hand = place_of("right_hand", 0.0)
+    early = World(floor=0.0).with_character("ann", stroll())
+    early = early.with_static("rail", box((0.05, 0.1, 0.05), hand + (-0.03, 0.0, -0.05)))
+    plan = repair(early)
+    assert plan.collisions[0].during[0] == 0.0
+    assert plan.found, plan.why
+
+
 def test_repair_is_a_task() -> None:
     plan = plan_in_turn(past_a_table(), [Repair(who="ann")])
     assert plan.found and plan.plans and plan.collisions

@@ -161,7 +161,6 @@ def _mend(work: _Work, trouble: Trouble) -> bool:
     assert isinstance(clip, Clip)
     reason = f"{trouble.limb or 'that part'} is no limb that can give way"
     for number, linkage in enumerate(linkages(clip.character, trouble.limb, trouble.joints)):
-        reason = "the foot stands there as the clip begins or ends"
         for free in feet_free(clip, trouble):
             job = Job(
                 work.world,

@@ -37,18 +37,18 @@ def feet_free(clip: Clip, trouble: Trouble) -> list[FeetFree]:
     begin, end = (int(k) for k in np.clip(np.searchsorted(clip.times, trouble.during), low, high))
     stands = [(first, last) for first, last in runs(on) if first <= end and last >= begin]
     if stands:
-        return _elsewhere(on, (stands[0][0], stands[-1][1]), low, high)
+        return [_elsewhere(on, (stands[0][0], stands[-1][1]), low, high)]
     swing = FeetFree(_before(on, begin, low), _after(on, end, high), leg=True)
     beside = [run for run in runs(on) if run[1] == swing.low or run[0] == swing.high]
-    return [swing, *(option for run in beside for option in _elsewhere(on, run, low, high))]
+    return [swing, *(_elsewhere(on, run, low, high) for run in beside)]
 
 
-def _elsewhere(on: NDArray[np.bool_], stands: tuple[int, int], low: int, high: int) -> list[FeetFree]:
-    """The time that a foot stands, with the swings about it; none where the clip begins or ends with it."""
-    first, last = stands
-    if first <= low or last >= high:
-        return []
-    return [FeetFree(_before(on, first, low), _after(on, last, high), leg=True, stands=stands)]
+def _elsewhere(on: NDArray[np.bool_], stands: tuple[int, int], low: int, high: int) -> FeetFree:
+    """The time that a foot stands, with the swings about it, if any: a clip may begin and end with it."""
+    first, last = max(stands[0], low), stands[1]
+    before = low if first <= low else _before(on, first, low)
+    after = high if last >= high else _after(on, last, high)
+    return FeetFree(before, after, leg=True, stands=(first, last))
 
 
 def _before(on: NDArray[np.bool_], frame: int, low: int) -> int:

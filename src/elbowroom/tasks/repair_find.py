@@ -95,7 +95,8 @@ def linkages(body: Character, limb: str, stuck: Iterable[int] = ()) -> list[Link
     spine = body.chains["spine"].joints if "spine" in body.chains else ()
 
     def known(joints: Iterable[int]) -> tuple[int, ...]:
-        return tuple(dict.fromkeys(j for j in joints if j > 0 and body.limits[j] is not None))
+        ranged = [j for j in joints if 0 < j < len(body.limits) and body.limits[j] is not None]
+        return tuple(dict.fromkeys(ranged))
 
     made = [] if chain.kind == "spine" else [Linkage(limb, known(chain.joints))]
     if chain.kind == "arm" and known(chain.lead):
