@@ -123,20 +123,21 @@ def test_leans_of_feet_put_them_elsewhere_unturned() -> None:
 def test_nudge_is_free_small_and_leaves_the_rest() -> None:
     check = arm_check(to_the_hand())
     assert first_hit(check, BASE, TIMES) is not None
-    q = nudge(check, arm_leans(), BASE, TIMES, WEIGHTS, seed=4)
-    assert q is not None
+    done = nudge(check, arm_leans(), BASE, TIMES, WEIGHTS, seed=4)
+    q = done.frames
+    assert q is not None and done.checks > 0
     assert not check.hits_batch(q, TIMES).any()
     assert np.array_equal(q[WEIGHTS == 0.0], BASE[WEIGHTS == 0.0])
     away: Array = rot.angle_between(q, BASE)
     assert 0.05 < away.max() < 0.8
-    again = nudge(check, arm_leans(), BASE, TIMES, WEIGHTS, seed=4)
+    again = nudge(check, arm_leans(), BASE, TIMES, WEIGHTS, seed=4).frames
     assert again is not None and np.array_equal(q, again)
 
 
 def test_nothing_is_given_where_nothing_is_free() -> None:
     shoulder = CLIP.positions([1.0])[0, ARM[0]]
     check = arm_check(Keyed.along([0.0], [shoulder]), 0.3)
-    assert nudge(check, arm_leans(), BASE, TIMES, WEIGHTS) is None
+    assert nudge(check, arm_leans(), BASE, TIMES, WEIGHTS).frames is None
 
 
 def test_relaxed_frames_are_free_and_nearer_to_the_base() -> None:

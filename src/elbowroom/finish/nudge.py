@@ -20,6 +20,8 @@ from elbowroom.world.fast import BAND, HIT, LimbCheck
 
 # Leans drawn at once, how many of the best lead the next draw, and how often.
 _DRAWN, _BEST, _DRAWS = 96, 12, 7
+# It ends after so many draws where so many leans were found that hit nothing.
+_ENOUGH = (3, 60)
 # Which are looked at closely then, by their place in the order of size.
 _CLOSELY = (0.0, 0.1, 0.3, 0.6, 0.85)
 # The whole is done again with what close looks have found, so often.
@@ -27,7 +29,8 @@ _CYCLES = 3
 # Radians that leans are drawn from at first, small and large.
 _SMALL, _LARGE = 0.05, 1.2
 # Frames at which leans are looked at: so many in and about the core, and so many on the way there and back.
-_INSIDE, _ASIDE = 40, 16
+# One in so many is looked at first.
+_INSIDE, _ASIDE, _FEWER = 40, 16, 4
 # What a hit and a doubt at all looks count for against a radian of lean; how much more doubts count where a close look
 # has found a hit.
 _HIT, _DOUBT, _MISSED = 20.0, 0.2, 100.0
@@ -72,10 +75,18 @@ class Leans(Protocol):
         ...
 
 
+@dataclass(frozen=True, eq=False)
+class Nudged:
+    """Frames (T, n, 4) that are free, None where none were found, and how many postures were looked at for them."""
+
+    frames: Array | None
+    checks: int
+
+
 def nudge(
     check: LimbCheck, ways: Leans, base: Array, times: Array, weights: Array, largest: float = np.inf, seed: int = 0
-) -> Array | None:
-    """Frames (T, n, 4) of a limb at times (T,), its base (T, n, 4) leaned aside so that it is free; None if none is.
+) -> Nudged:
+    """Frames (T, n, 4) of a limb at times (T,), its base (T, n, 4) leaned aside so that it is free, if any is.
 
     `weights` (T,) is how much of a lean there is at each frame: where it is 0, frames are those of the base. `largest`
     is the most that any number of a lean may be.
@@ -84,21 +95,34 @@ def nudge(
     looks = _looks(weights)
     every = np.arange(len(times))
     missed: list[int] = []
+    checks = [0]
 
     def whole(lean: Array) -> Array:
         q = ways.frames(lean[None], every)[0]
         return np.where((weights == 0.0)[:, None, None], base, rot.continuous(q))
 
-    def judged(leans: Array) -> tuple[Array, Array]:
-        q = ways.frames(leans, looks)
+    def codes_of(leans: Array, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
+        q = ways.frames(leans, rows)
         good = np.isfinite(q).all(axis=(1, 2, 3))
-        q[~good] = base[looks]
-        codes = check.batch(q.reshape(-1, *q.shape[2:]), np.tile(times[looks], len(leans)), keen=True)
+        q[~good] = base[rows]
+        codes = check.batch(q.reshape(-1, *q.shape[2:]), np.tile(times[rows], len(leans)), keen=True)
         codes = codes.reshape(len(leans), -1)
         codes[~good] = HIT
-        # doubts weigh more where a close look has found a hit
-        heed = np.where(np.isin(looks, missed), _MISSED, 1.0)
-        return (codes == HIT).mean(axis=1), ((codes == BAND) * heed).mean(axis=1)
+        checks[0] += codes.size
+        return codes
+
+    def judged(leans: Array) -> tuple[Array, Array]:
+        # what hits at some of the looks need not be looked at more
+        some, rest = looks[::_FEWER], np.setdiff1d(looks, looks[::_FEWER])
+        codes = codes_of(leans, some)
+        hits, doubts = (codes == HIT).mean(axis=1), (codes == BAND).mean(axis=1)
+        clear = np.flatnonzero(hits == 0.0)
+        if len(clear) and len(rest):
+            codes = np.concatenate([codes[clear], codes_of(leans[clear], rest)], axis=1)
+            # doubts weigh more where a close look has found a hit
+            heed = np.where(np.isin(np.concatenate([some, rest]), missed), _MISSED, 1.0)
+            hits[clear], doubts[clear] = (codes == HIT).mean(axis=1), ((codes == BAND) * heed).mean(axis=1)
+        return hits, doubts
 
     def hit_of(lean: Array) -> float | None:
         q = whole(lean)
@@ -111,10 +135,10 @@ def nudge(
         for lean in _some(leans):
             hit = hit_of(lean)
             if hit is None:
-                return whole(_drawn_back(hit_of, lean))
+                return Nudged(whole(_drawn_back(hit_of, lean)), checks[0])
             missed.append(int(np.argmin(np.abs(times - hit))))
         looks = np.unique(np.concatenate([looks, np.array(missed, np.int64)]))
-    return None
+    return Nudged(None, checks[0])
 
 
 def _looks(weights: Array) -> NDArray[np.int64]:
@@ -152,6 +176,8 @@ def _small_leans(
         found += [(float(cost[k]), leans[k] * reach) for k in np.flatnonzero(hits == 0.0)]
         best = leans[np.argsort(cost, kind="stable")[:_BEST]]
         mean, spread = best.mean(axis=0), best.std(axis=0) + 0.02
+        if draw >= _ENOUGH[0] and len(found) >= _ENOUGH[1]:
+            break
     return [lean for _, lean in sorted(found, key=lambda f: f[0])]
 
 

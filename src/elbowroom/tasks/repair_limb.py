@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from elbowroom.character.limits import sample_pose
 from elbowroom.errors import BadValue
 from elbowroom.finish.leans import FootLeans, Hanging, JointLeans
-from elbowroom.finish.nudge import nudge
+from elbowroom.finish.nudge import Nudged, nudge
 from elbowroom.finish.relax import relax
 from elbowroom.finish.settle import own_times, soften
 from elbowroom.geometry import rotations as rot
@@ -31,7 +31,7 @@ _SPEED, _FASTER = 4.0, 1.3
 # Metres that a foot is put elsewhere at most, and radians that its knee turns.
 _FAR = 0.3
 # Postures that are drawn at some moments of a trouble to see whether any is free.
-_SAMPLES, _MOMENTS = 600, 5
+_SAMPLES, _MOMENTS = 300, 4
 
 Tier = Literal["avoid", "plan"]
 
@@ -73,9 +73,12 @@ def leaned(job: Job, stretch: Stretch, seed: int, clocks: Clocks) -> Replanned |
     weights = stretch.core.weights(stretch.times)
     ways = JointLeans(job.limits, stretch.base, weights, job.scale, job.together, _hanging(job, stretch))
     largest = stretch.core.largest(job.jerk)
-    q = nudge(stretch.check, ways, stretch.base, stretch.times, weights, largest, seed)
-    took = clocks.add("plan", start)
-    return None if q is None else Replanned(stretch, q, Way("avoid", took))
+    done = nudge(stretch.check, ways, stretch.base, stretch.times, weights, largest, seed)
+    return _nudged(stretch, done, clocks.add("plan", start))
+
+
+def _nudged(stretch: Stretch, done: Nudged, took: float) -> Replanned | None:
+    return None if done.frames is None else Replanned(stretch, done.frames, Way("avoid", took, 0.0, Stats(done.checks)))
 
 
 def _hanging(job: Job, stretch: Stretch) -> tuple[Hanging, ...]:
@@ -115,9 +118,8 @@ def stepped(job: Job, stretch: Stretch, seed: int, clocks: Clocks, *, lifted: bo
     # a foot that stands is lifted more on its way there and back
     lift = weights if lifted else 4.0 * weights * (1.0 - weights)
     ways = FootLeans(ik, T[:, ik.parent], T[:, ik.joints[2]], stretch.base, weights, lift)
-    q = nudge(stretch.check, ways, stretch.base, stretch.times, weights, _FAR, seed)
-    took = clocks.add("plan", start)
-    return None if q is None else Replanned(stretch, q, Way("avoid", took))
+    done = nudge(stretch.check, ways, stretch.base, stretch.times, weights, _FAR, seed)
+    return _nudged(stretch, done, clocks.add("plan", start))
 
 
 def searched(job: Job, stretch: Stretch, seed: int, style: Style, budget: Budget, clocks: Clocks) -> Replanned | None:
