@@ -11,7 +11,8 @@ from hand_things import measured_gaps, thing
 
 from conftest import DATA
 from elbowroom.character.body import Character
-from elbowroom.character.hand_shapes import OPEN, finger_rotations, hand_size, power
+from elbowroom.character.grip import hand_size
+from elbowroom.character.hand_shapes import OPEN, finger_rotations, power
 from elbowroom.character.presets import preset
 from elbowroom.files.glb_read import read_glb
 from elbowroom.geometry.mesh import Mesh

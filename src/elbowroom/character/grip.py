@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from elbowroom.character.body import Body, Character
+from elbowroom.character.hands import BONES
 from elbowroom.geometry.rotations import Array, conjugate, normalize, rotate
 from elbowroom.geometry.transforms import inverse
 
-# From the wrist to the middle of the grip along the hand, and from there towards the palm, shares of body height.
-_ALONG = 0.045
-_PALMWARDS = 0.018
+# Length of the hand (wrist to the tip of the middle finger) for which widths of grasps are meant, metres.
+HAND_LENGTH = 0.185
+
+# From the wrist to the middle of the grip along the hand, and from there out of the palm, metres, for such a hand.
+_MIDDLE = (0.0765, 0.0306)
 
 
 def grip_frame(body: Body, hand: str) -> Array:
@@ -25,8 +28,23 @@ def grip_frame(body: Body, hand: str) -> Array:
     thumb = np.cross(palm, along) if hand == "left" else np.cross(along, palm)
     T = np.eye(4)
     T[:3, :3] = np.stack([palm, np.cross(thumb, palm), thumb], axis=1)
-    T[:3, 3] = body.height * (_ALONG * along + _PALMWARDS * palm)
+    T[:3, 3] = hand_size(body, hand) * (_MIDDLE[0] * along + _MIDDLE[1] * palm)
     return T
+
+
+def hand_size(body: Body, hand: str) -> float:
+    """How large a hand is against one of `HAND_LENGTH`, from its longest finger; 1.7 m is taken for such a person."""
+    if not isinstance(body, Character):
+        return 1.0
+    names = [f"{hand}_hand", *(f"{hand}_middle{k}" for k in (1, 2, 3))]
+    if all(name in body.roles for name in names):
+        at = body.T_rest[[body.roles[name] for name in names], :3, 3]
+        return float(np.linalg.norm(np.diff(at, axis=0), axis=1).sum() / _BONES_TO_LAST / HAND_LENGTH)
+    return body.height / 1.7
+
+
+# From the wrist to the last joint of the middle finger, share of hand length.
+_BONES_TO_LAST = 0.446 + sum(BONES["middle"][:2])
 
 
 def _directions(body: Character, hand: str, joint: int) -> tuple[Array, Array]:

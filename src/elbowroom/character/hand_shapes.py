@@ -17,15 +17,12 @@ from numpy.typing import ArrayLike
 
 from elbowroom.character.anatomy_rest import frame
 from elbowroom.character.body import Body, Character
-from elbowroom.character.grip import grip_frame
+from elbowroom.character.grip import HAND_LENGTH, grip_frame
 from elbowroom.character.hands import BONES, FINGERS, finger_direction, finger_names
 from elbowroom.character.limits import JointLimit
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import IDENTITY, Array, about, conjugate, multiply
-
-# Length of the hand (wrist to the tip of the middle finger) for which widths of grasps are meant, metres.
-HAND_LENGTH = 0.185
 
 # What mirroring does to the terms of a joint: bends stay, turns to a side and twists change sign.
 _MIRROR = np.array([1.0, -1.0, -1.0])
@@ -209,21 +206,6 @@ class FingerJoint:
         swing = about(own * [1.0, 1.0, 0.0], np.hypot(own[..., 0], own[..., 1]))
         turn = multiply(self.lead, multiply(swing, about([0.0, 0.0, 1.0], own[..., 2])))
         return self.limit.clamp(multiply(multiply(self.limit.pre, turn), self.limit.post))
-
-
-def hand_size(body: Body, hand: str) -> float:
-    """How large a hand is against one of `HAND_LENGTH`, from its longest finger; 1.7 m is taken for such a person."""
-    if not isinstance(body, Character):
-        return 1.0
-    names = [f"{hand}_hand", *(f"{hand}_middle{k}" for k in (1, 2, 3))]
-    if all(name in body.roles for name in names):
-        at = body.T_rest[[body.roles[name] for name in names], :3, 3]
-        return float(np.linalg.norm(np.diff(at, axis=0), axis=1).sum() / _BONES_TO_LAST / HAND_LENGTH)
-    return body.height / 1.7
-
-
-# From the wrist to the last joint of the middle finger, share of hand length.
-_BONES_TO_LAST = 0.446 + sum(BONES["middle"][:2])
 
 
 @cache

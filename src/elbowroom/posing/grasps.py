@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from elbowroom.character.body import Body, Character
-from elbowroom.character.grip import grip_frame
-from elbowroom.character.hand_shapes import HandShape, finger_joints, hand_shape, hand_size
+from elbowroom.character.grip import grip_frame, hand_size
+from elbowroom.character.hand_shapes import HandShape, finger_joints, hand_shape
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array, about, normalize, rotate

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from elbowroom.character.body import Body
-from elbowroom.character.grip import grip_frame
+from elbowroom.character.grip import grip_frame, hand_size
 from elbowroom.character.hand_shapes import (
     CLASP,
     FLAT,
@@ -19,7 +19,6 @@ from elbowroom.character.hand_shapes import (
     WIDEST_POWER,
     HandShape,
     clasp,
-    hand_size,
     mixed,
     pinch,
     power,
@@ -41,9 +40,6 @@ _RODS = np.array(
         (0.100, 0.020, 0.062),
     ]
 )
-
-# The middle of the grip: along the hand from the wrist and out of the palm, metres, for such a hand.
-_MIDDLE = (0.0765, 0.0306)
 
 # The hand comes to a rod with the palm first and, by this angle, the fingers' side; radians.
 _TILT = np.radians(15.0)
@@ -111,7 +107,7 @@ class Seats:
         self.mirrored = hand == "right"
         self.along = -side if self.mirrored else side
         self._clasps: dict[float, list[tuple[HandShape, Array, float]]] = {}
-        self._middle = self.scale * (_MIDDLE[0] * self.along + _MIDDLE[1] * self.palm)
+        self._middle = self.grip[:3, 3]
 
     @property
     def widest_power(self) -> float:
