@@ -7,6 +7,7 @@ import pytest
 
 from conftest import DATA, real_files
 from elbowroom.character.body import Character
+from elbowroom.character.grip import grip_frame, hand_size
 from elbowroom.character.hand_shapes import (
     FLAT,
     OPEN,
@@ -19,7 +20,6 @@ from elbowroom.character.hand_shapes import (
     finger_roles,
     finger_rotations,
     hand_shape,
-    hand_size,
     mixed,
     pinch,
     power,
@@ -189,3 +189,14 @@ def test_rigs_from_files_without_fingers() -> None:
         pytest.skip("the folder with real files is not present")
     body = next(iter(read_glb(path).characters.values()))
     assert finger_rotations(body, "left", POINT).shape == (0, 4)
+
+
+def test_the_grip_is_as_far_from_the_wrist_as_the_hand_is_large() -> None:
+    reach = []
+    for name in ("child", "woman", "gorilla"):
+        body = preset(name, skin=False)
+        for hand in ("left", "right"):
+            knuckle = body.T_rest[body.roles[f"{hand}_middle1"], :3, 3] - body.T_rest[body.roles[f"{hand}_hand"], :3, 3]
+            reach.append(np.linalg.norm(grip_frame(body, hand)[:3, 3]) / np.linalg.norm(knuckle))
+    # the gorilla's hands are large for its height
+    assert np.ptp(reach) < 0.05 and 0.9 < np.mean(reach) < 1.1

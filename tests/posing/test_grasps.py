@@ -10,12 +10,12 @@ import trimesh
 from hand_things import blob, thing
 
 from elbowroom.character.body import Character
-from elbowroom.character.grip import grip_frame
-from elbowroom.character.hand_shapes import POINT, hand_size
+from elbowroom.character.grip import grip_frame, hand_size
+from elbowroom.character.hand_shapes import POINT
 from elbowroom.character.presets import preset
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.geometry.rotations import about
+from elbowroom.geometry.rotations import about, angle_between, from_matrix
 from elbowroom.geometry.solids import box, cylinder, lathe, sphere
 from elbowroom.geometry.transforms import apply, inverse, transform
 from elbowroom.posing.fingers import close_fingers
@@ -152,6 +152,57 @@ def test_books_are_pinched_across_their_covers(hand: str) -> None:
         # thumb beyond one cover, fingers beyond the other, both over the book's edge
         assert tips[0, 0] * tips[1, 0] < 0.0 and np.all(tips[1:, 0] * tips[1, 0] > 0.0)
         assert np.all(np.abs(tips[:3, 0]) > 0.015)
+
+
+def pointing(grasp: Grasp, who: str = "woman") -> np.ndarray:
+    """The way the hand points, from the wrist to the knuckles, in the thing's frame."""
+    palm, _, thumb = (grasp.T_thing_hand @ grip_frame(person(who), grasp.hand))[:3, :3].T
+    return np.cross(thumb, palm) if grasp.hand == "left" else np.cross(palm, thumb)
+
+
+@pytest.mark.parametrize("hand", HANDS)
+@pytest.mark.parametrize("who", ["woman", "man", "child"])
+def test_books_are_taken_with_fingers_along_their_covers(who: str, hand: str) -> None:
+    _, grasps = proposed(who, hand, "book")
+    body = person(who)
+    for into in ([0.0, 1.0, 0.0], [0.0, -1.0, 0.0]):
+        along = [g for g in grasps if g.approach @ into > 0.99 and abs(pointing(g, who)[0]) < 0.6]
+        # the hand points into the shelf, up or down by half a right angle, too, and the fingers are nearly straight
+        rises = np.degrees([np.arctan2(*(pointing(g, who)[[2, 1]] * [1.0, into[1]])) for g in along])
+        assert np.any(np.abs(rises) < 15) and np.any(rises > 25) and np.any(rises < -25)
+        assert all(np.degrees(g.open.terms[1:, :, 0].sum(axis=1)).max() < 50 for g in along)
+        mesh = thing("book", hand_size(body, hand))[0]
+        closed = close_fingers(body, hand, inverse(along[0].T_thing_hand), mesh, along[0].open, along[0].shape)
+        assert "thumb" in closed.touching and len(closed.touching) >= 4
+
+
+@pytest.mark.parametrize("hand", HANDS)
+@pytest.mark.parametrize("name", ["cylinder", "box"])
+def test_what_stands_is_taken_level_slanting_and_from_above(hand: str, name: str) -> None:
+    _, grasps = proposed("woman", hand, name)
+    thumb_up = [
+        g for g in grasps if g.name.startswith("power") and (g.T_thing_hand @ grip_frame(person(), hand))[2, 2] > 0
+    ]
+    rises = np.degrees(np.arcsin([pointing(g)[2] for g in thumb_up]))
+    assert np.any(np.abs(rises) < 5) and np.any(rises > 20) and np.any(rises < -20)
+    # slanting ones are at the upper half
+    high = [(g.T_thing_hand @ grip_frame(person(), hand))[2, 3] for g, r in zip(thumb_up, rises, strict=True) if r > 20]
+    assert min(high) > 0.0
+    assert any(g.approach[2] < -0.9 for g in grasps)
+
+
+@pytest.mark.parametrize("name", ["cylinder", "box", "book", "ball"])
+def test_grasps_differ(name: str) -> None:
+    _, grasps = proposed("woman", "right", name)
+    T = np.stack([g.T_thing_hand for g in grasps])
+    turn = angle_between(from_matrix(T[:, None, :3, :3]), from_matrix(T[None, :, :3, :3]))
+    away = turn / np.radians(30) + np.linalg.norm(T[:, None, :3, 3] - T[None, :, :3, 3], axis=2) / 0.05
+    np.fill_diagonal(away, np.inf)
+    assert away.min() > 0.5
+    # hands come with their fingers pointing to all sides, least of all upwards
+    ways = np.array([pointing(g) for g in grasps])
+    sides = np.concatenate([np.eye(3), -np.eye(3)])
+    assert np.all((ways @ sides.T).max(axis=0) > 0.45)
 
 
 def test_what_suits_which_thing() -> None:

@@ -132,15 +132,19 @@ class Seats:
             short += 0.5 * (depth - width) / self.scale
         approach = np.cos(_TILT) * self.palm + np.sin(_TILT) * along
         aside = np.cos(_TILT) * along - np.sin(_TILT) * self.palm
-        # no nearer to the wrist than the thumb lets it pass
-        passing = self._edge(OPEN, aside, 1.0, thumb=True) - float(self._middle @ aside) + 0.5 * width
+        across *= self.scale
+        if tilt <= 0.0:  # no nearer to the wrist than the thumb lets it pass; else the thumb is beyond the rod's end
+            passing = self._edge(OPEN, aside, 1.0, thumb=True) - float(self._middle @ aside) + 0.5 * width
+            across = max(across, passing + _CLEAR)
         T = np.eye(4)
         T[:3, :3] = np.stack([self.palm, *rotate(turn, self.grip[:3, 1:3].T)], axis=1)
-        T[:3, 3] = self._middle + max(self.scale * across, passing + _CLEAR) * aside + self.scale * short * approach
+        T[:3, 3] = self._middle + across * aside + self.scale * short * approach
         closed = power(max(w - _TIGHTER_POWER, 0.015))
         # round thin rods the thumb lies over the fingers
         thick, reach = w > _THUMB_OVER, 0.005 * self.scale
-        return Seat("power", T, approach, OPEN, closed, short=5.0 * reach, ahead=4.0 * reach, opposed=thick)
+        return Seat(
+            "power", T, approach, OPEN, closed, (7.0 if tilt > 0.0 else 5.0) * reach, 4.0 * reach, opposed=thick
+        )
 
     def pinch(self, width: float, wide: bool) -> Seat:
         """Something of that width between the pads of thumb and fingers; the seat is half way between the open ones.
