@@ -22,8 +22,8 @@ from elbowroom.world.fast import BAND, HIT, LimbCheck
 _DRAWN, _BEST, _DRAWS = 96, 12, 7
 # It ends after so many draws where so many leans were found that hit nothing.
 _ENOUGH = (3, 60)
-# Which are looked at closely then, by their place in the order of size.
-_CLOSELY = (0.0, 0.1, 0.3, 0.6, 0.85)
+# How many are looked at closely then: most that fail do so at the first look.
+_CLOSELY = 30
 # The whole is done again with what close looks have found, so often.
 _CYCLES = 3
 # Radians that leans are drawn from at first, small and large.
@@ -183,7 +183,7 @@ def _small_leans(
 
 def _some(leans: list[Array]) -> list[Array]:
     """The smallest of leans, which is at the brink, and some of the larger ones."""
-    return [leans[k] for k in dict.fromkeys(int(share * len(leans)) for share in _CLOSELY)] if leans else []
+    return [leans[k] for k in np.unique(np.linspace(0, len(leans) - 1, _CLOSELY).astype(int))] if leans else []
 
 
 def _drawn_back(hit_of: Callable[[Array], float | None], lean: Array) -> Array:
