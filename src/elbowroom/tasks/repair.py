@@ -26,6 +26,8 @@ from elbowroom.world.world import World
 
 # How often what a repair brings about is repaired in turn.
 _ROUNDS = 6
+# How often the whole ladder is gone up, with other seeds.
+_TRIES = 2
 # Checks that one search may make.
 USUAL = Budget(checks=60_000)
 
@@ -160,7 +162,8 @@ def _mend(work: _Work, trouble: Trouble) -> bool:
     clip = work.world.motion(trouble.who)
     assert isinstance(clip, Clip)
     reason = f"{trouble.limb or 'that part'} is no limb that can give way"
-    for number, linkage in enumerate(linkages(clip.character, trouble.limb, trouble.joints)):
+    ladder = linkages(clip.character, trouble.limb, trouble.joints)
+    for number, linkage in enumerate(ladder * _TRIES):
         for free in feet_free(clip, trouble):
             job = Job(
                 work.world,
@@ -196,8 +199,8 @@ def _replanned(work: _Work, job: Job, free: FeetFree, name: str, seed: int) -> t
             done = stepped(job, stretch, seed, clocks, lifted=True)
         if done is not None:
             return done, ""
-    # a search wants time: the shortest stretch is for leans alone
-    for stretch in tried[1:] or tried:
+    # a search wants time: the shortest stretch comes last
+    for stretch in (*tried[1:], *tried[:1]):
         done = searched(job, stretch, seed, work.style, work.budget, clocks)
         if done is not None:
             return done, ""
