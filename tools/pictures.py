@@ -53,9 +53,17 @@ def doorway() -> None:
     write_png(FOLDER / "doorway.png", strip(scene("doorway"), times=times, size=(470, 360), columns=3, camera=view))
 
 
+def hands() -> None:
+    """What hands do, from start to end of what they are asked for."""
+    for name, end in (("bookshelf", 5.4), ("drawer", 9.6), ("low-shelf", 5.4), ("top-shelf", 8.6)):
+        picture = strip(scene(name), times=np.linspace(0.3, end, 6), size=(300, 380), columns=6)
+        write_png(FOLDER / f"{name}.png", picture)
+
+
 if __name__ == "__main__":
     FOLDER.mkdir(parents=True, exist_ok=True)
     stroll()
     presets()
     walking()
     doorway()
+    hands()

@@ -16,7 +16,7 @@ from elbowroom.geometry.transforms import inverse
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.beside import resting, supported, under_cover
 from elbowroom.tasks.director import FOREVER, Director, Grip
-from elbowroom.tasks.hands import hand_of, held_by, holder_of, joints_of, released, shifted
+from elbowroom.tasks.hands import arm_to, hand_of, held_by, holder_of, joints_of, released, shifted
 from elbowroom.tasks.leaving import let_go
 from elbowroom.tasks.places import place_for
 from elbowroom.tasks.postures import Postures
@@ -28,6 +28,9 @@ from elbowroom.world.things import Hold
 # Ways from which a thing is set down: up and towards oneself, metres.
 _OVER = (0.06, 0.03, 0.015)
 _BEFORE = (0.2, 0.28, 0.12, 0.36)
+
+# How many places before a goal are tried that no way leads to.
+_TRIES = 3
 
 _UP = np.array([0.0, 0.0, 1.0])
 
@@ -76,7 +79,7 @@ def put(d: Director, task: Put) -> None:
         d.world = released(d.world, task.object, actor.now)
         let_go(d, actor, hand, task.object, grip.open, [out], f"leave {task.object}")
 
-    d.first(_ways_in(out, under_cover(d.world, task.object, actor.now, T_goal)), do)
+    d.first(_ways_in(out, under_cover(d.world, task.object, actor.now, T_goal)), do, _TRIES)
 
 
 def _carry(d: Director, actor: Actor, hand: str, goal: Pose, count: int, what: str, *, direct: bool) -> None:
@@ -97,10 +100,21 @@ def _carry(d: Director, actor: Actor, hand: str, goal: Pose, count: int, what: s
                 d.travel(actor, hand, pose, actor.frames(d.seconds_for(float(np.linalg.norm(way)))), what)
 
         try:
-            d.first(list(_easy(d, actor, hand, hold))[:2], do)
+            d.first([*_nearer(actor, hand), *list(_easy(d, actor, hand, hold))[:1]], do)
         except Stuck:
             d.restore(saved)
             raise stuck from None
+
+
+def _nearer(actor: Actor, hand: str) -> Iterator[Pose]:
+    """Postures with the hand nearer to the shoulder, the body as it stands: out from among things first."""
+    T = hand_of(actor, hand, actor.pose)
+    shoulder = actor.body.skeleton.at(actor.pose)[actor.body.chain(f"{hand}_arm").joints[0], :3, 3]
+    way = (shoulder - T[:3, 3]) * [1.0, 1.0, 0.0]
+    for metres in (0.25, 0.12):
+        pose = arm_to(actor, hand, actor.pose, shifted(T, metres * way / max(float(np.linalg.norm(way)), 1e-9)))
+        if pose is not None:
+            yield pose
 
 
 def rest(d: Director, task: Rest) -> None:

@@ -117,8 +117,11 @@ class Director:
         for name, actor in saved.actors.items():
             vars(self.actors[name]).update(vars(actor))
 
-    def first(self, options: Iterable[T], do: Callable[[T], None]) -> None:
-        """Do the first of some options that can be done; raises why the first of them could not."""
+    def first(self, options: Iterable[T], do: Callable[[T], None], most: int = 1000) -> None:
+        """Do the first of some options that can be done; raises why the first of them could not.
+
+        After `most` of them for which no way was found the others are not tried.
+        """
         stuck: Stuck | None = None
         saved = self.save()
         for option in options:
@@ -127,7 +130,8 @@ class Director:
             except Stuck as reason:
                 stuck = stuck or reason
                 self.restore(saved)
-            if not self.in_time():
+                most -= reason.status == "no-path"
+            if most <= 0 or not self.in_time():
                 break
         raise stuck or Stuck("budget-spent", f"nothing was found in {self.settings.seconds:g} s")
 

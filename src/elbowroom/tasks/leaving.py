@@ -34,8 +34,11 @@ def depart(d: Director, actor: Actor, hand: str, goals: Sequence[Array], what: s
     T = hand_of(actor, hand, actor.pose)
     for place in goals:
         goal = arm_to(actor, hand, actor.pose, place)
-        if goal is None:
-            continue
+        if goal is None:  # the body has to help
+            helped = d.reach(actor, hand, place, actor.k, None)
+            if not helped.found:
+                continue
+            goal = helped.pose
         way = float(np.linalg.norm(place[:3, 3] - T[:3, 3]))
         try:
             d.travel(actor, hand, goal, actor.frames(max(way / d.settings.slow, 0.25)), what, margin=0.0, straight=True)
