@@ -36,11 +36,15 @@ def feet_free(clip: Clip, trouble: Trouble) -> list[FeetFree]:
     on = foot_contacts(clip).foot(side)
     begin, end = (int(k) for k in np.clip(np.searchsorted(clip.times, trouble.during), low, high))
     stands = [(first, last) for first, last in runs(on) if first <= end and last >= begin]
-    if stands:
-        return [_elsewhere(on, (stands[0][0], stands[-1][1]), low, high)]
-    swing = FeetFree(_before(on, begin, low), _after(on, end, high), leg=True)
-    beside = [run for run in runs(on) if run[1] == swing.low or run[0] == swing.high]
-    return [swing, *(_elsewhere(on, run, low, high) for run in beside)]
+    options = []
+    off = begin + np.flatnonzero(~on[begin : end + 1])
+    if len(off):
+        middle = int(off[len(off) // 2])
+        options.append(FeetFree(_before(on, middle, low), _after(on, middle, high), leg=True))
+        if not stands:
+            stands = [run for run in runs(on) if run[1] == options[0].low or run[0] == options[0].high]
+            return options + [_elsewhere(on, run, low, high) for run in stands]
+    return [*options, _elsewhere(on, (stands[0][0], stands[-1][1]), low, high)]
 
 
 def _elsewhere(on: NDArray[np.bool_], stands: tuple[int, int], low: int, high: int) -> FeetFree:
