@@ -26,7 +26,7 @@ class Settings:
     tier: Tier = "auto"
     seed: int = 0
     seconds: float = 60.0
-    budget: Budget = field(default_factory=lambda: Budget(checks=50_000))
+    budget: Budget = field(default_factory=lambda: Budget(checks=30_000))
     reach: ReachStyle = field(default_factory=ReachStyle)
     margin: float = 0.005
     speed: float = 0.65

@@ -19,7 +19,7 @@ from elbowroom.posing.orbit import search_orbits
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.beside import resting, supported, under_cover
 from elbowroom.tasks.director import FOREVER, Director, Grip
-from elbowroom.tasks.hands import hand_of, held_by, holder_of, joints_of, shifted
+from elbowroom.tasks.hands import arm_to, hand_of, held_by, holder_of, joints_of, shifted
 from elbowroom.tasks.leaving import depart, lifts
 from elbowroom.tasks.postures import PRESS, Postures, hand_contacts
 from elbowroom.tasks.stuck import Stuck, blamed
@@ -230,8 +230,11 @@ def look(
         way = share * d.settings.approach * toward
         before = d.near(actor, hand, there.pose, shifted(T_target, -way), k, postures)
         if isinstance(before, Pose):
-            cost = grasp.cost + discomfort(actor, hand, there.pose) + discomfort(actor, hand, before)
-            return Taking(hand, grasp, there.pose, before, fingers, way, cost)
+            # The trunk that stands before the thing stays as it is for the last bit where it can.
+            stayed = arm_to(actor, hand, before, T_target)
+            target = there.pose if stayed is None or not postures.valid(stayed) else stayed
+            cost = grasp.cost + discomfort(actor, hand, target) + discomfort(actor, hand, before)
+            return Taking(hand, grasp, target, before, fingers, way, cost)
         reason = blamed(before) or reason
     return 0.5, Stuck("target-in-collision", f"{what}: there is no room before it for the open hand ({reason})")
 
