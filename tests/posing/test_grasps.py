@@ -122,7 +122,7 @@ def test_the_open_hand_comes_there_without_touching(hand: str, name: str) -> Non
 
 
 @pytest.mark.parametrize("hand", HANDS)
-def test_palms_look_at_the_thing_and_thumbs_go_both_ways(hand: str) -> None:
+def test_palms_look_at_the_thing_from_all_round(hand: str) -> None:
     _, grasps = proposed("woman", hand, "cylinder")
     sides = [g for g in grasps if g.name.startswith("power")]
     around = []
@@ -135,7 +135,6 @@ def test_palms_look_at_the_thing_and_thumbs_go_both_ways(hand: str) -> None:
         around.append((float(np.arctan2(level[1], level[0])), thumb[2] > 0))
     ups = np.sort([a for a, up in around if up])
     assert len(ups) >= 8 and np.max(np.diff([*ups, ups[0] + 2 * np.pi])) < np.radians(60)
-    assert any(not up for _, up in around)
     best = grasps[0].T_thing_hand @ grip_frame(person(), hand)
     assert best[2, 2] > 0.99  # thumb up
 

@@ -29,7 +29,7 @@ _WIDE = 0.4
 
 # What it costs to take a thing 10 cm from its middle, of which what is upwards counts by a share, with the thumb down,
 # and from below.
-_ASIDE, _UPWARDS, _THUMB_DOWN, _BELOW = 0.3, 0.5, 0.3, 0.4
+_ASIDE, _UPWARDS, _THUMB_DOWN, _BELOW = 0.3, 0.5, 0.4, 0.4
 
 # What it costs to close the fist round next to nothing; things thinner than this, metres, are better pinched.
 _THIN, _THIN_BELOW = 0.6, 0.03

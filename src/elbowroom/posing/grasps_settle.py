@@ -26,7 +26,7 @@ _CLOSING_FINGERS = 2
 
 # What a grasp costs that is the same as another, and how far from it, radians or metres, one is that is not like it.
 _ALIKE = 0.8
-_OTHER_TURN, _OTHER_PLACE = np.radians(60.0), 0.15
+_OTHER_TURN, _OTHER_PLACE = np.radians(40.0), 0.15
 
 # Metres that a hand comes from, and how near to the mesh it stops.
 _BACK, MARGIN = 0.10, 0.0005
