@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from elbowroom.character.body import Character
@@ -67,12 +69,16 @@ class Actor:
         """Posture of the frame that is done last."""
         return Pose.of(self.root[-1], self.q[-1])
 
-    def neutral(self, k: int) -> Pose:
-        """How the person would stand or walk at a frame without tasks, arms that a task has left as they are."""
+    def neutral(self, k: int, free: Sequence[int] = ()) -> Pose:
+        """How the person would stand or walk at a frame without tasks, arms that a task has left as they are.
+
+        Joints in `free` are as the base has them.
+        """
         row = min(k, len(self.base) - 1)
         q = self.base.rotations[row].copy()
         for joint, turn in self.kept.items():
-            q[joint] = turn
+            if joint not in free:
+                q[joint] = turn
         return Pose.of(self.base.root[row], q)
 
     def ahead(self, count: int) -> tuple[Array, Array]:

@@ -144,7 +144,9 @@ class Director:
             style = replace(style, legs=False, tiptoe=False)
         valid = None if postures is None or self.settings.tier == "ik" else postures.valid
         floor = 0.0 if self.world.floor is None else self.world.floor
-        return reach(actor.body, actor.neutral(k), hand, T_world_hand, style=style, floor=floor, valid=valid)
+        # The girdle begins where the base has it: help upon help would leave its range.
+        pose = actor.neutral(k, actor.body.chain(f"{hand}_arm").lead)
+        return reach(actor.body, pose, hand, T_world_hand, style=style, floor=floor, valid=valid)
 
     def near(
         self, actor: Actor, hand: str, pose: Pose, T_world_hand: Array, k: int, postures: Postures

@@ -39,6 +39,9 @@ _STOPS = 9
 # How far a hand may turn about the bar that it holds from one stop to the next, and in all, radians.
 _PIVOT_STEP, _PIVOT = np.radians(7.5), np.radians(75.0)
 
+# Radians that a joint may be out of its range between two states.
+_BEYOND = np.radians(0.5)
+
 # Mean speed of what a hand moves, metres a second, and the least time, seconds.
 _PULL, _LEAST = 0.32, 0.6
 
@@ -122,6 +125,8 @@ def follow(d: Director, actor: Actor, hand: str, name: str, to: float, what: str
     out = ik.solve(parents, targets, np.interp(s, np.linspace(0.0, 1.0, _STOPS), orbits), ik.keep_of(actor.pose))
     if not out.reached.all():
         raise Stuck("target-out-of-reach", f"{what}: the hand falls back by {out.missing.max():.2f} m on the way")
+    if float(out.excess.max()) > _BEYOND:
+        raise Stuck("target-out-of-reach", f"{what}: joints do not bend so far on the way")
     q[:, list(ik.joints)] = out.rotations
     times = actor.times(count)
     state = _keyed(fixture, times, states)
