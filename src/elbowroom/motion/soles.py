@@ -32,8 +32,8 @@ class Sole:
     `toes` is -1 where the rig has no such joint: then the foot is one stiff piece, `ball` lies at its tip,
     and `tip` is in the foot's frame. `flat` (4,) is the world rotation of the foot joint when the sole is
     flat on the ground and the body faces the way it does at rest; `toes_flat` that of the toes; `ahead` (3,)
-    where the foot points then. `outline` (K, 3) and `toe_outline` (M, 3) are corners of what touches flat ground, behind
-    the ball in the foot's frame and before it in that of the toes (or of the foot, without toes).
+    where the foot points then. `outline` (K, 3) and `toe_outline` (M, 3) are corners of what touches flat ground,
+    behind the ball in the foot's frame and before it in that of the toes (or of the foot, without toes).
     """
 
     side: str
