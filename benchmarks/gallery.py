@@ -1,4 +1,4 @@
-"""Every scenario of the gallery that asks hands to do something, with many seeds: solved, proven, how well, how long.
+"""Every scenario of the gallery that asks for something, with many seeds: solved, proven, how well, how long.
 
 Foot slide and jerk are those of `motion.quality`; 'off' is how far things end from where they were to be put, and
 'hand' how far the nearest finger is from what the hand holds while it holds it (below zero: how deep in it).

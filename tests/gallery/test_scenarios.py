@@ -1,0 +1,105 @@
+"""Scenarios of the gallery that ask for hands: done, proven, and things where they should be."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from elbowroom.character.body import Character
+from elbowroom.gallery.scenes import scenario, scenarios
+from elbowroom.motion.quality import worst_quality
+from elbowroom.tasks.plan import Plan
+from elbowroom.tasks.storyboard import Storyboard
+from elbowroom.tasks.storyboard_plan import plan_storyboard
+from elbowroom.tasks.verbs import Close, Grab, Open, Press, Put
+from elbowroom.world.things import Fixture
+from elbowroom.world.world import World
+
+ASKING = [name for name, s in scenarios().items() if "K9" in s.features]
+
+
+@cache
+def planned(name: str) -> tuple[Storyboard, Plan]:
+    """A scenario and its plan, worked out once for all tests."""
+    board = scenario(name).board()
+    return board, plan_storyboard(board, seed=1)
+
+
+def fixture(world: World, name: str) -> Fixture:
+    """A drawer, door or button of a world."""
+    found = world.objects[name]
+    assert isinstance(found, Fixture)
+    return found
+
+
+def check_put(board: Storyboard, world: World) -> None:
+    """What was put lies where it was to lie, as upright as it was, and nobody holds it any more."""
+    for task in board.tasks:
+        if isinstance(task, Put):
+            before, after = (w.frame(task.object, w.span[1]) for w in (board.world, world))
+            assert task.to is not None
+            np.testing.assert_allclose(after[:3, 3], task.to, atol=1e-3)
+            np.testing.assert_allclose(after[:3, 2], before[:3, 2], atol=1e-3)
+            assert all(h.during[1] < world.span[1] for h in world.holds if h.object == task.object)
+
+
+def check_held(board: Storyboard, world: World) -> None:
+    """Each thing that was taken was in a hand for a while, and goes with it."""
+    for task in board.tasks:
+        if isinstance(task, Grab):
+            (hold,) = [h for h in world.holds if h.object == task.object]
+            times = np.linspace(*hold.during, 7)[1:-1]
+            local = [np.linalg.inv(world.hand(hold.by, hold.hand, t)) @ world.frame(task.object, t) for t in times]
+            np.testing.assert_allclose(local, [local[0]] * len(local), atol=1e-6)
+            way = [world.frame(task.object, t)[:3, 3] for t in times]
+            assert np.linalg.norm(np.ptp(way, axis=0)) > 0.1
+
+
+def check_fixtures(board: Storyboard, world: World) -> None:
+    """Each fixture was moved as far as was asked for, and no faster than a hand does that."""
+    times = np.linspace(*world.span, 400)
+    for task in board.tasks:
+        if isinstance(task, Open | Close | Press):
+            states = np.array([fixture(world, task.fixture).state(t) for t in times])
+            low, high = fixture(world, task.fixture).joint.range
+            usual = low if isinstance(task, Close) else high
+            wanted = usual if task.to is None else task.to
+            assert np.abs(states - wanted).min() < 1e-3
+            assert np.abs(np.diff(states)).max() < 0.1
+    for name in {t.fixture for t in board.tasks if isinstance(t, Open | Close | Press)}:
+        last = [t for t in board.tasks if isinstance(t, Open | Close | Press) and t.fixture == name][-1]
+        low, high = fixture(world, name).joint.range
+        end = low if isinstance(last, Close | Press) else (high if last.to is None else last.to)
+        assert fixture(world, name).state(world.span[1]) == pytest.approx(end, abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_it_is_done_and_proven(name: str) -> None:
+    board, plan = planned(name)
+    assert plan.found, f"{plan.status}: {plan.why}"
+    assert plan.certificate is not None and plan.certificate.free and plan.certificate.continuous
+    check_put(board, plan.world)
+    check_held(board, plan.world)
+    check_fixtures(board, plan.world)
+    found = worst_quality(plan.world.characters.values())
+    assert found.foot_slide_m < 0.01
+    assert found.limit_violations == 0
+
+
+def heights(name: str, who: str, joint: str) -> np.ndarray:
+    """Heights of a joint over a planned scenario, metres."""
+    world = planned(name)[1].require().world
+    motion = world.motion(who)
+    assert isinstance(motion.body, Character)
+    T = motion.body.transforms(*motion.sample(np.linspace(*world.span, 200)))
+    return np.asarray(T[:, motion.body.role(joint), 2, 3])
+
+
+def test_knees_bend_for_a_low_shelf() -> None:
+    pelvis = heights("low-shelf", "ann", "pelvis")
+    assert pelvis[0] - pelvis.min() > 0.15
+
+
+def test_heels_rise_for_a_high_board() -> None:
+    heel = heights("top-shelf", "bob", "left_foot")
+    assert heel.max() - heel[0] > 0.02
