@@ -175,13 +175,19 @@ def ranked(actor: Actor, hand: str, grasps: Sequence[Grasp], T_world_thing: Arra
 
 
 def discomfort(actor: Actor, hand: str, pose: Pose) -> float:
-    """How little a posture is at ease: the wrist bent, the elbow up or turned out."""
+    """How little a posture is at ease: the wrist bent, the elbow up or turned out, the trunk bent, more so aside."""
     ik = LimbIK(actor.body, f"{hand}_arm", pose)
     T = actor.body.skeleton.at(pose)
     shoulder, elbow = (T[j, 2, 3] for j in ik.joints[:2])
     raised = max(float(elbow - shoulder) / actor.body.height, -0.1) + 0.1
     bent = float(angle(pose.rotations[ik.joints[2]]))
-    return 0.35 * bent**2 + 0.3 * abs(ik.orbit_of(pose) - EASY_ORBIT) + 8.0 * raised
+    chest = actor.body.roles.get("chest", ik.parent)
+    up = T[chest, :3, :3] @ actor.body.T_rest[chest, :3, :3].T @ [0.0, 0.0, 1.0]
+    front = T[0, :3, :3] @ actor.body.T_rest[0, :3, :3].T @ actor.body.front
+    aside = abs(float(up @ np.cross([0.0, 0.0, 1.0], front)))
+    lean = float(np.arccos(np.clip(up[2], -1.0, 1.0)))
+    trunk = 0.4 * lean**2 + 3.0 * aside**2
+    return 0.35 * bent**2 + 0.3 * abs(ik.orbit_of(pose) - EASY_ORBIT) + 8.0 * raised + trunk
 
 
 def free_hands(d: Director, actor: Actor, point: Array, wanted: str | None, what: str) -> list[str]:
