@@ -164,7 +164,7 @@ def switch_button(radius: float = 0.02) -> Mesh:
     angles = np.linspace(0.0, np.pi / 2, 7)
     rim = np.stack([radius - 0.003 + 0.003 * np.cos(angles), 0.009 + 0.003 * np.sin(angles)], axis=1)
     profile = np.concatenate([[(0, 0), (radius, 0)], rim, [(0, 0.012)]])
-    return lathe(profile, color=IRON, sections=48).moved(_facing_out(0, 0, 0))
+    return lathe(profile, color=(0.55, 0.08, 0.06), sections=48).moved(_facing_out(0, 0, 0))
 
 
 def _facing_out(x: float, y: float, z: float) -> Array:
