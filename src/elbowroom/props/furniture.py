@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from elbowroom.geometry.mesh import Color, Mesh
+from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.solids import box, cylinder, lathe, merge, sphere
-
-OAK: Color = (0.47, 0.29, 0.15)
-BIRCH: Color = (0.68, 0.52, 0.34)
-LINEN: Color = (0.55, 0.58, 0.60)
-MOSS: Color = (0.12, 0.27, 0.13)
-CLAY: Color = (0.52, 0.20, 0.11)
-PAPER: Color = (0.85, 0.82, 0.74)
+from elbowroom.props.palette import BIRCH, CLAY, LINEN, MOSS, OAK, PAPER
 
 
 def table(width: float = 1.4, depth: float = 0.8, height: float = 0.74) -> Mesh:
