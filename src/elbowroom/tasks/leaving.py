@@ -34,14 +34,16 @@ def depart(d: Director, actor: Actor, hand: str, goals: Sequence[Array], what: s
     T = hand_of(actor, hand, actor.pose)
     for place in goals:
         goal = arm_to(actor, hand, actor.pose, place)
-        if goal is None:  # the body has to help
+        least = 0.25
+        if goal is None:  # the body has to help, and takes its time
             helped = d.reach(actor, hand, place, actor.k, None)
             if not helped.found:
                 continue
-            goal = helped.pose
+            goal, least = d.looking(actor, helped.pose, place[:3, 3]), 0.7
         way = float(np.linalg.norm(place[:3, 3] - T[:3, 3]))
+        count = actor.frames(max(way / d.settings.slow, least))
         try:
-            d.travel(actor, hand, goal, actor.frames(max(way / d.settings.slow, 0.25)), what, margin=0.0, straight=True)
+            d.travel(actor, hand, goal, count, what, margin=0.0, straight=True)
         except Stuck as reason:
             stuck = stuck or reason
         else:
