@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_run import BOARD, TASK, planner, shifted
+from test_run_command import BOARD, TASK, planner, shifted
 from typer.testing import CliRunner
 
 from elbowroom.cli import app, main

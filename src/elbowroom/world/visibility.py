@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.character.body import Body, Character
 from elbowroom.character.grip import grip_frame
+from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply
 from elbowroom.world.cells import CUT, SOLID, Cells, samples
@@ -63,6 +64,8 @@ def seen_from(
     if not total:
         return np.ones(len(backs))
     places = np.concatenate([spot.points.reshape(-1, 3) for spot in spots])
+    if not np.isfinite(places).all():
+        raise BadValue("something is at a place that is not finite; nothing can be looked at.")
     cells = Cells(places.min(axis=0) - reach, places.max(axis=0) + reach)
     for mesh in world.static.values():
         cells.mark(samples(mesh, cells.apart), CUT if _size(mesh.bounds) >= FURNITURE else SOLID)
