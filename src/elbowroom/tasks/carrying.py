@@ -73,7 +73,7 @@ def put(d: Director, task: Put) -> None:
         if not isinstance(above, Pose):
             reason = blamed(above) or "the arm does not get there"
             raise Stuck("target-in-collision", f"{what}: there is no room before its place ({reason})")
-        _carry(d, actor, hand, above, count, what, direct=task.at is not None)
+        _carry(d, actor, hand, above, d.set_out(actor, way, count), what, direct=task.at is not None)
         d.travel(actor, hand, goal, slow, what, margin=0.0, straight=True)
         d.join(actor, hand, actor.k - slow, actor.k - slow - actor.frames(0.4))
         d.world = released(d.world, task.object, actor.now)

@@ -180,9 +180,9 @@ class Director:
         return T_goal, Postures(world, actor.who, actor.now, hand=hand, taking=thing)
 
     def frames_until(self, actor: Actor, metres: float, at: float | None, then: int, what: str) -> int:
-        """Frames for a way of a hand that is followed by some slow ones and ends at a time; waits where there is time.
+        """Frames until the slow end of a hand's way; with a time all that are left, else as many as usual.
 
-        Raises `Stuck` where there is too little.
+        Raises `Stuck` where there are too few.
         """
         usual = actor.frames(self.seconds_for(metres))
         if at is None:
@@ -193,6 +193,14 @@ class Director:
             short = (least - count) / actor.base.fps
             raise Stuck("too-little-time", f"{what}: {at:g} s is {short:.2f} s too early")
         return count
+
+    def set_out(self, actor: Actor, metres: float, count: int) -> int:
+        """Wait while there is more time than a way takes at ease; the frames that are left for it."""
+        spare = count - round(1.3 * actor.frames(self.seconds_for(metres)))
+        if spare <= 0:
+            return count
+        self.wait(actor, spare)
+        return count - spare
 
     def roomy(self, actor: Actor, hand: str) -> bool:
         """Whether the arm has the clearance now that planned ways keep."""
@@ -269,9 +277,8 @@ class Director:
 
     def wait(self, actor: Actor, count: int) -> None:
         """Go on as if nothing was asked for some frames."""
-        if count > 0:
-            root, q = actor.ahead(count)
-            self.add(actor, root, q, away=actor.away)
+        root, q = actor.ahead(count)
+        self.add(actor, root, q, away=actor.away)
 
     def add(self, actor: Actor, root: Array, q: Array, *, away: bool = True) -> None:
         """Add frames that begin with the last one."""

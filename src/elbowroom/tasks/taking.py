@@ -89,7 +89,7 @@ def take(
     hand, start = taking.hand, hand_of(actor, taking.hand, actor.pose)
     slow = actor.frames(float(np.linalg.norm(taking.approach)) / d.settings.slow)
     way = float(np.linalg.norm(hand_of(actor, hand, taking.before)[:3, 3] - start[:3, 3]))
-    count = d.frames_until(actor, way, at, slow, what)
+    count = d.set_out(actor, way, d.frames_until(actor, way, at, slow, what))
     if focus is None:
         focus = d.world.frame(thing, actor.time(actor.k + count + slow))[:3, 3]
     d.travel(actor, hand, d.looking(actor, taking.before, focus), count, what, fingers=taking.open)

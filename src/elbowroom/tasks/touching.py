@@ -52,7 +52,8 @@ def reach_to(d: Director, task: Reach) -> None:
 
     def do(option: tuple[str, Pose]) -> None:
         hand, goal = option
-        count = d.frames_until(actor, _way(actor, hand, hand_of(actor, hand, goal)[:3, 3]), task.at, 0, what)
+        way = _way(actor, hand, hand_of(actor, hand, goal)[:3, 3])
+        count = d.set_out(actor, way, d.frames_until(actor, way, task.at, 0, what))
         d.travel(actor, hand, goal, count, what, fingers=finger_rotations(actor.body, hand, shape))
         actor.keep(joints_of(actor, hand))
 
