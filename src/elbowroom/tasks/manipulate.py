@@ -49,8 +49,9 @@ def plan_tasks(world: World, tasks: Sequence[Task], settings: Settings = USUAL, 
             break
         plan = _planned(Director(world, replace(settings, seconds=max(left, 1e-3)), fps, attempt), tasks)
         first = first or plan
-        # What could not be proven, or no way was found for, may do with other samples.
-        if plan.found or plan.status not in ("not-certified", "no-path", "start-in-collision"):
+        # What could not be proven, or no way was found for, may do with other samples; so may a later task.
+        again = plan.status in ("not-certified", "no-path", "start-in-collision")
+        if plan.found or not (again or (plan.status == "target-in-collision" and plan.plans)):
             return plan
     assert first is not None
     return first
