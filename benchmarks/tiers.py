@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from elbowroom.character.body import Character
 from elbowroom.geometry.rotations import Array
 from elbowroom.spaces.limb import LimbSpace
 from elbowroom.tasks.arm_ways import ArmWays, Way
@@ -52,7 +53,9 @@ def main() -> None:
     body = world.body("ann")
     times = np.arange(FRAMES + 1) / FRAMES
     T = np.repeat(world.at(0.0).joints["ann"][None], FRAMES + 1, axis=0)
-    ways = ArmWays(body, "right_arm", times, T, check, Settings(tier="plan"))  # type: ignore[arg-type]
+    assert isinstance(body, Character)
+    pose = world.motion("ann")(0.0)
+    ways = ArmWays(body, "right_arm", pose, times, T, check, Settings(tier="plan"))
     ways.straight(*pairs[0]), ways.avoiding(*pairs[0]), ways.planned(*pairs[0], seed=0)  # compiled
     straight: list[float] = []
     avoid: list[float] = []

@@ -40,7 +40,7 @@ def test_what_was_planned_is_told(done: tuple[Path, dict]):
         reach["who"] == ["ann"] and reach["limb"] == "right_arm" and reach["during"][1] == pytest.approx(2.0, abs=0.05)
     )
     assert facts["seconds"]["plan"] > 0 and facts["seconds"]["certify"] > 0
-    assert facts["fps"] == 30 and facts["quality"]["limit_violations"] <= 2
+    assert facts["fps"] == 30 and facts["quality"]["limit_violations"] == 0
 
 
 def test_the_file_holds_it(done: tuple[Path, dict]):

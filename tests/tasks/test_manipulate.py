@@ -140,6 +140,11 @@ def test_behind_a_wall_there_is_no_path_and_the_budget_is_kept() -> None:
     assert time.perf_counter() - begun < 15.0
 
 
+def test_the_clock_ends_a_plan_and_changes_none() -> None:
+    plan = plan_tasks(room(), [Grab(who="ann", object="can")], Settings(seconds=1e-6))
+    assert plan.status == "budget-spent" and "spent" in plan.why and not plan.plans
+
+
 def test_a_rig_without_the_limb() -> None:
     body = er.preset("woman")
     without = body.with_(chains={n: c for n, c in body.chains.items() if n != "left_arm"})

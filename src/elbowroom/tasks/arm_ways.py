@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from elbowroom.character.body import Character
 from elbowroom.character.limits import EPS
+from elbowroom.character.skeleton import Pose
 from elbowroom.finish.settle import between_free, settle
 from elbowroom.geometry.ease import ease
 from elbowroom.geometry.rotations import Array, from_matrix, slerp
@@ -65,13 +66,17 @@ class NoWay:
 
 
 class ArmWays:
-    """Ways of one arm over frames of a body: its world transforms T (N + 1, J, 4, 4) at times (N + 1,)."""
+    """Ways of one arm over frames of a body: its world transforms T (N + 1, J, 4, 4) at times (N + 1,).
+
+    `pose` has the rotations that joints between those of the arm keep, as the twist joints of some rigs.
+    """
 
     def __init__(
-        self, body: Character, limb: str, times: Array, T: Array, check: LimbCheck, settings: Settings
+        self, body: Character, limb: str, pose: Pose, times: Array, T: Array, check: LimbCheck, settings: Settings
     ) -> None:
-        self.body, self.limb, self.times, self.check, self.settings = body, limb, times, check, settings
-        self.ik = LimbIK(body, limb)
+        self.body, self.times, self.check, self.settings = body, times, check, settings
+        self._between = pose.rotations
+        self.ik = LimbIK(body, limb, pose)
         self.parents = T[:, self.ik.parent]
         self.moving = bool(np.isfinite(check.span[0]))
 
@@ -215,7 +220,7 @@ class ArmWays:
             chain.append(joint)
             joint = int(skeleton.parents[joint])
         for joint in reversed(chain):
-            turn = q[self.ik.joints.index(joint)] if joint in self.ik.joints else skeleton.rest[joint]
+            turn = q[self.ik.joints.index(joint)] if joint in self.ik.joints else self._between[joint]
             T = T @ transform(skeleton.offsets[joint], turn)
         return np.asarray(T)
 

@@ -11,19 +11,29 @@ from elbowroom.character.grip import grip_frame
 from elbowroom.character.hand_shapes import finger_joints, finger_rotations, power
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
-from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.geometry.transforms import inverse
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.beside import resting, supported, under_cover
 from elbowroom.tasks.director import FOREVER, Director, Grip
-from elbowroom.tasks.hands import arm_to, hand_of, held_by, holder_of, joints_of, released, shifted
+from elbowroom.tasks.hands import (
+    arm_to,
+    arms_of,
+    front_of,
+    hand_of,
+    held_by,
+    holder_of,
+    joints_of,
+    released,
+    shifted,
+    shoulder_of,
+)
 from elbowroom.tasks.leaving import let_go
 from elbowroom.tasks.places import place_for
 from elbowroom.tasks.postures import Postures
 from elbowroom.tasks.stuck import Stuck, blamed
 from elbowroom.tasks.taking import failure
 from elbowroom.tasks.verbs import Put, Rest
-from elbowroom.world.things import Hold
 
 # Ways from which a thing is set down: up and towards oneself, metres.
 _OVER = (0.06, 0.03, 0.015)
@@ -58,12 +68,10 @@ def put(d: Director, task: Put) -> None:
     slow = actor.frames(d.settings.approach / d.settings.slow)
     count = d.frames_until(actor, way, task.at, slow, what)
     k = actor.k + count + slow
-    before = d.world.contacts
     d.allow(supported(task.object, under, (actor.time(k - slow), FOREVER)))
     postures = Postures(d.world, actor.who, actor.time(k))
     there = d.reach(actor, hand, T_target, k, postures)
-    if there.status != "found":
-        d.world = d.world.with_(contacts=before)
+    if not there.found:
         raise failure(there, postures, what)[1]
     out = T_target[:3, :3] @ grip.out
     goal = d.looking(actor, there.pose, T_goal[:3, 3])
@@ -89,8 +97,7 @@ def _carry(d: Director, actor: Actor, hand: str, goal: Pose, count: int, what: s
         d.travel(actor, hand, goal, count, what)
     except Stuck as stuck:
         d.restore(saved)
-        hold = held_by(d.world, actor.who, hand, actor.now)
-        if direct or hold is None or stuck.status != "no-path" or not d.in_time():
+        if direct or stuck.status != "no-path":
             raise
         begin = hand_of(actor, hand, actor.pose)[:3, 3]
 
@@ -100,7 +107,7 @@ def _carry(d: Director, actor: Actor, hand: str, goal: Pose, count: int, what: s
                 d.travel(actor, hand, pose, actor.frames(d.seconds_for(float(np.linalg.norm(way)))), what)
 
         try:
-            d.first([*_nearer(actor, hand), *list(_easy(d, actor, hand, hold))[:1]], do)
+            d.first([*_nearer(actor, hand), next(_easy(d, actor, hand))], do)
         except Stuck:
             d.restore(saved)
             raise stuck from None
@@ -109,10 +116,9 @@ def _carry(d: Director, actor: Actor, hand: str, goal: Pose, count: int, what: s
 def _nearer(actor: Actor, hand: str) -> Iterator[Pose]:
     """Postures with the hand nearer to the shoulder, the body as it stands: out from among things first."""
     T = hand_of(actor, hand, actor.pose)
-    shoulder = actor.body.skeleton.at(actor.pose)[actor.body.chain(f"{hand}_arm").joints[0], :3, 3]
-    way = (shoulder - T[:3, 3]) * [1.0, 1.0, 0.0]
+    way = normalize((shoulder_of(actor, hand, actor.pose) - T[:3, 3]) * [1.0, 1.0, 0.0])
     for metres in (0.25, 0.12):
-        pose = arm_to(actor, hand, actor.pose, shifted(T, metres * way / max(float(np.linalg.norm(way)), 1e-9)))
+        pose = arm_to(actor, hand, actor.pose, shifted(T, metres * way))
         if pose is not None:
             yield pose
 
@@ -120,65 +126,59 @@ def _nearer(actor: Actor, hand: str) -> Iterator[Pose]:
 def rest(d: Director, task: Rest) -> None:
     """Give hands back to the base motion; what they hold they carry before the body."""
     actor = d.actor(task.who)
-    hands = [h for h in ("right", "left") if f"{h}_arm" in actor.body.chains] if task.hand is None else [task.hand]
+    hands = arms_of(actor, task.hand)
     for hand in hands:
         if set(joints_of(actor, hand)) & set(actor.kept):
             hold = held_by(d.world, actor.who, hand, actor.now)
-            d.first(_easy(d, actor, hand, hold), partial(_ease, d, actor, hand, hold))
+            if hold is None:
+                _back(d, actor, hand)
+            else:
+                d.first(_easy(d, actor, hand), partial(_at_ease, d, actor, hand))
     if actor.away and not actor.kept:
-        _ease(d, actor, hands[0], None, _base(d, actor, actor.frames(1.0)))
+        _back(d, actor, hands[0])
 
 
-def _ease(d: Director, actor: Actor, hand: str, hold: Hold | None, goal: Pose) -> None:
-    """Travel to a posture; a hand that holds nothing follows the base from then on."""
+def _frames_to(d: Director, actor: Actor, hand: str, goal: Pose) -> int:
+    """Frames for an unhurried way of a hand to where it is in a posture."""
     way = hand_of(actor, hand, goal)[:3, 3] - hand_of(actor, hand, actor.pose)[:3, 3]
-    count = actor.frames(max(d.seconds_for(float(np.linalg.norm(way))), 1.0))
-    what = f"{hand} hand at ease"
+    return actor.frames(max(d.seconds_for(float(np.linalg.norm(way))), 1.0))
+
+
+def _back(d: Director, actor: Actor, hand: str) -> None:
+    """Travel to where the base has the hand, which follows it from then on."""
     mine = joints_of(actor, hand)
-    if hold is not None:
-        body = actor.neutral(actor.k + count)
-        q = body.rotations.copy()
-        q[list(mine)] = goal.rotations[list(mine)]
-        d.travel(actor, hand, Pose.of(body.root, q), count, what, back=True)
-        actor.keep(mine)
-        return
-    goal = _base(d, actor, count, mine)
+    count = _frames_to(d, actor, hand, actor.neutral(actor.k + actor.frames(1.0), mine))
+    goal = actor.neutral(actor.k + count, mine)
     fingers = goal.rotations[list(finger_joints(actor.body, hand))]
-    others = set(actor.kept) - set(mine)
-    d.travel(actor, hand, goal, count, what, fingers=fingers, back=not others)
+    alone = set(actor.kept) <= set(mine)
+    d.travel(actor, hand, goal, count, f"{hand} hand at ease", fingers=fingers, back=alone)
     actor.give_back(mine)
 
 
-def _easy(d: Director, actor: Actor, hand: str, hold: Hold | None) -> Iterator[Pose]:
-    """Postures at ease: the base's own, or with what is held before the body as it is turned now."""
-    if hold is None:
-        yield _base(d, actor, actor.frames(1.0), joints_of(actor, hand))
-        return
+def _at_ease(d: Director, actor: Actor, hand: str, goal: Pose) -> None:
+    """Travel with what is held to where the arm is in a posture, the body as the base has it."""
+    mine = list(joints_of(actor, hand))
+    count = _frames_to(d, actor, hand, goal)
+    body = actor.neutral(actor.k + count)
+    q = body.rotations.copy()
+    q[mine] = goal.rotations[mine]
+    d.travel(actor, hand, Pose.of(body.root, q), count, f"{hand} hand at ease", back=True)
+    actor.keep(joints_of(actor, hand))
+
+
+def _easy(d: Director, actor: Actor, hand: str) -> Iterator[Pose]:
+    """Postures with what is held before the body, turned as it is now; last the present one."""
     k = actor.k + actor.frames(1.0)
-    T_now = hand_of(actor, hand, actor.pose)
-    pose = actor.neutral(k)
-    T = actor.body.skeleton.at(pose)
-    shoulder = T[actor.body.chain(f"{hand}_arm").joints[0], :3, 3]
-    front = T[0, :3, :3] @ actor.body.T_rest[0, :3, :3].T @ actor.body.front
-    front = front * [1.0, 1.0, 0.0] / np.linalg.norm(front[:2])
+    T_now, pose = hand_of(actor, hand, actor.pose), actor.neutral(k)
+    front = front_of(actor, actor.body.skeleton.at(pose))
     postures = Postures(d.world, actor.who, actor.now)
     for ahead, above in _CARRY:
         target = T_now.copy()
-        target[:3, 3] = shoulder + actor.body.height * (ahead * front + above * _UP)
+        target[:3, 3] = shoulder_of(actor, hand, pose) + actor.body.height * (ahead * front + above * _UP)
         found = d.reach(actor, hand, target, k, postures)
-        if found.status == "found":
+        if found.found:
             yield found.pose
     yield actor.pose
-
-
-def _base(d: Director, actor: Actor, count: int, mine: tuple[int, ...] = ()) -> Pose:
-    """The base's posture some frames on; joints that other hands keep stay."""
-    row = min(actor.k + count, len(actor.base) - 1)
-    q = actor.base.rotations[row].copy()
-    for joint, turn in actor.kept.items():
-        if joint not in mine:
-            q[joint] = turn
-    return Pose.of(actor.base.root[row], q)
 
 
 def _usual_grip(d: Director, actor: Actor, hand: str, thing: str) -> Grip:

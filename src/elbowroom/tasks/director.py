@@ -44,7 +44,6 @@ _TIGHT = 0.001
 # A hand takes this long for any way, seconds, and the rest by its length.
 _LEAST = 0.45
 
-
 # Seconds to either side over which two ways of a hand become one.
 _JOIN = 0.12
 
@@ -80,14 +79,14 @@ class Saved:
 class Director:
     """World, actors and settings while tasks are planned one after another."""
 
-    def __init__(self, world: World, settings: Settings, fps: float = 60.0, attempt: int = 0) -> None:
+    def __init__(self, world: World, settings: Settings, fps: float, attempt: int, begun: float) -> None:
         self.world, self.settings, self._fps = world, settings, fps
         self.actors: dict[str, Actor] = {}
         self.planned: list[Planned] = []
         self.grips: dict[str, Grip] = {}
         self.coming: Sequence[Task] = ()  # tasks that are still to do
         self.refused: dict[str, set[tuple[str, str]]] = {}  # grasps by thing that led nowhere later
-        self.begun = time.perf_counter()
+        self._begun = begun  # by `time.perf_counter`
         self._seeds = 1000 * settings.seed + attempt * 300
 
     def actor(self, who: str) -> Actor:
@@ -101,9 +100,13 @@ class Director:
         self._seeds += 1
         return self._seeds
 
-    def in_time(self) -> bool:
-        """Whether the settings leave time to try more."""
-        return time.perf_counter() - self.begun < self.settings.seconds
+    def require_time(self, what: str) -> None:
+        """Raise `Stuck` where the settings leave no time to try more.
+
+        The clock can only end a plan: nothing else may depend on it, or the same seed would give another motion.
+        """
+        if time.perf_counter() - self._begun >= self.settings.seconds:
+            raise Stuck("budget-spent", f"{what}: {self.settings.seconds:g} s are spent")
 
     def save(self) -> Saved:
         """All that steps change, to come back to."""
@@ -128,12 +131,16 @@ class Director:
             try:
                 return do(option)
             except Stuck as reason:
+                if reason.status == "budget-spent":
+                    raise
                 stuck = stuck or reason
                 self.restore(saved)
                 most -= reason.status == "no-path"
-            if most <= 0 or not self.in_time():
+            if most <= 0:
                 break
-        raise stuck or Stuck("budget-spent", f"nothing was found in {self.settings.seconds:g} s")
+            self.require_time(stuck.why)
+        assert stuck is not None, "there is always an option, or a reason why not"
+        raise stuck
 
     # postures
 
@@ -240,9 +247,8 @@ class Director:
         way: Way | NoWay = NoWay("no-path")
         for clearance in dict.fromkeys((self.settings.margin if margin is None else margin, _TIGHT, 0.0)):
             check = LimbCheck(world, actor.who, limb, during, margin=clearance)
-            way = ArmWays(actor.body, limb, times, T, check, self.settings).find(
-                start, end, self.seed(), straight=straight
-            )
+            ways = ArmWays(actor.body, limb, actor.pose, times, T, check, self.settings)
+            way = ways.find(start, end, self.seed(), straight=straight)
             # Ends that are nearer to something than the margin are left and entered with less.
             if isinstance(way, Way) or way.status == "no-path" or clearance == 0.0:
                 break

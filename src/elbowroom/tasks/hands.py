@@ -8,7 +8,7 @@ import numpy as np
 
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
-from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.geometry.transforms import transform
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.orbit import search_orbit
@@ -52,6 +52,25 @@ def hand_of(actor: Actor, hand: str, pose: Pose) -> Array:
     """`T_world_hand` (4, 4) of a hand's joint in a posture."""
     joint, T = actor.body.hand(hand)
     return np.asarray(actor.body.skeleton.at(pose)[joint] @ T)
+
+
+def shoulder_of(actor: Actor, hand: str, pose: Pose) -> Array:
+    """Where the shoulder of a hand's arm is in a posture, (3,)."""
+    return np.asarray(actor.body.skeleton.at(pose)[actor.body.chain(f"{hand}_arm").joints[0], :3, 3])
+
+
+def front_of(actor: Actor, T: Array) -> Array:
+    """Where a body faces whose joints are at T (J, 4, 4): a level unit vector (3,)."""
+    front = T[0, :3, :3] @ actor.body.T_rest[0, :3, :3].T @ actor.body.front
+    return np.asarray(normalize(front * [1.0, 1.0, 0.0]))
+
+
+def arms_of(actor: Actor, wanted: str | None) -> list[str]:
+    """Hands that a task may mean: the wanted one, or all that the body has; a missing limb is told by its name."""
+    if wanted is not None:
+        actor.body.chain(f"{wanted}_arm")
+        return [wanted]
+    return [hand for hand in ("right", "left") if f"{hand}_arm" in actor.body.chains]
 
 
 def arm_to(actor: Actor, hand: str, pose: Pose, T_world_hand: Array) -> Pose | None:

@@ -42,19 +42,18 @@ def plan_tasks(world: World, tasks: Sequence[Task], settings: Settings = USUAL, 
     that no motion was found is told by the status.
     """
     begun = time.perf_counter()
-    first: Plan | None = None
+    plans: list[Plan] = []
     for attempt in range(_ATTEMPTS):
-        left = settings.seconds - (time.perf_counter() - begun)
-        if first is not None and left <= 0.0:
-            break
-        plan = _planned(Director(world, replace(settings, seconds=max(left, 1e-3)), fps, attempt), tasks)
-        first = first or plan
+        plan = _planned(Director(world, settings, fps, attempt, begun), tasks)
+        plans.append(plan)
         # What could not be proven, or no way was found for, may do with other samples; so may a later task.
         again = plan.status in ("not-certified", "no-path", "start-in-collision")
         if plan.found or not (again or (plan.status == "target-in-collision" and plan.plans)):
-            return plan
-    assert first is not None
-    return first
+            break
+    # Time that ran out in a later attempt is told with what was wrong in the first.
+    if len(plans) > 1 and plans[-1].status == "budget-spent":
+        return plans[0].with_(status="budget-spent")
+    return plans[-1] if plans[-1].found else plans[0]
 
 
 def _planned(d: Director, tasks: Sequence[Task]) -> Plan:
@@ -92,11 +91,11 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
         try:
             _DO[type(task)](d, task)
             k += 1
-        except Stuck:
+        except Stuck as stuck:
             taken = before.get(task.object) if isinstance(task, Put) else None
             refused = d.refused.setdefault(task.object, set()) if isinstance(task, Put) else set()
             grip = d.grips.get(task.object) if isinstance(task, Put) else None
-            if taken is None or grip is None or len(refused) >= _REGRASPS or not d.in_time():
+            if taken is None or grip is None or len(refused) >= _REGRASPS or stuck.status == "budget-spent":
                 raise
             refused.add(grip.grasp)
             k, saved = taken

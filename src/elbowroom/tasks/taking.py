@@ -16,15 +16,25 @@ from elbowroom.posing.fingers import close_fingers
 from elbowroom.posing.grasps import Grasp, grasps_of, press_target
 from elbowroom.posing.limb_ik import EASY_ORBIT, LimbIK
 from elbowroom.posing.orbit import search_orbits
+from elbowroom.posing.reach import Reached
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.beside import resting, supported, under_cover
 from elbowroom.tasks.director import FOREVER, Director, Grip
-from elbowroom.tasks.hands import arm_to, hand_of, held_by, holder_of, joints_of, shifted
+from elbowroom.tasks.hands import (
+    arm_to,
+    arms_of,
+    front_of,
+    hand_of,
+    held_by,
+    holder_of,
+    joints_of,
+    shifted,
+    shoulder_of,
+)
 from elbowroom.tasks.leaving import depart, lifts
 from elbowroom.tasks.postures import PRESS, Postures, hand_contacts
 from elbowroom.tasks.stuck import Stuck, blamed
 from elbowroom.tasks.verbs import Grab
-from elbowroom.world.pairs import Pair
 
 # How many grasps are looked at in earnest, how many that suit are enough, and how many of these are tried.
 _LOOKS, _ENOUGH, _TRIES = 24, 8, 5
@@ -61,14 +71,12 @@ def grab(d: Director, task: Grab) -> None:
         hand = taking.hand
         out = -taking.approach / np.linalg.norm(taking.approach)
         take(d, actor, taking, task.object, what, task.at)
-        T = inverse(hand_of(actor, hand, actor.pose)) @ d.world.frame(task.object, actor.now)
-        d.world = d.world.with_hold(task.object, actor.who, hand, (actor.now, FOREVER), T)
+        T_hand, T_taken = hand_of(actor, hand, actor.pose), d.world.frame(task.object, actor.now)
+        d.world = d.world.with_hold(task.object, actor.who, hand, (actor.now, FOREVER), inverse(T_hand) @ T_taken)
         actor.keep(joints_of(actor, hand))
-        T_hand = hand_of(actor, hand, actor.pose)
-        T_taken = d.world.frame(task.object, actor.now)
         d.grips[task.object] = Grip(taking.open, T_hand[:3, :3].T @ out, T_taken, (hand, taking.grasp.name))
         d.allow(supported(task.object, under, (-np.inf, actor.now + 1.0)))
-        covered = under_cover(d.world, task.object, actor.now, d.world.frame(task.object, actor.now))
+        covered = under_cover(d.world, task.object, actor.now, T_taken)
         depart(d, actor, hand, lifts(actor, hand, out, covered), f"lift {task.object}")
 
     d.first(takings(d, actor, task.object, task, what), do)
@@ -118,8 +126,7 @@ def takings(
         k = actor.k + d.frames_until(actor, float(far), task.at, 0, what)
         T_world_thing = d.world.frame(thing, actor.time(k))
         if pressing:
-            what_is = d.world.objects[thing]
-            grasps = press_target(actor.body, hand, what_is.frame("handle"))
+            grasps = press_target(actor.body, hand, d.world.objects[thing].frame("handle"))
         else:
             grasps = grasps_of(d.world, actor.who, hand, thing, actor.time(k))
         if task.grasp is not None:
@@ -143,8 +150,9 @@ def takings(
                 suited.append(found)
             else:
                 failed.append(found)
-            if len(suited) >= _ENOUGH or not d.in_time():
+            if len(suited) >= _ENOUGH:
                 break
+            d.require_time(what)
         yield from sorted(suited, key=lambda taking: taking.cost)[:_TRIES]
         given += len(suited)
     if not given:
@@ -183,8 +191,7 @@ def discomfort(actor: Actor, hand: str, pose: Pose) -> float:
     bent = float(angle(pose.rotations[ik.joints[2]]))
     chest = actor.body.roles.get("chest", ik.parent)
     up = T[chest, :3, :3] @ actor.body.T_rest[chest, :3, :3].T @ [0.0, 0.0, 1.0]
-    front = T[0, :3, :3] @ actor.body.T_rest[0, :3, :3].T @ actor.body.front
-    aside = abs(float(up @ np.cross([0.0, 0.0, 1.0], front)))
+    aside = abs(float(up @ np.cross([0.0, 0.0, 1.0], front_of(actor, T))))
     lean = float(np.arccos(np.clip(up[2], -1.0, 1.0)))
     trunk = 0.4 * lean**2 + 3.0 * aside**2
     return 0.35 * bent**2 + 0.3 * abs(ik.orbit_of(pose) - EASY_ORBIT) + 8.0 * raised + trunk
@@ -192,21 +199,13 @@ def discomfort(actor: Actor, hand: str, pose: Pose) -> float:
 
 def free_hands(d: Director, actor: Actor, point: Array, wanted: str | None, what: str) -> list[str]:
     """Hands that can be asked, the nearer one first; raises where the wanted one is not free."""
-    hands = [h for h in ("right", "left") if f"{h}_arm" in actor.body.chains] if wanted is None else [wanted]
-    for hand in hands:
-        actor.body.chain(f"{hand}_arm")  # the name of the limb that is missing is told
+    hands = arms_of(actor, wanted)
     free = [h for h in hands if held_by(d.world, actor.who, h, actor.now) is None]
     if not free:
         hold = held_by(d.world, actor.who, hands[0], actor.now) if hands else None
         held = f"the {hands[0]} hand of {actor.who} holds '{hold.object}'" if hold else f"{actor.who} has no arm"
         raise Stuck("hand-not-free", f"{what}: {held}")
-    return sorted(free, key=lambda h: _distance(actor, h, point))
-
-
-def _distance(actor: Actor, hand: str, point: Array) -> float:
-    """From a shoulder to a point (3,), metres."""
-    shoulder = actor.body.skeleton.at(actor.pose)[actor.body.chain(f"{hand}_arm").joints[0]]
-    return float(np.linalg.norm(point - shoulder[:3, 3]))
+    return sorted(free, key=lambda h: float(np.linalg.norm(point - shoulder_of(actor, h, actor.pose))))
 
 
 def look(
@@ -228,7 +227,7 @@ def look(
         if pair is not None:
             return 1.2, Stuck("target-in-collision", f"{what}: {blamed(pair)}")
     there = d.reach(actor, hand, T_target, k, postures)
-    if there.status != "found":
+    if not there.found:
         return failure(there, postures, what)
     toward = T_world_thing[:3, :3] @ grasp.approach
     reason = "the arm does not get there"
@@ -245,14 +244,14 @@ def look(
     return 0.5, Stuck("target-in-collision", f"{what}: there is no room before it for the open hand ({reason})")
 
 
-def failure(there: object, postures: Postures, what: str) -> tuple[float, Stuck]:
+def failure(there: Reached, postures: Postures, what: str) -> tuple[float, Stuck]:
     """A reach that failed, as a reason, and how bad it is: the least bad is told."""
-    status, missing, pose = there.status, there.missing, there.pose  # type: ignore[attr-defined]
-    if status == "out-of-reach":
-        return 2.0 + missing, Stuck("target-out-of-reach", f"{what}: the hand stays {missing:.2f} m away")
-    if status == "out-of-balance":
+    if there.status == "out-of-reach":
+        far = f"{what}: the hand stays {there.missing:.2f} m away"
+        return 2.0 + there.missing, Stuck("target-out-of-reach", far)
+    if there.status == "out-of-balance":
         return 1.5, Stuck("out-of-balance", f"{what}: the body would fall over")
-    if status == "limits":
+    if there.status == "limits":
         return 1.8, Stuck("target-out-of-reach", f"{what}: joints do not bend so far")
-    pair: Pair | None = postures.blame(pose)
+    pair = postures.blame(there.pose)
     return 1.0, Stuck("target-in-collision", f"{what}: {blamed(pair) or 'something is in the way'}")

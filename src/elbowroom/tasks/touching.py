@@ -11,14 +11,14 @@ from elbowroom.character.hand_shapes import finger_rotations, hand_shape
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.geometry.rotations import Array, about
+from elbowroom.geometry.rotations import Array, about, normalize
 from elbowroom.geometry.solids import merge
 from elbowroom.geometry.tessellate import shape_mesh
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.posing.grasps import press_target
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.director import Director
-from elbowroom.tasks.hands import hand_of, joints_of
+from elbowroom.tasks.hands import hand_of, joints_of, shoulder_of
 from elbowroom.tasks.leaving import let_go
 from elbowroom.tasks.postures import Postures
 from elbowroom.tasks.stuck import Stuck
@@ -72,7 +72,7 @@ def touch(d: Director, task: Touch) -> None:
         for hand in free_hands(d, actor, place_of(d, task.target, t), task.hand, what):
             spot = _spot(d, actor, hand, task.target, mesh, t)
             k = actor.k + d.frames_until(actor, _way(actor, hand, spot[:3, 3]), task.at, 0, what)
-            postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing)
+            postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing or None)
             for grasp in press_target(actor.body, hand, spot, task.shape):
                 found = look(d, actor, hand, grasp, np.eye(4), k, postures, what)
                 if isinstance(found, Taking):
@@ -109,12 +109,9 @@ def _way(actor: Actor, hand: str, point: Array) -> float:
 
 def _pointing(actor: Actor, hand: str, point: Array) -> Iterator[Array]:
     """Places of a hand's joint (4, 4) whose grip is at a point, the hand along the line from the shoulder."""
-    T = actor.body.skeleton.at(actor.pose)
-    shoulder = T[actor.body.chain(f"{hand}_arm").joints[0], :3, 3]
-    along = (point - shoulder) / max(float(np.linalg.norm(point - shoulder)), 1e-9)
+    along = normalize(point - shoulder_of(actor, hand, actor.pose))
     up = np.array([0.0, 0.0, 1.0]) if abs(along[2]) < 0.9 else np.array([0.0, 1.0, 0.0])
-    thumb = up - (up @ along) * along
-    thumb /= np.linalg.norm(thumb)
+    thumb = normalize(up - (up @ along) * along)
     grip = grip_frame(actor.body, hand)
     # the grip's z is towards the thumb, its x out of the palm, and fingers lie across both
     palm = np.cross(along, thumb) if hand == "left" else np.cross(thumb, along)
@@ -149,14 +146,13 @@ def _surface(d: Director, target: Point | str, t: float) -> tuple[str, Mesh | No
 
 def _spot(d: Director, actor: Actor, hand: str, target: Point | str, mesh: Mesh | None, t: float) -> Array:
     """Where to touch, (4, 4): x out of the surface, towards the shoulder where there is none."""
-    shoulder = actor.body.skeleton.at(actor.pose)[actor.body.chain(f"{hand}_arm").joints[0], :3, 3]
+    shoulder = shoulder_of(actor, hand, actor.pose)
     point = place_of(d, target, t)
     normal = shoulder - point
     if mesh is not None:
         point, normal = first_hit(mesh, shoulder, point)
-    x = normal / max(float(np.linalg.norm(normal)), 1e-9)
-    side = np.cross([0.0, 0.0, 1.0], x) if abs(x[2]) < 0.95 else np.array([1.0, 0.0, 0.0])
-    side /= np.linalg.norm(side)
+    x = normalize(normal)
+    side = normalize(np.cross([0.0, 0.0, 1.0], x)) if abs(x[2]) < 0.95 else np.array([1.0, 0.0, 0.0])
     T = np.eye(4)
     T[:3, :3], T[:3, 3] = np.stack([x, side, np.cross(x, side)], axis=1), point
     return T
@@ -181,5 +177,5 @@ def first_hit(mesh: Mesh, eye: Array, point: Array) -> tuple[Array, Array]:
         corner = mesh.vertices[np.argmin(np.linalg.norm(mesh.vertices - point, axis=1))]
         return corner, eye - corner
     k = int(np.flatnonzero(hit)[np.argmin(at[hit])])
-    out = normal[k] / max(float(np.linalg.norm(normal[k])), 1e-15)
+    out = normalize(normal[k])
     return eye + at[k] * ray, out if out @ ray < 0.0 else -out
