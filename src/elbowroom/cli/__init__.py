@@ -14,7 +14,7 @@ import typer
 from elbowroom import __version__
 from elbowroom.cli import check, convert, demo, gallery, info, render, repair, run
 from elbowroom.cli.console import err, out
-from elbowroom.cli.interrupt import heed_interrupts
+from elbowroom.cli.interrupt import heard, heed_interrupts
 from elbowroom.errors import ElbowroomError
 
 # What typer makes of Ctrl-C, too.
@@ -63,6 +63,7 @@ def main() -> None:
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
         status = _INTERRUPTED
+    heard()
     if status == _INTERRUPTED:
         err.print("elbowroom: interrupted; nothing was written.", style="red")
     sys.exit(status if isinstance(status, int) else 0)

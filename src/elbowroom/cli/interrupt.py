@@ -1,4 +1,4 @@
-"""Ctrl-C that is heard at any time, also while libraries are loaded, some of which swallow it."""
+"""Ctrl-C that is heard at any time, also inside libraries that would swallow it."""
 
 from __future__ import annotations
 
@@ -8,26 +8,36 @@ from types import FrameType
 
 # Seconds after which an interrupt that came at a bad time is tried again.
 _AGAIN = 0.05
+# Seconds after which an interrupt that nobody answered is raised again: a library caught it.
+_UNHEARD = 2.0
+# Code where an exception is printed and dropped: half-done imports, callbacks that a C library makes.
+_DEAF = ("<frozen importlib", "llvmlite")
 
 
 def heed_interrupts() -> None:
-    """From now on Ctrl-C raises `KeyboardInterrupt`: after the import that is going on, the second time at once."""
+    """From now on Ctrl-C raises `KeyboardInterrupt`, as soon as code runs that lets it through; then call `heard`."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, _asked)
         signal.signal(signal.SIGALRM, _asked)
 
 
+def heard() -> None:
+    """The interrupt has arrived where it is answered: it is not raised again."""
+    if threading.current_thread() is threading.main_thread():
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+
+
 def _asked(number: int, frame: FrameType | None) -> None:
-    waiting = signal.getitimer(signal.ITIMER_REAL)[0] > 0.0
-    again = _importing(frame) and not waiting
-    signal.setitimer(signal.ITIMER_REAL, _AGAIN if again else 0.0)
-    if not again:
-        raise KeyboardInterrupt
+    if _deaf(frame):
+        signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+        return
+    signal.setitimer(signal.ITIMER_REAL, _UNHEARD)
+    raise KeyboardInterrupt
 
 
-def _importing(frame: FrameType | None) -> bool:
+def _deaf(frame: FrameType | None) -> bool:
     while frame is not None:
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
+        if any(place in frame.f_code.co_filename for place in _DEAF):
             return True
         frame = frame.f_back
     return False

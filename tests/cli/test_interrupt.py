@@ -1,0 +1,87 @@
+"""Ctrl-C inside code that swallows exceptions is raised again where it is heard."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from elbowroom.cli.interrupt import heard, heed_interrupts
+
+
+@pytest.fixture
+def handlers():
+    before = [(number, signal.getsignal(number)) for number in (signal.SIGINT, signal.SIGALRM)]
+    heed_interrupts()
+    yield
+    heard()
+    for number, handler in before:
+        signal.signal(number, handler)
+
+
+def swallowing(interrupt) -> object:
+    """Calls `interrupt` as a C library would: whatever it raises is printed and dropped."""
+    return ctypes.CFUNCTYPE(None)(interrupt)
+
+
+def sent() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_an_interrupt_is_raised_once_and_then_over(handlers):
+    with pytest.raises(KeyboardInterrupt):
+        sent()
+        time.sleep(0.2)
+    heard()
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0.0
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_what_a_callback_swallowed_is_raised_again(handlers):
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        swallowing(sent)()
+        while time.monotonic() - begun < 30.0:
+            time.sleep(0.05)
+    assert time.monotonic() - begun > 1.0
+
+
+def test_inside_callbacks_of_the_compiler_it_waits(handlers):
+    """The function claims to stand in the compiler's file: nothing may be raised there."""
+    place = {"swallowing": swallowing, "sent": sent}
+    source = (
+        "def called():\n    try:\n        sent()\n    except KeyboardInterrupt:\n        lost.append(1)\nlost = []\n"
+    )
+    exec(compile(source, "llvmlite/binding/executionengine.py", "exec"), place)
+    with pytest.raises(KeyboardInterrupt):
+        place["called"]()
+        time.sleep(1.0)
+    assert place["lost"] == []
+
+
+def test_during_an_import_it_waits():
+    code = (
+        "import os, signal, sys, time\n"
+        "from elbowroom.cli.interrupt import heed_interrupts\n"
+        "heed_interrupts()\n"
+        "class Finder:\n"
+        "    def find_spec(self, *_):\n"
+        "        os.kill(os.getpid(), signal.SIGINT); time.sleep(0.1); return None\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "try:\n"
+        "    import nothing_of_that_name\n"
+        "except ModuleNotFoundError:\n"
+        "    print('imported')\n"
+        "sys.meta_path.pop(0)\n"
+        "try:\n"
+        "    time.sleep(5)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('heard')\n"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert told.stdout.split() == ["imported", "heard"], told.stderr
