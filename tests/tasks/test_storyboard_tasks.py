@@ -40,7 +40,7 @@ def tasks(*lines: str) -> tuple[Task, ...]:
 
 def test_every_verb_becomes_its_task():
     found = tasks(
-        "reach: {who: ann, to: [0.3, -0.4, 1.2], hand: left, at: 1, shape: point}",
+        "reach: {who: ann, to: [0.3, -0.4, 1.2], hand: left, begin: 0.2, at: 1, back: 2.5, shape: point}",
         "reach: {who: ann, to: cup.rim}",
         "grab: {who: ann, object: cup, hand: right, at: 2.1}",
         "put: {who: ann, object: cup, to: [0.2, -0.8, 0.75], turn: 90}",
@@ -54,7 +54,7 @@ def test_every_verb_becomes_its_task():
         "repair: {who: ann}",
     )
     assert found == (
-        Reach(who="ann", to=(0.3, -0.4, 1.2), hand="left", at=1.0, shape="point"),
+        Reach(who="ann", to=(0.3, -0.4, 1.2), hand="left", begin=0.2, at=1.0, back=2.5, shape="point"),
         Reach(who="ann", to="cup.rim"),
         Grab(who="ann", object="cup", hand="right", at=2.1),
         Put(who="ann", object="cup", to=(0.2, -0.8, 0.75), turn=math.pi / 2),
@@ -100,6 +100,21 @@ WRONG = {
         "rest.at: 9 s lies outside .* 0 to 4 s",
     ),
     "before the clip": (["rest: {who: ann, at: -1}"], 0, "at: must be greater than or equal to 0"),
+    "back after the clip": (
+        ["touch: {who: ann, target: cup, at: 2, back: 5}"],
+        0,
+        "touch.back: 5 s lies outside .* 0 to 4 s; give a time in it",
+    ),
+    "begins too late": (
+        ["touch: {who: ann, target: cup, begin: 2, at: 1}"],
+        0,
+        "touch.at: 'at' is 1 s, and 'begin' 2 s; it has to come after 'begin'",
+    ),
+    "back too early": (
+        ["touch: {who: ann, target: cup, at: 2, back: 2}"],
+        0,
+        "touch.back: 'back' is 2 s, and 'at' 2 s; it has to come after 'at'",
+    ),
     "not a time": (["rest: {who: ann, at: soon}"], 0, "at: must be a number, not 'soon'"),
     "NaN": (["reach: {who: ann, to: [0, .nan, 1]}"], 0, r"reach.to\[1\]: must be a finite number, not nan"),
     "short point": (["reach: {who: ann, to: [0, 1]}"], 0, "reach.to: must have at least 3 items, not 2"),
@@ -176,7 +191,9 @@ def test_what_might_be_meant_is_left_to_the_planner():
 def test_verbs_have_the_arguments_of_their_tasks():
     for verb, kind in VERBS.items():
         part = TaskPart.model_fields[verb].annotation.__args__[0]
-        unasked = {"hand", "at"} if verb == "repair" else set()  # it takes what it needs, when it needs it
+        unasked = (
+            {"hand", "at", "begin", "back"} if verb == "repair" else set()
+        )  # it takes what it needs, when it needs it
         wanted = {f.name: f.default for f in dataclasses.fields(kind) if f.name not in unasked}
         defaults = {n: dataclasses.MISSING if f.is_required() else f.default for n, f in part.model_fields.items()}
         assert defaults == wanted, verb

@@ -54,11 +54,13 @@ def _check_person(blame: _Blame, part: TaskPart, world: World) -> None:
             raise UnknownName(f"hand of {told.who}", told.hand, arms)
         if not arms:
             raise BadValue(f"'{told.who}' has no arm that can be moved")
-    with blame("at"):
-        begin, end = motion.span
-        if told.at is not None and (told.at < begin or (told.at > end > begin)):
-            what = f"{told.at:g} s lies outside of what {told.who} does, which goes from {begin:g} to {end:.4g} s"
-            raise BadValue(f"{what}; give a time in it, or a longer motion")
+    begin, end = motion.span
+    for key in ("at", "begin", "back"):
+        t = getattr(told, key)
+        with blame(key):
+            if t is not None and (t < begin or (t > end > begin)):
+                what = f"{t:g} s lies outside of what {told.who} does, which goes from {begin:g} to {end:.4g} s"
+                raise BadValue(f"{what}; give a time in it, or a longer motion")
 
 
 def _check_names(blame: _Blame, part: TaskPart, world: World) -> None:

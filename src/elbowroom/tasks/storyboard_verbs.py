@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Annotated, Literal
 
 from pydantic import Field, Tag, model_validator
@@ -22,6 +23,16 @@ class HandPart(VerbPart):
     """With which hand; without it the one that suits."""
 
     hand: Literal["left", "right"] | None = None
+    begin: Seconds | None = Field(default=None, description="Second at which the hand leaves what the person does.")
+    back: Seconds | None = Field(default=None, description="Second by which the hand is back at what the person does.")
+
+    @model_validator(mode="after")
+    def _in_order(self) -> HandPart:
+        times = [(key, t) for key in ("begin", "at", "back") if (t := getattr(self, key)) is not None]
+        for (early, t), (late, then) in pairwise(times):
+            if not t < then:
+                raise wrong(f"'{late}' is {then:g} s, and '{early}' {t:g} s; it has to come after '{early}'", late)
+        return self
 
 
 class ReachPart(HandPart):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
+
+from elbowroom.errors import BadValue
 
 Point = tuple[float, float, float]
 Hand = Literal["left", "right"]
@@ -14,12 +18,26 @@ class Task:
     """One thing to do: by whom, with which hand (None: the one that suits), and when.
 
     `at` is the time at which the hand is there; None is as soon as the motion before allows. What follows it (the pull
-    of a drawer, the opened hand) comes after that time.
+    of a drawer, the opened hand) comes after that time. `begin` is when the hand leaves what the person does anyway,
+    before `at`; `back` is by when it does that again, after it. None is chosen.
     """
 
     who: str
     hand: Hand | None = None
     at: float | None = None
+    begin: float | None = None
+    back: float | None = None
+
+    def __post_init__(self) -> None:
+        given = [(name, t) for name in ("begin", "at", "back") if (t := getattr(self, name)) is not None]
+        for name, t in given:
+            if not math.isfinite(t):
+                raise BadValue(f"'{name}' of {self.verb} is a finite number of seconds, not {t}.")
+        for (early, t), (late, then) in pairwise(given):
+            if not t < then:
+                raise BadValue(
+                    f"'{early}' ({t:g} s) comes before '{late}' ({then:g} s) of {self.verb}; give a later '{late}'."
+                )
 
     @property
     def verb(self) -> str:
