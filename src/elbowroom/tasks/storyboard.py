@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,10 @@ from elbowroom.world.world import World
 
 @dataclass(frozen=True, eq=False)
 class Storyboard:
-    """A world that a file describes, the rate it is to be written at, and the tasks it asks for."""
+    """A world that a file describes, the rate it is to be written at, and the tasks it asks for.
+
+    `stands` says which entry of the scene each static mesh is from, by its name.
+    """
 
     path: Path
     world: World
@@ -35,6 +39,7 @@ class Storyboard:
     tasks: tuple[Task, ...] = ()
     about: str = ""
     tags: tuple[str, ...] = ()
+    stands: Mapping[str, int] = field(default_factory=dict)
 
 
 def read_storyboard(path: str | Path) -> Storyboard:
@@ -64,9 +69,10 @@ def storyboard_schema() -> dict[str, Any]:
 
 def _built(document: Document) -> Storyboard:
     file = checked(document)
-    world = _Builder(document, file).world()
+    builder = _Builder(document, file)
+    world = builder.world()
     tasks = tasks_of(document, file, world)
-    return Storyboard(document.path, world, file.fps, tasks, file.about, tuple(file.tags))
+    return Storyboard(document.path, world, file.fps, tasks, file.about, tuple(file.tags), builder.stands)
 
 
 class _Builder:
@@ -76,6 +82,7 @@ class _Builder:
         self._document = document
         self._file = file
         self._folder = document.path.parent
+        self.stands: dict[str, int] = {}
 
     def world(self) -> World:
         """The world of the storyboard."""
@@ -101,6 +108,7 @@ class _Builder:
                     while free in world.static:
                         free, number = f"{name}_{number}", number + 1
                     world = world.with_static(free, mesh)
+                    self.stands[free] = k
                 world = world.with_(notes=(*world.notes, *notes))
         floor = self._file.scene.floor
         with self._document.blaming("scene", "floor"):
