@@ -9,7 +9,20 @@ from dataclasses import dataclass
 
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.props import books, cabinets, desk, furniture, kitchen, ornaments, outdoors, shelves, wardrobe
+from elbowroom.props import (
+    books,
+    cabinets,
+    desk,
+    furniture,
+    hats,
+    kitchen,
+    ornaments,
+    outdoors,
+    pantry,
+    seats,
+    shelves,
+    wardrobe,
+)
 
 # A page of text must not ask for gigabytes: metres and radians, and counts.
 _LARGEST, _MOST = 100.0, 1000
@@ -74,6 +87,19 @@ MAKERS: dict[str, Maker] = {
     "stool": Maker(ornaments.stool),
     "trestle_table": Maker(ornaments.trestle_table),
     "box_with_lid": Maker(ornaments.box_with_lid),
+    "hat": Maker(hats.hat),
+    "coat_stand": Maker(hats.coat_stand),
+    "cheese": Maker(pantry.cheese),
+    "crate": Maker(pantry.crate),
+    "loaf": Maker(pantry.loaf),
+    "board": Maker(pantry.board),
+    "plate": Maker(pantry.plate),
+    "apple": Maker(pantry.apple),
+    "kettle": Maker(pantry.kettle),
+    "herbs": Maker(pantry.herbs),
+    "spindle_chair": Maker(seats.spindle_chair),
+    "hanging_lamp": Maker(seats.hanging_lamp),
+    "window_wall": Maker(seats.window_wall),
     "umbrella": Maker(outdoors.umbrella),
     "lamp_post": Maker(outdoors.lamp_post),
     "beam": Maker(outdoors.beam),
