@@ -13,9 +13,10 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.search.shortcut import smooth
-from elbowroom.spaces.limb import LimbSpace, Style
+from elbowroom.spaces.limb import LimbSpace
 from elbowroom.spaces.limb_plan import plan_limb
 from elbowroom.spaces.limb_proof import prove
+from elbowroom.spaces.styles import NATURAL, Style
 from elbowroom.world.fast import FREE, LimbCheck
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
@@ -57,7 +58,7 @@ def solve(space: LimbSpace, starts: list[Array], goals: list[Array]) -> int:
     return bent
 
 
-def over(world: World, limb: object, style: Style | None = None, margin: float = MARGIN) -> LimbSpace:
+def over(world: World, limb: object, style: Style = NATURAL, margin: float = MARGIN) -> LimbSpace:
     return LimbSpace.over(LimbCheck(world, "ann", limb, margin=margin), style=style)  # type: ignore[arg-type]
 
 
@@ -98,7 +99,7 @@ def test_an_arm_with_the_spine() -> None:
         "spine2": {name: (x - 0.06, x + 0.06) for name, x in zip(("swing_x", "swing_y", "twist"), now, strict=True)}
     }
     # head and chest, which the spine moves, are less than 5 mm apart
-    space = over(world, [spine, *PERSON.chain("right_arm").joints], little, margin=0.001)
+    space = over(world, [spine, *PERSON.chain("right_arm").joints], Style(little), margin=0.001)
     arm = over(world, "right_arm")
     goals = [
         space.state(np.concatenate([upright[None], arm.rotations(row)]))

@@ -15,8 +15,9 @@ from elbowroom.kernels.lean import lean
 from elbowroom.kernels.space import TALLY, sample
 from elbowroom.search.birrt import Budget, Path, plan
 from elbowroom.search.shortcut import smooth
-from elbowroom.spaces.limb import EVEN, Bias, LimbSpace
+from elbowroom.spaces.limb import LimbSpace
 from elbowroom.spaces.limb_plan import plan_limb
+from elbowroom.spaces.styles import EVEN, STYLES, Style
 from elbowroom.world.fast import BAND, LimbCheck
 from elbowroom.world.paths import Keyed
 from elbowroom.world.world import World
@@ -168,20 +169,21 @@ def test_effort_widens_what_is_drawn(free_space: LimbSpace) -> None:
     for terms in (first, last):
         for j, limit in enumerate(free_space.limits):
             assert np.allclose(limit.clamp_coordinates(terms[:, j]), terms[:, j], atol=1e-9)
-    even = drawn(LimbSpace.over(free_space.check, bias=EVEN), 0.0)
+    even = drawn(LimbSpace.over(free_space.check, style=EVEN), 0.0)
     assert even[:, 1, 0].min() < 0.05
 
 
 def test_styles_choose_low_and_high_arms(free_space: LimbSpace) -> None:
-    style = {"right_upper_arm": {"swing_x": (np.radians(50), np.radians(100))}}
-    low = drawn(LimbSpace.over(free_space.check, style=style), 1.0, 200)[:, 0, 0]
+    low = drawn(LimbSpace.over(free_space.check, style=STYLES["low-arms"]), 1.0, 200)[:, 0, 0]
     assert np.radians(50) - 1e-9 <= low.min() and low.max() <= np.radians(100) + 1e-9
-    with pytest.raises(UnknownName):
-        LimbSpace.over(free_space.check, style={"right_thigh": {"swing_x": (0.0, 1.0)}})
-    with pytest.raises(UnknownName):
-        LimbSpace.over(free_space.check, style={"right_forearm": {"swing_x": (0.0, 1.0)}})
-    with pytest.raises(BadValue):
-        LimbSpace.over(free_space.check, style={"right_forearm": {"flexion": (4.0, 5.0)}})
+    high = drawn(LimbSpace.over(free_space.check, style=STYLES["high-arms"]), 1.0, 200)[:, 0, 0]
+    assert high.max() < low.min()
+    other = Style({"right_thigh": {"swing_x": (0.0, 1.0)}})
+    assert np.ptp(drawn(LimbSpace.over(free_space.check, style=other), 1.0, 200)[:, 0, 0]) > np.radians(100)
+    with pytest.raises(UnknownName, match="swing_x"):
+        LimbSpace.over(free_space.check, style=Style({"right_forearm": {"swing_x": (0.0, 1.0)}}))
+    with pytest.raises(BadValue, match="flexion"):
+        LimbSpace.over(free_space.check, style=Style({"right_forearm": {"flexion": (4.0, 5.0)}}))
 
 
 def test_bad_settings(free_space: LimbSpace) -> None:
@@ -190,7 +192,7 @@ def test_bad_settings(free_space: LimbSpace) -> None:
         with pytest.raises(BadValue):
             LimbSpace.over(check, **bad)  # type: ignore[arg-type]
     with pytest.raises(BadValue):
-        Bias(flexion=2.0)
+        Style(flexion=2.0)
     with pytest.raises(BadValue, match="one time"):
         plan(free_space, free_space.state(HANGING, 0.0), free_space.state(HANGING, 1.0))
 

@@ -18,6 +18,8 @@ from elbowroom.posing.limb_ik import Keep, LimbIK
 _ASIDE, _LIFTED, _KNEE = 0.25, 0.25, 0.6
 # How readily joints bend together, forwards, sideways and about their axis.
 _TOGETHER = (0.6, 0.4, 0.3)
+# Share of a lean from which on it is at its height, and radians that it may leave its intervals by there.
+_HEIGHT, _ASTRAY = 0.99, 0.05
 # Radians that a leg may be out of its range beyond what it is anyway.
 _BEYOND = 0.02
 
@@ -41,7 +43,8 @@ class JointLeans:
 
     base (T, n, 4); weights (T,): share of a lean at each frame; scale (n,): how much each joint takes part. Joints
     `together` (their places among the n), such as those of the spine, have three more numbers that all of them add;
-    they bend forwards, not back. What is `hanging` keeps its turn in the world.
+    they bend forwards, not back. What is `hanging` keeps its turn in the world. `within` (n, 3, 2), radians, are
+    intervals that terms keep to at the height of a lean, brought there by the least turn that is the same throughout.
     """
 
     limits: Sequence[JointLimit]
@@ -50,6 +53,7 @@ class JointLeans:
     scale: Sequence[float]
     together: tuple[int, ...] = ()
     hanging: tuple[Hanging, ...] = ()
+    within: Array | None = None
 
     @cached_property
     def reach(self) -> Array:
@@ -61,10 +65,18 @@ class JointLeans:
     def _terms(self) -> Array:
         return np.stack([limit.coordinates(self.base[:, j]) for j, limit in enumerate(self.limits)], axis=1)
 
+    @cached_property
+    def brought(self) -> Array:
+        """Turns (n, 3), radians, that all leans begin with: the least that bring the motion into the intervals."""
+        if self.within is None:
+            return np.zeros((len(self.limits), 3))
+        high = self._terms[self.weights >= _HEIGHT]
+        return np.clip(0.0, self.within[..., 0] - high.min(axis=0), self.within[..., 1] - high.max(axis=0))
+
     def frames(self, leans: Array, rows: NDArray[np.int64]) -> Array:
-        """Rotations (N, R, n, 4) of leans (N, 3 n) or (N, 3 n + 3), radians, at some of the frames (R,)."""
+        """Rotations (N, R, n, 4) of leans (N, 3 n) or (N, 3 n + 3), radians, at some of the frames (R,); NaN out of the intervals."""
         count = 3 * len(self.limits)
-        lean, terms = leans[:, :count].reshape(len(leans), 1, -1, 3).copy(), self._terms[rows]
+        lean, terms = leans[:, :count].reshape(len(leans), 1, -1, 3) + self.brought, self._terms[rows]
         for j in self.together:
             lean[:, :, j] += leans[:, None, count:]
             lean[:, :, j, 0] = np.abs(lean[:, :, j, 0])
@@ -83,6 +95,10 @@ class JointLeans:
                 new = rot.multiply(new, np.broadcast_to(was, new.shape) if place < 0 else q[:, :, place])
             turn = rot.multiply(rot.conjugate(new), old)
             q[:, :, one.place] = rot.multiply(turn, np.broadcast_to(self.base[rows, one.place], turn.shape))
+        if self.within is not None:
+            high = (terms + lean)[:, self.weights[rows] >= _HEIGHT]
+            out_of = (high < self.within[..., 0] - _ASTRAY) | (high > self.within[..., 1] + _ASTRAY)
+            q[out_of.any(axis=(1, 2, 3))] = np.nan
         return q
 
 

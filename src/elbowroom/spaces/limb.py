@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,43 +10,15 @@ from numpy.typing import ArrayLike
 
 from elbowroom.character.body import Character
 from elbowroom.character.limits import JointLimit
-from elbowroom.errors import BadValue, UnknownName
+from elbowroom.errors import BadValue
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import limb_space as kernels
 from elbowroom.kernels import limb_state, limb_terms
 from elbowroom.search.birrt import Path
 from elbowroom.spaces.limb_moves import fastest, marks_of, stirred
+from elbowroom.spaces.styles import NATURAL, Style, span_of
 from elbowroom.world.fast import LimbCheck
-
-# Terms of a joint by name, for styles.
-_SWINGS = {"swing_x": 0, "swing_y": 1, "twist": 2}
-_HINGES = {"flexion": 0, "off_axis": 1, "twist": 2}
-
-# Intervals by joint name and term, radians.
-Style = Mapping[str, Mapping[str, tuple[float, float]]]
-
-
-@dataclass(frozen=True)
-class Bias:
-    """Where terms are drawn from at first; all of their range at full effort.
-
-    flexion: elbows and knees from this share of their bend up to all of it; wrist: hands and feet within this share
-    of their range.
-    """
-
-    flexion: float = 0.9
-    wrist: float = 0.3
-
-    def __post_init__(self) -> None:
-        if not (0.0 <= self.flexion <= 1.0 and 0.0 < self.wrist <= 1.0):
-            raise BadValue("a bias is a share between 0 and 1, that of the wrist above 0.")
-
-
-# Bent elbows and easy wrists first.
-BENT = Bias()
-# Everything from the whole range at once.
-EVEN = Bias(flexion=0.0, wrist=1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +39,7 @@ class LimbSpace:
         limits: Sequence[JointLimit | None] | None = None,
         *,
         timed: bool = False,
-        style: Style | None = None,
-        bias: Bias = BENT,
+        style: Style = NATURAL,
         step: float = 0.2,
         resolution: float = 0.01,
         speed: ArrayLike = 2.0 * np.pi,
@@ -77,9 +48,8 @@ class LimbSpace:
         """The space of postures of the limb that a check is about.
 
         limits: ranges of the limb's joints, by default the character's own. timed: whether time is searched, too.
-        style: intervals of terms that samples are drawn from, by joint name (`swing_x`, `swing_y`, `twist`, or
-        `flexion`, `twist`), at any effort. step: metres that a tree grows at once; resolution: metres that
-        points of the limb travel from look to look, at most.
+        style: where samples are drawn from; its intervals hold at any effort. step: metres that a tree grows at
+        once; resolution: metres that points of the limb travel from look to look, at most.
         speed: most radians a second, one number or one for each joint; time_weight: metres that a second counts for.
         """
         body = check.world.body(check.who)
@@ -99,7 +69,7 @@ class LimbSpace:
         speeds = np.array(np.broadcast_to(np.asarray(speed, dtype=float), n))
         if not (speeds > 0.0).all():
             raise BadValue("speeds of joints are above 0 rad/s.")
-        first, last = _intervals(names, given, bias, style or {})
+        first, last = _intervals(given, style, style.within(body, check.joints, given))
         bounds = [limit.bounds for limit in given]
         mark_joint, mark = marks_of(check)
         lever = np.array(check.tables.lever, dtype=float)
@@ -214,40 +184,20 @@ class LimbSpace:
 _KINDS = {"ball": limb_terms.BALL, "swing": limb_terms.SWING, "hinge": limb_terms.HINGE}
 
 
-def _intervals(names: list[str], limits: list[JointLimit], bias: Bias, style: Style) -> tuple[Array, Array]:
-    """Intervals (n, 3, 2) that terms are drawn from at effort 0 and 1."""
-    last = np.stack([_box(limit) for limit in limits])
+def _intervals(limits: list[JointLimit], style: Style, within: Array | None) -> tuple[Array, Array]:
+    """Intervals (n, 3, 2) that terms are drawn from at effort 0 and 1, `within` what the style says of these joints."""
+    last = np.stack([span_of(limit) for limit in limits])
     first = last.copy()
     for j, limit in enumerate(limits):
         if limit.kind == "hinge":
             low, high = limit.flexion
             if high >= -low:
-                first[j, 0, 0] = max(bias.flexion * high, low) if bias.flexion > 0.0 else low
+                first[j, 0, 0] = max(style.flexion * high, low) if style.flexion > 0.0 else low
             else:
-                first[j, 0, 1] = min(bias.flexion * low, high) if bias.flexion > 0.0 else high
+                first[j, 0, 1] = min(style.flexion * low, high) if style.flexion > 0.0 else high
         elif limit.kind == "swing":
-            first[j, :2] *= bias.wrist
-    for name, terms in style.items():
-        if name not in names:
-            raise UnknownName("joint of this limb", name, names)
-        j = names.index(name)
-        known = _HINGES if limits[j].kind == "hinge" else _SWINGS
-        for term, (low, high) in terms.items():
-            if term not in known:
-                raise UnknownName(f"term of {name}", term, list(known))
-            k = known[term]
-            if not (low <= high and low <= last[j, k, 1] and high >= last[j, k, 0]):
-                raise BadValue(
-                    f"the interval of {name}'s {term} lies within {last[j, k, 0]:.2f} to {last[j, k, 1]:.2f} rad."
-                )
-            first[j, k] = last[j, k] = np.clip((low, high), last[j, k, 0], last[j, k, 1])
+            first[j, :2] *= style.wrist
+    if within is not None:
+        told = np.isfinite(within)
+        first[told] = last[told] = within[told]
     return first, last
-
-
-def _box(limit: JointLimit) -> Array:
-    """Bounds (3, 2) of a joint's terms."""
-    _, low, high, polygon = limit.bounds
-    low, high = low.copy(), high.copy()
-    if len(polygon):
-        low[:2], high[:2] = polygon.min(axis=0), polygon.max(axis=0)
-    return np.stack([low, high], axis=1)

@@ -27,6 +27,7 @@ from elbowroom.posing.limb_ik import Keep, LimbIK
 from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace
 from elbowroom.spaces.limb_plan import plan_limb
+from elbowroom.spaces.styles import NATURAL, style_of
 from elbowroom.tasks.plan import Status
 from elbowroom.tasks.settings import Settings
 from elbowroom.world.fast import LimbCheck
@@ -161,7 +162,7 @@ class ArmWays:
 
     def _searched(self, start: Array, goal: Array, seed: int) -> tuple[Way | NoWay, bool]:
         """A searched way, and whether it goes by the bell."""
-        space = LimbSpace.over(self.check, timed=self.moving)
+        space = LimbSpace.over(self.check, timed=self.moving, style=style_of(self.settings.style, NATURAL))
         t0, t1 = (float(self.times[0]), float(self.times[-1])) if self.moving else (0.0, 0.0)
         begun = time.perf_counter()
         path = plan_limb(space, space.state(start, t0), space.state(goal, t1), seed, self.settings.budget)

@@ -21,6 +21,7 @@ from elbowroom.geometry.ease import ease
 from elbowroom.geometry.rotations import Array, slerp
 from elbowroom.posing.gaze import looking_at
 from elbowroom.posing.reach import Reached, reach
+from elbowroom.spaces.styles import NATURAL, style_of
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.arm_ways import ArmWays, NoWay, Way
 from elbowroom.tasks.body_way import body_way
@@ -153,7 +154,8 @@ class Director:
         floor = 0.0 if self.world.floor is None else self.world.floor
         # The girdle begins where the base has it: help upon help would leave its range.
         pose = actor.neutral(k, actor.body.chain(f"{hand}_arm").lead)
-        return reach(actor.body, pose, hand, T_world_hand, style=style, floor=floor, valid=valid)
+        orbit = style_of(self.settings.style, NATURAL).orbit
+        return reach(actor.body, pose, hand, T_world_hand, style=style, floor=floor, valid=valid, orbit=orbit)
 
     def near(
         self, actor: Actor, hand: str, pose: Pose, T_world_hand: Array, k: int, postures: Postures

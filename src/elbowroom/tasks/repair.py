@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.motion.clip import Clip
 from elbowroom.search.birrt import Budget
-from elbowroom.spaces.limb import Style
+from elbowroom.spaces.styles import CLOSE, Style, Wish, style_of
 from elbowroom.tasks.plan import Plan, Planned, Status
 from elbowroom.tasks.repair_balance import balance
 from elbowroom.tasks.repair_feet import FeetFree, feet_free
@@ -61,7 +61,7 @@ def repair(
     who: str | Sequence[str] | None = None,
     *,
     seed: int = 0,
-    style: Style | None = None,
+    style: Wish = None,
     budget: Budget = USUAL,
     fix_self: bool = False,
     max_shift: float = 0.0,
@@ -70,17 +70,18 @@ def repair(
     """Bring clips of characters out of what they run into; `who` is by default everybody with a clip, one by one.
 
     Limbs to blame are planned anew for as long as need be and stay close to the clip; all other frames stay as they
-    are. `style` keeps joints to intervals of their terms. With `fix_self`, contacts of a recorded clip with itself and
+    are. `style`, a `Style` or the name of one, is by default 'close': as near to the clip as will do. With `fix_self`, contacts of a recorded clip with itself and
     the floor count, too. Where limbs cannot do it, a whole clip may be moved on the floor by `max_shift` metres, or
     begin `max_delay` seconds later, at most. The same seed gives the same motion. Where something is left, the status
     is 'partial', the world has the best repair, and `why` says what is left and why.
     """
-    plan = _by_limbs(world, who, seed, style or {}, budget, fix_self)
+    chosen = style_of(style, CLOSE)
+    plan = _by_limbs(world, who, seed, chosen, budget, fix_self)
     for name in _people(world, who) if max_shift > 0.0 or max_delay > 0.0 else ():
         if plan.found:
             break
         for way in moved_ways(world, name, max_shift, max_delay):
-            other = _by_limbs(way.world, who, seed, style or {}, budget, fix_self)
+            other = _by_limbs(way.world, who, seed, chosen, budget, fix_self)
             if _better(other, plan):
                 whole = Planned(name, "whole body", way.told, way.world.motion(name).span, "avoid")
                 spent = {k: round(plan.seconds.get(k, 0.0) + s, 4) for k, s in other.seconds.items()}
@@ -194,7 +195,7 @@ def _replanned(work: _Work, job: Job, free: FeetFree, name: str, seed: int) -> t
         if not tried and hopeless(job, stretch, seed, clocks):
             return None, f"whatever {name.replace('_', ' ')} do, something that they carry stays in the way"
         tried.append(stretch)
-        done = leaned(job, stretch, seed, clocks)
+        done = leaned(job, stretch, seed, work.style, clocks)
         if done is None and job.limb == job.joints and free.leg:
             done = stepped(job, stretch, seed, clocks, lifted=True)
         if done is not None:

@@ -20,8 +20,9 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.search.birrt import Budget, Stats
 from elbowroom.search.shortcut import smooth
-from elbowroom.spaces.limb import LimbSpace, Style
+from elbowroom.spaces.limb import LimbSpace
 from elbowroom.spaces.limb_plan import plan_limb
+from elbowroom.spaces.styles import Style
 from elbowroom.tasks.repair_stretch import Clocks, Job, Stretch
 from elbowroom.world.fast import HIT
 from elbowroom.world.world import World
@@ -67,12 +68,17 @@ def hopeless(job: Job, stretch: Stretch, seed: int, clocks: Clocks) -> bool:
     return stuck
 
 
-def leaned(job: Job, stretch: Stretch, seed: int, clocks: Clocks) -> Replanned | None:
+def leaned(job: Job, stretch: Stretch, seed: int, style: Style, clocks: Clocks) -> Replanned | None:
     """The clip leaned aside by turns of its joints."""
+    if not style.close:
+        return None
     start = time.perf_counter()
     weights = stretch.core.weights(stretch.times)
-    ways = JointLeans(job.limits, stretch.base, weights, job.scale, job.together, _hanging(job, stretch))
+    within = style.within(job.clip.character, job.joints, job.limits)
+    ways = JointLeans(job.limits, stretch.base, weights, job.scale, job.together, _hanging(job, stretch), within)
     largest = stretch.core.largest(job.jerk)
+    if np.abs(ways.brought).max() > largest:
+        return None
     done = nudge(stretch.check, ways, stretch.base, stretch.times, weights, largest, seed)
     return _nudged(stretch, done, clocks.add("plan", start))
 
@@ -129,12 +135,11 @@ def searched(job: Job, stretch: Stretch, seed: int, style: Style, budget: Budget
     start = time.perf_counter()
     rate = job.clip.fps
     own = rot.angle_between(stretch.base[:-1], stretch.base[1:]).max(axis=0) * rate
-    names = [job.clip.character.joint_names[j] for j in job.joints]
     space = LimbSpace.over(
         stretch.check,
         job.limits,
         timed=True,
-        style={name: terms for name, terms in style.items() if name in names},
+        style=style,
         speed=np.maximum(_SPEED, _FASTER * own),
     )
     begin, end = (space.state(stretch.base[k], float(stretch.times[k])) for k in (0, -1))
@@ -145,7 +150,8 @@ def searched(job: Job, stretch: Stretch, seed: int, style: Style, budget: Budget
     start = time.perf_counter()
     better = smooth(space, path, seed)
     frames = own_times(space, better, stretch.times)
-    frames = relax(stretch.check, frames, stretch.times, stretch.base, seed)
+    if style.close and style.within(job.clip.character, job.joints, job.limits) is None:
+        frames = relax(stretch.check, frames, stretch.times, stretch.base, seed)
     settled = soften(stretch.check, frames, stretch.times, stretch.base)
     took = clocks.add("smooth", start)
     if not settled.free:

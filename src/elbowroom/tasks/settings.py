@@ -8,6 +8,7 @@ from typing import Literal
 from elbowroom.errors import BadValue
 from elbowroom.posing.reach import ReachStyle
 from elbowroom.search.birrt import Budget
+from elbowroom.spaces.styles import NATURAL, Wish, style_of
 
 # ik: hands go straight and nothing is looked at; avoid: straight, the elbow gets out of the way; plan: a search;
 # auto: the first of them that is free.
@@ -20,7 +21,8 @@ class Settings:
 
     `margin` is the clearance that planned ways keep, `speed` the mean speed of a hand in the open, `approach` how far
     before a grasp the slow part begins and `slow` its speed, `close` the time in which fingers close or open.
-    `seconds` is the wall-clock time after which no further way is tried.
+    `seconds` is the wall-clock time after which no further way is tried. `style`, a `Style` or the name of one, is how
+    motion is to look; None is 'natural' for reaches and 'close' for repairs.
     """
 
     tier: Tier = "auto"
@@ -34,6 +36,7 @@ class Settings:
     slow: float = 0.22
     close: float = 0.3
     gaze: bool = True
+    style: Wish = None
 
     def __post_init__(self) -> None:
         if self.tier not in ("ik", "avoid", "plan", "auto"):
@@ -41,6 +44,7 @@ class Settings:
         lengths = (self.margin, self.speed, self.approach, self.slow, self.close, self.seconds)
         if not all(0.0 < x < float("inf") for x in lengths):
             raise BadValue("margin, speeds, lengths and times of a plan are numbers above 0.")
+        style_of(self.style, NATURAL)
 
 
 USUAL = Settings()

@@ -1,0 +1,147 @@
+"""How motion is to look: where postures are drawn from, how near a clip is kept to, where elbows go (S3)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+
+from elbowroom.character.body import Body
+from elbowroom.character.human_joints import PARENT_ROLE
+from elbowroom.character.limits import JointLimit
+from elbowroom.errors import BadValue, UnknownName
+from elbowroom.geometry.rotations import Array
+
+# Terms of a joint by name, and those that are mirrored from one side of the body to the other.
+_SWINGS = {"swing_x": 0, "swing_y": 1, "twist": 2}
+_HINGES = {"flexion": 0, "off_axis": 1, "twist": 2}
+_MIRRORED = ("swing_y", "off_axis", "twist")
+
+_SIDES = ("left", "right")
+
+# Intervals, radians, by part and term.
+Intervals = Mapping[str, Mapping[str, tuple[float, float]]]
+
+
+@dataclass(frozen=True, eq=False)
+class Style:
+    """Choices that make motion look one way or another; any rig will do, since parts are named by their roles.
+
+    intervals: radians that terms of a part are drawn from, such as {'upper_arm': {'swing_x': (0.9, 1.7)}}. Balls and
+    wrists have `swing_x`, `swing_y` and `twist`, elbows and knees `flexion` and `twist`, as in `character.limits`. A
+    part with its side, 'left_upper_arm', is meant alone; without one it is both, terms that differ between the sides
+    being those of the left and mirrored for the right.
+    flexion: elbows and knees are drawn from this share of their bend at first; wrist: hands and feet within this share
+    of their range; all of their range later.
+    close: repairs lean the recorded motion aside before anything else is searched, and search results are drawn back.
+    orbit: radians about the line from shoulder to hand at which the elbow of a reach is looked for first, 0 being
+    straight below; None is what is easy.
+    """
+
+    intervals: Intervals = field(default_factory=dict)
+    flexion: float = 0.9
+    wrist: float = 0.3
+    close: bool = True
+    orbit: float | None = None
+
+    def __post_init__(self) -> None:
+        if not (0.0 <= self.flexion <= 1.0 and 0.0 < self.wrist <= 1.0):
+            raise BadValue("a bias is a share between 0 and 1, that of the wrist above 0.")
+        if self.orbit is not None and not math.isfinite(self.orbit):
+            raise BadValue(f"the orbit of a style is a finite angle in radians, not {self.orbit}.")
+        kept = {}
+        for part, terms in self.intervals.items():
+            if part not in PARTS:
+                raise UnknownName("part of a body in a style", part, PARTS)
+            for term, (low, high) in terms.items():
+                if term not in {*_SWINGS, *_HINGES}:
+                    raise UnknownName(f"term of {part} in a style", term, dict.fromkeys((*_SWINGS, *_HINGES)))
+                if not -math.inf < low <= high < math.inf:
+                    raise BadValue(f"the interval of {part}'s {term} goes from a lower to a higher angle in radians.")
+            kept[part] = MappingProxyType(dict(terms))
+        object.__setattr__(self, "intervals", MappingProxyType(kept))
+
+    def within(self, body: Body, joints: Sequence[int], limits: Sequence[JointLimit]) -> Array | None:
+        """Intervals (n, 3, 2) that this style keeps joints to, infinite where it does not say; None for none of them.
+
+        limits: the ranges of the joints; an interval outside of its joint's range raises.
+        """
+        told = False
+        out = np.tile([-np.inf, np.inf], (len(joints), 3, 1))
+        places = {j: k for k, j in enumerate(joints)}
+        for role, term, low, high in self._each():
+            k = places.get(body.roles.get(role, -1))
+            if k is None:
+                continue
+            known = _HINGES if limits[k].kind == "hinge" else _SWINGS
+            if term not in known:
+                raise UnknownName(f"term of {role}", term, known)
+            least, most = span_of(limits[k])[known[term]]
+            if low > most or high < least:
+                raise BadValue(
+                    f"a style's {term} of {role} lies within {least:.2f} to {most:.2f} rad, unlike {low:g} to {high:g}."
+                )
+            out[k, known[term]] = np.clip((low, high), least, most)
+            told = True
+        return out if told else None
+
+    def _each(self) -> Iterator[tuple[str, str, float, float]]:
+        """(role, term, low, high) of all that is said, both sides where none is named."""
+        for part, terms in self.intervals.items():
+            roles = [part] if part in PARENT_ROLE else [f"{side}_{part}" for side in _SIDES]
+            for role in roles:
+                flipped = role != part and role.startswith("right_")
+                for term, (low, high) in terms.items():
+                    yield (role, term, -high, -low) if flipped and term in _MIRRORED else (role, term, low, high)
+
+
+# What a style may speak of: parts of a body, and those that it has two of.
+PARTS = (*dict.fromkeys(role.removeprefix("left_") for role in PARENT_ROLE if role.startswith("left_")), *PARENT_ROLE)
+
+
+def span_of(limit: JointLimit) -> Array:
+    """Bounds (3, 2) of a joint's terms, radians."""
+    _, low, high, polygon = limit.bounds
+    low, high = low.copy(), high.copy()
+    if len(polygon):
+        low[:2], high[:2] = polygon.min(axis=0), polygon.max(axis=0)
+    return np.stack([low, high], axis=1)
+
+
+def _degrees(**terms: tuple[float, float]) -> dict[str, tuple[float, float]]:
+    return {term: (math.radians(low), math.radians(high)) for term, (low, high) in terms.items()}
+
+
+# As near to the recorded motion as will do.
+CLOSE = Style()
+# Bent elbows and easy wrists first, wherever that leads.
+NATURAL = Style(close=False)
+# Everything from the whole range at once.
+EVEN = Style(flexion=0.0, wrist=1.0, close=False)
+
+STYLES: Mapping[str, Style] = MappingProxyType(
+    {
+        "close": CLOSE,
+        "natural": NATURAL,
+        # Shapiro, Kallmann and Faloutsos 2007, figure 2: the shoulder's swing sampled between 50 and 100 degrees
+        "low-arms": Style({"upper_arm": _degrees(swing_x=(50, 100))}, orbit=math.radians(0.0)),
+        "high-arms": Style({"upper_arm": _degrees(swing_x=(-50, 15))}, orbit=math.radians(100.0)),
+    }
+)
+
+# A style, or its name.
+Wish = Style | str | None
+
+
+def style_of(wish: Wish, usual: Style) -> Style:
+    """A style by its name, or as it is; the usual one for None."""
+    if isinstance(wish, Style):
+        return wish
+    if wish is None:
+        return usual
+    if wish not in STYLES:
+        raise UnknownName("style", wish, STYLES)
+    return STYLES[wish]
