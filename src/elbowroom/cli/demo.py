@@ -24,6 +24,7 @@ def demo(
     seed: options.Seed = 0,
     tier: options.TierName = "auto",
     budget: options.BudgetSeconds = None,
+    style: options.StyleName = None,
     as_json: options.Json = False,
 ) -> None:
     """Plan a scenario of the gallery and prove it free; writes NAME.glb and NAME.html (plays offline).
@@ -35,6 +36,7 @@ def demo(
     from elbowroom.tasks.storyboard_plan import plan_storyboard
 
     how: dict[str, Any] = {"seed": seed, "tier": options.tier_named(tier), "budget": options.seconds_of(budget)}
+    how["style"] = options.style_named(style)
     shown = scenario(name or next(n for n in _FIRST if n in scenarios()))
     paths = check_outputs(output or [Path(f"{shown.name}.glb"), Path(f"{shown.name}.html")])
     clock = Clock(quiet=as_json)

@@ -21,6 +21,10 @@ Seed = Annotated[int, typer.Option(min=0, help="Same seed, same motion.")]
 TierName = Annotated[
     str, typer.Option("--tier", help="ik (looks at nothing), avoid, plan (a search), or auto: the first that is free.")
 ]
+StyleName = Annotated[
+    str | None,
+    typer.Option("--style", metavar="NAME", help="How it is to look: close, natural, low-arms, high-arms, …"),
+]
 BudgetSeconds = Annotated[
     float | None, typer.Option("--budget", metavar="SECONDS", help="Give up searching after this time.")
 ]
@@ -80,6 +84,14 @@ def tier_named(name: str) -> Tier:
     if found is None:
         raise UnknownName("tier", name, get_args(Tier))
     return found
+
+
+def style_named(name: str | None) -> str | None:
+    """The name of a style, if there is one of that name."""
+    from elbowroom.spaces.styles import CLOSE, style_of
+
+    style_of(name, CLOSE)
+    return name
 
 
 def seconds_of(budget: float | None) -> float | None:

@@ -29,6 +29,7 @@ def repair(
     max_delay: Annotated[
         float, typer.Option(metavar="SECONDS", help="How much later it may begin where limbs cannot do it.")
     ] = 0.0,
+    style: options.StyleName = None,
     seed: options.Seed = 0,
     units: options.Units = None,
     up: options.Up = None,
@@ -51,13 +52,14 @@ def repair(
 
     if not (0.0 <= max_shift < 100.0 and 0.0 <= max_delay < 1000.0):
         raise BadValue("a shift is 0 or more metres, a delay 0 or more seconds.")
+    wish = options.style_named(style)
     paths = check_outputs(output)
     clock = Clock(quiet=as_json)
     with clock("load", f"reading {clip.name} and {scene.name}"):
         around = placing.Around(scene, scene_units, scene_up, floor, at, turn)
         world = placing.clip_in_scene(clip, Told(units, up, fps, fix_rig, asf), around, onto, name)
     with clock("plan", "repairing"):
-        plan = bring_out(world, seed=seed, fix_self=fix_self, max_shift=max_shift, max_delay=max_delay)
+        plan = bring_out(world, seed=seed, style=wish, fix_self=fix_self, max_shift=max_shift, max_delay=max_delay)
     with clock("write", "writing " + ", ".join(p.name for p in paths)):
         save(paths, plan.world)
     if as_json:

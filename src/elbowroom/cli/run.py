@@ -25,6 +25,7 @@ def run(
     variants: Annotated[int | None, typer.Option(metavar="N", help="So many different motions: OUT-1 … OUT-N.")] = None,
     tier: options.TierName = "auto",
     budget: options.BudgetSeconds = None,
+    style: options.StyleName = None,
     as_json: options.Json = False,
 ) -> None:
     """Plan what a storyboard asks for and prove it free; several outputs are all written or none.
@@ -36,6 +37,7 @@ def run(
     from elbowroom.tasks.storyboard import read_storyboard
 
     how: dict[str, Any] = {"seed": seed, "tier": options.tier_named(tier), "budget": options.seconds_of(budget)}
+    how["style"] = options.style_named(style)
     paths = check_outputs(output)
     if variants is not None:
         check_outputs([p for k in range(_checked(variants)) for p in numbered(paths, k)])

@@ -74,7 +74,10 @@ class JointLeans:
         return np.clip(0.0, self.within[..., 0] - high.min(axis=0), self.within[..., 1] - high.max(axis=0))
 
     def frames(self, leans: Array, rows: NDArray[np.int64]) -> Array:
-        """Rotations (N, R, n, 4) of leans (N, 3 n) or (N, 3 n + 3), radians, at some of the frames (R,); NaN out of the intervals."""
+        """Rotations (N, R, n, 4) of leans (N, 3 n) or (N, 3 n + 3), radians, at some of the frames (R,).
+
+        NaN for leans that leave the intervals.
+        """
         count = 3 * len(self.limits)
         lean, terms = leans[:, :count].reshape(len(leans), 1, -1, 3) + self.brought, self._terms[rows]
         for j in self.together:

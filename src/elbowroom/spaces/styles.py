@@ -10,7 +10,6 @@ from types import MappingProxyType
 import numpy as np
 
 from elbowroom.character.body import Body
-from elbowroom.character.human_joints import PARENT_ROLE
 from elbowroom.character.limits import JointLimit
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.rotations import Array
@@ -91,15 +90,16 @@ class Style:
     def _each(self) -> Iterator[tuple[str, str, float, float]]:
         """(role, term, low, high) of all that is said, both sides where none is named."""
         for part, terms in self.intervals.items():
-            roles = [part] if part in PARENT_ROLE else [f"{side}_{part}" for side in _SIDES]
+            roles = [part] if part not in _PAIRED else [f"{side}_{part}" for side in _SIDES]
             for role in roles:
                 flipped = role != part and role.startswith("right_")
                 for term, (low, high) in terms.items():
                     yield (role, term, -high, -low) if flipped and term in _MIRRORED else (role, term, low, high)
 
 
-# What a style may speak of: parts of a body, and those that it has two of.
-PARTS = (*dict.fromkeys(role.removeprefix("left_") for role in PARENT_ROLE if role.startswith("left_")), *PARENT_ROLE)
+_PAIRED = ("clavicle", "upper_arm", "forearm", "hand", "thigh", "shin", "foot")
+# What a style may speak of: parts that limbs are made of, those that there are two of with or without a side.
+PARTS = (*_PAIRED, "spine1", "spine2", "chest", "neck", "head", *(f"{side}_{p}" for p in _PAIRED for side in _SIDES))
 
 
 def span_of(limit: JointLimit) -> Array:

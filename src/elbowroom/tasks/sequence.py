@@ -22,7 +22,7 @@ def plan_in_turn(world: World, tasks: Sequence[Task], settings: Settings = USUAL
     for repairs, some in groupby(tasks, lambda task: isinstance(task, Repair)):
         if repairs:
             who = tuple(dict.fromkeys(task.who for task in some))
-            done = repair(plan.world, who, seed=settings.seed)
+            done = repair(plan.world, who, seed=settings.seed, style=settings.style)
         else:
             done = plan_tasks(plan.world, list(some), settings)
         seconds = {stage: plan.seconds.get(stage, 0.0) + done.seconds.get(stage, 0.0) for stage in

@@ -14,9 +14,11 @@ from elbowroom.files.scene import on_floor
 from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.clip import Clip
 from elbowroom.posing.upright import carried_upright
+from elbowroom.spaces.styles import Wish
 from elbowroom.tasks.storyboard_check import checked
 from elbowroom.tasks.storyboard_model import HoldPart, StoryboardFile
 from elbowroom.tasks.storyboard_people import Person
+from elbowroom.tasks.storyboard_style import style_from
 from elbowroom.tasks.storyboard_tasks import tasks_of
 from elbowroom.tasks.storyboard_things import fixture_of, frame, mark, mesh_of, path_of, static_of
 from elbowroom.tasks.storyboard_yaml import Document, parse_yaml, read_yaml
@@ -30,7 +32,7 @@ from elbowroom.world.world import World
 class Storyboard:
     """A world that a file describes, the rate it is to be written at, and the tasks it asks for.
 
-    `stands` says which entry of the scene each static mesh is from, by its name.
+    `stands` says which entry of the scene each static mesh is from, by its name. `style` is how all of it is to look.
     """
 
     path: Path
@@ -40,6 +42,7 @@ class Storyboard:
     about: str = ""
     tags: tuple[str, ...] = ()
     stands: Mapping[str, int] = field(default_factory=dict)
+    style: Wish = None
 
 
 def read_storyboard(path: str | Path) -> Storyboard:
@@ -72,7 +75,8 @@ def _built(document: Document) -> Storyboard:
     builder = _Builder(document, file)
     world = builder.world()
     tasks = tasks_of(document, file, world)
-    return Storyboard(document.path, world, file.fps, tasks, file.about, tuple(file.tags), builder.stands)
+    style = style_from(file.style)
+    return Storyboard(document.path, world, file.fps, tasks, file.about, tuple(file.tags), builder.stands, style)
 
 
 class _Builder:

@@ -28,6 +28,7 @@ from elbowroom.tasks.storyboard_parts import (
     rising,
     wrong,
 )
+from elbowroom.tasks.storyboard_style import StyleChoice
 from elbowroom.tasks.storyboard_verbs import TaskPart
 from elbowroom.world.contacts import Kind
 
@@ -193,4 +194,5 @@ class StoryboardFile(Part):
     characters: dict[Name, CharacterPart] = Field(default_factory=dict)
     holds: list[HoldPart] = Field(default_factory=list)
     contacts: list[ContactPart] = Field(default_factory=list)
+    style: StyleChoice | None = None
     tasks: list[TaskPart] = Field(default_factory=list, description="Verbs with their arguments.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +19,7 @@ from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.world import World
 
 if TYPE_CHECKING:
+    from elbowroom.spaces.styles import Wish
     from elbowroom.tasks.settings import Tier
 
 # Two motions are the same to the eye where no joint leaves its way in the other by more than this, metres.
@@ -31,10 +32,13 @@ _PER_SECOND, _MOST, _FINER = 60.0, 2000, 4
 MOST_VARIANTS = 1000
 
 
-def plan_storyboard(board: Storyboard, *, seed: int = 0, tier: Tier = "auto", budget: float | None = None) -> Plan:
+def plan_storyboard(
+    board: Storyboard, *, seed: int = 0, tier: Tier = "auto", budget: float | None = None, style: Wish = None
+) -> Plan:
     """Plan the tasks of a storyboard and prove the result; without tasks the world is proven as it stands.
 
-    `budget` is the wall-clock time in seconds after which the search gives up.
+    `budget` is the wall-clock time in seconds after which the search gives up. `style`, a `Style` or the name of one,
+    is instead of the storyboard's own.
     """
     if not board.tasks:
         return _proven(Plan("found", board.world), board.fps)
@@ -42,7 +46,8 @@ def plan_storyboard(board: Storyboard, *, seed: int = 0, tier: Tier = "auto", bu
     from elbowroom.tasks.sequence import plan_in_turn
     from elbowroom.tasks.settings import Settings
 
-    settings = Settings(tier=tier, seed=seed) if budget is None else Settings(tier=tier, seed=seed, seconds=budget)
+    settings = Settings(tier=tier, seed=seed, style=board.style if style is None else style)
+    settings = settings if budget is None else replace(settings, seconds=budget)
     try:
         plan = plan_in_turn(board.world, board.tasks, settings)
     except (BadValue, UnknownName) as error:  # what only planning can tell, such as the names of proposed grasps
@@ -103,6 +108,7 @@ def plan_variants(
     seed: int = 0,
     tier: Tier = "auto",
     budget: float | None = None,
+    style: Wish = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Variants:
     """Several clearly different motions, from this seed on. `progress` is told the seed and how many are found.
@@ -117,7 +123,7 @@ def plan_variants(
     for s in range(seed, seed + (_TRIES * count if board.tasks else 1)):
         if progress is not None:
             progress(s, len(kept))
-        plan = plan_storyboard(board, seed=s, tier=tier, budget=budget)
+        plan = plan_storyboard(board, seed=s, tier=tier, budget=budget, style=style)
         if not plan.found:
             failed.append(Variant(s, plan))
             continue
