@@ -139,11 +139,11 @@ def door_frame(width: float = 0.82, height: float = 2.02, wall_width: float = 3.
         ),
     ]
     for x in (-gap - 0.015, width + gap + 0.015):
-        parts.append(rounded_box((0.03, thickness + 0.02, height + 0.03), (x, y, (height + 0.03) / 2), BIRCH, steps=3))
+        parts.append(rounded_box((0.03, thickness + 0.02, height + 0.03), (x, y, (height + 0.03) / 2), BIRCH, steps=2))
         out = -0.03 if x < 0 else 0.03
-        parts.append(rounded_box((0.07, 0.014, height + 0.08), (x + out, 0.006, (height + 0.08) / 2), BIRCH, steps=3))
-    parts.append(rounded_box((width + 0.07, thickness + 0.02, 0.03), (width / 2, y, height + 0.033), BIRCH, steps=3))
-    parts.append(rounded_box((width + 0.20, 0.014, 0.07), (width / 2, 0.006, height + 0.06), BIRCH, steps=3))
+        parts.append(rounded_box((0.07, 0.014, height + 0.08), (x + out, 0.006, (height + 0.08) / 2), BIRCH, steps=2))
+    parts.append(rounded_box((width + 0.07, thickness + 0.02, 0.03), (width / 2, y, height + 0.033), BIRCH, steps=2))
+    parts.append(rounded_box((width + 0.20, 0.014, 0.07), (width / 2, 0.006, height + 0.06), BIRCH, steps=2))
     return assembled(parts)
 
 
@@ -153,8 +153,8 @@ def switch_plate(size: float = 0.086) -> Mesh:
     parts = [rounded_box((size - 0.01, 0.0015, size - 0.01), (0, -0.00075, 0), IRON, radius=0.0005, steps=1)]
     for s in (-1, 1):
         at = s * (size - bar) / 2
-        parts.append(rounded_box((size, 0.009, bar), (0, -0.0045, at), WHITE, radius=0.004, steps=4))
-        parts.append(rounded_box((bar, 0.009, size - 0.01), (at, -0.0045, 0), WHITE, radius=0.004, steps=4))
+        parts.append(rounded_box((size, 0.009, bar), (0, -0.0045, at), WHITE, radius=0.004, steps=2))
+        parts.append(rounded_box((bar, 0.009, size - 0.01), (at, -0.0045, 0), WHITE, radius=0.004, steps=2))
         parts.append(cylinder(0.003, 0.002, color=STEEL).moved(_facing_out(0, -0.009, s * 0.033)))
     return assembled(parts)
 

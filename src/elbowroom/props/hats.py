@@ -34,9 +34,9 @@ def hat(brim: float = 0.055, crown: float = 0.125, seed: int = 0) -> Mesh:
     out = [(r, 0.0), (r + 0.3 * brim, 0.0005), (r + 0.7 * brim, 0.003), *edge]
     back = [(r + 0.7 * brim, 0.007), (r + 0.3 * brim, 0.0045), (r + thick + 0.001, 0.006), (r + thick, 0.012)]
     profile = [*out, *back, *over, (0.0, crown), (0.0, crown - thick), *under, (r, 0.0)]
-    body = lathe(_finer(np.array(profile)), color=felt, sections=48)
+    body = lathe(_finer(np.array(profile)), color=felt, sections=40)
     band = [(r + 0.001, 0.008), (r + 0.0053, 0.008), (r + 0.003, 0.032), (r - 0.002, 0.032), (r + 0.001, 0.008)]
-    ribbon = lathe(_finer(np.array(band)), color=SLATE, sections=48)
+    ribbon = lathe(_finer(np.array(band)), color=SLATE, sections=40)
     whole = assembled([body, ribbon])
     v = whole.vertices.copy()
     # the crease along the crown's top, and a brim that is turned down before and behind and up at the sides
@@ -57,31 +57,31 @@ def coat_stand(height: float = 1.42, arms: int = 3) -> Mesh:
     ]  # fmt: skip
     turn = np.linspace(-0.35 * np.pi, 0.5 * np.pi, 10)
     head = [(0.045 * np.cos(a), height - 0.045 + 0.045 * np.sin(a)) for a in turn]
-    parts = [lathe(_finer(np.array([*post, *head[:-1], (0.0, height)])), color=WALNUT, sections=32)]
-    s = np.linspace(0.0, 1.0, 14)[:, None]
+    parts = [lathe(_finer(np.array([*post, *head[:-1], (0.0, height)])), color=WALNUT, sections=20)]
+    s = np.linspace(0.0, 1.0, 10)[:, None]
     for k in range(3):
         way = np.pi / 6 + 2.0 * np.pi * k / 3
         out = np.array([np.cos(way), np.sin(way), 0.0])
         foot = (0.02 + 0.22 * s) * out + [0, 0, 0.017] + (1.0 - s) ** 2 * [0, 0, 0.10]
-        parts.append(tube(foot, 0.013 + 0.003 * np.cos(2 * np.pi * s[:, 0]), WALNUT, sections=14))
+        parts.append(tube(foot, 0.013 + 0.003 * np.cos(2 * np.pi * s[:, 0]), WALNUT, sections=10))
         parts.append(_knob(0.016, (*(0.24 * out[:2]), 0.0165), IRON))
     for k in range(arms):
         way = np.pi / 2 + 2.0 * np.pi * k / max(arms, 1)
         out = np.array([np.cos(way), np.sin(way), 0.0])
         peg = (0.012 + 0.10 * s) * out + [0, 0, height - 0.33] + s**2 * [0, 0, 0.06]
-        parts.append(tube(peg, 0.006, BRASS, sections=12))
+        parts.append(tube(peg, 0.006, BRASS, sections=8))
         parts.append(_knob(0.012, peg[-1], BRASS))
     return assembled(parts)
 
 
 def _knob(radius: float, at: ArrayLike, color: Color) -> Mesh:
-    turn = np.linspace(-0.5 * np.pi, 0.5 * np.pi, 9)
+    turn = np.linspace(-0.5 * np.pi, 0.5 * np.pi, 7)
     ball = np.stack([radius * np.cos(turn), radius * np.sin(turn)], axis=1)
     ball[[0, -1], 0] = 0.0
-    return lathe(ball, at, color, sections=16)
+    return lathe(ball, at, color, sections=12)
 
 
-def _finer(line: Array, longest: float = 0.03) -> Array:
+def _finer(line: Array, longest: float = 0.05) -> Array:
     """A profile with points between those of long pieces."""
     out = [line[:1]]
     for a, b in pairwise(line):

@@ -97,6 +97,7 @@ MAKERS: dict[str, Maker] = {
     "apple": Maker(pantry.apple),
     "kettle": Maker(pantry.kettle),
     "herbs": Maker(pantry.herbs),
+    "kitchen_table": Maker(seats.kitchen_table),
     "spindle_chair": Maker(seats.spindle_chair),
     "hanging_lamp": Maker(seats.hanging_lamp),
     "window_wall": Maker(seats.window_wall),

@@ -41,15 +41,17 @@ def cheese(length: float = 0.12, width: float = 0.062, height: float = 0.075) ->
 def crate(width: float = 0.40, depth: float = 0.30, height: float = 0.13) -> Mesh:
     """A box of slats, open above."""
     board, slat = 0.010, (height - 0.012) / 2
-    parts = [rounded_box((width - 0.002, depth - 0.002, 0.010), (0, 0, 0.005), BIRCH, radius=0.002)]
+    parts = [rounded_box((width - 0.002, depth - 0.002, 0.010), (0, 0, 0.005), BIRCH, radius=0.002, steps=1)]
     for s in (-1, 1):
         for z in (slat / 2 + 0.002, height - slat / 2):
-            parts.append(rounded_box((width, board, slat), (0, s * (depth - board) / 2, z), PINE, radius=0.002))
+            parts.append(
+                rounded_box((width, board, slat), (0, s * (depth - board) / 2, z), PINE, radius=0.002, steps=1)
+            )
             side = (board, depth - 2 * board - 0.001, slat)
-            parts.append(rounded_box(side, (s * (width - board) / 2, 0, z), PINE, radius=0.002))
+            parts.append(rounded_box(side, (s * (width - board) / 2, 0, z), PINE, radius=0.002, steps=1))
         for t in (-1, 1):
             corner = (s * (width / 2 - 0.019), t * (depth / 2 - 0.019), height / 2)
-            parts.append(rounded_box((0.016, 0.016, height - 0.004), corner, BIRCH, radius=0.002))
+            parts.append(rounded_box((0.016, 0.016, height - 0.004), corner, BIRCH, radius=0.002, steps=1))
     return assembled(parts)
 
 
@@ -82,10 +84,10 @@ def plate(radius: float = 0.125) -> Mesh:
 def apple(radius: float = 0.037, seed: int = 0) -> Mesh:
     """An apple with its stalk."""
     color = ((0.42, 0.05, 0.03), (0.25, 0.34, 0.06), (0.52, 0.18, 0.04))[seed % 3]
-    turn = np.linspace(-0.5 * np.pi, 0.5 * np.pi, 17)
+    turn = np.linspace(-0.5 * np.pi, 0.5 * np.pi, 13)
     r = radius * np.cos(turn) ** 0.8
     z = radius * (0.93 + 0.93 * np.sin(turn) - 0.22 * np.exp(-((r / (0.4 * radius)) ** 2)) * np.sign(np.sin(turn)))
-    body = lathe(np.stack([np.where(np.abs(turn) > 1.57, 0.0, r), z - z.min()], axis=1), color=color, sections=28)
+    body = lathe(np.stack([np.where(np.abs(turn) > 1.57, 0.0, r), z - z.min()], axis=1), color=color, sections=20)
     top = float(body.vertices[:, 2].max())
     stalk = tube([(0, 0, 0.8 * top), (0.002, 0, top), (0.005, 0.001, top + 0.008)], 0.0013, OAK, sections=8)
     return assembled([body, stalk])
@@ -119,7 +121,7 @@ def herbs(height: float = 0.24, seed: int = 0) -> Mesh:
         sections=32,
     )
     parts = [pot]
-    for _ in range(14):
+    for _ in range(10):
         way, out, up = rng.uniform(0, 2 * np.pi), rng.uniform(0.02, 0.075), rng.uniform(0.6, 1.0) * height
         tip = np.array([out * np.cos(way), out * np.sin(way), up])
         stem = [(*(0.2 * tip[:2]), 0.078), (*(0.6 * tip[:2]), 0.7 * up), tip]
@@ -137,4 +139,4 @@ def _bead(color: Color) -> Mesh:
     turn = np.linspace(-0.5 * np.pi, 0.5 * np.pi, 6)
     ball = np.stack([np.cos(turn), np.sin(turn)], axis=1)
     ball[[0, -1], 0] = 0.0
-    return lathe(ball, color=color, sections=10)
+    return lathe(ball, color=color, sections=8)
