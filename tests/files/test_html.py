@@ -19,7 +19,8 @@ import zstandard
 
 from elbowroom.character.visual import visible
 from elbowroom.errors import BadFile, BadValue
-from elbowroom.files.html import color_parts, rigid_bind, write_html
+from elbowroom.files.html import write_html
+from elbowroom.files.viser_nodes import color_parts, rigid_bind
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.color import srgb8
 from elbowroom.geometry.mesh import Mesh

@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,17 +12,13 @@ import numpy as np
 import rich
 from numpy.typing import NDArray
 
-from elbowroom.character.skin import Skin
 from elbowroom.character.visual import visible
 from elbowroom.errors import BadValue
 from elbowroom.files.atomic import writing
 from elbowroom.files.names import accepted_names
-from elbowroom.geometry.color import srgb8
+from elbowroom.files.viser_nodes import SkinNode, add_mesh, add_skin
 from elbowroom.geometry.framing import axes_towards, nearest_eye
-from elbowroom.geometry.mesh import Mesh
-from elbowroom.geometry.normals import split_at_creases
 from elbowroom.geometry.rotations import Array, from_matrix
-from elbowroom.geometry.transforms import inverse
 from elbowroom.world.extent import action, facing, frame_times, joint_transforms, stage
 from elbowroom.world.paths import places
 from elbowroom.world.robots import robots_as_things
@@ -34,7 +29,6 @@ if TYPE_CHECKING:
     import viser
 
 _FIELD_OF_VIEW = np.radians(35.0)
-_COLORS = 12  # parts of a skin that are told apart by colour; each is a mesh of its own in the player
 
 
 def write_html(path: str | Path, world: World, fps: float = 30.0) -> None:
@@ -98,11 +92,7 @@ def _recorded(server: viser.ViserServer, world: World, times: Array, pause: floa
         )
     for name, mesh in zip(accepted_names(world.static), world.static.values(), strict=True):
         _require_finite(name, mesh.vertices)
-        shown, _ = split_at_creases(mesh)
-        for number, part in enumerate(color_parts(shown) if len(shown.faces) else []):
-            scene.add_mesh_simple(
-                f"/static/{name}/{number}", shown.vertices[part.vertices], part.faces, color=part.color, side="double"
-            )
+        add_mesh(scene, f"/static/{name}", mesh)
     steps = [*_characters(scene, world, times), *_objects(scene, world, times)]
     serializer = server.get_scene_serializer()
     for k in range(len(times)):
@@ -135,38 +125,17 @@ def _characters(scene: viser.SceneApi, world: World, times: Array) -> list[Calla
     """Add bodies as skinned meshes; each of the returned calls poses one part at a frame."""
     steps: list[Callable[[int], None]] = []
     for name, motion in zip(accepted_names(world.characters), world.characters.values(), strict=True):
-        skin = visible(motion.body)  # type: ignore[arg-type]
         T = joint_transforms(motion, times)
         _require_finite(name, T)
-        vertices, T_bind_joint = rigid_bind(skin, T[0])
+        node = add_skin(scene, f"/{name}", visible(motion.body), T[0])  # type: ignore[arg-type]
         # float32 is what the player works with, and its zeros at the end compress well
         positions = T[..., :3, 3].astype(np.float32)
         turns = from_matrix(T[..., :3, :3]).astype(np.float32)
-        for number, part in enumerate(color_parts(skin)):
-            used = np.unique(skin.joints[part.vertices][skin.weights[part.vertices] > 0])
-            handle = scene.add_mesh_skinned(
-                f"/{name}/{number}",
-                vertices[part.vertices],
-                part.faces,
-                bone_wxyzs=from_matrix(T_bind_joint[used, :3, :3]),
-                bone_positions=T_bind_joint[used, :3, 3],
-                skin_weights=_dense_weights(skin, part.vertices, used),
-                color=part.color,
-                side="double",
-            )
 
-            def pose(
-                k: int,
-                bones: tuple = handle.bones,
-                used: NDArray = used,
-                turns: NDArray = turns,
-                positions: NDArray = positions,
-            ) -> None:
-                for bone, joint in zip(bones, used, strict=True):
-                    bone.wxyz = turns[k, joint]
-                    bone.position = positions[k, joint]
+        def pose(k: int, node: SkinNode = node, turns: NDArray = turns, positions: NDArray = positions) -> None:
+            node.pose(positions[k], turns[k])
 
-            steps.append(pose)
+        steps.append(pose)
     return steps
 
 
@@ -175,17 +144,13 @@ def _objects(scene: viser.SceneApi, world: World, times: Array) -> list[Callable
     steps: list[Callable[[int], None]] = []
     for name, thing in zip(accepted_names(world.things), world.things.values(), strict=True):
         _require_finite(name, thing.mesh.vertices)
-        shown, _ = split_at_creases(thing.mesh)
-        if not len(shown.faces):
+        if not len(thing.mesh.faces):
             continue
         T = places(thing.path, times)
         _require_finite(name, T)
         positions, turns = T[:, :3, 3].astype(np.float32), from_matrix(T[:, :3, :3]).astype(np.float32)
         handle = scene.add_frame(f"/objects/{name}", show_axes=False, position=positions[0], wxyz=turns[0])
-        for number, part in enumerate(color_parts(shown)):
-            scene.add_mesh_simple(
-                f"/objects/{name}/{number}", shown.vertices[part.vertices], part.faces, color=part.color, side="double"
-            )
+        add_mesh(scene, f"/objects/{name}", thing.mesh)
 
         def place(
             k: int,
@@ -202,57 +167,3 @@ def _objects(scene: viser.SceneApi, world: World, times: Array) -> list[Callable
 def _require_finite(name: str, values: Array) -> None:
     if not np.all(np.isfinite(values)):
         raise BadValue(f"'{name}' has values that are not finite.")
-
-
-def rigid_bind(skin: Skin, T_world_joint: Array) -> tuple[Array, Array]:
-    """Vertices (V, 3) and rigid bind transforms (J, 4, 4) of the same skin, for players that take no scale.
-
-    One scale shared by all bind matrices goes into the vertices. Where they differ, the skin is bound anew in
-    the pose given by joint transforms (J, 4, 4).
-    """
-    scales = np.linalg.norm(skin.inverse_bind[:, :3, :3], axis=1)
-    used = np.unique(skin.joints[skin.weights > 0])
-    scale = float(np.mean(scales[used]))
-    if np.ptp(scales[used]) > 1e-4 * scale:
-        return skin.posed(T_world_joint), T_world_joint
-    rigid = skin.inverse_bind.copy()
-    rigid[:, :3, :3] /= np.where(scales > 0, scales, 1.0)[:, None, :]
-    return scale * skin.vertices, inverse(rigid)
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """Triangles of one colour: which vertices of a skin or mesh, faces over them, and sRGB bytes."""
-
-    vertices: NDArray[np.intp]
-    faces: NDArray[np.int32]
-    color: NDArray[np.uint8]
-
-
-def color_parts(skin: Skin | Mesh) -> list[Part]:
-    """A skin or mesh in parts of one colour each, of its most common colours."""
-    everything = np.arange(len(skin.vertices))
-    if skin.colors is None:
-        return [Part(everything, skin.faces, srgb8(skin.color))]
-    of_face = srgb8(skin.colors[skin.faces].mean(axis=1)).astype(int)
-    coarse, counts = np.unique(of_face // 12, axis=0, return_counts=True)
-    palette = coarse[np.argsort(-counts, kind="stable")[:_COLORS]] * 12 + 6
-    nearest = np.argmin(np.linalg.norm(of_face[:, None, :] - palette[None], axis=-1), axis=1)
-    parts = []
-    for k in np.unique(nearest):
-        faces = skin.faces[nearest == k]
-        vertices, index = np.unique(faces, return_inverse=True)
-        color = of_face[nearest == k].mean(axis=0).round().astype(np.uint8)
-        parts.append(Part(vertices, index.reshape(-1, 3).astype(np.int32), color))
-    return parts
-
-
-def _dense_weights(skin: Skin, vertices: NDArray[np.intp], used: NDArray) -> Array:
-    """Weights (V, B) over the used joints alone."""
-    out = np.zeros((len(vertices), len(used)))
-    rows = np.arange(len(vertices))
-    for k in range(skin.joints.shape[1]):
-        weights = skin.weights[vertices, k]
-        columns = np.searchsorted(used, skin.joints[vertices, k]).clip(0, len(used) - 1)
-        np.add.at(out, (rows, columns), weights)
-    return out

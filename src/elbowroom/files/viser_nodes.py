@@ -1,0 +1,140 @@
+"""Skins and meshes as nodes of a viser scene, and how they are posed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.character.skin import Skin
+from elbowroom.geometry.color import srgb8
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.normals import split_at_creases
+from elbowroom.geometry.rotations import Array, from_matrix
+from elbowroom.geometry.transforms import inverse
+
+if TYPE_CHECKING:
+    import viser
+
+_COLORS = 12  # parts of a skin that are told apart by colour; each is a mesh of its own in the player
+
+
+@dataclass(frozen=True, eq=False)
+class SkinNode:
+    """A skin in a scene: its parts, and for each of them the joints (B,) of its bones."""
+
+    parts: tuple[viser.MeshSkinnedHandle, ...]
+    joints: tuple[NDArray[np.intp], ...]
+
+    def pose(self, positions: NDArray, turns: NDArray) -> None:
+        """Place joints: positions (J, 3) and quaternions (J, 4) in the world."""
+        for part, used in zip(self.parts, self.joints, strict=True):
+            for bone, joint in zip(part.bones, used, strict=True):
+                bone.wxyz = turns[joint]
+                bone.position = positions[joint]
+
+    def pose_joints(self, T: Array) -> None:
+        """Place joints at transforms (J, 4, 4) in the world."""
+        self.pose(T[:, :3, 3], from_matrix(T[:, :3, :3]))
+
+    def show(self, visible: bool) -> None:
+        """Show or hide all parts."""
+        for part in self.parts:
+            if part.visible != visible:
+                part.visible = visible
+
+    def remove(self) -> None:
+        """Take it out of the scene."""
+        for part in self.parts:
+            part.remove()
+
+
+def add_skin(scene: viser.SceneApi, name: str, skin: Skin, T_first: Array, **look: Any) -> SkinNode:
+    """Add a skin below a name, one node for each of its colours; `look` goes to each node.
+
+    `T_first` (J, 4, 4) is a pose in which skins are bound anew that a player without scales cannot show.
+    """
+    vertices, T_bind_joint = rigid_bind(skin, T_first)
+    parts, joints = [], []
+    for number, part in enumerate(color_parts(skin)):
+        used = np.unique(skin.joints[part.vertices][skin.weights[part.vertices] > 0])
+        given: dict[str, Any] = {"color": part.color, "side": "double"} | look
+        parts.append(
+            scene.add_mesh_skinned(
+                f"{name}/{number}",
+                vertices[part.vertices],
+                part.faces,
+                bone_wxyzs=from_matrix(T_bind_joint[used, :3, :3]),
+                bone_positions=T_bind_joint[used, :3, 3],
+                skin_weights=_dense_weights(skin, part.vertices, used),
+                **given,
+            )
+        )
+        joints.append(used)
+    return SkinNode(tuple(parts), tuple(joints))
+
+
+def add_mesh(scene: viser.SceneApi, name: str, mesh: Mesh, **look: Any) -> list[viser.MeshHandle]:
+    """Add a mesh below a name, one node for each of its colours, sharp where it has creases."""
+    shown, _ = split_at_creases(mesh)
+    out = []
+    for number, part in enumerate(color_parts(shown) if len(shown.faces) else []):
+        given: dict[str, Any] = {"color": part.color, "side": "double"} | look
+        out.append(scene.add_mesh_simple(f"{name}/{number}", shown.vertices[part.vertices], part.faces, **given))
+    return out
+
+
+def rigid_bind(skin: Skin, T_world_joint: Array) -> tuple[Array, Array]:
+    """Vertices (V, 3) and rigid bind transforms (J, 4, 4) of the same skin, for players that take no scale.
+
+    One scale shared by all bind matrices goes into the vertices. Where they differ, the skin is bound anew in
+    the pose given by joint transforms (J, 4, 4).
+    """
+    scales = np.linalg.norm(skin.inverse_bind[:, :3, :3], axis=1)
+    used = np.unique(skin.joints[skin.weights > 0])
+    scale = float(np.mean(scales[used]))
+    if np.ptp(scales[used]) > 1e-4 * scale:
+        return skin.posed(T_world_joint), T_world_joint
+    rigid = skin.inverse_bind.copy()
+    rigid[:, :3, :3] /= np.where(scales > 0, scales, 1.0)[:, None, :]
+    return scale * skin.vertices, inverse(rigid)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Triangles of one colour: which vertices of a skin or mesh, faces over them, and sRGB bytes."""
+
+    vertices: NDArray[np.intp]
+    faces: NDArray[np.int32]
+    color: NDArray[np.uint8]
+
+
+def color_parts(skin: Skin | Mesh) -> list[Part]:
+    """A skin or mesh in parts of one colour each, of its most common colours."""
+    everything = np.arange(len(skin.vertices))
+    if skin.colors is None:
+        return [Part(everything, skin.faces, srgb8(skin.color))]
+    of_face = srgb8(skin.colors[skin.faces].mean(axis=1)).astype(int)
+    coarse, counts = np.unique(of_face // 12, axis=0, return_counts=True)
+    palette = coarse[np.argsort(-counts, kind="stable")[:_COLORS]] * 12 + 6
+    nearest = np.argmin(np.linalg.norm(of_face[:, None, :] - palette[None], axis=-1), axis=1)
+    parts = []
+    for k in np.unique(nearest):
+        faces = skin.faces[nearest == k]
+        vertices, index = np.unique(faces, return_inverse=True)
+        color = of_face[nearest == k].mean(axis=0).round().astype(np.uint8)
+        parts.append(Part(vertices, index.reshape(-1, 3).astype(np.int32), color))
+    return parts
+
+
+def _dense_weights(skin: Skin, vertices: NDArray[np.intp], used: NDArray) -> Array:
+    """Weights (V, B) over the used joints alone."""
+    out = np.zeros((len(vertices), len(used)))
+    rows = np.arange(len(vertices))
+    for k in range(skin.joints.shape[1]):
+        weights = skin.weights[vertices, k]
+        columns = np.searchsorted(used, skin.joints[vertices, k]).clip(0, len(used) - 1)
+        np.add.at(out, (rows, columns), weights)
+    return out
