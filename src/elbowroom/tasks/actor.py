@@ -9,7 +9,7 @@ import numpy as np
 from elbowroom.character.body import Character
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
-from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.rotations import Array, continuous
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.layers import to_clip
 from elbowroom.world.world import World
@@ -23,6 +23,11 @@ class Actor:
 
     Who stands keeps the last posture that a task has left (`away`); who walks keeps walking, and only joints in `kept`
     stay as a task has left them. Without either, the base motion goes on.
+
+    Tasks at times on top of a motion change frames of the `base` itself (`edit`), before or after `k`; `original` is
+    the base as it was. `layered` is whether help of the body is laid over the base with the legs as they are, and
+    `trunk` whether the trunk may help. `free_from` has, by hand, the first frame that a next task may change;
+    `contacts` the frames, by hand, in which hands are at their targets.
     """
 
     def __init__(self, world: World, who: str, fps: float = 60.0) -> None:
@@ -30,9 +35,12 @@ class Actor:
         if not isinstance(motion.body, Character):
             raise BadValue(f"'{who}' is no person: hands are what these tasks are for.")
         self.who, self.body = who, motion.body
-        self.base = motion if isinstance(motion, Clip) else to_clip(motion, fps)
+        self.base = self.original = motion if isinstance(motion, Clip) else to_clip(motion, fps)
         stray = np.linalg.norm(self.base.root - self.base.root[0], axis=1).max()
         self.stands = bool(stray < _STANDS * self.body.height)
+        self.layered, self.trunk = not self.stands, True
+        self.free_from: dict[str, int] = {}
+        self.contacts: tuple[tuple[str, int, int], ...] = ()
         legs = {
             j for chain in self.body.chains.values() if chain.kind == "leg" for j in self.body.subtree(chain.joints[0])
         }
@@ -98,6 +106,7 @@ class Actor:
         self.q = np.concatenate([self.q, q[1:]])
         self.k += len(root) - 1
         self.away = away
+        self.free_from = dict.fromkeys(("left", "right"), self.k)
 
     def keep(self, joints: tuple[int, ...]) -> None:
         """From now on these joints stay as they are in the last frame, also over a base that walks."""
@@ -106,6 +115,30 @@ class Actor:
     def give_back(self, joints: tuple[int, ...]) -> None:
         """These joints follow the base again."""
         self.kept = {j: turn for j, turn in self.kept.items() if j not in joints}
+
+    def fold(self) -> None:
+        """What is done and what would follow become the base, as long as the base is at least."""
+        clip = self.clip()
+        count = max(len(clip), len(self.base))
+        rows = np.minimum(np.arange(count), len(clip) - 1)
+        self.base = clip.with_(root=clip.root[rows], rotations=clip.rotations[rows])
+        rows = np.minimum(np.arange(count), len(self.original) - 1)
+        self.original = self.original.with_(root=self.original.root[rows], rotations=self.original.rotations[rows])
+        self.kept, self.away = {}, False
+
+    def edit(self, first: int, joints: Sequence[int], q: Array) -> None:
+        """Frames of the base become rotations (N, n, 4) of some joints, from a frame on; also where they are done."""
+        new, q = np.array(self.base.rotations), continuous(q)
+        # of the two quaternions of a rotation the nearer one: frames after it keep their signs
+        turned = np.sum(new[first, list(joints)] * q[0], axis=-1, keepdims=True) < 0.0
+        new[first : first + len(q), list(joints)] = np.where(turned, -q, q)
+        self.base = self.base.with_(rotations=new)
+        self.q = np.array(self.base.rotations[: self.k + 1])
+
+    def go_on(self, k: int) -> None:
+        """Frames up to this one are done as the base has them."""
+        k = min(max(k, self.k), len(self.base) - 1)
+        self.root, self.q, self.k = np.array(self.base.root[: k + 1]), np.array(self.base.rotations[: k + 1]), k
 
     def clip(self, root: Array | None = None, q: Array | None = None) -> Clip:
         """The motion so far; with frames that begin with the last one, as if these were added; then what is ahead."""

@@ -33,7 +33,7 @@ from elbowroom.tasks.places import place_for
 from elbowroom.tasks.postures import Postures
 from elbowroom.tasks.stuck import Stuck, blamed
 from elbowroom.tasks.taking import failure
-from elbowroom.tasks.verbs import Put, Rest
+from elbowroom.tasks.verbs import Put, Rest, Task
 
 # Ways from which a thing is set down: up and towards oneself, metres.
 _OVER = (0.06, 0.03, 0.015)
@@ -51,15 +51,9 @@ _CARRY = ((0.19, -0.17), (0.22, -0.12), (0.17, -0.22), (0.25, -0.05), (0.2, 0.0)
 def put(d: Director, task: Put) -> None:
     """Put down what a hand holds."""
     actor = d.actor(task.who)
-    hold = holder_of(d.world, task.object, actor.now)
-    if hold is None or hold.by != task.who:
-        holder = "nobody holds it" if hold is None else f"{hold.by} holds it"
-        raise Stuck("hand-not-free", f"put {task.object}: {holder}, {task.who} has to grab it first")
-    if task.hand is not None and task.hand != hold.hand:
-        raise BadValue(f"'{task.object}' is in the {hold.hand} hand of {task.who}, not in the {task.hand} one.")
+    hand = holding_hand(d, task, task.object)
     what = f"put {task.object}"
-    hand = hold.hand
-    grip = d.grips.get(task.object) or _usual_grip(d, actor, hand, task.object)
+    grip = d.grips.get(task.object) or usual_grip(d, actor, hand, task.object)
     T_goal = place_for(d.world, task, grip.T_world_taken, actor.now)
     T_hand_object = inverse(hand_of(actor, hand, actor.pose)) @ d.world.frame(task.object, actor.now)
     T_target = T_goal @ inverse(T_hand_object)
@@ -81,7 +75,7 @@ def put(d: Director, task: Put) -> None:
         if not isinstance(above, Pose):
             reason = blamed(above) or "the arm does not get there"
             raise Stuck("target-in-collision", f"{what}: there is no room before its place ({reason})")
-        _carry(d, actor, hand, above, d.set_out(actor, way, count), what, direct=task.at is not None)
+        carry_to(d, actor, hand, above, d.set_out(actor, way, count), what, direct=task.at is not None)
         d.travel(actor, hand, goal, slow, what, margin=0.0, straight=True)
         d.join(actor, hand, actor.k - slow, actor.k - slow - actor.frames(0.4))
         d.world = released(d.world, task.object, actor.now)
@@ -90,7 +84,18 @@ def put(d: Director, task: Put) -> None:
     d.first(_ways_in(out, under_cover(d.world, task.object, actor.now, T_goal)), do, _TRIES)
 
 
-def _carry(d: Director, actor: Actor, hand: str, goal: Pose, count: int, what: str, *, direct: bool) -> None:
+def holding_hand(d: Director, task: Task, thing: str) -> str:
+    """The hand in which somebody has what a task is about; raises where nobody or somebody else has it."""
+    hold = holder_of(d.world, thing, d.actor(task.who).now)
+    if hold is None or hold.by != task.who:
+        holder = "nobody holds it" if hold is None else f"{hold.by} holds it"
+        raise Stuck("hand-not-free", f"{task.verb} {thing}: {holder}, {task.who} has to grab it first")
+    if task.hand is not None and task.hand != hold.hand:
+        raise BadValue(f"'{thing}' is in the {hold.hand} hand of {task.who}, not in the {task.hand} one.")
+    return hold.hand
+
+
+def carry_to(d: Director, actor: Actor, hand: str, goal: Pose, count: int, what: str, *, direct: bool) -> None:
     """Travel with what is held; where no way leads straight there, and time is free, first before the body."""
     saved = d.save()
     try:
@@ -169,19 +174,24 @@ def _at_ease(d: Director, actor: Actor, hand: str, goal: Pose) -> None:
 def _easy(d: Director, actor: Actor, hand: str) -> Iterator[Pose]:
     """Postures with what is held before the body, turned as it is now; last the present one."""
     k = actor.k + actor.frames(1.0)
-    T_now, pose = hand_of(actor, hand, actor.pose), actor.neutral(k)
-    front = front_of(actor, actor.body.skeleton.at(pose))
     postures = Postures(d.world, actor.who, actor.now)
-    for ahead, above in _CARRY:
-        target = T_now.copy()
-        target[:3, 3] = shoulder_of(actor, hand, pose) + actor.body.height * (ahead * front + above * _UP)
+    for target in carry_places(actor, hand, actor.neutral(k), hand_of(actor, hand, actor.pose)):
         found = d.reach(actor, hand, target, k, postures)
         if found.found:
             yield found.pose
     yield actor.pose
 
 
-def _usual_grip(d: Director, actor: Actor, hand: str, thing: str) -> Grip:
+def carry_places(actor: Actor, hand: str, pose: Pose, T_now: Array) -> Iterator[Array]:
+    """Where a hand that is turned as at a place (4, 4) carries things before a body in a posture, (4, 4)."""
+    front = front_of(actor, actor.body.skeleton.at(pose))
+    for ahead, above in _CARRY:
+        target = T_now.copy()
+        target[:3, 3] = shoulder_of(actor, hand, pose) + actor.body.height * (ahead * front + above * _UP)
+        yield target
+
+
+def usual_grip(d: Director, actor: Actor, hand: str, thing: str) -> Grip:
     """For what was in the hand from the start: an open hand that goes back from its palm."""
     out = -grip_frame(actor.body, hand)[:3, 0]
     open_hand = finger_rotations(actor.body, hand, power(0.09))

@@ -148,8 +148,8 @@ class Director:
     def reach(self, actor: Actor, hand: str, T_world_hand: Array, k: int, postures: Postures | None) -> Reached:
         """A posture at frame k with a hand at its target, from how the person would stand then."""
         style = self.settings.reach
-        if not actor.stands:
-            style = replace(style, legs=False, tiptoe=False)
+        if actor.layered:  # legs are the base's, and who walks falls from step to step
+            style = replace(style, legs=False, tiptoe=False, balance=False, spine=style.spine and actor.trunk)
         valid = None if postures is None or self.settings.tier == "ik" else postures.valid
         floor = 0.0 if self.world.floor is None else self.world.floor
         # The girdle begins where the base has it: help upon help would leave its range.
@@ -258,7 +258,7 @@ class Director:
             raise Stuck(way.status, f"{what}: {why_not(way)}")
         q[:, arm] = way.rotations
         self.add(actor, root, q, away=not back)
-        self._note(actor, limb, what, during, way)
+        self.note(actor, limb, what, during, way)
         return way
 
     def fingers(self, actor: Actor, hand: str, rotations: Array, seconds: float) -> None:
@@ -306,7 +306,8 @@ class Director:
         """Let some pairs touch."""
         self.world = self.world.with_(contacts=(*self.world.contacts, *contacts))
 
-    def _note(self, actor: Actor, limb: str, what: str, during: tuple[float, float], way: Way) -> None:
+    def note(self, actor: Actor, limb: str, what: str, during: tuple[float, float], way: Way) -> None:
+        """Tell of a planned motion."""
         self.planned.append(
             Planned(actor.who, limb, what, during, way.tier, way.first_s, way.smooth_s, way.checks, way.nodes)
         )

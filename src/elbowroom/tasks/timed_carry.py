@@ -1,0 +1,69 @@
+"""What an arm does on top of a motion once it has taken something: the motion's own, or something held before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from elbowroom.finish.settle import between_free
+from elbowroom.geometry.rotations import Array
+from elbowroom.tasks.actor import Actor
+from elbowroom.tasks.carrying import carry_places
+from elbowroom.tasks.director import Director
+from elbowroom.tasks.hands import hand_of
+from elbowroom.tasks.postures import Postures
+from elbowroom.tasks.timed_when import Moments
+from elbowroom.tasks.verbs import Put
+from elbowroom.world.fast import LimbCheck
+
+
+def homes(d: Director, actor: Actor, hand: str, thing: str, m: Moments) -> Iterator[Array]:
+    """Motions of an arm (M, 3, 4) from frame `m.done` until the base ends, free with a thing in the hand from `m.back`.
+
+    First what the person does anyway, unless the thing is to be kept level; then postures against the trunk. Where
+    none is free all the time the first is given.
+    """
+    arm = list(actor.body.chain(f"{hand}_arm").joints)
+    own = np.array(actor.original.rotations[m.done :, arm])
+    until = _until(d, actor, thing, m)
+    given = False
+    level = d.world.objects[thing].freedom == "level"
+    for home in _options(d, actor, hand, m, own, level=level):
+        if d.settings.tier == "ik" or _stays_free(d, actor, hand, m, home, until):
+            given = True
+            yield home
+    if not given:
+        yield own
+
+
+def _options(d: Director, actor: Actor, hand: str, m: Moments, own: Array, *, level: bool) -> Iterator[Array]:
+    if not level:
+        yield own
+    arm = list(actor.body.chain(f"{hand}_arm").joints)
+    pose = actor.neutral(m.back)
+    postures = Postures(d.world, actor.who, actor.time(m.back))
+    turn = hand_of(actor, hand, actor.neutral(m.done))
+    for target in carry_places(actor, hand, pose, turn):
+        found = d.reach(actor, hand, target, m.back, postures)
+        if found.found:
+            yield np.repeat(found.pose.rotations[None, arm], len(own), axis=0)
+    if level:
+        yield own
+
+
+def _until(d: Director, actor: Actor, thing: str, m: Moments) -> int:
+    """The frame up to which a hand carries a thing, if nothing else is asked before."""
+    puts = (t.at for t in d.coming if isinstance(t, Put) and t.object == thing and t.at is not None)
+    at = next(puts, None)
+    last = len(actor.base) - 1
+    return last if at is None else min(max(actor.frame(at) - actor.frames(0.5), m.back), last)
+
+
+def _stays_free(d: Director, actor: Actor, hand: str, m: Moments, home: Array, until: int) -> bool:
+    if until <= m.back:
+        return True
+    during = (actor.time(m.back), actor.time(until))
+    check = LimbCheck(d.world, actor.who, f"{hand}_arm", during)
+    rows = np.arange(m.back, until + 1)
+    return between_free(check, home[rows - m.done], actor.base.start + rows / actor.base.fps)

@@ -1,0 +1,63 @@
+"""How an arm goes from what a motion does to a target and back, when body and target both move.
+
+The way is a fade between two motions of the arm: that of the base, and one that has the hand at the target in every
+frame. At both ends of the fade posture and velocity are those of the one or the other: the hand leaves a swinging arm
+without a jerk, and rests against a target that passes by.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from elbowroom.character.body import Character
+from elbowroom.character.limits import EPS
+from elbowroom.character.skeleton import Pose
+from elbowroom.geometry.rotations import Array, continuous, slerp
+from elbowroom.posing.limb_ik import LimbIK
+
+# An arm is drawn no straighter than this towards targets that are yet too far, shares of its length: from the first on
+# its stretch grows ever less, up to the second.
+_EASY, _MOST = 0.9, 0.985
+
+
+def soft_step(x: Array) -> Array:
+    """0 below 0, 1 above 1, and a rise between without slope or bend at either end."""
+    s = np.clip(x, 0.0, 1.0)
+    return s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
+
+
+class Tracking:
+    """An arm over frames of a body, T (N, J, 4, 4), whose hand follows places, at the elbow's orbit of a posture."""
+
+    def __init__(self, body: Character, limb: str, T: Array, pose: Pose) -> None:
+        self.ik = LimbIK(body, limb, pose)
+        self.parents = T[:, self.ik.parent]
+        self.shoulders = T[:, self.ik.joints[0], :3, 3]
+        self._orbit, self._keep = self.ik.orbit_of(pose), self.ik.keep_of(pose)
+
+    def postures(self, hands: Array, exact: Array) -> Array | None:
+        """Rotations (N, 3, 4) with the hand at places (N, 4, 4), drawn nearer where it cannot be there.
+
+        None where it cannot in a frame in which it must, `exact` (N,), or leaves its joints' ranges in one.
+        """
+        drawn = hands.copy()
+        way = hands[:, :3, 3] - self.shoulders
+        far = np.linalg.norm(way, axis=1)
+        length = self.ik.reach[1]
+        easy = max(_EASY * length, float(far[exact].max(initial=0.0)))
+        most = max(_MOST * length, easy + 1e-3)
+        over = np.maximum(far - easy, 0.0)
+        near = np.where(over > 0.0, easy + (most - easy) * np.tanh(over / (most - easy)), far)
+        drawn[:, :3, 3] = self.shoulders + way * (near / np.maximum(far, 1e-9))[:, None]
+        drawn[exact] = hands[exact]
+        out = self.ik.solve(self.parents, drawn, self._orbit, self._keep)
+        if not (out.reached[exact].all() and (out.excess[exact] <= EPS).all()):
+            return None
+        return continuous(out.rotations)
+
+
+def faded(base: Array, there: Array, share: Array) -> Array:
+    """Rotations (N, n, 4) from one motion to the other by shares (N,); where they are 0 or 1 exactly that motion."""
+    q = slerp(base, there, share[:, None])
+    q = np.where((share == 0.0)[:, None, None], base, q)
+    return np.where((share == 1.0)[:, None, None], there, q)

@@ -1,0 +1,198 @@
+"""A hand takes a thing while the person walks, the thing moves, or both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.errors import UnknownName
+from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.geometry.transforms import inverse
+from elbowroom.posing.fingers import close_fingers
+from elbowroom.posing.grasps import grasps_of
+from elbowroom.tasks import taking as standing
+from elbowroom.tasks.actor import Actor
+from elbowroom.tasks.beside import resting, supported, under_cover
+from elbowroom.tasks.director import FOREVER, Director, Grip
+from elbowroom.tasks.hands import arms_of, held_by, holder_of, released
+from elbowroom.tasks.postures import PRESS, Postures, hand_contacts
+from elbowroom.tasks.stuck import Stuck
+from elbowroom.tasks.taking import Taking, look, ranked
+from elbowroom.tasks.timed_carry import homes
+from elbowroom.tasks.timed_course import soft_step
+from elbowroom.tasks.timed_pass import PACES, Pace, Passage
+from elbowroom.tasks.timed_when import best_frame, far_away, frames_of, in_motion, moments, shoulders
+from elbowroom.tasks.verbs import Grab, Task
+from elbowroom.world.contacts import Contact
+
+# How many grasps are looked at in earnest, how many that suit are enough, and how many of these are tried.
+_LOOKS, _ENOUGH, _TRIES = 24, 6, 4
+
+# Metres that a thing is lifted or drawn out on its way off.
+_LIFT, _DRAW = 0.07, 0.16
+
+# What is worn may press so deep into who wears it while it is taken off, metres, for so long, seconds.
+_WORN, _OFF = 0.02, 0.6
+
+_UP = np.array([0.0, 0.0, 1.0])
+
+
+@dataclass(frozen=True, eq=False)
+class Chance:
+    """One way to take a thing in a frame."""
+
+    k: int
+    taking: Taking
+
+
+def grab(d: Director, task: Grab) -> None:
+    """Take an object; over a motion or from one, or standing before it."""
+    actor = d.actor(task.who)
+    if task.object not in d.world.objects:
+        raise UnknownName("object", task.object, d.world.objects)
+    if not in_motion(d, actor, task.object, task.at):
+        return standing.grab(d, task)
+    actor.fold()
+    times = actor.base.times
+    T_thing = frames_of(d.world, task.object, times)
+    what = f"grab {task.object}"
+    actor.layered = True
+
+    def do(chance: Chance) -> None:
+        d.first(PACES, lambda pace: _take(d, actor, task, chance, T_thing, pace, what))
+
+    d.first(_chances(d, actor, task, T_thing, what), do)
+    actor.layered = not actor.stands
+
+
+def _take(d: Director, actor: Actor, task: Grab, chance: Chance, T_thing: Array, pace: Pace, what: str) -> None:
+    """Come, close the fingers, and carry it off."""
+    k, taking, thing = chance.k, chance.taking, task.object
+    hand, grasp = taking.hand, taking.grasp
+    T_hand = T_thing @ grasp.T_thing_hand
+    m = moments(d, actor, hand, task, k, T_hand[k], actor.frames(pace.work))
+    owner = holder_of(d.world, thing, actor.time(m.done))
+    mesh = d.world.objects[thing].mesh
+    under = resting(d.world, thing, actor.time(k))
+    passage = Passage(d, actor, hand, m, taking.target, what)
+    passage.help(T_thing[:, :3, 3])
+    near = actor.time(max(m.there - actor.frames(pace.slow), m.leaves))
+    off = actor.time(m.done)
+    d.allow(hand_contacts(d.world, actor.who, hand, thing, (near, off), PRESS))
+    closed = close_fingers(actor.body, hand, inverse(grasp.T_thing_hand), mesh, grasp.open, grasp.shape)
+    rows = np.arange(m.leaves, m.done + 1)
+    left = 1.0 - soft_step((rows - m.there + actor.frames(pace.slow)) / actor.frames(pace.slow))
+    back = -T_thing[k, :3, :3].T @ taking.approach
+    passage.come(_moved(T_thing[rows], T_hand[rows], back, left), taking.open, closed.rotations, pace)
+    T_taken = T_thing[m.done]
+    T_hand_thing = inverse(grasp.T_thing_hand)
+    if owner is not None:
+        d.world = released(d.world, thing, off)
+        d.allow([Contact(thing, owner.by, (off, off + _OFF), "touch", _WORN, "taken off")])
+    d.world = d.world.with_hold(thing, actor.who, hand, (off, FOREVER), T_hand_thing)
+    out = normalize(-taking.approach)
+    d.grips = {**d.grips, thing: Grip(taking.open, T_hand[k, :3, :3].T @ out, T_taken, (hand, grasp.name))}
+    d.allow(supported(thing, under, (-np.inf, off + 1.0)))
+    covered = under_cover(d.world, thing, off, T_taken)
+    rows = np.arange(m.done, m.back + 1)
+    away = soft_step((rows - m.done) / max(0.5 * (m.back - m.done), 1.0))
+
+    def leave(option: tuple[Array, Array]) -> None:
+        home, by = option
+        way = T_thing[k, :3, :3].T @ by
+        passage.leave(_moved(T_thing[rows], T_hand[rows], way, away), home, None, f"carry {thing}")
+
+    ways = offs(out, covered)
+    d.first([(home, by) for home in homes(d, actor, hand, thing, m) for by in ways], leave)
+    passage.finish()
+
+
+def offs(out: Array, covered: bool) -> list[Array]:
+    """Ways off (3,) of a hand with what it has taken, in the world; it came the other way than `out` (3,)."""
+    level = out * [1.0, 1.0, 0.0]
+    size = float(np.linalg.norm(level))
+    up = _LIFT * _UP
+    if size < 0.3:
+        return [up, 0.4 * up, _DRAW * out]
+    pull = _DRAW * level / size
+    return [pull + 0.1 * up, pull, 1.4 * pull, up] if covered else [0.6 * up + 0.4 * pull, up, pull, 1.4 * pull]
+
+
+def _moved(T_thing: Array, T_hand: Array, by: Array, share: Array) -> Array:
+    """Places of a hand (N, 4, 4) moved by a vector (3,) of the thing's frame, by shares (N,)."""
+    out = T_hand.copy()
+    out[:, :3, 3] += share[:, None] * (T_thing[:, :3, :3] @ by)
+    return out
+
+
+def frames_for(
+    d: Director, actor: Actor, task: Task, points: Array, what: str, *, holding: bool = False
+) -> list[tuple[str, int]]:
+    """Hands that can be asked, the nearer first, and the frame at which each is to be there; points (N, 3) by frame."""
+    found = []
+    busy = ""
+    for hand in arms_of(actor, task.hand):
+        k = best_frame(d, actor, hand, points) if task.at is None else int(np.floor(_row(actor, task.at)))
+        if not 0 <= k < len(points):
+            begin, end = actor.base.span
+            raise Stuck("too-little-time", f"{what}: {task.at:g} s is not within {begin:g} to {end:g} s")
+        hold = held_by(d.world, actor.who, hand, actor.time(k))
+        if hold is None or holding:
+            found.append((float(np.linalg.norm(points[k] - shoulders(actor, hand)[k])), hand, k))
+        else:
+            busy = f"the {hand} hand of {actor.who} holds '{hold.object}'"
+    if not found:
+        raise Stuck("hand-not-free", f"{what}: {busy or f'{actor.who} has no arm'}")
+    return [(hand, k) for _, hand, k in sorted(found)]
+
+
+def _row(actor: Actor, t: float) -> float:
+    return float((t - actor.base.start) * actor.base.fps + 1e-6)
+
+
+def helpful(actor: Actor, hand: str, k: int) -> bool:
+    """Whether the trunk may help a hand about frame k: not while the other hand is at its target."""
+    near = actor.frames(2.0)
+    return not any(other != hand and first - near < k < last + near for other, first, last in actor.contacts)
+
+
+def _chances(d: Director, actor: Actor, task: Grab, T_thing: Array, what: str) -> Iterator[Chance]:
+    """Ways to take a thing, the best first; raises `Stuck` where there is none."""
+    failed: list[tuple[float, Stuck]] = []
+    given = 0
+    for hand, k in frames_for(d, actor, task, T_thing[:, :3, 3], what):
+        owner = holder_of(d.world, task.object, actor.time(k))
+        if owner is not None and (owner.by, owner.hand) == (actor.who, hand):
+            raise Stuck("hand-not-free", f"{actor.who} holds '{task.object}' already in the {owner.hand} hand")
+        actor.trunk = helpful(actor, hand, k)
+        grasps: Sequence = grasps_of(d.world, actor.who, hand, task.object, actor.time(k))
+        if task.grasp is not None:
+            named = [g for g in grasps if g.name == task.grasp]
+            if not named:
+                raise UnknownName(f"grasp of {task.object}", task.grasp, dict.fromkeys(g.name for g in grasps))
+            grasps = named
+        refused = d.refused.get(task.object, set())
+        grasps = [g for g in grasps if (hand, g.name) not in refused]
+        postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=task.object)
+        suited: list[Taking] = []
+        for grasp in ranked(actor, hand, grasps, T_thing[k], k)[:_LOOKS]:
+            found = look(d, actor, hand, grasp, T_thing[k], k, postures, what)
+            if isinstance(found, Taking):
+                suited.append(found)
+            else:
+                failed.append(found)
+            if len(suited) >= _ENOUGH:
+                break
+            d.require_time(what)
+        for taking in sorted(suited, key=lambda t: t.cost)[:_TRIES]:
+            given += 1
+            yield Chance(k, taking)
+        if not suited and failed and all(f[1].status == "target-out-of-reach" for f in failed):
+            why = min(failed, key=lambda f: f[0])[1].why
+            failed.append((1.9, far_away(actor, hand, T_thing[:, :3, 3], k, why)))
+    if not given:
+        if not failed:
+            raise Stuck("target-out-of-reach", f"{what}: no way to grasp it is known")
+        raise min(failed, key=lambda f: f[0])[1]

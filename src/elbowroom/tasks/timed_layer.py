@@ -1,0 +1,35 @@
+"""Help of trunk, girdle and gaze, laid over a motion: its own swing stays, and legs stay bit by bit."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from elbowroom.character.body import Character
+from elbowroom.character.skeleton import Pose
+from elbowroom.geometry.rotations import Array, conjugate, exp, log, multiply
+from elbowroom.posing.gaze import looking_at
+
+# Turns that are less than this are none, radians.
+_NOTHING = 1e-7
+
+
+def leaned(q: Array, k: int, goal: Pose, joints: Array, share: Array) -> tuple[Array, list[int]]:
+    """Rotations (N, J, 4) turned by what a posture adds to frame k, by shares (N,); and the joints that it turns.
+
+    `joints` (J,) says which may.
+    """
+    turn = log(multiply(conjugate(q[k]), goal.rotations))
+    moved = [j for j in np.flatnonzero(joints).tolist() if np.linalg.norm(turn[j]) > _NOTHING]
+    out = q.copy()
+    for j in moved:
+        out[:, j] = multiply(q[:, j], exp(share[:, None] * turn[j]))
+        out[share == 0.0, j] = q[share == 0.0, j]
+    return out, moved
+
+
+def gazing(body: Character, root: Array, q: Array, focus: Array, share: Array) -> Array:
+    """Rotations (N, J, 4) that look at points (N, 3) by shares (N,)."""
+    out = q.copy()
+    for k in np.flatnonzero(share > 0.0).tolist():
+        out[k] = looking_at(body, Pose.of(root[k], q[k]), focus[k], float(share[k])).rotations
+    return out

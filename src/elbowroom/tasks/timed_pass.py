@@ -1,0 +1,221 @@
+"""A hand leaves what a person does, is at a place that may move at a time, and comes back, while all else goes on."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.character.hand_shapes import finger_joints
+from elbowroom.character.skeleton import Pose
+from elbowroom.finish.settle import between_free, settle
+from elbowroom.geometry.rotations import Array, angle_between, slerp
+from elbowroom.search.shortcut import smooth
+from elbowroom.spaces.limb import LimbSpace
+from elbowroom.spaces.limb_plan import plan_limb
+from elbowroom.spaces.styles import NATURAL, style_of
+from elbowroom.tasks.actor import Actor
+from elbowroom.tasks.arm_ways import Way
+from elbowroom.tasks.director import Director
+from elbowroom.tasks.hands import joints_of
+from elbowroom.tasks.stuck import Stuck, blamed
+from elbowroom.tasks.timed_course import Tracking, faded, soft_step
+from elbowroom.tasks.timed_layer import gazing, leaned
+from elbowroom.tasks.timed_when import Moments
+from elbowroom.world.fast import LimbCheck
+
+# Eyes and head are at the target after this share of the approach, and stay on it for this share of the way back.
+_LOOKS_BY, _LOOKS_ON = 0.6, 0.25
+
+# Clearance of searched ways whose ends have no more, metres.
+_TIGHT = 0.001
+
+# From this share of the way on a hand is at its target, and margins do not count.
+_AT_TARGET = 0.9
+
+# Joints may turn this much faster than those of the motion under them do.
+_FASTER = 1.3
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Seconds about the contact.
+
+    `slow` before it the last bit of the approach begins, `early` before it the hand moves with the target but for that
+    bit, `closing` before it fingers begin to close, and `work` after it they have closed.
+    """
+
+    early: float = 0.1
+    slow: float = 0.35
+    closing: float = 0.1
+    work: float = 0.1
+
+
+# What is tried in turn.
+PACES = (Pace(), Pace(0.2, 0.4, 0.04, 0.14), Pace(0.06, 0.25, 0.0, 0.14))
+
+
+class Passage:
+    """One task of a hand on top of a motion: frames `m` of it, for a posture at its target."""
+
+    def __init__(self, d: Director, actor: Actor, hand: str, m: Moments, pose: Pose, what: str) -> None:
+        self.d, self.actor, self.hand, self.m, self.pose, self.what = d, actor, hand, m, pose, what
+        self.limb = f"{hand}_arm"
+        self.arm = list(actor.body.chain(self.limb).joints)
+        self.fingers = list(finger_joints(actor.body, hand))
+        self._moved = False
+
+    def help(self, focus: Array) -> None:
+        """The trunk helps and the eyes look at points (N, 3) by frame, from the first to the last of the passage."""
+        d, actor, m = self.d, self.actor, self.m
+        rows = np.arange(m.leaves, m.back + 1)
+        root, q = actor.base.root[rows], actor.base.rotations[rows]
+        mine = set(joints_of(actor, self.hand)) - set(actor.body.chain(self.limb).lead)
+        may = actor.upper & ~np.isin(np.arange(len(actor.upper)), list(mine))
+        share = _risen(rows, m.leaves, m.there) * (1.0 - _risen(rows, m.done, m.back))
+        new, moved = leaned(q, m.there - m.leaves, self.pose, may, share)
+        if d.settings.gaze:
+            looks = _risen(rows, m.leaves, m.leaves + _LOOKS_BY * (m.there - m.leaves))
+            off = m.done + _LOOKS_ON * (m.back - m.done)
+            new = gazing(actor.body, root, new, focus[rows], looks * (1.0 - _risen(rows, off, m.back)))
+        changed = np.flatnonzero((new != q).any(axis=(0, 2))).tolist()
+        if changed:
+            actor.edit(m.leaves, changed, new[:, changed])
+        self._moved = bool(moved)
+
+    def come(self, hands: Array, opened: Array, closed: Array, pace: Pace) -> None:
+        """The hand goes to places (N, 4, 4) by frame from the first to the one in which its work is done.
+
+        Fingers become `opened` (n, 4) on the way and then `closed`.
+        """
+        actor, m = self.actor, self.m
+        closing = max(m.there - round(pace.closing * actor.base.fps), m.leaves + 1)
+        rows = np.arange(m.leaves, m.done + 1)
+        share = _risen(rows, m.leaves, m.there - max(actor.frames(pace.early), 1))
+        share[rows >= m.there - 1] = 1.0
+        self._shape(rows, [(m.leaves, closing, opened), (closing, m.done, closed)])
+        self._go(rows, hands, actor.base.rotations[rows][:, self.arm], share, 0, self.what)
+
+    def leave(self, hands: Array, home: Array, fingers: Array | None, what: str) -> None:
+        """The hand goes from places (N, 4, 4) by frame to `home` (M, 3, 4), the arm's motion until the base ends.
+
+        Fingers stay, or become those of a motion (M, n, 4).
+        """
+        actor, m = self.actor, self.m
+        if self.fingers and fingers is None:
+            now = actor.base.rotations[m.done, self.fingers]
+            actor.edit(m.done, self.fingers, np.repeat(now[None], len(actor.base) - m.done, axis=0))
+        elif self.fingers and fingers is not None:
+            share = _risen(np.arange(m.done, len(actor.base)), m.done, m.back)
+            now = actor.base.rotations[m.done, self.fingers]
+            actor.edit(m.done, self.fingers, faded(np.repeat(now[None], len(share), axis=0), fingers, share))
+        rows = np.arange(m.done, m.back + 1)
+        actor.edit(m.back, self.arm, home[m.back - m.done :])
+        share = 1.0 - _risen(rows, m.done, m.back)
+        self._go(rows, hands, home[: len(rows)], share, 1, what)
+
+    def finish(self) -> None:
+        """The frames are done; raises `Stuck` where the helping body meets something."""
+        d, actor, m = self.d, self.actor, self.m
+        actor.go_on(m.back)
+        actor.free_from = {**actor.free_from, self.hand: m.done}
+        actor.contacts = (*actor.contacts, (self.hand, m.there, m.done))
+        d.world = actor.placed(d.world)
+        if self._moved:
+            d.require_free((actor.time(m.leaves), actor.time(m.back)), self.what)
+
+    def _shape(self, rows: Array, turns: list[tuple[int, int, Array]]) -> None:
+        """Fingers turn to rotations (n, 4) between frames, one after another."""
+        if not self.fingers:
+            return
+        q = np.array(self.actor.base.rotations[rows][:, self.fingers])
+        for first, last, goal in turns:
+            share = _risen(rows, first, last)
+            after = rows >= first
+            q[after] = slerp(q[after], goal, share[after, None])
+        self.actor.edit(int(rows[0]), self.fingers, q)
+
+    def _go(self, rows: Array, hands: Array, base: Array, share: Array, fixed: int, what: str) -> None:
+        """Frames of the arm between its base (N, 3, 4) and a hand at places (N, 4, 4), by shares (N,).
+
+        The end `fixed`, 0 for the last and 1 for the first, is at the target.
+        """
+        d, actor = self.d, self.actor
+        T = actor.body.transforms(actor.base.root[rows], actor.base.rotations[rows])
+        there = Tracking(actor.body, self.limb, T, self.pose).postures(hands, share == 1.0)
+        if there is None:
+            raise Stuck("target-out-of-reach", f"{what}: the arm cannot follow it while it is there")
+        course = faded(base, there, share)
+        actor.edit(int(rows[0]), self.arm, course)
+        d.world = actor.placed(d.world)
+        way = self._free(rows, course, share, fixed, what)
+        actor.edit(int(rows[0]), self.arm, way.rotations)
+        d.world = actor.placed(d.world)
+        d.note(actor, self.limb, what, (actor.time(int(rows[0])), actor.time(int(rows[-1]))), way)
+
+    def _free(self, rows: Array, course: Array, share: Array, fixed: int, what: str) -> Way:
+        """The course where it is free, or a searched way that joins it at the target."""
+        d, actor = self.d, self.actor
+        begun = time.perf_counter()
+        times = actor.base.start + rows / actor.base.fps
+        if d.settings.tier == "ik":
+            return Way(course, "ik", time.perf_counter() - begun, checks=len(course))
+        check = LimbCheck(d.world, actor.who, self.limb, (float(times[0]), float(times[-1])))
+        free = check.free_batch(course, times)
+        bad = np.flatnonzero(~free)
+        if d.settings.tier != "plan" and not len(bad) and between_free(check, course, times):
+            return Way(course, "ik", time.perf_counter() - begun, checks=len(course))
+        if d.settings.tier == "avoid":
+            pair = check.blame(course[bad[0]], float(times[bad[0]])) if len(bad) else None
+            raise Stuck("no-path", f"{what}: {blamed(pair) or 'the straight way is not free'}")
+        # the course holds near the target, up to where it is free; a search leads there
+        n = len(rows) - 1
+        if fixed == 0:
+            joint = max(int(bad[-1]) + 3 if len(bad) else 0, int(np.flatnonzero(share > 0.5)[0]))
+            kept, searched = slice(joint, n + 1), slice(0, joint + 1)
+            room = joint < n - 1
+        else:
+            joint = min(int(bad[0]) - 3 if len(bad) else n, int(np.flatnonzero(share > 0.5)[-1]))
+            kept, searched = slice(0, joint + 1), slice(joint, n + 1)
+            room = joint > 1
+        if not room or not between_free(check, course[kept], times[kept]):
+            worst = int(bad[-1] if fixed == 0 else bad[0]) if len(bad) else joint
+            pair = check.blame(course[worst], float(times[worst]))
+            raise Stuck("target-in-collision", f"{what}: {blamed(pair) or 'something is in the way'} at the target")
+        found = self._searched(times[searched], course[searched], what)
+        q = course.copy()
+        q[searched] = found.rotations
+        return Way(q, "plan", found.first_s, found.smooth_s, found.checks, found.nodes)
+
+    def _searched(self, times: Array, course: Array, what: str) -> Way:
+        """A way through postures and time from the first to the last of a course (N, 3, 4)."""
+        d, actor = self.d, self.actor
+        during = (float(times[0]), float(times[-1]))
+        speed = angle_between(course[:-1], course[1:]).max(axis=0) * actor.base.fps
+        for margin in dict.fromkeys((d.settings.margin, _TIGHT, 0.0)):
+            check = LimbCheck(d.world, actor.who, self.limb, during, margin=margin)
+            style = style_of(d.settings.style, NATURAL)
+            top = np.maximum(2.0 * np.pi, _FASTER * speed)
+            space = LimbSpace.over(check, timed=True, style=style, speed=top)
+            begun = time.perf_counter()
+            begin, end = (space.state(course[k], during[k]) for k in (0, -1))
+            path = plan_limb(space, begin, end, d.seed(), d.settings.budget)
+            first = time.perf_counter() - begun
+            if path.status in ("start-in-collision", "goal-in-collision"):
+                continue
+            if not path.found:
+                break
+            begun = time.perf_counter()
+            short = smooth(space, path, d.seed())
+            settled = settle(space, short, times, course)
+            if settled.free:
+                took = time.perf_counter() - begun
+                checks = path.stats.checks + short.stats.checks
+                return Way(settled.rotations, "plan", first, took, checks, path.stats.nodes)
+        raise Stuck("no-path", f"{what}: no free way was found")
+
+
+def _risen(rows: Array, first: float, last: float) -> Array:
+    """Shares (N,) that rise from 0 in one frame to 1 in another."""
+    return soft_step((rows - first) / max(last - first, 1.0))

@@ -1,0 +1,128 @@
+"""When a hand of somebody who moves, or at something that moves, sets out, is there, and is back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.geometry.rotations import Array
+from elbowroom.posing.limb_ik import LimbIK
+from elbowroom.tasks.actor import Actor
+from elbowroom.tasks.director import Director
+from elbowroom.tasks.stuck import Stuck
+from elbowroom.tasks.verbs import Task
+from elbowroom.world.paths import places
+from elbowroom.world.world import World
+
+# Of the time that a hand at rest takes for a way: what it takes on top of a motion, and the least.
+_USUAL, _LEAST = 0.8, 0.45
+
+# Of the shoulder's way from its nearest place to a target: this near counts as nearest, metres.
+_AS_NEAR = 0.03
+
+# With the body's help an arm reaches this much farther than it is long, metres.
+_HELP = 0.25
+
+# Things that stray less than this from where they are do not move, metres.
+_STILL = 1e-4
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Frames of a task: the hand leaves the motion, is there, has done its work, is back in the motion."""
+
+    leaves: int
+    there: int
+    done: int
+    back: int
+
+
+def frames_of(world: World, name: str, times: Array) -> Array:
+    """`T_world_frame` (N, 4, 4) of a thing, a frame on it, or a part of a body over times (N,)."""
+    owner, part = world.split(name)
+    if owner in world.things:
+        thing = world.things[owner]
+        T = places(thing.path, times)
+        return T @ thing.frame(part) if part else T
+    if owner in world.characters:
+        motion = world.characters[owner]
+        joint, T_joint = motion.body.frame(part) if part else (0, np.eye(4))
+        return np.asarray(motion.body.transforms(*motion.sample(times))[:, joint] @ T_joint)
+    return np.tile(world.frame(name, 0.0), (len(times), 1, 1))
+
+
+def moves(world: World, name: str, times: Array) -> bool:
+    """Whether something moves over times (N,)."""
+    T = frames_of(world, name, times)
+    return bool(np.abs(T - T[0]).max() > _STILL)
+
+
+def in_motion(d: Director, actor: Actor, target: str | None, at: float | None) -> bool:
+    """Whether a task is one of motion over motion: the person walks, or the target moves when it is wanted."""
+    if not actor.stands:
+        return True
+    if target is None:
+        return False
+    end = actor.base.span[1]
+    span = (actor.now, max(end, actor.now)) if at is None else (max(actor.now, at - 1.0), at + 0.5)
+    return moves(d.world, target, np.linspace(*span, 65))
+
+
+def best_frame(d: Director, actor: Actor, hand: str, points: Array) -> int:
+    """The frame at which a shoulder is nearest to a target, points (N, 3) by frame: the first that is as near."""
+    far = _distances(actor, hand, points)
+    first = _first(actor, hand) + actor.frames(_USUAL * d.seconds_for(0.6))
+    last = len(far) - 1 - actor.frames(0.5)
+    if first > last:
+        raise Stuck("too-little-time", f"{actor.who} has no time left before the motion ends")
+    near = far[first : last + 1]
+    return first + int(np.flatnonzero(near <= near.min() + _AS_NEAR)[0])
+
+
+def moments(d: Director, actor: Actor, hand: str, task: Task, k: int, T_world_hand: Array, work: int) -> Moments:
+    """Frames for a hand that is to be at a place (4, 4) in frame k and works there for some frames."""
+    pose = actor.neutral(k)
+    joint, T = actor.body.hand(hand)
+    way = float(np.linalg.norm(T_world_hand[:3, 3] - (actor.body.skeleton.at(pose)[joint] @ T)[:3, 3]))
+    usual, least = (actor.frames(share * d.seconds_for(way)) for share in (_USUAL, _LEAST))
+    first = _first(actor, hand)
+    leaves = max(first, k - usual) if task.begin is None else actor.frame(task.begin)
+    if leaves < first or k - leaves < least:
+        short = (max(first, leaves) + least - k) / actor.base.fps
+        raise Stuck("too-little-time", f"{task.verb}: {actor.time(k):g} s is {short:.2f} s too early")
+    last = len(actor.base) - 1
+    back = k + work + usual if task.back is None else actor.frame(task.back)
+    if task.back is not None and back - k - work < least:
+        late = (k + work + least - back) / actor.base.fps
+        raise Stuck("too-little-time", f"{task.verb}: {late:.2f} s are missing to be back by {task.back:g} s")
+    if k + work > last:
+        raise Stuck("too-little-time", f"{task.verb}: the motion of {actor.who} ends at {actor.time(last):g} s")
+    return Moments(leaves, k, k + work, min(back, last))
+
+
+def far_away(actor: Actor, hand: str, points: Array, k: int, why: str) -> Stuck:
+    """Why a target, points (N, 3) by frame, is out of reach in frame k, and when it would be within."""
+    far = _distances(actor, hand, points)
+    reach = LimbIK(actor.body, f"{hand}_arm").reach[1] + _HELP
+    near = np.flatnonzero(far <= reach)
+    if not len(near):
+        best = int(np.argmin(far))
+        then = f"it comes no nearer than {far[best] - reach:.2f} m too far, at {actor.time(best):.2f} s"
+    else:
+        other = int(near[np.argmin(np.abs(near - k))])
+        then = f"at {actor.time(other):.2f} s it may be within reach"
+    return Stuck("target-out-of-reach", f"{why} at {actor.time(k):.2f} s; {then}")
+
+
+def shoulders(actor: Actor, hand: str) -> Array:
+    """Where a shoulder is by frame, (N, 3)."""
+    return np.asarray(actor.base.world()[:, actor.body.chain(f"{hand}_arm").joints[0], :3, 3])
+
+
+def _distances(actor: Actor, hand: str, points: Array) -> Array:
+    return np.asarray(np.linalg.norm(points - shoulders(actor, hand), axis=1))
+
+
+def _first(actor: Actor, hand: str) -> int:
+    return actor.free_from.get(hand, 0)
