@@ -12,7 +12,22 @@ from conftest import ROOT
 from elbowroom.errors import BadFile
 from elbowroom.tasks.storyboard import parse_storyboard
 from elbowroom.tasks.storyboard_verbs import TaskPart
-from elbowroom.tasks.verbs import VERBS, Close, Grab, Open, Press, Put, Reach, Repair, Rest, Task, Touch
+from elbowroom.tasks.verbs import (
+    VERBS,
+    Close,
+    Drop,
+    Grab,
+    Handover,
+    HoldOut,
+    Open,
+    Press,
+    Put,
+    Reach,
+    Repair,
+    Rest,
+    Task,
+    Touch,
+)
 
 ROOM = """elbowroom: 1
 fps: 30
@@ -46,7 +61,11 @@ def test_every_verb_becomes_its_task():
         "put: {who: ann, object: cup, to: [0.2, -0.8, 0.75], turn: 90}",
         "grab: {who: ann, object: hat, grasp: brim}",
         "put: {who: ann, object: hat, onto: bob.head}",
-        "touch: {who: bob, target: ann.head, hand: left}",
+        "hold: {who: ann, object: stick, toward: up, seconds: 2}",
+        "drop: {who: ann, object: stick, over: table, height: 0.2, priority: 1}",
+        "grab: {who: ann, object: cup}",
+        "handover: {who: ann, object: cup, to: bob}",
+        "touch: {who: bob, target: ann.head, foot: left}",
         "press: {who: bob, fixture: door, to: 5}",
         "open: {who: bob, fixture: drawer, to: 0.25, at: 60}",
         "close: {who: bob, fixture: door}",
@@ -60,7 +79,11 @@ def test_every_verb_becomes_its_task():
         Put(who="ann", object="cup", to=(0.2, -0.8, 0.75), turn=math.pi / 2),
         Grab(who="ann", object="hat", grasp="brim", hand="left"),
         Put(who="ann", object="hat", onto="bob.head"),
-        Touch(who="bob", target="ann.head", hand="left"),
+        HoldOut(who="ann", object="stick", toward="up", seconds=2.0),
+        Drop(who="ann", object="stick", over="table", height=0.2, priority=1),
+        Grab(who="ann", object="cup"),
+        Handover(who="ann", object="cup", to="bob"),
+        Touch(who="bob", target="ann.head", foot="left"),
         Press(who="bob", fixture="door", to=math.radians(5)),
         Open(who="bob", fixture="drawer", to=0.25, at=60.0),
         Close(who="bob", fixture="door"),
@@ -168,6 +191,52 @@ WRONG = {
         0,
         "ann does not hold 'stick' by then",
     ),
+    "hand and foot": (["touch: {who: ann, target: cup, hand: left, foot: left}"], 0, "foot: is given, and 'hand' too"),
+    "one foot, one time": (
+        ["touch: {who: ann, target: cup, foot: left, at: 2}", "touch: {who: ann, target: hat, foot: left, at: 2}"],
+        1,
+        "at: the left foot of ann has something to do at 2 s already",
+    ),
+    "hands that overlap": (
+        [
+            "touch: {who: ann, target: cup, hand: right, begin: 0.5, at: 1, back: 2.5}",
+            "touch: {who: ann, target: hat, hand: right, begin: 2, at: 3}",
+        ],
+        1,
+        "the right hand of ann has something to do at 3 s already, on line",
+    ),
+    "while it is held out": (
+        ["hold: {who: ann, object: stick, hand: left, at: 1}", "touch: {who: ann, target: cup, hand: left, at: 1.5}"],
+        1,
+        "the left hand of ann has something to do at 1.5 s already",
+    ),
+    "given away": (
+        [
+            "grab: {who: ann, object: cup}",
+            "handover: {who: ann, object: cup, to: bob}",
+            "drop: {who: ann, object: cup}",
+        ],
+        2,
+        "drop.object: ann does not hold 'cup' by then; grab it first",
+    ),
+    "given to nobody": (
+        ["handover: {who: ann, object: stick, to: bop}"],
+        0,
+        "to: unknown character 'bop': did you mean",
+    ),
+    "given to oneself": (
+        ["handover: {who: ann, object: stick, to: ann}"],
+        0,
+        "to: ann cannot hand anything over to ann",
+    ),
+    "dropped over nothing": (["drop: {who: ann, object: stick, over: tabel}"], 0, "over: unknown thing to .* 'table'"),
+    "falls from nowhere": (["drop: {who: ann, object: stick, height: 1}"], 0, "height: is how far it falls .*; add it"),
+    "held out twice": (
+        ["hold: {who: ann, object: stick, to: cup, toward: left}"],
+        0,
+        "toward: is given, and 'to' too; keep one",
+    ),
+    "priority": (["rest: {who: ann, priority: high}"], 0, "priority: must be a whole number, not 'high'"),
     "a list of verbs is a list": (["[grab]"], 0, "must have keys, not a list"),
 }
 
@@ -186,6 +255,19 @@ def test_what_might_be_meant_is_left_to_the_planner():
     tasks("grab: {who: ann, object: cup, hand: left, at: 2}", "grab: {who: ann, object: hat, hand: right, at: 2}")
     tasks("grab: {who: ann, object: cup, at: 2}", "touch: {who: ann, target: hat, at: 2}")
     tasks("put: {who: ann, object: cup, onto: table, at: 3}", "grab: {who: ann, object: cup, at: 1}")  # times decide
+
+
+def test_hands_and_feet_may_be_busy_at_one_time():
+    tasks("touch: {who: ann, target: cup, foot: left, at: 2}", "touch: {who: ann, target: hat, hand: left, at: 2}")
+    tasks(
+        "grab: {who: bob, object: cup}",
+        "handover: {who: bob, object: cup, to: ann}",
+        "put: {who: ann, object: cup, onto: table}",
+    )
+    tasks(
+        "touch: {who: ann, target: cup, hand: right, at: 1, back: 2}",
+        "touch: {who: ann, target: hat, hand: right, begin: 2.1, at: 3}",
+    )
 
 
 def test_verbs_have_the_arguments_of_their_tasks():

@@ -37,15 +37,20 @@ def supported(thing: str, on: Iterable[str], during: tuple[float, float]) -> lis
 
 def _beside(world: World, thing: str, t: float, T_world_thing: Array | None, within: float) -> list[str]:
     """Names of walls and things that a thing would touch, or come near to by some metres."""
-    places = dict(world.at(t).things)
+    exact, places = alone(world, thing, t)
     if T_world_thing is not None:
         places[thing] = T_world_thing
-    objects = {name: replace(o, path=Still(places[name])) for name, o in world.objects.items()}
-    # What never moves is not looked at: this one does.
-    objects[thing] = replace(objects[thing], path=Keyed.along([0.0, 1.0], [[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]))
-    exact = ExactWorld(World(static=world.static, objects=objects, floor=world.floor))
     exact.place_snapshot(Snapshot(t, {}, places))
     limit = max(within, 1e-6)
     near = [exact.distance(int(k), limit) for k in exact.near(within) if thing in exact.pairs[k]]
     touching = [d.pair for d in near if d.value is None or d.value < limit]
     return list(dict.fromkeys(pair.b if pair.a == thing else pair.a for pair in touching))
+
+
+def alone(world: World, thing: str, t: float) -> tuple[ExactWorld, dict[str, Array]]:
+    """Walls and things at a time without any people, for one thing that is moved about; and where things are then."""
+    places = dict(world.at(t).things)
+    objects = {name: replace(o, path=Still(places[name])) for name, o in world.objects.items()}
+    # What never moves is not looked at: this one does.
+    objects[thing] = replace(objects[thing], path=Keyed.along([0.0, 1.0], [[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]))
+    return ExactWorld(World(static=world.static, objects=objects, floor=world.floor)), places

@@ -9,13 +9,14 @@ from typing import Any
 
 from elbowroom.tasks.carrying import put, rest
 from elbowroom.tasks.director import Director, Saved
+from elbowroom.tasks.dropping import drop
 from elbowroom.tasks.fixtures import open_fixture, press
 from elbowroom.tasks.plan import Plan
 from elbowroom.tasks.settings import USUAL, Settings
 from elbowroom.tasks.stuck import Stuck
-from elbowroom.tasks.taking import grab
+from elbowroom.tasks.timed_grab import grab
 from elbowroom.tasks.touching import reach_to, touch
-from elbowroom.tasks.verbs import Close, Grab, Open, Press, Put, Reach, Rest, Task, Touch
+from elbowroom.tasks.verbs import Close, Drop, Grab, Open, Press, Put, Reach, Rest, Task, Touch
 from elbowroom.world.certificate import certify
 from elbowroom.world.world import World
 
@@ -23,6 +24,7 @@ _DO: dict[type[Task], Callable[[Director, Any], None]] = {
     Reach: reach_to,
     Grab: grab,
     Put: put,
+    Drop: drop,
     Touch: touch,
     Press: press,
     Open: open_fixture,

@@ -8,7 +8,7 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array, about
 from elbowroom.geometry.transforms import apply, transform
-from elbowroom.tasks.verbs import Put
+from elbowroom.tasks.verbs import Point, Put
 from elbowroom.world.world import World
 
 # What is put onto something ends this far above it, metres.
@@ -28,17 +28,28 @@ def place_for(world: World, task: Put, taken: Array, t: float) -> Array:
             raise BadValue(f"put {task.object}: say where, with 'to' or 'onto'.")
         T[:3, 3] = task.to
         return T
-    if task.onto in world.static:
-        ground = world.static[task.onto]
-    elif task.onto in world.objects:
-        ground = world.objects[task.onto].mesh.moved(world.frame(task.onto, t))
-    else:  # a frame or a body part
-        T[:3, 3] = world.frame(task.onto, t)[:3, 3]
-        return T
-    low = float(apply(T, mesh.vertices)[:, 2].min())
-    xy = ground.bounds.mean(axis=0)[:2] if task.to is None else np.asarray(task.to[:2])
-    T[:3, 3] = [*xy, top_of(ground, xy, task.onto) - low + _ABOVE]
+    T[:3, 3] = surface_at(world, task.onto, t, task.to, taken[:3, 3])
+    if task.onto == "floor" or task.onto in world.static or task.onto in world.objects:
+        T[2, 3] += _ABOVE - float(apply(T, mesh.vertices)[:, 2].min() - T[2, 3])
     return T
+
+
+def surface_at(world: World, onto: str, t: float, at: Point | None, near: Array) -> Array:
+    """A place (3,) on top of a mesh or a thing at a time, above or below a point; a frame or body part is its own.
+
+    Without the point it is the middle of the mesh, and on the floor below a place near by (3,).
+    """
+    if onto == "floor" and world.floor is not None:
+        x, y = near[:2] if at is None else at[:2]
+        return np.array([x, y, world.floor])
+    if onto in world.static:
+        ground = world.static[onto]
+    elif onto in world.objects:
+        ground = world.objects[onto].mesh.moved(world.frame(onto, t))
+    else:
+        return np.asarray(world.frame(onto, t)[:3, 3])
+    xy = ground.bounds.mean(axis=0)[:2] if at is None else np.asarray(at[:2])
+    return np.array([*xy, top_of(ground, xy, onto)])
 
 
 def top_of(mesh: Mesh, xy: Array, name: str) -> float:

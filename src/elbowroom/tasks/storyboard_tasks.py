@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 
 from elbowroom.character.body import Character
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.tasks.storyboard_model import StoryboardFile
-from elbowroom.tasks.storyboard_verbs import FixtureVerb, GrabPart, HandPart, PutPart, ReachPart, TaskPart, TouchPart
+from elbowroom.tasks.storyboard_turns import check_held, check_limbs
+from elbowroom.tasks.storyboard_verbs import (
+    DropPart,
+    FixtureVerb,
+    GrabPart,
+    HandoverPart,
+    HandPart,
+    HoldOutPart,
+    LimbPart,
+    PutPart,
+    ReachPart,
+    TaskPart,
+    TouchPart,
+)
 from elbowroom.tasks.storyboard_yaml import Document
-from elbowroom.tasks.verbs import VERBS, Grab, Put, Task
+from elbowroom.tasks.verbs import VERBS, Task
 from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
 
@@ -24,8 +37,12 @@ def tasks_of(document: Document, file: StoryboardFile, world: World) -> tuple[Ta
         _check_person(blame, part, world)
         _check_names(blame, part, world)
         tasks.append(_task(part, world))
-    _check_hands(document, file.tasks, tasks, 1.0 / file.fps)
-    _check_held(document, file.tasks, tasks, world)
+
+    def blaming(k: int, key: str) -> AbstractContextManager[None]:
+        return document.blaming("tasks", k, file.tasks[k].verb, key)
+
+    check_limbs(tasks, lambda k: document.line(("tasks", k)), blaming, 1.0 / file.fps)
+    check_held(tasks, blaming, world)
     return tuple(tasks)
 
 
@@ -48,6 +65,11 @@ def _check_person(blame: _Blame, part: TaskPart, world: World) -> None:
             raise BadValue(f"'{told.who}' is a robot; tasks are for people")
     if not isinstance(told, HandPart):
         return
+    if isinstance(told, LimbPart) and told.foot is not None:
+        legs = [side for side in ("left", "right") if f"{side}_leg" in motion.body.chains]
+        with blame("foot"):
+            if told.foot not in legs:
+                raise UnknownName(f"foot of {told.who}", told.foot, legs)
     arms = [side for side in ("left", "right") if f"{side}_arm" in motion.body.chains]
     with blame("hand"):
         if told.hand is not None and told.hand not in arms:
@@ -92,6 +114,23 @@ def _check_names(blame: _Blame, part: TaskPart, world: World) -> None:
         _check_place(blame, "to", told.to, world)
     if isinstance(told, TouchPart):
         _check_place(blame, "target", told.target, world)
+    if isinstance(told, HoldOutPart) and told.to is not None:
+        _check_place(blame, "to", told.to, world)
+    if isinstance(told, DropPart) and isinstance(told.over, str):
+        with blame("over"):
+            _check_surface(told.over, told.object, world)
+    if isinstance(told, HandoverPart):
+        with blame("to"):
+            _check_taker(told, world)
+
+
+def _check_taker(told: HandoverPart, world: World) -> None:
+    """Somebody else, with arms."""
+    if told.to == told.who:
+        raise BadValue(f"{told.who} cannot hand anything over to {told.who}; name somebody else")
+    body = world.motion(told.to).body
+    if not isinstance(body, Character) or not any(chain.kind == "arm" for chain in body.chains.values()):
+        raise BadValue(f"'{told.to}' has no hand to take it with; tasks are for people")
 
 
 def _check_place(blame: _Blame, key: str, place: list[float] | str, world: World) -> None:
@@ -145,54 +184,3 @@ def _task(part: TaskPart, world: World) -> Task:
         assert isinstance(fixture, Fixture)
         given["to"] = told.to if fixture.joint.kind == "slides" else math.radians(told.to)
     return VERBS[part.verb](**given)
-
-
-def _check_hands(document: Document, parts: list[TaskPart], tasks: list[Task], frame: float) -> None:
-    """No hand has two things to do at one time, and nobody three."""
-    for k, task in enumerate(tasks):
-        if task.at is None:
-            continue
-        same = [j for j in range(k) if tasks[j].who == task.who and _meet(tasks[j].at, task.at, frame)]
-        clash = next((j for j in same if task.hand is not None and tasks[j].hand == task.hand), None)
-        if clash is None and len(same) > 1:
-            clash = same[-1]
-        if clash is not None:
-            hand = f"{task.hand} hand" if task.hand is not None and tasks[clash].hand == task.hand else "hands"
-            line = document.line(("tasks", clash))
-            with _Blame(document, k, parts[k])("at"):
-                raise BadValue(
-                    f"the {hand} of {task.who} {'have' if hand == 'hands' else 'has'} something to do at "
-                    f"{task.at:g} s already, on line {line}; give another time or the other hand"
-                )
-
-
-def _meet(a: float | None, b: float, frame: float) -> bool:
-    return a is not None and abs(a - b) < frame
-
-
-def _check_held(document: Document, parts: list[TaskPart], tasks: list[Task], world: World) -> None:
-    """Nobody puts down what they cannot have by then. Tasks without a time follow those before them in the file."""
-    taken: set[tuple[str, str]] = set()
-    for k, task in _in_time(tasks):
-        if isinstance(task, Grab):
-            taken.add((task.who, task.object))
-        elif isinstance(task, Put):
-            holds = [h for h in world.holds if (h.by, h.object) == (task.who, task.object)]
-            if task.at is not None:
-                holds = [h for h in holds if h.during[0] <= task.at <= h.during[1]]
-            if (task.who, task.object) not in taken and not holds:
-                with _Blame(document, k, parts[k])("object"):
-                    raise BadValue(f"{task.who} does not hold '{task.object}' by then; grab it first")
-            taken.discard((task.who, task.object))
-
-
-def _in_time(tasks: list[Task]) -> Iterator[tuple[int, Task]]:
-    """Tasks with their numbers in the order in which they are done."""
-    now: dict[str, float] = {}
-    when = []
-    for k, task in enumerate(tasks):
-        at = getattr(task, "at", None)
-        now[task.who] = now.get(task.who, -math.inf) if at is None else at
-        when.append((now[task.who], k))
-    for _, k in sorted(when):
-        yield k, tasks[k]

@@ -9,6 +9,8 @@ from pydantic import Field, Tag, model_validator
 
 from elbowroom.tasks.storyboard_parts import BY_FORM, HandShapeName, Name, Number, Part, Point, Seconds, Text, wrong
 
+Side = Literal["left", "right"]
+Priority = Annotated[int, Field(ge=-1000, le=1000)]
 Place = Annotated[Annotated[Point, Tag("list")] | Annotated[Text, Tag("word")], BY_FORM]
 
 
@@ -17,12 +19,13 @@ class VerbPart(Part):
 
     who: Name
     at: Seconds | None = Field(default=None, description="Second at which the hand is there.")
+    priority: Priority | None = Field(default=None, description="Lower ones are planned first; else it is chosen.")
 
 
 class HandPart(VerbPart):
     """With which hand; without it the one that suits."""
 
-    hand: Literal["left", "right"] | None = None
+    hand: Side | None = None
     begin: Seconds | None = Field(default=None, description="Second at which the hand leaves what the person does.")
     back: Seconds | None = Field(default=None, description="Second by which the hand is back at what the person does.")
 
@@ -35,7 +38,19 @@ class HandPart(VerbPart):
         return self
 
 
-class ReachPart(HandPart):
+class LimbPart(HandPart):
+    """With a hand or with a foot."""
+
+    foot: Side | None = Field(default=None, description="With this foot instead of a hand.")
+
+    @model_validator(mode="after")
+    def _one_limb(self) -> LimbPart:
+        if self.foot is not None and self.hand is not None:
+            raise wrong("is given, and 'hand' too; keep one of them", "foot")
+        return self
+
+
+class ReachPart(LimbPart):
     """Bring the hand to a place, and keep it there."""
 
     to: Place = Field(description="A point, a thing, a frame of it (cup.rim), a body part (bob.head).")
@@ -65,7 +80,45 @@ class PutPart(HandPart):
         return self
 
 
-class TouchPart(HandPart):
+class DropPart(HandPart):
+    """Let what is held fall."""
+
+    object: Name
+    over: Place | None = Field(default=None, description="A point or a thing to drop it on; else where the hand is.")
+    height: Annotated[float, Field(gt=0.0, le=10.0, allow_inf_nan=False)] = Field(
+        0.08, description="Metres that it falls, with 'over'."
+    )
+
+    @model_validator(mode="after")
+    def _falls_somewhere(self) -> DropPart:
+        if self.over is None and "height" in self.model_fields_set:
+            raise wrong("is how far it falls onto what 'over' says, and there is none; add it", "height")
+        return self
+
+
+class HoldOutPart(HandPart):
+    """Hold out what is held for a time."""
+
+    object: Name
+    to: Place | None = Field(default=None, description="Where its origin comes to be; else before the body.")
+    toward: Literal["front", "left", "right", "up"] = Field("front", description="To which side, without 'to'.")
+    seconds: Annotated[float, Field(gt=0.0, le=3600.0)] = 1.0
+
+    @model_validator(mode="after")
+    def _one_way(self) -> HoldOutPart:
+        if self.to is not None and "toward" in self.model_fields_set:
+            raise wrong("is given, and 'to' too; keep one of them", "toward")
+        return self
+
+
+class HandoverPart(HandPart):
+    """Give what is held to somebody."""
+
+    object: Name
+    to: Name = Field(description="Who takes it.")
+
+
+class TouchPart(LimbPart):
     """Touch something with the fingertips, and go away again."""
 
     target: Place = Field(description="A point, a thing, a frame of it, a body part.")
@@ -79,8 +132,8 @@ class FixtureVerb(HandPart):
     to: Number | None = Field(default=None, description="Metres of a slide, degrees of a hinge; else all the way.")
 
 
-class PressPart(FixtureVerb):
-    """Press a button or a switch, and let it back."""
+class PressPart(FixtureVerb, LimbPart):
+    """Press a button, a switch or a pedal, and let it back."""
 
 
 class OpenPart(FixtureVerb):
@@ -99,6 +152,7 @@ class RepairPart(Part):
     """Bring a motion out of what it runs into."""
 
     who: Name
+    priority: Priority | None = None
 
 
 class TaskPart(Part):
@@ -107,6 +161,9 @@ class TaskPart(Part):
     reach: ReachPart | None = None
     grab: GrabPart | None = None
     put: PutPart | None = None
+    drop: DropPart | None = None
+    hold: HoldOutPart | None = None
+    handover: HandoverPart | None = None
     touch: TouchPart | None = None
     press: PressPart | None = None
     open: OpenPart | None = None

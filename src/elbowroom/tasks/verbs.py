@@ -1,4 +1,4 @@
-"""What people can be asked to do with their hands. Times in seconds, lengths in metres, angles in radians."""
+"""What people can be asked to do with their hands and feet. Times in seconds, lengths in metres, angles in radians."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from elbowroom.errors import BadValue
 
 Point = tuple[float, float, float]
 Hand = Literal["left", "right"]
+Direction = Literal["front", "left", "right", "up"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +20,8 @@ class Task:
 
     `at` is the time at which the hand is there; None is as soon as the motion before allows. What follows it (the pull
     of a drawer, the opened hand) comes after that time. `begin` is when the hand leaves what the person does anyway,
-    before `at`; `back` is by when it does that again, after it. None is chosen.
+    before `at`; `back` is by when it does that again, after it. None is chosen. Tasks with a lower `priority` are
+    planned first, and others move out of their way; None is chosen, after those that have one.
     """
 
     who: str
@@ -27,6 +29,7 @@ class Task:
     at: float | None = None
     begin: float | None = None
     back: float | None = None
+    priority: int | None = None
 
     def __post_init__(self) -> None:
         given = [(name, t) for name in ("begin", "at", "back") if (t := getattr(self, name)) is not None]
@@ -47,10 +50,14 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class Reach(Task):
-    """Bring the hand to a place: a point, or 'thing', 'thing.frame', 'ann.head'; it stays there until the next task."""
+    """Bring the hand to a place: a point, or 'thing', 'thing.frame', 'ann.head'; it stays there until the next task.
+
+    With `foot`, it is that foot that goes there, and comes back.
+    """
 
     to: Point | str
     shape: str = "rest"
+    foot: Hand | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,19 +82,63 @@ class Put(Task):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Drop(Task):
+    """Let what is held fall onto what is below it; `at` is when the hand opens.
+
+    `over` is a point or a thing above which the hand goes first, to let go from `height` metres above where it lands;
+    None is where the hand is.
+    """
+
+    object: str
+    over: Point | str | None = None
+    height: float = 0.08
+
+
+@dataclass(frozen=True, kw_only=True)
+class HoldOut(Task):
+    """Hold out what is held for some `seconds`: its origin `to` a point or place, or `toward` a side of the body."""
+
+    object: str
+    to: Point | str | None = None
+    toward: Direction = "front"
+    seconds: float = 1.0
+
+    @property
+    def verb(self) -> str:
+        """The word for it in a storyboard."""
+        return "hold"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Handover(Task):
+    """Give what is held `to` somebody, who takes it while it is still held; `at` is when both have it."""
+
+    object: str
+    to: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Touch(Task):
-    """Touch a place with the fingertips, and go away again: a point, a thing, a frame, a body part."""
+    """Touch a place with the fingertips, and go away again: a point, a thing, a frame, a body part.
+
+    With `foot`, the tip of that foot touches it.
+    """
 
     target: Point | str
     shape: str = "flat"
+    foot: Hand | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Press(Task):
-    """Press a button or switch with a fingertip: a fixture, moved along its joint `to` a state and let back."""
+    """Press a button or switch with a fingertip: a fixture, moved along its joint `to` a state and let back.
+
+    With `foot`, it is a pedal under the ball of that foot.
+    """
 
     fixture: str
     to: float | None = None
+    foot: Hand | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,5 +168,6 @@ class Repair(Task):
 
 
 VERBS: dict[str, type[Task]] = {
-    kind.__name__.lower(): kind for kind in (Reach, Grab, Put, Touch, Press, Open, Close, Rest, Repair)
+    "hold" if kind is HoldOut else kind.__name__.lower(): kind
+    for kind in (Reach, Grab, Put, Drop, HoldOut, Handover, Touch, Press, Open, Close, Rest, Repair)
 }

@@ -1,4 +1,4 @@
-"""The way of an object that hands take: its own at first, then with the hand, then where it was left."""
+"""The way of an object that hands take: its own at first, then with the hand, then where it was left or falls to."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Carried:
                 out[rows] = held(hold, rows) @ self._grips[k]
             left = mine & (times >= hold.during[1])
             if left.any():
-                out[left] = self._left[k]
+                out[left] = _fallen(self._left[k], hold, times[left])
         return out
 
     @property
@@ -80,10 +80,19 @@ class Carried:
             if hold.T_hand_object is not None:
                 grips.append(hold.T_hand_object)
             else:
-                before = np.asarray(self.own(hold.during[0])) if k == 0 else left[k - 1]
+                begins = np.array(hold.during[:1])
+                before = places(self.own, begins)[0] if k == 0 else _fallen(left[k - 1], self.holds[k - 1], begins)[0]
                 grips.append(inverse(begin) @ before)
             left.append(end @ grips[k])
         return grips, left
+
+
+def _fallen(T_left: Array, hold: Hold, times: Array) -> Array:
+    """Places (N, 4, 4) at times (N,) of an object that a hold has left at a place (4, 4)."""
+    out = np.tile(T_left, (len(times), 1, 1))
+    if hold.fall is not None:
+        out[:, :3, 3] += hold.fall.sample(times)
+    return out
 
 
 def hands(motion: Motion, hand: str, times: ArrayLike) -> Array:

@@ -89,7 +89,10 @@ class Stage:
                 own &= middle < hold.during[0]
                 riding = (middle >= hold.during[0]) & (middle < hold.during[1])
                 parent[riding, j] = self._first[hold.by] + self.world.body(hold.by).hand(hold.hand)[0]
-                parent[middle >= hold.during[1], j] = -1
+                shift[riding, j] = 0.0
+                after = middle >= hold.during[1]
+                parent[after, j] = -1
+                shift[after, j] = 0.0 if hold.fall is None else _lengths(hold.fall.sample(times))[after]
             thing = self.world.objects[name]
             angle[own, j], shift[own, j] = (a[own] for a in _own_steps(thing, times))
             if isinstance(thing, Fixture):
@@ -105,6 +108,7 @@ class Stage:
             keys = thing.state if isinstance(thing, Fixture) else thing.path
             if isinstance(keys, (Keyed, KeyedState)):
                 times.append(keys.times)
+        times += [hold.fall.times for hold in world.holds if hold.fall is not None]
         during = [h.during for h in world.holds] + [c.during for c in world.contacts]
         times += [np.array(d) for d in during]
         times += [np.array([t - LEAP]) for _, t in self.jumps]
@@ -187,7 +191,12 @@ def _own_steps(thing: Thing, times: Array) -> tuple[Array, Array]:
         return (still, ways) if thing.joint.kind == "slides" else (ways, still)
     T = places(thing.path, times)
     turn = np.swapaxes(T[:-1, :3, :3], 1, 2) @ T[1:, :3, :3]
-    return rot.angle(rot.from_matrix(turn)), np.linalg.norm(np.diff(T[:, :3, 3], axis=0), axis=1)
+    return rot.angle(rot.from_matrix(turn)), _lengths(T[:, :3, 3])
+
+
+def _lengths(places: Array) -> Array:
+    """Ways (K - 1,) from each of some places (K, 3) to the next, metres."""
+    return np.asarray(np.linalg.norm(np.diff(places, axis=0), axis=1))
 
 
 def _within(during: tuple[float, float], span: tuple[float, float]) -> tuple[float, float]:

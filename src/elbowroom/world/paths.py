@@ -95,6 +95,31 @@ class Riding:
 
 
 @dataclass(frozen=True, eq=False)
+class Fall:
+    """How a thing goes on by itself from where a hand has left it: offsets (K, 3) at times (K,), metres of the world.
+
+    It begins with no offset; offsets are lerped in between, and held after the last.
+    """
+
+    times: Array
+    offsets: Array
+
+    def __post_init__(self) -> None:
+        times, offsets = frozen(self.times).reshape(-1), frozen(self.offsets).reshape(-1, 3)
+        if not len(times) == len(offsets) > 0 or np.any(np.diff(times) <= 0):
+            raise BadValue("a fall needs as many offsets as times, and times that rise.")
+        if not (np.all(np.isfinite(times)) and np.all(np.isfinite(offsets)) and np.allclose(offsets[0], 0.0)):
+            raise BadValue("a fall begins where the thing is left, and all its values are finite.")
+        object.__setattr__(self, "times", times)
+        object.__setattr__(self, "offsets", offsets)
+
+    def sample(self, times: ArrayLike) -> Array:
+        """Offsets at many times, (N, 3)."""
+        k, after, s = between(self.times, times)
+        return np.asarray(self.offsets[k] + s[:, None] * (self.offsets[after] - self.offsets[k]))
+
+
+@dataclass(frozen=True, eq=False)
 class KeyedState:
     """One number at given times, such as how far a door is open: lerped in between, held at the ends.
 

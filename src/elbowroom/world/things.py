@@ -13,7 +13,7 @@ from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import Mesh, frozen
 from elbowroom.geometry.rotations import Array, about, from_matrix, normalize
 from elbowroom.geometry.transforms import transform
-from elbowroom.world.paths import Keyed, KeyedState, Path, Riding, states
+from elbowroom.world.paths import Fall, Keyed, KeyedState, Path, Riding, states
 
 Freedom = Literal["free", "level", "joint"]
 
@@ -183,7 +183,8 @@ class Hold:
     """An object fixed to a hand over an interval of seconds.
 
     `hand` is 'left' or 'right' of a person, or names a robot's gripper (a limb or a link). `T_hand_object` (4, 4) is
-    the object in the frame of the hand's joint; None means as it lies when the hold begins.
+    the object in the frame of the hand's joint; None means as it lies when the hold begins. `fall` is how the object
+    goes on when the hold has ended; None means that it stays where it is left.
     """
 
     object: str
@@ -191,6 +192,7 @@ class Hold:
     hand: str
     during: tuple[float, float]
     T_hand_object: Array | None = None
+    fall: Fall | None = None
 
     def __post_init__(self) -> None:
         begin, end = self.during
