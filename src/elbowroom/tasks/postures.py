@@ -54,6 +54,10 @@ class Postures:
             mine |= {i for i, p in enumerate(self._exact.parts) if p.owner == hold.object}
         self._mine = np.array([a in mine or b in mine for a, b in self._exact.index], dtype=bool)
         self._hand = hand
+        # Nearly all postures that are asked about are not free, mostly for the same reason as the last ones: numbers
+        # that grow with how lately a pair was in the way, those of a body with itself last.
+        parts = self._exact.parts
+        self._met = np.array([int(_apart(parts[a], parts[b])) for a, b in self._exact.index], dtype=np.int64)
 
     def blame(self, pose: Pose) -> Pair | None:
         """A pair that collides in a posture, None where it is free."""
@@ -85,11 +89,14 @@ class Postures:
     def _blame(self, T: Array, things: dict[str, Array], counts: Callable[[int, int], bool] | None) -> Pair | None:
         snapshot = Snapshot(self._now.time, {**self._now.joints, self.who: T}, {**self._now.things, **things})
         exact = self._exact.place_snapshot(snapshot)
-        for k in exact.near(0.0):
+        near = exact.near(0.0)
+        near = near[self._mine[near]]
+        for k in near[np.argsort(-self._met[near], kind="stable")].tolist():
             a, b = exact.index[k]
-            if self._mine[k] and (counts is None or counts(int(a), int(b))) and exact.hit(int(k)):
-                value = exact.distance(int(k)).value if int(k) in exact.contacts else None
-                if value is None or exact.allowed(int(k), -value) is None:
+            if (counts is None or counts(int(a), int(b))) and exact.hit(k):
+                value = exact.distance(k).value if k in exact.contacts else None
+                if value is None or exact.allowed(k, -value) is None:
+                    self._met[k] = self._met.max() + 1
                     return exact.pairs[k]
         return None
 
