@@ -26,7 +26,7 @@ class SkinNode:
     """A skin in a scene: its parts, and for each of them the joints (B,) of its bones."""
 
     parts: tuple[viser.MeshSkinnedHandle, ...]
-    joints: tuple[NDArray[np.intp], ...]
+    joints: tuple[NDArray, ...]
 
     def pose(self, positions: NDArray, turns: NDArray) -> None:
         """Place joints: positions (J, 3) and quaternions (J, 4) in the world."""

@@ -1,0 +1,96 @@
+"""What the timeline shows: for each limb when it hits something, before and now, and when it was planned anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import Literal
+
+from elbowroom.studio.words import limb, seconds
+from elbowroom.tasks.plan import Plan
+from elbowroom.world.certificate_findings import Collision, Interval, Unproven
+from elbowroom.world.world import World
+
+Kind = Literal["before", "now", "planned"]
+
+COLORS: dict[Kind, str] = {"before": "#e0a458", "now": "#c8443c", "planned": "#4a8fb5"}
+WORDS: dict[Kind, str] = {"before": "collided before", "now": "collides now", "planned": "planned anew"}
+
+# The bars stand below the slider's track, which begins and ends so many pixels from the sides of the panel.
+_LEFT, _RIGHT = 110, 56
+_LANE = 7
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A stretch of time of one limb, or of a thing where `limb` is empty."""
+
+    who: str
+    limb: str
+    kind: Kind
+    during: Interval
+    what: str = ""
+
+
+def bars_of(plan: Plan | None, world: World, *, live: bool) -> list[Bar]:
+    """All bars of a plan. Of a motion that is not proven yet it is not known where it collides."""
+    if plan is None:
+        return []
+    out = [Bar(*_row(c, world), "before", c.during, " and ".join(c.pair)) for c in plan.collisions]
+    out += [Bar(p.who, _of_limb(p.limb), "planned", p.during, p.what) for p in plan.plans]
+    if plan.certificate is not None and not live:
+        left: list[Collision | Unproven] = [*plan.certificate.collisions, *plan.certificate.unproven]
+        out += [Bar(*_row(c, world), "now", c.during, " and ".join(c.pair)) for c in left]
+    return out
+
+
+def _row(found: Collision | Unproven, world: World) -> tuple[str, str]:
+    """Whose limb it is: what is held belongs to the arm that holds it."""
+    for hold in world.holds:
+        meet = hold.during[0] <= found.during[1] and found.during[0] <= hold.during[1]
+        if hold.object in found.pair and meet:
+            return hold.by, f"{hold.hand}_arm"
+    return (found.who[0], found.limb) if found.who else (found.pair.a, "")
+
+
+def _of_limb(name: str) -> str:
+    """A linkage by the limb that leads it: 'right_arm and shoulder' is told with 'right_arm'."""
+    return name.split(" ")[0].replace(",", "")
+
+
+def drawn(bars: list[Bar], span: Interval, *, dark: bool) -> str:
+    """The bars as HTML, one row for each limb that has any."""
+    rows: dict[tuple[str, str], list[Bar]] = {}
+    for bar in bars:
+        rows.setdefault((bar.who, bar.limb), []).append(bar)
+    ink, rail = ("#c9d1d6", "#3a4147") if dark else ("#5c6870", "#e6eaec")
+    length = max(span[1] - span[0], 1e-6)
+    out = [f'<div style="font-size:11px;color:{ink};padding:0 10px 4px 10px">']
+    for (who, name), some in sorted(rows.items()):
+        label = escape(f"{who} {limb(name)}".strip())
+        out.append(f'<div style="display:flex;align-items:center;height:{2 * _LANE + 6}px">')
+        out.append(
+            f'<div style="width:{_LEFT}px;overflow:hidden;white-space:nowrap;text-overflow:ellipsis">{label}</div>'
+        )
+        out.append(
+            f'<div style="position:relative;flex:1;height:{2 * _LANE}px;background:{rail};border-radius:2px;'
+            f'margin-right:{_RIGHT - 2}px">'
+        )
+        for bar in sorted(some, key=lambda b: ("planned", "before", "now").index(b.kind)):
+            left = 100.0 * (bar.during[0] - span[0]) / length
+            width = max(100.0 * (bar.during[1] - bar.during[0]) / length, 0.6)
+            top = 0 if bar.kind == "before" else _LANE
+            tip = escape(f"{WORDS[bar.kind]}: {bar.what}, {seconds(bar.during[0])} to {seconds(bar.during[1])}")
+            out.append(
+                f'<div title="{tip}" style="position:absolute;left:{left:.2f}%;width:{width:.2f}%;top:{top}px;'
+                f'height:{_LANE - 1}px;background:{COLORS[bar.kind]};border-radius:1px"></div>'
+            )
+        out.append("</div></div>")
+    kinds = [kind for kind in COLORS if any(bar.kind == kind for bar in bars)]
+    legend = " ".join(
+        f'<span style="white-space:nowrap;margin-right:10px"><span style="display:inline-block;width:9px;height:6px;'
+        f'background:{COLORS[kind]};margin-right:4px"></span>{WORDS[kind]}</span>'
+        for kind in kinds
+    )
+    out.append(f'<div style="padding:3px 0 0 {_LEFT}px">{legend or "no collisions"}</div></div>')
+    return "".join(out)

@@ -1,0 +1,137 @@
+"""What is edited: a storyboard as plain values, where it comes from, and how it is to be planned."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from elbowroom.errors import BadFile, BadValue
+from elbowroom.files.atomic import writing
+from elbowroom.tasks.storyboard import Storyboard, parse_storyboard
+from elbowroom.tasks.storyboard_yaml import read_yaml
+
+EMPTY: Mapping[str, Any] = {"elbowroom": 1, "fps": 60, "scene": {"floor": 0.0}}
+
+
+@dataclass(frozen=True, eq=False)
+class Document:
+    """A storyboard that is being edited. `with_…()` gives a changed copy; values are never changed in place.
+
+    Names of files in it are read from the folder of `path`. `style` is the name of a preset that keeps limbs to
+    ranges, empty for none.
+    """
+
+    values: Mapping[str, Any]
+    path: Path
+    seed: int = 0
+    style: str = ""
+    given: bool = field(default=False)  # whether it is from the gallery or new: it is saved under a name to be given
+
+    @property
+    def name(self) -> str:
+        """What it is called on the page."""
+        return self.path.stem
+
+    @property
+    def text(self) -> str:
+        """The storyboard as YAML."""
+        return yaml.safe_dump(
+            dict(self.values), sort_keys=False, default_flow_style=None, width=118, allow_unicode=True
+        )
+
+    def board(self) -> Storyboard:
+        """The storyboard with its world; raises `BadFile` where it cannot be meant."""
+        return parse_storyboard(self.text, self.path)
+
+    def edited(self) -> dict[str, Any]:
+        """A copy of the values that may be changed and given to `with_values`."""
+        return deepcopy(dict(self.values))
+
+    def with_values(self, values: Mapping[str, Any]) -> Document:
+        """The same document with other values."""
+        return replace(self, values=values)
+
+    def with_(self, **changes: Any) -> Document:
+        """A copy with some fields replaced."""
+        return replace(self, **changes)
+
+    def moved_to(self, path: Path) -> Document:
+        """The document as one of another file; names of files in it stay those of the same files."""
+
+        def moved(name: str) -> str:
+            return Path(os.path.relpath(self.path.parent / name, path.parent)).as_posix()
+
+        return replace(self, path=path, given=False, values=_each_file(self.values, moved))
+
+    def write(self) -> None:
+        """Write the storyboard to its path."""
+        with writing(self.path) as (stand_in,):
+            stand_in.write_text(self.text, encoding="utf-8")
+
+    def same(self, other: Document) -> bool:
+        """Whether both would be saved and planned alike."""
+        alike = (self.seed, self.style, self.path) == (other.seed, other.style, other.path)
+        return alike and self.values == other.values
+
+    def as_json(self) -> str:
+        """Everything of it as text, for keeping."""
+        told = {"path": str(self.path), "seed": self.seed, "style": self.style, "given": self.given}
+        return json.dumps(told | {"values": self.values}, allow_nan=False)
+
+
+def from_json(text: str) -> Document:
+    """A document that `as_json` gave; raises `BadValue` where the text is none."""
+    try:
+        told = json.loads(text)
+        path, seed, style, given, values = (told[k] for k in ("path", "seed", "style", "given", "values"))
+    except (ValueError, KeyError, TypeError):
+        raise BadValue("this is no kept document of the studio.") from None
+    if not (isinstance(values, dict) and isinstance(path, str) and isinstance(seed, int) and isinstance(style, str)):
+        raise BadValue("this is no kept document of the studio.")
+    return Document(values, Path(path), seed, style, bool(given))
+
+
+def read_document(path: Path, *, given: bool = False) -> Document:
+    """Read a storyboard file for editing; comments in it are not kept."""
+    values = read_yaml(path).values
+    if not isinstance(values, dict):
+        raise BadFile(path, "is no storyboard", would_do="it begins with the line 'elbowroom: 1'")
+    return Document(values, path, given=given)
+
+
+def new_document(folder: Path) -> Document:
+    """An empty storyboard that is to be saved in a folder."""
+    return Document(deepcopy(dict(EMPTY)), folder / "untitled.yaml", given=True)
+
+
+_FILE_KEYS = ("file", "asf", "mesh", "clip", "body", "packages")
+
+
+def named_files(values: Any) -> list[str]:
+    """Names of all files and folders that a storyboard refers to, as they stand in it."""
+    found: list[str] = []
+
+    def note(name: str) -> str:
+        found.append(name)
+        return name
+
+    _each_file(values, note)
+    return found
+
+
+def _each_file(values: Any, change: Callable[[str], str], key: str = "") -> Any:
+    """Values in which each name of a file is changed."""
+    if isinstance(values, dict):
+        # beside a file, 'clip' is the name of one of its clips
+        named = {k: "" if k == "clip" and "file" in values else k for k in values}
+        return {k: _each_file(v, change, named[k]) for k, v in values.items()}
+    if isinstance(values, list):
+        return [_each_file(v, change, key if key == "packages" else "") for v in values]
+    return change(values) if isinstance(values, str) and key in _FILE_KEYS else values

@@ -1,0 +1,116 @@
+"""The page: scene, handle, timeline and panels, and what is told to them when the studio changes."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import viser
+
+from elbowroom.geometry.framing import axes_towards, nearest_eye
+from elbowroom.studio.page_gizmo import Gizmo
+from elbowroom.studio.page_panel import Panel
+from elbowroom.studio.page_scene import SceneView, light
+from elbowroom.studio.page_timeline import Timeline
+from elbowroom.studio.server import StudioServer, is_loopback
+from elbowroom.studio.studio import Studio, Topic
+from elbowroom.world.extent import action, facing, stage
+from elbowroom.world.viewpoint import best_azimuth
+
+BRAND = (47, 93, 124)
+WIDTH = 320
+_FIELD_OF_VIEW = np.radians(35.0)
+
+
+class Page:
+    """Shows a studio to all browsers that connect."""
+
+    def __init__(self, studio: Studio, server: StudioServer) -> None:
+        self.studio, self.server = studio, server
+        self._lock = threading.RLock()
+        self.dark = False
+        self.theme()
+        server.gui.main_panel.dock_right()
+        server.gui.main_panel.set_width(WIDTH)
+        light(server.scene)
+        self.scene = SceneView(server, studio.select)
+        self.gizmo = Gizmo(server, studio)
+        self.timeline = Timeline(server, studio)
+        self.panel = Panel(server, studio, self)
+        studio.listen(self.told)
+        server.on_client_connect(self._connected)
+        for topic in ("scene", "motion", "document", "selection", "job", "said"):
+            self.told(topic)  # type: ignore[arg-type]
+
+    @property
+    def url(self) -> str:
+        """Where the page is."""
+        host = self.server.get_host()
+        shown = "localhost" if host in ("127.0.0.1", "0.0.0.0", "::", "::1") else host
+        return f"http://{shown}:{self.server.get_port()}"
+
+    @property
+    def private(self) -> bool:
+        """Whether only this machine can reach it."""
+        return is_loopback(self.server.get_host())
+
+    def told(self, topic: Topic) -> None:
+        """Something has changed in the studio."""
+        with self._lock:
+            studio = self.studio
+            if topic == "scene":
+                self.scene.build(studio.world, studio.places)
+                self.look()
+            if topic in ("scene", "motion", "time"):
+                self.scene.pose(studio.world, studio.original, studio.player.time)
+                self.server.flush()
+            if topic == "motion":
+                self.scene.put_static(studio.places)
+                self.timeline.show_motion()
+            if topic == "time":
+                self.timeline.show_time()
+            if topic == "place" and studio.dragging is not None and studio.dragged_to is not None:
+                for name in studio.dragging.names:
+                    self.scene.put(name, studio.dragged_to)
+            if topic in ("selection", "document"):
+                self.gizmo.show()
+            self.panel.told(topic)
+
+    def theme(self) -> None:
+        """Light or dark."""
+        self.server.gui.configure_theme(
+            show_logo=False, show_share_button=False, dark_mode=self.dark, brand_color=BRAND, control_width="medium"
+        )
+
+    def look(self) -> None:
+        """Set the first view of new browsers, and that of those which are there, on the action."""
+        eye, at = view_of(self.studio.world)
+        camera = self.server.initial_camera
+        camera.position, camera.look_at, camera.fov, camera.near = eye, at, float(_FIELD_OF_VIEW), 0.02
+        for client in self.server.get_clients().values():
+            client.camera.position, client.camera.look_at = eye, at
+
+    def _connected(self, client: viser.ClientHandle) -> None:
+        self.timeline.place(client.camera.image_width - WIDTH)
+
+    def close(self) -> None:
+        """Stop serving."""
+        self.gizmo.stop()
+        self.studio.close()
+        self.server.stop()
+
+
+def view_of(world: Any) -> tuple[Any, Any]:
+    """Where to look from and at, so that the whole action is seen."""
+    begin, end = world.span
+    some = np.linspace(begin, end, 24)
+    points = stage(world, action(world, some))
+    first = next(iter(world.characters.values()), None)
+    front = np.array([0.0, -1.0, 0.0]) if first is None else facing(first, some)
+    rise = np.radians(18.0)
+    axes = axes_towards(front, best_azimuth(world, front, rise, some), rise)
+    slope = 0.72 * np.tan(0.5 * _FIELD_OF_VIEW)
+    eye = nearest_eye(points, axes, np.array([1.2 * slope, slope]))
+    middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    return tuple(eye), tuple(eye - axes[2] * float((eye - middle) @ axes[2]))

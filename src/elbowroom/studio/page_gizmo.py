@@ -1,0 +1,97 @@
+"""The handle in the scene by which the selected thing is moved and turned."""
+
+from __future__ import annotations
+
+import queue
+import threading
+
+import numpy as np
+import viser
+
+from elbowroom.geometry.rotations import Array, from_matrix
+from elbowroom.geometry.transforms import transform
+from elbowroom.studio.places import Place
+from elbowroom.studio.studio import Studio
+
+_NODE = "/handle"
+
+
+class Gizmo:
+    """At most one handle, at what is selected."""
+
+    def __init__(self, server: viser.ViserServer, studio: Studio) -> None:
+        self._server, self._studio = server, studio
+        self._handle: viser.TransformControlsHandle | None = None
+        self._name: str | None = None
+        self._events: queue.SimpleQueue[tuple[str, Array | None] | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="studio-handle", daemon=True)
+        self._thread.start()
+
+    @property
+    def handle(self) -> viser.TransformControlsHandle | None:
+        """The handle that is shown."""
+        return self._handle
+
+    def show(self) -> None:
+        """Put the handle where the selection is."""
+        name = self._studio.selected
+        place = None if name is None else self._studio.places.get(name)
+        if name != self._name or place is None:
+            self._remove()
+        if name is None or place is None:
+            return
+        if self._handle is None:
+            self._add(place)
+            self._name = name
+        elif self._studio.dragging is None:
+            self._handle.position, self._handle.wxyz = place.T[:3, 3], _turn(place.T)
+
+    def _add(self, place: Place) -> None:
+        turns = any(place.axes)
+        handle = self._server.scene.add_transform_controls(
+            _NODE,
+            scale=0.5,
+            line_width=3.0,
+            active_axes=(True, True, not place.flat),
+            disable_rotations=not turns or place.flat,
+            depth_test=False,
+            opacity=0.85,
+            position=place.T[:3, 3],
+            wxyz=_turn(place.T),
+        )
+        handle.on_update(self._moved)
+        self._handle = handle
+
+    async def _moved(self, event: viser.TransformControlsEvent) -> None:
+        # in the server's own thread, which keeps the order of events: they are only noted here
+        if self._name is not None:
+            T = transform(event.target.position, event.target.wxyz)
+            self._events.put((self._name, None if event.phase == "end" else T))
+
+    def _run(self) -> None:
+        """Hand events on; of several that wait only the latest counts."""
+        while True:
+            event = self._events.get()
+            while event is not None and event[1] is not None and not self._events.empty():
+                event = self._events.get()
+            if event is None:
+                return
+            name, T = event
+            if T is None:
+                self._studio.release()
+            else:
+                self._studio.trying(lambda name=name, T=T: self._studio.drag(name, T))  # type: ignore[misc]
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._events.put(None)
+        self._thread.join(2.0)
+
+    def _remove(self) -> None:
+        if self._handle is not None:
+            self._handle.remove()
+        self._handle = self._name = None
+
+
+def _turn(T: Array) -> Array:
+    return np.asarray(from_matrix(T[:3, :3]))

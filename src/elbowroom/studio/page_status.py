@@ -1,0 +1,97 @@
+"""What is going on, in one line at the top of the panel, with undo, redo and cancel."""
+
+from __future__ import annotations
+
+import threading
+from html import escape
+
+import viser
+
+from elbowroom.studio.studio import Studio, Topic
+from elbowroom.studio.words import millimetres, seconds
+
+_GOOD, _BAD, _WAIT, _PLAIN = "#3d8a5f", "#c8443c", "#c98a1b", "#7a868e"
+# While a job runs its time is told this often, seconds; jobs shorter than that are not told at all.
+_EVERY = 0.4
+
+
+class Status:
+    """The line, and the buttons below it."""
+
+    def __init__(self, server: viser.ViserServer, studio: Studio) -> None:
+        self._studio, gui = studio, server.gui
+        self._server = server
+        self._line = gui.add_html("", order=0)
+        self._said = gui.add_html("", order=1, visible=False)
+        self._progress = gui.add_progress_bar(0.0, order=2, visible=False)
+        self._cancel = gui.add_button("Cancel", icon=viser.Icon.X, color="gray", order=3, visible=False)
+        self._steps = gui.add_button_group("Edits", ("Undo", "Redo"), order=4)
+        self._cancel.on_click(lambda event: studio.cancel())
+        self._steps.on_click(self._stepped)
+        self._watch = threading.Thread(target=self._watched, name="studio-status", daemon=True)
+        self._awake = threading.Event()
+        self._watch.start()
+
+    def told(self, topic: Topic) -> None:
+        """Something has changed."""
+        if topic in ("motion", "job", "document", "said"):
+            self._show()
+        if topic == "said":
+            tone, text = self._studio.said
+            color = {"good": _GOOD, "bad": _BAD, "plain": _PLAIN}[tone]
+            self._said.content = _boxed(text, color) if text else ""
+            self._said.visible = bool(text)
+        if topic == "job" and self._studio.worker.busy:
+            self._awake.set()
+
+    def _show(self) -> None:
+        studio = self._studio
+        job = studio.worker.current
+        long = job is not None and job.state == "running" and job.seconds > _EVERY
+        color, text = _told(studio)
+        if long and job is not None:
+            color, text = _WAIT, f"{job.what.capitalize()}{', ' + job.step if job.step else ''} … {job.seconds:.1f} s"
+        name = studio.document.name + (" •" if studio.session.unsaved else "")
+        self._line.content = (
+            f'<div style="padding:8px 10px 2px 10px;font-size:13px"><div style="opacity:.65">{escape(name)}</div>'
+            f'<div style="margin-top:2px"><span style="display:inline-block;width:8px;height:8px;border-radius:4px;'
+            f'background:{color};margin-right:7px"></span>{escape(text)}</div></div>'
+        )
+        self._cancel.visible = long
+        self._progress.visible = long and job is not None and job.progress is not None
+        if job is not None and job.progress is not None:
+            self._progress.value = 100.0 * job.progress  # type: ignore[misc]
+
+    def _watched(self) -> None:
+        """Tell the time of a job that takes long."""
+        while True:
+            self._awake.wait()
+            self._awake.clear()
+            while self._studio.worker.busy:
+                threading.Event().wait(_EVERY)
+                self._show()
+
+    def _stepped(self, event: viser.GuiEvent) -> None:
+        self._studio.trying(self._studio.undo if self._steps.value == "Undo" else self._studio.redo)
+
+
+def _told(studio: Studio) -> tuple[str, str]:
+    plan = studio.plan
+    if studio.live:
+        return _WAIT, "Not yet certified"
+    if plan is None:
+        return _PLAIN, "Not planned yet"
+    if plan.certificate is None or not plan.certificate.free:
+        return _BAD, "Not free of collisions" if plan.certificate is not None else "No motion found"
+    proof = plan.certificate
+    near = ""
+    if proof.clearance_m is not None and proof.at_s is not None:
+        near = f"; nearest {millimetres(proof.clearance_m)} at {seconds(proof.at_s)}"
+    return _GOOD, f"Certified free{near}"
+
+
+def _boxed(text: str, color: str) -> str:
+    return (
+        f'<div style="margin:4px 10px;padding:6px 9px;border-left:3px solid {color};font-size:12.5px;'
+        f'background:{color}18">{escape(text)}</div>'
+    )

@@ -1,0 +1,87 @@
+"""The timeline: play, scrub, speed, loop, and bars where limbs collide."""
+
+from __future__ import annotations
+
+import time
+
+import viser
+
+from elbowroom.studio.bars import bars_of, drawn
+from elbowroom.studio.player import SPEEDS
+from elbowroom.studio.studio import Studio
+
+# The slider follows a motion that plays this often a second: more would only keep the page busy.
+_SLIDER_RATE = 10.0
+
+
+class Timeline:
+    """A panel below the scene."""
+
+    def __init__(self, server: viser.ViserServer, studio: Studio) -> None:
+        self._studio, gui = studio, server.gui
+        self.dark = False
+        self._told = 0.0
+        self.panel = gui.add_panel()
+        with self.panel.add_tab("Timeline", viser.Icon.TIMELINE):
+            self._buttons = gui.add_button_group("Motion", self._words())
+            self._slider = gui.add_slider("Time (s)", 0.0, 1.0, 0.001, 0.0)
+            self._bars = gui.add_html("")
+        self._buttons.on_click(self._pressed)
+        self._slider.on_update(self._scrubbed)
+        self.place(900)
+
+    def _words(self) -> tuple[str, ...]:
+        player = self._studio.player
+        play, loop = "Pause" if player.playing else "Play", "on" if player.loop else "off"
+        return (play, "Start", "End", f"Speed {player.speed:g}×", f"Loop {loop}")
+
+    def place(self, width: float) -> None:
+        """Put the panel below a scene that is so wide, pixels."""
+        self.panel.float(x=10, y=-10, width=min(max(width - 20, 280), 1200), height=176)
+
+    def show_motion(self) -> None:
+        """Another motion: its length and bars."""
+        studio = self._studio
+        begin, end = studio.player.span
+        slider = self._slider
+        if (slider.min, slider.max) != (begin, max(end, begin + 0.001)):
+            slider.min, slider.max = begin, max(end, begin + 0.001)
+        self._bars.content = drawn(
+            bars_of(studio.plan, studio.original, live=studio.live), (begin, end), dark=self.dark
+        )
+        self.show_time(force=True)
+
+    def show_time(self, force: bool = False) -> None:
+        """The moment that is shown."""
+        now = time.perf_counter()
+        if force or not self._studio.player.playing or now - self._told > 1.0 / _SLIDER_RATE:
+            self._told = now
+            value = round(self._studio.player.time, 3)
+            if self._slider.value != value:
+                self._slider.value = value  # type: ignore[misc]
+            self.show_buttons()
+
+    def _pressed(self, event: viser.GuiEvent) -> None:
+        player, word = self._studio.player, self._buttons.value
+        if word == "Play":
+            player.play()
+        elif word.startswith("Speed"):
+            player.speed = SPEEDS[(SPEEDS.index(player.speed) + 1) % len(SPEEDS)]
+        elif word.startswith("Loop"):
+            player.loop = not player.loop
+        else:
+            player.pause()
+        if word in ("Start", "End"):
+            player.seek(player.span[0] if word == "Start" else player.span[1])
+        self.show_buttons()
+
+    def show_buttons(self) -> None:
+        """What the buttons would do now."""
+        words = self._words()
+        if tuple(self._buttons.options) != words:
+            self._buttons.options = words
+
+    def _scrubbed(self, event: viser.GuiEvent) -> None:
+        if event.client is not None:
+            self._studio.player.pause()
+            self._studio.player.seek(self._slider.value)

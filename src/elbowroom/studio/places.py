@@ -1,0 +1,150 @@
+"""Where things of a storyboard stand, and the same storyboard or world with one of them elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from elbowroom.errors import BadValue, UnknownName
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import inverse, transform
+from elbowroom.studio.document import Document
+from elbowroom.tasks.storyboard import Storyboard
+from elbowroom.tasks.storyboard_things import quaternion
+from elbowroom.world.paths import Keyed, Riding, Still
+from elbowroom.world.world import World
+
+Kind = Literal["static", "object", "fixture", "character"]
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Where something is put by the storyboard: `T` (4, 4) in the world; how a handle may move and turn it.
+
+    `axes` says about which of x, y and z it can be turned; `flat` that it stays on the floor.
+    """
+
+    name: str
+    kind: Kind
+    T: Array
+    axes: tuple[bool, bool, bool] = (True, True, True)
+    flat: bool = False
+
+
+def places_of(document: Document, board: Storyboard) -> dict[str, Place]:
+    """All that can be moved, by name; held things without a place of their own are not among them."""
+    values = document.values
+    out: dict[str, Place] = {}
+    for name, k in board.stands.items():
+        entry = values["scene"]["meshes"][k]
+        out[name] = Place(name, "static", _frame(entry.get("at"), entry.get("turn")))
+    for name, entry in values.get("fixtures", {}).items():
+        out[name] = Place(name, "fixture", _frame(entry.get("at"), entry.get("turn")))
+    for name, entry in values.get("objects", {}).items():
+        if "path" in entry:
+            first = entry["path"][0]
+            out[name] = Place(name, "object", transform(first["at"], quaternion(0.0)), (False, False, False))
+        elif "on" in entry:
+            T_world_on = np.asarray(board.world.things[entry["on"]].path(board.world.span[0]))
+            out[name] = Place(name, "object", T_world_on @ _frame(entry.get("at"), entry.get("turn")))
+        elif "at" in entry or "turn" in entry:
+            out[name] = Place(name, "object", _frame(entry.get("at"), entry.get("turn")))
+    for name, entry in values.get("characters", {}).items():
+        x, y = entry.get("at", (0.0, 0.0))
+        z = board.world.floor or 0.0
+        out[name] = Place(name, "character", _frame((x, y, z), entry.get("turn")), (False, False, True), flat=True)
+    return out
+
+
+def with_place(document: Document, board: Storyboard, name: str, T: Array) -> Document:
+    """The document in which something stands at `T` (4, 4)."""
+    if not np.all(np.isfinite(T)):
+        raise BadValue(f"'{name}' needs a place of finite numbers.")
+    where = places_of(document, board)
+    if name not in where:
+        raise UnknownName("thing that can be moved", name, where)
+    place, values = where[name], document.edited()
+    at = [_millimetres(x) for x in T[:3, 3]]
+    if place.kind == "static":
+        _put(values["scene"]["meshes"][board.stands[name]], at, _degrees(T))
+    elif place.kind == "fixture":
+        _put(values["fixtures"][name], at, _degrees(T))
+    elif place.kind == "character":
+        _put(values["characters"][name], at[:2], _degrees(T)[2])
+    else:
+        entry = values["objects"][name]
+        if "path" in entry:
+            shift = T[:3, 3] - place.T[:3, 3]
+            for key in entry["path"]:
+                key["at"] = [_millimetres(x) for x in np.array(key["at"]) + shift]
+        elif "on" in entry:
+            T_world_on = np.asarray(board.world.things[entry["on"]].path(board.world.span[0]))
+            inside = inverse(T_world_on) @ T
+            _put(entry, [_millimetres(x) for x in inside[:3, 3]], _degrees(inside))
+        else:
+            _put(entry, at, _degrees(T))
+    return document.with_values(values)
+
+
+def moved_world(document: Document, board: Storyboard, name: str, T: Array) -> World:
+    """The storyboard's world in which something stands at `T` (4, 4).
+
+    Meshes of the scene and objects are moved in the world as it is; all is built anew for people and fixtures, which
+    others depend on.
+    """
+    place = places_of(document, board)[name]
+    world, D = board.world, T @ inverse(place.T)
+    if place.kind == "static":
+        entry = board.stands[name]
+        static = {n: m.moved(D) if board.stands.get(n) == entry else m for n, m in world.static.items()}
+        return world.with_(static=static)
+    path = world.objects[name].path if place.kind == "object" else None
+    if isinstance(path, Still):
+        path = Still(T)
+    elif isinstance(path, Riding):
+        path = Riding(path.base, inverse(np.asarray(path.base(world.span[0]))) @ T)
+    elif isinstance(path, Keyed):
+        path = Keyed(path.times, path.positions + D[:3, 3], path.quaternions)
+    else:
+        return with_place(document, board, name, T).board().world
+    return world.with_(objects={**world.objects, name: replace(world.objects[name], path=path)})
+
+
+def entry_names(board: Storyboard, name: str) -> tuple[str, ...]:
+    """Names of all static meshes that are moved together with one; the name itself for other things."""
+    if name not in board.stands:
+        return (name,)
+    return tuple(n for n, k in board.stands.items() if k == board.stands[name])
+
+
+def _frame(at: Any, turn: Any) -> Array:
+    return transform(np.array(at or (0.0, 0.0, 0.0), dtype=float), quaternion(turn or 0.0))
+
+
+def _put(entry: dict[str, Any], at: list[float], turn: Any) -> None:
+    """Write a place; a turn about z alone is one number, and none is left out."""
+    entry["at"] = at
+    if isinstance(turn, list) and abs(turn[0]) < 0.005 and abs(turn[1]) < 0.005:
+        turn = turn[2]
+    if turn == 0.0 and "turn" not in entry:
+        return
+    entry["turn"] = turn
+
+
+def _degrees(T: Array) -> list[float]:
+    """Degrees about x, y and z in turn, each about the world's axis."""
+    angles = Rotation.from_matrix(T[:3, :3]).as_euler("xyz", degrees=True)
+    return [round(float(a), 2) + 0.0 for a in angles]
+
+
+def _millimetres(x: float) -> float:
+    return round(float(x), 4) + 0.0
+
+
+def told_place(place: Place) -> Mapping[str, Any]:
+    """A place in numbers for people: metres and degrees."""
+    return {"at": [_millimetres(x) for x in place.T[:3, 3]], "turn": _degrees(place.T)}

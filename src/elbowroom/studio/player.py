@@ -1,0 +1,113 @@
+"""The time that is shown: play, pause, scrub, speed, loop. A thread ticks while it plays."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from elbowroom.errors import BadValue
+
+# Frames that are shown in a second, and speeds that can be chosen.
+RATE = 30.0
+SPEEDS = (1.0, 0.5, 0.25, 0.1, 2.0)
+
+
+class Player:
+    """A moment within a span of seconds. `shown` is called with it whenever it changes."""
+
+    def __init__(self, shown: Callable[[float], None]) -> None:
+        self._shown = shown
+        self._lock = threading.RLock()
+        self._time, self._span = 0.0, (0.0, 0.0)
+        self._speed, self.loop = 1.0, True
+        self._go = threading.Event()
+        self._stopping = False
+        self._thread = threading.Thread(target=self._run, name="studio-player", daemon=True)
+        self._thread.start()
+
+    @property
+    def alive(self) -> bool:
+        """Whether its thread runs."""
+        return self._thread.is_alive()
+
+    @property
+    def time(self) -> float:
+        """The moment that is shown, seconds."""
+        return self._time
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """First and last moment, seconds."""
+        return self._span
+
+    @property
+    def playing(self) -> bool:
+        """Whether time goes on by itself."""
+        return self._go.is_set()
+
+    @property
+    def speed(self) -> float:
+        """Seconds of motion shown in a second."""
+        return self._speed
+
+    @speed.setter
+    def speed(self, speed: float) -> None:
+        if not 0.01 <= speed <= 10.0:
+            raise BadValue(f"a motion is played at 0.01 to 10 times its speed, not {speed}.")
+        self._speed = float(speed)
+
+    def set_span(self, span: tuple[float, float]) -> None:
+        """Another motion: the moment stays where it lies in it."""
+        with self._lock:
+            self._span = span
+            self._time = min(max(self._time, span[0]), span[1])
+
+    def seek(self, t: float) -> None:
+        """Show a moment."""
+        with self._lock:
+            self._time = min(max(float(t), self._span[0]), self._span[1])
+        self._shown(self._time)
+
+    def play(self) -> None:
+        """Let time go on; from the start where it is at the end."""
+        with self._lock:
+            if self._time >= self._span[1] - 1e-6:
+                self._time = self._span[0]
+        self._go.set()
+
+    def pause(self) -> None:
+        """Hold time where it is."""
+        self._go.clear()
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._stopping = True
+        self._go.set()
+        self._thread.join(2.0)
+
+    def _run(self) -> None:
+        before = time.perf_counter()
+        while not self._stopping:
+            if not self._go.is_set():
+                self._go.wait()
+                before = time.perf_counter()
+            now = time.perf_counter()
+            passed, before = now - before, now
+            if not self._stopping:
+                self._tick(passed)
+                spent = time.perf_counter() - now
+                time.sleep(max(1.0 / RATE - spent, 0.002))
+
+    def _tick(self, passed: float) -> None:
+        with self._lock:
+            begin, end = self._span
+            t = self._time + passed * self._speed
+            if t > end:
+                if self.loop and end > begin:
+                    t = begin + (t - end) % (end - begin)
+                else:
+                    t = end
+                    self._go.clear()
+            self._time = t
+        self._shown(self._time)

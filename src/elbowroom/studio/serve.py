@@ -1,0 +1,58 @@
+"""From a name to a page that is being served."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from elbowroom.errors import BadFile
+from elbowroom.gallery.scenes import FOLDER, scenarios
+from elbowroom.studio.autosave import state_folder
+from elbowroom.studio.document import Document, read_document
+from elbowroom.studio.folders import Folders
+from elbowroom.studio.page import Page
+from elbowroom.studio.server import LOOPBACK, StudioServer, check_host
+from elbowroom.studio.studio import Studio
+
+
+def opened(
+    storyboard: str = "umbrella",
+    *,
+    host: str = LOOPBACK,
+    port: int = 8080,
+    folder: Path | None = None,
+    read: Iterable[Path] = (),
+    state: Path | None = None,
+) -> Page:
+    """Serve a storyboard file, or a scenario of the gallery by its name, and begin to plan it.
+
+    `folder` is where files are written, by default that of the storyboard file, else the current one; `read` are
+    folders that may be read besides. Unsaved work is kept in `state`.
+    """
+    document = document_of(storyboard)
+    work = folder or (Path.cwd() if document.given else document.path.parent)
+    folders = Folders(work, [FOLDER, *([] if document.given else [document.path.parent]), *read])
+    studio = Studio(document, folders, (state or state_folder()) / "studio")
+    try:
+        page = Page(studio, StudioServer(check_host(host), port))
+    except BaseException:
+        studio.close()
+        raise
+    studio.replan()
+    return page
+
+
+def document_of(name: str) -> Document:
+    """A scenario of the gallery by its name, or a storyboard file."""
+    known = scenarios_by_name()
+    if name in known:
+        return read_document(known[name], given=True)
+    path = Path(name)
+    if not path.suffix:
+        raise BadFile(name, "does not exist", would_do=f"give a .yaml file, or one of {', '.join(known)}")
+    return read_document(path.resolve())
+
+
+def scenarios_by_name() -> dict[str, Path]:
+    """Paths of the gallery's storyboards."""
+    return {name: one.path for name, one in scenarios().items()}

@@ -1,0 +1,101 @@
+"""A document over time: edits that can be undone and done again, what is saved, and what is kept in case of a crash."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from elbowroom.studio.autosave import Autosave
+from elbowroom.studio.document import Document
+
+# Steps that can be undone.
+MOST_STEPS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """An edit in words, and the document before and after it."""
+
+    what: str
+    before: Document
+    after: Document
+
+
+class Session:
+    """The document as it is now and how it came to be. Not for several threads at once."""
+
+    def __init__(self, document: Document, autosave: Autosave | None = None) -> None:
+        self._document = self._saved = document
+        self._autosave = autosave
+        self._done: list[Step] = []
+        self._undone: list[Step] = []
+
+    @property
+    def document(self) -> Document:
+        """The document as it is now."""
+        return self._document
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether anything was changed since it was opened or saved."""
+        return not self._document.same(self._saved)
+
+    @property
+    def can_undo(self) -> str:
+        """What would be undone, empty where there is nothing."""
+        return self._done[-1].what if self._done else ""
+
+    @property
+    def can_redo(self) -> str:
+        """What would be done again, empty where there is nothing."""
+        return self._undone[-1].what if self._undone else ""
+
+    def do(self, what: str, after: Document) -> None:
+        """Make an edit; what is the same as before is none."""
+        if after.same(self._document):
+            return
+        self._done = [*self._done, Step(what, self._document, after)][-MOST_STEPS:]
+        self._undone = []
+        self._set(after)
+
+    def undo(self) -> str:
+        """Take the last edit back; what it was, empty where there is none."""
+        if not self._done:
+            return ""
+        step = self._done.pop()
+        self._undone.append(step)
+        self._set(step.before)
+        return step.what
+
+    def redo(self) -> str:
+        """Make the edit again that was taken back last; what it is, empty where there is none."""
+        if not self._undone:
+            return ""
+        step = self._undone.pop()
+        self._done.append(step)
+        self._set(step.after)
+        return step.what
+
+    def open(self, document: Document) -> None:
+        """Begin anew with another document, which counts as saved."""
+        self._done, self._undone, self._saved = [], [], document
+        self._set(document)
+
+    def take_up(self, document: Document) -> None:
+        """Begin anew with unsaved work of another session."""
+        self._done, self._undone = [], []
+        self._saved = document.with_(values={})
+        self._set(document)
+
+    def saved(self, document: Document) -> None:
+        """The document was written, perhaps under another name."""
+        self._saved = document
+        self._set(document)
+
+    def _set(self, document: Document) -> None:
+        self._document = document
+        if self._autosave is None:
+            return
+        if self.unsaved:
+            self._autosave.keep(document)
+        else:
+            self._autosave.forget()

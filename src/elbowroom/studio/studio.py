@@ -1,0 +1,299 @@
+"""The studio without its page: one document, its motion, what is selected, and the work that goes on.
+
+Whoever shows it is told of changes by topic: 'scene' (other people or things), 'motion' (other frames), 'time', 'place'
+(something is being moved), 'selection', 'job', 'said', 'document' (edits, undo, files).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+from elbowroom.errors import BadValue, ElbowroomError
+from elbowroom.geometry.rotations import Array
+from elbowroom.studio.autosave import Autosave, Kept
+from elbowroom.studio.document import Document, named_files, read_document
+from elbowroom.studio.folders import Folders
+from elbowroom.studio.live import Drag, can_follow
+from elbowroom.studio.places import Place, places_of, with_place
+from elbowroom.studio.player import Player
+from elbowroom.studio.session import Session
+from elbowroom.studio.words import sentence
+from elbowroom.studio.worker import Job, Worker
+from elbowroom.tasks.plan import Plan
+from elbowroom.tasks.storyboard import Storyboard
+from elbowroom.tasks.storyboard_plan import plan_storyboard
+from elbowroom.world.world import World
+
+Topic = Literal["scene", "motion", "time", "place", "selection", "job", "said", "document"]
+Tone = Literal["good", "bad", "plain"]
+
+
+class Studio:
+    """Everything that the page shows and does. Calls may come from any thread."""
+
+    def __init__(self, document: Document, folders: Folders, state: Path) -> None:
+        self.folders = folders
+        self.lock = threading.RLock()
+        self._listeners: list[Callable[[Topic], None]] = []
+        self.autosave = Autosave(state)
+        self.kept: list[Kept] = self.autosave.found()
+        self.selected: str | None = None
+        self.said: tuple[Tone, str] = ("plain", "")
+        self.plan: Plan | None = None
+        self.live = False  # whether the motion is one that was not proven yet
+        self.dragging: Drag | None = None
+        self.dragged_to: Array | None = None
+        self.worker = Worker(lambda: self.tell("job"))
+        self.player = Player(lambda t: self.tell("time"))
+        self._check_files(document)
+        self.board: Storyboard = document.board()
+        self.session = Session(document, self.autosave)
+        self.places: dict[str, Place] = places_of(document, self.board)
+        self.player.set_span(self.world.span)
+
+    # --- what is there
+
+    @property
+    def document(self) -> Document:
+        """The document as it is now."""
+        return self.session.document
+
+    @property
+    def original(self) -> World:
+        """The world before anything is planned."""
+        return self.board.world
+
+    @property
+    def world(self) -> World:
+        """The world that is shown: with the planned motion where there is one."""
+        return self.plan.world if self.plan is not None and self.plan.plans else self.board.world
+
+    @property
+    def certified(self) -> bool:
+        """Whether the motion that is shown is proven free."""
+        plan = self.plan
+        return not self.live and plan is not None and plan.certificate is not None and plan.certificate.free
+
+    def listen(self, listener: Callable[[Topic], None]) -> None:
+        """Be told of changes."""
+        self._listeners.append(listener)
+
+    def tell(self, *topics: Topic) -> None:
+        """Tell everybody of changes."""
+        for topic in topics:
+            for listener in self._listeners:
+                listener(topic)
+
+    def say(self, text: str, tone: Tone = "plain") -> None:
+        """Say something in one sentence where the user looks."""
+        self.said = (tone, text)
+        self.tell("said")
+
+    def trying(self, act: Callable[[], Any]) -> bool:
+        """Do something that the user asked for; what is wrong with it is said. Whether it went well."""
+        try:
+            with self.lock:
+                act()
+        except ElbowroomError as error:
+            self.say(sentence(error, self.document.path), "bad")
+            return False
+        return True
+
+    def close(self) -> None:
+        """End all threads; unsaved work stays kept."""
+        self.player.stop()
+        self.worker.stop()
+
+    # --- edits
+
+    def edit(self, what: str, document: Document, *, replan: bool = True) -> None:
+        """Make an edit, if the storyboard can be meant so, and plan again."""
+        self._check_files(document)
+        with self.lock:
+            board = document.board()
+            self.session.do(what, document)
+            self._show(board)
+            if replan:
+                self.replan()
+
+    def undo(self) -> None:
+        """Take the last edit back."""
+        self._step(self.session.undo, "nothing to undo", "undid")
+
+    def redo(self) -> None:
+        """Make the last undone edit again."""
+        self._step(self.session.redo, "nothing to do again", "did again")
+
+    def _step(self, step: Callable[[], str], nothing: str, word: str) -> None:
+        with self.lock:
+            what = step()
+            if not what:
+                return self.say(nothing)
+            self._show(self.document.board())
+            self.say(f"{word}: {what}")
+            self.replan()
+
+    def _show(self, board: Storyboard, *, keep: bool = False) -> None:
+        """Show another storyboard; with `keep` the motion that is there is still right for it."""
+        if not keep:
+            self.plan, self.live = None, False
+        same = set(board.world.characters) == set(self.board.world.characters) and keep
+        self.board = board
+        self.places = places_of(self.document, board)
+        if self.selected is not None and self.selected not in self.places:
+            self.selected = None
+        self.player.set_span(self.world.span)
+        self.tell(*(() if same else ("scene",)), "motion", "document", "selection", "time")
+
+    def open(self, document: Document) -> None:
+        """Open another document in place of this one."""
+        self._check_files(document)
+        board = document.board()
+        with self.lock:
+            self.worker.cancel()
+            self.session.open(document)
+            self.selected = None
+            self._show(board)
+            self.player.seek(board.world.span[0])
+            self.replan()
+
+    def open_file(self, name: str) -> None:
+        """Open a storyboard by its path."""
+        self.open(read_document(self.folders.to_read(name)))
+
+    def restore(self, kept: Kept) -> None:
+        """Go on with unsaved work."""
+        document = kept.document
+        self._check_files(document)
+        board = document.board()
+        with self.lock:
+            self.session.take_up(document)
+            self.autosave.discard(kept)
+            self.kept = [k for k in self.kept if k is not kept]
+            self._show(board)
+            self.replan()
+
+    def discard(self, kept: Kept) -> None:
+        """Throw unsaved work of another session away."""
+        self.autosave.discard(kept)
+        self.kept = [k for k in self.kept if k is not kept]
+        self.tell("document")
+
+    def save(self, name: str) -> Path:
+        """Write the storyboard to a file."""
+        path = self.folders.to_write(name)
+        if path.suffix.lower() not in (".yaml", ".yml"):
+            raise BadValue(f"a storyboard is saved as NAME.yaml, not as '{name}'.")
+        document = self.document.moved_to(path)
+        self._check_files(document)
+        document.write()
+        with self.lock:
+            self.session.saved(document)
+            self.board = document.board()
+        self.tell("document")
+        self.say(f"saved {path.name}", "good")
+        return path
+
+    def _check_files(self, document: Document) -> None:
+        self.folders.check_named(named_files(document.values), document.path.parent)
+
+    # --- planning
+
+    def replan(self) -> None:
+        """Plan the whole storyboard again, in place of what is going on."""
+        with self.lock:
+            self.worker.cancel()
+            document, board = self.document, self.board
+            what = "planning" if board.tasks else "checking"
+
+            def done(plan: Plan) -> None:
+                with self.lock:
+                    if self.board is board:
+                        self._set_plan(plan)
+
+            self.worker.submit(Job(what, lambda job: plan_storyboard(board, seed=document.seed), done, self._failed))
+
+    def cancel(self) -> None:
+        """Stop what is going on."""
+        if self.worker.cancel():
+            self.say("cancelled")
+
+    def _set_plan(self, plan: Plan, *, live: bool = False) -> None:
+        other = self.plan is None
+        self.plan, self.live = plan, live
+        self.player.set_span(self.world.span)
+        self.tell("motion", "time", *(("document",) if other or not live else ()))
+        if live:
+            return
+        if not plan.found:
+            self.say(plan.advice, "bad")
+        else:
+            self.say("")
+
+    def _failed(self, error: BaseException) -> None:
+        if isinstance(error, ElbowroomError):
+            self.say(sentence(error, self.document.path), "bad")
+        else:
+            self.say(f"planning failed ({type(error).__name__}: {error}).", "bad")
+
+    # --- selection and drags
+
+    def select(self, name: str | None) -> None:
+        """Select something by name, or nothing."""
+        with self.lock:
+            self.selected = name if name in self.places else None
+        self.tell("selection")
+
+    def place(self, name: str, T: Array) -> None:
+        """Put something somewhere else at once."""
+        self.edit(f"move {name}", with_place(self.document, self.board, name, T))
+
+    def drag(self, name: str, T: Array) -> None:
+        """Something is being dragged, and is at `T` (4, 4) now; the motion follows where it can."""
+        with self.lock:
+            if self.dragging is None or self.dragging.name != name:
+                self.worker.cancel()
+                self.dragging = Drag(name, self.document, self.board)
+            drag, self.dragged_to = self.dragging, T
+            if self.plan is not None and can_follow(self.board):
+                self._follow(drag, T)
+        self.tell("place")
+
+    def _follow(self, drag: Drag, T: Array) -> None:
+        def done(plan: Plan) -> None:
+            with self.lock:
+                if self.dragging is drag:
+                    self._set_plan(plan, live=True)
+
+        def work(job: Job) -> Plan:
+            before = self.plan
+            assert before is not None
+            return drag.follow(T, before)
+
+        self.worker.submit_live(Job("following", work, done, self._failed))
+
+    def release(self) -> None:
+        """What is dragged is let go: it is an edit now, and the motion is proven."""
+        with self.lock:
+            drag, T = self.dragging, self.dragged_to
+            if drag is None or T is None:
+                return
+            self.dragging = self.dragged_to = None
+            document = drag.let_go(T)
+            if self.plan is None or not can_follow(self.board):
+                self.trying(lambda: self.edit(f"move {drag.name}", document))
+                return
+            self.session.do(f"move {drag.name}", document)
+            board = drag.moved_board(document)
+            self._show(board, keep=True)
+            before = self.plan
+
+            def done(plan: Plan) -> None:
+                with self.lock:
+                    if self.board is board:
+                        self._set_plan(plan)
+
+            self.worker.submit(Job("certifying", lambda job: drag.follow(T, before, certify=True), done, self._failed))

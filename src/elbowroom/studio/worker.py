@@ -1,0 +1,173 @@
+"""One thread for long work: jobs one after the other, each can be cancelled; of live jobs only the latest counts."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+State = Literal["waiting", "running", "done", "failed", "cancelled"]
+
+
+class Cancelled(BaseException):
+    """Raised inside of a job that was cancelled; no `except Exception` holds it up."""
+
+
+@dataclass(eq=False)
+class Job:
+    """Something to do. `work` is given the job, so that it can tell its `progress`, 0 to 1, or None where unknown.
+
+    `done` is called with the result, `failed` with the error, both in the worker's thread.
+    """
+
+    what: str
+    work: Callable[[Job], Any]
+    done: Callable[[Any], None] = lambda result: None
+    failed: Callable[[BaseException], None] = lambda error: None
+    state: State = "waiting"
+    progress: float | None = None
+    step: str = ""
+    begun: float = 0.0
+    ended: float = 0.0
+    finished: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been running, or took."""
+        return 0.0 if not self.begun else (self.ended or time.perf_counter()) - self.begun
+
+    def tell(self, progress: float | None, step: str = "") -> None:
+        """Say how far it is; a cancelled job ends here at the latest."""
+        if self.state == "cancelled":
+            raise Cancelled
+        self.progress, self.step = progress, step or self.step
+
+
+class Worker:
+    """Runs jobs in one thread. `changed` is called whenever a job begins or ends, in whichever thread that is."""
+
+    def __init__(self, changed: Callable[[], None] = lambda: None) -> None:
+        self._changed = changed
+        self._wake = threading.Condition()
+        self._waiting: deque[Job] = deque()
+        self._live: Job | None = None
+        self._now: Job | None = None
+        self._stopping = False
+        self._thread = threading.Thread(target=self._run, name="studio-worker", daemon=True)
+        self._thread.start()
+
+    @property
+    def alive(self) -> bool:
+        """Whether its thread runs."""
+        return self._thread.is_alive()
+
+    @property
+    def current(self) -> Job | None:
+        """The job that is being done, or the next one."""
+        with self._wake:
+            return self._now or self._live or (self._waiting[0] if self._waiting else None)
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything is left to do."""
+        return self.current is not None
+
+    def submit(self, job: Job) -> Job:
+        """Do a job after those that wait already."""
+        with self._wake:
+            self._waiting.append(job)
+            self._wake.notify()
+        return job
+
+    def submit_live(self, job: Job) -> Job:
+        """Do a job as soon as the thread is free, in place of a live job that has not begun yet."""
+        with self._wake:
+            if self._live is not None:
+                self._end(self._live, "cancelled")
+            self._live = job
+            self._wake.notify()
+        return job
+
+    def cancel(self, *, waiting: bool = True) -> bool:
+        """Stop the job that runs, and forget those that wait; whether there was any."""
+        with self._wake:
+            any_left = self._now is not None or bool(self._waiting) or self._live is not None
+            for job in (*self._waiting, *([self._live] if self._live else [])) if waiting else ():
+                self._end(job, "cancelled")
+            if waiting:
+                self._waiting.clear()
+                self._live = None
+            if self._now is not None and self._now.state == "running":
+                self._now.state = "cancelled"
+                _raise_in(self._thread)
+        return any_left
+
+    def stop(self, timeout: float = 5.0) -> None:
+        """Cancel everything and end the thread."""
+        with self._wake:
+            self._stopping = True
+            self._wake.notify()
+        self.cancel()
+        self._thread.join(timeout)
+
+    def _run(self) -> None:
+        while True:
+            try:
+                if not self._step():
+                    return
+            except Cancelled:  # one that came too late for its job
+                continue
+
+    def _step(self) -> bool:
+        """Do the next job; False when the worker is to end."""
+        with self._wake:
+            while not (self._waiting or self._live or self._stopping):
+                self._wake.wait()
+            if self._stopping:
+                return False
+            # a job that waits was asked for on purpose; a live one goes before it only if it came alone
+            job = self._waiting.popleft() if self._waiting else self._live
+            assert job is not None
+            if job is self._live:
+                self._live = None
+            self._now, job.state, job.begun = job, "running", time.perf_counter()
+        self._changed()
+        try:
+            result = job.work(job)
+            self._settle(job, "done")
+            if job.state == "done":
+                job.done(result)
+        except Cancelled:
+            self._settle(job, "cancelled")
+        except BaseException as error:
+            self._settle(job, "failed")
+            if job.state == "failed":
+                job.failed(error)
+        finally:
+            with self._wake:
+                self._now = None
+                self._end(job, job.state)
+            self._changed()
+        return True
+
+    def _settle(self, job: Job, state: State) -> None:
+        """Give a job its last state; one that was cancelled in its last moment stays so, and its result is dropped."""
+        with self._wake:
+            job.state = state if job.state == "running" else job.state
+            _raise_in(self._thread, None)
+
+    def _end(self, job: Job, state: State) -> None:
+        job.state = state
+        job.ended = time.perf_counter() if job.begun else 0.0
+        job.finished.set()
+
+
+def _raise_in(thread: threading.Thread, error: type[BaseException] | None = Cancelled) -> None:
+    """Have an exception raised in a thread when it next runs Python; None takes one back that was not raised yet."""
+    if thread.ident is not None:
+        raised = ctypes.py_object(error) if error is not None else None
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), raised)
