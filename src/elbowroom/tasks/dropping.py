@@ -6,19 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.beside import supported
-from elbowroom.tasks.carrying import carry_to, holding_hand, usual_grip
+from elbowroom.tasks.carrying import holding_hand, usual_grip
 from elbowroom.tasks.director import FOREVER, Director
 from elbowroom.tasks.falling import falling, landing, seconds_of
 from elbowroom.tasks.hands import hand_of, holder_of, joints_of
+from elbowroom.tasks.holding import bring
 from elbowroom.tasks.places import surface_at
-from elbowroom.tasks.postures import PRESS, Postures, hand_contacts
+from elbowroom.tasks.postures import PRESS, hand_contacts
 from elbowroom.tasks.stuck import Stuck
-from elbowroom.tasks.taking import failure
 from elbowroom.tasks.touching import place_of
 from elbowroom.tasks.verbs import Drop
 
@@ -40,7 +39,8 @@ def drop(d: Director, task: Drop) -> None:
             d.wait(actor, d.frames_until(actor, 0.0, task.at, 0, what))
     else:
         T_release = _above(d, task, grip.T_world_taken[:3, :3], actor.now)
-        _go(d, actor, hand, T_release, task, what)
+        T_thing_hand = inverse(d.world.frame(task.object, actor.now)) @ hand_of(actor, hand, actor.pose)
+        bring(d, actor, hand, T_release @ T_thing_hand, task.at, what)
 
     def do(share: float) -> None:
         _let_fall(d, actor, hand, task.object, grip.open, share, what)
@@ -63,22 +63,6 @@ def _above(d: Director, task: Drop, turn: Array, t: float) -> Array:
         raise Stuck("target-out-of-reach", f"drop {task.object}: there is nothing below to fall onto")
     T[2, 3] += task.height - found.depth
     return T
-
-
-def _go(d: Director, actor: Actor, hand: str, T_release: Array, task: Drop, what: str) -> None:
-    """Carry what is held to where it is let go."""
-    T_hand = hand_of(actor, hand, actor.pose)
-    T_target = T_release @ inverse(inverse(T_hand) @ d.world.frame(task.object, actor.now))
-    way = float(np.linalg.norm(T_target[:3, 3] - T_hand[:3, 3]))
-    count = d.frames_until(actor, way, task.at, 0, what)
-    k = actor.k + count
-    postures = Postures(d.world, actor.who, actor.time(k))
-    there = d.reach(actor, hand, T_target, k, postures)
-    if not there.found:
-        raise failure(there, postures, what)[1]
-    goal: Pose = d.looking(actor, there.pose, T_release[:3, 3])
-    carry_to(d, actor, hand, goal, d.set_out(actor, way, count), what, direct=task.at is not None)
-    actor.keep(joints_of(actor, hand))
 
 
 def _let_fall(d: Director, actor: Actor, hand: str, thing: str, opened: Array, share: float, what: str) -> None:

@@ -167,19 +167,23 @@ def ranked(actor: Actor, hand: str, grasps: Sequence[Grasp], T_world_thing: Arra
     """Grasps in the order in which they suit: near, within the joints' ranges, wrist and elbow at ease."""
     if not grasps:
         return []
+    ends = T_world_thing @ np.stack([g.T_thing_hand for g in grasps])
+    cost = np.array([g.cost for g in grasps]) + effort(actor, hand, ends, k)
+    return [grasps[i] for i in np.argsort(cost, kind="stable")]
+
+
+def effort(actor: Actor, hand: str, ends: Array, k: int) -> Array:
+    """How little a hand is at ease at places (N, 4, 4) at a frame, (N,): reach, joints' ranges, wrist and elbow."""
     pose = actor.neutral(k)
     ik = LimbIK(actor.body, f"{hand}_arm", pose)
-    ends = T_world_thing @ np.stack([g.T_thing_hand for g in grasps])
     out = search_orbits(ik, ik.T_world_parent(pose), ends)
     wrist = angle(out.solution.rotations[:, 2])
-    cost = (
-        np.array([g.cost for g in grasps])
-        + 4.0 * out.solution.missing
+    return np.asarray(
+        4.0 * out.solution.missing
         + 0.7 * out.solution.excess.sum(axis=1)
         + 0.4 * wrist
         + 0.3 * np.abs(out.angle - EASY_ORBIT)
     )
-    return [grasps[i] for i in np.argsort(cost, kind="stable")]
 
 
 def discomfort(actor: Actor, hand: str, pose: Pose) -> float:
