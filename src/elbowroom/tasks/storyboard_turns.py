@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
 from elbowroom.errors import BadValue
+from elbowroom.tasks.ordering import in_time
 from elbowroom.tasks.verbs import Drop, Grab, Handover, HoldOut, Put, Task
 from elbowroom.world.world import World
 
@@ -56,7 +57,8 @@ def _during(task: Task) -> tuple[float, float]:
 def check_held(tasks: Sequence[Task], blaming: Blaming, world: World) -> None:
     """Nobody gives away what they cannot have by then. Tasks without a time follow those before them in the file."""
     taken: set[tuple[str, str]] = set()
-    for k, task in _in_time(tasks):
+    for k, _ in in_time(tasks):
+        task = tasks[k]
         if isinstance(task, Grab):
             taken = {(who, thing) for who, thing in taken if thing != task.object} | {(task.who, task.object)}
         elif isinstance(task, Put | Drop | HoldOut | Handover):
@@ -70,16 +72,3 @@ def check_held(tasks: Sequence[Task], blaming: Blaming, world: World) -> None:
                 taken.discard((task.who, task.object))
             if isinstance(task, Handover):
                 taken.add((task.to, task.object))
-
-
-def _in_time(tasks: Sequence[Task]) -> Iterator[tuple[int, Task]]:
-    """Tasks with their numbers in the order in which they are done."""
-    now: dict[str, float] = {}
-    when = []
-    for k, task in enumerate(tasks):
-        now[task.who] = now.get(task.who, -math.inf) if task.at is None else task.at
-        if isinstance(task, Handover):
-            now[task.to] = now[task.who] = max(now[task.who], now.get(task.to, -math.inf))
-        when.append((now[task.who], k))
-    for _, k in sorted(when):
-        yield k, tasks[k]

@@ -8,12 +8,13 @@ from elbowroom.world.pairs import Pair
 
 
 class Stuck(Exception):
-    """A task cannot be done: its status, and why in a sentence without its end."""
+    """A task cannot be done: its status, why in a sentence without its end, and whose task it is, where known."""
 
     def __init__(self, status: Status, why: str) -> None:
         super().__init__(why)
         self.status: Status = status
         self.why = why
+        self.who = ""
 
 
 def blamed(pair: Pair | None) -> str:
