@@ -17,11 +17,15 @@ from elbowroom.tasks.timed_when import Moments
 from elbowroom.tasks.verbs import Put
 from elbowroom.world.fast import LimbCheck
 
+# Bends of the elbow, radians, with which a hand is carried that would meet the legs, and how much of its swing stays.
+_BENDS, _SWINGS = np.radians([60.0, 85.0, 40.0, 105.0]), 0.5
+
 
 def homes(d: Director, actor: Actor, hand: str, thing: str, m: Moments) -> Iterator[Array]:
     """Motions of an arm (M, 3, 4) from frame `m.done` until the base ends, free with a thing in the hand from `m.back`.
 
-    First what the person does anyway, unless the thing is to be kept level; then postures against the trunk. Where
+    First what the person does anyway, unless the thing is to be kept level; then the same with the elbow bent; then
+    postures against the trunk. Where
     none is free all the time the first is given.
     """
     arm = list(actor.body.chain(f"{hand}_arm").joints)
@@ -40,6 +44,7 @@ def homes(d: Director, actor: Actor, hand: str, thing: str, m: Moments) -> Itera
 def _options(d: Director, actor: Actor, hand: str, m: Moments, own: Array, *, level: bool) -> Iterator[Array]:
     if not level:
         yield own
+        yield from _bent(actor, hand, own)
     arm = list(actor.body.chain(f"{hand}_arm").joints)
     pose = actor.neutral(m.back)
     postures = Postures(d.world, actor.who, actor.time(m.back))
@@ -50,6 +55,21 @@ def _options(d: Director, actor: Actor, hand: str, m: Moments, own: Array, *, le
             yield np.repeat(found.pose.rotations[None, arm], len(own), axis=0)
     if level:
         yield own
+
+
+def _bent(actor: Actor, hand: str, own: Array) -> Iterator[Array]:
+    """The arm's own motion (M, 3, 4) with its elbow bent, as people walk with something in a hand."""
+    joint = actor.body.chain(f"{hand}_arm").joints[1]
+    limit = actor.body.limits[joint] if joint < len(actor.body.limits) else None
+    if limit is None or limit.kind != "hinge":
+        return
+    turns = limit.coordinates(own[:, 1])
+    for bend in _BENDS:
+        bent = turns.copy()
+        bent[:, 0] = bend + _SWINGS * (turns[:, 0] - turns[:, 0].mean())
+        home = own.copy()
+        home[:, 1] = limit.rotation(limit.clamp_coordinates(bent))
+        yield home
 
 
 def _until(d: Director, actor: Actor, thing: str, m: Moments) -> int:

@@ -8,9 +8,9 @@ without a jerk, and rests against a target that passes by.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.character.body import Character
-from elbowroom.character.limits import EPS
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, continuous, slerp
 from elbowroom.posing.limb_ik import LimbIK
@@ -19,10 +19,16 @@ from elbowroom.posing.limb_ik import LimbIK
 # its stretch grows ever less, up to the second.
 _EASY, _MOST = 0.9, 0.985
 
+# Orbits of the elbow about that of a posture that are tried for the frames in which the hand follows, radians.
+_ORBITS = np.radians([0.0, 8.0, -8.0, 16.0, -16.0, 26.0, -26.0, 38.0, -38.0])
 
-def soft_step(x: Array) -> Array:
+# Joints may leave their ranges by this much while they follow, radians: less than can be seen.
+_BEYOND = np.radians(0.4)
+
+
+def soft_step(x: ArrayLike) -> Array:
     """0 below 0, 1 above 1, and a rise between without slope or bend at either end."""
-    s = np.clip(x, 0.0, 1.0)
+    s = np.clip(np.asarray(x, dtype=float), 0.0, 1.0)
     return s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
 
 
@@ -35,10 +41,11 @@ class Tracking:
         self.shoulders = T[:, self.ik.joints[0], :3, 3]
         self._orbit, self._keep = self.ik.orbit_of(pose), self.ik.keep_of(pose)
 
-    def postures(self, hands: Array, exact: Array) -> Array | None:
+    def postures(self, hands: Array, exact: NDArray[np.bool_]) -> Array | None:
         """Rotations (N, 3, 4) with the hand at places (N, 4, 4), drawn nearer where it cannot be there.
 
-        None where it cannot in a frame in which it must, `exact` (N,), or leaves its joints' ranges in one.
+        None where it cannot in a frame in which it must, `exact` (N,), or leaves its joints' ranges in one, at any
+        orbit of the elbow near that of the posture.
         """
         drawn = hands.copy()
         way = hands[:, :3, 3] - self.shoulders
@@ -50,10 +57,11 @@ class Tracking:
         near = np.where(over > 0.0, easy + (most - easy) * np.tanh(over / (most - easy)), far)
         drawn[:, :3, 3] = self.shoulders + way * (near / np.maximum(far, 1e-9))[:, None]
         drawn[exact] = hands[exact]
-        out = self.ik.solve(self.parents, drawn, self._orbit, self._keep)
-        if not (out.reached[exact].all() and (out.excess[exact] <= EPS).all()):
-            return None
-        return continuous(out.rotations)
+        for turn in _ORBITS:
+            at = self.ik.solve(self.parents[exact], hands[exact], self._orbit + turn, self._keep)
+            if at.reached.all() and (at.excess <= _BEYOND).all():
+                return continuous(self.ik.solve(self.parents, drawn, self._orbit + turn, self._keep).rotations)
+        return None
 
 
 def faded(base: Array, there: Array, share: Array) -> Array:

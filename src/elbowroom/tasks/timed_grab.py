@@ -16,15 +16,16 @@ from elbowroom.tasks import taking as standing
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.beside import resting, supported, under_cover
 from elbowroom.tasks.director import FOREVER, Director, Grip
-from elbowroom.tasks.hands import arms_of, held_by, holder_of, released
+from elbowroom.tasks.hands import holder_of, released
 from elbowroom.tasks.postures import PRESS, Postures, hand_contacts
 from elbowroom.tasks.stuck import Stuck
 from elbowroom.tasks.taking import Taking, look, ranked
 from elbowroom.tasks.timed_carry import homes
 from elbowroom.tasks.timed_course import soft_step
-from elbowroom.tasks.timed_pass import PACES, Pace, Passage
-from elbowroom.tasks.timed_when import best_frame, far_away, frames_of, in_motion, moments, shoulders
-from elbowroom.tasks.verbs import Grab, Task
+from elbowroom.tasks.timed_pass import Pace, Passage, beside, paces
+from elbowroom.tasks.timed_touch import begin_layer
+from elbowroom.tasks.timed_when import far_away, frames_for, frames_of, helpful, in_motion, moments
+from elbowroom.tasks.verbs import Grab
 from elbowroom.world.contacts import Contact
 
 # How many grasps are looked at in earnest, how many that suit are enough, and how many of these are tried.
@@ -54,14 +55,14 @@ def grab(d: Director, task: Grab) -> None:
         raise UnknownName("object", task.object, d.world.objects)
     if not in_motion(d, actor, task.object, task.at):
         return standing.grab(d, task)
-    actor.fold()
-    times = actor.base.times
-    T_thing = frames_of(d.world, task.object, times)
+    begin_layer(actor)
+    T_thing = frames_of(d.world, task.object, actor.base.times)
     what = f"grab {task.object}"
-    actor.layered = True
 
     def do(chance: Chance) -> None:
-        d.first(PACES, lambda pace: _take(d, actor, task, chance, T_thing, pace, what))
+        hand = chance.taking.hand
+        ways = paces(actor, hand, T_thing[:, :3, 3], chance.k)
+        d.first(ways, lambda pace: _take(d, actor, task, chance, T_thing, pace, what))
 
     d.first(_chances(d, actor, task, T_thing, what), do)
     actor.layered = not actor.stands
@@ -85,7 +86,7 @@ def _take(d: Director, actor: Actor, task: Grab, chance: Chance, T_thing: Array,
     rows = np.arange(m.leaves, m.done + 1)
     left = 1.0 - soft_step((rows - m.there + actor.frames(pace.slow)) / actor.frames(pace.slow))
     back = -T_thing[k, :3, :3].T @ taking.approach
-    passage.come(_moved(T_thing[rows], T_hand[rows], back, left), taking.open, closed.rotations, pace)
+    passage.come(beside(T_thing[rows], T_hand[rows], back, left), taking.open, closed.rotations, pace)
     T_taken = T_thing[m.done]
     T_hand_thing = inverse(grasp.T_thing_hand)
     if owner is not None:
@@ -102,7 +103,7 @@ def _take(d: Director, actor: Actor, task: Grab, chance: Chance, T_thing: Array,
     def leave(option: tuple[Array, Array]) -> None:
         home, by = option
         way = T_thing[k, :3, :3].T @ by
-        passage.leave(_moved(T_thing[rows], T_hand[rows], way, away), home, None, f"carry {thing}")
+        passage.leave(beside(T_thing[rows], T_hand[rows], way, away), home, None, f"carry {thing}")
 
     ways = offs(out, covered)
     d.first([(home, by) for home in homes(d, actor, hand, thing, m) for by in ways], leave)
@@ -118,44 +119,6 @@ def offs(out: Array, covered: bool) -> list[Array]:
         return [up, 0.4 * up, _DRAW * out]
     pull = _DRAW * level / size
     return [pull + 0.1 * up, pull, 1.4 * pull, up] if covered else [0.6 * up + 0.4 * pull, up, pull, 1.4 * pull]
-
-
-def _moved(T_thing: Array, T_hand: Array, by: Array, share: Array) -> Array:
-    """Places of a hand (N, 4, 4) moved by a vector (3,) of the thing's frame, by shares (N,)."""
-    out = T_hand.copy()
-    out[:, :3, 3] += share[:, None] * (T_thing[:, :3, :3] @ by)
-    return out
-
-
-def frames_for(
-    d: Director, actor: Actor, task: Task, points: Array, what: str, *, holding: bool = False
-) -> list[tuple[str, int]]:
-    """Hands that can be asked, the nearer first, and the frame at which each is to be there; points (N, 3) by frame."""
-    found = []
-    busy = ""
-    for hand in arms_of(actor, task.hand):
-        k = best_frame(d, actor, hand, points) if task.at is None else int(np.floor(_row(actor, task.at)))
-        if not 0 <= k < len(points):
-            begin, end = actor.base.span
-            raise Stuck("too-little-time", f"{what}: {task.at:g} s is not within {begin:g} to {end:g} s")
-        hold = held_by(d.world, actor.who, hand, actor.time(k))
-        if hold is None or holding:
-            found.append((float(np.linalg.norm(points[k] - shoulders(actor, hand)[k])), hand, k))
-        else:
-            busy = f"the {hand} hand of {actor.who} holds '{hold.object}'"
-    if not found:
-        raise Stuck("hand-not-free", f"{what}: {busy or f'{actor.who} has no arm'}")
-    return [(hand, k) for _, hand, k in sorted(found)]
-
-
-def _row(actor: Actor, t: float) -> float:
-    return float((t - actor.base.start) * actor.base.fps + 1e-6)
-
-
-def helpful(actor: Actor, hand: str, k: int) -> bool:
-    """Whether the trunk may help a hand about frame k: not while the other hand is at its target."""
-    near = actor.frames(2.0)
-    return not any(other != hand and first - near < k < last + near for other, first, last in actor.contacts)
 
 
 def _chances(d: Director, actor: Actor, task: Grab, T_thing: Array, what: str) -> Iterator[Chance]:

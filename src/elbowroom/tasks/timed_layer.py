@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
 from elbowroom.character.skeleton import Pose
@@ -13,7 +14,7 @@ from elbowroom.posing.gaze import looking_at
 _NOTHING = 1e-7
 
 
-def leaned(q: Array, k: int, goal: Pose, joints: Array, share: Array) -> tuple[Array, list[int]]:
+def leaned(q: Array, k: int, goal: Pose, joints: NDArray[np.bool_], share: Array) -> tuple[Array, list[int]]:
     """Rotations (N, J, 4) turned by what a posture adds to frame k, by shares (N,); and the joints that it turns.
 
     `joints` (J,) says which may.

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
@@ -22,8 +23,11 @@ from elbowroom.tasks.hands import joints_of
 from elbowroom.tasks.stuck import Stuck, blamed
 from elbowroom.tasks.timed_course import Tracking, faded, soft_step
 from elbowroom.tasks.timed_layer import gazing, leaned
-from elbowroom.tasks.timed_when import Moments
+from elbowroom.tasks.timed_when import Moments, shoulders
 from elbowroom.world.fast import LimbCheck
+
+# Numbers of frames, (N,).
+Frames = NDArray[np.int64]
 
 # Eyes and head are at the target after this share of the approach, and stay on it for this share of the way back.
 _LOOKS_BY, _LOOKS_ON = 0.6, 0.25
@@ -43,17 +47,36 @@ class Pace:
     """Seconds about the contact.
 
     `slow` before it the last bit of the approach begins, `early` before it the hand moves with the target but for that
-    bit, `closing` before it fingers begin to close, and `work` after it they have closed.
+    bit, `closing` before it fingers begin to close, and `work` after it they have closed. `shaped` is how far they are
+    closed before that, a share.
     """
 
     early: float = 0.1
     slow: float = 0.35
-    closing: float = 0.1
+    closing: float = 0.15
     work: float = 0.1
+    shaped: float = 0.35
 
 
-# What is tried in turn.
-PACES = (Pace(), Pace(0.2, 0.4, 0.04, 0.14), Pace(0.06, 0.25, 0.0, 0.14))
+# What is tried in turn at what is gone along with, and at what is passed by.
+_ALONG = (Pace(), Pace(shaped=0.0), Pace(0.2, 0.4, 0.05, 0.2, 0.0))
+_PASSING = (
+    Pace(0.03, 0.3, 0.2, 0.034),
+    Pace(0.03, 0.3, 0.2, 0.034, 0.0),
+    Pace(0.03, 0.25, 0.12, 0.067, 0.0),
+    Pace(0.05, 0.3, 0.05, 0.134, 0.0),
+)
+
+# Metres a second between a shoulder and a target from which on it is passed by.
+_FAST = 0.4
+
+
+def paces(actor: Actor, hand: str, points: Array, k: int) -> tuple[Pace, ...]:
+    """How a hand may be at a target in frame k, points (N, 3) by frame; quickly where it is soon out of reach."""
+    near = slice(max(k - 3, 0), k + 4)
+    apart = (points - shoulders(actor, hand))[near]
+    speed = float(np.linalg.norm(apart[-1] - apart[0])) * actor.base.fps / max(len(apart) - 1, 1)
+    return _PASSING if speed > _FAST else _ALONG
 
 
 class Passage:
@@ -94,7 +117,8 @@ class Passage:
         rows = np.arange(m.leaves, m.done + 1)
         share = _risen(rows, m.leaves, m.there - max(actor.frames(pace.early), 1))
         share[rows >= m.there - 1] = 1.0
-        self._shape(rows, [(m.leaves, closing, opened), (closing, m.done, closed)])
+        shaped = slerp(opened, closed, pace.shaped) if pace.closing > 0.0 and self.fingers else opened
+        self._shape(rows, [(m.leaves, closing, shaped), (closing, m.done, closed)])
         self._go(rows, hands, actor.base.rotations[rows][:, self.arm], share, 0, self.what)
 
     def leave(self, hands: Array, home: Array, fingers: Array | None, what: str) -> None:
@@ -125,7 +149,7 @@ class Passage:
         if self._moved:
             d.require_free((actor.time(m.leaves), actor.time(m.back)), self.what)
 
-    def _shape(self, rows: Array, turns: list[tuple[int, int, Array]]) -> None:
+    def _shape(self, rows: Frames, turns: list[tuple[int, int, Array]]) -> None:
         """Fingers turn to rotations (n, 4) between frames, one after another."""
         if not self.fingers:
             return
@@ -136,7 +160,7 @@ class Passage:
             q[after] = slerp(q[after], goal, share[after, None])
         self.actor.edit(int(rows[0]), self.fingers, q)
 
-    def _go(self, rows: Array, hands: Array, base: Array, share: Array, fixed: int, what: str) -> None:
+    def _go(self, rows: Frames, hands: Array, base: Array, share: Array, fixed: int, what: str) -> None:
         """Frames of the arm between its base (N, 3, 4) and a hand at places (N, 4, 4), by shares (N,).
 
         The end `fixed`, 0 for the last and 1 for the first, is at the target.
@@ -154,7 +178,7 @@ class Passage:
         d.world = actor.placed(d.world)
         d.note(actor, self.limb, what, (actor.time(int(rows[0])), actor.time(int(rows[-1]))), way)
 
-    def _free(self, rows: Array, course: Array, share: Array, fixed: int, what: str) -> Way:
+    def _free(self, rows: Frames, course: Array, share: Array, fixed: int, what: str) -> Way:
         """The course where it is free, or a searched way that joins it at the target."""
         d, actor = self.d, self.actor
         begun = time.perf_counter()
@@ -216,6 +240,13 @@ class Passage:
         raise Stuck("no-path", f"{what}: no free way was found")
 
 
-def _risen(rows: Array, first: float, last: float) -> Array:
+def beside(T_thing: Array, T_hand: Array, by: Array, share: Array) -> Array:
+    """Places of a hand (N, 4, 4) moved by a vector (3,) of the frame of a thing (N, 4, 4), by shares (N,)."""
+    out = T_hand.copy()
+    out[:, :3, 3] += share[:, None] * (T_thing[:, :3, :3] @ by)
+    return out
+
+
+def _risen(rows: Frames, first: float, last: float) -> Array:
     """Shares (N,) that rise from 0 in one frame to 1 in another."""
     return soft_step((rows - first) / max(last - first, 1.0))

@@ -10,6 +10,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.director import Director
+from elbowroom.tasks.hands import arms_of, held_by
 from elbowroom.tasks.stuck import Stuck
 from elbowroom.tasks.verbs import Task
 from elbowroom.world.paths import places
@@ -20,6 +21,9 @@ _USUAL, _LEAST = 0.8, 0.45
 
 # Of the shoulder's way from its nearest place to a target: this near counts as nearest, metres.
 _AS_NEAR = 0.03
+
+# Seconds after the contact for which the target is to be near, too.
+_AFTER = 0.2
 
 # With the body's help an arm reaches this much farther than it is long, metres.
 _HELP = 0.25
@@ -72,6 +76,9 @@ def in_motion(d: Director, actor: Actor, target: str | None, at: float | None) -
 def best_frame(d: Director, actor: Actor, hand: str, points: Array) -> int:
     """The frame at which a shoulder is nearest to a target, points (N, 3) by frame: the first that is as near."""
     far = _distances(actor, hand, points)
+    # who walks by has the target before the shoulder rather than behind it when the hand comes off
+    after = np.minimum(np.arange(len(far)) + actor.frames(_AFTER), len(far) - 1)
+    far = np.maximum(far, far[after])
     first = _first(actor, hand) + actor.frames(_USUAL * d.seconds_for(0.6))
     last = len(far) - 1 - actor.frames(0.5)
     if first > last:
@@ -99,6 +106,40 @@ def moments(d: Director, actor: Actor, hand: str, task: Task, k: int, T_world_ha
     if k + work > last:
         raise Stuck("too-little-time", f"{task.verb}: the motion of {actor.who} ends at {actor.time(last):g} s")
     return Moments(leaves, k, k + work, min(back, last))
+
+
+def frames_for(
+    d: Director, actor: Actor, task: Task, points: Array, what: str, *, only: str | None = None
+) -> list[tuple[str, int]]:
+    """Hands that can be asked, the nearer first, and the frame at which each is to be there; points (N, 3) by frame.
+
+    `only` is the one hand that is meant, whatever it holds.
+    """
+    found = []
+    busy = ""
+    for hand in arms_of(actor, task.hand if only is None else only):
+        k = best_frame(d, actor, hand, points) if task.at is None else int(np.floor(_row(actor, task.at)))
+        if not 0 <= k < len(points):
+            begin, end = actor.base.span
+            raise Stuck("too-little-time", f"{what}: {task.at:g} s is not within {begin:g} to {end:g} s")
+        hold = held_by(d.world, actor.who, hand, actor.time(k))
+        if hold is None or only is not None:
+            found.append((float(np.linalg.norm(points[k] - shoulders(actor, hand)[k])), hand, k))
+        else:
+            busy = f"the {hand} hand of {actor.who} holds '{hold.object}'"
+    if not found:
+        raise Stuck("hand-not-free", f"{what}: {busy or f'{actor.who} has no arm'}")
+    return [(hand, k) for _, hand, k in sorted(found)]
+
+
+def _row(actor: Actor, t: float) -> float:
+    return float((t - actor.base.start) * actor.base.fps + 1e-6)
+
+
+def helpful(actor: Actor, hand: str, k: int) -> bool:
+    """Whether the trunk may help a hand about frame k: not while the other hand is at its target."""
+    near = actor.frames(2.0)
+    return not any(other != hand and first - near < k < last + near for other, first, last in actor.contacts)
 
 
 def far_away(actor: Actor, hand: str, points: Array, k: int, why: str) -> Stuck:

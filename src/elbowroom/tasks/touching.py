@@ -41,7 +41,7 @@ def reach_to(d: Director, task: Reach) -> None:
             point = place_of(d, task.to, actor.now if task.at is None else task.at)
             k = actor.k + d.frames_until(actor, _way(actor, hand, point), task.at, 0, what)
             postures = Postures(d.world, actor.who, actor.time(k))
-            for T in _pointing(actor, hand, point):
+            for T in pointing(actor, hand, point, shoulder_of(actor, hand, actor.pose)):
                 found = d.reach(actor, hand, T, k, postures)
                 if found.found:
                     yield hand, d.looking(actor, found.pose, point)
@@ -65,12 +65,12 @@ def touch(d: Director, task: Touch) -> None:
     actor = d.actor(task.who)
     what = f"touch {task.target}" if isinstance(task.target, str) else "touch"
     t = actor.now if task.at is None else task.at
-    thing, mesh = _surface(d, task.target, t)
+    thing, mesh = surface_of(d, task.target, t)
 
     def options() -> Iterator[Taking]:
         failed: list[tuple[float, Stuck]] = []
         for hand in free_hands(d, actor, place_of(d, task.target, t), task.hand, what):
-            spot = _spot(d, actor, hand, task.target, mesh, t)
+            spot = spot_on(d, task.target, mesh, shoulder_of(actor, hand, actor.pose), t)
             k = actor.k + d.frames_until(actor, _way(actor, hand, spot[:3, 3]), task.at, 0, what)
             postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing or None)
             for grasp in press_target(actor.body, hand, spot, task.shape):
@@ -107,9 +107,9 @@ def _way(actor: Actor, hand: str, point: Array) -> float:
     return float(np.linalg.norm(point - hand_of(actor, hand, actor.pose)[:3, 3]))
 
 
-def _pointing(actor: Actor, hand: str, point: Array) -> Iterator[Array]:
-    """Places of a hand's joint (4, 4) whose grip is at a point, the hand along the line from the shoulder."""
-    along = normalize(point - shoulder_of(actor, hand, actor.pose))
+def pointing(actor: Actor, hand: str, point: Array, shoulder: Array) -> Iterator[Array]:
+    """Places of a hand's joint (4, 4) whose grip is at a point, the hand along the line from a shoulder (3,)."""
+    along = normalize(point - shoulder)
     up = np.array([0.0, 0.0, 1.0]) if abs(along[2]) < 0.9 else np.array([0.0, 1.0, 0.0])
     thumb = normalize(up - (up @ along) * along)
     grip = grip_frame(actor.body, hand)
@@ -125,7 +125,7 @@ def _pointing(actor: Actor, hand: str, point: Array) -> Iterator[Array]:
         yield np.asarray(rolled @ inverse(grip))
 
 
-def _surface(d: Director, target: Point | str, t: float) -> tuple[str, Mesh | None]:
+def surface_of(d: Director, target: Point | str, t: float) -> tuple[str, Mesh | None]:
     """Name of what is touched, as in collision pairs, and its mesh in the world; a bare point touches nothing."""
     if not isinstance(target, str):
         return "", None
@@ -144,9 +144,8 @@ def _surface(d: Director, target: Point | str, t: float) -> tuple[str, Mesh | No
     return f"{owner}.{shapes[0].name}", merge(meshes)
 
 
-def _spot(d: Director, actor: Actor, hand: str, target: Point | str, mesh: Mesh | None, t: float) -> Array:
-    """Where to touch, (4, 4): x out of the surface, towards the shoulder where there is none."""
-    shoulder = shoulder_of(actor, hand, actor.pose)
+def spot_on(d: Director, target: Point | str, mesh: Mesh | None, shoulder: Array, t: float) -> Array:
+    """Where to touch, (4, 4): x out of the surface, towards the shoulder (3,) where there is none."""
     point = place_of(d, target, t)
     normal = shoulder - point
     if mesh is not None:

@@ -1,0 +1,175 @@
+"""What is held is put somewhere while the person walks, the place moves, or both; or put on a head."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from elbowroom.character.body import Character
+from elbowroom.character.hand_shapes import finger_joints
+from elbowroom.character.skeleton import Pose
+from elbowroom.geometry.rotations import Array, about, normalize
+from elbowroom.geometry.transforms import inverse, transform
+from elbowroom.tasks import carrying as standing
+from elbowroom.tasks.actor import Actor
+from elbowroom.tasks.beside import resting, supported, under_cover
+from elbowroom.tasks.carrying import holding_hand, usual_grip
+from elbowroom.tasks.director import FOREVER, Director
+from elbowroom.tasks.hands import hand_of, holder_of, released
+from elbowroom.tasks.places import place_for
+from elbowroom.tasks.postures import PRESS, Postures, hand_contacts
+from elbowroom.tasks.stuck import Stuck
+from elbowroom.tasks.taking import failure
+from elbowroom.tasks.timed_course import soft_step
+from elbowroom.tasks.timed_pass import Pace, Passage, beside
+from elbowroom.tasks.timed_touch import begin_layer
+from elbowroom.tasks.timed_when import far_away, frames_for, frames_of, helpful, in_motion, moments
+from elbowroom.tasks.verbs import Put
+from elbowroom.tasks.wearing import worn_place
+from elbowroom.world.contacts import Contact
+
+# Seconds about the moment of letting go, tried in turn: fingers open after it.
+_PACES = (Pace(0.1, 0.35, 0.0, 0.16), Pace(0.2, 0.45, 0.0, 0.2), Pace(0.05, 0.25, 0.0, 0.12))
+
+# A thing comes from above by so much, or from before its place where it is covered; the hand goes off so far, metres.
+_OVER, _BEFORE, _OFF = 0.08, 0.2, 0.14
+
+# Turns about the vertical, radians, of what may be put down as it comes.
+_TURNS = np.radians([0.0, 30.0, -30.0, 60.0, -60.0, 90.0, -90.0, 180.0])
+
+# What is worn may press so deep into who wears it while it is put on, metres.
+_WORN = 0.02
+
+_UP = np.array([0.0, 0.0, 1.0])
+
+
+def put(d: Director, task: Put) -> None:
+    """Put down what a hand holds, or on somebody: standing before the place, over a motion, or on what moves."""
+    actor = d.actor(task.who)
+    wearer = _wearer(d, task)
+    moving = task.onto if task.onto is not None and task.onto != "floor" else None
+    if wearer is None and not in_motion(d, actor, moving, task.at):
+        return standing.put(d, task)
+    hand = holding_hand(d, task, task.object)
+    begin_layer(actor)
+    what = f"put {task.object}"
+
+    def do(option: tuple[int, Pose, Array]) -> None:
+        d.first(_PACES, lambda pace: _let_go(d, actor, task, hand, *option, pace, what))
+
+    d.first(_options(d, actor, task, hand, what), do)
+    actor.layered = not actor.stands
+
+
+def _wearer(d: Director, task: Put) -> tuple[str, str] | None:
+    """Whom a thing is put on, and on which part."""
+    if task.onto is None or task.onto in d.world.objects or task.onto in d.world.static:
+        return None
+    owner, part = d.world.split(task.onto)
+    return (owner, part) if owner in d.world.characters and part else None
+
+
+def _options(d: Director, actor: Actor, task: Put, hand: str, what: str) -> Iterator[tuple[int, Pose, Array]]:
+    """Frames, postures with the thing at its place, and its places (N, 4, 4) by frame."""
+    failed: list[tuple[float, Stuck]] = []
+    times = actor.base.times
+    ways = list(_goals(d, actor, task, hand, times))
+    for T_goal in ways:
+        points = T_goal[:, :3, 3]
+        for _, k in frames_for(d, actor, task, points, what, only=hand):
+            actor.trunk = helpful(actor, hand, k)
+            contacts = supported(task.object, resting(d.world, task.object, actor.time(k), T_goal[k]), (-1e9, FOREVER))
+            wearer = _wearer(d, task)
+            if wearer is not None:
+                contacts += [Contact(task.object, wearer[0], (-1e9, FOREVER), "touch", _WORN, "put on")]
+            world = d.world.with_(contacts=(*d.world.contacts, *contacts))
+            postures = Postures(world, actor.who, actor.time(k))
+            T_target = T_goal[k] @ inverse(_grip(d, actor, task.object, hand))
+            found = d.reach(actor, hand, T_target, k, postures)
+            if found.found:
+                yield k, found.pose, T_goal
+            else:
+                cost, stuck = failure(found, postures, what)
+                if stuck.status == "target-out-of-reach":
+                    stuck = far_away(actor, hand, points, k, stuck.why)
+                failed.append((cost, stuck))
+    if failed:
+        raise min(failed, key=lambda f: f[0])[1]
+
+
+def _goals(d: Director, actor: Actor, task: Put, hand: str, times: Array) -> Iterator[Array]:
+    """Places of the thing (N, 4, 4) by frame."""
+    wearer = _wearer(d, task)
+    if wearer is not None:
+        body = d.world.body(wearer[0])
+        assert isinstance(body, Character)
+        T = worn_place(body, wearer[1], d.world.objects[task.object], task.object)
+        yield frames_of(d.world, f"{wearer[0]}.{wearer[1]}", times) @ T
+        return
+    grip = d.grips.get(task.object) or usual_grip(d, actor, hand, task.object)
+    at = float(times[0]) if task.at is None else task.at
+    T_goal = place_for(d.world, task, grip.T_world_taken, at)
+    ground = np.tile(np.eye(4), (len(times), 1, 1))
+    if task.onto is not None and task.onto in d.world.objects:
+        T = frames_of(d.world, task.onto, times)
+        ground = T @ inverse(d.world.frame(task.onto, at))
+    for turn in _TURNS if task.turn is None else _TURNS[:1]:
+        turned = T_goal.copy()
+        turned[:3, :3] = transform(np.zeros(3), about(_UP, turn))[:3, :3] @ T_goal[:3, :3]
+        yield ground @ turned
+
+
+def _grip(d: Director, actor: Actor, thing: str, hand: str) -> Array:
+    """`T_hand_object` (4, 4) of what a hand holds."""
+    hold = holder_of(d.world, thing, actor.now)
+    if hold is not None and hold.T_hand_object is not None:
+        return hold.T_hand_object
+    return np.asarray(inverse(hand_of(actor, hand, actor.pose)) @ d.world.frame(thing, actor.now))
+
+
+def _let_go(
+    d: Director, actor: Actor, task: Put, hand: str, k: int, pose: Pose, T_goal: Array, pace: Pace, what: str
+) -> None:
+    """Come, open the fingers, and go back to what the person does anyway."""
+    thing, wearer = task.object, _wearer(d, task)
+    T_hand = T_goal @ inverse(_grip(d, actor, thing, hand))
+    grip = d.grips.get(thing) or usual_grip(d, actor, hand, thing)
+    m = moments(d, actor, hand, task, k, T_hand[k], actor.frames(pace.work))
+    passage = Passage(d, actor, hand, m, pose, what)
+    passage.help(T_goal[:, :3, 3])
+    there, slow = actor.time(m.there), actor.frames(pace.slow)
+    near = actor.time(max(m.there - slow, m.leaves))
+    under = resting(d.world, thing, there, T_goal[k])
+    covered = under_cover(d.world, thing, there, T_goal[k])
+    d.allow(supported(thing, under, (near, FOREVER)))
+    d.allow(hand_contacts(d.world, actor.who, hand, thing, (there, actor.time(m.done) + 0.6), PRESS))
+    d.world = released(d.world, thing, there)
+    if wearer is not None:
+        d.allow([Contact(thing, wearer[0], (near, there + 0.1), "touch", _WORN, "put on")])
+        joint = frames_of(d.world, f"{wearer[0]}.{wearer[1]}", actor.base.times[k : k + 1])[0]
+        d.world = d.world.with_hold(thing, *wearer, (there, FOREVER), inverse(joint) @ T_goal[k])
+    out = normalize(T_hand[k, :3, :3] @ grip.out)
+    rows = np.arange(m.leaves, m.done + 1)
+    left = 1.0 - soft_step((rows - m.there + slow) / slow)
+    held = actor.base.rotations[m.leaves, list(finger_joints(actor.body, hand))]
+
+    def come(by: Array) -> None:
+        way = T_goal[k, :3, :3].T @ by
+        passage.come(beside(T_goal[rows], T_hand[rows], way, left), held, grip.open, pace)
+
+    level = out * [1.0, 1.0, 0.0]
+    before = _BEFORE * level + 0.015 * _UP
+    d.first([before, _OVER * _UP] if covered else [_OVER * _UP, before, 0.4 * _OVER * _UP], come)
+    off = np.arange(m.done, m.back + 1)
+    away = soft_step((off - m.done) / max(0.5 * (m.back - m.done), 1.0))
+    own = actor.original.rotations[m.done :]
+    fingers = np.array(own[:, list(finger_joints(actor.body, hand))])
+
+    def leave(by: Array) -> None:
+        way = T_goal[k, :3, :3].T @ by
+        places = beside(T_goal[off], T_hand[off], way, away)
+        passage.leave(places, np.array(own[:, passage.arm]), fingers, f"leave {thing}")
+
+    d.first([_OFF * out, _OFF * normalize(out + 0.7 * _UP), _OFF * _UP], leave)
+    passage.finish()
