@@ -40,7 +40,14 @@ class Autosave:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
-        self._file = folder / f"{os.getpid()}-{time.time_ns()}{_SUFFIX}"
+        self._file = self._fresh()
+
+    def _fresh(self) -> Path:
+        return self._folder / f"{os.getpid()}-{time.time_ns()}{_SUFFIX}"
+
+    def set_aside(self) -> None:
+        """Leave what is kept as it is, to be found again, and keep what comes in another file."""
+        self._file = self._fresh()
 
     def keep(self, document: Document) -> None:
         """Write the document down in one step."""

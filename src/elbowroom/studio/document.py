@@ -6,14 +6,15 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import yaml
 
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import writing
+from elbowroom.tasks.settings import Tier
 from elbowroom.tasks.storyboard import Storyboard, parse_storyboard
 from elbowroom.tasks.storyboard_yaml import read_yaml
 
@@ -24,15 +25,15 @@ EMPTY: Mapping[str, Any] = {"elbowroom": 1, "fps": 60, "scene": {"floor": 0.0}}
 class Document:
     """A storyboard that is being edited. `with_…()` gives a changed copy; values are never changed in place.
 
-    Names of files in it are read from the folder of `path`. `style` is the name of a preset that keeps limbs to
-    ranges, empty for none.
+    Names of files in it are read from the folder of `path`. `seed` and `tier` are how it is planned; `given` says that
+    it is new or from the gallery, and has no file of its own yet.
     """
 
     values: Mapping[str, Any]
     path: Path
     seed: int = 0
-    style: str = ""
-    given: bool = field(default=False)  # whether it is from the gallery or new: it is saved under a name to be given
+    tier: Tier = "auto"
+    given: bool = False
 
     @property
     def name(self) -> str:
@@ -77,12 +78,12 @@ class Document:
 
     def same(self, other: Document) -> bool:
         """Whether both would be saved and planned alike."""
-        alike = (self.seed, self.style, self.path) == (other.seed, other.style, other.path)
+        alike = (self.seed, self.tier, self.path) == (other.seed, other.tier, other.path)
         return alike and self.values == other.values
 
     def as_json(self) -> str:
         """Everything of it as text, for keeping."""
-        told = {"path": str(self.path), "seed": self.seed, "style": self.style, "given": self.given}
+        told = {"path": str(self.path), "seed": self.seed, "tier": self.tier, "given": self.given}
         return json.dumps(told | {"values": self.values}, allow_nan=False)
 
 
@@ -90,12 +91,12 @@ def from_json(text: str) -> Document:
     """A document that `as_json` gave; raises `BadValue` where the text is none."""
     try:
         told = json.loads(text)
-        path, seed, style, given, values = (told[k] for k in ("path", "seed", "style", "given", "values"))
+        path, seed, tier, given, values = (told[k] for k in ("path", "seed", "tier", "given", "values"))
     except (ValueError, KeyError, TypeError):
         raise BadValue("this is no kept document of the studio.") from None
-    if not (isinstance(values, dict) and isinstance(path, str) and isinstance(seed, int) and isinstance(style, str)):
+    if not (isinstance(values, dict) and isinstance(path, str) and isinstance(seed, int) and tier in get_args(Tier)):
         raise BadValue("this is no kept document of the studio.")
-    return Document(values, Path(path), seed, style, bool(given))
+    return Document(values, Path(path), seed, tier, bool(given))
 
 
 def read_document(path: Path, *, given: bool = False) -> Document:

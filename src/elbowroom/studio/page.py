@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
 
-import numpy as np
 import viser
 
-from elbowroom.geometry.framing import axes_towards, nearest_eye
+from elbowroom.studio.page_camera import Camera
+from elbowroom.studio.page_extras import Extras
 from elbowroom.studio.page_gizmo import Gizmo
 from elbowroom.studio.page_panel import Panel
 from elbowroom.studio.page_scene import SceneView, light
 from elbowroom.studio.page_timeline import Timeline
 from elbowroom.studio.server import StudioServer, is_loopback
 from elbowroom.studio.studio import Studio, Topic
-from elbowroom.world.extent import action, facing, stage
-from elbowroom.world.viewpoint import best_azimuth
 
 BRAND = (47, 93, 124)
 WIDTH = 320
-_FIELD_OF_VIEW = np.radians(35.0)
 
 
 class Page:
@@ -36,6 +32,8 @@ class Page:
         light(server.scene)
         self.scene = SceneView(server, studio.select)
         self.gizmo = Gizmo(server, studio)
+        self.camera = Camera(server, studio)
+        self.extras = Extras(server, studio)
         self.timeline = Timeline(server, studio)
         self.panel = Panel(server, studio, self)
         studio.listen(self.told)
@@ -61,14 +59,16 @@ class Page:
             studio = self.studio
             if topic == "scene":
                 self.scene.build(studio.world, studio.places)
-                self.look()
+                self.camera.frame()
             if topic in ("scene", "motion", "time"):
                 self.scene.pose(studio.world, studio.original, studio.player.time)
                 self.server.flush()
             if topic == "motion":
                 self.scene.put_static(studio.places)
+                self.extras.show_motion()
                 self.timeline.show_motion()
             if topic == "time":
+                self.camera.show_time()
                 self.timeline.show_time()
             if topic == "place" and studio.dragging is not None and studio.dragged_to is not None:
                 for name in studio.dragging.names:
@@ -83,13 +83,15 @@ class Page:
             show_logo=False, show_share_button=False, dark_mode=self.dark, brand_color=BRAND, control_width="medium"
         )
 
+    def set_dark(self, dark: bool) -> None:
+        """Light or dark."""
+        self.dark = self.timeline.dark = dark
+        self.theme()
+        self.told("motion")
+
     def look(self) -> None:
-        """Set the first view of new browsers, and that of those which are there, on the action."""
-        eye, at = view_of(self.studio.world)
-        camera = self.server.initial_camera
-        camera.position, camera.look_at, camera.fov, camera.near = eye, at, float(_FIELD_OF_VIEW), 0.02
-        for client in self.server.get_clients().values():
-            client.camera.position, client.camera.look_at = eye, at
+        """See the whole action."""
+        self.camera.frame()
 
     def _connected(self, client: viser.ClientHandle) -> None:
         self.timeline.place(client.camera.image_width - WIDTH)
@@ -99,18 +101,3 @@ class Page:
         self.gizmo.stop()
         self.studio.close()
         self.server.stop()
-
-
-def view_of(world: Any) -> tuple[Any, Any]:
-    """Where to look from and at, so that the whole action is seen."""
-    begin, end = world.span
-    some = np.linspace(begin, end, 24)
-    points = stage(world, action(world, some))
-    first = next(iter(world.characters.values()), None)
-    front = np.array([0.0, -1.0, 0.0]) if first is None else facing(first, some)
-    rise = np.radians(18.0)
-    axes = axes_towards(front, best_azimuth(world, front, rise, some), rise)
-    slope = 0.72 * np.tan(0.5 * _FIELD_OF_VIEW)
-    eye = nearest_eye(points, axes, np.array([1.2 * slope, slope]))
-    middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
-    return tuple(eye), tuple(eye - axes[2] * float((eye - middle) @ axes[2]))

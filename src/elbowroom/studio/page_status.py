@@ -7,6 +7,7 @@ from html import escape
 
 import viser
 
+from elbowroom.studio.page_events import asked
 from elbowroom.studio.studio import Studio, Topic
 from elbowroom.studio.words import millimetres, seconds
 
@@ -26,8 +27,8 @@ class Status:
         self._progress = gui.add_progress_bar(0.0, order=2, visible=False)
         self._cancel = gui.add_button("Cancel", icon=viser.Icon.X, color="gray", order=3, visible=False)
         self._steps = gui.add_button_group("Edits", ("Undo", "Redo"), order=4)
-        self._cancel.on_click(lambda event: studio.cancel())
-        self._steps.on_click(self._stepped)
+        self._cancel.on_click(asked(studio, studio.cancel))
+        self._steps.on_click(asked(studio, self._stepped))
         self._watch = threading.Thread(target=self._watched, name="studio-status", daemon=True)
         self._awake = threading.Event()
         self._watch.start()
@@ -71,8 +72,11 @@ class Status:
                 threading.Event().wait(_EVERY)
                 self._show()
 
-    def _stepped(self, event: viser.GuiEvent) -> None:
-        self._studio.trying(self._studio.undo if self._steps.value == "Undo" else self._studio.redo)
+    def _stepped(self) -> None:
+        if self._steps.value == "Undo":
+            self._studio.undo()
+        else:
+            self._studio.redo()
 
 
 def _told(studio: Studio) -> tuple[str, str]:

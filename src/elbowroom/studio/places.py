@@ -18,7 +18,7 @@ from elbowroom.tasks.storyboard_things import quaternion
 from elbowroom.world.paths import Keyed, Riding, Still
 from elbowroom.world.world import World
 
-Kind = Literal["static", "object", "fixture", "character"]
+Kind = Literal["static", "object", "fixture", "character", "target"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,31 @@ def places_of(document: Document, board: Storyboard) -> dict[str, Place]:
         x, y = entry.get("at", (0.0, 0.0))
         z = board.world.floor or 0.0
         out[name] = Place(name, "character", _frame((x, y, z), entry.get("turn")), (False, False, True), flat=True)
+    for k, (_, point) in targets_of(document).items():
+        out[target_name(k)] = Place(target_name(k), "target", transform(np.array(point)), (False, False, False))
     return out
+
+
+def targets_of(document: Document) -> dict[int, tuple[str, list[float]]]:
+    """Tasks that go to a point, by their number from 0: the key of the point, and the point itself."""
+    out = {}
+    for k, task in enumerate(document.values.get("tasks", [])):
+        ((_, told),) = task.items()
+        key = next((key for key in ("to", "target", "over") if isinstance(told.get(key), list)), None)
+        if key is not None:
+            out[k] = (key, told[key])
+    return out
+
+
+def target_name(k: int) -> str:
+    """What the point of a task is called, by the number of the task from 0."""
+    return f"target of task {k + 1}"
+
+
+def task_of(name: str) -> int | None:
+    """The task, from 0, whose point has that name."""
+    number = name.removeprefix("target of task ")
+    return int(number) - 1 if number != name and number.isdigit() else None
 
 
 def with_place(document: Document, board: Storyboard, name: str, T: Array) -> Document:
@@ -75,6 +99,11 @@ def with_place(document: Document, board: Storyboard, name: str, T: Array) -> Do
         _put(values["fixtures"][name], at, _degrees(T))
     elif place.kind == "character":
         _put(values["characters"][name], at[:2], _degrees(T)[2])
+    elif place.kind == "target":
+        k = task_of(name)
+        assert k is not None
+        ((_, told),) = values["tasks"][k].items()
+        told[targets_of(document)[k][0]] = at
     else:
         entry = values["objects"][name]
         if "path" in entry:
@@ -98,6 +127,8 @@ def moved_world(document: Document, board: Storyboard, name: str, T: Array) -> W
     """
     place = places_of(document, board)[name]
     world, D = board.world, T @ inverse(place.T)
+    if place.kind == "target":
+        return world
     if place.kind == "static":
         entry = board.stands[name]
         static = {n: m.moved(D) if board.stands.get(n) == entry else m for n, m in world.static.items()}

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from elbowroom.errors import BadFile
-from elbowroom.gallery.scenes import FOLDER, scenarios
+from elbowroom.gallery.scenes import FOLDER
 from elbowroom.studio.autosave import state_folder
-from elbowroom.studio.document import Document, read_document
+from elbowroom.studio.filing import document_of
 from elbowroom.studio.folders import Folders
 from elbowroom.studio.page import Page
 from elbowroom.studio.server import LOOPBACK, StudioServer, check_host
@@ -40,19 +39,3 @@ def opened(
         raise
     studio.replan()
     return page
-
-
-def document_of(name: str) -> Document:
-    """A scenario of the gallery by its name, or a storyboard file."""
-    known = scenarios_by_name()
-    if name in known:
-        return read_document(known[name], given=True)
-    path = Path(name)
-    if not path.suffix:
-        raise BadFile(name, "does not exist", would_do=f"give a .yaml file, or one of {', '.join(known)}")
-    return read_document(path.resolve())
-
-
-def scenarios_by_name() -> dict[str, Path]:
-    """Paths of the gallery's storyboards."""
-    return {name: one.path for name, one in scenarios().items()}

@@ -76,12 +76,16 @@ class Session:
         return step.what
 
     def open(self, document: Document) -> None:
-        """Begin anew with another document, which counts as saved."""
+        """Begin anew with another document, which counts as saved. Unsaved work on this one is set aside."""
+        if self.unsaved and self._autosave is not None:
+            self._autosave.set_aside()
         self._done, self._undone, self._saved = [], [], document
         self._set(document)
 
     def take_up(self, document: Document) -> None:
-        """Begin anew with unsaved work of another session."""
+        """Begin anew with unsaved work of another session; that on this document is set aside."""
+        if self.unsaved and self._autosave is not None:
+            self._autosave.set_aside()
         self._done, self._undone = [], []
         self._saved = document.with_(values={})
         self._set(document)

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
-from elbowroom.errors import BadValue, ElbowroomError
+from elbowroom.errors import ElbowroomError
 from elbowroom.geometry.rotations import Array
 from elbowroom.studio.autosave import Autosave, Kept
-from elbowroom.studio.document import Document, named_files, read_document
+from elbowroom.studio.document import Document, named_files
 from elbowroom.studio.folders import Folders
 from elbowroom.studio.live import Drag, can_follow
 from elbowroom.studio.places import Place, places_of, with_place
@@ -48,7 +48,7 @@ class Studio:
         self.dragged_to: Array | None = None
         self.worker = Worker(lambda: self.tell("job"))
         self.player = Player(lambda t: self.tell("time"))
-        self._check_files(document)
+        self.check_files(document)
         self.board: Storyboard = document.board()
         self.session = Session(document, self.autosave)
         self.places: dict[str, Place] = places_of(document, self.board)
@@ -92,6 +92,11 @@ class Studio:
         self.said = (tone, text)
         self.tell("said")
 
+    def run(self, job: Job) -> Job:
+        """Do something long; what goes wrong is said."""
+        job.failed = self.failed
+        return self.worker.submit(job)
+
     def trying(self, act: Callable[[], Any]) -> bool:
         """Do something that the user asked for; what is wrong with it is said. Whether it went well."""
         try:
@@ -111,7 +116,7 @@ class Studio:
 
     def edit(self, what: str, document: Document, *, replan: bool = True) -> None:
         """Make an edit, if the storyboard can be meant so, and plan again."""
-        self._check_files(document)
+        self.check_files(document)
         with self.lock:
             board = document.board()
             self.session.do(what, document)
@@ -150,54 +155,28 @@ class Studio:
 
     def open(self, document: Document) -> None:
         """Open another document in place of this one."""
-        self._check_files(document)
+        self.check_files(document)
         board = document.board()
         with self.lock:
             self.worker.cancel()
             self.session.open(document)
+            self.kept = self.autosave.found()
             self.selected = None
             self._show(board)
             self.player.seek(board.world.span[0])
             self.replan()
 
-    def open_file(self, name: str) -> None:
-        """Open a storyboard by its path."""
-        self.open(read_document(self.folders.to_read(name)))
-
-    def restore(self, kept: Kept) -> None:
-        """Go on with unsaved work."""
-        document = kept.document
-        self._check_files(document)
+    def take_up(self, document: Document) -> None:
+        """Go on with a document that was not saved."""
+        self.check_files(document)
         board = document.board()
         with self.lock:
             self.session.take_up(document)
-            self.autosave.discard(kept)
-            self.kept = [k for k in self.kept if k is not kept]
             self._show(board)
             self.replan()
 
-    def discard(self, kept: Kept) -> None:
-        """Throw unsaved work of another session away."""
-        self.autosave.discard(kept)
-        self.kept = [k for k in self.kept if k is not kept]
-        self.tell("document")
-
-    def save(self, name: str) -> Path:
-        """Write the storyboard to a file."""
-        path = self.folders.to_write(name)
-        if path.suffix.lower() not in (".yaml", ".yml"):
-            raise BadValue(f"a storyboard is saved as NAME.yaml, not as '{name}'.")
-        document = self.document.moved_to(path)
-        self._check_files(document)
-        document.write()
-        with self.lock:
-            self.session.saved(document)
-            self.board = document.board()
-        self.tell("document")
-        self.say(f"saved {path.name}", "good")
-        return path
-
-    def _check_files(self, document: Document) -> None:
+    def check_files(self, document: Document) -> None:
+        """Raise where a document names files that may not be read."""
         self.folders.check_named(named_files(document.values), document.path.parent)
 
     # --- planning
@@ -212,16 +191,19 @@ class Studio:
             def done(plan: Plan) -> None:
                 with self.lock:
                     if self.board is board:
-                        self._set_plan(plan)
+                        self.set_plan(plan)
 
-            self.worker.submit(Job(what, lambda job: plan_storyboard(board, seed=document.seed), done, self._failed))
+            self.worker.submit(
+                Job(what, lambda job: plan_storyboard(board, seed=document.seed, tier=document.tier), done, self.failed)
+            )
 
     def cancel(self) -> None:
         """Stop what is going on."""
         if self.worker.cancel():
             self.say("cancelled")
 
-    def _set_plan(self, plan: Plan, *, live: bool = False) -> None:
+    def set_plan(self, plan: Plan, *, live: bool = False) -> None:
+        """Show a motion; a `live` one is not proven."""
         other = self.plan is None
         self.plan, self.live = plan, live
         self.player.set_span(self.world.span)
@@ -233,11 +215,12 @@ class Studio:
         else:
             self.say("")
 
-    def _failed(self, error: BaseException) -> None:
+    def failed(self, error: BaseException) -> None:
+        """Say that something went wrong."""
         if isinstance(error, ElbowroomError):
             self.say(sentence(error, self.document.path), "bad")
         else:
-            self.say(f"planning failed ({type(error).__name__}: {error}).", "bad")
+            self.say(f"Something went wrong inside ({type(error).__name__}: {error}).", "bad")
 
     # --- selection and drags
 
@@ -266,14 +249,14 @@ class Studio:
         def done(plan: Plan) -> None:
             with self.lock:
                 if self.dragging is drag:
-                    self._set_plan(plan, live=True)
+                    self.set_plan(plan, live=True)
 
         def work(job: Job) -> Plan:
             before = self.plan
             assert before is not None
             return drag.follow(T, before)
 
-        self.worker.submit_live(Job("following", work, done, self._failed))
+        self.worker.submit_live(Job("following", work, done, self.failed))
 
     def release(self) -> None:
         """What is dragged is let go: it is an edit now, and the motion is proven."""
@@ -294,6 +277,6 @@ class Studio:
             def done(plan: Plan) -> None:
                 with self.lock:
                     if self.board is board:
-                        self._set_plan(plan)
+                        self.set_plan(plan)
 
-            self.worker.submit(Job("certifying", lambda job: drag.follow(T, before, certify=True), done, self._failed))
+            self.worker.submit(Job("certifying", lambda job: drag.follow(T, before, certify=True), done, self.failed))

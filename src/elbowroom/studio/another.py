@@ -1,0 +1,46 @@
+"""Another solution: other seeds until the motion differs to the eye."""
+
+from __future__ import annotations
+
+from elbowroom.studio.studio import Studio
+from elbowroom.studio.worker import Job
+from elbowroom.tasks.plan import Plan
+from elbowroom.tasks.settings import Tier
+from elbowroom.tasks.storyboard_plan import ALIKE, difference, plan_storyboard
+
+# Seeds that are tried.
+_TRIES = 8
+
+Found = tuple[int, Tier, Plan] | None
+
+
+def another(studio: Studio) -> Job:
+    """Look for a motion that differs from the one that is shown; it becomes an edit of the seed."""
+    document, board, before = studio.document, studio.board, studio.plan
+
+    def work(job: Job) -> Found:
+        tier = document.tier
+        for k in range(_TRIES):
+            seed = document.seed + 1 + k
+            job.tell(k / _TRIES, f"seed {seed}")
+            plan = plan_storyboard(board, seed=seed, tier=tier)
+            if plan.found and (before is None or difference(plan.world, before.world) > ALIKE):
+                return seed, tier, plan
+            # straight ways are the same for all seeds
+            tier = "plan" if tier == "auto" else tier
+        return None
+
+    def done(found: Found) -> None:
+        with studio.lock:
+            if studio.board is not board:
+                return
+            if found is None:
+                studio.say(f"No motion that looks different was found with {_TRIES} other seeds.")
+                return
+            seed, tier, plan = found
+            studio.session.do(f"another solution, seed {seed}", document.with_(seed=seed, tier=tier))
+            studio.set_plan(plan)
+        studio.tell("document")
+
+    studio.worker.cancel()
+    return studio.run(Job("looking for another solution", work, done))

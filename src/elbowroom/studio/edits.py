@@ -1,0 +1,166 @@
+"""Edits of a storyboard's lists: tasks, people and things. Each gives a new document; none looks at a world."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from elbowroom.errors import BadValue, UnknownName
+from elbowroom.studio.document import Document
+
+_LISTS = ("objects", "fixtures", "characters")
+
+
+def add_task(document: Document, verb: str, told: Mapping[str, Any], at: int | None = None) -> Document:
+    """A further task, by default the last."""
+    values = document.edited()
+    tasks = values.setdefault("tasks", [])
+    tasks.insert(len(tasks) if at is None else at, {verb: dict(told)})
+    return document.with_values(values)
+
+
+def change_task(document: Document, k: int, verb: str, told: Mapping[str, Any]) -> Document:
+    """Another task in place of number `k`, from 0. What is None is left out."""
+    values = document.edited()
+    values["tasks"][_checked(document, k)] = {verb: {key: v for key, v in told.items() if v is not None}}
+    return document.with_values(values)
+
+
+def delete_task(document: Document, k: int) -> Document:
+    """One task less."""
+    values = document.edited()
+    del values["tasks"][_checked(document, k)]
+    return document.with_values(values)
+
+
+def move_task(document: Document, k: int, by: int) -> Document:
+    """A task earlier (-1) or later (+1) in the order."""
+    values = document.edited()
+    tasks = values["tasks"]
+    to = min(max(_checked(document, k) + by, 0), len(tasks) - 1)
+    tasks.insert(to, tasks.pop(k))
+    return document.with_values(values)
+
+
+def tasks_of(document: Document) -> list[tuple[str, dict[str, Any]]]:
+    """Verbs with what is told of them, in order."""
+    return [next(iter(task.items())) for task in document.values.get("tasks", [])]
+
+
+def add_static(document: Document, name: str, source: Mapping[str, Any]) -> Document:
+    """Something that never moves, such as {'maker': 'table', 'at': [0, 1, 0]}."""
+    values = document.edited()
+    scene = values.setdefault("scene", {})
+    scene.setdefault("meshes", []).append({**source, "name": free_name(document, name)})
+    return document.with_values(values)
+
+
+def add_object(document: Document, name: str, mesh: Mapping[str, Any], at: list[float]) -> Document:
+    """A thing that can be taken."""
+    values = document.edited()
+    values.setdefault("objects", {})[free_name(document, name)] = {"mesh": dict(mesh), "at": at}
+    return document.with_values(values)
+
+
+def add_character(document: Document, name: str, told: Mapping[str, Any]) -> Document:
+    """A further person."""
+    values = document.edited()
+    values.setdefault("characters", {})[free_name(document, name)] = dict(told)
+    return document.with_values(values)
+
+
+def change_character(document: Document, name: str, told: Mapping[str, Any]) -> Document:
+    """What is told of a person is replaced key by key; None takes a key away."""
+    values = document.edited()
+    people = values.get("characters", {})
+    if name not in people:
+        raise UnknownName("character", name, people)
+    changed = {**people[name], **told}
+    people[name] = {key: v for key, v in changed.items() if v is not None}
+    return document.with_values(values)
+
+
+def delete(document: Document, name: str, entry: int | None = None) -> Document:
+    """Take a person or thing away, with what it holds or is held by, and tasks that speak of it.
+
+    `entry` is the number of the scene's mesh, for things that never move.
+    """
+    values = document.edited()
+    if entry is not None:
+        del values["scene"]["meshes"][entry]
+    else:
+        found = next((key for key in _LISTS if name in values.get(key, {})), None)
+        if found is None:
+            known = [n for key in _LISTS for n in values.get(key, {})]
+            raise UnknownName("thing that can be taken away", name, known)
+        del values[found][name]
+    for key in ("holds", "contacts", "tasks"):
+        if key in values:
+            values[key] = [one for one in values[key] if not _speaks_of(one, name)]
+    objects = values.get("objects", {})
+    values["objects"] = {n: o for n, o in objects.items() if o.get("on") != name}
+    return document.with_values({k: v for k, v in values.items() if k != "objects" or v})
+
+
+def rename(document: Document, old: str, new: str, entry: int | None = None) -> Document:
+    """Another name for a person or thing, wherever it is spoken of."""
+    if new == old:
+        return document
+    if new in names_of(document):
+        raise BadValue(f"'{new}' is the name of something else already.")
+    values = document.edited()
+    if entry is not None:
+        values["scene"]["meshes"][entry]["name"] = new
+    else:
+        for key in _LISTS:
+            if old in values.get(key, {}):
+                values[key] = {new if n == old else n: v for n, v in values[key].items()}
+        for thing in values.get("objects", {}).values():
+            if thing.get("on") == old:
+                thing["on"] = new
+    for key in ("holds", "contacts", "tasks"):
+        if key in values:
+            values[key] = _renamed(values[key], old, new)
+    return document.with_values(values)
+
+
+def names_of(document: Document) -> set[str]:
+    """Names that are taken."""
+    values = document.values
+    named = {mesh["name"] for mesh in values.get("scene", {}).get("meshes", []) if "name" in mesh}
+    return {"floor", *named, *(n for key in _LISTS for n in values.get(key, {}))}
+
+
+def free_name(document: Document, wanted: str) -> str:
+    """A name like the wanted one that nothing has: table, table_2, …"""
+    plain = re.sub(r"[./\x00-\x1f]", "_", wanted.strip()) or "thing"
+    taken, name, number = names_of(document), plain, 2
+    while name in taken:
+        name, number = f"{plain}_{number}", number + 1
+    return name
+
+
+def _checked(document: Document, k: int) -> int:
+    count = len(document.values.get("tasks", []))
+    if not 0 <= k < count:
+        raise BadValue(f"there is no task {k + 1}; there are {count}.")
+    return k
+
+
+def _speaks_of(value: Any, name: str) -> bool:
+    if isinstance(value, dict):
+        return any(_speaks_of(v, name) for v in value.values())
+    if isinstance(value, list):
+        return any(_speaks_of(v, name) for v in value)
+    return isinstance(value, str) and (value == name or value.startswith(f"{name}."))
+
+
+def _renamed(value: Any, old: str, new: str) -> Any:
+    if isinstance(value, dict):
+        return {k: _renamed(v, old, new) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_renamed(v, old, new) for v in value]
+    if isinstance(value, str) and (value == old or value.startswith(f"{old}.")):
+        return new + value[len(old) :]
+    return value

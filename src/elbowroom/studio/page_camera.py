@@ -1,0 +1,73 @@
+"""The camera of every browser: it frames the action, and follows somebody on request."""
+
+from __future__ import annotations
+
+import numpy as np
+import viser
+
+from elbowroom.geometry.framing import axes_towards, nearest_eye
+from elbowroom.geometry.rotations import Array
+from elbowroom.studio.studio import Studio
+from elbowroom.world.extent import action, facing, stage
+from elbowroom.world.viewpoint import best_azimuth
+from elbowroom.world.world import World
+
+FIELD_OF_VIEW = float(np.radians(35.0))
+# Share of the window's height that the timeline covers: the action is framed above it.
+_COVERED = 0.26
+
+
+class Camera:
+    """Moves the cameras of all browsers."""
+
+    def __init__(self, server: viser.ViserServer, studio: Studio) -> None:
+        self._server, self._studio = server, studio
+        self._whom: str | None = None
+        self._before: Array | None = None
+
+    def frame(self) -> None:
+        """See the whole action, in browsers that are there and in those to come."""
+        eye, at = view_of(self._studio.world)
+        first = self._server.initial_camera
+        first.position, first.look_at, first.fov, first.near = eye, at, FIELD_OF_VIEW, 0.02
+        for client in self._server.get_clients().values():
+            client.camera.position, client.camera.look_at = eye, at
+        self._before = None
+
+    def follow(self, whom: str | None) -> None:
+        """Keep somebody where they are in the picture; None lets them go."""
+        self._whom, self._before = whom, None
+
+    def show_time(self) -> None:
+        """Another moment is shown."""
+        world = self._studio.world
+        if self._whom is None or self._whom not in world.characters:
+            return
+        root, _ = world.characters[self._whom].sample([self._studio.player.time])
+        now = np.array([*np.asarray(root)[0, :2], 0.0])
+        if self._before is not None:
+            by = now - self._before
+            if float(np.linalg.norm(by)) > 1e-4:
+                for client in self._server.get_clients().values():
+                    at = client.camera.look_at + by
+                    client.camera.position = client.camera.position + by
+                    client.camera.look_at = at
+        self._before = now
+
+
+def view_of(world: World) -> tuple[Array, Array]:
+    """Where to look from and at, so that the whole action is seen above the timeline."""
+    begin, end = world.span
+    some = np.linspace(begin, end, 24)
+    points = stage(world, action(world, some))
+    first = next(iter(world.characters.values()), None)
+    front = np.array([0.0, -1.0, 0.0]) if first is None else facing(first, some)
+    rise = np.radians(16.0)
+    axes = axes_towards(front, best_azimuth(world, front, rise, some), rise)
+    slope = float(np.tan(0.5 * FIELD_OF_VIEW))
+    eye = nearest_eye(points, axes, np.array([1.1 * slope, 0.92 * (1.0 - _COVERED) * slope]))
+    middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    far = float((eye - middle) @ axes[2])
+    down = -axes[1] * far * slope * _COVERED
+    eye = eye + down
+    return eye, eye - axes[2] * far

@@ -1,0 +1,120 @@
+"""Tab of files: open, save, import, export, and the same as a command or Python."""
+
+from __future__ import annotations
+
+import time
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import viser
+
+from elbowroom.errors import BadValue
+from elbowroom.studio import filing
+from elbowroom.studio.exporting import FORMATS, export
+from elbowroom.studio.folders import KINDS, check_upload
+from elbowroom.studio.page_events import asked, offer, put
+from elbowroom.studio.saying import as_command, as_python
+from elbowroom.studio.studio import Studio, Topic
+
+_IMPORTS = ("scene", "object", "clip", "rig")
+_NOBODY = "a new person"
+_COPY = (
+    '<div style="padding:2px 4px"><div style="display:flex;justify-content:space-between"><b>{title}</b>'
+    '<button onclick="navigator.clipboard.writeText(this.parentElement.nextElementSibling.innerText);'
+    'this.innerText=\'copied\'" style="font-size:12px">copy</button></div>'
+    '<pre style="white-space:pre-wrap;font-size:12px;background:rgba(128,128,128,.12);padding:8px">{text}</pre></div>'
+)
+
+
+class Files:
+    """Where documents and motions come from and go to."""
+
+    def __init__(self, server: viser.ViserServer, studio: Studio, tab: Any) -> None:
+        self._server, self._studio, gui = server, studio, server.gui
+        with tab:
+            self._kept = gui.add_html("", visible=False)
+            self._kept_do = gui.add_button_group(" ", ("Go on with it", "Throw it away"), visible=False)
+            with gui.add_folder("Storyboard"):
+                self._open = gui.add_dropdown("Open", tuple(filing.choices(studio)))
+                opens = gui.add_button("Open", icon=viser.Icon.FOLDER_OPEN, color="gray")
+                self._name = gui.add_text("Name", filing.suggested_name(studio))
+                saves = gui.add_button("Save", icon=viser.Icon.DEVICE_FLOPPY)
+            with gui.add_folder("Import", expand_by_default=False):
+                self._as = gui.add_dropdown("As", _IMPORTS)
+                self._whom = gui.add_dropdown("For", (_NOBODY,), visible=False)
+                self._path = gui.add_text("Path", "", hint=f"A file in {studio.folders.work}.")
+                brings = gui.add_button("Import", icon=viser.Icon.FILE_IMPORT, color="gray")
+                loads = gui.add_upload_button("Upload", icon=viser.Icon.UPLOAD, color="gray", mime_type=_accepted())
+            with gui.add_folder("Export"):
+                self._formats = {name: gui.add_checkbox(name, name == "GLB") for name in FORMATS}
+                self._stem = gui.add_text("File name", studio.document.name)
+                exports = gui.add_button("Export", icon=viser.Icon.FILE_EXPORT)
+            copies = gui.add_button("Copy as command or Python", icon=viser.Icon.CODE, color="gray")
+        opens.on_click(asked(studio, lambda: filing.open_choice(studio, self._open.value)))
+        saves.on_click(asked(studio, lambda: filing.save(studio, self._name.value)))
+        brings.on_click(asked(studio, lambda: self._bring(Path(self._path.value))))
+        loads.on_upload(asked(studio, lambda: self._load(loads.value)))
+        exports.on_click(asked(studio, self._export))
+        copies.on_click(asked(studio, self._show_code))
+        self._as.on_update(lambda event: self._fit())
+        self._kept_do.on_click(asked(studio, self._answered))
+        self._doc: Path | None = None
+
+    def told(self, topic: Topic) -> None:
+        """Something has changed."""
+        if topic == "document":
+            offer(self._open, tuple(filing.choices(self._studio)))
+            if self._doc != self._studio.document.path:
+                self._doc = self._studio.document.path
+                put(self._name, filing.suggested_name(self._studio))
+                put(self._stem, self._studio.document.name)
+            self._fit()
+            self._show_kept()
+
+    def _fit(self) -> None:
+        self._whom.visible = self._as.value in ("clip", "rig")
+        offer(self._whom, (_NOBODY, *self._studio.original.characters))
+
+    def _show_kept(self) -> None:
+        kept = self._studio.kept
+        self._kept.visible = self._kept_do.visible = bool(kept)
+        if kept:
+            when = time.strftime("%d %B, %H:%M", time.localtime(kept[0].when))
+            text = f"There is unsaved work on {kept[0].document.name}, of {when}."
+            self._kept.content = f'<div style="padding:6px 10px;font-size:13px">{escape(text)}</div>'
+
+    def _answered(self) -> None:
+        if self._studio.kept:
+            act = filing.restore if self._kept_do.value == "Go on with it" else filing.drop
+            act(self._studio, self._studio.kept[0])
+
+    def _bring(self, file: Path) -> None:
+        kind = self._as.value
+        if not str(file).strip(". "):
+            raise BadValue("give the path of a file to import.")
+        check_upload(file.name, 1, "scene" if kind == "object" else kind)
+        whom = None if self._whom.value == _NOBODY else self._whom.value
+        filing.bring_in(self._studio, kind, file, whom)
+
+    def _load(self, upload: viser.UploadedFile) -> None:
+        kind = "scene" if self._as.value == "object" else self._as.value
+        self._bring(self._studio.folders.take(upload.name, upload.content, kind))
+
+    def _export(self) -> None:
+        export(self._studio, [name for name, box in self._formats.items() if box.value], self._stem.value)
+
+    def _show_code(self) -> None:
+        document, stem = self._studio.document, self._stem.value
+        with self._server.gui.add_modal("The same without the studio") as modal:
+            unsaved = document.given or self._studio.session.unsaved
+            note = '<div style="padding:2px 4px;font-size:13px">Save the storyboard first.</div>' if unsaved else ""
+            command, python = escape(as_command(document, stem)), escape(as_python(document, stem))
+            self._server.gui.add_html(note + _COPY.format(title="Command", text=command))
+            self._server.gui.add_html(_COPY.format(title="Python", text=python))
+            close = self._server.gui.add_button("Close", color="gray")
+            close.on_click(lambda event: modal.close())
+
+
+def _accepted() -> str:
+    return ",".join(sorted({suffix for kind in KINDS.values() for suffix in kind} - {".yaml", ".yml"}))

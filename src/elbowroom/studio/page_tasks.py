@@ -1,0 +1,164 @@
+"""Tab of tasks: what people do, in order; add, change, delete, reorder; style, seed, another solution."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import viser
+
+from elbowroom.spaces.styles import STYLES
+from elbowroom.studio import edits
+from elbowroom.studio.another import another
+from elbowroom.studio.page_events import asked, offer, put
+from elbowroom.studio.places import target_name, targets_of, task_of
+from elbowroom.studio.studio import Studio, Topic
+from elbowroom.studio.task_forms import EITHER, POINT, VERBS, answers, in_words, task_from, whats, wheres
+
+_NEW = "new task"
+_USUAL = "usual"
+_NONE = "—"
+
+
+class Tasks:
+    """The list, a form for one of them, and how all are planned."""
+
+    def __init__(self, server: viser.ViserServer, studio: Studio, tab: Any) -> None:
+        self._studio, gui = studio, server.gui
+        with tab:
+            self._list = gui.add_html("")
+            self._which = gui.add_dropdown("Task", (_NEW,))
+            with gui.add_folder(None):
+                self._verb = gui.add_dropdown("Does", tuple(VERBS), initial_value="touch")
+                self._who = gui.add_dropdown("Who", (_NONE,))
+                self._hand = gui.add_dropdown("Hand", (EITHER, "left", "right"))
+                self._what = gui.add_dropdown("What", (_NONE,))
+                self._where = gui.add_dropdown("Where", (_NONE,))
+                self._time = gui.add_text("Time (s)", "", hint="Empty: as soon as what comes before is done.")
+            self._buttons = gui.add_button_group(" ", ("Add", "At this time"))
+            self._order = gui.add_button_group("Order", ("Earlier", "Later", "Delete"), visible=False)
+            with gui.add_folder("Planning"):
+                self._style = gui.add_dropdown("Style", (_USUAL, *STYLES))
+                self._seed = gui.add_number("Seed", 0, min=0, max=2**31 - 1, step=1)
+                self._another = gui.add_button("Another solution", icon=viser.Icon.ARROWS_SHUFFLE, color="gray")
+        self._which.on_update(asked(studio, self._picked))
+        for field in (self._verb, self._who):
+            field.on_update(asked(studio, self._fit))
+        self._buttons.on_click(asked(studio, self._pressed))
+        self._order.on_click(asked(studio, self._ordered))
+        self._style.on_update(asked(studio, self._styled))
+        self._seed.on_update(asked(studio, self._seeded))
+        self._another.on_click(asked(studio, lambda: another(studio)))
+
+    def told(self, topic: Topic) -> None:
+        """Something has changed."""
+        if topic == "selection":
+            k = task_of(self._studio.selected or "")
+            if k is not None and k != self._k:
+                self._show_list(k)
+        if topic == "document":
+            self._show_list(self._k)
+            values = self._studio.document.values
+            style = values.get("style", _USUAL)
+            put(self._style, style if style in STYLES else _USUAL)
+            put(self._seed, self._studio.document.seed)
+
+    @property
+    def _k(self) -> int | None:
+        """Number of the task in the form, from 0; None for a new one."""
+        number = str(self._which.value).split(" ")[0]
+        return int(number) - 1 if number.isdigit() else None
+
+    def _show_list(self, k: int | None) -> None:
+        tasks = edits.tasks_of(self._studio.document)
+        lines = [f"{i + 1} {in_words(*task)}" for i, task in enumerate(tasks)]
+        rows = "".join(f'<div style="padding:2px 0">{escape(line)}</div>' for line in lines)
+        empty = '<div style="opacity:.6">Nobody has anything to do yet.</div>'
+        self._list.content = f'<div style="padding:4px 10px;font-size:12.5px">{rows or empty}</div>'
+        short = tuple(
+            f"{i + 1} {verb} {told.get('object', told.get('fixture', ''))}".strip()
+            for i, (verb, told) in enumerate(tasks)
+        )
+        offer(self._which, (_NEW, *short))
+        put(self._which, short[k] if k is not None and k < len(short) else _NEW)
+        self._fill()
+
+    def _picked(self) -> None:
+        self._fill()
+        k = self._k
+        if k is not None and k in targets_of(self._studio.document):
+            self._studio.select(target_name(k))
+
+    def _fill(self) -> None:
+        """Fill the form from the task that is picked."""
+        k = self._k
+        self._order.visible = k is not None
+        self._buttons.options = ("Change", "At this time") if k is not None else ("Add", "At this time")
+        self._fit()
+        if k is None:
+            return
+        verb, told = edits.tasks_of(self._studio.document)[k]
+        if verb not in VERBS:
+            return
+        put(self._verb, verb)
+        self._fit()
+        given = answers(verb, told)
+        for field, key in ((self._who, "who"), (self._hand, "hand"), (self._what, "what"), (self._where, "where")):
+            if given[key] in field.options:
+                put(field, given[key])
+        put(self._time, given["time"])
+        self._fit()
+
+    def _fit(self) -> None:
+        """Show the fields that the verb needs, with the choices that there are."""
+        world, verb = self._studio.original, self._verb.value
+        needs = VERBS[verb]
+        offer(self._who, tuple(world.characters) or (_NONE,))
+        self._hand.visible = needs.hand
+        self._what.visible = bool(needs.what)
+        offer(self._what, whats(verb, world) or (_NONE,))
+        self._where.visible = bool(needs.where)
+        offer(self._where, wheres(verb, world, self._who.value) or (_NONE,))
+        self._time.visible = verb != "repair"
+
+    def _pressed(self) -> None:
+        studio, k, verb = self._studio, self._k, self._verb.value
+        if self._buttons.value == "At this time":
+            put(self._time, f"{studio.player.time:.2f}")
+            return
+        given = {
+            "who": self._who.value,
+            "hand": self._hand.value,
+            "what": "" if self._what.value == _NONE else self._what.value,
+            "where": "" if self._where.value == _NONE else self._where.value,
+            "time": self._time.value,
+        }
+        old_verb, old = edits.tasks_of(studio.document)[k] if k is not None else ("", {})
+        told = task_from(studio, verb, given, old if old_verb == verb else {})
+        if k is None:
+            after, k = edits.add_task(studio.document, verb, told), len(studio.document.values.get("tasks", []))
+            studio.edit(f"add task {verb}", after)
+        else:
+            studio.edit(f"change task {k + 1}", edits.change_task(studio.document, k, verb, told))
+        if given["where"] == POINT:
+            studio.select(target_name(k))
+
+    def _ordered(self) -> None:
+        studio, k, word = self._studio, self._k, self._order.value
+        if k is None:
+            return
+        if word == "Delete":
+            studio.edit(f"delete task {k + 1}", edits.delete_task(studio.document, k))
+        else:
+            studio.edit(f"reorder task {k + 1}", edits.move_task(studio.document, k, -1 if word == "Earlier" else 1))
+
+    def _styled(self) -> None:
+        values = self._studio.document.edited()
+        values.pop("style", None)
+        if self._style.value != _USUAL:
+            values["style"] = self._style.value
+        self._studio.edit(f"style {self._style.value}", self._studio.document.with_values(values))
+
+    def _seeded(self) -> None:
+        document = self._studio.document.with_(seed=int(self._seed.value), tier="auto")
+        self._studio.edit(f"seed {document.seed}", document)

@@ -1,0 +1,152 @@
+"""Tab of people and things: select, place, rename, add and delete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import viser
+
+from elbowroom.geometry.transforms import transform
+from elbowroom.props.makers import MAKERS
+from elbowroom.studio import edits
+from elbowroom.studio.page_events import asked, offer, put
+from elbowroom.studio.places import Place, told_place
+from elbowroom.studio.studio import Studio, Topic
+from elbowroom.tasks.storyboard_things import quaternion
+
+_NOTHING = "nothing"
+_KINDS = {"static": "scene", "object": "object", "fixture": "fixture", "character": "person", "target": "target"}
+_BODIES = ("woman", "man", "child")
+_MOTIONS = ("stand", "idle", "walk", "run")
+
+
+class Things:
+    """What is selected, its place, and a form for what is to be added."""
+
+    def __init__(self, server: viser.ViserServer, studio: Studio, tab: Any) -> None:
+        self._gui, self._studio, self._tab = server.gui, studio, tab
+        self._details: Any = None
+        self._shown: str | None = None
+        self._at: Any = None
+        self._turn: Any = None
+        with tab:
+            self._select = self._gui.add_dropdown("Selected", (_NOTHING,), hint="Or click it in the scene.")
+            self._place = self._gui.add_folder(None, order=10.0)
+            with self._gui.add_folder("Add", expand_by_default=False, order=20.0):
+                self._kind = self._gui.add_dropdown("Kind", ("obstacle", "object", "person"))
+                self._what = self._gui.add_dropdown("What", tuple(sorted(MAKERS)), initial_value="table")
+                self._motion = self._gui.add_dropdown("Motion", _MOTIONS, initial_value="walk", visible=False)
+                self._add = self._gui.add_button("Add", icon=viser.Icon.PLUS)
+        self._select.on_update(self._selected)
+        self._kind.on_update(lambda event: self._kinds())
+        self._add.on_click(asked(studio, self._added))
+
+    def told(self, topic: Topic) -> None:
+        """Something has changed."""
+        if topic in ("document", "selection", "scene"):
+            self._show_list()
+            self._show_details()
+        if topic == "place" and self._studio.dragged_to is not None and self._studio.dragging is not None:
+            self._show_place(Place(self._studio.dragging.name, "object", self._studio.dragged_to))
+
+    def _words(self) -> dict[str, str]:
+        """Names as they are listed, by name."""
+        return {name: f"{name} ({_KINDS[p.kind]})" for name, p in self._studio.places.items() if p.kind != "target"} | {
+            name: name for name, p in self._studio.places.items() if p.kind == "target"
+        }
+
+    def _show_list(self) -> None:
+        words = self._words()
+        offer(self._select, (_NOTHING, *words.values()))
+        put(self._select, words.get(self._studio.selected or "", _NOTHING))
+
+    def _selected(self, event: viser.GuiEvent) -> None:
+        if event.client is not None:
+            names = {word: name for name, word in self._words().items()}
+            self._studio.select(names.get(self._select.value))
+
+    def _show_details(self) -> None:
+        name = self._studio.selected
+        place = self._studio.places.get(name or "")
+        if name != self._shown or place is None:
+            if self._details is not None:
+                self._details.remove()
+            self._details = self._at = self._turn = None
+            self._shown = name if place is not None else None
+            if name is not None and place is not None:
+                self._add_details(name, place)
+        elif self._studio.dragging is None:
+            self._show_place(place)
+
+    def _add_details(self, name: str, place: Place) -> None:
+        gui, told = self._gui, told_place(place)
+        with self._place:
+            self._details = gui.add_folder(name)
+        with self._details:
+            self._at = gui.add_vector3("Place (m)", tuple(told["at"]), step=0.01)
+            if any(place.axes):
+                self._turn = gui.add_vector3("Turn (°)", tuple(told["turn"]), step=1.0)
+                self._turn.on_update(lambda event: self._typed(event, name))
+            self._at.on_update(lambda event: self._typed(event, name))
+            if place.kind == "target":
+                return
+            renamed = gui.add_text("Name", name)
+            buttons = gui.add_button_group(" ", ("Rename", "Delete"))
+
+        def pressed(event: viser.GuiEvent) -> None:
+            studio, entry = self._studio, self._studio.board.stands.get(name)
+            if buttons.value == "Delete":
+                studio.trying(lambda: studio.edit(f"delete {name}", edits.delete(studio.document, name, entry)))
+            elif renamed.value != name:
+                new = edits.rename(studio.document, name, renamed.value, entry)
+                if studio.trying(lambda: studio.edit(f"rename {name}", new)):
+                    studio.select(renamed.value)
+
+        buttons.on_click(pressed)
+
+    def _show_place(self, place: Place) -> None:
+        told = told_place(place)
+        for field, values in ((self._at, told["at"]), (self._turn, told["turn"])):
+            if field is not None and not np.allclose(field.value, values, atol=1e-6):
+                field.value = tuple(values)
+
+    def _typed(self, event: viser.GuiEvent, name: str) -> None:
+        if event.client is None or self._at is None:
+            return
+        turn = (0.0, 0.0, 0.0) if self._turn is None else self._turn.value
+        T = transform(np.array(self._at.value), quaternion(list(turn)))
+        place = self._studio.places.get(name)
+        if place is not None and not np.allclose(place.T, T, atol=1e-5):
+            self._studio.trying(lambda: self._studio.place(name, T))
+
+    def _kinds(self) -> None:
+        person = self._kind.value == "person"
+        offer(self._what, _BODIES if person else tuple(sorted(MAKERS)))
+        self._motion.visible = person
+
+    def _added(self) -> None:
+        studio, what = self._studio, str(self._what.value)
+        name = edits.free_name(studio.document, what)
+        at = _free_spot(studio)
+        make: dict[str, Callable[[], Any]] = {
+            "obstacle": lambda: edits.add_static(studio.document, name, {"maker": what, "at": at}),
+            "object": lambda: edits.add_object(studio.document, name, {"maker": what}, at),
+            "person": lambda: edits.add_character(studio.document, name, _person(what, self._motion.value, at)),
+        }
+        studio.edit(f"add {name}", make[self._kind.value]())
+        studio.select(name)
+
+
+def _person(body: str, motion: str, at: list[float]) -> dict[str, Any]:
+    told: dict[str, Any] = {"body": {"preset": body}, "at": at[:2]}
+    return told if motion == "stand" else {**told, "clip": {motion: {}}}
+
+
+def _free_spot(studio: Studio) -> list[float]:
+    """A place on the floor beside everything that is there."""
+    places = [p.T[:3, 3] for p in studio.places.values()]
+    x = max((float(p[0]) for p in places), default=0.0) + 1.0 if places else 0.0
+    y = float(np.mean([p[1] for p in places])) if places else 0.0
+    return [round(x, 2), round(y, 2), round(studio.original.floor or 0.0, 4)]

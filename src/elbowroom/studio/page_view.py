@@ -1,0 +1,55 @@
+"""Tab of the view: what is shown besides, who is followed, light or dark."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import viser
+
+from elbowroom.studio.page_events import asked, offer
+from elbowroom.studio.studio import Studio, Topic
+
+if TYPE_CHECKING:
+    from elbowroom.studio.page import Page
+
+_NOBODY = "nobody"
+
+
+class View:
+    """Switches for what is shown."""
+
+    def __init__(self, server: viser.ViserServer, studio: Studio, page: Page, tab: Any) -> None:
+        self._studio, self._page, gui = studio, page, server.gui
+        with tab:
+            self._ghost = gui.add_checkbox("Ghost", True, hint="The motion as it was before, where it differs.")
+            self._paths = gui.add_checkbox("Hand paths", False, hint="Where hands go in what was planned.")
+            self._clearance = gui.add_checkbox("Clearance", False, hint="The nearest that anything comes to anything.")
+            self._shapes = gui.add_checkbox("Shapes", False, hint="Collision shapes of people.")
+            self._follow = gui.add_dropdown("Follow", (_NOBODY,))
+            self._dark = gui.add_checkbox("Dark", False)
+            frame = gui.add_button("Frame the action", icon=viser.Icon.MAXIMIZE, color="gray")
+        for box in (self._ghost, self._paths, self._clearance, self._shapes):
+            box.on_update(asked(studio, self._changed))
+        self._dark.on_update(asked(studio, self._darkened))
+        self._follow.on_update(asked(studio, self._followed))
+        frame.on_click(asked(studio, page.look))
+
+    def told(self, topic: Topic) -> None:
+        """Something has changed."""
+        if topic in ("document", "scene"):
+            offer(self._follow, (_NOBODY, *self._studio.original.characters))
+
+    def _changed(self) -> None:
+        page, studio = self._page, self._studio
+        page.scene.ghost = self._ghost.value
+        page.extras.show(paths=self._paths.value, clearance=self._clearance.value)
+        if self._shapes.value != page.scene.shapes:
+            page.scene.show_shapes(self._shapes.value, studio.world, studio.player.time)
+        studio.tell("motion")
+
+    def _darkened(self) -> None:
+        self._page.set_dark(self._dark.value)
+
+    def _followed(self) -> None:
+        name = self._follow.value
+        self._page.camera.follow(None if name == _NOBODY else name)
