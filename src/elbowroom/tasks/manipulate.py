@@ -1,4 +1,4 @@
-"""Tasks of hands, planned one after another (K8, K9): reach, grab, put, touch, press, open, close."""
+"""Tasks of hands and feet, planned one after another (K8, K9, S5, S7)."""
 
 from __future__ import annotations
 
@@ -7,16 +7,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from elbowroom.tasks.carrying import put, rest
+from elbowroom.tasks.carrying import rest
 from elbowroom.tasks.director import Director, Saved
 from elbowroom.tasks.dropping import drop
 from elbowroom.tasks.fixtures import open_fixture, press
+from elbowroom.tasks.giving import hand_over
+from elbowroom.tasks.holding import hold_out
+from elbowroom.tasks.ordering import IN_THE_WAY, ordered, people_of, thing_of
 from elbowroom.tasks.plan import Plan
 from elbowroom.tasks.settings import USUAL, Settings
 from elbowroom.tasks.stuck import Stuck
 from elbowroom.tasks.timed_grab import grab
-from elbowroom.tasks.touching import reach_to, touch
-from elbowroom.tasks.verbs import Close, Drop, Grab, Open, Press, Put, Reach, Rest, Task, Touch
+from elbowroom.tasks.timed_put import put
+from elbowroom.tasks.timed_touch import reach_to, touch
+from elbowroom.tasks.verbs import Close, Drop, Grab, Handover, HoldOut, Open, Press, Put, Reach, Rest, Task, Touch
 from elbowroom.world.certificate import certify
 from elbowroom.world.world import World
 
@@ -25,6 +29,8 @@ _DO: dict[type[Task], Callable[[Director, Any], None]] = {
     Grab: grab,
     Put: put,
     Drop: drop,
+    HoldOut: hold_out,
+    Handover: hand_over,
     Touch: touch,
     Press: press,
     Open: open_fixture,
@@ -33,75 +39,111 @@ _DO: dict[type[Task], Callable[[Director, Any], None]] = {
 }
 
 
-# How often everything is tried anew with other samples, and how often a thing is taken otherwise.
-_ATTEMPTS, _REGRASPS = 3, 4
+# How often everything is tried anew with other samples, in how many orders, and how often a thing is taken otherwise.
+_ATTEMPTS, _ORDERS, _REGRASPS = 3, 4, 4
 
 
 def plan_tasks(world: World, tasks: Sequence[Task], settings: Settings = USUAL, *, fps: float = 60.0) -> Plan:
-    """Plan tasks in their order; at the end hands go back to what the base motion does.
+    """Plan tasks one after another, by priority; at the end hands go back to what the base motion does.
 
-    The same seed gives the same motion. `fps` is the rate of motions that are no clips. Bad names and numbers raise;
-    that no motion was found is told by the status.
+    Who finds no way past those that were planned before is planned before them; the world's notes tell that. The same
+    seed gives the same motion. `fps` is the rate of motions that are no clips. Bad names and numbers raise; that no
+    motion was found is told by the status.
     """
     begun = time.perf_counter()
+    orders = [ordered(world, tasks)]
+    leading: tuple[str, ...] = ()
+    notes: list[str] = []
     plans: list[Plan] = []
-    for attempt in range(_ATTEMPTS):
-        plan = _planned(Director(world, settings, fps, attempt, begun), tasks)
-        plans.append(plan)
+    attempt = 0
+    while attempt < _ATTEMPTS:
+        order = ordered(world, tasks, leading)
+        plan, stuck = _planned(Director(world, settings, fps, attempt, begun), order)
+        plans.append(plan.with_(world=plan.world.with_(notes=(*plan.world.notes, *notes))))
+        if plan.found or plan.status == "budget-spent":
+            break
+        leading = (stuck, *(who for who in leading if who != stuck)) if plan.status in IN_THE_WAY else ()
+        other = ordered(world, tasks, leading)
+        if other not in orders and len(orders) < _ORDERS:
+            orders.append(other)
+            notes.append(f"{stuck} was planned before the others, who were in the way ({plan.why})")
+            continue
         # What could not be proven, or no way was found for, may do with other samples; so may a later task.
         again = plan.status in ("not-certified", "no-path", "start-in-collision")
-        if plan.found or not (again or (plan.status == "target-in-collision" and plan.plans)):
+        if not (again or (plan.status == "target-in-collision" and plan.plans)):
             break
+        attempt, leading = attempt + 1, ()
+        notes.clear()
     # Time that ran out in a later attempt is told with what was wrong in the first.
     if len(plans) > 1 and plans[-1].status == "budget-spent":
         return plans[0].with_(status="budget-spent")
     return plans[-1] if plans[-1].found else plans[0]
 
 
-def _planned(d: Director, tasks: Sequence[Task]) -> Plan:
-    """One attempt at all tasks."""
+def _planned(d: Director, tasks: Sequence[Task]) -> tuple[Plan, str]:
+    """One attempt at all tasks, and who got stuck."""
     begun = time.perf_counter()
+    people = list(dict.fromkeys(who for task in tasks for who in people_of(task)))
     try:
         _do_all(d, tasks)
-        for who in list(d.actors):
-            rest(d, Rest(who=who))
+        _do_all(d, [Rest(who=who) for who in people])
     except Stuck as stuck:
-        return Plan(stuck.status, d.world, tuple(d.planned), stuck.why, seconds={"plan": time.perf_counter() - begun})
+        seconds = {"plan": time.perf_counter() - begun}
+        return Plan(stuck.status, d.world, tuple(d.planned), stuck.why, seconds=seconds), stuck.who
     planned = time.perf_counter()
     done = finished(d)
     certificate = certify(done)
     seconds = {"plan": planned - begun, "certify": time.perf_counter() - planned}
     if certificate.free:
-        return Plan("found", done, tuple(d.planned), "", certificate, seconds)
-    why = "something could not be proven free"
+        return Plan("found", done, tuple(d.planned), "", certificate, seconds), ""
+    why, last = "something could not be proven free", people[-1]
     if certificate.collisions:
         worst = certificate.collisions[0]
         why = f"{worst.pair.a} meets {worst.pair.b} at {worst.at_s:.2f} s"
-    return Plan("not-certified", done, tuple(d.planned), why, certificate, seconds)
+        last = max(worst.who, key=lambda who: people.index(who) if who in people else -1, default=last)
+    return Plan("not-certified", done, tuple(d.planned), why, certificate, seconds), last
 
 
 def _do_all(d: Director, tasks: Sequence[Task]) -> None:
-    """Do tasks in their order; a thing that cannot be put down as it was taken is taken otherwise."""
-    before: dict[str, tuple[int, Saved]] = {}  # by thing: the task that took it, and how all was then
+    """Do tasks in their order; a thing that cannot be given away as it was taken is taken otherwise."""
+    taken: list[tuple[int, str, Saved]] = []  # by number of a task: the thing that it took, and how all was before
+    done: list[float] = []  # when each task was done
     k = 0
     while k < len(tasks):
-        task = tasks[k]
+        task, thing = tasks[k], thing_of(tasks[k]) or ""
         d.coming = tasks[k + 1 :]
-        if isinstance(task, Grab) and (task.object not in before or before[task.object][0] != k):
-            before[task.object] = (k, d.save())
-            d.refused.pop(task.object, None)
+        if isinstance(task, Grab | Handover) and all(number != k for number, *_ in taken):
+            taken.append((k, thing, d.save()))
+            if isinstance(task, Grab):
+                d.refused.pop(thing, None)
         try:
+            _wait_for(d, task, tasks[:k], done)
             _DO[type(task)](d, task)
+            done.append(max(d.actor(who).now for who in people_of(task)))
             k += 1
         except Stuck as stuck:
-            taken = before.get(task.object) if isinstance(task, Put) else None
-            refused = d.refused.setdefault(task.object, set()) if isinstance(task, Put) else set()
-            grip = d.grips.get(task.object) if isinstance(task, Put) else None
-            if taken is None or grip is None or len(refused) >= _REGRASPS or stuck.status == "budget-spent":
+            stuck.who = task.who
+            taken = [t for t in taken if t[0] < k]
+            before = next((t for t in reversed(taken) if t[1] == thing), None)
+            grip = d.grips.get(thing) if isinstance(task, Put | Drop | HoldOut | Handover) else None
+            refused = d.refused.setdefault(thing, set())
+            if before is None or grip is None or len(refused) >= _REGRASPS or stuck.status == "budget-spent":
                 raise
             refused.add(grip.grasp)
-            k, saved = taken
-            d.restore(saved)
+            k = before[0]
+            d.restore(before[2])
+            del done[k:]
+
+
+def _wait_for(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[float]) -> None:
+    """Who is told no time waits until others are done with the thing; `done` is when earlier tasks were."""
+    thing = thing_of(task)
+    if task.at is not None or thing is None:
+        return
+    actor = d.actor(task.who)
+    others = [t for e, t in zip(earlier, done, strict=True) if thing_of(e) == thing and task.who not in people_of(e)]
+    if others and max(others) > actor.now:
+        d.wait(actor, actor.frame(max(others)) - actor.k)
 
 
 def finished(d: Director) -> World:
