@@ -108,10 +108,11 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
     """Do tasks in their order; a thing that cannot be given away as it was taken is taken otherwise."""
     taken: list[tuple[int, str, Saved]] = []  # by number of a task: the thing that it took, and how all was before
     done: list[float] = []  # when each task was done
-    k = 0
+    settings, k = d.settings, 0
     while k < len(tasks):
         task, thing = tasks[k], thing_of(tasks[k]) or ""
         d.coming = tasks[k + 1 :]
+        d.settings = settings if task.style is None else replace(settings, style=task.style)
         if isinstance(task, Grab | Handover) and all(number != k for number, *_ in taken):
             taken.append((k, thing, d.save()))
             if isinstance(task, Grab):
@@ -133,6 +134,7 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
             k = before[0]
             d.restore(before[2])
             del done[k:]
+    d.settings = settings
 
 
 def _wait_for(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[float]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from elbowroom.character.body import Character
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.tasks.storyboard_model import StoryboardFile
+from elbowroom.tasks.storyboard_style import style_from
 from elbowroom.tasks.storyboard_turns import check_held, check_limbs
 from elbowroom.tasks.storyboard_verbs import (
     DropPart,
@@ -177,6 +178,8 @@ def _task(part: TaskPart, world: World) -> Task:
     if isinstance(told, GrabPart):
         mark = world.objects[told.object].grasps.get(told.grasp or "")
         given |= {} if mark is None else {"hand": mark.hand}
+    if told.style is not None:
+        given["style"] = style_from(told.style)
     if "turn" in given:
         given["turn"] = math.radians(given["turn"])
     if isinstance(told, FixtureVerb) and told.to is not None:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, Tag, model_validator
 
 from elbowroom.tasks.storyboard_parts import BY_FORM, HandShapeName, Name, Number, Part, Point, Seconds, Text, wrong
+from elbowroom.tasks.storyboard_style import StyleChoice
 
 Side = Literal["left", "right"]
 Priority = Annotated[int, Field(ge=-1000, le=1000)]
@@ -20,6 +21,7 @@ class VerbPart(Part):
     who: Name
     at: Seconds | None = Field(default=None, description="Second at which the hand is there.")
     priority: Priority | None = Field(default=None, description="Lower ones are planned first; else it is chosen.")
+    style: StyleChoice | None = None
 
 
 class HandPart(VerbPart):
@@ -153,6 +155,7 @@ class RepairPart(Part):
 
     who: Name
     priority: Priority | None = None
+    style: StyleChoice | None = None
 
 
 class TaskPart(Part):

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Literal
 
 from elbowroom.errors import BadValue
+from elbowroom.spaces.styles import NATURAL, Wish, style_of
 
 Point = tuple[float, float, float]
 Hand = Literal["left", "right"]
@@ -21,7 +22,8 @@ class Task:
     `at` is the time at which the hand is there; None is as soon as the motion before allows. What follows it (the pull
     of a drawer, the opened hand) comes after that time. `begin` is when the hand leaves what the person does anyway,
     before `at`; `back` is by when it does that again, after it. None is chosen. Tasks with a lower `priority` are
-    planned first, and others move out of their way; None is chosen, after those that have one.
+    planned first, and others move out of their way; None is chosen, after those that have one. `style`, a `Style` or
+    the name of one, is how it is to look; None is as the settings say.
     """
 
     who: str
@@ -30,8 +32,10 @@ class Task:
     begin: float | None = None
     back: float | None = None
     priority: int | None = None
+    style: Wish = None
 
     def __post_init__(self) -> None:
+        style_of(self.style, NATURAL)
         given = [(name, t) for name in ("begin", "at", "back") if (t := getattr(self, name)) is not None]
         for name, t in given:
             if not math.isfinite(t):
