@@ -50,14 +50,18 @@ def hat(brim: float = 0.055, crown: float = 0.125, seed: int = 0) -> Mesh:
 
 
 def coat_stand(height: float = 1.42, arms: int = 3) -> Mesh:
-    """A turned post on three feet, with brass pegs below its rounded head: a hat goes over that."""
+    """A turned post on three feet, with brass pegs below its flat round top: a hat lies on that."""
     post = [
         (0, 0.07), (0.032, 0.07), (0.034, 0.10), (0.022, 0.13), (0.026, 0.20), (0.019, 0.60), (0.026, 0.64),
-        (0.018, 0.68), (0.016, height - 0.16), (0.024, height - 0.14), (0.017, height - 0.12), (0.015, height - 0.075),
+        (0.018, 0.68), (0.016, height - 0.16), (0.024, height - 0.14), (0.017, height - 0.12), (0.015, height - 0.07),
     ]  # fmt: skip
-    turn = np.linspace(-0.35 * np.pi, 0.5 * np.pi, 10)
-    head = [(0.045 * np.cos(a), height - 0.045 + 0.045 * np.sin(a)) for a in turn]
-    parts = [lathe(_finer(np.array([*post, *head[:-1], (0.0, height)])), color=WALNUT, sections=20)]
+    turn = np.linspace(-0.5 * np.pi, 0.5 * np.pi, 6)
+    top = [
+        (0.03, height - 0.04),
+        (0.094, height - 0.02),
+        *((0.1 + 0.01 * np.cos(a), height - 0.01 + 0.01 * np.sin(a)) for a in turn),
+    ]
+    parts = [lathe(_finer(np.array([*post, *top, (0.0, height)])), color=WALNUT, sections=28)]
     s = np.linspace(0.0, 1.0, 10)[:, None]
     for k in range(3):
         way = np.pi / 6 + 2.0 * np.pi * k / 3
