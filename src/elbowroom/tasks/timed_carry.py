@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from elbowroom.finish.settle import between_free
-from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.rotations import Array, about, multiply
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.carrying import carry_places
 from elbowroom.tasks.director import Director
@@ -17,16 +17,17 @@ from elbowroom.tasks.timed_when import Moments
 from elbowroom.tasks.verbs import Put
 from elbowroom.world.fast import LimbCheck
 
-# Bends of the elbow, radians, with which a hand is carried that would meet the legs, and how much of its swing stays.
-_BENDS, _SWINGS = np.radians([60.0, 85.0, 40.0, 105.0]), 0.5
+# How far an upper arm is turned out and its elbow bent, radians, to carry what would meet the legs; and how much of the
+# elbow's swing stays.
+_SWUNG = np.radians([(0, 60), (0, 85), (0, 40), (0, 105), (12, 20), (12, 60), (25, 30), (25, 70), (40, 30), (40, 80)])
+_SWINGS = 0.5
 
 
 def homes(d: Director, actor: Actor, hand: str, thing: str, m: Moments) -> Iterator[Array]:
     """Motions of an arm (M, 3, 4) from frame `m.done` until the base ends, free with a thing in the hand from `m.back`.
 
-    First what the person does anyway, unless the thing is to be kept level; then the same with the elbow bent; then
-    postures against the trunk. Where
-    none is free all the time the first is given.
+    First what the person does anyway, unless the thing is to be kept level; then the same with the elbow bent or
+    turned out; then postures against the trunk. Where none is free all the time the first is given.
     """
     arm = list(actor.body.chain(f"{hand}_arm").joints)
     own = np.array(actor.original.rotations[m.done :, arm])
@@ -44,7 +45,7 @@ def homes(d: Director, actor: Actor, hand: str, thing: str, m: Moments) -> Itera
 def _options(d: Director, actor: Actor, hand: str, m: Moments, own: Array, *, level: bool) -> Iterator[Array]:
     if not level:
         yield own
-        yield from _bent(actor, hand, own)
+        yield from _swung(actor, hand, own)
     arm = list(actor.body.chain(f"{hand}_arm").joints)
     pose = actor.neutral(m.back)
     postures = Postures(d.world, actor.who, actor.time(m.back))
@@ -57,17 +58,21 @@ def _options(d: Director, actor: Actor, hand: str, m: Moments, own: Array, *, le
         yield own
 
 
-def _bent(actor: Actor, hand: str, own: Array) -> Iterator[Array]:
-    """The arm's own motion (M, 3, 4) with its elbow bent, as people walk with something in a hand."""
-    joint = actor.body.chain(f"{hand}_arm").joints[1]
-    limit = actor.body.limits[joint] if joint < len(actor.body.limits) else None
+def _swung(actor: Actor, hand: str, own: Array) -> Iterator[Array]:
+    """The arm's own motion (M, 3, 4) with its elbow bent or turned out, as people walk with something in a hand."""
+    body = actor.body
+    upper, fore, _ = body.chain(f"{hand}_arm").joints
+    axis = body.T_rest[int(body.parents[upper]), :3, :3].T @ body.front
+    limit = body.limits[fore] if fore < len(body.limits) else None
     if limit is None or limit.kind != "hinge":
         return
     turns = limit.coordinates(own[:, 1])
-    for bend in _BENDS:
+    sign = 1.0 if limit.flexion[1] >= -limit.flexion[0] else -1.0
+    for aside, bend in _SWUNG:
         bent = turns.copy()
-        bent[:, 0] = bend + _SWINGS * (turns[:, 0] - turns[:, 0].mean())
+        bent[:, 0] = sign * bend + _SWINGS * (turns[:, 0] - turns[:, 0].mean())
         home = own.copy()
+        home[:, 0] = multiply(about(axis, aside if hand == "left" else -aside), own[:, 0])
         home[:, 1] = limit.rotation(limit.clamp_coordinates(bent))
         yield home
 

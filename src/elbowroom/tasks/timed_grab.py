@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from elbowroom.tasks.taking import Taking, look, ranked
 from elbowroom.tasks.timed_carry import homes
 from elbowroom.tasks.timed_course import soft_step
 from elbowroom.tasks.timed_pass import Pace, Passage, beside, paces
+from elbowroom.tasks.timed_put import next_put
 from elbowroom.tasks.timed_touch import begin_layer
 from elbowroom.tasks.timed_when import far_away, frames_for, frames_of, helpful, in_motion, moments
 from elbowroom.tasks.verbs import Grab
@@ -30,6 +32,9 @@ from elbowroom.world.contacts import Contact
 
 # How many grasps are looked at in earnest, how many that suit are enough, and how many of these are tried.
 _LOOKS, _ENOUGH, _TRIES = 24, 6, 4
+
+# Motions of the arm with a thing in its hand that are tried.
+_HOMES = 3
 
 # Metres that a thing is lifted or drawn out on its way off.
 _LIFT, _DRAW = 0.07, 0.16
@@ -77,7 +82,7 @@ def _take(d: Director, actor: Actor, task: Grab, chance: Chance, T_thing: Array,
     owner = holder_of(d.world, thing, actor.time(m.done))
     mesh = d.world.objects[thing].mesh
     under = resting(d.world, thing, actor.time(k))
-    passage = Passage(d, actor, hand, m, taking.target, what)
+    passage = Passage(d, actor, hand, m, taking.target, what, quick=pace.quick)
     passage.help(T_thing[:, :3, 3])
     near = actor.time(max(m.there - actor.frames(pace.slow), m.leaves))
     off = actor.time(m.done)
@@ -98,7 +103,7 @@ def _take(d: Director, actor: Actor, task: Grab, chance: Chance, T_thing: Array,
     d.allow(supported(thing, under, (-np.inf, off + 1.0)))
     covered = under_cover(d.world, thing, off, T_taken)
     rows = np.arange(m.done, m.back + 1)
-    away = soft_step((rows - m.done) / max(0.5 * (m.back - m.done), 1.0))
+    away = passage.away()
 
     def leave(option: tuple[Array, Array]) -> None:
         home, by = option
@@ -106,7 +111,9 @@ def _take(d: Director, actor: Actor, task: Grab, chance: Chance, T_thing: Array,
         passage.leave(beside(T_thing[rows], T_hand[rows], way, away), home, None, f"carry {thing}")
 
     ways = offs(out, covered)
-    d.first([(home, by) for home in homes(d, actor, hand, thing, m) for by in ways], leave)
+    found = list(islice(homes(d, actor, hand, thing, m), _HOMES))
+    # the ways off first: what is in the way of one may leave another free
+    d.first([*((found[0], by) for by in ways), *((home, ways[0]) for home in found[1:])], leave, _HOMES)
     passage.finish()
 
 
@@ -140,8 +147,14 @@ def _chances(d: Director, actor: Actor, task: Grab, T_thing: Array, what: str) -
         grasps = [g for g in grasps if (hand, g.name) not in refused]
         postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=task.object)
         suited: list[Taking] = []
+        then = next_put(d, actor, hand, task.object, T_thing[k], k)
         for grasp in ranked(actor, hand, grasps, T_thing[k], k)[:_LOOKS]:
             found = look(d, actor, hand, grasp, T_thing[k], k, postures, what)
+            if isinstance(found, Taking) and then is not None:
+                # a grasp that cannot put the thing where it is to go is none
+                goals, at = then
+                if not any(d.reach(actor, hand, goal @ grasp.T_thing_hand, at, None).found for goal in goals):
+                    found = 0.8, Stuck("target-out-of-reach", f"put {task.object}: no grasp of it leads there")
             if isinstance(found, Taking):
                 suited.append(found)
             else:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
 from elbowroom.finish.settle import between_free, settle
+from elbowroom.geometry.ease import ease
 from elbowroom.geometry.rotations import Array, angle_between, slerp
 from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace
@@ -48,7 +49,7 @@ class Pace:
 
     `slow` before it the last bit of the approach begins, `early` before it the hand moves with the target but for that
     bit, `closing` before it fingers begin to close, and `work` after it they have closed. `shaped` is how far they are
-    closed before that, a share.
+    closed before that, a share. A `quick` hand comes and goes faster at its target, which is soon out of reach.
     """
 
     early: float = 0.1
@@ -56,38 +57,47 @@ class Pace:
     closing: float = 0.15
     work: float = 0.1
     shaped: float = 0.35
+    quick: bool = False
 
 
 # What is tried in turn at what is gone along with, and at what is passed by.
 _ALONG = (Pace(), Pace(shaped=0.0), Pace(0.2, 0.4, 0.05, 0.2, 0.0))
 _PASSING = (
-    Pace(0.03, 0.3, 0.2, 0.034),
-    Pace(0.03, 0.3, 0.2, 0.034, 0.0),
-    Pace(0.03, 0.25, 0.12, 0.067, 0.0),
-    Pace(0.05, 0.3, 0.05, 0.134, 0.0),
+    Pace(0.03, 0.3, 0.2, 0.034, quick=True),
+    Pace(0.03, 0.3, 0.2, 0.034, 0.0, quick=True),
+    Pace(0.03, 0.25, 0.12, 0.067, 0.0, quick=True),
 )
 
 # Metres a second between a shoulder and a target from which on it is passed by.
-_FAST = 0.4
+FAST = 0.4
 
 
 def paces(actor: Actor, hand: str, points: Array, k: int) -> tuple[Pace, ...]:
     """How a hand may be at a target in frame k, points (N, 3) by frame; quickly where it is soon out of reach."""
+    return _PASSING if speed_past(actor, hand, points, k) > FAST else _ALONG
+
+
+def speed_past(actor: Actor, hand: str, points: Array, k: int) -> float:
+    """Metres a second of a shoulder against a target in frame k, points (N, 3) by frame."""
     near = slice(max(k - 3, 0), k + 4)
     apart = (points - shoulders(actor, hand))[near]
-    speed = float(np.linalg.norm(apart[-1] - apart[0])) * actor.base.fps / max(len(apart) - 1, 1)
-    return _PASSING if speed > _FAST else _ALONG
+    return float(np.linalg.norm(apart[-1] - apart[0])) * actor.base.fps / max(len(apart) - 1, 1)
 
 
 class Passage:
     """One task of a hand on top of a motion: frames `m` of it, for a posture at its target."""
 
-    def __init__(self, d: Director, actor: Actor, hand: str, m: Moments, pose: Pose, what: str) -> None:
+    def __init__(
+        self, d: Director, actor: Actor, hand: str, m: Moments, pose: Pose, what: str, *, quick: bool = False
+    ) -> None:
         self.d, self.actor, self.hand, self.m, self.pose, self.what = d, actor, hand, m, pose, what
         self.limb = f"{hand}_arm"
         self.arm = list(actor.body.chain(self.limb).joints)
         self.fingers = list(finger_joints(actor.body, hand))
         self._moved = False
+        self._fade = ease if quick else soft_step
+        # frames after which the hand is off its target, and after which the arm is back
+        self._off, self._home = ((0.3, 0.75) if quick else (0.5, 1.0)) * np.array(m.back - m.done)
 
     def help(self, focus: Array) -> None:
         """The trunk helps and the eyes look at points (N, 3) by frame, from the first to the last of the passage."""
@@ -115,7 +125,7 @@ class Passage:
         actor, m = self.actor, self.m
         closing = max(m.there - round(pace.closing * actor.base.fps), m.leaves + 1)
         rows = np.arange(m.leaves, m.done + 1)
-        share = _risen(rows, m.leaves, m.there - max(actor.frames(pace.early), 1))
+        share = self._fade((rows - m.leaves) / (m.there - max(actor.frames(pace.early), 1) - m.leaves))
         share[rows >= m.there - 1] = 1.0
         shaped = slerp(opened, closed, pace.shaped) if pace.closing > 0.0 and self.fingers else opened
         self._shape(rows, [(m.leaves, closing, shaped), (closing, m.done, closed)])
@@ -136,8 +146,13 @@ class Passage:
             actor.edit(m.done, self.fingers, faded(np.repeat(now[None], len(share), axis=0), fingers, share))
         rows = np.arange(m.done, m.back + 1)
         actor.edit(m.back, self.arm, home[m.back - m.done :])
-        share = 1.0 - _risen(rows, m.done, m.back)
+        share = 1.0 - self._fade((rows - m.done) / max(self._home, 1.0))
         self._go(rows, hands, home[: len(rows)], share, 1, what)
+
+    def away(self) -> Array:
+        """Shares (N,) of the way off the target, from the frame in which the work is done to the last."""
+        m = self.m
+        return soft_step(np.arange(m.back - m.done + 1) / max(self._off, 1.0))
 
     def finish(self) -> None:
         """The frames are done; raises `Stuck` where the helping body meets something."""

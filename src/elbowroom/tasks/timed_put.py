@@ -22,15 +22,17 @@ from elbowroom.tasks.postures import PRESS, Postures, hand_contacts
 from elbowroom.tasks.stuck import Stuck
 from elbowroom.tasks.taking import failure
 from elbowroom.tasks.timed_course import soft_step
-from elbowroom.tasks.timed_pass import Pace, Passage, beside
+from elbowroom.tasks.timed_pass import FAST, Pace, Passage, beside, speed_past
 from elbowroom.tasks.timed_touch import begin_layer
 from elbowroom.tasks.timed_when import far_away, frames_for, frames_of, helpful, in_motion, moments
 from elbowroom.tasks.verbs import Put
 from elbowroom.tasks.wearing import worn_place
 from elbowroom.world.contacts import Contact
 
-# Seconds about the moment of letting go, tried in turn: fingers open after it.
-_PACES = (Pace(0.1, 0.35, 0.0, 0.16), Pace(0.2, 0.45, 0.0, 0.2), Pace(0.05, 0.25, 0.0, 0.12))
+# Seconds about the moment of letting go, tried in turn: fingers begin to open before it. Of what is passed by, and of
+# what is gone along with.
+_PASSING = (Pace(0.03, 0.3, 0.1, 0.067, 0.0, quick=True), Pace(0.03, 0.25, 0.03, 0.12, 0.0, quick=True))
+_ALONG = (Pace(0.1, 0.35, 0.03, 0.16, 0.0), Pace(0.2, 0.45, 0.0, 0.2, 0.0))
 
 # A thing comes from above by so much, or from before its place where it is covered; the hand goes off so far, metres.
 _OVER, _BEFORE, _OFF = 0.08, 0.2, 0.14
@@ -56,7 +58,9 @@ def put(d: Director, task: Put) -> None:
     what = f"put {task.object}"
 
     def do(option: tuple[int, Pose, Array]) -> None:
-        d.first(_PACES, lambda pace: _let_go(d, actor, task, hand, *option, pace, what))
+        k, _, T_goal = option
+        fast = speed_past(actor, hand, T_goal[:, :3, 3], k) > FAST
+        d.first(_PASSING if fast else _ALONG, lambda pace: _let_go(d, actor, task, hand, *option, pace, what))
 
     d.first(_options(d, actor, task, hand, what), do)
     actor.layered = not actor.stands
@@ -74,8 +78,8 @@ def _options(d: Director, actor: Actor, task: Put, hand: str, what: str) -> Iter
     """Frames, postures with the thing at its place, and its places (N, 4, 4) by frame."""
     failed: list[tuple[float, Stuck]] = []
     times = actor.base.times
-    ways = list(_goals(d, actor, task, hand, times))
-    for T_goal in ways:
+    grip = d.grips.get(task.object) or usual_grip(d, actor, hand, task.object)
+    for T_goal in _goals(d, task, grip.T_world_taken, times):
         points = T_goal[:, :3, 3]
         for _, k in frames_for(d, actor, task, points, what, only=hand):
             actor.trunk = helpful(actor, hand, k)
@@ -91,15 +95,26 @@ def _options(d: Director, actor: Actor, task: Put, hand: str, what: str) -> Iter
                 yield k, found.pose, T_goal
             else:
                 cost, stuck = failure(found, postures, what)
-                if stuck.status == "target-out-of-reach":
+                if found.status == "out-of-reach":
                     stuck = far_away(actor, hand, points, k, stuck.why)
                 failed.append((cost, stuck))
     if failed:
         raise min(failed, key=lambda f: f[0])[1]
 
 
-def _goals(d: Director, actor: Actor, task: Put, hand: str, times: Array) -> Iterator[Array]:
-    """Places of the thing (N, 4, 4) by frame."""
+def next_put(d: Director, actor: Actor, hand: str, thing: str, taken: Array, k: int) -> tuple[list[Array], int] | None:
+    """Where a thing that is taken from a place (4, 4) in frame k may be put next by the same hand, (4, 4), and when."""
+    task = next((t for t in d.coming if isinstance(t, Put) and t.object == thing), None)
+    if task is None or task.at is None or task.who != actor.who or task.hand not in (None, hand):
+        return None
+    at = actor.frame(task.at)
+    if not k < at < len(actor.base):
+        return None
+    return [places[0] for places in _goals(d, task, taken, actor.base.times[at : at + 1])], at
+
+
+def _goals(d: Director, task: Put, taken: Array, times: Array) -> Iterator[Array]:
+    """Places of the thing (N, 4, 4) over times (N,), the best first; it was taken from a place (4, 4)."""
     wearer = _wearer(d, task)
     if wearer is not None:
         body = d.world.body(wearer[0])
@@ -107,9 +122,8 @@ def _goals(d: Director, actor: Actor, task: Put, hand: str, times: Array) -> Ite
         T = worn_place(body, wearer[1], d.world.objects[task.object], task.object)
         yield frames_of(d.world, f"{wearer[0]}.{wearer[1]}", times) @ T
         return
-    grip = d.grips.get(task.object) or usual_grip(d, actor, hand, task.object)
     at = float(times[0]) if task.at is None else task.at
-    T_goal = place_for(d.world, task, grip.T_world_taken, at)
+    T_goal = place_for(d.world, task, taken, at)
     ground = np.tile(np.eye(4), (len(times), 1, 1))
     if task.onto is not None and task.onto in d.world.objects:
         T = frames_of(d.world, task.onto, times)
@@ -136,7 +150,7 @@ def _let_go(
     T_hand = T_goal @ inverse(_grip(d, actor, thing, hand))
     grip = d.grips.get(thing) or usual_grip(d, actor, hand, thing)
     m = moments(d, actor, hand, task, k, T_hand[k], actor.frames(pace.work))
-    passage = Passage(d, actor, hand, m, pose, what)
+    passage = Passage(d, actor, hand, m, pose, what, quick=pace.quick)
     passage.help(T_goal[:, :3, 3])
     there, slow = actor.time(m.there), actor.frames(pace.slow)
     near = actor.time(max(m.there - slow, m.leaves))
@@ -162,7 +176,7 @@ def _let_go(
     before = _BEFORE * level + 0.015 * _UP
     d.first([before, _OVER * _UP] if covered else [_OVER * _UP, before, 0.4 * _OVER * _UP], come)
     off = np.arange(m.done, m.back + 1)
-    away = soft_step((off - m.done) / max(0.5 * (m.back - m.done), 1.0))
+    away = passage.away()
     own = actor.original.rotations[m.done :]
     fingers = np.array(own[:, list(finger_joints(actor.body, hand))])
 

@@ -49,7 +49,10 @@ def reach_to(d: Director, task: Reach) -> None:
                 if found.found:
                     yield hand, k, found.pose, T
                 else:
-                    failed.append(_told(failure(found, postures, what), actor, hand, points, k))
+                    cost, stuck = failure(found, postures, what)
+                    if found.status == "out-of-reach":
+                        stuck = far_away(actor, hand, points, k, stuck.why)
+                    failed.append((cost, stuck))
         if failed:
             raise min(failed, key=lambda f: f[0])[1]
 
@@ -88,7 +91,9 @@ def touch(d: Director, task: Touch) -> None:
                 if isinstance(found, Taking):
                     yield k, found, thing
                 else:
-                    failed.append(_told(found, actor, hand, points, k))
+                    failed.append(found)
+            if failed and all(f[1].status == "target-out-of-reach" for f in failed):
+                failed = [(f[0], far_away(actor, hand, points, k, f[1].why)) for f in failed]
         if failed:
             raise min(failed, key=lambda f: f[0])[1]
 
@@ -115,7 +120,7 @@ def _touched(
     hand = taking.hand
     T_hand = T_owner @ inverse(T_owner[k]) @ taking.grasp.T_thing_hand
     m = moments(d, actor, hand, task, k, T_hand[k], actor.frames(_TOUCHES))
-    passage = Passage(d, actor, hand, m, taking.target, what)
+    passage = Passage(d, actor, hand, m, taking.target, what, quick=pace.quick)
     passage.help(points)
     if thing:
         near = actor.time(max(m.there - actor.frames(pace.slow), m.leaves)), actor.time(m.done) + 0.5
@@ -125,7 +130,7 @@ def _touched(
     left = 1.0 - soft_step((rows - m.there + actor.frames(pace.slow)) / actor.frames(pace.slow))
     passage.come(beside(T_owner[rows], T_hand[rows], back, left), taking.open, taking.open, pace)
     rows = np.arange(m.done, m.back + 1)
-    away = soft_step((rows - m.done) / max(0.5 * (m.back - m.done), 1.0))
+    away = passage.away()
     _back(passage, beside(T_owner[rows], T_hand[rows], _OFF * normalize(back), away), f"leave {thing or 'it'}")
 
 
@@ -152,10 +157,3 @@ def _ways_of(d: Director, actor: Actor, target: Point | str) -> tuple[Array, Arr
         return np.tile(np.eye(4), (len(times), 1, 1)), np.tile(point, (len(times), 1))
     T = frames_of(d.world, target, times)
     return T, T[:, :3, 3]
-
-
-def _told(failed: tuple[float, Stuck], actor: Actor, hand: str, points: Array, k: int) -> tuple[float, Stuck]:
-    """A failure with when it would be within reach, where it is out of it."""
-    if failed[1].status != "target-out-of-reach":
-        return failed
-    return failed[0], far_away(actor, hand, points, k, failed[1].why)
