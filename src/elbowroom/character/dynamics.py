@@ -8,6 +8,7 @@ Torques are ordered alike.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -128,12 +129,27 @@ class Dynamics:
         inner = (between[1:] - between[:-1]) * clip.fps
         return velocity, np.concatenate([inner[:1], inner, inner[-1:]])
 
-    def torques(self, clip: Frames) -> Array:
-        """Generalised forces (T, nv) at every frame of a clip: see `inverse_dynamics`."""
+    def torques(self, clip: Frames, pushes: Mapping[int, Array] | None = None) -> Array:
+        """Generalised forces (T, nv) at every frame of a clip: see `inverse_dynamics`.
+
+        `pushes` are what the world does to joints of the skeleton: (T, 6), a force (N) and its moment about the joint
+        (Nm), both along the world's axes.
+        """
         velocity, acceleration = self.derivatives(clip)
         q = self.to_q(clip.root, clip.rotations)
-        rows = zip(q, velocity, acceleration, strict=True)
-        return np.array([self._pin.rnea(self.model, self.data, *row) for row in rows])
+        if not pushes:
+            rows = zip(q, velocity, acceleration, strict=True)
+            return np.array([self._pin.rnea(self.model, self.data, *row) for row in rows])
+        outside = self._pin.StdVec_Force([self._pin.Force.Zero() for _ in range(self.model.njoints)])
+        out = np.zeros((len(q), self.nv))
+        for k in range(len(q)):
+            self._pin.forwardKinematics(self.model, self.data, q[k])
+            for joint, wrench in pushes.items():
+                place = int(self.joint[joint])
+                turn = self.data.oMi[place].rotation.T
+                outside[place] = self._pin.Force(turn @ wrench[k, :3], turn @ wrench[k, 3:])
+            out[k] = self._pin.rnea(self.model, self.data, q[k], velocity[k], acceleration[k], outside)
+        return out
 
     def _q(self, pose: Pose) -> Array:
         return self.to_q(pose.root, pose.rotations)

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from elbowroom import __version__
-from elbowroom.cli import check, convert, demo, gallery, info, render, repair, run, studio
+from elbowroom.cli import check, convert, demo, gallery, info, render, repair, report, run, studio
 from elbowroom.cli.console import err, out
 from elbowroom.cli.interrupt import heard, heed_interrupts
 from elbowroom.errors import ElbowroomError
@@ -36,6 +36,7 @@ app.command("info")(info.info)
 app.command("convert")(convert.convert)
 app.command("render")(render.render)
 app.command("check")(check.check)
+app.command("report")(report.report)
 app.command("studio")(studio.studio)
 
 

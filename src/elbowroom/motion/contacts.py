@@ -17,7 +17,7 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
-from elbowroom.motion.soles import SIDES, sole_points
+from elbowroom.motion.soles import SIDES, sole_points, soles
 
 Flags = NDArray[np.bool_]
 
@@ -137,25 +137,25 @@ def steps(contacts: Contacts, side: str | None = None) -> tuple[Step, ...]:
 def foot_slide(clip: Clip, contacts: Contacts | None = None) -> Array:
     """How far planted feet move along the floor, metres, one number for each of `steps(contacts)`.
 
-    It is the greatest horizontal distance between two places of the heel while the heel is planted, or of the
-    ball while the ball is. `contacts` may come from another clip of the same frames, such as the retargeted
-    original.
+    It is the greatest horizontal distance between two places of the heel while the heel is planted, or of the front
+    while the ball is. Of the front the ball or the tip of the toes counts, whichever moves less: who rises on tiptoe
+    rolls over the ball, and who pushes off over the toes. `contacts` may come from another clip of the same frames,
+    such as the retargeted original.
     """
     contacts = foot_contacts(clip) if contacts is None else contacts
     if len(contacts.on) != len(clip):
         raise BadValue(f"contacts of {len(contacts.on)} frames do not fit a clip of {len(clip)} frames.")
-    points = sole_points(clip.character, clip.world())
+    T = clip.world()
+    points, tips = sole_points(clip.character, T), [sole.tips(T) for sole in soles(clip.character)]
     slides = []
     for step in steps(contacts):
-        columns = (0, 1) if step.side == "left" else (2, 3)
-        inside = slice(step.first, step.last + 1)
-        slides.append(
-            max(
-                _diameter(points[inside, k][first : last + 1, :2])
-                for k in columns
-                for first, last in runs(contacts.on[inside, k])
-            )
-        )
+        side = SIDES.index(step.side)
+        slid = [0.0]
+        for point, ways in ((2 * side, ()), (2 * side + 1, (tips[side],))):
+            for first, last in runs(contacts.on[step.first : step.last + 1, point]):
+                inside = slice(step.first + first, step.first + last + 1)
+                slid.append(min(_diameter(way[inside, :2]) for way in (points[:, point], *ways)))
+        slides.append(max(slid))
     return np.array(slides)
 
 

@@ -1,0 +1,174 @@
+"""`elbowroom report`: how good a motion is, on one page."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from elbowroom.cli import options, placing
+from elbowroom.cli.console import Clock, out, print_json, print_written
+from elbowroom.cli.reading import is_storyboard
+from elbowroom.cli.results import print_why
+from elbowroom.errors import BadFile, BadValue
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from elbowroom.files.open import Told
+    from elbowroom.motion.clip import Motion
+    from elbowroom.report import Report
+    from elbowroom.report.parts import Measure
+    from elbowroom.world.certificate import Certificate
+    from elbowroom.world.world import World
+
+_COLORS = {"good": "green", "look": "yellow", "bad": "red", "none": "dim"}
+_WORDS = {"good": "good", "look": "look", "bad": "bad", "none": "–"}
+# There is a motion to report on, if not as it was asked for.
+_REPORTED = ("found", "partial", "not-certified", "base-in-collision")
+
+
+def report(
+    source: Annotated[
+        Path,
+        typer.Argument(metavar="IN", help="Clip or result (BVH, AMC, GLB, NPZ), or a storyboard, which is planned."),
+    ],
+    scene: Annotated[Path | None, typer.Argument(metavar="SCENE", help="GLB, OBJ, STL or PLY around a clip.")] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Page to write, .html; opens offline.")] = None,
+    original: Annotated[
+        Path | None, typer.Option(metavar="CLIP", help="What the motion was made from, to tell the difference.")
+    ] = None,
+    mass: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=KG", help="Weight of an object that is carried; may be repeated.")
+    ] = None,
+    pictures: Annotated[int, typer.Option(min=0, max=24, help="Pictures of the worst moments, at most.")] = 6,
+    curves: Annotated[bool, typer.Option("--curves", help="All curves over time in --json, too.")] = False,
+    at: placing.At = None,
+    turn: placing.Turn = 0.0,
+    floor: placing.Floor = "auto",
+    onto: options.Onto = None,
+    name: options.ClipName = None,
+    fix_self: placing.FixSelf = False,
+    units: options.Units = None,
+    up: options.Up = None,
+    fps: options.Fps = None,
+    scene_units: placing.SceneUnits = None,
+    scene_up: placing.SceneUp = None,
+    asf: options.Asf = None,
+    fix_rig: options.FixRig = False,
+    seed: options.Seed = 0,
+    as_json: options.Json = False,
+) -> None:
+    """Measure a motion: clearance, joint limits, balance, feet, speed, jerk, hands, effort, what was changed.
+
+    A storyboard with tasks is planned first, with --seed, and compared with what it started from; results of run and
+    repair are reported as they are. Exit code 0: reported; 1: reported, but something collides, or no motion was found.
+    Example: elbowroom report walk.bvh hall.glb --at 1,2 -o walk.html
+    """
+    from elbowroom.files.open import Told
+    from elbowroom.report import report as measured
+    from elbowroom.report import write_report
+    from elbowroom.report.page import check_page
+
+    if output is None and not as_json:
+        raise BadValue("a report is written to a page or printed as JSON: give -o NAME.html or --json.")
+    if output is not None:
+        check_page(output)
+    weights = _weights(mass or [])
+    clock = Clock(quiet=as_json)
+    told = Told(units, up, fps, fix_rig, asf)
+    before: World | Mapping[str, Motion] | None = None
+    certificate: Certificate | None = None
+    if is_storyboard(source):
+        if scene is not None:
+            raise BadValue("a storyboard names its own scene: give it alone.")
+        world, before, certificate = _planned(source, seed, clock)
+    else:
+        with clock("load", f"reading {source.name}"):
+            around = placing.Around(scene, scene_units, scene_up, floor, at, turn)
+            world = placing.clip_in_scene(source, told, around, onto, name)
+    if original is not None:
+        with clock("load", f"reading {original.name}"):
+            before = _original(original, told, world)
+    with clock("measure", f"measuring {source.name}"):
+        found = measured(
+            world, before, certificate=certificate, masses=weights, own_contacts=not fix_self, title=source.stem
+        )
+    if output is not None:
+        with clock("write", f"drawing {output.name}"):
+            write_report(output, found, pictures=pictures)
+    if as_json:
+        written = [] if output is None else [str(output)]
+        print_json(found.facts(curves) | {"seconds": clock.seconds, "written": written})
+    else:
+        _print(found)
+        print_written([output])
+    if found.clearance.light == "bad":
+        raise typer.Exit(1)
+
+
+def _planned(path: Path, seed: int, clock: Clock) -> tuple[World, World | None, Certificate | None]:
+    """The world of a storyboard with what it asks for done, what it started from, and what is proven of it."""
+    from elbowroom.tasks.storyboard import read_storyboard
+    from elbowroom.tasks.storyboard_plan import plan_storyboard
+
+    with clock("load", f"reading {path.name}"):
+        board = read_storyboard(path)
+    with clock("plan", f"planning {path.name}" if board.tasks else f"proving {path.name}"):
+        plan = plan_storyboard(board, seed=seed)
+    if plan.status not in _REPORTED:
+        print_why(plan)
+        raise typer.Exit(1)
+    return plan.world, board.world if board.tasks else None, plan.certificate
+
+
+def _original(path: Path, told: Told, world: World) -> Mapping[str, Motion]:
+    """The motions of a file by the names of the people in a world; a single one belongs to the single person."""
+    from elbowroom.files.open import CLIP_FORMATS, open_file
+
+    opened = open_file(path, told)
+    if not opened.clips:
+        raise BadFile(path, "holds no clip", would_do=CLIP_FORMATS)
+    motions = opened.world().characters
+    if len(motions) == 1 and len(world.characters) == 1:
+        return dict(zip(world.characters, motions.values(), strict=True))
+    shared = {name: motion for name, motion in motions.items() if name in world.characters}
+    if not shared:
+        raise BadFile(path, f"holds none of {', '.join(world.characters)}", would_do=f"it holds {', '.join(motions)}")
+    return shared
+
+
+def _weights(given: list[str]) -> dict[str, float]:
+    """Kilograms by name from 'NAME=KG'."""
+    found = {}
+    for text in given:
+        name, _, value = text.rpartition("=")
+        try:
+            found[name] = float(value)
+        except ValueError:
+            found[name] = math.nan
+        if not name or not math.isfinite(found[name]):
+            raise BadValue(f"a weight is given as NAME=KG, such as book=1.2, not '{text}'.")
+    return found
+
+
+def _print(found: Report) -> None:
+    """The verdict and one line for each measure."""
+    from elbowroom.report.how import TITLES
+    from elbowroom.report.page import verdict
+
+    short, sentence = verdict(found)
+    out.print(f"{short}: {sentence}", style=_COLORS[found.light], highlight=False, soft_wrap=True, markup=False)
+    several = len(found.people) > 1
+    table = Table(show_header=False, box=None, pad_edge=False)
+    rows: list[tuple[str, str, Measure]] = [("", "clearance", found.clearance)]
+    rows += [(p.name, key, m) for p in found.people for key, m in p.measures.items()]
+    for who, key, m in rows:
+        title = f"{who}: {TITLES[key].lower()}" if several and who else TITLES[key]
+        light = f"[{_COLORS[m.light]}]{_WORDS[m.light]}[/]"
+        table.add_row(escape(title), light, escape(m.says))
+    out.print(table)

@@ -1,0 +1,11 @@
+"""Measures and plots of a finished motion.
+
+from elbowroom.report import report, write_report
+
+write_report("report.html", report(world))
+"""
+
+from elbowroom.report.measure import Person, Report, report
+from elbowroom.report.page import page, write_report
+
+__all__ = ["Person", "Report", "page", "report", "write_report"]

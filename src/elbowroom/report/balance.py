@@ -1,0 +1,178 @@
+"""Balance: centre of mass and zero moment point against the ground that the planted feet cover."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.spatial import ConvexHull, QhullError
+
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import apply
+from elbowroom.motion.soles import SIDES
+from elbowroom.posing.balance import TOUCHING, feet_of, margin_inside
+from elbowroom.report.forces import Forces
+from elbowroom.report.parts import Light, Measure, Moment, light_of, listed, worst
+from elbowroom.report.people import Subject
+from elbowroom.report.smooth import derivative, judged
+
+# A body whose centre of mass moves slower than this stands, metres a second: it must be over its feet.
+STANDS = 0.15
+# How far the centre of mass of somebody who stands may be outside of the feet, metres: good up to, worth a look up to.
+STANDING = (0.01, 0.04)
+# How far the zero moment point may be outside, metres: good up to, worth a look up to. In recorded walks of real people
+# it leaves the feet by as much as the first: neither soles nor masses are known better.
+OUTSIDE = (0.06, 0.15)
+# Shares of the time on the ground in which it is further outside than that: good up to, worth a look up to.
+SHARES = (0.10, 0.25)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Balance(Measure):
+    """Centre of mass (T, 3), zero moment point (T, 2), points of planted soles (T, P, 2) with NaN for those in the air.
+
+    Margins (T,) in metres say how far inside of the support these are; negative outside, NaN where nothing is judged:
+    the centre of mass of a body that moves on, the zero moment point in flight and at the ends of the clip.
+    """
+
+    times: Array
+    com: Array
+    zmp: Array
+    support: Array
+    com_margin: Array
+    zmp_margin: Array
+    outside_share: float
+
+    def polygon(self, frame: int) -> Array:
+        """Corners (K, 2) of the support at a frame, counterclockwise; none where no foot is planted."""
+        points = self.support[frame]
+        points = points[np.isfinite(points[:, 0])]
+        if len(points) < 3:
+            return np.zeros((0, 2))
+        try:
+            return points[ConvexHull(points).vertices]
+        except QhullError:
+            return np.zeros((0, 2))
+
+    def facts(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return super().facts() | {
+            "standing_margin_m": _lowest(self.com_margin),
+            "zmp_margin_m": _lowest(self.zmp_margin),
+            "zmp_outside_share": round(self.outside_share, 4),
+        }
+
+    def curves(self) -> dict[str, Any]:
+        """Curves for JSON."""
+        return {
+            "times": listed(self.times),
+            "com_m": listed(self.com),
+            "zmp_m": listed(self.zmp),
+            "com_margin_m": listed(self.com_margin),
+            "zmp_margin_m": listed(self.zmp_margin),
+        }
+
+
+def balance_of(subject: Subject, forces: Forces) -> Balance:
+    """Measure how a person with feet keeps its balance."""
+    assert subject.contacts is not None
+    support = support_points(subject)
+    times, fps = subject.times, subject.clip.fps
+    on_ground = np.isfinite(support[..., 0]).sum(axis=1) >= 3
+    speed = np.linalg.norm(derivative(forces.com, fps)[:, :2], axis=-1)
+    stands = on_ground & (speed < STANDS * np.sqrt(subject.size))
+    com_margin = np.where(stands, margin_inside(support, forces.com[:, :2]), np.nan)
+    counts = on_ground & np.isfinite(forces.zmp[:, 0]) & judged(len(times), fps)
+    zmp = np.where(np.isfinite(forces.zmp), forces.zmp, 0.0)
+    zmp_margin = np.where(counts, margin_inside(support, zmp), np.nan)
+    far = OUTSIDE[0] * subject.size
+    share = float(np.mean(zmp_margin[counts] < -far)) if counts.any() else 0.0
+    light, says = _verdict(subject, com_margin, zmp_margin, share)
+    figures = {
+        "on the ground": f"{100.0 * np.mean(on_ground):.0f} % of the time",
+        "standing": f"{100.0 * np.mean(stands):.0f} % of the time",
+    }
+    figures |= {"centre of mass while standing": _words(com_margin)} if stands.any() else {}
+    figures |= {"zero moment point": _words(zmp_margin)} if counts.any() else {}
+    return Balance(
+        light=light,
+        says=says,
+        headline=_headline(com_margin, stands, share),
+        moments=_moments(subject, com_margin, zmp_margin),
+        figures=figures,
+        times=times,
+        com=forces.com,
+        zmp=forces.zmp,
+        support=support,
+        com_margin=com_margin,
+        zmp_margin=zmp_margin,
+        outside_share=share,
+    )
+
+
+def support_points(subject: Subject) -> Array:
+    """Points (T, P, 2) of planted soles that bear, NaN for the others: on tiptoe those before the ball."""
+    contacts, T = subject.contacts, subject.T_smooth
+    assert contacts is not None
+    feet = []
+    for k, sole in enumerate(feet_of(subject.character)):
+        toes = sole.toes if sole.toes >= 0 else sole.foot
+        points = np.concatenate([apply(T[:, sole.foot], sole.outline), apply(T[:, toes], sole.toe_outline)], axis=1)
+        on = contacts.on[:, [2 * k] * len(sole.outline) + [2 * k + 1] * len(sole.toe_outline)]
+        # soles are soft: what is near to the lowest point of a planted foot bears, too
+        high = points[..., 2] - points[..., 2].min(axis=1, keepdims=True)
+        bears = on | (contacts.foot(SIDES[k])[:, None] & (high <= TOUCHING * subject.size))
+        feet.append(np.where(bears[..., None], points[..., :2], np.nan))
+    return np.concatenate(feet, axis=1)
+
+
+def _verdict(subject: Subject, com_margin: Array, zmp_margin: Array, share: float) -> tuple[Light, str]:
+    lights: list[Light] = []
+    told = []
+    if np.isfinite(com_margin).any():
+        out = -float(np.nanmin(com_margin))
+        lights.append(light_of(out, *(s * subject.size for s in STANDING)))
+        if lights[-1] != "good":
+            told.append(f"while standing the centre of mass is {100 * out:.1f} cm outside of the feet")
+    if np.isfinite(zmp_margin).any():
+        lights.append(light_of(share, *SHARES))
+        if lights[-1] != "good":
+            told.append(f"the zero moment point is well outside of the feet in {100 * share:.0f} % of the time")
+    if not lights:
+        return "none", "No foot is planted long enough to judge the balance."
+    if not told:
+        return "good", "A real person could do this without falling: the feet are where the weight needs them."
+    light = worst(*lights)
+    begins = "The balance is doubtful" if light == "look" else "A real person would fall"
+    return light, f"{begins}: {', and '.join(told)}."
+
+
+def _moments(subject: Subject, com_margin: Array, zmp_margin: Array) -> tuple[Moment, ...]:
+    out = []
+    for margin, what, limits in (
+        (com_margin, "centre of mass", STANDING),
+        (zmp_margin, "zero moment point", OUTSIDE),
+    ):
+        if np.isfinite(margin).any():
+            k = int(np.nanargmin(margin))
+            side = "inside" if margin[k] >= 0.0 else "outside"
+            told = f"{what} {100 * abs(margin[k]):.1f} cm {side} of the feet"
+            bad = max(-float(margin[k]) / (limits[0] * subject.size), 0.0)
+            out.append(Moment(float(subject.times[k]), told, subject.name, bad))
+    return tuple(out)
+
+
+def _headline(com_margin: Array, stands: Array, share: float) -> str:
+    if stands.mean() > 0.5:
+        return _words(com_margin)
+    return f"over the feet {100 * (1.0 - share):.0f} % of the time"
+
+
+def _lowest(margin: Array) -> float | None:
+    return round(float(np.nanmin(margin)), 4) if np.isfinite(margin).any() else None
+
+
+def _words(margin: Array) -> str:
+    low = float(np.nanmin(margin))
+    return f"{100 * abs(low):.1f} cm {'inside' if low >= 0 else 'outside'} at worst"

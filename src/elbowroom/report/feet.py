@@ -1,0 +1,148 @@
+"""Feet: how far planted feet slide along the floor, and how far they float over it or sink into it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from elbowroom.geometry.rotations import Array
+from elbowroom.motion.contacts import Contacts, Step, foot_slide, runs, steps
+from elbowroom.motion.soles import SIDES, soles
+from elbowroom.report.parts import Measure, Moment, light_of, listed, worst
+from elbowroom.report.people import Subject
+
+# How far a planted foot may slide in one step, metres: good up to, worth a look up to.
+SLIDE = (0.010, 0.040)
+# How far planted feet may be over or in the floor, metres.
+FLOAT = (0.030, 0.060)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Feet(Measure):
+    """Steps with how far each slides (S,), and how far the middle of its planted points is over the floor (S,), metres.
+
+    `contacts` has which points are planted when; `drift` (T, 2) how far the left and the right foot have slid since
+    they were planted, NaN in the air.
+    """
+
+    times: Array
+    contacts: Contacts
+    steps: tuple[Step, ...]
+    slides: Array
+    heights: Array
+    drift: Array
+
+    def facts(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        rows = zip(self.steps, self.slides, self.heights, strict=True)
+        return super().facts() | {
+            "foot_slide_m": round(float(np.max(self.slides, initial=0.0)), 5),
+            "steps": [
+                {
+                    "foot": step.side,
+                    "during": [round(step.strike, 4), round(step.off, 4)],
+                    "slide_m": round(float(slide), 5),
+                    "over_floor_m": round(float(height), 5) if np.isfinite(height) else None,
+                }
+                for step, slide, height in rows
+            ],
+        }
+
+    def curves(self) -> dict[str, Any]:
+        """Curves for JSON."""
+        return {
+            "times": listed(self.times),
+            "left_drift_m": listed(self.drift[:, 0]),
+            "right_drift_m": listed(self.drift[:, 1]),
+        }
+
+
+def feet_of_person(subject: Subject, floor: float | None) -> Feet:
+    """Measure the feet of a person; the floor in metres, or None where there is none."""
+    contacts = subject.contacts
+    assert contacts is not None
+    found = steps(contacts)
+    slides = foot_slide(subject.clip, contacts)
+    drift = _drift(subject, contacts, found)
+    heights = np.array([_height(contacts, step, floor) for step in found])
+    common: dict[str, Any] = {
+        "times": subject.times,
+        "contacts": contacts,
+        "drift": drift,
+        "steps": found,
+        "slides": slides,
+    }
+    if not found:
+        says = "No foot is planted at any time, so none can slide."
+        return Feet(light="none", says=says, headline="never on the ground", heights=heights, **common)
+    k = int(np.argmax(slides))
+    slid, light = float(slides[k]), light_of(float(slides[k]), *(s * subject.size for s in SLIDE))
+    off = float(np.nanmax(np.abs(heights), initial=0.0)) if np.isfinite(heights).any() else 0.0
+    floating = light_of(off, *(f * subject.size for f in FLOAT))
+    says = _sentence(found[k].side, slid, light, off, floating)
+    figures = {"steps": str(len(found)), "median slide": f"{1000 * float(np.median(slides)):.1f} mm"}
+    if np.isfinite(heights).any():
+        figures["planted feet over the floor"] = (
+            f"{1000 * np.nanmin(heights):+.0f} to {1000 * np.nanmax(heights):+.0f} mm"
+        )
+    return Feet(
+        light=worst(light, floating),
+        says=says,
+        headline=f"{1000 * slid:.1f} mm slide at most",
+        moments=_moments(subject, found, slides, heights, drift),
+        figures=figures,
+        heights=heights,
+        **common,
+    )
+
+
+def _drift(subject: Subject, contacts: Contacts, found: tuple[Step, ...]) -> Array:
+    """How far each foot is from where it was planted, (T, 2), metres; heel and front as `foot_slide` has them."""
+    out = np.full((len(contacts.on), 2), np.nan)
+    tips = [sole.tips(subject.T) for sole in soles(subject.character)]
+    for step in found:
+        side = SIDES.index(step.side)
+        for point, others in ((2 * side, ()), (2 * side + 1, (tips[side],))):
+            for first, last in runs(contacts.on[step.first : step.last + 1, point]):
+                inside = slice(step.first + first, step.first + last + 1)
+                ways = [way[inside, :2] for way in (contacts.points[:, point], *others)]
+                moved = np.min([np.linalg.norm(way - way[0], axis=-1) for way in ways], axis=0)
+                out[inside, side] = np.fmax(out[inside, side], moved)
+    return out
+
+
+def _height(contacts: Contacts, step: Step, floor: float | None) -> float:
+    """How far the planted points of a step are over the floor, metres, in the middle of it."""
+    if floor is None:
+        return float("nan")
+    columns = [0, 1] if step.side == "left" else [2, 3]
+    inside = slice(step.first, step.last + 1)
+    on, z = contacts.on[inside][:, columns], contacts.points[inside][:, columns, 2]
+    return float(np.median(z[on])) - floor
+
+
+def _sentence(side: str, slid: float, light: str, off: float, floating: str) -> str:
+    if light == "good":
+        says = f"Planted feet stay where they are: they slide {1000 * slid:.1f} mm at most, too little to be seen"
+    else:
+        where = "can be seen in a close-up" if light == "look" else "is seen at once"
+        says = f"The {side} foot slides {1000 * slid:.0f} mm while it stands, which {where}"
+    return f"{says}." if floating == "good" else f"{says}; planted feet are up to {1000 * off:.0f} mm off the floor."
+
+
+def _moments(
+    subject: Subject, found: tuple[Step, ...], slides: Array, heights: Array, drift: Array
+) -> tuple[Moment, ...]:
+    out = []
+    for k in np.argsort(-slides)[:2]:
+        step = found[k]
+        side = SIDES.index(step.side)
+        inside = drift[step.first : step.last + 1, side]
+        frame = step.first + (int(np.nanargmax(inside)) if np.isfinite(inside).any() else 0)
+        told = f"{step.side} foot has slid {1000 * slides[k]:.1f} mm in its step"
+        bad = float(slides[k]) / (SLIDE[0] * subject.size)
+        part = f"{subject.name}.{step.side}_foot"
+        out.append(Moment(float(subject.times[frame]), told, subject.name, bad, part, 0.8 * subject.size))
+    return tuple(out)

@@ -1,0 +1,135 @@
+"""What moves a body: its centre of mass, what the ground has to give, and the torques at its joints.
+
+Inverse dynamics by Pinocchio over the motion below 6 Hz. It first tells what the world must supply at the pelvis; that
+is what the ground gives, and where it acts is the zero moment point. Then it is given to the planted feet, so that legs
+bear the body; in double support each foot takes the more, the nearer the zero moment point is to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.character.dynamics import GRAVITY, Dynamics
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import apply
+from elbowroom.motion.soles import SIDES
+from elbowroom.posing.balance import center_of_mass, feet_of
+from elbowroom.report.loads import Load
+from elbowroom.report.people import Subject
+from elbowroom.report.smooth import smoothed
+
+# Below this share of its weight a body is in flight: nothing presses on the ground, and there is no such point.
+_FLIGHT = 0.2
+# Half the width of a sole, metres: pressure goes no further to the side.
+_WIDTH = 0.04
+# Frames without which there is no acceleration.
+ENOUGH = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Forces:
+    """Over time: centre of mass (T, 3) of the body and what it carries, metres; force (T, 3) that the ground gives,
+    newtons; zero moment point (T, 2) on the floor, NaN in flight; torque (T, J, 3) at each joint, Nm, in its own frame.
+    `weight` in newtons is that of the body alone; `rest` (T,) is what no foot takes up, newtons.
+    """
+
+    com: Array
+    ground: Array
+    zmp: Array
+    torque: Array
+    weight: float
+    rest: Array
+
+
+def center_with_loads(subject: Subject, loads: Sequence[Load], T: Array) -> Array:
+    """Centre of mass (T, 3) of a body whose joints are at (T, J, 4, 4), and of what it carries."""
+    masses = subject.character.masses
+    assert masses is not None
+    total = np.full(len(T), masses.total)
+    moment = masses.total * center_of_mass(subject.character, T)
+    for load in loads:
+        total = total + load.share * load.mass
+        moment = moment + (load.share * load.mass)[:, None] * load.at
+    return moment / total[:, None]
+
+
+def forces_of(subject: Subject, loads: Sequence[Load], floor: float) -> Forces:
+    """Work out what moves a body that has masses; the floor's height in metres. Needs three frames."""
+    clip, T = subject.smooth, subject.T_smooth
+    dynamics = Dynamics(subject.character)
+    pushes = _loads_on_hands(loads, T, clip.fps)
+    root = dynamics.torques(clip, pushes)[:, :6]
+    turn = T[:, 0, :3, :3]
+    force, moment = (np.einsum("tab,tb->ta", turn, part) for part in (root[:, :3], root[:, 3:]))
+    weight = dynamics.mass * GRAVITY
+    zmp = _zero_moment_point(T[:, 0, :3, 3], force, moment, floor)
+    zmp[force[:, 2] < _FLIGHT * weight] = np.nan
+    on_feet = _on_feet(subject, T, force, moment, np.column_stack([zmp, np.full(len(zmp), floor)]))
+    for joint, wrench in on_feet.items():
+        pushes[joint] = pushes.get(joint, 0.0) + wrench
+    torque = dynamics.torques(clip, pushes)
+    joints = np.zeros((len(T), len(subject.character.skeleton), 3))
+    joints[:, 1:] = torque[:, dynamics.velocity_columns]
+    rest = np.linalg.norm(torque[:, :3], axis=-1)
+    return Forces(center_with_loads(subject, loads, T), force, zmp, joints, weight, rest)
+
+
+def _zero_moment_point(root: Array, force: Array, moment: Array, floor: float) -> Array:
+    """Where on the floor (T, 2) a force at the root (T, 3) with its moment about it has no moment to tip the body."""
+    up = np.where(np.abs(force[:, 2]) > 1e-9, force[:, 2], np.nan)
+    height = root[:, 2] - floor
+    x = root[:, 0] - (moment[:, 1] + height * force[:, 0]) / up
+    y = root[:, 1] + (moment[:, 0] - height * force[:, 1]) / up
+    return np.stack([x, y], axis=-1)
+
+
+def _loads_on_hands(loads: Sequence[Load], T: Array, fps: float) -> dict[int, Array]:
+    """Forces and moments (T, 6) about the joints that carry something."""
+    pushes: dict[int, Array] = {}
+    for load in loads:
+        force = load.force(fps)
+        wrench = np.concatenate([force, np.cross(load.at - T[:, load.joint, :3, 3], force)], axis=1)
+        pushes[load.joint] = pushes.get(load.joint, 0.0) + wrench
+    return pushes
+
+
+def _on_feet(subject: Subject, T: Array, force: Array, moment: Array, zmp: Array) -> dict[int, Array]:
+    """What the ground does to each foot, (T, 6) about its joint, so that together it is what the body needs."""
+    contacts = subject.contacts
+    if contacts is None:
+        return {}
+    soles = feet_of(subject.character)
+    borne = [np.clip(smoothed(contacts.foot(side).astype(float), contacts.fps), 0.0, 1.0) for side in SIDES]
+    known = np.isfinite(zmp[:, 0])
+    at = np.where(known[:, None], zmp, 0.0)
+    press = [_nearest(at, apply(T[:, s.foot], s.heel[None])[:, 0], s.tips(T)) for s in soles]
+    between = press[1] - press[0]
+    along = np.einsum("ta,ta->t", at - press[0], between) / np.maximum(np.einsum("ta,ta->t", between, between), 1e-12)
+    towards_right = np.clip(along, 0.0, 1.0)
+    parts = [borne[0] * (1.0 - towards_right) + 1e-6 * borne[0], borne[1] * towards_right + 1e-6 * borne[1]]
+    total = parts[0] + parts[1]
+    factor = np.where(known & (total > 1e-9), np.maximum(*borne) / np.maximum(total, 1e-12), 0.0)
+    shares = [part * factor for part in parts]
+    # what the two points of pressure leave of the moment is taken up by the width of the soles, as far as that goes
+    about_root = np.cross(press[0] - T[:, 0, :3, 3], shares[0][:, None] * force)
+    about_root += np.cross(press[1] - T[:, 0, :3, 3], shares[1][:, None] * force)
+    left = moment * (shares[0] + shares[1])[:, None] - about_root
+    most = _WIDTH * subject.size * np.abs(force[:, 2])
+    left[:, :2] = np.clip(left[:, :2], -most[:, None], most[:, None])
+    out = {}
+    for sole, point, share in zip(soles, press, shares, strict=True):
+        mine = share[:, None] * force
+        part = share / np.maximum(shares[0] + shares[1], 1e-12)
+        about = np.cross(point - T[:, sole.foot, :3, 3], mine) + part[:, None] * left
+        out[sole.foot] = np.concatenate([mine, about], axis=1)
+    return out
+
+
+def _nearest(at: Array, a: Array, b: Array) -> Array:
+    """Points (T, 3) between a and b (T, 3) that are nearest to places `at` (T, 3)."""
+    along = b - a
+    s = np.einsum("ta,ta->t", at - a, along) / np.maximum(np.einsum("ta,ta->t", along, along), 1e-12)
+    return a + np.clip(s, 0.0, 1.0)[:, None] * along

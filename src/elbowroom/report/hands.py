@@ -1,0 +1,163 @@
+"""Hands: the way they take, and whether they speed up and slow down the way people's do.
+
+A hand that goes somewhere follows a nearly straight way with one bell of speed (Morasso 1981; Flash and Hogan 1985).
+Movements are found against the body, so that walking along does not count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.signal import find_peaks
+
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.rotations import Array
+from elbowroom.motion.contacts import runs
+from elbowroom.report.parts import Light, Measure, Moment, light_of, listed, worst
+from elbowroom.report.people import Subject
+from elbowroom.report.smooth import derivative
+
+# A hand moves while it is faster than this against the body, m/s; shorter ways are no movements, metres.
+_MOVES, _WAY = 0.08, 0.10
+# A peak of speed counts if it stands out by this share of the movement's highest.
+_STANDS_OUT = 0.15
+# Peaks of speed in one movement: good up to, worth a look up to. Around an obstacle two or three are usual.
+PEAKS = (3, 5)
+
+
+@dataclass(frozen=True, eq=False)
+class Movement:
+    """One movement of a hand: when (seconds), how far along its way and how far straight (metres), fastest (m/s), and
+    how many peaks its speed has; a smooth reach has one."""
+
+    hand: str
+    during: tuple[float, float]
+    way: float
+    straight: float
+    fastest: float
+    peaks: int
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Hands(Measure):
+    """Ways (T, 3) of hands in the world, their speeds (T,) there and against the body, by 'left' and 'right'."""
+
+    times: Array
+    paths: dict[str, Array]
+    speeds: dict[str, Array]
+    relative: dict[str, Array]
+    movements: tuple[Movement, ...]
+
+    def facts(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return super().facts() | {
+            "movements": [
+                {
+                    "hand": m.hand,
+                    "during": [round(t, 4) for t in m.during],
+                    "way_m": round(m.way, 4),
+                    "straight_m": round(m.straight, 4),
+                    "fastest_m_s": round(m.fastest, 3),
+                    "peaks": m.peaks,
+                }
+                for m in self.movements
+            ]
+        }
+
+    def curves(self) -> dict[str, Any]:
+        """Curves for JSON."""
+        out: dict[str, Any] = {"times": listed(self.times)}
+        for hand, path in self.paths.items():
+            out |= {f"{hand}_m": listed(path), f"{hand}_speed_m_s": listed(self.speeds[hand], 3)}
+        return out
+
+
+def hands_of(subject: Subject) -> Hands:
+    """Measure the ways of the hands that a rig has."""
+    character, fps = subject.character, subject.clip.fps
+    T, paths, speeds, relative = subject.T_smooth, {}, {}, {}
+    movements: list[Movement] = []
+    body = _body_frame(subject)
+    for hand in ("left", "right"):
+        if f"{hand}_hand" not in character.roles:
+            continue
+        at = T[:, character.role(f"{hand}_hand"), :3, 3]
+        seen = rot.rotate(rot.conjugate(body[1]), at - body[0])
+        paths[hand], speeds[hand] = at, np.linalg.norm(derivative(at, fps), axis=-1)
+        relative[hand] = np.linalg.norm(derivative(seen, fps), axis=-1)
+        movements += _movements(subject, hand, seen, relative[hand])
+    common: dict[str, Any] = {"times": subject.times, "paths": paths, "speeds": speeds, "relative": relative}
+    if not paths or len(T) < 3:
+        says = "The clip is too short to follow hands." if paths else "The rig has no hands to follow."
+        return Hands(light="none", says=says, movements=(), **common)
+    light, says = _verdict(movements)
+    figures = {"movements": str(len(movements))}
+    for hand, speed in speeds.items():
+        length = float(np.sum(np.linalg.norm(np.diff(paths[hand], axis=0), axis=-1)))
+        figures[f"{hand} hand"] = f"{length:.2f} m of way, up to {speed.max():.2f} m/s"
+    return Hands(
+        light=light,
+        says=says,
+        headline=f"{len(movements)} movements" if len(movements) != 1 else "1 movement",
+        moments=_moments(subject, movements),
+        figures=figures,
+        movements=tuple(movements),
+        **common,
+    )
+
+
+def _body_frame(subject: Subject) -> tuple[Array, Array]:
+    """Where the chest is (T, 3) and how it is turned about the vertical (T, 4); the root without one."""
+    joint = subject.character.roles.get("chest", 0)
+    T = subject.T_smooth[:, joint]
+    rest = rot.from_matrix(subject.character.skeleton.T_rest[joint, :3, :3])
+    turn = rot.multiply(rot.from_matrix(T[:, :3, :3]), rot.conjugate(rest))
+    return T[:, :3, 3], rot.about(np.array([0.0, 0.0, 1.0]), rot.heading(turn))
+
+
+def _movements(subject: Subject, hand: str, seen: Array, speed: Array) -> list[Movement]:
+    times, size = subject.times, subject.size
+    out = []
+    for first, last in runs(speed > _MOVES * np.sqrt(size)):
+        inside = slice(first, last + 1)
+        steps = np.linalg.norm(np.diff(seen[inside], axis=0), axis=-1)
+        way = float(steps.sum())
+        if way < _WAY * size or last - first < 3:
+            continue
+        top = float(speed[inside].max())
+        # what is cut off at the clip's ends still has its highest value there
+        padded = np.concatenate([[0.0], speed[inside], [0.0]])
+        peaks = len(find_peaks(padded, prominence=_STANDS_OUT * top)[0])
+        straight = float(np.linalg.norm(seen[last] - seen[first]))
+        out.append(Movement(hand, (float(times[first]), float(times[last])), way, straight, top, max(peaks, 1)))
+    return out
+
+
+def _verdict(movements: list[Movement]) -> tuple[Light, str]:
+    if not movements:
+        return "good", "The hands stay where they are against the body: no movement to judge."
+    lights = [light_of(m.peaks / max(m.during[1] - m.during[0], 1.0), *PEAKS) for m in movements]
+    light = worst(*lights)
+    single = sum(m.peaks == 1 for m in movements)
+    share = f"{single} of {len(movements)} movements have the single bell of speed that people's reaches have"
+    restless = max(movements, key=lambda m: m.peaks / max(m.during[1] - m.during[0], 1.0))
+    if light == "good":
+        return light, f"Hands speed up and slow down as people's do: {share}."
+    told = f"the {restless.hand} hand at {restless.during[0]:.1f} s speeds up and slows down {restless.peaks} times"
+    return light, f"Hands hesitate or shake: {told}."
+
+
+def _moments(subject: Subject, movements: list[Movement]) -> tuple[Moment, ...]:
+    """The movement with the most peaks for its time, where its hand is at its middle."""
+    restless = max(movements, key=lambda m: m.peaks / max(m.during[1] - m.during[0], 1.0), default=None)
+    if restless is None:
+        return ()
+    middle = 0.5 * (restless.during[0] + restless.during[1])
+    frame = int(np.argmin(np.abs(subject.times - middle)))
+    peaks = "one peak" if restless.peaks == 1 else f"{restless.peaks} peaks"
+    told = f"{restless.hand} hand: {100 * restless.way:.0f} cm of way with {peaks} of speed"
+    bad = restless.peaks / max(restless.during[1] - restless.during[0], 1.0) / PEAKS[0]
+    part = f"{subject.name}.{restless.hand}_hand"
+    return (Moment(float(subject.times[frame]), told, subject.name, bad, part, 1.1 * subject.size),)

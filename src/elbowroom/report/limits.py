@@ -1,0 +1,96 @@
+"""Joint limits: which joints leave their range, when and how far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from elbowroom.character.limits import pose_excess
+from elbowroom.geometry.rotations import Array
+from elbowroom.motion.quality import BEYOND
+from elbowroom.report.parts import Measure, Moment, light_of, listed
+from elbowroom.report.people import Subject
+
+# How far a joint may be past its published range, radians: good up to, worth a look up to. People differ by this much,
+# and recorded rigs place their joints as far off.
+PAST = (float(np.radians(5.0)), float(np.radians(15.0)))
+_TOLD = 4
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Limits(Measure):
+    """How far each limited joint is past its range, radians (T, K), 0 within."""
+
+    times: Array
+    joints: tuple[str, ...]
+    excess: Array
+
+    @property
+    def frames_past(self) -> int:
+        """Frames in which some joint is out of its range, as `motion.quality` counts them."""
+        return int(np.sum(self.excess.max(axis=1, initial=0.0) > BEYOND))
+
+    def facts(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        worst = np.degrees(self.excess.max(axis=0, initial=0.0))
+        past = {
+            joint: round(float(w), 2) for joint, w in zip(self.joints, worst, strict=True) if w > np.degrees(BEYOND)
+        }
+        return super().facts() | {"frames_past": self.frames_past, "past_deg": past}
+
+    def curves(self) -> dict[str, Any]:
+        """Curves for JSON."""
+        rows = {
+            joint: listed(np.degrees(self.excess[:, k]), 2)
+            for k, joint in enumerate(self.joints)
+            if self.excess[:, k].max() > BEYOND
+        }
+        return {"times": listed(self.times), "past_deg": rows}
+
+
+def limits_of(subject: Subject) -> Limits:
+    """Measure how far joints are past their range."""
+    limits = subject.character.limits
+    rows = [j for j, limit in enumerate(limits) if limit is not None]
+    excess = pose_excess(limits, subject.clip.rotations)[:, rows] if rows else np.zeros((len(subject.clip), 0))
+    names = tuple(subject.joint(j) for j in rows)
+    common: dict[str, Any] = {"times": subject.times, "joints": names, "excess": excess}
+    if not rows:
+        return Limits(light="none", says="No ranges are known for the joints of this rig.", **common)
+    frame, joint = np.unravel_index(int(np.argmax(excess)), excess.shape)
+    peak = float(excess[frame, joint])
+    light = light_of(peak, *PAST)
+    share = float(np.mean(excess.max(axis=1) > BEYOND))
+    most = f"the {names[joint]} is {np.degrees(peak):.0f}° past its range"
+    if peak <= BEYOND:
+        says = "Every joint stays within the range that people have."
+    elif light == "good":
+        says = f"All joints stay in or next to their range: at most {most}."
+    elif light == "look":
+        says = f"A supple person could do it: at most {most}."
+    else:
+        says = f"Joints bend further than people can: {most}."
+    return Limits(
+        light=light,
+        says=says,
+        headline="all within range" if peak <= BEYOND else f"{np.degrees(peak):.0f}° past, {names[joint]}",
+        moments=_moments(subject, names, excess),
+        figures={"frames with a joint out of range": f"{100 * share:.0f} %"},
+        **common,
+    )
+
+
+def _moments(subject: Subject, names: tuple[str, ...], excess: Array) -> tuple[Moment, ...]:
+    """The joints that are furthest out, each when it is."""
+    out = []
+    rows = [j for j, limit in enumerate(subject.character.limits) if limit is not None]
+    for k in np.argsort(-excess.max(axis=0))[:_TOLD]:
+        frame = int(np.argmax(excess[:, k]))
+        if excess[frame, k] > BEYOND:
+            told = f"{names[k]} {np.degrees(excess[frame, k]):.0f}° past its range"
+            bad = float(excess[frame, k]) / PAST[0]
+            part = f"{subject.name}.{subject.character.skeleton.names[rows[k]]}"
+            out.append(Moment(float(subject.times[frame]), told, subject.name, bad, part, 0.9 * subject.size))
+    return tuple(out)

@@ -1,0 +1,196 @@
+"""A report on a world: everything measured of every person in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from elbowroom.errors import BadValue
+from elbowroom.motion.clip import Clip, Motion
+from elbowroom.motion.layers import to_clip
+from elbowroom.report.balance import Balance, balance_of
+from elbowroom.report.clearance import Clearance, clearance_of
+from elbowroom.report.difference import Difference, difference_of
+from elbowroom.report.feet import Feet, feet_of_person
+from elbowroom.report.forces import ENOUGH, forces_of
+from elbowroom.report.hands import Hands, hands_of
+from elbowroom.report.limits import Limits, limits_of
+from elbowroom.report.loads import loads_of, weighed
+from elbowroom.report.parts import Light, Measure, worst
+from elbowroom.report.people import Subject, subject_of
+from elbowroom.report.speed import Speed, speed_of
+from elbowroom.report.torque import Torque, torque_of
+from elbowroom.world.certificate import Certificate
+from elbowroom.world.world import World
+
+
+@dataclass(frozen=True, eq=False)
+class Person:
+    """What was measured of one person; what could not be measured is a `Measure` without a light that says why."""
+
+    name: str
+    frames: int
+    fps: float
+    limits: Limits
+    balance: Balance | Measure
+    feet: Feet | Measure
+    speed: Speed
+    hands: Hands
+    torque: Torque | Measure
+    difference: Difference | None = None
+
+    @property
+    def measures(self) -> Mapping[str, Measure]:
+        """All measures by name, in the order of the page."""
+        found = {
+            "limits": self.limits,
+            "balance": self.balance,
+            "feet": self.feet,
+            "speed": self.speed,
+            "hands": self.hands,
+            "torque": self.torque,
+        }
+        return found if self.difference is None else found | {"difference": self.difference}
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """Clearance of the whole world, and what was measured of each person. `others` are robots: clearance only."""
+
+    world: World
+    clearance: Clearance
+    people: tuple[Person, ...]
+    others: tuple[str, ...] = ()
+    title: str = "motion"
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def light(self) -> Light:
+        """The worst of all lights."""
+        return worst(self.clearance.light, *(m.light for p in self.people for m in p.measures.values()))
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """From the first to the last moment, seconds."""
+        return self.world.span
+
+    def facts(self, curves: bool = False) -> dict[str, Any]:
+        """Everything as plain data for JSON; the curves over time, too, where asked for."""
+
+        def told(measure: Measure) -> dict[str, Any]:
+            return measure.facts() | ({"curves": measure.curves()} if curves else {})
+
+        return {
+            "title": self.title,
+            "light": self.light,
+            "span": list(self.span),
+            "clearance": told(self.clearance),
+            "characters": {
+                p.name: {"frames": p.frames, "fps": p.fps} | {key: told(m) for key, m in p.measures.items()}
+                for p in self.people
+            },
+            "robots": list(self.others),
+            "notes": list(self.notes),
+        }
+
+
+def report(
+    world: World,
+    original: World | Mapping[str, Motion] | Motion | None = None,
+    *,
+    certificate: Certificate | None = None,
+    masses: Mapping[str, float] | None = None,
+    own_contacts: bool = True,
+    title: str = "motion",
+) -> Report:
+    """Measure a motion.
+
+    `original` is what it came from: a world with the same names, motions by name, or the one motion of the one person.
+    `certificate` spares proving again what planning has proven. `masses` in kg are those of objects whose weight the
+    world does not know. With `own_contacts`, clips that were read from files may touch themselves and the floor, as in
+    `certify`.
+    """
+    if not world.characters:
+        raise BadValue("there is nobody to report on: the world has no characters.")
+    world = weighed(world, masses or {})
+    before = _originals(world, original)
+    subjects = {name: subject_of(name, motion) for name, motion in world.characters.items()}
+    people = tuple(_person(world, s, before.get(s.name)) for s in subjects.values() if s is not None)
+    return Report(
+        world=world,
+        clearance=clearance_of(world, certificate, own_contacts),
+        people=people,
+        others=tuple(name for name, s in subjects.items() if s is None),
+        title=title,
+        notes=tuple(dict.fromkeys(world.notes)),
+    )
+
+
+def _originals(world: World, original: World | Mapping[str, Motion] | Motion | None) -> dict[str, Clip]:
+    """The original of each person that has one."""
+    if original is None:
+        return {}
+    if isinstance(original, World):
+        found = dict(original.characters)
+    elif isinstance(original, Mapping):
+        found = dict(original)
+    elif len(world.characters) == 1:
+        found = dict.fromkeys(world.characters, original)
+    else:
+        names = ", ".join(world.characters)
+        raise BadValue(f"one original does not say whose it is; there are {names}: give originals by name.")
+    people = {
+        n: m for n, m in found.items() if n in world.characters and subject_of(n, world.characters[n]) is not None
+    }
+    return {n: m if isinstance(m, Clip) else to_clip(m) for n, m in people.items()}
+
+
+def _person(world: World, subject: Subject, original: Clip | None) -> Person:
+    loads, notes = loads_of(world, subject)
+    floor = _floor(world, subject)
+    balance: Measure = _unmeasured(_why_no_forces(subject, floor))
+    torque: Measure = balance
+    feet: Measure = _unmeasured("The rig has no feet that were found.")
+    if subject.contacts is not None:
+        feet = feet_of_person(subject, world.floor)
+    if not balance.says and floor is not None:
+        forces = forces_of(subject, loads, floor)
+        torque = torque_of(subject, forces, notes)
+        balance = balance_of(subject, forces) if subject.contacts is not None else feet
+    return Person(
+        name=subject.name,
+        frames=len(subject.clip),
+        fps=subject.clip.fps,
+        limits=limits_of(subject),
+        balance=balance,
+        feet=feet,
+        speed=speed_of(subject),
+        hands=hands_of(subject),
+        torque=torque,
+        difference=None if original is None else difference_of(subject, original),
+    )
+
+
+def _floor(world: World, subject: Subject) -> float | None:
+    """Height of the ground under a person: the world's, or where its feet come to rest."""
+    if world.floor is not None:
+        return world.floor
+    return None if subject.contacts is None else subject.contacts.floor
+
+
+def _why_no_forces(subject: Subject, floor: float | None) -> str:
+    """Why forces cannot be worked out; empty where they can."""
+    if subject.character.masses is None:
+        return "Nothing is known of how heavy the parts of this body are."
+    if len(subject.clip) < ENOUGH:
+        return f"Forces need at least {ENOUGH} frames."
+    if floor is None:
+        return "There is no floor, and there are no feet to tell where one would be."
+    return "" if np.isfinite(subject.clip.root).all() else "The motion has values that are not finite."
+
+
+def _unmeasured(why: str) -> Measure:
+    return Measure(light="none", says=why)

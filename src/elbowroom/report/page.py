@@ -1,0 +1,193 @@
+"""The report as one page that needs nothing from the network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+
+from elbowroom import __version__
+from elbowroom.errors import BadFile
+from elbowroom.files.atomic import writing
+from elbowroom.report.how import TITLES, how
+from elbowroom.report.measure import Person, Report
+from elbowroom.report.parts import Light, Measure
+from elbowroom.report.sections import body
+from elbowroom.report.shots import Shot, anchor, shots
+from elbowroom.report.style import SCRIPT, STYLE
+from elbowroom.report.table import time_link
+
+_SIGNS = {
+    "good": '<path d="M5.2 9.3l2.7 2.6 5-5.4"/>',
+    "look": '<path d="M9 4.8v5.2M9 13.2v.1"/>',
+    "bad": '<path d="M6 6l6 6M12 6l-6 6"/>',
+    "none": '<path d="M5.5 9h7"/>',
+}
+_WORDS = {"good": "good", "look": "worth a look", "bad": "bad", "none": "not measured"}
+
+
+def write_report(path: str | Path, report: Report, *, pictures: int = 6) -> None:
+    """Write a report as one HTML file with pictures of its worst moments, at most so many."""
+    check_page(path)
+    with writing(path) as (stand_in,):
+        stand_in.write_text(page(report, pictures=pictures), encoding="utf-8")
+
+
+def check_page(path: str | Path) -> Path:
+    """The path, if a page can be written there. Call before long work."""
+    path = Path(path)
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise BadFile(path, "is no page", would_do="give a name that ends in .html")
+    if not path.parent.is_dir():
+        raise BadFile(path, "lies in a folder that does not exist", would_do=f"make {path.parent} first")
+    return path
+
+
+def page(report: Report, *, pictures: int = 6) -> str:
+    """The page as text."""
+    taken, note = shots(report, pictures) if pictures > 0 else ([], "")
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>elbowroom report: {escape(report.title)}</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<main>
+<header><h1>{escape(report.title)}</h1><p>{_subtitle(report)}</p></header>
+{_verdict(report)}
+{_tiles(report)}
+{_moments(taken)}
+{_sections(report)}
+{_notes(report, note)}
+<footer>Measured by elbowroom {escape(__version__)}. Times are seconds of the motion's own clock. Point at a plot to
+read values off, click to keep the time; a click on any time moves the cursor of all plots.</footer>
+</main>
+<script>{SCRIPT}</script>
+</body>
+</html>
+"""
+
+
+def light_icon(light: Light) -> str:
+    """A light as a sign that does not need its colour to be understood."""
+    return (
+        f'<svg class="light {light}" viewBox="0 0 18 18" role="img" aria-label="{_WORDS[light]}">'
+        f'<circle cx="9" cy="9" r="9"/>{_SIGNS[light]}</svg>'
+    )
+
+
+def verdict(report: Report) -> tuple[str, str]:
+    """What to do with the motion, in three words and in a sentence."""
+    every = list(_measures(report))
+    by_light = {
+        light: list(dict.fromkeys(TITLES[key].lower() for _, key, m in every if m.light == light)) for light in _SIGNS
+    }
+    free = report.clearance.light != "bad"
+    collides = "nothing collides" if free else "bodies pass through things"
+    if report.light == "bad":
+        return "Not ready", f"{collides.capitalize()}; bad: {_joined(by_light['bad'])}{_also(by_light['look'])}."
+    if report.light == "look":
+        return "Worth a look", f"{collides.capitalize()}; look at {_joined(by_light['look'])} before it is used."
+    return (
+        "Ready to use",
+        f"{collides.capitalize()}, and all {sum(m.light == 'good' for *_, m in every)} measures are good.",
+    )
+
+
+def _also(names: list[str]) -> str:
+    return f"; worth a look: {_joined(names)}" if names else ""
+
+
+def _joined(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _measures(report: Report) -> Iterator[tuple[str, str, Measure]]:
+    yield "", "clearance", report.clearance
+    for person in report.people:
+        for key, measure in person.measures.items():
+            yield person.name, key, measure
+
+
+def _subtitle(report: Report) -> str:
+    begin, end = report.span
+    parts = [f"{p.name}: {p.frames} frames at {p.fps:g} a second" for p in report.people]
+    parts += [f"{name}: a robot" for name in report.others]
+    return escape(f"{end - begin:.1f} s · {' · '.join(parts)} · {report.world.triangles:,} triangles around")
+
+
+def _verdict(report: Report) -> str:
+    short, sentence = verdict(report)
+    return (
+        f'<div class="card verdict {report.light}">{light_icon(report.light)}<div><strong>{escape(short)}</strong>'
+        f"<p>{escape(sentence)}</p></div></div>"
+    )
+
+
+def _tiles(report: Report) -> str:
+    groups: dict[str, list[str]] = {}
+    for who, key, m in _measures(report):
+        tile = (
+            f'<a class="tile" href="#{anchor(who, key)}"><b>{light_icon(m.light)}{escape(TITLES[key])}</b>'
+            f"<span>{escape(m.headline or _WORDS[m.light])}</span></a>"
+        )
+        groups.setdefault(who if len(report.people) > 1 else "", []).append(tile)
+    out = []
+    for who, tiles in groups.items():
+        title = f'<p class="who">{escape(who)}</p>' if who else ""
+        out.append(f'{title}<nav class="tiles">{"".join(tiles)}</nav>')
+    return "\n".join(out)
+
+
+def _moments(taken: list[Shot]) -> str:
+    if not taken:
+        return ""
+    cards = "".join(
+        f'<figure class="shot">{s.picture}<figcaption>{light_icon(s.light)}<span>{time_link(s.moment.time, s.anchor)}: '
+        f"{escape(_told(s))}</span></figcaption></figure>"
+        for s in taken
+    )
+    title = "Moments to look at" if any(s.light != "good" for s in taken) else "Moments nearest to a limit"
+    return f'<h2>{title}</h2><div class="shots">{cards}</div>'
+
+
+def _told(shot: Shot) -> str:
+    who, what = shot.moment.who, shot.moment.what
+    return what if not who or what.startswith(who) or who in what.split("'")[0] else f"{who}: {what}"
+
+
+def _sections(report: Report) -> str:
+    out = ["<h2>Everything around</h2>", _section("", "clearance", report.clearance)]
+    for person in report.people:
+        out.append(f"<h2>{escape(person.name)}</h2>")
+        out += [_section(person.name, key, m) for key, m in _in_order(person)]
+    return "\n".join(out)
+
+
+def _in_order(person: Person) -> list[tuple[str, Measure]]:
+    return list(person.measures.items())
+
+
+def _section(who: str, key: str, m: Measure) -> str:
+    figures = "".join(f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in m.figures.items())
+    notes = "".join(f"<li>{escape(n)}</li>" for n in m.notes)
+    told = f'<div class="notes"><ul>{notes}</ul></div>' if notes else ""
+    return f"""<section class="measure card" id="{anchor(who, key)}">
+<h3>{light_icon(m.light)}{escape(TITLES[key])}<small>{escape(m.headline)}</small></h3>
+<p>{escape(m.says)}</p>
+{body(m)}
+{f"<dl>{figures}</dl>" if figures else ""}
+{told}
+<p class="how">{escape(how(key))}</p>
+</section>"""
+
+
+def _notes(report: Report, note: str) -> str:
+    notes = [*report.notes, *([note] if note else [])]
+    if not notes:
+        return ""
+    lines = "".join(f"<li>{escape(n)}</li>" for n in notes)
+    return f'<h2>What was assumed</h2><div class="notes"><ul>{lines}</ul></div>'

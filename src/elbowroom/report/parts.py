@@ -1,0 +1,78 @@
+"""What a report is made of: lights, moments, and what each measure has in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from elbowroom.geometry.rotations import Array
+
+# Good, worth a look, bad; 'none' where nothing was measured.
+Light = Literal["good", "look", "bad", "none"]
+
+_ORDER: tuple[Light, ...] = ("none", "good", "look", "bad")
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """A time in seconds that is worth looking at: what happens, in a few words, and to whom.
+
+    `badness` is 1 at the threshold between good and worth a look, and grows from there: pictures show the worst.
+    `part` is what a close-up shows, 'ann.left_foot', `span` metres across; without one the whole person is shown.
+    """
+
+    time: float
+    what: str
+    who: str = ""
+    badness: float = 0.0
+    part: str = ""
+    span: float = 0.8
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Measure:
+    """One thing that was measured: its light, one sentence on what it means here, its headline figure and moments.
+
+    `figures` are further numbers by name, already with units; `notes` say what was assumed or could not be measured.
+    """
+
+    light: Light
+    says: str
+    headline: str = ""
+    moments: tuple[Moment, ...] = ()
+    figures: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def facts(self) -> dict[str, Any]:
+        """Light, sentence and moments as plain data for JSON."""
+        return {
+            "light": self.light,
+            "says": self.says,
+            "moments": [{"at_s": round(m.time, 4), "what": m.what} for m in self.moments],
+            "notes": list(self.notes),
+        }
+
+    def curves(self) -> dict[str, Any]:
+        """What was measured over time as plain lists for JSON."""
+        return {}
+
+
+def worst(*lights: Light) -> Light:
+    """The worst of several lights."""
+    return max(lights, key=_ORDER.index, default="none")
+
+
+def light_of(value: float, look: float, bad: float) -> Light:
+    """The light of a value that is good up to `look` and worth a look up to `bad`; low values are the good ones."""
+    return "good" if value <= look else "look" if value <= bad else "bad"
+
+
+def listed(values: Array, digits: int = 4) -> list[Any]:
+    """An array as nested lists of rounded numbers, None where they are not finite."""
+    array = np.asarray(values, dtype=float)
+    if array.ndim > 1:
+        return [listed(row, digits) for row in array]
+    return [round(float(v), digits) if np.isfinite(v) else None for v in array]

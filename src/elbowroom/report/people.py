@@ -1,0 +1,102 @@
+"""The people of a world as a report sees them: frames, joints in the world, words for their parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from elbowroom.character.body import Character
+from elbowroom.geometry.rotations import Array
+from elbowroom.motion.clip import Clip, Motion
+from elbowroom.motion.contacts import Contacts, foot_contacts
+from elbowroom.motion.edit import without_lead
+from elbowroom.motion.layers import to_clip
+from elbowroom.report.smooth import smoothed_clip
+
+# What people call the joint that moves a segment.
+_JOINTS = {
+    "clavicle": "collarbone",
+    "upper_arm": "shoulder",
+    "forearm": "elbow",
+    "hand": "wrist",
+    "thigh": "hip",
+    "shin": "knee",
+    "foot": "ankle",
+    "spine1": "low back",
+    "spine2": "mid back",
+    "chest": "upper back",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """One person under report: the clip without artificial frames, and what several measures need of it."""
+
+    name: str
+    clip: Clip
+
+    @property
+    def character(self) -> Character:
+        """Whose motion it is."""
+        return self.clip.character
+
+    @property
+    def times(self) -> Array:
+        """Times of the frames (T,), seconds."""
+        return self.clip.times
+
+    @cached_property
+    def T(self) -> Array:
+        """Joints in the world at every frame, (T, J, 4, 4)."""
+        return self.clip.world()
+
+    @cached_property
+    def smooth(self) -> Clip:
+        """The clip below 6 Hz."""
+        return smoothed_clip(self.clip)
+
+    @cached_property
+    def T_smooth(self) -> Array:
+        """Joints in the world of the smooth clip, (T, J, 4, 4)."""
+        return self.smooth.world()
+
+    @cached_property
+    def contacts(self) -> Contacts | None:
+        """When heels and balls of the feet are planted; None for a rig without feet."""
+        return foot_contacts(self.clip) if has_feet(self.character) else None
+
+    @cached_property
+    def size(self) -> float:
+        """How tall the joints stand at rest against an adult's."""
+        z = self.character.skeleton.T_rest[:, 2, 3]
+        return max(float(np.ptp(z)) / 1.6, 1e-3)
+
+    def joint(self, j: int) -> str:
+        """A joint in words: 'left elbow', or the rig's own name where it plays no known part."""
+        role = next((r for r, k in self.character.roles.items() if k == j), None)
+        return self.character.skeleton.names[j] if role is None else words_for(role)
+
+
+def has_feet(character: Character) -> bool:
+    """Whether both legs were found, down to the feet."""
+    return {f"{side}_{part}" for side in ("left", "right") for part in ("thigh", "shin", "foot")} <= set(
+        character.roles
+    )
+
+
+def subject_of(name: str, motion: Motion) -> Subject | None:
+    """A person's motion as frames; None for a robot."""
+    if not isinstance(motion.body, Character):
+        return None
+    clip = motion if isinstance(motion, Clip) else to_clip(motion)
+    return Subject(name, without_lead(clip) if clip.source.lead < len(clip) else clip)
+
+
+def words_for(role: str) -> str:
+    """The joint that moves a part, as people call it: 'left_forearm' is the left elbow."""
+    side, _, part = role.partition("_")
+    if side in ("left", "right"):
+        return f"{side} {_JOINTS.get(part, part.replace('_', ' '))}"
+    return _JOINTS.get(role, role.replace("_", " "))

@@ -1,0 +1,185 @@
+"""Curves over time as SVG that takes its colours from the page: dark and light, on screen and on paper."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.geometry.rotations import Array
+from elbowroom.report.parts import Light, Moment
+
+# The drawing in its own units; the page scales it to its width.
+WIDTH, HEIGHT = 760.0, 210.0
+LEFT, RIGHT, TOP, BOTTOM = 52.0, 14.0, 12.0, 30.0
+# Points of a curve that are drawn at most, and colours that the page has.
+_POINTS = 480
+COLORS = 7
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """One line: what it is, its values (T,) with NaN for gaps, and which of the page's colours it has."""
+
+    name: str
+    values: Array
+    color: int = 0
+
+
+@dataclass(frozen=True)
+class Band:
+    """Values from `low` to `high` that have a light."""
+
+    low: float
+    high: float
+    light: Light
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """An interval of seconds that is marked: with a light, or only as something of note."""
+
+    during: tuple[float, float]
+    light: Light = "none"
+
+
+def plot(
+    times: Array,
+    curves: Sequence[Curve],
+    unit: str,
+    *,
+    bands: Sequence[Band] = (),
+    stretches: Sequence[Stretch] = (),
+    moments: Sequence[Moment] = (),
+    low: float | None = None,
+    high: float | None = None,
+    digits: int = 1,
+    label: str = "",
+) -> str:
+    """Curves over times (T,) in seconds, in a unit; `low` and `high` are shown at least. Empty without frames."""
+    if len(times) < 2 or not curves:
+        return ""
+    bottom, top = _range(curves, low, high)
+    begin, end = float(times[0]), float(times[-1])
+
+    def x(t: Array | float) -> Array:
+        return LEFT + (np.asarray(t) - begin) / (end - begin) * (WIDTH - LEFT - RIGHT)
+
+    def y(v: Array | float) -> Array:
+        return HEIGHT - BOTTOM - (np.clip(v, bottom, top) - bottom) / (top - bottom) * (HEIGHT - TOP - BOTTOM)
+
+    parts = [_grid(begin, end, bottom, top, unit)]
+    for band in bands:
+        if band.high > bottom and band.low < top:
+            y0, y1 = float(y(band.high)), float(y(band.low))
+            parts.append(
+                f'<rect class="band {band.light}" x="{LEFT:.0f}" y="{y0:.1f}" '
+                f'width="{WIDTH - LEFT - RIGHT:.0f}" height="{max(y1 - y0, 0.0):.1f}"/>'
+            )
+    for stretch in stretches:
+        x0, x1 = float(x(max(stretch.during[0], begin))), float(x(min(stretch.during[1], end)))
+        parts.append(
+            f'<rect class="stretch {stretch.light}" x="{x0:.1f}" y="{TOP:.0f}" '
+            f'width="{max(x1 - x0, 1.5):.1f}" height="{HEIGHT - TOP - BOTTOM:.0f}"/>'
+        )
+    for curve in curves:
+        parts += [
+            f'<polyline class="curve c{curve.color % COLORS}" points="{_points(x(times[run]), y(curve.values[run]))}"/>'
+            for run in _runs(curve.values)
+        ]
+    for m in moments:
+        if begin <= m.time <= end:
+            at = float(x(m.time))
+            parts.append(
+                f'<g class="mark"><line x1="{at:.1f}" x2="{at:.1f}" y1="{TOP:.0f}" y2="{HEIGHT - BOTTOM:.0f}"/>'
+                f'<path d="M{at:.1f} {TOP:.0f}l-4 -7h8z"/><title>{m.time:.2f} s: {escape(m.what)}</title></g>'
+            )
+    parts.append(f'<line class="cursor" x1="0" x2="0" y1="{TOP:.0f}" y2="{HEIGHT - BOTTOM:.0f}"/>')
+    legend = "".join(f'<span class="key c{c.color % COLORS}">{escape(c.name)}</span>' for c in curves)
+    data = escape(_data(times, curves, unit, digits), quote=True)
+    return (
+        f'<figure class="plot" data-plot="{data}"><figcaption><b>{escape(label)}</b>{legend}'
+        f'<output></output></figcaption><svg viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}" role="img" '
+        f'aria-label="{escape(label)} over time">{"".join(parts)}</svg></figure>'
+    )
+
+
+def ticks(low: float, high: float, about: int = 5) -> list[float]:
+    """Round numbers between two, about so many."""
+    step = 10.0 ** np.floor(np.log10(max(high - low, 1e-12) / about))
+    step *= next(f for f in (1.0, 2.0, 2.5, 5.0, 10.0) if (high - low) / (step * f) <= about + 0.5)
+    first = np.ceil(low / step - 1e-9)
+    return [float(k * step) for k in np.arange(first, np.floor(high / step + 1e-9) + 1)]
+
+
+def number(value: float) -> str:
+    """A short number for an axis."""
+    return f"{value:.6g}".replace("-", "−") if value else "0"
+
+
+def _range(curves: Sequence[Curve], low: float | None, high: float | None) -> tuple[float, float]:
+    values = np.concatenate([c.values[np.isfinite(c.values)] for c in curves])
+    known = [float(v) for v in (low, high) if v is not None]
+    bottom = min([float(values.min(initial=np.inf)), *known]) if len(values) or known else 0.0
+    top = max([float(values.max(initial=-np.inf)), *known]) if len(values) or known else 1.0
+    room = 0.06 * (top - bottom) if top > bottom else 1.0
+    return (bottom if low is not None and bottom >= low else bottom - room), top + room
+
+
+def _grid(begin: float, end: float, bottom: float, top: float, unit: str) -> str:
+    right, floor = WIDTH - RIGHT, HEIGHT - BOTTOM
+    out = []
+    for v in ticks(bottom, top):
+        y = floor - (v - bottom) / (top - bottom) * (floor - TOP)
+        zero = " zero" if v == 0.0 else ""
+        out.append(f'<line class="grid{zero}" x1="{LEFT:.0f}" x2="{right:.0f}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        out.append(f'<text x="{LEFT - 7:.0f}" y="{y + 3.5:.1f}" text-anchor="end">{number(v)}</text>')
+    for t in ticks(begin, end, 8):
+        x = LEFT + (t - begin) / (end - begin) * (right - LEFT)
+        out.append(f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{floor:.0f}" y2="{floor + 4:.0f}"/>')
+        out.append(f'<text x="{x:.1f}" y="{floor + 16:.0f}" text-anchor="middle">{number(t)}</text>')
+    out.append(f'<text class="unit" x="{right:.0f}" y="{HEIGHT - 2:.0f}" text-anchor="end">seconds</text>')
+    out.append(f'<text class="unit" x="4" y="{HEIGHT - 2:.0f}">{escape(unit)}</text>')
+    return "".join(out)
+
+
+def _runs(values: Array) -> list[slice]:
+    """Pieces of a curve between its gaps."""
+    known = np.concatenate([[False], np.isfinite(values), [False]])
+    edges = np.flatnonzero(np.diff(known.astype(np.int8))).reshape(-1, 2)
+    return [slice(int(a), int(b)) for a, b in edges if b - a > 1]
+
+
+def _points(x: Array, y: Array) -> str:
+    """Points of a line; of a long one the highest and lowest of each stretch, so that no peak is lost."""
+    keep = thinned(y)
+    return " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x[keep], y[keep], strict=True))
+
+
+def thinned(values: Array) -> NDArray[np.intp]:
+    """Indices of at most so many values as are drawn: all, or the extremes of each stretch."""
+    if len(values) <= _POINTS:
+        return np.arange(len(values))
+    edges = np.linspace(0, len(values), _POINTS // 2 + 1).astype(int)
+    picks = {0, len(values) - 1}
+    for a, b in pairwise(edges.tolist()):
+        piece = np.where(np.isfinite(values[a:b]), values[a:b], 0.0)
+        picks |= {int(a + np.argmin(piece)), int(a + np.argmax(piece))}
+    return np.array(sorted(picks))
+
+
+def _data(times: Array, curves: Sequence[Curve], unit: str, digits: int) -> str:
+    """What the page's script needs to read values off: at most so many times, and each curve's values there."""
+    keep = np.unique(np.linspace(0, len(times) - 1, min(len(times), 240)).astype(int))
+    rows = [
+        {"n": c.name, "v": [None if not np.isfinite(v) else round(float(v), digits + 1) for v in c.values[keep]]}
+        for c in curves
+    ]
+    area = [LEFT / WIDTH, (WIDTH - RIGHT) / WIDTH, WIDTH]
+    shown = {"t": [round(float(t), 3) for t in times[keep]], "c": rows, "u": unit, "d": digits, "a": area}
+    return json.dumps(shown, separators=(",", ":"))

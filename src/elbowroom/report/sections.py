@@ -1,0 +1,259 @@
+"""What the page shows of each measure: plots, maps and tables."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from elbowroom.geometry.rotations import Array
+from elbowroom.report.balance import OUTSIDE, Balance
+from elbowroom.report.clearance import NEAR, Clearance, plain
+from elbowroom.report.difference import Difference
+from elbowroom.report.feet import SLIDE, Feet
+from elbowroom.report.hands import Hands
+from elbowroom.report.limits import PAST, Limits
+from elbowroom.report.maps import Area, Way, plan
+from elbowroom.report.parts import Measure
+from elbowroom.report.plots import Band, Curve, Stretch, plot
+from elbowroom.report.speed import Speed
+from elbowroom.report.table import Cell, table
+from elbowroom.report.torque import EFFORT, Torque
+
+# Joints or parts in one plot.
+_MOST = 6
+# Footprints on a map at most, and seconds between the dots on a hand's way.
+_PRINTS, _BEAT = 60, 0.25
+
+
+def body(measure: Measure) -> str:
+    """Plots and tables of a measure as HTML; empty where nothing was measured."""
+    if measure.light == "none":
+        return ""
+    match measure:
+        case Clearance():
+            return _clearance(measure)
+        case Limits():
+            return _limits(measure)
+        case Balance():
+            return _balance(measure)
+        case Feet():
+            return _feet(measure)
+        case Speed():
+            return _speed(measure)
+        case Hands():
+            return _hands(measure)
+        case Torque():
+            return _torque(measure)
+        case Difference():
+            return _difference(measure)
+    return ""
+
+
+def _clearance(m: Clearance) -> str:
+    hits = [Stretch(c.during, "bad") for c in m.certificate.collisions]
+    hits += [Stretch(u.during, "look") for u in m.certificate.unproven]
+    curves = [Curve("to others and things", 1000.0 * m.distance, 0)]
+    if np.isfinite(m.own).any():
+        curves.append(Curve("to the own body", 1000.0 * m.own, 5))
+    shown = plot(
+        m.times,
+        curves,
+        "mm",
+        bands=[Band(-1e6, 0.0, "bad"), Band(0.0, 1000.0 * NEAR, "look")],
+        stretches=hits,
+        moments=m.moments,
+        low=0.0,
+        high=50.0,
+        label="Smallest distance",
+    )
+    rows = [
+        (Cell(plain(p.a)), Cell(plain(p.b)), Cell(f"{1000 * d:.1f} mm", True), Cell.at(t))
+        for p, d, t in m.nearest()[:6]
+    ]
+    return shown + table(("part", "nearest to", "distance", "at"), rows)
+
+
+def _limits(m: Limits) -> str:
+    order = [k for k in np.argsort(-m.excess.max(axis=0)) if m.excess[:, k].max() > 1e-3][:_MOST]
+    curves = [Curve(m.joints[k], np.degrees(m.excess[:, k]), i) for i, k in enumerate(order)]
+    degrees = [float(np.degrees(p)) for p in PAST]
+    return plot(
+        m.times,
+        curves or [Curve("all joints", np.zeros(len(m.times)))],
+        "degrees",
+        bands=[Band(degrees[0], degrees[1], "look"), Band(degrees[1], 1e6, "bad")],
+        moments=m.moments,
+        low=0.0,
+        high=degrees[0] + 1.0,
+        label="Past the range of motion",
+    )
+
+
+def _balance(m: Balance) -> str:
+    curves = [Curve("zero moment point", 100.0 * m.zmp_margin, 0)]
+    if np.isfinite(m.com_margin).any():
+        curves.append(Curve("centre of mass, standing", 100.0 * m.com_margin, 1))
+    shown = plot(
+        m.times,
+        curves,
+        "cm",
+        bands=[Band(-100.0 * OUTSIDE[1], -100.0 * OUTSIDE[0], "look"), Band(-1e6, -100.0 * OUTSIDE[1], "bad")],
+        moments=m.moments,
+        low=-5.0,
+        high=5.0,
+        label="Inside of the support",
+    )
+    worst = int(np.nanargmin(m.zmp_margin)) if np.isfinite(m.zmp_margin).any() else -1
+    frames = np.unique(np.linspace(0, len(m.times) - 1, _PRINTS).astype(int))
+    prints = [Area(_foot(m.support[k], side)) for side in (0, 1) for k in frames]
+    marks = []
+    if worst >= 0:
+        prints.append(Area(m.polygon(worst), "foot worst"))
+        marks = [(m.zmp[worst], f"worst, {m.times[worst]:.2f} s")]
+    zmp = np.where(np.isfinite(m.zmp_margin)[:, None], m.zmp, np.nan)
+    turn = _turn(m.com[:, :2] if np.ptp(m.com[:, :2], axis=0).max() > 0.5 else np.nan_to_num(m.support.reshape(-1, 2)))
+    ways = [Way("centre of mass", m.com[:, :2] @ turn, 1), Way("zero moment point", zmp @ turn, 0)]
+    areas = [Area(a.points @ turn, a.css) for a in prints if len(a.points) > 2]
+    marks = [(place @ turn, words) for place, words in marks]
+    return shown + plan("From above, with the footprints", ways, areas, marks=marks)
+
+
+def _foot(points: Array, side: int) -> Array:
+    """Outline (K, 2) of the planted part of one foot; both feet have as many points."""
+    half = points.shape[0] // 2
+    mine = points[:half] if side == 0 else points[half:]
+    mine = mine[np.isfinite(mine[:, 0])]
+    if len(mine) < 3:
+        return np.zeros((0, 2))
+    middle = mine.mean(axis=0)
+    return np.asarray(mine[np.argsort(np.arctan2(*(mine - middle).T[::-1]))])
+
+
+def _feet(m: Feet) -> str:
+    shown = plot(
+        m.times,
+        [Curve("left foot", 1000.0 * m.drift[:, 0], 0), Curve("right foot", 1000.0 * m.drift[:, 1], 1)],
+        "mm",
+        bands=[Band(1000.0 * SLIDE[0], 1000.0 * SLIDE[1], "look"), Band(1000.0 * SLIDE[1], 1e6, "bad")],
+        moments=m.moments,
+        low=0.0,
+        high=1200.0 * SLIDE[0],
+        label="Slid since it was planted",
+    )
+    order = np.argsort(-m.slides)[:6]
+    rows = [
+        (
+            Cell(m.steps[k].side),
+            Cell.span(m.steps[k].strike, m.steps[k].off),
+            Cell(f"{1000 * m.slides[k]:.1f} mm", True),
+        )
+        + (() if not np.isfinite(m.heights).any() else (Cell(f"{1000 * m.heights[k]:+.0f} mm", True),))
+        for k in order
+    ]
+    return shown + table(("foot", "planted", "slides", "over the floor"), rows)
+
+
+def _speed(m: Speed) -> str:
+    named = list(enumerate(m.parts))
+    jerk = np.where(m.counts[:, None], m.jerk, np.nan)
+    speed = [Curve(p, m.speed[:, k], k) for k, p in named]
+    return plot(m.times, speed, "m/s", low=0.0, high=0.5, digits=2, label="Speed", moments=m.moments[1:]) + plot(
+        m.times,
+        [Curve(p, jerk[:, k], k) for k, p in named],
+        "m/s³",
+        low=0.0,
+        high=50.0,
+        digits=0,
+        moments=m.moments[:1],
+        label="Jerk",
+    )
+
+
+def _hands(m: Hands) -> str:
+    colors = {"left": 0, "right": 1}
+    stretches = [Stretch(v.during) for v in m.movements]
+    speed = [Curve(f"{hand} hand", v, colors[hand]) for hand, v in m.speeds.items()]
+    shown = plot(
+        m.times,
+        speed,
+        "m/s",
+        low=0.0,
+        high=0.5,
+        digits=2,
+        label="Speed of the hands",
+        stretches=stretches,
+        moments=m.moments,
+    )
+    steps = max(1, round(_BEAT / max(float(m.times[1] - m.times[0]), 1e-9)))
+    turn = _turn(np.concatenate(list(m.paths.values()))[:, :2])
+    above, side = [], []
+    for hand, path in m.paths.items():
+        turned = path[:, :2] @ turn
+        seen = np.stack([turned[:, 0], path[:, 2]], axis=-1)
+        above.append(Way(f"{hand} hand", turned, colors[hand], turned[::steps]))
+        side.append(Way(f"{hand} hand", seen, colors[hand], seen[::steps]))
+    views = plan("Ways from above", above, width=380.0) + plan("Ways from the side", side, width=380.0)
+    rows = [
+        (
+            Cell(v.hand),
+            Cell.span(*v.during),
+            Cell(f"{100 * v.way:.0f} cm", True),
+            Cell(f"{100 * v.straight:.0f} cm", True),
+            Cell(f"{v.fastest:.2f} m/s", True),
+            Cell(str(v.peaks), True),
+        )
+        for v in sorted(m.movements, key=lambda v: -v.way)[:8]
+    ]
+    head = ("hand", "movement", "way", "straight", "fastest", "peaks of speed")
+    return shown + f'<div class="pair">{views}</div>' + table(head, rows)
+
+
+def _turn(points: Array) -> Array:
+    """Turn (2, 2) of places (..., 2) so that the longest extent of points (N, 2) runs across."""
+    _, _, axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
+    across = axes[0] * (1.0 if (points[-1] - points[0]) @ axes[0] >= 0.0 else -1.0)
+    return np.array([[across[0], -across[1]], [across[1], across[0]]])
+
+
+def _torque(m: Torque) -> str:
+    effort = np.where(m.counts[:, None], m.effort, np.nan)
+    peak = np.nanmax(effort, axis=0)
+    order = np.argsort(-peak)[:_MOST]
+    shown = plot(
+        m.times,
+        [Curve(m.joints[k], 100.0 * effort[:, k], i) for i, k in enumerate(order)],
+        "% of strength",
+        bands=[Band(100.0 * EFFORT[0], 100.0 * EFFORT[1], "look"), Band(100.0 * EFFORT[1], 1e6, "bad")],
+        moments=m.moments,
+        low=0.0,
+        high=50.0,
+        digits=0,
+        label="Torque at the joints that work most",
+    )
+    most = np.where(m.counts[:, None], m.torque, 0.0)
+    rows = [
+        (
+            Cell(m.joints[k]),
+            Cell(f"{most[:, k].max():.1f} Nm", True),
+            Cell(f"{100 * peak[k]:.0f} %", True),
+            Cell(f"{m.change[k]:.0f} Nm/s", True),
+            Cell.at(float(m.times[int(np.argmax(most[:, k]))])),
+        )
+        for k in np.argsort(-peak)
+    ]
+    return shown + table(("joint", "peak", "of strength", "variation (r.m.s.)", "at"), rows)
+
+
+def _difference(m: Difference) -> str:
+    changed = [Stretch(d) for d in m.changed]
+    far = plot(
+        m.times,
+        [Curve("furthest joint", 100.0 * m.distance)],
+        "cm",
+        low=0.0,
+        high=1.0,
+        stretches=changed,
+        moments=m.moments,
+        label="Distance from the original",
+    )
+    alike = [Curve(limb, 100.0 * m.similarity[:, k], k) for k, limb in enumerate(m.limbs)]
+    return far + plot(m.times, alike, "% alike", low=0.0, high=100.0, digits=0, label="Posture similarity by limb")

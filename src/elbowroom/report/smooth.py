@@ -1,0 +1,50 @@
+"""Motion without the noise of a recording, and its derivatives: speed, acceleration, jerk.
+
+The filter is the usual one of gait laboratories (Winter, Biomechanics and Motor Control of Human Movement): a
+Butterworth low-pass of second order at 6 Hz, run forwards and backwards so that nothing is delayed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.signal import butter, sosfiltfilt
+
+from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.motion.clip import Clip
+from elbowroom.motion.quality import SMOOTH_BELOW
+
+# Seconds at both ends of a clip in which the filter has too little to go by: derivatives there are not judged.
+EDGE = 0.15
+# Rates below this have nothing that the filter would take away, frames a second.
+_SLOW = 2.2 * SMOOTH_BELOW
+
+
+def smoothed(values: Array, fps: float) -> Array:
+    """Values (T, ...) without what is faster than 6 Hz; as they are where the rate is too low to hold that."""
+    if fps <= _SLOW or len(values) < 4:
+        return np.array(values, dtype=float)
+    sections = butter(2, SMOOTH_BELOW, fs=fps, output="sos")
+    # the longer the ends are continued, the less they ring; a quarter of a second is enough at 6 Hz
+    return np.asarray(sosfiltfilt(sections, values, axis=0, padlen=min(len(values) - 1, round(0.25 * fps) + 6)))
+
+
+def smoothed_clip(clip: Clip) -> Clip:
+    """A clip whose root and joints move below 6 Hz."""
+    return clip.with_(root=smoothed(clip.root, clip.fps), rotations=normalize(smoothed(clip.rotations, clip.fps)))
+
+
+def derivative(values: Array, fps: float, order: int = 1) -> Array:
+    """Derivative by time of values (T, ...): central differences, `order` times over; zero for a single frame."""
+    out = np.asarray(values, dtype=float)
+    for _ in range(order):
+        out = np.gradient(out, axis=0) * fps if len(out) > 1 else np.zeros_like(out)
+    return out
+
+
+def judged(count: int, fps: float) -> NDArray[np.bool_]:
+    """Frames (T,) whose derivatives are judged: those away from both ends; none of a clip shorter than that."""
+    edge = round(EDGE * fps)
+    inside = np.zeros(count, dtype=bool)
+    inside[edge : max(count - edge, 0)] = True
+    return inside

@@ -1,0 +1,48 @@
+"""Small tables of a report's page, with times that can be clicked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Words or a number in a table; `html` is already made for the page."""
+
+    text: str
+    number: bool = False
+    html: str = ""
+
+    @staticmethod
+    def at(t: float) -> Cell:
+        """A time that moves the cursor of all plots."""
+        return Cell("", True, time_link(t))
+
+    @staticmethod
+    def span(begin: float, end: float) -> Cell:
+        """From one time to another."""
+        return Cell("", False, f"{time_link(begin)} – {time_link(end)}")
+
+
+def time_link(t: float, anchor: str = "") -> str:
+    """A time in seconds that moves the cursor of all plots there, and the page to an anchor if one is given."""
+    href = f'href="#{escape(anchor, quote=True)}"' if anchor else 'href="javascript:void 0"'
+    return f'<a {href} data-t="{t:.3f}">{t:.2f} s</a>'
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
+    """A table with as many columns as its rows have; nothing without rows."""
+    if not rows:
+        return ""
+    titles = zip(head, rows[0], strict=False)
+    top = "".join(f"<th{_css(cell)}>{escape(title)}</th>" for title, cell in titles)
+    lines = "".join(
+        "<tr>" + "".join(f"<td{_css(c)}>{c.html or escape(c.text)}</td>" for c in row) + "</tr>" for row in rows
+    )
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{lines}</tbody></table>"
+
+
+def _css(cell: Cell) -> str:
+    return ' class="num"' if cell.number else ""

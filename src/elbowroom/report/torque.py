@@ -1,0 +1,133 @@
+"""Torque at the main joints, against what people are able to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.geometry.rotations import Array
+from elbowroom.report.forces import Forces
+from elbowroom.report.parts import Measure, Moment, light_of, listed
+from elbowroom.report.people import Subject, words_for
+from elbowroom.report.smooth import derivative, judged
+
+# Torque that an adult can give for a moment, Nm for each kg of body mass, the stronger direction of a joint. The knee's
+# is from 411 studies (Sarabon, Kozinc and Perman 2021: 2.1 to 3.5 in mid-range, women and men); the others are usual
+# values, rounded, entered from memory.
+STRENGTH = {
+    "neck": 0.4,
+    "spine1": 3.0,
+    "left_upper_arm": 0.9,
+    "right_upper_arm": 0.9,
+    "left_forearm": 0.9,
+    "right_forearm": 0.9,
+    "left_hand": 0.2,
+    "right_hand": 0.2,
+    "left_thigh": 3.0,
+    "right_thigh": 3.0,
+    "left_shin": 2.8,
+    "right_shin": 2.8,
+    "left_foot": 2.6,
+    "right_foot": 2.6,
+}
+# Shares of that strength: good up to, worth a look up to. Recorded walks come to the first at the ankle, runs and jumps
+# to the second.
+EFFORT = (1.0, 1.6)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Torque(Measure):
+    """Size of the torque (T, K) at each joint, Nm; `strength` (K,) that of a healthy adult; `change` (K,) the root mean
+    square of how quickly it changes, Nm a second. `counts` (T,) says which frames are judged."""
+
+    times: Array
+    joints: tuple[str, ...]
+    torque: Array
+    strength: Array
+    change: Array
+    counts: NDArray[np.bool_]
+
+    @property
+    def effort(self) -> Array:
+        """Torque as a share of strength, (T, K)."""
+        return self.torque / self.strength
+
+    def facts(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        peak = self.torque[self.counts].max(axis=0, initial=0.0)
+        rows = zip(self.joints, peak, self.strength, self.change, strict=True)
+        return super().facts() | {
+            "joints": [
+                {"joint": j, "peak_nm": round(p, 2), "strength_nm": round(s, 1), "change_nm_per_s": round(c, 1)}
+                for j, p, s, c in ((j, float(p), float(s), float(c)) for j, p, s, c in rows)
+            ]
+        }
+
+    def curves(self) -> dict[str, Any]:
+        """Curves for JSON."""
+        named = {joint: listed(self.torque[:, k], 2) for k, joint in enumerate(self.joints)}
+        return {"times": listed(self.times), "torque_nm": named}
+
+
+def torque_of(subject: Subject, forces: Forces, notes: tuple[str, ...] = ()) -> Torque:
+    """Measure the torques of a person that has masses."""
+    roles = [role for role in STRENGTH if subject.character.roles.get(role, 0) > 0]
+    rows = [subject.character.roles[role] for role in roles]
+    masses = subject.character.masses
+    assert masses is not None
+    strength = np.array([STRENGTH[role] for role in roles]) * masses.total
+    # longer levers pull on longer muscles
+    strength *= subject.size
+    torque = np.linalg.norm(forces.torque[:, rows], axis=-1)
+    change = derivative(forces.torque[:, rows], subject.clip.fps)
+    counts = judged(len(torque), subject.clip.fps)
+    rate = np.sqrt(np.mean(np.sum(change[counts] ** 2, axis=-1), axis=0)) if counts.any() else np.zeros(len(rows))
+    names = tuple(words_for(role) for role in roles)
+    hanging = float(np.mean(forces.rest[counts] > 0.5 * forces.weight)) if counts.any() else 0.0
+    if hanging > 0.02:
+        told = f"in {100 * hanging:.0f} % of the time no foot is planted: legs count as hanging then."
+        notes = (*notes, told)
+    common: dict[str, Any] = {"times": subject.times, "joints": names, "torque": torque, "strength": strength}
+    if not counts.any() or not rows:
+        says = "The clip is too short for forces to be worked out." if rows else "The rig has no known joints to judge."
+        return Torque(light="none", says=says, change=rate, counts=counts, notes=notes, **common)
+    effort = np.where(counts[:, None], torque / strength, 0.0)
+    frame, joint = np.unravel_index(int(np.argmax(effort)), effort.shape)
+    peak = float(effort[frame, joint])
+    light = light_of(peak, *EFFORT)
+    most = f"the {names[joint]} has to give {torque[frame, joint]:.0f} Nm, {100 * peak:.0f} % of an adult's strength"
+    says = {
+        "good": f"Nobody has to be an athlete for this: at most {most}.",
+        "look": f"Hard work for an ordinary person: {most}.",
+        "bad": f"Stronger or quicker than people are: {most}.",
+    }[light]
+    return Torque(
+        light=light,
+        says=says,
+        headline=f"{100 * peak:.0f} % of strength, {names[joint]}",
+        moments=_peaks(subject, names, torque, effort),
+        figures={"most effort": f"{100 * peak:.0f} % ({names[joint]})", "quickest change": _quickest(names, rate)},
+        notes=notes,
+        change=rate,
+        counts=counts,
+        **common,
+    )
+
+
+def _peaks(subject: Subject, names: tuple[str, ...], torque: Array, effort: Array) -> tuple[Moment, ...]:
+    """The two joints that have to give most, each when it does."""
+    out = []
+    for k in np.argsort(-effort.max(axis=0))[:2]:
+        frame = int(np.argmax(effort[:, k]))
+        told = f"{names[k]} gives {torque[frame, k]:.0f} Nm, {100 * effort[frame, k]:.0f} % of its strength"
+        bad = float(effort[frame, k]) / EFFORT[0]
+        out.append(Moment(float(subject.times[frame]), told, subject.name, bad))
+    return tuple(out)
+
+
+def _quickest(names: tuple[str, ...], rate: Array) -> str:
+    k = int(np.argmax(rate))
+    return f"{rate[k]:.0f} Nm/s ({names[k]}, root mean square)"
