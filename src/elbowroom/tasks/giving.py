@@ -24,8 +24,9 @@ from elbowroom.tasks.verbs import Grab, Handover, Rest
 # shares of their height.
 _ALONG, _ASIDE, _BELOW = (0.5, 0.42, 0.58), (0.0, 0.12, -0.12), (0.1, 0.04, 0.16)
 
-# How many of them are looked at with the taker's grasps, how many are tried, and how many without a way to them.
-_LOOKS, _PLACES, _TRIES = 64, 16, 6
+# How many of them are looked at with the taker's grasps, how many are tried, how many without a way to them, and how
+# many that are out of reach.
+_LOOKS, _PLACES, _TRIES, _FAR = 64, 16, 6, 3
 
 # Grips nearer to each other than this are in each other's way, metres.
 _APART = 0.09
@@ -47,8 +48,18 @@ def hand_over(d: Director, task: Handover) -> None:
     T_thing_hand = inverse(d.world.frame(task.object, giver.now)) @ hand_of(giver, hand, giver.pose)
     closing = d.settings.close
     begin = giver.now
+    far: list[Stuck] = []
 
     def meet(T_meet: Array) -> None:
+        if len(far) >= _FAR:
+            raise far[0]
+        try:
+            _meet(T_meet)
+        except Stuck as stuck:
+            far.extend([stuck] * (stuck.status == "target-out-of-reach"))
+            raise
+
+    def _meet(T_meet: Array) -> None:
         there = None if task.at is None else task.at - closing - _EARLY
         bring(d, giver, hand, T_meet @ T_thing_hand, there, what)
         when = _when(d, giver, taker, T_meet) if task.at is None else task.at - closing
@@ -77,7 +88,7 @@ def _pass(d: Director, giver: Actor, hand: str, taker: Actor, taking: Taking, th
     taker.keep(joints_of(taker, taking.hand))
     came = -taking.approach / np.linalg.norm(taking.approach)
     own = (taking.hand, taking.grasp.name)
-    d.grips[thing] = Grip(taking.open, T_taker[:3, :3].T @ came, grip.T_world_taken, own)
+    d.grips[thing] = Grip(taking.open, T_taker[:3, :3].T @ came, T_thing, own)
     T_giver = hand_of(giver, hand, giver.pose)
     home = normalize(shoulder_of(giver, hand, giver.pose) - T_giver[:3, 3])
     let_go(d, giver, hand, thing, grip.open, [T_giver[:3, :3] @ grip.out, home], f"leave {thing}")

@@ -22,8 +22,9 @@ _UP = np.array([0.0, 0.0, 1.0])
 # Turns of a thing about the vertical that are tried, radians: it stays as level as it is.
 TURNS = np.radians([0.0, 30.0, -30.0, 60.0, -60.0, 90.0, -90.0, 120.0, -120.0, 150.0, -150.0, 180.0])
 
-# How far out a hand holds things, shares of the arm's length, and how many places are tried in earnest.
-_OUT, _TRIES = (0.8, 0.7, 0.6), 8
+# How far out a hand holds things, shares of the arm's length; how far ahead of a side, as a share of that; and how many
+# places are tried in earnest.
+_OUT, _AHEAD, _TRIES = (0.8, 0.7, 0.6), (0.3, 0.8), 8
 
 
 def hold_out(d: Director, task: HoldOut) -> None:
@@ -81,7 +82,7 @@ def _before(actor: Actor, hand: str, T_hand: Array, toward: str) -> Array:
     pose = actor.neutral(actor.k)
     front = front_of(actor, actor.body.skeleton.at(pose))
     left = np.cross(_UP, front)
-    main = {"front": front - 0.45 * _UP, "left": left, "right": -left, "up": _UP}[toward]
-    way = normalize(main + 0.3 * front)
+    main = {"front": front - 0.4 * _UP, "left": left, "right": -left, "up": _UP}[toward]
+    ways = [normalize(main + share * front) for share in _AHEAD]
     shoulder, length = shoulder_of(actor, hand, pose), LimbIK(actor.body, f"{hand}_arm", pose).reach[1]
-    return np.stack([T for share in _OUT for T in turned(T_hand, shoulder + share * length * way)])
+    return np.stack([T for way in ways for share in _OUT for T in turned(T_hand, shoulder + share * length * way)])
