@@ -7,10 +7,13 @@ without a jerk, and rests against a target that passes by.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.character.body import Character
+from elbowroom.character.limits import JointLimit
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, continuous, slerp
 from elbowroom.posing.limb_ik import LimbIK
@@ -60,12 +63,26 @@ class Tracking:
         for turn in _ORBITS:
             at = self.ik.solve(self.parents[exact], hands[exact], self._orbit + turn, self._keep)
             if at.reached.all() and (at.excess <= _BEYOND).all():
-                return continuous(self.ik.solve(self.parents, drawn, self._orbit + turn, self._keep).rotations)
+                q = self.ik.solve(self.parents, drawn, self._orbit + turn, self._keep).rotations
+                return continuous(np.where(exact[:, None, None], q, self._within(q)))
         return None
 
+    def _within(self, q: Array) -> Array:
+        """Rotations (N, 3, 4) within the joints' ranges: a hand on its way need not be turned yet as at its target."""
+        limits = [self.ik.character.limits[j] for j in self.ik.joints]
+        return np.stack([q[:, i] if x is None else x.clamp(q[:, i]) for i, x in enumerate(limits)], axis=1)
 
-def faded(base: Array, there: Array, share: Array) -> Array:
-    """Rotations (N, n, 4) from one motion to the other by shares (N,); where they are 0 or 1 exactly that motion."""
+
+def faded(base: Array, there: Array, share: Array, limits: Sequence[JointLimit | None] = ()) -> Array:
+    """Rotations (N, n, 4) from one motion to the other by shares (N,); where they are 0 or 1 exactly that motion.
+
+    Joints whose ranges are those of hinges fade in their bend and twist: between two of their rotations a slerp would
+    leave the hinge.
+    """
     q = slerp(base, there, share[:, None])
+    for j, limit in enumerate(limits):
+        if limit is not None and limit.kind == "hinge":
+            a, b = limit.coordinates(base[:, j]), limit.coordinates(there[:, j])
+            q[:, j] = limit.rotation(a + share[:, None] * (b - a))
     q = np.where((share == 0.0)[:, None, None], base, q)
-    return np.where((share == 1.0)[:, None, None], there, q)
+    return continuous(np.where((share == 1.0)[:, None, None], there, q))

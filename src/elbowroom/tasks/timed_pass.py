@@ -185,7 +185,7 @@ class Passage:
         there = Tracking(actor.body, self.limb, T, self.pose).postures(hands, share == 1.0)
         if there is None:
             raise Stuck("target-out-of-reach", f"{what}: the arm cannot follow it while it is there")
-        course = faded(base, there, share)
+        course = faded(base, there, share, [actor.body.limits[j] for j in self.arm])
         actor.edit(int(rows[0]), self.arm, course)
         d.world = actor.placed(d.world)
         way = self._free(rows, course, share, fixed, what)
