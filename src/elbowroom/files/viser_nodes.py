@@ -29,11 +29,19 @@ class SkinNode:
     joints: tuple[NDArray, ...]
 
     def pose(self, positions: NDArray, turns: NDArray) -> None:
-        """Place joints: positions (J, 3) and quaternions (J, 4) in the world."""
+        """Place joints: positions (J, 3) and quaternions (J, 4) in the world.
+
+        Bones have setters of their own, which compare each with what it was before: six times as long for a pose.
+        """
+        from viser import _messages
+
+        where = [tuple(p) for p in positions.tolist()]
+        turned = [tuple(q) for q in turns.tolist()]
         for part, used in zip(self.parts, self.joints, strict=True):
-            for bone, joint in zip(part.bones, used, strict=True):
-                bone.wxyz = turns[joint]
-                bone.position = positions[joint]
+            name, queue = part.name, part._impl.api._queue_scene_message
+            for k, joint in enumerate(used.tolist()):
+                queue(_messages.SetBoneOrientationMessage(name, k, turned[joint]))
+                queue(_messages.SetBonePositionMessage(name, k, where[joint]))
 
     def pose_joints(self, T: Array) -> None:
         """Place joints at transforms (J, 4, 4) in the world."""

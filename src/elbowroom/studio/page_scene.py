@@ -12,13 +12,21 @@ import viser
 from elbowroom.character.visual import shapes_skin, visible
 from elbowroom.files.names import accepted_names
 from elbowroom.files.viser_nodes import SkinNode, add_mesh, add_skin
+from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array, from_matrix
 from elbowroom.geometry.transforms import inverse
 from elbowroom.studio.places import Place
 from elbowroom.world.world import World
 
-GHOST = (120, 130, 140)
+GHOST = (88, 120, 150)
 SHAPES = (226, 128, 40)
+_GHOSTLY: dict[str, Any] = {
+    "color": GHOST,
+    "opacity": 0.4,
+    "side": "front",
+    "cast_shadow": False,
+    "receive_shadow": False,
+}
 # The ghost is shown where any joint of the motion is farther than this from where it was, metres.
 _DIFFERS = 0.01
 
@@ -33,6 +41,7 @@ class SceneView:
         self._ghosts: dict[str, SkinNode] = {}
         self._shapes: dict[str, SkinNode] = {}
         self._frames: dict[str, viser.FrameHandle] = {}
+        self._thing_ghosts: dict[str, viser.FrameHandle] = {}
         self._static: set[str] = set()
         self.ghost = True
         self.shapes = False
@@ -51,6 +60,11 @@ class SceneView:
             self._static = set(world.static)
             for name, node in zip(world.things, accepted_names(world.things), strict=True):
                 self._thing(name, f"/things/{node}", world.things[name].mesh, record.things[name][0])
+                ghost = scene.add_frame(f"/ghosts/things/{node}", show_axes=False, visible=False)
+                plain = Mesh(world.things[name].mesh.vertices, world.things[name].mesh.faces)
+                add_mesh(scene, f"/ghosts/things/{node}", plain, **_GHOSTLY)
+                self._thing_ghosts[name] = ghost
+                self._roots.append(ghost)
             for name, node in zip(world.characters, accepted_names(world.characters), strict=True):
                 self._person(name, node, world, record.joints[name][0])
 
@@ -68,10 +82,9 @@ class SceneView:
         for part in person.parts:
             part.on_click(lambda event, name=name: self._clicked(name))  # type: ignore[misc]
         self._people[name] = person
-        plain = {"color": GHOST, "opacity": 0.3, "side": "front", "cast_shadow": False, "receive_shadow": False}
 
         self._ghosts[name] = add_skin(
-            scene, f"/ghosts/{node}", replace(visible(body), colors=None), T, visible=False, **plain
+            scene, f"/ghosts/{node}", replace(visible(body), colors=None), T, visible=False, **_GHOSTLY
         )
         if self.shapes:
             self._add_shapes(name, node, world, T)
@@ -109,12 +122,22 @@ class SceneView:
                     ghost.pose_joints(before)
             for name, T_thing in now.things.items():
                 self.put(name, T_thing[0])
+                self._pose_ghost(name, T_thing[0], then.things[name][0])
+
+    def _pose_ghost(self, name: str, T: Array, before: Array) -> None:
+        """Show where a thing was before, where that is elsewhere."""
+        ghost = self._thing_ghosts.get(name)
+        shown = self.ghost and float(np.linalg.norm(T[:3, 3] - before[:3, 3])) > _DIFFERS
+        if ghost is not None and ghost.visible != shown:
+            ghost.visible = shown
+        if ghost is not None and shown:
+            _place(ghost, before)
 
     def put(self, name: str, T: Array) -> None:
         """Show a thing somewhere."""
         frame = self._frames.get(name)
         if frame is not None:
-            frame.position, frame.wxyz = T[:3, 3], from_matrix(T[:3, :3])
+            _place(frame, T)
 
     def put_static(self, places: Mapping[str, Place]) -> None:
         """Show all things of the scene where they stand."""
@@ -127,6 +150,11 @@ class SceneView:
         for node in (*self._people.values(), *self._ghosts.values(), *self._shapes.values(), *self._roots):
             node.remove()
         self._people, self._ghosts, self._shapes, self._frames, self._roots = {}, {}, {}, {}, []
+        self._thing_ghosts = {}
+
+
+def _place(frame: viser.FrameHandle, T: Array) -> None:
+    frame.position, frame.wxyz = T[:3, 3], from_matrix(T[:3, :3])
 
 
 def light(scene: viser.SceneApi) -> None:

@@ -20,6 +20,10 @@ _NOTHING = "nothing"
 _KINDS = {"static": "scene", "object": "object", "fixture": "fixture", "character": "person", "target": "target"}
 _BODIES = ("woman", "man", "child")
 _MOTIONS = ("stand", "idle", "walk", "run")
+_HINT = (
+    '<div style="padding:2px 10px;font-size:12.5px;opacity:.7">Click something in the scene and drag its arrows: '
+    "the motion follows.</div>"
+)
 
 
 class Things:
@@ -33,6 +37,7 @@ class Things:
         self._turn: Any = None
         with tab:
             self._select = self._gui.add_dropdown("Selected", (_NOTHING,), hint="Or click it in the scene.")
+            self._hint = self._gui.add_html(_HINT, order=9.0)
             self._place = self._gui.add_folder(None, order=10.0)
             with self._gui.add_folder("Add", expand_by_default=False, order=20.0):
                 self._kind = self._gui.add_dropdown("Kind", ("obstacle", "object", "person"))
@@ -70,6 +75,8 @@ class Things:
     def _show_details(self) -> None:
         name = self._studio.selected
         place = self._studio.places.get(name or "")
+        if self._hint.visible != (place is None):
+            self._hint.visible = place is None
         if name != self._shown or place is None:
             if self._details is not None:
                 self._details.remove()
