@@ -1,0 +1,148 @@
+"""What the studio keeps to: its folders, sizes and types of uploads, pages of its own; jobs that can be cancelled."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from elbowroom.errors import BadValue
+from elbowroom.studio.folders import LARGEST, Folders, check_upload
+from elbowroom.studio.player import Player
+from elbowroom.studio.server import came_from_here, check_host, is_loopback
+from elbowroom.studio.worker import Job, Worker
+
+
+def test_nothing_outside_of_the_folders_is_read_or_written(tmp_path: Path) -> None:
+    work, other, secret = (tmp_path / n for n in ("work", "other", "secret"))
+    for folder in (work, other, secret):
+        folder.mkdir()
+    (secret / "a.yaml").write_text("x")
+    (work / "link.yaml").symlink_to(secret / "a.yaml")
+    (work / "b.yaml").write_text("x")
+    folders = Folders(work, [other])
+    assert folders.to_read("b.yaml") == work / "b.yaml"
+    assert folders.to_read(other / "c.glb") == other / "c.glb"
+    for bad in ("../secret/a.yaml", secret / "a.yaml", "link.yaml", "/etc/passwd", "x/../../secret/a.yaml", "a\x00b"):
+        with pytest.raises(BadValue):
+            folders.to_read(bad)
+    for bad in (other / "c.glb", "../c.glb"):
+        with pytest.raises(BadValue, match="may not write"):
+            folders.to_write(bad)
+    assert folders.files("storyboard") == ["b.yaml"]
+    with pytest.raises(BadValue, match="may not read"):
+        folders.check_named(["ok.glb", "../../secret/x.glb"], work)
+
+
+def test_uploads_are_made_harmless(tmp_path: Path) -> None:
+    folders = Folders(tmp_path)
+    first = folders.take("../../../evil walk.bvh", b"HIERARCHY", "clip")
+    assert first == tmp_path / "uploads" / "evil walk.bvh"
+    assert folders.take("evil walk.bvh", b"HIERARCHY", "clip") == first
+    assert folders.take("evil walk.bvh", b"other", "clip").name == "evil walk-2.bvh"
+    assert folders.take("..\\..\\x?.glb", b"glTF", "scene") == tmp_path / "uploads" / "x_.glb"
+    for name, size, why in (("a.exe", 5, "give .bvh"), ("a.bvh", LARGEST + 1, "200 MB"), ("a.bvh", 0, "empty")):
+        with pytest.raises(BadValue, match=why):
+            check_upload(name, size, "clip")
+
+
+@pytest.mark.parametrize(
+    ("origin", "host", "bound", "ours"),
+    [
+        ("http://localhost:8080", "localhost:8080", "127.0.0.1", True),
+        ("http://127.0.0.1:8080", "127.0.0.1:8080", "127.0.0.1", True),
+        (None, "localhost:8080", "127.0.0.1", True),
+        ("http://evil.example", "localhost:8080", "127.0.0.1", False),
+        ("http://evil.example:8080", "evil.example:8080", "127.0.0.1", False),
+        ("http://localhost:9999", "localhost:8080", "127.0.0.1", False),
+        ("http://desk.lan:8080", "desk.lan:8080", "0.0.0.0", True),
+        ("http://evil.example", "desk.lan:8080", "0.0.0.0", False),
+        ("http://[::1]:8080", "[::1]:8080", "::1", True),
+        ("null", "localhost:8080", "127.0.0.1", False),
+        (None, None, "127.0.0.1", False),
+    ],
+)
+def test_only_pages_of_the_studio_are_answered(origin: str | None, host: str | None, bound: str, ours: bool) -> None:
+    assert came_from_here(origin, host, bound) is ours
+
+
+def test_addresses() -> None:
+    assert check_host("localhost") == "127.0.0.1" and is_loopback("127.0.0.2") and not is_loopback("0.0.0.0")
+    with pytest.raises(BadValue, match="listens"):
+        check_host("nowhere.example")
+
+
+def test_a_job_that_runs_is_cancelled_and_the_next_one_is_done() -> None:
+    worker, cleaned, results = Worker(), [], []
+
+    def endless(job: Job) -> None:
+        try:
+            while True:
+                time.sleep(0.005)
+        finally:
+            cleaned.append(True)
+
+    first = worker.submit(Job("endless", endless, results.append))
+    waiting = worker.submit(Job("waits", lambda job: 1, results.append))
+    while first.state != "running":
+        time.sleep(0.001)
+    assert worker.cancel()
+    assert first.finished.wait(2.0) and first.state == "cancelled" and cleaned == [True]
+    assert waiting.state == "cancelled" and results == []
+    assert worker.submit(Job("next", lambda job: 2, results.append)).finished.wait(2.0)
+    assert results == [2] and worker.alive and not worker.busy and not worker.cancel()
+    worker.stop()
+    assert not worker.alive
+
+
+def test_of_live_jobs_only_the_latest_is_done() -> None:
+    worker, gate, results = Worker(), threading.Event(), []
+    worker.submit(Job("first", lambda job: gate.wait(5.0)))
+    jobs = [worker.submit_live(Job(f"live {k}", lambda job, k=k: k, results.append)) for k in range(5)]
+    gate.set()
+    assert jobs[-1].finished.wait(2.0)
+    assert results == [4] and [j.state for j in jobs] == ["cancelled"] * 4 + ["done"]
+    worker.stop()
+
+
+def test_what_goes_wrong_in_a_job_is_told_and_the_worker_lives_on() -> None:
+    worker, errors = Worker(), []
+    job = worker.submit(Job("bad", lambda job: 1 / 0, failed=errors.append))
+    assert job.finished.wait(2.0) and job.state == "failed" and isinstance(errors[0], ZeroDivisionError)
+    assert worker.submit(Job("good", lambda job: None)).finished.wait(2.0) and worker.alive
+    worker.stop()
+
+
+def test_cancelling_at_any_moment_never_kills_the_worker() -> None:
+    worker, count = Worker(), []
+    for k in range(200):
+        worker.submit(Job("short", lambda job: sum(range(200)), count.append))
+        if k % 3 == 0:
+            worker.cancel()
+    last = worker.submit(Job("last", lambda job: None))
+    assert last.finished.wait(5.0) and last.state == "done" and worker.alive
+    worker.stop()
+
+
+def test_playing_seeking_and_looping() -> None:
+    shown: list[float] = []
+    player = Player(shown.append)
+    player.set_span((1.0, 1.3))
+    player.seek(9.0)
+    assert shown == [1.3]
+    player.loop = False
+    player.play()
+    time.sleep(0.6)
+    assert not player.playing and player.time == 1.3 and shown[1] < 1.2
+    player.loop, player.speed = True, 2.0
+    count = len(shown)
+    player.play()
+    time.sleep(0.4)
+    player.pause()
+    assert len(shown) > count + 3 and all(1.0 <= t <= 1.3 for t in shown)
+    with pytest.raises(BadValue):
+        player.speed = 0.0
+    player.stop()
+    assert not player.alive
