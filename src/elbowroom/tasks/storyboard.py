@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from elbowroom.character.body import Character
 from elbowroom.character.grip import grip_frame
 from elbowroom.character.robot import Robot
 from elbowroom.errors import BadValue
@@ -23,6 +24,7 @@ from elbowroom.tasks.storyboard_tasks import tasks_of
 from elbowroom.tasks.storyboard_things import fixture_of, frame, mark, mesh_of, path_of, static_of
 from elbowroom.tasks.storyboard_yaml import Document, parse_yaml, read_yaml
 from elbowroom.tasks.verbs import Task
+from elbowroom.tasks.wearing import worn_place
 from elbowroom.world.contacts import Contact
 from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
@@ -175,7 +177,10 @@ class _Builder:
         first = not any(h.object == part.object for h in world.holds)
         if told is None or told.placed or not first:
             return None
-        T_hand_grip = grip_frame(world.body(part.by), part.hand)
+        body = world.body(part.by)
+        if part.hand not in ("left", "right") and isinstance(body, Character):
+            return worn_place(body, part.hand, world.objects[part.object], part.object)
+        T_hand_grip = grip_frame(body, part.hand)
         return T_hand_grip @ inverse(frame(told.frames["grip"])) if "grip" in told.frames else T_hand_grip
 
     def _contacts(self, world: World) -> World:

@@ -76,6 +76,15 @@ class Walk(Part):
     seed: Annotated[int, Field(ge=0)] = 0
 
 
+class WalkToRun(Part):
+    """Walking, then speeding up into a run, straight ahead from the origin, facing -Y."""
+
+    walking: Positive = 1.5
+    running: Positive = 3.0
+    seconds: Annotated[float, Field(gt=0.0, le=3600.0)] = 6.0
+    seed: Annotated[int, Field(ge=0)] = 0
+
+
 class Idle(Part):
     """Standing, breathing, shifting weight."""
 
@@ -112,13 +121,14 @@ class ClipSource(Part):
     asf: Text | None = Field(default=None, description="Skeleton of an AMC file.")
     walk: Walk | None = None
     run: Walk | None = None
+    walk_to_run: WalkToRun | None = None
     idle: Idle | None = None
     walk_along: WalkAlong | None = None
     keys: Annotated[list[JointKey], Field(min_length=1)] | None = Field(default=None, description="Of a robot.")
 
     @model_validator(mode="after")
     def _one_clip(self) -> ClipSource:
-        only_one(self, ("file", "walk", "run", "idle", "walk_along", "keys"))
+        only_one(self, ("file", "walk", "run", "walk_to_run", "idle", "walk_along", "keys"))
         return self
 
     @field_validator("keys")

@@ -75,6 +75,7 @@ class Object(Part):
     at: Point | None = None
     turn: Turn | None = None
     path: Annotated[list[PathKey], Field(min_length=1)] | None = None
+    smooth: bool = Field(False, description="Along a smooth curve through the keys of its path, not straight lines.")
     on: Name | None = Field(default=None, description="Fixture that it rides on; `at` is in its axes then.")
     frames: dict[Name, Frame] = Field(default_factory=dict)
     grasps: dict[Name, GraspPart] = Field(default_factory=dict, description="Ways to take it; else they are proposed.")
@@ -89,6 +90,8 @@ class Object(Part):
     def _one_place(self) -> Object:
         if self.path is not None and (self.at is not None or self.turn is not None or self.on is not None):
             raise wrong("has a 'path' and another place; give one of 'path' and 'at'")
+        if self.smooth and self.path is None:
+            raise wrong("is given without a 'path'; give one, or leave it out", "smooth")
         return self
 
     @property
@@ -163,7 +166,9 @@ class HoldPart(Part):
 
     object: Name
     by: Name
-    hand: Text = Field("right", description="left or right; of a robot the name of a limb or link.")
+    hand: Text = Field(
+        "right", description="left or right; a part that wears it, as head; of a robot the name of a limb or link."
+    )
     during: During | None = None
     grip: Frame | None = Field(default=None, description="The object in the axes of the hand's joint.")
     carry: Literal["upright"] | None = Field(

@@ -15,7 +15,7 @@ from elbowroom.files.open import Opened, Told, open_file
 from elbowroom.files.urdf import read_urdf
 from elbowroom.geometry import rotations as rot
 from elbowroom.locomotion.standing import idle
-from elbowroom.locomotion.walk import run, walk, walk_along
+from elbowroom.locomotion.walk import run, walk, walk_along, walk_to_run
 from elbowroom.motion.clip import Clip, Motion, still_clip
 from elbowroom.motion.contacts import estimate_floor
 from elbowroom.motion.edit import place
@@ -91,6 +91,9 @@ class Person:
             if gait is not None:
                 speed = {} if gait.speed is None else {"speed": gait.speed}
                 return make(body, turn=gait.turn, seconds=gait.seconds, fps=self._fps, seed=gait.seed, **speed)
+        if source.walk_to_run is not None:
+            change = source.walk_to_run
+            return walk_to_run(body, change.walking, change.running, change.seconds, self._fps, seed=change.seed)
         if source.idle is not None:
             return idle(body, source.idle.seconds, self._fps, seed=source.idle.seed)
         if source.walk_along is None:

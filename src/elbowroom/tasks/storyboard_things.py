@@ -97,7 +97,8 @@ def static_of(source: SceneMesh, folder: Path) -> tuple[dict[str, Mesh], tuple[s
 def path_of(part: Object, fixtures: dict[str, Fixture]) -> ThingPath:
     """Where an object is by itself."""
     if part.path is not None:
-        return _keyed(part.path)
+        keyed = _keyed(part.path)
+        return keyed.smoothed() if part.smooth else keyed
     T = transform(part.at or np.zeros(3), quaternion(part.turn or 0.0))
     if part.on is None:
         return Still(T)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.interpolate import CubicSpline
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
@@ -68,6 +69,16 @@ class Keyed:
         """A path without turning."""
         count = len(np.asarray(times))
         return Keyed(np.asarray(times), np.asarray(positions), np.tile(rot.IDENTITY, (count, 1)))
+
+    def smoothed(self, rate: float = 60.0) -> Keyed:
+        """A path with keys `rate` times a second along a smooth curve through those of this one."""
+        if len(self.times) < 3:
+            return self
+        count = max(int(np.ceil((self.times[-1] - self.times[0]) * rate - 1e-9)), 1)
+        times = np.linspace(self.times[0], self.times[-1], count + 1)
+        position = CubicSpline(self.times, self.positions)(times)
+        turn = CubicSpline(self.times, self.quaternions)(times)
+        return Keyed(times, position, turn)
 
     def __call__(self, t: float) -> Array:
         return np.asarray(self.sample([t])[0])
