@@ -240,9 +240,27 @@ class Director:
         root, q = body_way(actor, goal, count, fingers=fingers, hand=hand)
         limb = f"{hand}_arm"
         arm = list(actor.body.chain(limb).joints)
-        start, end = q[0, arm].copy(), goal.rotations[arm]
-        q[:, arm] = slerp(start, end, ease(np.linspace(0.0, 1.0, count + 1))[:, None])
-        times = actor.times(count)
+        q[:, arm] = slerp(q[0, arm], goal.rotations[arm], ease(np.linspace(0.0, 1.0, count + 1))[:, None])
+        way = self.limb_way(actor, limb, root, q, what, margin=margin, straight=straight)
+        q[:, arm] = way.rotations
+        self.add(actor, root, q, away=not back)
+        self.note(actor, limb, what, (actor.time(actor.k - count), actor.now), way)
+        return way
+
+    def limb_way(
+        self,
+        actor: Actor,
+        limb: str,
+        root: Array,
+        q: Array,
+        what: str,
+        *,
+        margin: float | None = None,
+        straight: bool = False,
+    ) -> Way:
+        """A free way of a limb from the first to the last of some frames that follow the last one; raises `Stuck`."""
+        joints = list(actor.body.chain(limb).joints)
+        times = actor.times(len(root) - 1)
         world = actor.placed(self.world, root, q)
         during = (float(times[0]), float(times[-1]))
         T = actor.body.transforms(root, q)
@@ -250,15 +268,12 @@ class Director:
         for clearance in dict.fromkeys((self.settings.margin if margin is None else margin, _TIGHT, 0.0)):
             check = LimbCheck(world, actor.who, limb, during, margin=clearance)
             ways = ArmWays(actor.body, limb, actor.pose, times, T, check, self.settings)
-            way = ways.find(start, end, self.seed(), straight=straight)
+            way = ways.find(q[0, joints], q[-1, joints], self.seed(), straight=straight)
             # Ends that are nearer to something than the margin are left and entered with less.
             if isinstance(way, Way) or way.status == "no-path" or clearance == 0.0:
                 break
         if isinstance(way, NoWay):
             raise Stuck(way.status, f"{what}: {why_not(way)}")
-        q[:, arm] = way.rotations
-        self.add(actor, root, q, away=not back)
-        self.note(actor, limb, what, during, way)
         return way
 
     def fingers(self, actor: Actor, hand: str, rotations: Array, seconds: float) -> None:

@@ -129,9 +129,7 @@ def follow(d: Director, actor: Actor, hand: str, name: str, to: float, what: str
         raise Stuck("target-out-of-reach", f"{what}: joints do not bend so far on the way")
     q[:, list(ik.joints)] = out.rotations
     times = actor.times(count)
-    state = _keyed(fixture, times, states)
-    moved = Fixture.at(fixture.mesh, fixture.joint, fixture.T_world_closed, state, fixture.frames, fixture.mass)
-    d.world = _moved(d.world, name, replace(moved, grasps=fixture.grasps))
+    d.world = moved_along(d.world, name, times, states)
     d.allow(hand_contacts(d.world, actor.who, hand, name, (float(times[0]), float(times[-1])), PRESS))
     d.add(actor, root, q)
     actor.keep(joints_of(actor, hand))
@@ -203,6 +201,15 @@ def _through(actor: Actor, poses: list[Pose], s: Array) -> tuple[Array, Array]:
         if len(mine):
             roots[mine], turns[mine] = between(actor.body, poses[k], poses[k + 1], place[mine] - k)
     return roots, turns
+
+
+def moved_along(world: World, name: str, times: Array, states: Array) -> World:
+    """A world in which a fixture has states (N,) at times (N,), and what it had before."""
+    fixture = world.objects[name]
+    assert isinstance(fixture, Fixture)
+    state = _keyed(fixture, times, states)
+    moved = Fixture.at(fixture.mesh, fixture.joint, fixture.T_world_closed, state, fixture.frames, fixture.mass)
+    return _moved(world, name, replace(moved, grasps=fixture.grasps))
 
 
 def _moved(world: World, name: str, fixture: Fixture) -> World:

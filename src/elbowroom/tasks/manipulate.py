@@ -16,6 +16,7 @@ from elbowroom.tasks.holding import hold_out
 from elbowroom.tasks.ordering import IN_THE_WAY, ordered, people_of, thing_of
 from elbowroom.tasks.plan import Plan
 from elbowroom.tasks.settings import USUAL, Settings
+from elbowroom.tasks.stepping import press_with_foot, reach_with_foot, touch_with_foot
 from elbowroom.tasks.stuck import Stuck
 from elbowroom.tasks.timed_grab import grab
 from elbowroom.tasks.timed_put import put
@@ -36,6 +37,12 @@ _DO: dict[type[Task], Callable[[Director, Any], None]] = {
     Open: open_fixture,
     Close: open_fixture,
     Rest: rest,
+}
+
+_WITH_FEET: dict[type[Task], Callable[[Director, Any], None]] = {
+    Reach: reach_with_foot,
+    Touch: touch_with_foot,
+    Press: press_with_foot,
 }
 
 
@@ -119,7 +126,7 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
                 d.refused.pop(thing, None)
         try:
             _wait_for(d, task, tasks[:k], done)
-            _DO[type(task)](d, task)
+            (_DO if getattr(task, "foot", None) is None else _WITH_FEET)[type(task)](d, task)
             done.append(max(d.actor(who).now for who in people_of(task)))
             k += 1
         except Stuck as stuck:
