@@ -1,172 +1,138 @@
 """Repair at scale: recorded clips in real scenes, placed at random where a limb runs into something.
 
-Every placement that counts is listed before any repair. Each clip is repaired and certified; what fails is told with
-its reason, and that nothing outside of the repaired intervals was changed is checked bit by bit.
+First every placement that counts is listed, then each is repaired and certified. What fails is told with its reason;
+that nothing outside of the repaired intervals was changed is checked bit by bit, and how good the motion is inside
+them is measured.
 
-    python benchmarks/repair.py [--places 3] [--clips 0] [--scenes small_house bookstore warehouse] [--full] [--json]
+    python benchmarks/repair.py [--places 3] [--full] [--clips 07_01 16_22] [--scenes small_house bookstore warehouse]
+                                [--placements FILE] [--json FILE]
+
+`--placements` keeps the list in a file; where it is there, it is read and not drawn again.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import time
+from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from elbowroom.files.asf_amc import read_amc  # noqa: E402
-from elbowroom.files.bvh import read_bvh  # noqa: E402
-from elbowroom.files.scene import read_scene  # noqa: E402
-from elbowroom.motion.clip import Clip  # noqa: E402
-from elbowroom.motion.edit import cut, without_lead  # noqa: E402
-from elbowroom.motion.quality import peak_jerk, quality  # noqa: E402
-from elbowroom.tasks.repair import repair  # noqa: E402
-from elbowroom.world.world import World  # noqa: E402
-from repair_placements import WHO, Placement, placements  # noqa: E402
+from elbowroom.files.scene import read_scene
+from elbowroom.motion.clip import Clip
+from elbowroom.motion.edit import without_lead
+from elbowroom.tasks.repair import repair
+from elbowroom.world.world import World
+from repair_clips import CLIPS, DATA, read
+from repair_placements import WHO, Placement, placements
+from repair_quality import inside, measured
 
-DATA = Path(os.environ.get("ELBOWROOM_DATA") or ROOT.parent / "shared" / "data")
-# Walking, running, carrying, reaching.
-BVH = [
-    "02_01",
-    "07_01",
-    "07_12",
-    "09_12",
-    "104_35",
-    "113_22",
-    "113_26",
-    "115_01",
-    "132_17",
-    "132_45",
-    "136_09",
-    "143_11",
-    "16_17",
-    "38_03",
-    "62_20",
-    "69_20",
-    "69_24",
-    "69_28",
-    "69_31",
-    "69_70",
-    "69_73",
-    "70_01",
-    "80_07",
-    "81_06",
-]
-AMC = [
-    "02/02_01",
-    "02/02_02",
-    "02/02_03",
-    "07/07_01",
-    "07/07_04",
-    "07/07_05",
-    "09/09_06",
-    "16/16_11",
-    "16/16_13",
-    "16/16_17",
-    "16/16_19",
-    "16/16_22",
-    "16/16_35",
-    "16/16_55",
-    "69/69_01",
-    "127/127_04",
-]
+SCENES = ("small_house", "bookstore", "warehouse")
+Row = dict[str, Any]
 
 
-def read(name: str) -> Clip:
-    """A clip by its name."""
-    if "/" in name:
-        return read_amc(DATA / "mocap" / "cmu_asf_amc" / f"{name}.amc")
-    return read_bvh(DATA / "mocap" / "cmu_bvh" / f"{name}.bvh")
+@cache
+def scene_of(name: str) -> World:
+    return read_scene(DATA / "scenes" / f"{name}.glb")
 
 
-def tried(scene: World, clip: Clip, at: Placement, seed: int = 0) -> dict[str, Any]:
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def listed(scenes: list[str], clips: list[str], count: int, draws: int) -> list[Row]:
+    """Every placement that counts; the seed of a clip's draws does not depend on which others are asked for."""
+    rows: list[Row] = []
+    for scene in scenes:
+        for path in clips:
+            seed = 1000 * (1 + SCENES.index(scene)) + list(CLIPS).index(path)
+            for at in placements(scene_of(scene), read(path), count, seed, draws):
+                rows.append({"number": len(rows), "scene": scene, "clip": path, "at": at.at, "turn": at.turn})
+                say(f"{len(rows) - 1:4} {scene:12} {path:32} at {at.at[0]:.3f}, {at.at[1]:.3f} turned {at.turn:.3f}")
+    return rows
+
+
+def tried(row: Row, seed: int = 0) -> Row:
     """Repair one placement."""
-    world = at.world(scene, clip)
+    clip = read(row["clip"])
+    world = Placement(tuple(row["at"]), row["turn"]).world(scene_of(row["scene"]), clip)
     start = time.perf_counter()
     plan = repair(world, WHO, seed=seed)
     took = time.perf_counter() - start
     old, new = world.characters[WHO], plan.world.characters[WHO]
     assert isinstance(old, Clip) and isinstance(new, Clip)
     changed = np.any(old.rotations != new.rotations, axis=(1, 2)) | np.any(old.root != new.root, axis=1)
-    inside = np.zeros(len(old), dtype=bool)
-    for one in plan.plans:
-        inside |= (old.times >= one.during[0] - 1e-9) & (old.times <= one.during[1] + 1e-9)
-    before, after = quality(old), quality(new)
-    spans = [(max(p.during[0] - 0.3, old.span[0]), min(p.during[1] + 0.3, old.span[1])) for p in plan.plans]
-    # jerk about each repaired interval against what is allowed there: twice the clip's own, or 1,500 rad/s³
-    jerk = [peak_jerk(cut(new, *span)) / max(2.0 * peak_jerk(cut(old, *span)), 1500.0) for span in spans]
-    return {
+    return row | {
+        "kind": CLIPS[row["clip"]],
         "status": plan.status,
         "why": plan.why,
         "seconds": round(took, 3),
         "per_second": round(took / max(without_lead(clip).duration, 1e-9), 3),
         "stages": dict(plan.seconds),
         "plans": [(p.limb, p.tier, p.during) for p in plan.plans],
-        "jerk": (before.peak_jerk, after.peak_jerk),
-        "jerk_of_allowed": round(max(jerk, default=0.0), 3),
-        "untouched": not bool((changed & ~inside).any()),
-        "slide": (before.foot_slide_m, after.foot_slide_m),
-        "limits": (before.limit_violations, after.limit_violations),
+        "untouched": not bool((changed & ~inside(old, plan)).any()),
+        "quality": measured(old, new, plan),
+    }
+
+
+def summary(rows: list[Row]) -> Row:
+    """Figures over all placements; quality over those that were repaired."""
+    done = [r for r in rows if r["status"] == "found"]
+    stages: Counter[str] = Counter()
+    for r in rows:
+        stages.update(r["stages"])
+    kinds = {k: [r["status"] == "found" for r in rows if r["kind"] == k] for k in sorted({r["kind"] for r in rows})}
+    return {
+        "places": len(rows),
+        "repaired": len(done),
+        "share": round(len(done) / max(len(rows), 1), 3),
+        "by_kind": {k: f"{sum(v)} of {len(v)}" for k, v in kinds.items()},
+        "untouched_outside": all(r["untouched"] for r in rows),
+        "median_seconds": round(float(np.median([r["seconds"] for r in rows])), 2) if rows else None,
+        "median_per_second_of_motion": round(float(np.median([r["per_second"] for r in rows])), 3) if rows else None,
+        "stages_s": {k: round(v, 1) for k, v in stages.items()},
+        "worst_quality": {k: max(r["quality"][k] for r in done) for k in done[0]["quality"]} if done else None,
     }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--places", type=int, default=3)
-    parser.add_argument("--clips", nargs="*", default=[*BVH, *AMC])
-    parser.add_argument("--scenes", nargs="*", default=["small_house", "bookstore", "warehouse"])
-    parser.add_argument("--seconds", type=float, default=0.0, help="cut clips to their first seconds")
-    parser.add_argument("--draws", type=int, default=1500)
-    parser.add_argument("--full", action="store_true")
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--full", action="store_true", help="20 places for each clip and scene")
+    parser.add_argument("--draws", type=int, default=1500, help="places drawn at most, for each clip and scene")
+    parser.add_argument("--clips", nargs="*", default=[""], help="clips whose path has one of these in it")
+    parser.add_argument("--scenes", nargs="*", default=SCENES, choices=SCENES)
+    parser.add_argument("--numbers", nargs="*", type=int, help="of the list, repair only these")
+    parser.add_argument("--placements", type=Path)
+    parser.add_argument("--json", type=Path)
     args = parser.parse_args()
-    rows: list[dict[str, Any]] = []
-    for name in args.scenes:
-        scene = read_scene(DATA / "scenes" / f"{name}.glb")
-        for number, motion in enumerate(args.clips):
-            clip = read(motion)
-            if args.seconds and without_lead(clip).duration > args.seconds:
-                clip = cut(without_lead(clip), without_lead(clip).span[0], without_lead(clip).span[0] + args.seconds)
-            start = time.perf_counter()
-            found = placements(scene, clip, 20 if args.full else args.places, 1000 + number, args.draws)
-            print(
-                f"{name} {motion}: {len(found)} places, {time.perf_counter() - start:.1f} s",
-                file=sys.stderr,
-                flush=True,
-            )
-            for at in found:
-                row = {"scene": name, "clip": motion, "at": at.at, "turn": at.turn} | tried(scene, clip, at)
-                rows.append(row)
-                print(
-                    "  ",
-                    json.dumps({k: v for k, v in row.items() if k not in ("scene", "clip")}),
-                    file=sys.stderr,
-                    flush=True,
-                )
-    done = [r for r in rows if r["status"] == "found"]
-    summary = {
-        "places": len(rows),
-        "repaired": len(done),
-        "share": round(len(done) / max(len(rows), 1), 3),
-        "untouched_outside": all(r["untouched"] for r in rows),
-        "worst_jerk_of_allowed": max((r["jerk_of_allowed"] for r in rows), default=None),
-        "median_seconds": float(np.median([r["seconds"] for r in rows])) if rows else None,
-        "median_per_second_of_motion": float(np.median([r["per_second"] for r in rows])) if rows else None,
-    }
-    if args.json:
-        print(json.dumps({"rows": rows, "summary": summary}))
+    clips = [path for path in CLIPS if any(part in path for part in args.clips)]
+    if args.placements and args.placements.exists():
+        rows = json.loads(args.placements.read_text())
+        rows = [r for r in rows if r["clip"] in clips and r["scene"] in args.scenes]
     else:
-        for r in rows:
-            if r["status"] != "found":
-                print(f"{r['scene']} {r['clip']} at {r['at']}: {r['status']}: {r['why']}")
-        print(summary)
+        rows = listed(args.scenes, clips, 20 if args.full else args.places, args.draws)
+        if args.placements:
+            args.placements.write_text(json.dumps(rows))
+    say(f"{len(rows)} placements count; they are repaired now")
+    done = []
+    for row in rows:
+        if args.numbers is None or row["number"] in args.numbers:
+            done.append(tried(row))
+            say(json.dumps(done[-1]))
+    if args.json:
+        args.json.write_text(json.dumps({"rows": done, "summary": summary(done)}))
+    for r in done:
+        if r["status"] != "found":
+            print(f"{r['number']:4} {r['scene']} {r['clip']}: {r['status']}: {r['why']}")
+    print(json.dumps(summary(done), indent=1))
 
 
 if __name__ == "__main__":

@@ -109,14 +109,21 @@ def test_spines_bend_forwards_and_arms_hang_on() -> None:
 def test_leans_of_feet_put_them_elsewhere_unturned() -> None:
     ik = LimbIK(PERSON, "left_leg")
     T = CLIP.world()
-    ways = FootLeans(ik, T[:, ik.parent], T[:, LEG[2]], CLIP.rotations[:, LEG], WEIGHTS, 0.5 * WEIGHTS)
+    share = WEIGHTS[:, None]
+    ways = FootLeans(ik, T[:, ik.parent], T[:, LEG[2]], CLIP.rotations[:, LEG], share, 0.5 * share)
     q = np.array(CLIP.rotations)
-    q[:, LEG] = ways.frames(np.array([[0.05, -0.08, 0.06, 0.1]]), EVERY)[0]
+    q[:, LEG] = ways.frames(np.array([[0.05, -0.08, 0.06, 0.1, 0.0]]), EVERY)[0]
     foot = CLIP.with_(rotations=q).world()[:, LEG[2]]
     moved = foot[:, :3, 3] - T[:, LEG[2], :3, 3]
     assert np.allclose(moved, WEIGHTS[:, None] * (0.05, -0.08, 0.03), atol=1e-5)
     assert np.allclose(foot[:, :3, :3], T[:, LEG[2], :3, :3], atol=1e-5)
-    far = ways.frames(np.array([[2.0, 0.0, 0.0, 0.0]]), EVERY)[0]
+    turned = np.array(CLIP.rotations)
+    turned[:, LEG] = ways.frames(np.array([[0.0, 0.0, 0.0, 0.0, 0.2]]), EVERY)[0]
+    foot = CLIP.with_(rotations=turned).world()[:, LEG[2]]
+    assert np.allclose(foot[:, :3, 3], T[:, LEG[2], :3, 3], atol=1e-5)
+    apart = rot.angle_between(rot.from_matrix(foot[:, :3, :3]), rot.from_matrix(T[:, LEG[2], :3, :3]))
+    assert np.allclose(apart, 0.2 * WEIGHTS, atol=1e-5)
+    far = ways.frames(np.array([[2.0, 0.0, 0.0, 0.0, 0.0]]), EVERY)[0]
     assert np.isnan(far[60]).all()
 
 

@@ -198,8 +198,8 @@ def test_whole_clip_moves_only_within_a_bound() -> None:
     foot = stroll().positions()[k, stroll().character.role("left_foot")]
     block = box((0.1, 0.1, 0.3), (foot[0] + 0.06, foot[1] - 0.05, 0.15))
     world = World(floor=0.0).with_character("ann", stroll()).with_static("block", block)
-    assert repair(world).status == "partial"
-    plan = repair(world, max_shift=0.25)
+    assert repair(world, max_aside=0.0).status == "partial"
+    plan = repair(world, max_aside=0.0, max_shift=0.25)
     assert plan.found, plan.why
     assert plan.plans[0].limb == "whole body"
     moved = np.linalg.norm(frames_of(plan).root - stroll().root, axis=1)

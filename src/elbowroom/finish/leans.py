@@ -14,8 +14,9 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.posing.limb_ik import Keep, LimbIK
 
-# How readily a foot goes aside, is lifted, and its knee turns about the leg: metres and radians of a lean of size 1.
-_ASIDE, _LIFTED, _KNEE = 0.25, 0.25, 0.6
+# How readily a foot goes aside along x and y, is lifted, its knee turns about the leg, and it turns itself: metres and
+# radians of a lean of size 1.
+_FOOT = (0.25, 0.25, 0.25, 0.6, 0.35)
 # How readily joints bend together, forwards, sideways and about their axis.
 _TOGETHER = (0.6, 0.4, 0.3)
 # Share of a lean from which on it is at its height, and radians that it may leave its intervals by there.
@@ -107,10 +108,12 @@ class JointLeans:
 
 @dataclass(frozen=True, eq=False)
 class FootLeans:
-    """Another place for a foot, which keeps its turn: aside along x and y, lifted, and the knee turned about the leg.
+    """Another way for a foot: aside along x and y, lifted, its knee turned about the leg, itself about the vertical.
 
     T_world_parent, T_world_foot (T, 4, 4): the joint that the leg hangs on, and where the foot is; base (T, 3, 4): the
-    leg; place (T,) and lift (T,): share of a lean at each frame, for its place and for its height.
+    leg. A lean is a sum of M bumps in time: place (T, M) and lift (T, M) are the share of each at each frame, for its
+    place and for its height. `free` (5,) is how much each number takes part: with all but the knee at 0 the foot stays
+    where it is.
     """
 
     ik: LimbIK
@@ -119,11 +122,12 @@ class FootLeans:
     base: Array
     place: Array
     lift: Array
+    free: Sequence[float] = (1.0, 1.0, 1.0, 1.0, 1.0)
 
     @property
     def reach(self) -> Array:
-        """Metres aside and up, radians of the knee."""
-        return np.array([_ASIDE, _ASIDE, _LIFTED, _KNEE])
+        """Metres aside and up, radians of the knee and of the foot, for each bump."""
+        return np.tile(np.array(_FOOT) * self.free, self.place.shape[1])
 
     @cached_property
     def _orbit(self) -> tuple[Array, Keep]:
@@ -135,12 +139,16 @@ class FootLeans:
         return self.ik.solve(self.T_world_parent, self.T_world_foot, *self._orbit).excess
 
     def frames(self, leans: Array, rows: NDArray[np.int64]) -> Array:
-        """Rotations (N, R, 3, 4) of leans (N, 4) at some of the frames (R,); NaN where a leg cannot do it."""
+        """Rotations (N, R, 3, 4) of leans (N, 5 M) at some of the frames (R,); NaN where a leg cannot do it."""
         orbit, keep = self._orbit
+        told = leans.reshape(len(leans), -1, len(_FOOT))
+        place, lift = self.place[rows], self.lift[rows]
         goal = np.repeat(self.T_world_foot[rows][None], len(leans), axis=0)
-        goal[..., :2, 3] += leans[:, None, :2] * self.place[rows][:, None]
-        goal[..., 2, 3] += np.abs(leans[:, 2:3]) * self.lift[rows]
-        turned = orbit[rows] + leans[:, 3:4] * np.maximum(self.place, self.lift)[rows]
+        goal[..., :2, 3] += np.einsum("rm,nmk->nrk", place, told[..., :2])
+        goal[..., 2, 3] += np.abs(told[..., 2]) @ lift.T
+        yaw = rot.about((0.0, 0.0, 1.0), told[..., 4] @ place.T)
+        goal[..., :3, :3] = rot.to_matrix(yaw) @ goal[..., :3, :3]
+        turned = orbit[rows] + told[..., 3] @ np.maximum(place, lift).T
         kept = Keep(*(np.asarray(k)[rows] for k in keep))
         found = self.ik.solve(self.T_world_parent[rows], goal, turned, kept)
         bad = ~found.reached | (found.excess > self._excess[rows] + _BEYOND).any(axis=-1)

@@ -18,8 +18,8 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.world.fast import BAND, HIT, LimbCheck
 
-# Leans drawn at once, how many of the best lead the next draw, and how often.
-_DRAWN, _BEST, _DRAWS = 96, 12, 7
+# Leans drawn at once, and for each of their numbers; how many of the best lead the next draw, and how often.
+_DRAWN, _EACH, _BEST, _DRAWS = 96, 12, 12, 9
 # It ends after so many draws where so many leans were found that hit nothing.
 _ENOUGH = (3, 60)
 # How many are looked at closely then: most that fail do so at the first look.
@@ -34,6 +34,8 @@ _INSIDE, _ASIDE, _FEWER = 40, 16, 4
 # What a hit and a doubt at all looks count for against a radian of lean; how much more doubts count where a close look
 # has found a hit.
 _HIT, _DOUBT, _MISSED = 20.0, 0.2, 100.0
+# What roughness beyond what is allowed counts for, and the most that is told.
+_ROUGH, _ROUGHEST = 3.0, 4.0
 # A lean that is free is drawn back by halves, so often.
 _BACK = 4
 
@@ -62,6 +64,12 @@ class Core:
         return min((jerk * r**3 / 60.0 for r in ramps), default=np.inf)  # 60 A / r³ is that of a rise by A in r seconds
 
 
+def bump(times: Array, begin: float, end: float) -> Array:
+    """A bump (T,) of height 1 between two times, without a jump in acceleration."""
+    s = np.clip((times - begin) / max(end - begin, 1e-9), 0.0, 1.0)
+    return 64.0 * (s * (1.0 - s)) ** 3
+
+
 class Leans(Protocol):
     """Ways to lean a base motion (T, n, 4) aside, each told by some numbers (K,)."""
 
@@ -84,12 +92,20 @@ class Nudged:
 
 
 def nudge(
-    check: LimbCheck, ways: Leans, base: Array, times: Array, weights: Array, largest: float = np.inf, seed: int = 0
+    check: LimbCheck,
+    ways: Leans,
+    base: Array,
+    times: Array,
+    weights: Array,
+    largest: float = np.inf,
+    seed: int = 0,
+    rough: Callable[[Array], Array] | None = None,
 ) -> Nudged:
     """Frames (T, n, 4) of a limb at times (T,), its base (T, n, 4) leaned aside so that it is free, if any is.
 
     `weights` (T,) is how much of a lean there is at each frame: where it is 0, frames are those of the base. `largest`
-    is the most that any number of a lean may be.
+    is the most that any number of a lean may be; `rough` says of frames (N, T, n, 4) how rough they are (N,), above 1
+    being too rough.
     """
     rng = np.random.default_rng(seed)
     looks = _looks(weights)
@@ -111,7 +127,7 @@ def nudge(
         checks[0] += codes.size
         return codes
 
-    def judged(leans: Array) -> tuple[Array, Array]:
+    def judged(leans: Array) -> tuple[Array, Array, Array]:
         # what hits at some of the looks need not be looked at more
         some, rest = looks[::_FEWER], np.setdiff1d(looks, looks[::_FEWER])
         codes = codes_of(leans, some)
@@ -122,11 +138,25 @@ def nudge(
             # doubts weigh more where a close look has found a hit
             heed = np.where(np.isin(np.concatenate([some, rest]), missed), _MISSED, 1.0)
             hits[clear], doubts[clear] = (codes == HIT).mean(axis=1), ((codes == BAND) * heed).mean(axis=1)
-        return hits, doubts
+        rough_by = np.zeros(len(leans))
+        if len(clear):
+            rough_by[clear] = np.minimum(roughness(leans[clear]), _ROUGHEST)
+        return hits, doubts, rough_by
 
     def hit_of(lean: Array) -> float | None:
         q = whole(lean)
-        return first_hit(check, q, times) if np.isfinite(q).all() else float(times[0])
+        if not np.isfinite(q).all() or (rough is not None and rough(q[None])[0] > 1.0):
+            return float(times[0])
+        return first_hit(check, q, times)
+
+    def roughness(leans: Array) -> Array:
+        q = ways.frames(leans, every)
+        bad = ~np.isfinite(q).all(axis=(1, 2, 3))
+        if rough is None or bad.all():
+            return np.where(bad, np.inf, 0.0)
+        q[bad] = base
+        still = (weights == 0.0)[:, None, None]
+        return np.where(bad, np.inf, rough(np.where(still, base, q)))
 
     for cycle in range(_CYCLES):
         leans = _small_leans(rng, ways.reach, largest, judged)
@@ -154,26 +184,28 @@ def _looks(weights: Array) -> NDArray[np.int64]:
 
 
 def _small_leans(
-    rng: np.random.Generator, reach: Array, largest: float, judged: Callable[[Array], tuple[Array, Array]]
+    rng: np.random.Generator, reach: Array, largest: float, judged: Callable[[Array], tuple[Array, Array, Array]]
 ) -> list[Array]:
     """Leans (K,) that no look finds to hit, small ones first: drawn anew and anew about the best so far.
 
-    `judged` gives the share of looks that hit, and that are in doubt, for leans (N, K).
+    `judged` gives the share of looks that hit, and that are in doubt, and roughness, for leans (N, K).
     """
     mean, spread = np.zeros(len(reach)), np.ones(len(reach))
+    count = max(_DRAWN, _EACH * int(np.count_nonzero(reach)))
     found: list[tuple[float, Array]] = []
     for draw in range(_DRAWS):
-        unit = rng.normal(size=(_DRAWN, len(reach)))
+        unit = rng.normal(size=(count, len(reach)))
         if draw == 0:
             # numbers rest now and then, so that leans of few of them are among the first
-            unit *= rng.random((_DRAWN, len(reach))) < 0.6
-            unit *= np.exp(rng.uniform(np.log(_SMALL), np.log(_LARGE), (_DRAWN, 1)))
+            unit *= rng.random((count, len(reach))) < 0.6
+            unit *= np.exp(rng.uniform(np.log(_SMALL), np.log(_LARGE), (count, 1)))
         leans = mean + spread * unit
         peak = np.abs(leans * reach).max(axis=1, keepdims=True)
         leans *= np.minimum(1.0, largest / np.maximum(peak, 1e-9))
-        hits, doubts = judged(leans * reach)
+        hits, doubts, rough = judged(leans * reach)
         cost = _HIT * hits + _DOUBT * doubts + np.linalg.norm(leans[:, reach > 0.0], axis=1)
-        found += [(float(cost[k]), leans[k] * reach) for k in np.flatnonzero(hits == 0.0)]
+        cost += _ROUGH * np.maximum(rough - 1.0, 0.0)
+        found += [(float(cost[k]), leans[k] * reach) for k in np.flatnonzero((hits == 0.0) & (rough <= 1.0))]
         best = leans[np.argsort(cost, kind="stable")[:_BEST]]
         mean, spread = best.mean(axis=0), best.std(axis=0) + 0.02
         if draw >= _ENOUGH[0] and len(found) >= _ENOUGH[1]:

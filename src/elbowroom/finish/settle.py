@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,14 +55,23 @@ def settle(
     return soften(space.check, own_times(space, path, t), t, under)
 
 
-def soften(check: LimbCheck, frames: Array, times: Array, base: Array | None = None) -> Settled:
-    """Frames (T, n, 4) with corners rounded as widely as is free; as they are where no rounding is."""
+def soften(
+    check: LimbCheck,
+    frames: Array,
+    times: Array,
+    base: Array | None = None,
+    good: Callable[[Array], bool] | None = None,
+) -> Settled:
+    """Frames (T, n, 4) with corners rounded as widely as is free; as they are where no rounding is.
+
+    `good` says of frames whether they are wanted; where none are, the plain ones are given as not free.
+    """
     rate = (len(times) - 1) / (times[-1] - times[0])
     for window in _WINDOWS:
         q = rounded(frames, window * rate, base)
-        if between_free(check, q, times):
+        if (good is None or good(q)) and between_free(check, q, times):
             return Settled(frozen(q), True, f"rounded over {window:g} s")
-    return Settled(frozen(frames), between_free(check, frames, times), "plain")
+    return Settled(frozen(frames), good is None and between_free(check, frames, times), "plain")
 
 
 def between_free(check: LimbCheck, q: Array, t: Array, step: float = _STEP) -> bool:

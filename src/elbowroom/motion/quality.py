@@ -10,6 +10,7 @@ from scipy.signal import butter, sosfiltfilt
 
 from elbowroom.character.limits import pose_excess
 from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.contacts import foot_slide
 from elbowroom.motion.edit import without_lead
@@ -65,11 +66,15 @@ def _slide(clip: Clip) -> float:
 
 def peak_jerk(clip: Clip) -> float:
     """Largest angular jerk of any joint after a 6 Hz low-pass, rad/s³."""
-    if len(clip) < _ENOUGH:
-        return 0.0
-    step = rot.log(rot.multiply(rot.conjugate(clip.rotations[:-1]), clip.rotations[1:]))
-    speed = step * clip.fps
-    if clip.fps > 2.2 * SMOOTH_BELOW:
-        speed = sosfiltfilt(butter(2, SMOOTH_BELOW, fs=clip.fps, output="sos"), speed, axis=0)
-    jerk = np.diff(speed, n=2, axis=0) * clip.fps**2
-    return float(np.max(np.linalg.norm(jerk, axis=-1), initial=0.0))
+    return float(np.max(joint_jerks(clip.rotations, clip.fps), initial=0.0))
+
+
+def joint_jerks(rotations: Array, fps: float) -> Array:
+    """Largest angular jerk of each joint (...) over rotations (T, ..., 4) after a 6 Hz low-pass, rad/s³."""
+    if len(rotations) < _ENOUGH:
+        return np.zeros(rotations.shape[1:-1])
+    speed = rot.log(rot.multiply(rot.conjugate(rotations[:-1]), rotations[1:])) * fps
+    if fps > 2.2 * SMOOTH_BELOW:
+        speed = sosfiltfilt(butter(2, SMOOTH_BELOW, fs=fps, output="sos"), speed, axis=0)
+    jerk = np.diff(speed, n=2, axis=0) * fps**2
+    return np.max(np.linalg.norm(jerk, axis=-1), axis=0)

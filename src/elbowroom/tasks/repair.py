@@ -9,27 +9,25 @@ from dataclasses import dataclass, field, replace
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.motion.clip import Clip
 from elbowroom.search.birrt import Budget
-from elbowroom.spaces.styles import CLOSE, Style, Wish, style_of
+from elbowroom.spaces.styles import CLOSE, Wish, style_of
 from elbowroom.tasks.plan import Plan, Planned, Status
 from elbowroom.tasks.repair_balance import balance
-from elbowroom.tasks.repair_feet import FeetFree, feet_free
-from elbowroom.tasks.repair_find import Trouble, linkages, troubles
-from elbowroom.tasks.repair_limb import Replanned, hopeless, leaned, searched, spliced, stepped
+from elbowroom.tasks.repair_find import Trouble, troubles
+from elbowroom.tasks.repair_ladder import Wishes, mended
 from elbowroom.tasks.repair_move import moved_ways
-from elbowroom.tasks.repair_stretch import Clocks, Job, Stretch, stance, stretches
+from elbowroom.tasks.repair_stretch import Clocks
 from elbowroom.world.carried import Carried
 from elbowroom.world.certificate import Certificate, Changed, certify
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.things import Hold
 from elbowroom.world.world import World
 
 # How often what a repair brings about is repaired in turn.
 _ROUNDS = 6
-# How often the whole ladder is gone up, with other seeds.
-_TRIES = 2
 # Checks that one search may make.
 USUAL = Budget(checks=60_000)
+# Metres that a body may go aside for a while.
+ASIDE = 0.2
 
 
 @dataclass
@@ -37,11 +35,7 @@ class _Work:
     """A repair under way: the world as it is, what was changed, and what could not be done."""
 
     world: World
-    seed: int
-    style: Style
-    budget: Budget
-    fix_self: bool
-    clocks: Clocks = field(default_factory=Clocks)
+    wishes: Wishes
     plans: list[Planned] = field(default_factory=list)
     changed: list[Changed] = field(default_factory=list)
     contacts: list[Contact] = field(default_factory=list)
@@ -51,8 +45,8 @@ class _Work:
         """Proof of the world as it is."""
         start = time.perf_counter()
         told = self.world.with_(contacts=(*self.world.contacts, *self.contacts))
-        found = certify(told, own_contacts=not self.fix_self, changed=self.changed)
-        self.clocks.add("certify", start)
+        found = certify(told, own_contacts=not self.wishes.fix_self, changed=self.changed)
+        self.wishes.clocks.add("certify", start)
         return found
 
 
@@ -64,24 +58,27 @@ def repair(
     style: Wish = None,
     budget: Budget = USUAL,
     fix_self: bool = False,
+    max_aside: float = ASIDE,
     max_shift: float = 0.0,
     max_delay: float = 0.0,
 ) -> Plan:
     """Bring clips of characters out of what they run into; `who` is by default everybody with a clip, one by one.
 
     Limbs to blame are planned anew for as long as need be and stay close to the clip; all other frames stay as they
-    are. `style`, a `Style` or the name of one, is by default 'close': as near to the clip as will do. With `fix_self`, contacts of a recorded clip with itself and
-    the floor count, too. Where limbs cannot do it, a whole clip may be moved on the floor by `max_shift` metres, or
-    begin `max_delay` seconds later, at most. The same seed gives the same motion. Where something is left, the status
-    is 'partial', the world has the best repair, and `why` says what is left and why.
+    are. `style`, a `Style` or the name of one, is by default 'close': as near to the clip as will do. With `fix_self`,
+    contacts of a recorded clip with itself and the floor count, too. Where limbs cannot do it, a body goes aside for a
+    while by `max_aside` metres at most, over its feet or in steps; then a whole clip may be moved on the floor by
+    `max_shift` metres, or begin `max_delay` seconds later, at most. The same seed gives the same motion. Where
+    something is left, the status is 'partial', the world has the best repair, and `why` says what is left and why.
     """
-    chosen = style_of(style, CLOSE)
-    plan = _by_limbs(world, who, seed, chosen, budget, fix_self)
+    wishes = Wishes(_clips(world), seed, style_of(style, CLOSE), budget, fix_self, max_aside)
+    plan = _by_limbs(world, who, wishes)
     for name in _people(world, who) if max_shift > 0.0 or max_delay > 0.0 else ():
         if plan.found:
             break
         for way in moved_ways(world, name, max_shift, max_delay):
-            other = _by_limbs(way.world, who, seed, chosen, budget, fix_self)
+            moved = replace(wishes, sources=_clips(way.world), clocks=Clocks())
+            other = _by_limbs(way.world, who, moved)
             if _better(other, plan):
                 whole = Planned(name, "whole body", way.told, way.world.motion(name).span, "avoid")
                 spent = {k: round(plan.seconds.get(k, 0.0) + s, 4) for k, s in other.seconds.items()}
@@ -98,11 +95,13 @@ def _better(a: Plan, b: Plan) -> bool:
     return len(a.certificate.collisions) < len(b.certificate.collisions)
 
 
-def _by_limbs(
-    world: World, who: str | Sequence[str] | None, seed: int, style: Style, budget: Budget, fix_self: bool
-) -> Plan:
-    """Repair by limbs alone."""
-    work = _Work(_holding_fast(world), seed, style, budget, fix_self)
+def _clips(world: World) -> dict[str, Clip]:
+    return {name: motion for name, motion in world.characters.items() if isinstance(motion, Clip)}
+
+
+def _by_limbs(world: World, who: str | Sequence[str] | None, wishes: Wishes) -> Plan:
+    """Repair within a clip: by limbs, and by going aside for a while."""
+    work = _Work(_holding_fast(world), wishes)
     people = _people(world, who)
     before = after = work.certified()
     for name in people:
@@ -111,7 +110,7 @@ def _by_limbs(
             if not found or not _treat(work, found):
                 break
             after = work.certified()
-    seconds = {stage: round(s, 4) for stage, s in work.clocks.seconds.items()}
+    seconds = {stage: round(s, 4) for stage, s in work.wishes.clocks.seconds.items()}
     notes = balance(world, work.world, [c.who for c in work.changed])
     result = replace(work.world, holds=world.holds, notes=(*world.notes, *notes))
     status: Status = "found" if after.free else "partial"
@@ -120,7 +119,7 @@ def _by_limbs(
 
 
 def _people(world: World, who: str | Sequence[str] | None) -> list[str]:
-    clips = [name for name, motion in world.characters.items() if isinstance(motion, Clip)]
+    clips = list(_clips(world))
     wanted = clips if who is None else [who] if isinstance(who, str) else list(who)
     for name in wanted:
         if name not in world.characters:
@@ -136,7 +135,7 @@ def _holding_fast(world: World) -> World:
     for hold in world.holds:
         path = world.things[hold.object].path
         assert isinstance(path, Carried)
-        holds.append(Hold(hold.object, hold.by, hold.hand, hold.during, path.grip(hold)))
+        holds.append(replace(hold, T_hand_object=path.grip(hold)))
     return replace(world, holds=tuple(holds))
 
 
@@ -159,79 +158,15 @@ def _treat(work: _Work, found: Sequence[Trouble]) -> bool:
 
 
 def _mend(work: _Work, trouble: Trouble) -> bool:
-    """Go up the ladder for one trouble: limb, limb and shoulder, limb and spine; lean first, then search."""
-    clip = work.world.motion(trouble.who)
-    assert isinstance(clip, Clip)
-    reason = f"{trouble.limb or 'that part'} is no limb that can give way"
-    ladder = linkages(clip.character, trouble.limb, trouble.joints)
-    for number, linkage in enumerate(ladder * _TRIES):
-        for free in feet_free(clip, trouble):
-            job = Job(
-                work.world,
-                trouble.who,
-                (*linkage.joints, *linkage.hang),
-                clip.character.chain(trouble.limb).joints,
-                linkage.hang,
-                trouble.during,
-                free.low,
-                free.high,
-                bool(clip.source.format) and not work.fix_self,
-            )
-            done, reason = _replanned(work, job, free, linkage.name, work.seed + number)
-            if done is not None:
-                return _accept(work, trouble, linkage.name, job, done)
-    work.failed[_key(trouble)] = reason
-    return False
-
-
-def _replanned(work: _Work, job: Job, free: FeetFree, name: str, seed: int) -> tuple[Replanned | None, str]:
-    """New frames for one linkage, or why there are none."""
-    clocks = work.clocks
-    if free.stands is not None:
-        aside = stepped(job, stance(job, *free.stands, clocks), seed, clocks, lifted=False)
-        return aside, "the foot stands then, and no other place for it is free"
-    tried: list[Stretch] = []
-    for stretch in stretches(job, clocks):
-        if not tried and hopeless(job, stretch, seed, clocks):
-            return None, f"whatever {name.replace('_', ' ')} do, something that they carry stays in the way"
-        tried.append(stretch)
-        done = leaned(job, stretch, seed, work.style, clocks)
-        if done is None and job.limb == job.joints and free.leg:
-            done = stepped(job, stretch, seed, clocks, lifted=True)
-        if done is not None:
-            return done, ""
-    # a search wants time: the shortest stretch comes last
-    for stretch in (*tried[1:], *tried[:1]):
-        done = searched(job, stretch, seed, work.style, work.budget, clocks)
-        if done is not None:
-            return done, ""
-    found = "no free motion was found, with spine and shoulder neither"
-    return None, found if tried else "there is too little time to leave the clip and to return to it"
-
-
-def _accept(work: _Work, trouble: Trouble, name: str, job: Job, done: Replanned) -> bool:
-    span = (done.stretch.core.first, done.stretch.core.last)
-    work.world = spliced(job, done)
-    work.changed.append(Changed(trouble.who, job.joints, span))
-    work.contacts += done.stretch.contacts
-    way = done.way
-    mine = {hold.object for hold in work.world.holds if hold.by == trouble.who}
-    names = [name for pair in trouble.pairs for name in pair]
-    others = [n for n in dict.fromkeys(names) if n not in mine and not n.startswith(f"{trouble.who}.")]
-    what = "clear of " + (" and ".join(others[:2]) or "the body itself")
-    work.plans.append(
-        Planned(
-            trouble.who,
-            name,
-            what,
-            span,
-            way.tier,
-            way.first_solution_s,
-            way.smooth_s,
-            way.stats.checks,
-            way.stats.nodes,
-        )
-    )
+    """Go up the ladder for one trouble; whether it was mended."""
+    done, reason = mended(work.world, trouble, work.wishes)
+    if done is None:
+        work.failed[_key(trouble)] = reason
+        return False
+    work.world = done.world
+    work.plans += done.plans
+    work.changed += done.changed
+    work.contacts += done.contacts
     return True
 
 

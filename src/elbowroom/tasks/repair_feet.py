@@ -14,20 +14,22 @@ from elbowroom.tasks.repair_find import Trouble
 
 @dataclass(frozen=True)
 class FeetFree:
-    """Frames from `low` to `high` that may be changed; `stands` are first and last frame in which the foot of a leg in
-    trouble stands, so that it can only be put elsewhere."""
+    """Frames from `low` to `high` that may be changed. Of a leg, `knee` says that its foot stays where it is and the
+    knee goes aside; `stands` are first and last frame in which its foot stands, so that it can only be put elsewhere.
+    """
 
     low: int
     high: int
     leg: bool = False
+    knee: bool = False
     stands: tuple[int, int] | None = None
 
 
 def feet_free(clip: Clip, trouble: Trouble) -> list[FeetFree]:
     """What may be changed to get a limb out of trouble, the least first.
 
-    Of a leg that swings, the swing; of one that stands, and where the swing alone will not do, the whole time that the
-    foot stands, with the swings before and after.
+    Of a leg whose foot is free, its knee at any time; of one that swings, the swing; of one that stands, and where the
+    swing alone will not do, the whole time that the foot stands, with the swings before and after.
     """
     low, high = clip.source.lead, len(clip) - 1
     side = trouble.limb.partition("_")[0]
@@ -36,13 +38,16 @@ def feet_free(clip: Clip, trouble: Trouble) -> list[FeetFree]:
     on = foot_contacts(clip).foot(side)
     begin, end = (int(k) for k in np.clip(np.searchsorted(clip.times, trouble.during), low, high))
     stands = [(first, last) for first, last in runs(on) if first <= end and last >= begin]
-    options = []
+    body = clip.character
+    foot = body.subtree(body.role(f"{side}_foot"))
+    options = [] if trouble.joints & set(foot) else [FeetFree(low, high, leg=True, knee=True)]
     off = begin + np.flatnonzero(~on[begin : end + 1])
     if len(off):
         middle = int(off[len(off) // 2])
-        options.append(FeetFree(_before(on, middle, low), _after(on, middle, high), leg=True))
+        swing = FeetFree(_before(on, middle, low), _after(on, middle, high), leg=True)
+        options.append(swing)
         if not stands:
-            stands = [run for run in runs(on) if run[1] == options[0].low or run[0] == options[0].high]
+            stands = [run for run in runs(on) if run[1] == swing.low or run[0] == swing.high]
             return options + [_elsewhere(on, run, low, high) for run in stands]
     return [*options, _elsewhere(on, (stands[0][0], stands[-1][1]), low, high)]
 

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from elbowroom.character.limits import sample_pose
 from elbowroom.errors import BadValue
 from elbowroom.finish.leans import FootLeans, Hanging, JointLeans
-from elbowroom.finish.nudge import Nudged, nudge
+from elbowroom.finish.nudge import Nudged, bump, nudge
 from elbowroom.finish.relax import relax
 from elbowroom.finish.settle import own_times, soften
-from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.search.birrt import Budget, Stats
@@ -27,14 +26,15 @@ from elbowroom.tasks.repair_stretch import Clocks, Job, Stretch
 from elbowroom.world.fast import HIT
 from elbowroom.world.world import World
 
-# Radians a second that planned joints turn, or a bit more than they do in the clip.
-_SPEED, _FASTER = 4.0, 1.3
-# Metres that a foot is put elsewhere at most, and radians that its knee turns.
-_FAR = 0.3
+# Metres that a foot is put elsewhere at most, and radians that it and its knee turn then; radians of the knee alone.
+_FAR, _KNEE = 0.3, 0.7
+# Share of its speed that a joint may use in a search: rounding needs some of it.
+_SLOWER = 0.9
 # Postures that are drawn at some moments of a trouble to see whether any is free.
 _SAMPLES, _MOMENTS = 300, 4
 
 Tier = Literal["avoid", "plan"]
+Foot = Literal["lifted", "elsewhere", "knee"]
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,8 @@ def leaned(job: Job, stretch: Stretch, seed: int, style: Style, clocks: Clocks) 
     largest = stretch.core.largest(job.jerk)
     if np.abs(ways.brought).max() > largest:
         return None
-    done = nudge(stretch.check, ways, stretch.base, stretch.times, weights, largest, seed)
+    rough = stretch.pace.rough
+    done = nudge(stretch.check, ways, stretch.base, stretch.times, weights, largest, seed, rough)
     return _nudged(stretch, done, clocks.add("plan", start))
 
 
@@ -110,8 +111,9 @@ def _way_up(parents: NDArray[np.int32], joint: int) -> list[int]:
     return way
 
 
-def stepped(job: Job, stretch: Stretch, seed: int, clocks: Clocks, *, lifted: bool) -> Replanned | None:
-    """The foot of a leg put elsewhere: `lifted` in the core, or standing there."""
+def stepped(job: Job, stretch: Stretch, seed: int, clocks: Clocks, how: Foot) -> Replanned | None:
+    """A leg with its foot put elsewhere: lifted in the core, standing elsewhere there, or where it was while the knee
+    goes aside."""
     body = job.clip.character
     limb = next((name for name, chain in body.chains.items() if chain.joints == job.joints), "")
     try:
@@ -121,10 +123,22 @@ def stepped(job: Job, stretch: Stretch, seed: int, clocks: Clocks, *, lifted: bo
     start = time.perf_counter()
     T = job.clip.world()[stretch.first : stretch.last + 1]
     weights = stretch.core.weights(stretch.times)
-    # a foot that stands is lifted more on its way there and back
-    lift = weights if lifted else 4.0 * weights * (1.0 - weights)
-    ways = FootLeans(ik, T[:, ik.parent], T[:, ik.joints[2]], stretch.base, weights, lift)
-    done = nudge(stretch.check, ways, stretch.base, stretch.times, weights, _FAR, seed)
+    core, times = stretch.core, stretch.times
+    if how == "elsewhere":
+        # on its way there and back, and there is no way where the clip begins or ends with the foot there
+        ways_there = [bump(times, core.first, core.begin), bump(times, core.end, core.last)]
+        swings = [w for w, s in zip(ways_there, (core.begin - core.first, core.last - core.end), strict=True) if s > 0]
+        place, lift = [weights, *swings], [4.0 * weights * (1.0 - weights), *swings]
+    else:
+        middle = 0.5 * (core.first + core.last)
+        more = [bump(times, core.first, middle), bump(times, middle, core.last)] if how == "lifted" else []
+        place = lift = [weights, *more]
+    free = (0.0, 0.0, 0.0, 1.0, 0.0) if how == "knee" else (1.0,) * 5
+    shapes = np.stack(place, axis=1), np.stack(lift, axis=1)
+    ways = FootLeans(ik, T[:, ik.parent], T[:, ik.joints[2]], stretch.base, *shapes, free)
+    far = _KNEE if how == "knee" else _FAR
+    share = np.max(place, axis=0)
+    done = nudge(stretch.check, ways, stretch.base, times, share, far, seed, stretch.pace.rough)
     return _nudged(stretch, done, clocks.add("plan", start))
 
 
@@ -133,14 +147,12 @@ def searched(job: Job, stretch: Stretch, seed: int, style: Style, budget: Budget
     if not stretch.closed or job.hang:
         return None
     start = time.perf_counter()
-    rate = job.clip.fps
-    own = rot.angle_between(stretch.base[:-1], stretch.base[1:]).max(axis=0) * rate
     space = LimbSpace.over(
         stretch.check,
         job.limits,
         timed=True,
         style=style,
-        speed=np.maximum(_SPEED, _FASTER * own),
+        speed=_SLOWER * stretch.pace.speed,
     )
     begin, end = (space.state(stretch.base[k], float(stretch.times[k])) for k in (0, -1))
     path = plan_limb(space, begin, end, seed, budget)
@@ -152,7 +164,7 @@ def searched(job: Job, stretch: Stretch, seed: int, style: Style, budget: Budget
     frames = own_times(space, better, stretch.times)
     if style.close and style.within(job.clip.character, job.joints, job.limits) is None:
         frames = relax(stretch.check, frames, stretch.times, stretch.base, seed)
-    settled = soften(stretch.check, frames, stretch.times, stretch.base)
+    settled = soften(stretch.check, frames, stretch.times, stretch.base, stretch.pace.good)
     took = clocks.add("smooth", start)
     if not settled.free:
         return None

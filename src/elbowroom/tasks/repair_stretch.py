@@ -16,6 +16,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import without_lead
 from elbowroom.motion.quality import peak_jerk
 from elbowroom.tasks.repair_own import OwnTouches, own_touches, with_contacts
+from elbowroom.tasks.repair_pace import Pace
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast import LimbCheck
@@ -25,7 +26,7 @@ from elbowroom.world.world import World
 # at both ends: who leans forwards meets things sooner.
 GROWTHS = ((0.4, 0.03), (0.7, 0.12), (1.0, 0.35))
 # How often a second contacts of the clip with itself are looked at.
-_LOOKS = 60.0
+_LOOKS = 120.0
 # Seconds: a clip that begins or ends less than this after or before trouble does so in trouble; the least that a
 # stretch lasts; and the least time to leave or return in.
 _SHORTEST, _LEAST, _RAMP = 0.12, 0.3, 0.22
@@ -54,12 +55,13 @@ class Clocks:
 class Job:
     """Joints of a character that have to get out of trouble during some seconds.
 
-    `world` is as it is now; frames from `low` to `high` may be changed. Of the joints, those of the `limb` take part
-    most, and those that `hang` keep their turn in the world. `recorded`: its contacts with itself are
-    allowed as deep as they are in the clip.
+    `world` is as it is now, `source` is the clip as it came; frames from `low` to `high` may be changed. Of the joints,
+    those of the `limb` take part most, and those that `hang` keep their turn in the world. `recorded`: its contacts
+    with itself are allowed as deep as they are in the clip.
     """
 
     world: World
+    source: Clip
     who: str
     joints: tuple[int, ...]
     limb: tuple[int, ...]
@@ -112,6 +114,7 @@ class Stretch:
     check: LimbCheck
     times: Array
     base: Array
+    pace: Pace
 
     @property
     def closed(self) -> bool:
@@ -138,7 +141,7 @@ def stretches(job: Job, clocks: Clocks) -> Iterator[Stretch]:
             continue
         known.add((first, last))
         if job.recorded:
-            touches = _touches(job, first, last)
+            touches = touches_of(job, first, last)
         clocks.add("prepare", start)
         yield _stretch(job, first, last, _core(times, (first, begin, end, last), opens, closes), touches, clocks)
         start = time.perf_counter()
@@ -148,7 +151,7 @@ def stance(job: Job, begin: int, end: int, clocks: Clocks) -> Stretch:
     """The stretch of a foot that stands from frame `begin` to `end`, with the swings before and after it."""
     core = Core(*(float(job.clip.times[k]) for k in (job.low, begin, end, job.high)))
     start = time.perf_counter()
-    touches = _touches(job, job.low, job.high) if job.recorded else None
+    touches = touches_of(job, job.low, job.high) if job.recorded else None
     clocks.add("prepare", start)
     return _stretch(job, job.low, job.high, core, touches, clocks)
 
@@ -160,7 +163,9 @@ def _stretch(job: Job, first: int, last: int, core: Core, touches: OwnTouches | 
     proven = () if touches is None else tuple(touches.contacts(span, planned=False))
     check = LimbCheck(with_contacts(job.world, planned), job.who, job.joints, span, margin=MARGIN)
     clocks.add("prepare", start)
-    return Stretch(first, last, core, proven, check, clip.times[frames], clip.rotations[frames][:, list(job.joints)])
+    base = clip.rotations[frames][:, list(job.joints)]
+    pace = Pace(job.source, clip, job.joints, first, last)
+    return Stretch(first, last, core, proven, check, clip.times[frames], base, pace)
 
 
 def _core(times: Array, frames: tuple[int, int, int, int], opens: bool, closes: bool) -> Core:
@@ -178,7 +183,7 @@ def _core(times: Array, frames: tuple[int, int, int, int], opens: bool, closes: 
     return Core(first, begin, end, last)
 
 
-def _touches(job: Job, first: int, last: int) -> OwnTouches:
+def touches_of(job: Job, first: int, last: int) -> OwnTouches:
     """What the clip touches of itself, often enough to see an arm swing by."""
     step = max(int(job.clip.fps / _LOOKS), 1)
     rows = np.unique(np.append(np.arange(first, last + 1, step), last))

@@ -1,0 +1,60 @@
+"""How good a repaired motion is inside the intervals that were planned anew, against the recorded one."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.character.limits import pose_excess
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.rotations import Array
+from elbowroom.motion.clip import Clip
+from elbowroom.motion.contacts import foot_contacts, foot_slide
+from elbowroom.motion.quality import joint_jerks
+from elbowroom.tasks.plan import Plan
+from elbowroom.tasks.repair_pace import ABOUT, JERK, ROUGHER, speed_limits
+
+
+def inside(clip: Clip, plan: Plan) -> NDArray[np.bool_]:
+    """Frames (T,) within the intervals that were planned anew."""
+    frames = np.zeros(len(clip), dtype=bool)
+    for first, last in _intervals(clip, plan):
+        frames[first : last + 1] = True
+    return frames
+
+
+def measured(old: Clip, new: Clip, plan: Plan) -> dict[str, float]:
+    """Joint by joint, over each interval: shares of what is allowed (1 is the bound) for speed and jerk; then what a
+    planted foot slides more than in the recording, metres; how far joints are out of range beyond what they were,
+    radians; and the largest acceleration at the ends of intervals that the recording does not have, rad/s²."""
+    speed, jerk, pop = [0.0], [0.0], [0.0]
+    more = round(ABOUT * old.fps)
+    for first, last in _intervals(old, plan):
+        now = np.linalg.norm(_turns(new)[first:last], axis=-1).max(axis=0, initial=0.0)
+        speed.append(float((now / speed_limits(old, range(now.shape[0]), first, last)).max()))
+        about = slice(max(first - more, old.source.lead), last + more + 1)
+        was, now = (joint_jerks(clip.rotations[about], clip.fps) for clip in (old, new))
+        jerk.append(float((now / np.maximum(JERK, ROUGHER * was)).max()))
+        added = np.linalg.norm(np.diff(_turns(new) - _turns(old), axis=0), axis=-1).max(axis=-1) * old.fps
+        # nothing is left or joined where a clip begins or ends in trouble
+        pop += [float(added[k - 1]) for k in (first, last) if old.source.lead < k < len(old) - 1]
+    beyond = [pose_excess(clip.character.limits, clip.rotations) for clip in (old, new)]
+    on = foot_contacts(old)
+    slide = foot_slide(new, on) - foot_slide(old, on)
+    return {
+        "speed_of_limit": round(max(speed), 3),
+        "jerk_of_allowed": round(max(jerk), 3),
+        "feet_slide_more_m": round(float(slide.max(initial=0.0)), 5),
+        "out_of_range_more_rad": round(float((beyond[1] - beyond[0]).max(initial=0.0)), 5),
+        "pop": round(max(pop), 2),
+    }
+
+
+def _intervals(clip: Clip, plan: Plan) -> list[tuple[int, int]]:
+    """First and last frame of each interval."""
+    return [tuple(round((t - clip.start) * clip.fps) for t in p.during) for p in plan.plans]  # type: ignore[misc]
+
+
+def _turns(clip: Clip) -> Array:
+    """Angular velocity of each joint from frame to frame, (T - 1, J, 3)."""
+    return rot.log(rot.multiply(rot.conjugate(clip.rotations[:-1]), clip.rotations[1:])) * clip.fps

@@ -1,0 +1,169 @@
+"""The ladder of repairs (X8): a limb alone, with shoulder and spine, a foot elsewhere, the body aside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from elbowroom.motion.clip import Clip
+from elbowroom.search.birrt import Budget
+from elbowroom.spaces.styles import Style
+from elbowroom.tasks.plan import Planned
+from elbowroom.tasks.repair_feet import FeetFree, feet_free
+from elbowroom.tasks.repair_find import Linkage, Trouble, linkages
+from elbowroom.tasks.repair_limb import Replanned, hopeless, leaned, searched, spliced, stepped
+from elbowroom.tasks.repair_pelvis import sways
+from elbowroom.tasks.repair_stretch import Clocks, Job, Stretch, stance, stretches
+from elbowroom.world.certificate import Changed
+from elbowroom.world.contacts import Contact
+from elbowroom.world.world import World
+
+
+@dataclass(frozen=True, eq=False)
+class Wishes:
+    """How clips are repaired: `sources` are those that came, by who plays them; `max_aside` is how far a body may go
+    aside for a while, metres."""
+
+    sources: Mapping[str, Clip]
+    seed: int
+    style: Style
+    budget: Budget
+    fix_self: bool
+    max_aside: float
+    clocks: Clocks = field(default_factory=Clocks)
+
+    def recorded(self, who: str) -> bool:
+        """Whether someone's clip may touch itself as it does."""
+        return bool(self.sources[who].source.format) and not self.fix_self
+
+
+@dataclass(frozen=True, eq=False)
+class Mended:
+    """The world after a trouble was mended, what was planned, changed, and may touch."""
+
+    world: World
+    plans: tuple[Planned, ...]
+    changed: tuple[Changed, ...]
+    contacts: tuple[Contact, ...]
+
+
+def mended(world: World, trouble: Trouble, wishes: Wishes) -> tuple[Mended | None, str]:
+    """Go up the ladder for one trouble: the limb in growing linkages, the body aside, and all again with other seeds;
+    leans before searches. None, and why, where nothing does."""
+    clip = world.motion(trouble.who)
+    assert isinstance(clip, Clip)
+    ladder = linkages(clip.character, trouble.limb, trouble.joints)
+    reason = f"{trouble.limb or 'that part'} is no limb that can give way"
+    seed = wishes.seed
+    done, told = _by_linkages(world, trouble, ladder, wishes, seed)
+    if done is None:
+        reason = told or reason
+        done = _aside(world, trouble, ladder, wishes, seed + len(ladder))
+    if done is None:
+        done, _ = _by_linkages(world, trouble, ladder, wishes, seed + 2 * len(ladder))
+    return done, reason
+
+
+def _aside(world: World, trouble: Trouble, ladder: list[Linkage], wishes: Wishes, seed: int) -> Mended | None:
+    """The body goes aside, and limbs do what is left to do."""
+    source = wishes.sources[trouble.who]
+    recorded = wishes.recorded(trouble.who)
+    for sway in sways(world, source, trouble, recorded, wishes.max_aside, wishes.clocks):
+        told = f"{sway.told}, clear of {_others(world, trouble)}"
+        planned = Planned(trouble.who, sway.name, told, sway.changed.during, "avoid")
+        if sway.free:
+            return Mended(sway.world, (planned,), (sway.changed,), sway.contacts)
+        more, _ = _by_linkages(sway.world, trouble, ladder, wishes, seed, searches=False)
+        if more is not None:
+            plans, changed = (planned, *more.plans), (sway.changed, *more.changed)
+            return Mended(more.world, plans, changed, (*sway.contacts, *more.contacts))
+    return None
+
+
+def _by_linkages(
+    world: World, trouble: Trouble, ladder: list[Linkage], wishes: Wishes, seed: int, *, searches: bool = True
+) -> tuple[Mended | None, str]:
+    """One linkage after another, and for legs one choice of times after another."""
+    clip = world.motion(trouble.who)
+    assert isinstance(clip, Clip)
+    reason = ""
+    for number, linkage in enumerate(ladder):
+        for free in feet_free(clip, trouble):
+            job = _job(world, trouble, wishes, linkage, free)
+            done, reason = _replanned(job, free, linkage.name, wishes, seed + number, searches)
+            if done is not None:
+                return _told(trouble, linkage.name, job, done), ""
+    return None, reason
+
+
+def _job(world: World, trouble: Trouble, wishes: Wishes, linkage: Linkage, free: FeetFree) -> Job:
+    source = wishes.sources[trouble.who]
+    chain = source.character.chains.get(trouble.limb)
+    return Job(
+        world,
+        source,
+        trouble.who,
+        (*linkage.joints, *linkage.hang),
+        () if chain is None else chain.joints,
+        linkage.hang,
+        trouble.during,
+        free.low,
+        free.high,
+        wishes.recorded(trouble.who),
+    )
+
+
+def _replanned(
+    job: Job, free: FeetFree, name: str, wishes: Wishes, seed: int, searches: bool
+) -> tuple[Replanned | None, str]:
+    """New frames for one linkage, or why there are none."""
+    clocks = wishes.clocks
+    if free.stands is not None:
+        aside = stepped(job, stance(job, *free.stands, clocks), seed, clocks, "elsewhere")
+        return aside, "the foot stands then, and no other place for it is free"
+    if free.knee:
+        tries = (stepped(job, stretch, seed, clocks, "knee") for stretch in stretches(job, clocks))
+        return next((done for done in tries if done is not None), None), "the knee cannot give way"
+    tried: list[Stretch] = []
+    for stretch in stretches(job, clocks):
+        if not tried and hopeless(job, stretch, seed, clocks):
+            return None, f"whatever {name.replace('_', ' ')} do, something that they carry stays in the way"
+        tried.append(stretch)
+        done = leaned(job, stretch, seed, wishes.style, clocks)
+        if done is None and job.limb == job.joints and free.leg:
+            done = stepped(job, stretch, seed, clocks, "lifted")
+        if done is not None:
+            return done, ""
+    # a search wants time: the shortest stretch comes last
+    for stretch in (*tried[1:], *tried[:1]) if searches else ():
+        done = searched(job, stretch, seed, wishes.style, wishes.budget, clocks)
+        if done is not None:
+            return done, ""
+    found = "no free motion was found, with spine and shoulder neither"
+    return None, found if tried else "there is too little time to leave the clip and to return to it"
+
+
+def _told(trouble: Trouble, name: str, job: Job, done: Replanned) -> Mended:
+    span = (done.stretch.core.first, done.stretch.core.last)
+    way = done.way
+    planned = Planned(
+        trouble.who,
+        name,
+        f"clear of {_others(job.world, trouble)}",
+        span,
+        way.tier,
+        way.first_solution_s,
+        way.smooth_s,
+        way.stats.checks,
+        way.stats.nodes,
+    )
+    changed = Changed(trouble.who, job.joints, span)
+    return Mended(spliced(job, done), (planned,), (changed,), done.stretch.contacts)
+
+
+def _others(world: World, trouble: Trouble) -> str:
+    """What someone has to get clear of, in words."""
+    mine = {hold.object for hold in world.holds if hold.by == trouble.who}
+    names = [name for pair in trouble.pairs for name in pair]
+    others = [n for n in dict.fromkeys(names) if n not in mine and not n.startswith(f"{trouble.who}.")]
+    return " and ".join(others[:2]) or "the body itself"

@@ -1,0 +1,182 @@
+"""Rungs for tight places: the pelvis goes aside or down for a while and feet stay, or the whole body steps aside."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.errors import BadValue, UnknownName
+from elbowroom.finish.nudge import Core
+from elbowroom.motion.clip import Clip
+from elbowroom.posing.limb_ik import LimbIK
+from elbowroom.tasks.repair_find import Trouble
+from elbowroom.tasks.repair_own import with_contacts
+from elbowroom.tasks.repair_stretch import MARGIN, Clocks, Job, touches_of
+from elbowroom.tasks.repair_sway import Moved, Offset, Sway
+from elbowroom.world.certificate import Changed
+from elbowroom.world.contacts import Contact
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.world import Snapshot, World
+
+# Metres that the pelvis goes aside over its feet and down, and that a body steps aside; directions.
+_OVER, _DOWN, _ASIDE, _DIRECTIONS = (0.03, 0.06, 0.1), (0.02, 0.05), (0.05, 0.1, 0.15, 0.2, 0.3), 8
+# Seconds about a trouble at which it is all the way there; of the way there and back over its feet and in steps, and at
+# least.
+_PAD, _WAY, _STEPS, _LEAST = 0.15, 0.6, 1.2, 0.3
+# Looks a second, and how many ways are followed up.
+_LOOKS, _FOLLOWED = 30.0, 4
+# Metres that a hit counts for at least, and one whose depth is not known.
+_SHALLOW, _DEEP = 0.002, 0.05
+_LEGS = ("left_leg", "right_leg")
+
+
+@dataclass(frozen=True, eq=False)
+class Swayed:
+    """A world in which someone goes aside by `by` (3,) metres for a while, in steps or over the feet.
+
+    `changed` are the joints of the legs, and when; `contacts` what may touch then; `free` says that no look finds
+    anything else in something.
+    """
+
+    world: World
+    by: Offset
+    stepping: bool
+    changed: Changed
+    contacts: tuple[Contact, ...]
+    free: bool
+
+    @property
+    def told(self) -> str:
+        """In words."""
+        aside, down = np.hypot(*self.by[:2]), -self.by[2]
+        told = [f"{100 * aside:.0f} cm aside"] if aside > 0.0 else []
+        told += [f"{100 * down:.0f} cm down"] if down > 0.005 else []
+        return " and ".join(told) or "up"
+
+    @property
+    def name(self) -> str:
+        """What of the body is moved."""
+        return "whole body" if self.stepping else "pelvis and legs"
+
+
+def sways(
+    world: World, source: Clip, trouble: Trouble, recorded: bool, max_aside: float, clocks: Clocks
+) -> Iterator[Swayed]:
+    """Ways aside that keep the trunk free: of the pelvis over its feet, then in steps, `max_aside` metres at most.
+
+    Of each kind those that leave the least in trouble come first; none are looked at after the first, and least, that
+    leaves nothing. `source` is the clip as it came; what is `recorded` may touch itself as it does.
+    """
+    for stepping in (False, True):
+        amounts = [a for a in (_ASIDE if stepping else _OVER) if a <= max_aside + 1e-9]
+        yield from _of_a_kind(world, source, trouble, recorded, amounts, stepping, clocks)
+
+
+def _of_a_kind(
+    world: World,
+    source: Clip,
+    trouble: Trouble,
+    recorded: bool,
+    amounts: Sequence[float],
+    stepping: bool,
+    clocks: Clocks,
+) -> Iterator[Swayed]:
+    start = time.perf_counter()
+    clip = world.motion(trouble.who)
+    assert isinstance(clip, Clip)
+    try:
+        legs = [LimbIK(clip.character, name) for name in _LEGS]
+    except (BadValue, UnknownName):  # bodies without legs of three joints
+        return
+    core = _core(clip, trouble, _STEPS if stepping else _WAY)
+    if core is None or not amounts:
+        return
+    sway = Sway(clip, source, legs, core, stepping)
+    joints = tuple(j for ik in legs for j in ik.joints)
+    frames, span = (sway.first, sway.last), (core.first, core.last)
+    contacts: tuple[Contact, ...] = ()
+    planned: list[Contact] = []
+    if recorded:
+        job = Job(world, source, trouble.who, joints, joints, (), trouble.during, *frames, recorded)
+        touches = touches_of(job, *frames)
+        contacts, planned = tuple(touches.contacts(span, planned=False)), touches.contacts(span, planned=True)
+    looks = _Looks(with_contacts(world, planned), trouble.who, sway)
+    found = []
+    for number, by in enumerate(_offsets(amounts, () if stepping else _DOWN)):
+        moved = sway.by(by)
+        depth = None if moved is None else looks.depth(moved)
+        if moved is not None and depth is not None:
+            found.append((depth, number, moved))
+            if depth == 0.0:
+                break
+    clocks.add("plan", start)
+    for depth, _, moved in sorted(found, key=lambda f: f[:2])[:_FOLLOWED]:
+        there = world.with_character(trouble.who, moved.clip)
+        yield Swayed(there, moved.by, stepping, Changed(trouble.who, joints, span), contacts, depth == 0.0)
+
+
+def _offsets(amounts: Sequence[float], downs: Sequence[float]) -> Iterator[Offset]:
+    """Small ones first."""
+    for down in downs:
+        yield 0.0, 0.0, -down
+    for aside in amounts:
+        for angle in np.arange(_DIRECTIONS) * (2.0 * np.pi / _DIRECTIONS):
+            yield aside * float(np.cos(angle)), aside * float(np.sin(angle)), 0.0
+
+
+def _core(clip: Clip, trouble: Trouble, way: float) -> Core | None:
+    """When someone goes aside and comes back, with `way` seconds for either; None where there is too little time."""
+    low, high = (float(clip.times[k]) for k in (clip.source.lead, -1))
+    begin, end = trouble.during[0] - _PAD, trouble.during[1] + _PAD
+    first, last = max(begin - way, low), min(end + way, high)
+    begin, end = max(begin, first + _LEAST), min(end, last - _LEAST)
+    if begin > trouble.during[0] or end < trouble.during[1]:
+        return None
+    return Core(first, begin, end, last)
+
+
+class _Looks:
+    """How often a moved clip hits what is around it, and legs each other, looked at a few times a second."""
+
+    def __init__(self, world: World, who: str, sway: Sway) -> None:
+        self._who = who
+        exact = self._exact = ExactWorld(world)
+        step = max(round(sway.clip.fps / _LOOKS), 1)
+        rows = np.arange(sway.first, sway.last + 1, step)
+        self._record = world.record(sway.clip.times[rows])
+        self._weights = sway.weights[rows - sway.first]
+        self._held = [hold.object for hold in world.holds if hold.by == who]
+        body = world.body(who)
+        limbs = {j for name, c in body.chains.items() if name.endswith(("leg", "arm")) for j in (*c.lead, *c.joints)}
+        hips = {ik.joints[0] for ik in sway.legs}
+        below = {k for j in limbs - hips for k in body.subtree(j)}
+        legs = {k for j in hips for k in body.subtree(j)}
+        pairs = [[exact.parts[int(i)] for i in row] for row in exact.index]
+        mine = [[p for p in pair if p.owner == who or p.name in self._held] for pair in pairs]
+        outer = np.array([len(own) == 1 and pair[1].kind != "floor" for own, pair in zip(mine, pairs, strict=True)])
+        body_parts = [[p for p in own if p.owner == who] for own in mine]
+        # held things and limbs may be planned anew afterwards; the trunk and thighs may not
+        self._trunk = outer & np.array([len(own) == 1 and own[0].joint not in below for own in body_parts], dtype=bool)
+        self._counts = outer | np.array([any(p.joint in legs for p in own) for own in body_parts], dtype=bool)
+
+    def depth(self, moved: Moved) -> float | None:
+        """Depth of all that hits and is not allowed, metres, over all looks; None where the trunk comes too near to
+        something."""
+        T = moved.clip.world(self._record.times)
+        total = 0.0
+        for k in range(len(self._record)):
+            here = self._record[k]
+            shift = np.outer(np.append(self._weights[k] * np.array(moved.by), 0.0), (0.0, 0.0, 0.0, 1.0))
+            things = {name: at + shift if name in self._held else at for name, at in here.things.items()}
+            exact = self._exact.place_snapshot(Snapshot(here.time, {**here.joints, self._who: T[k]}, things))
+            for n in map(int, exact.near(MARGIN)):
+                if self._trunk[n] and exact.placed.within(*map(int, exact.index[n]), MARGIN):
+                    return None
+                if self._counts[n] and exact.hit(n):
+                    depth = exact.distance(n).value
+                    if exact.allowed(n, None if depth is None else -depth) is None:
+                        total += _DEEP if depth is None else max(-depth, _SHALLOW)
+        return total
