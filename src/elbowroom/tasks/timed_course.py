@@ -42,13 +42,14 @@ class Tracking:
         self.ik = LimbIK(body, limb, pose)
         self.parents = T[:, self.ik.parent]
         self.shoulders = T[:, self.ik.joints[0], :3, 3]
-        self._orbit, self._keep = self.ik.orbit_of(pose), self.ik.keep_of(pose)
+        self.orbit, self._keep = self.ik.orbit_of(pose), self.ik.keep_of(pose)
 
-    def postures(self, hands: Array, exact: NDArray[np.bool_]) -> Array | None:
+    def postures(self, hands: Array, exact: NDArray[np.bool_], orbit: float | None = None) -> Array | None:
         """Rotations (N, 3, 4) with the hand at places (N, 4, 4), drawn nearer where it cannot be there.
 
         None where it cannot in a frame in which it must, `exact` (N,), or leaves its joints' ranges in one, at any
-        orbit of the elbow near that of the posture.
+        orbit of the elbow near that of the posture. With an `orbit` the elbow stays there, as the first frame has it,
+        and a hand whose work is done turns as its wrist allows.
         """
         drawn = hands.copy()
         way = hands[:, :3, 3] - self.shoulders
@@ -60,11 +61,13 @@ class Tracking:
         near = np.where(over > 0.0, easy + (most - easy) * np.tanh(over / (most - easy)), far)
         drawn[:, :3, 3] = self.shoulders + way * (near / np.maximum(far, 1e-9))[:, None]
         drawn[exact] = hands[exact]
-        for turn in _ORBITS:
-            at = self.ik.solve(self.parents[exact], hands[exact], self._orbit + turn, self._keep)
-            if at.reached.all() and (at.excess <= _BEYOND).all():
-                q = self.ik.solve(self.parents, drawn, self._orbit + turn, self._keep).rotations
-                return continuous(np.where(exact[:, None, None], q, self._within(q)))
+        fixed = exact if orbit is None else np.arange(len(exact)) == 0
+        for angle in self.orbit + _ORBITS if orbit is None else (orbit,):
+            at = self.ik.solve(self.parents[exact], hands[exact], angle, self._keep)
+            if at.reached.all() and (orbit is not None or (at.excess <= _BEYOND).all()):
+                self.orbit = float(angle)
+                q = self.ik.solve(self.parents, drawn, angle, self._keep).rotations
+                return continuous(np.where(fixed[:, None, None], q, self._within(q)))
         return None
 
     def _within(self, q: Array) -> Array:

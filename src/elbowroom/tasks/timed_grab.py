@@ -36,8 +36,8 @@ _LOOKS, _ENOUGH, _TRIES = 24, 6, 4
 # Motions of the arm with a thing in its hand that are tried.
 _HOMES = 3
 
-# Metres that a thing is lifted or drawn out on its way off.
-_LIFT, _DRAW = 0.07, 0.16
+# Metres that a thing is lifted or drawn out on its way off, and seconds in which it is lifted off what it lies on.
+_LIFT, _DRAW, _LIFTS = 0.07, 0.16, 0.12
 
 # What is worn may press so deep into who wears it while it is taken off, metres, for so long, seconds.
 _WORN, _OFF = 0.02, 0.6
@@ -103,17 +103,18 @@ def _take(d: Director, actor: Actor, task: Grab, chance: Chance, T_thing: Array,
     d.allow(supported(thing, under, (-np.inf, off + 1.0)))
     covered = under_cover(d.world, thing, off, T_taken)
     rows = np.arange(m.done, m.back + 1)
-    away = passage.away()
 
-    def leave(option: tuple[Array, Array]) -> None:
-        home, by = option
-        way = T_thing[k, :3, :3].T @ by
-        passage.leave(beside(T_thing[rows], T_hand[rows], way, away), home, None, f"carry {thing}")
+    def leave(option: tuple[Array, tuple[Array, float]]) -> None:
+        home, (by, seconds) = option
+        way, keeps = T_thing[k, :3, :3].T @ by, round(seconds * actor.base.fps)
+        hands = beside(T_thing[rows], T_hand[rows], way, passage.away(keeps))
+        passage.leave(hands, home, None, f"carry {thing}", keeps)
 
-    ways = offs(out, covered)
+    # what lies on something is lifted off that before it goes with the body, where the arm can follow
+    ways = [(by, seconds) for seconds in ((_LIFTS, 0.0) if under else (0.0,)) for by in offs(out, covered)]
     found = list(islice(homes(d, actor, hand, thing, m), _HOMES))
     # the ways off first: what is in the way of one may leave another free
-    d.first([*((found[0], by) for by in ways), *((home, ways[0]) for home in found[1:])], leave, _HOMES)
+    d.first([*((found[0], way) for way in ways), *((home, ways[0]) for home in found[1:])], leave, _HOMES)
     passage.finish()
 
 

@@ -25,7 +25,7 @@ from elbowroom.tasks.stuck import Stuck, blamed
 from elbowroom.tasks.timed_course import Tracking, faded, soft_step
 from elbowroom.tasks.timed_layer import gazing, leaned
 from elbowroom.tasks.timed_when import Moments, shoulders
-from elbowroom.world.fast import LimbCheck
+from elbowroom.world.fast import HIT, LimbCheck
 
 # Numbers of frames, (N,).
 Frames = NDArray[np.int64]
@@ -36,8 +36,11 @@ _LOOKS_BY, _LOOKS_ON = 0.6, 0.25
 # Clearance of searched ways whose ends have no more, metres.
 _TIGHT = 0.001
 
-# From this share of the way on a hand is at its target, and margins do not count.
-_AT_TARGET = 0.9
+# A search leads to where the hand is this near to its target at least, a share, and so many frames after what it meets.
+_NEAR, _CLEAR = 0.5, 3
+
+# Of the time for which a hand keeps to the way off a target: what it takes in all.
+_NEARLY = 1.4
 
 # Joints may turn this much faster than those of the motion under them do.
 _FASTER = 1.3
@@ -95,12 +98,16 @@ class Passage:
         self.arm = list(actor.body.chain(self.limb).joints)
         self.fingers = list(finger_joints(actor.body, hand))
         self._moved = False
+        self._orbit: float | None = None  # of the elbow when the hand has come
         self._fade = ease if quick else soft_step
         # frames after which the hand is off its target, and after which the arm is back
         self._off, self._home = ((0.3, 0.75) if quick else (0.5, 1.0)) * np.array(m.back - m.done)
 
-    def help(self, focus: Array) -> None:
-        """The trunk helps and the eyes look at points (N, 3) by frame, from the first to the last of the passage."""
+    def help(self, focus: Array | None) -> None:
+        """The trunk helps and the eyes look at points (N, 3) by frame, from the first to the last of the passage.
+
+        Without points they look where they do anyway.
+        """
         d, actor, m = self.d, self.actor, self.m
         rows = np.arange(m.leaves, m.back + 1)
         root, q = actor.base.root[rows], actor.base.rotations[rows]
@@ -108,7 +115,7 @@ class Passage:
         may = actor.upper & ~np.isin(np.arange(len(actor.upper)), list(mine))
         share = _risen(rows, m.leaves, m.there) * (1.0 - _risen(rows, m.done, m.back))
         new, moved = leaned(q, m.there - m.leaves, self.pose, may, share)
-        if d.settings.gaze:
+        if d.settings.gaze and focus is not None:
             looks = _risen(rows, m.leaves, m.leaves + _LOOKS_BY * (m.there - m.leaves))
             off = m.done + _LOOKS_ON * (m.back - m.done)
             new = gazing(actor.body, root, new, focus[rows], looks * (1.0 - _risen(rows, off, m.back)))
@@ -131,28 +138,31 @@ class Passage:
         self._shape(rows, [(m.leaves, closing, shaped), (closing, m.done, closed)])
         self._go(rows, hands, actor.base.rotations[rows][:, self.arm], share, 0, self.what)
 
-    def leave(self, hands: Array, home: Array, fingers: Array | None, what: str) -> None:
+    def leave(self, hands: Array, home: Array, fingers: Array | None, what: str, keeps: int = 0) -> None:
         """The hand goes from places (N, 4, 4) by frame to `home` (M, 3, 4), the arm's motion until the base ends.
 
-        Fingers stay, or become those of a motion (M, n, 4).
+        It `keeps` to its places for some frames. Fingers stay, or become those of a motion (M, n, 4) after them.
         """
         actor, m = self.actor, self.m
         if self.fingers and fingers is None:
             now = actor.base.rotations[m.done, self.fingers]
             actor.edit(m.done, self.fingers, np.repeat(now[None], len(actor.base) - m.done, axis=0))
         elif self.fingers and fingers is not None:
-            share = _risen(np.arange(m.done, len(actor.base)), m.done, m.back)
+            share = _risen(np.arange(m.done, len(actor.base)), m.done + keeps, m.back)
             now = actor.base.rotations[m.done, self.fingers]
             actor.edit(m.done, self.fingers, faded(np.repeat(now[None], len(share), axis=0), fingers, share))
         rows = np.arange(m.done, m.back + 1)
         actor.edit(m.back, self.arm, home[m.back - m.done :])
-        share = 1.0 - self._fade((rows - m.done) / max(self._home, 1.0))
+        share = 1.0 - self._fade((rows - m.done - keeps) / max(self._home, 1.0))
         self._go(rows, hands, home[: len(rows)], share, 1, what)
 
-    def away(self) -> Array:
-        """Shares (N,) of the way off the target, from the frame in which the work is done to the last."""
+    def away(self, keeps: int = 0) -> Array:
+        """Shares (N,) of the way off the target, from the frame in which the work is done to the last.
+
+        A hand that `keeps` to its places for some frames is nearly off after them.
+        """
         m = self.m
-        return soft_step(np.arange(m.back - m.done + 1) / max(self._off, 1.0))
+        return soft_step(np.arange(m.back - m.done + 1) / max(_NEARLY * keeps if keeps else self._off, 1.0))
 
     def finish(self) -> None:
         """The frames are done; raises `Stuck` where the helping body meets something."""
@@ -182,9 +192,11 @@ class Passage:
         """
         d, actor = self.d, self.actor
         T = actor.body.transforms(actor.base.root[rows], actor.base.rotations[rows])
-        there = Tracking(actor.body, self.limb, T, self.pose).postures(hands, share == 1.0)
+        tracking = Tracking(actor.body, self.limb, T, self.pose)
+        there = tracking.postures(hands, share == 1.0, self._orbit if fixed == 1 else None)
         if there is None:
             raise Stuck("target-out-of-reach", f"{what}: the arm cannot follow it while it is there")
+        self._orbit = tracking.orbit
         course = faded(base, there, share, [actor.body.limits[j] for j in self.arm])
         actor.edit(int(rows[0]), self.arm, course)
         d.world = actor.placed(d.world)
@@ -201,31 +213,37 @@ class Passage:
         if d.settings.tier == "ik":
             return Way(course, "ik", time.perf_counter() - begun, checks=len(course))
         check = LimbCheck(d.world, actor.who, self.limb, (float(times[0]), float(times[-1])))
-        free = check.free_batch(course, times)
-        bad = np.flatnonzero(~free)
-        if d.settings.tier != "plan" and not len(bad) and between_free(check, course, times):
+        hits = np.flatnonzero(check.batch(course, times, keen=True) == HIT)
+        if d.settings.tier != "plan" and not len(hits) and between_free(check, course, times):
             return Way(course, "ik", time.perf_counter() - begun, checks=len(course))
         if d.settings.tier == "avoid":
-            pair = check.blame(course[bad[0]], float(times[bad[0]])) if len(bad) else None
+            pair = check.blame(course[hits[0]], float(times[hits[0]])) if len(hits) else None
             raise Stuck("no-path", f"{what}: {blamed(pair) or 'the straight way is not free'}")
-        # the course holds near the target, up to where it is free; a search leads there
-        n = len(rows) - 1
-        if fixed == 0:
-            joint = max(int(bad[-1]) + 3 if len(bad) else 0, int(np.flatnonzero(share > 0.5)[0]))
-            kept, searched = slice(joint, n + 1), slice(0, joint + 1)
-            room = joint < n - 1
-        else:
-            joint = min(int(bad[0]) - 3 if len(bad) else n, int(np.flatnonzero(share > 0.5)[-1]))
-            kept, searched = slice(0, joint + 1), slice(joint, n + 1)
-            room = joint > 1
-        if not room or not between_free(check, course[kept], times[kept]):
-            worst = int(bad[-1] if fixed == 0 else bad[0]) if len(bad) else joint
-            pair = check.blame(course[worst], float(times[worst]))
-            raise Stuck("target-in-collision", f"{what}: {blamed(pair) or 'something is in the way'} at the target")
+        searched = self._halves(check, course, times, share, hits, fixed, what)
         found = self._searched(times[searched], course[searched], what)
         q = course.copy()
         q[searched] = found.rotations
         return Way(q, "plan", found.first_s, found.smooth_s, found.checks, found.nodes)
+
+    def _halves(
+        self, check: LimbCheck, course: Array, times: Array, share: Array, hits: Frames, fixed: int, what: str
+    ) -> slice:
+        """Frames that are to be searched: all but those near the target in which the course is free."""
+        n = len(course) - 1
+        far = np.flatnonzero(share > _NEAR)
+        # as seen from the end that is far from the target
+        first = max(n - int(hits[0]) if fixed else int(hits[-1]), 0) + _CLEAR if len(hits) else 0
+        first = max(first, n - int(far[-1]) if fixed else int(far[0]))
+        for joint in range(first, n - 1, _CLEAR):
+            if fixed == 0:
+                kept, searched = slice(joint, n + 1), slice(0, joint + 1)
+            else:
+                kept, searched = slice(0, n - joint + 1), slice(n - joint, n + 1)
+            if between_free(check, course[kept], times[kept]):
+                return searched
+        worst = int(hits[0] if fixed else hits[-1]) if len(hits) else (0 if fixed else n)
+        pair = check.blame(course[worst], float(times[worst]))
+        raise Stuck("target-in-collision", f"{what}: {blamed(pair) or 'something is in the way'} at the target")
 
     def _searched(self, times: Array, course: Array, what: str) -> Way:
         """A way through postures and time from the first to the last of a course (N, 3, 4)."""

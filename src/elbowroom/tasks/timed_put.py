@@ -37,6 +37,13 @@ _ALONG = (Pace(0.1, 0.35, 0.03, 0.16, 0.0), Pace(0.2, 0.45, 0.0, 0.2, 0.0))
 # A thing comes from above by so much, or from before its place where it is covered; the hand goes off so far, metres.
 _OVER, _BEFORE, _OFF = 0.08, 0.2, 0.14
 
+# A hat comes from higher up, metres, and is over the head before it is lowered, tried in turn.
+_OVER_HEAD = 0.13
+_WEARS = (Pace(0.4, 0.45, 0.0, 0.16), Pace(0.55, 0.6, 0.0, 0.2), Pace(0.3, 0.35, 0.0, 0.12))
+
+# Seconds for which a hand that has let go stays with the place and goes straight off, before it goes with the body.
+_KEEPS = (0.12, 0.2, 0.0)
+
 # Turns about the vertical, radians, of what may be put down as it comes.
 _TURNS = np.radians([0.0, 30.0, -30.0, 60.0, -60.0, 90.0, -90.0, 180.0])
 
@@ -60,7 +67,8 @@ def put(d: Director, task: Put) -> None:
     def do(option: tuple[int, Pose, Array]) -> None:
         k, _, T_goal = option
         fast = speed_past(actor, hand, T_goal[:, :3, 3], k) > FAST
-        d.first(_PASSING if fast else _ALONG, lambda pace: _let_go(d, actor, task, hand, *option, pace, what))
+        paces = _WEARS if wearer is not None else _PASSING if fast else _ALONG
+        d.first(paces, lambda pace: _let_go(d, actor, task, hand, *option, pace, what))
 
     d.first(_options(d, actor, task, hand, what), do)
     actor.layered = not actor.stands
@@ -82,9 +90,10 @@ def _options(d: Director, actor: Actor, task: Put, hand: str, what: str) -> Iter
     for T_goal in _goals(d, task, grip.T_world_taken, times):
         points = T_goal[:, :3, 3]
         for _, k in frames_for(d, actor, task, points, what, only=hand):
-            actor.trunk = helpful(actor, hand, k)
-            contacts = supported(task.object, resting(d.world, task.object, actor.time(k), T_goal[k]), (-1e9, FOREVER))
             wearer = _wearer(d, task)
+            # the trunk would carry one's own head away
+            actor.trunk = helpful(actor, hand, k) and (wearer is None or wearer[0] != actor.who)
+            contacts = supported(task.object, resting(d.world, task.object, actor.time(k), T_goal[k]), (-1e9, FOREVER))
             if wearer is not None:
                 contacts += [Contact(task.object, wearer[0], (-1e9, FOREVER), "touch", _WORN, "put on")]
             world = d.world.with_(contacts=(*d.world.contacts, *contacts))
@@ -151,7 +160,7 @@ def _let_go(
     grip = d.grips.get(thing) or usual_grip(d, actor, hand, thing)
     m = moments(d, actor, hand, task, k, T_hand[k], actor.frames(pace.work))
     passage = Passage(d, actor, hand, m, pose, what, quick=pace.quick)
-    passage.help(T_goal[:, :3, 3])
+    passage.help(None if wearer is not None and wearer[0] == actor.who else T_goal[:, :3, 3])
     there, slow = actor.time(m.there), actor.frames(pace.slow)
     near = actor.time(max(m.there - slow, m.leaves))
     under = resting(d.world, thing, there, T_goal[k])
@@ -174,16 +183,18 @@ def _let_go(
 
     level = out * [1.0, 1.0, 0.0]
     before = _BEFORE * level + 0.015 * _UP
-    d.first([before, _OVER * _UP] if covered else [_OVER * _UP, before, 0.4 * _OVER * _UP], come)
+    over = (_OVER if wearer is None else _OVER_HEAD) * _UP
+    d.first([before, over] if covered else [over, before, 0.4 * over], come)
     off = np.arange(m.done, m.back + 1)
-    away = passage.away()
     own = actor.original.rotations[m.done :]
     fingers = np.array(own[:, list(finger_joints(actor.body, hand))])
 
-    def leave(by: Array) -> None:
-        way = T_goal[k, :3, :3].T @ by
-        places = beside(T_goal[off], T_hand[off], way, away)
-        passage.leave(places, np.array(own[:, passage.arm]), fingers, f"leave {thing}")
+    def leave(option: tuple[Array, float]) -> None:
+        by, seconds = option
+        way, keeps = T_goal[k, :3, :3].T @ by, round(seconds * actor.base.fps)
+        places = beside(T_goal[off], T_hand[off], way, passage.away(keeps))
+        passage.leave(places, np.array(own[:, passage.arm]), fingers, f"leave {thing}", keeps)
 
-    d.first([_OFF * out, _OFF * normalize(out + 0.7 * _UP), _OFF * _UP], leave)
+    ways = [_OFF * out, _OFF * normalize(out + 0.7 * _UP), _OFF * _UP]
+    d.first([(way, seconds) for seconds in _KEEPS for way in ways], leave)
     passage.finish()
