@@ -83,10 +83,11 @@ def report(
     told = Told(units, up, fps, fix_rig, asf)
     before: World | Mapping[str, Motion] | None = None
     certificate: Certificate | None = None
+    meant = False
     if is_storyboard(source):
         if scene is not None:
             raise BadValue("a storyboard names its own scene: give it alone.")
-        world, before, certificate = _planned(source, seed, clock)
+        world, before, certificate, meant = _planned(source, seed, clock)
     else:
         with clock("load", f"reading {source.name}"):
             around = placing.Around(scene, scene_units, scene_up, floor, at, turn)
@@ -96,7 +97,13 @@ def report(
             before = _original(original, told, world)
     with clock("measure", f"measuring {source.name}"):
         found = measured(
-            world, before, certificate=certificate, masses=weights, own_contacts=not fix_self, title=source.stem
+            world,
+            before,
+            certificate=certificate,
+            masses=weights,
+            own_contacts=not fix_self,
+            change_meant=meant,
+            title=source.stem,
         )
     if output is not None:
         with clock("write", f"drawing {output.name}"):
@@ -111,10 +118,12 @@ def report(
         raise typer.Exit(1)
 
 
-def _planned(path: Path, seed: int, clock: Clock) -> tuple[World, World | None, Certificate | None]:
-    """The world of a storyboard with what it asks for done, what it started from, and what is proven of it."""
+def _planned(path: Path, seed: int, clock: Clock) -> tuple[World, World | None, Certificate | None, bool]:
+    """The world of a storyboard with what it asks for done, what it started from, what is proven of it, and whether it
+    asks for more than repairs."""
     from elbowroom.tasks.storyboard import read_storyboard
     from elbowroom.tasks.storyboard_plan import plan_storyboard
+    from elbowroom.tasks.verbs import Repair
 
     with clock("load", f"reading {path.name}"):
         board = read_storyboard(path)
@@ -123,7 +132,8 @@ def _planned(path: Path, seed: int, clock: Clock) -> tuple[World, World | None, 
     if plan.status not in _REPORTED:
         print_why(plan)
         raise typer.Exit(1)
-    return plan.world, board.world if board.tasks else None, plan.certificate
+    more = any(not isinstance(task, Repair) for task in board.tasks)
+    return plan.world, board.world if board.tasks else None, plan.certificate, more
 
 
 def _original(path: Path, told: Told, world: World) -> Mapping[str, Motion]:

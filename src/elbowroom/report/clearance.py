@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.report.parts import Light, Measure, Moment, listed
+from elbowroom.report.people import segment_words
 from elbowroom.world.certificate import Certificate, certify, supports
 from elbowroom.world.certificate_findings import is_own
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_placed import TINY
 from elbowroom.world.extent import frame_times
-from elbowroom.world.pairs import Pair
+from elbowroom.world.pairs import FLOOR, Pair
 from elbowroom.world.world import World
 
 # Distances are measured up to this, metres: what is further away is no news.
@@ -124,7 +125,8 @@ def sampled(world: World, own_contacts: bool = True) -> tuple[Array, Nearest, Ne
 def _nearest(exact: ExactWorld, numbers: NDArray[np.int64], gaps: Array) -> tuple[float, Pair | None]:
     """Smallest distance of some pairs, the nearest boxes first, and which pair it is; NaN and None beyond reach.
 
-    A pair that may touch now counts only where it is deeper than it may be.
+    A pair that may touch now counts only where it is deeper than it may be; shins are always near to the floor, so that
+    counts only where something is in it.
     """
     best: tuple[float, Pair | None] = (float("nan"), None)
     reach = REACH
@@ -133,7 +135,7 @@ def _nearest(exact: ExactWorld, numbers: NDArray[np.int64], gaps: Array) -> tupl
             break
         d = exact.distance(k, max(reach, TINY))
         value = 0.0 if d.value is None else d.value
-        touching = any(c.during[0] <= exact.time <= c.during[1] for c in exact.contacts.get(k, ()))
+        touching = FLOOR in d.pair or any(c.during[0] <= exact.time <= c.during[1] for c in exact.contacts.get(k, ()))
         if touching and (value > 0.0 or exact.allowed(k, None if d.value is None else -d.value) is not None):
             continue
         if (d.points is not None or d.hit) and value < reach:
@@ -211,5 +213,4 @@ def _part(world: World, pair: Pair) -> str:
 def plain(name: str) -> str:
     """A part's name in words: 'ann.left_hand' is ann's left hand."""
     owner, dot, part = name.partition(".")
-    words = part.replace("_", " ")
-    return f"{owner}'s {words}" if dot else owner.replace("_", " ")
+    return f"{owner}'s {segment_words(part)}" if dot else owner.replace("_", " ")

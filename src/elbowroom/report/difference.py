@@ -67,8 +67,11 @@ class Difference(Measure):
         return {"times": listed(self.times), "distance_m": listed(self.distance), "similarity": alike}
 
 
-def difference_of(subject: Subject, original: Clip) -> Difference:
-    """Compare a motion with another one at the same times; a clip of another rig is retargeted first."""
+def difference_of(subject: Subject, original: Clip, meant: bool = False) -> Difference:
+    """Compare a motion with another one at the same times; a clip of another rig is retargeted first.
+
+    `meant` says that another motion was asked for: then no difference is a fault.
+    """
     notes: tuple[str, ...] = ()
     if original.character.skeleton is not subject.character.skeleton and not _same(original, subject.clip):
         original = retarget(original, subject.character)
@@ -84,12 +87,12 @@ def difference_of(subject: Subject, original: Clip) -> Difference:
     frame = int(np.argmax(distance))
     joint = int(np.argmax(apart[frame]))
     mean, share = float(alike.mean()), float(np.mean(distance > CHANGED))
-    light: Light = "good" if mean >= ALIKE else "look"
+    light: Light = "good" if mean >= ALIKE or meant else "look"
     return Difference(
         light=light,
-        says=_sentence(subject, mean, share, float(distance[frame]), joint),
+        says=_sentence(subject, mean, share, float(distance[frame]), joint, meant),
         headline="unchanged" if share == 0.0 else f"{100 * mean:.0f} % alike",
-        moments=_moment(subject, frame, joint, float(distance[frame]), mean),
+        moments=_moment(subject, frame, joint, float(distance[frame]), light),
         figures={
             "posture similarity": f"{100 * mean:.0f} %",
             "frames changed": f"{100 * share:.0f} %",
@@ -152,18 +155,20 @@ def _placed(subject: Subject, original: Clip) -> tuple[Clip, str]:
     )
 
 
-def _sentence(subject: Subject, mean: float, share: float, furthest: float, joint: int) -> str:
+def _sentence(subject: Subject, mean: float, share: float, furthest: float, joint: int, meant: bool) -> str:
     if share == 0.0:
         return "Nothing was changed: the motion is the original, frame by frame."
     what = f"{100 * share:.0f} % of the frames were changed"
     what += f", at most by {100 * furthest:.0f} cm at the {subject.joint(joint)}"
     if mean >= ALIKE:
         return f"It is still the same performance: {what}."
-    return f"It has become another motion, which is as it should be if that was asked for: {what}."
+    if meant:
+        return f"As asked for, it is another motion than the one it began from: {what}."
+    return f"It has become another motion than it was; see that this is meant: {what}."
 
 
-def _moment(subject: Subject, frame: int, joint: int, furthest: float, mean: float) -> tuple[Moment, ...]:
+def _moment(subject: Subject, frame: int, joint: int, furthest: float, light: Light) -> tuple[Moment, ...]:
     if furthest <= CHANGED:
         return ()
     told = f"{subject.joint(joint)} is {100 * furthest:.0f} cm from where the original has it"
-    return (Moment(float(subject.times[frame]), told, subject.name, 1.1 if mean < ALIKE else 0.5),)
+    return (Moment(float(subject.times[frame]), told, subject.name, 0.5 if light == "good" else 1.1),)

@@ -24,7 +24,7 @@ TITLES = {
     "difference": "Original",
 }
 
-_FILTER = "the motion is filtered first (6 Hz Butterworth, no lag), and the first and last 0.15 s are not judged"
+_FILTER = "the motion is filtered first (6 Hz Butterworth, no lag), and the first and last 0.25 s are not judged"
 
 
 def how(key: str) -> str:
@@ -34,74 +34,66 @@ def how(key: str) -> str:
 
 def _clearance() -> str:
     return (
-        f"Distance of what must not touch, in millimetres, up to {100 * REACH:.0f} cm; feet on the floor, hands"
-        " on what they"
-        " hold and other allowed touches do not count. "
-        f"Green: nothing collides at any time, and at least {1000 * NEAR:.0f} mm are left. "
-        "Amber: nearer than that, or not proven. Red: something collides."
+        f"Distance of what must not touch, in millimetres, up to {100 * REACH:.0f} cm; feet on the floor, hands on"
+        " what they hold and other allowed touches do not count, the floor only where something is in it. Green:"
+        f" nothing collides at any time, and at least {1000 * NEAR:.0f} mm are left. Amber: nearer than that, or"
+        " not proven. Red: something collides."
     )
 
 
 def _limits() -> str:
     return (
-        "How far each joint is past the range of motion that people have, in degrees. "
-        f"Green: at most {np.degrees(PAST[0]):.0f}°. Amber: at most {np.degrees(PAST[1]):.0f}°. Red: more."
+        "How far each joint is past the range of motion that people have, in degrees. Green: at most"
+        f" {np.degrees(PAST[0]):.0f}°. Amber: at most {np.degrees(PAST[1]):.0f}°. Red: more."
     )
 
 
 def _balance() -> str:
     return (
         "How far the centre of mass and the zero moment point are inside of the ground under the planted feet, in"
-        " centimetres, negative outside. The zero moment point is where the ground has to push back; it cannot"
-        " do that"
-        f" beside the feet. The centre of mass counts while the body stands, slower than {STANDS:g} m/s. What"
-        " is carried"
-        f" counts where its weight is known; {_FILTER}. "
-        f"Green: the centre of mass of who stands is at most {100 * STANDING[0]:.0f} cm outside, and the zero"
-        " moment point"
-        f" is further out than {100 * OUTSIDE[0]:.0f} cm in at most {100 * SHARES[0]:.0f} % of the time. "
-        f"Amber: {100 * STANDING[1]:.0f} cm and {100 * SHARES[1]:.0f} %. Red: more."
+        " centimetres, negative outside. The zero moment point is where the ground has to push back; it cannot do"
+        f" that beside the feet. The centre of mass counts while the body stands, slower than {STANDS:g} m/s. What"
+        f" is carried counts where its weight is known; {_FILTER}. Green: the centre of mass of who stands is at"
+        f" most {100 * STANDING[0]:.0f} cm outside, and the zero moment point is further out than"
+        f" {100 * OUTSIDE[0]:.0f} cm in at most {100 * SHARES[0]:.0f} % of the time. Amber: {100 * STANDING[1]:.0f}"
+        f" cm and {100 * SHARES[1]:.0f} %. Red: more."
     )
 
 
 def _feet() -> str:
     return (
-        "How far the heel or the front of a planted foot moves along the floor in one step, in millimetres;"
-        " rolling over"
-        " the ball or the toes is no slide. "
-        f"Green: at most {1000 * SLIDE[0]:.0f} mm in a step, and planted feet at most {1000 * FLOAT[0]:.0f} mm"
-        " off the floor. "
-        f"Amber: {1000 * SLIDE[1]:.0f} mm and {1000 * FLOAT[1]:.0f} mm. Red: more."
+        "How far the heel or the front of a planted foot moves along the floor in one step, in millimetres; rolling"
+        f" over the ball or the toes is no slide. Green: at most {1000 * SLIDE[0]:.0f} mm in a step, and planted"
+        f" feet at most {1000 * FLOAT[0]:.0f} mm off the floor. Amber: {1000 * SLIDE[1]:.0f} mm and"
+        f" {1000 * FLOAT[1]:.0f} mm. Red: more."
     )
 
 
 def _speed() -> str:
     head, hand, foot = (JERK[role][1:] for role in ("head", "left_hand", "left_foot"))
     return (
-        f"Speed in m/s, and jerk, which is how abruptly the acceleration changes, in m/s³; {_FILTER}. "
-        f"Green: jerk of head and hips up to {head[0]:.0f}, of hands up to {hand[0]:.0f}, of feet up to"
-        f" {foot[0]:.0f} m/s³,"
-        f" as in recorded walks. Amber: up to {head[1]:.0f}, {hand[1]:.0f} and {foot[1]:.0f}, as in runs and"
-        " jumps. Red: more."
+        f"Speed in m/s, and jerk, which is how abruptly the acceleration changes, in m/s³; {_FILTER}. A pop is a"
+        " leap of the unfiltered motion, within a frame, that no person could do. Green: jerk of head and hips up"
+        f" to {head[0]:.0f}, of hands up to {hand[0]:.0f}, of feet up to {foot[0]:.0f} m/s³, as in recorded walks."
+        f" Amber: up to {head[1]:.0f}, {hand[1]:.0f} and {foot[1]:.0f}, as in runs and jumps, or a pop. Red: more,"
+        " or pops three times as far as a person could."
     )
 
 
 def _hands() -> str:
     return (
-        "Ways of the wrists to scale with a dot every quarter of a second, and their speed in m/s. Grey: the"
-        " hand moves"
-        " against the chest, which is one movement. A reach of a person has one peak of speed, around an"
-        " obstacle two or"
-        f" three. Green: at most {PEAKS[0]} peaks in a movement, or a second of it. Amber: at most {PEAKS[1]}."
-        " Red: more."
+        "Ways of the wrists to scale with a dot every quarter of a second, and their speed in m/s. Grey: the hand"
+        " moves against the chest, which is one movement. A reach of a person has one peak of speed, around an"
+        f" obstacle two or three. Green: at most {PEAKS[0]} peaks in a movement, or a second of it. Amber: at most"
+        f" {PEAKS[1]}. Red: more."
     )
 
 
 def _torque() -> str:
     return (
         "Torque at each joint by inverse dynamics, as a share of what a healthy adult of this weight can give for a"
-        f" moment; {_FILTER}. The ground pushes at the planted feet; what is held weighs where its weight is known. "
-        f"Green: at most {100 * EFFORT[0]:.0f} %. Amber: at most {100 * EFFORT[1]:.0f} %, as in runs and jumps."
+        f" moment; {_FILTER}. The ground pushes at the planted feet; what is held weighs where its weight is known."
+        f" Green: at most {100 * EFFORT[0]:.0f} %. Amber: at most {100 * EFFORT[1]:.0f} %, as in runs and jumps."
         " Red: more."
     )
 
@@ -109,12 +101,9 @@ def _torque() -> str:
 def _difference() -> str:
     return (
         "How far the furthest joint is from where the original has it, in centimetres, and how alike the joint"
-        " angles of"
-        " each limb are: 100 % is the same, 50 % is 25° off on average. Grey: frames in which something was"
-        " moved by more"
-        f" than {1000 * CHANGED:.0f} mm. Green: at least {100 * ALIKE:.0f} % alike on average. Amber: less,"
-        " which is right"
-        " where another motion was asked for."
+        " angles of each limb are: 100 % is the same, 50 % is 25° off on average. Grey: frames in which something"
+        f" was moved by more than {1000 * CHANGED:.0f} mm. Green: at least {100 * ALIKE:.0f} % alike on average,"
+        " or another motion was asked for. Amber: less."
     )
 
 

@@ -104,6 +104,7 @@ def report(
     certificate: Certificate | None = None,
     masses: Mapping[str, float] | None = None,
     own_contacts: bool = True,
+    change_meant: bool = False,
     title: str = "motion",
 ) -> Report:
     """Measure a motion.
@@ -111,14 +112,14 @@ def report(
     `original` is what it came from: a world with the same names, motions by name, or the one motion of the one person.
     `certificate` spares proving again what planning has proven. `masses` in kg are those of objects whose weight the
     world does not know. With `own_contacts`, clips that were read from files may touch themselves and the floor, as in
-    `certify`.
+    `certify`. `change_meant` says that another motion than the original was asked for.
     """
     if not world.characters:
         raise BadValue("there is nobody to report on: the world has no characters.")
     world = weighed(world, masses or {})
     before = _originals(world, original)
     subjects = {name: subject_of(name, motion) for name, motion in world.characters.items()}
-    people = tuple(_person(world, s, before.get(s.name)) for s in subjects.values() if s is not None)
+    people = tuple(_person(world, s, before.get(s.name), change_meant) for s in subjects.values() if s is not None)
     return Report(
         world=world,
         clearance=clearance_of(world, certificate, own_contacts),
@@ -148,7 +149,7 @@ def _originals(world: World, original: World | Mapping[str, Motion] | Motion | N
     return {n: m if isinstance(m, Clip) else to_clip(m) for n, m in people.items()}
 
 
-def _person(world: World, subject: Subject, original: Clip | None) -> Person:
+def _person(world: World, subject: Subject, original: Clip | None, change_meant: bool = False) -> Person:
     loads, notes = loads_of(world, subject)
     floor = _floor(world, subject)
     balance: Measure = _unmeasured(_why_no_forces(subject, floor))
@@ -170,7 +171,7 @@ def _person(world: World, subject: Subject, original: Clip | None) -> Person:
         speed=speed_of(subject),
         hands=hands_of(subject),
         torque=torque,
-        difference=None if original is None else difference_of(subject, original),
+        difference=None if original is None else difference_of(subject, original, change_meant),
     )
 
 

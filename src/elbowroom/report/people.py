@@ -28,6 +28,7 @@ _JOINTS = {
     "spine2": "mid back",
     "chest": "upper back",
 }
+_FINGERS = ("thumb", "index", "middle", "ring", "little")
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,5 +99,14 @@ def words_for(role: str) -> str:
     """The joint that moves a part, as people call it: 'left_forearm' is the left elbow."""
     side, _, part = role.partition("_")
     if side in ("left", "right"):
-        return f"{side} {_JOINTS.get(part, part.replace('_', ' '))}"
-    return _JOINTS.get(role, role.replace("_", " "))
+        return f"{side} {_JOINTS.get(part, segment_words(part))}"
+    return _JOINTS.get(role, segment_words(role))
+
+
+def segment_words(role: str) -> str:
+    """A part in words: 'right_ring3' is a right ring finger."""
+    part = role.rstrip("123")
+    finger = part.rpartition("_")[2]
+    if finger in _FINGERS and part != role:
+        return part.replace("_", " ") + ("" if finger == "thumb" else " finger")
+    return role.replace("_", " ")

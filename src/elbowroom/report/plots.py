@@ -112,9 +112,9 @@ def plot(
 def ticks(low: float, high: float, about: int = 5) -> list[float]:
     """Round numbers between two, about so many."""
     step = 10.0 ** np.floor(np.log10(max(high - low, 1e-12) / about))
-    step *= next(f for f in (1.0, 2.0, 2.5, 5.0, 10.0) if (high - low) / (step * f) <= about + 0.5)
+    step *= next(f for f in (1.0, 2.0, 2.5, 5.0, 10.0) if (high - low) / (step * f) <= about + 1)
     first = np.ceil(low / step - 1e-9)
-    return [float(k * step) for k in np.arange(first, np.floor(high / step + 1e-9) + 1)]
+    return [float(k * step) + 0.0 for k in np.arange(first, np.floor(high / step + 1e-9) + 1)]
 
 
 def number(value: float) -> str:

@@ -156,14 +156,14 @@ def _speed(m: Speed) -> str:
     named = list(enumerate(m.parts))
     jerk = np.where(m.counts[:, None], m.jerk, np.nan)
     speed = [Curve(p, m.speed[:, k], k) for k, p in named]
-    return plot(m.times, speed, "m/s", low=0.0, high=0.5, digits=2, label="Speed", moments=m.moments[1:]) + plot(
+    return plot(m.times, speed, "m/s", low=0.0, high=0.5, digits=2, label="Speed", moments=m.moments[-1:]) + plot(
         m.times,
         [Curve(p, jerk[:, k], k) for k, p in named],
         "m/s³",
         low=0.0,
         high=50.0,
         digits=0,
-        moments=m.moments[:1],
+        moments=m.moments[:-1],
         label="Jerk",
     )
 

@@ -15,7 +15,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.motion.quality import SMOOTH_BELOW
 
 # Seconds at both ends of a clip in which the filter has too little to go by: derivatives there are not judged.
-EDGE = 0.15
+EDGE = 0.25
 # Rates below this have nothing that the filter would take away, frames a second.
 _SLOW = 2.2 * SMOOTH_BELOW
 

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.geometry.rotations import Array
+from elbowroom.motion.contacts import runs
 from elbowroom.motion.quality import peak_jerk
-from elbowroom.report.parts import Measure, Moment, light_of, listed
+from elbowroom.report.parts import Light, Measure, Moment, light_of, listed, worst
 from elbowroom.report.people import Subject
 from elbowroom.report.smooth import derivative, judged
 
@@ -24,13 +25,27 @@ JERK = {
     "left_foot": ("left foot", 800.0, 2000.0),
     "right_foot": ("right foot", 800.0, 2000.0),
 }
+# A part pops where it leaves its way within a frame: by more than people can accelerate (m/s², trunk and limbs), and by
+# more than a recording's noise (metres). Three times that is bad.
+_TRUNK, _LIMBS, _NOISE, _BAD = 60.0, 150.0, 0.006, 3.0
+
+
+@dataclass(frozen=True)
+class Pop:
+    """A leap of a part within a frame: when, which, how far from the middle of the frames beside it (metres), and how
+    many times as far as a person could."""
+
+    time: float
+    part: str
+    leap: float
+    times_too_far: float
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Speed(Measure):
     """Speed (T, P) in m/s and jerk (T, P) in m/s³ of each part; `limits` (P, 2) of its jerk; `counts` (T,) is judged.
 
-    `turning` is the largest angular jerk of any joint, rad/s³.
+    `turning` is the largest angular jerk of any joint, rad/s³; `pops` are leaps in the motion as it is, unfiltered.
     """
 
     times: Array
@@ -40,6 +55,7 @@ class Speed(Measure):
     limits: Array
     counts: NDArray[np.bool_]
     turning: float
+    pops: tuple[Pop, ...] = ()
 
     def facts(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -48,6 +64,7 @@ class Speed(Measure):
             "peak_speed_m_s": {p: round(float(v), 3) for p, v in zip(self.parts, speed, strict=True)},
             "peak_jerk_m_s3": {p: round(float(v), 1) for p, v in zip(self.parts, jerk, strict=True)},
             "peak_jerk": round(self.turning, 1),
+            "pops": [{"at_s": round(p.time, 4), "part": p.part, "leap_m": round(p.leap, 4)} for p in self.pops],
         }
 
     def curves(self) -> dict[str, Any]:
@@ -87,28 +104,68 @@ def speed_of(subject: Subject) -> Speed:
     rough = np.where(counts[:, None], jerk / limits[:, 0], 0.0)
     frame, part = np.unravel_index(int(np.argmax(rough)), rough.shape)
     peak = float(jerk[frame, part])
-    light = light_of(peak, *limits[part])
+    pops = _pops(subject, roles)
+    light = worst(light_of(peak, *limits[part]), _light_of_pops(pops))
     turning = peak_jerk(subject.clip)
     fastest = np.where(counts[:, None], speed, 0.0)
     quick, who = np.unravel_index(int(np.argmax(fastest)), fastest.shape)
-    most = f"the {names[part]} jerks most, {peak:.0f} m/s³"
+    most = f"most jerk at the {names[part]}, {peak:.0f} m/s³"
     says = {
         "good": f"The motion flows: {most}, which is usual for people.",
         "look": f"Something is abrupt: {most}; strikes and throws do that, reaches do not.",
-        "bad": f"The motion jolts: {most}, which looks like a pop or a glitch.",
+        "bad": f"The motion jolts: {most}.",
     }[light]
+    if pops:
+        first = max(pops, key=lambda p: p.times_too_far)
+        leap = f"{first.part} by {100 * first.leap:.1f} cm within a frame at {first.time:.2f} s"
+        says = f"The motion pops {_times(len(pops))}: worst, {leap}."
     return Speed(
         light=light,
         says=says,
         headline=f"{fastest[quick, who]:.1f} m/s, {names[who]}",
-        moments=_moments(subject, names, rough, jerk, (int(quick), int(who)), speed),
+        moments=(*_pop_moments(subject, pops), *_moments(subject, names, rough, jerk, (int(quick), int(who)), speed)),
         figures={
             "fastest": f"{fastest[quick, who]:.2f} m/s ({names[who]})",
             "most jerk": f"{peak:.0f} m/s³ ({names[part]})",
             "most angular jerk of a joint": f"{turning:,.0f} rad/s³",
+            "pops": str(len(pops)),
         },
         turning=turning,
+        pops=pops,
         **common,
+    )
+
+
+def _pops(subject: Subject, roles: list[str]) -> tuple[Pop, ...]:
+    """Leaps of parts within a frame, each run of frames told once, in order of time."""
+    fps, found = subject.clip.fps, []
+    for role in roles:
+        at = subject.T[:, subject.character.roles[role], :3, 3]
+        leap = np.zeros(len(at))
+        leap[1:-1] = 0.5 * np.linalg.norm(at[:-2] - 2.0 * at[1:-1] + at[2:], axis=-1)
+        able = _TRUNK if role in ("head", "pelvis") else _LIMBS
+        allowed = max(_NOISE * subject.size, 0.5 * able / fps**2)
+        for first, last in runs(leap > allowed):
+            frame = first + int(np.argmax(leap[first : last + 1]))
+            time, far = float(subject.times[frame]), float(leap[frame])
+            found.append(Pop(time, JERK[role][0], far, far / allowed))
+    return tuple(sorted(found, key=lambda p: (p.time, p.part)))
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
+def _light_of_pops(pops: tuple[Pop, ...]) -> Light:
+    return light_of(max((p.times_too_far for p in pops), default=0.0), 1.0, _BAD)
+
+
+def _pop_moments(subject: Subject, pops: tuple[Pop, ...]) -> tuple[Moment, ...]:
+    """The two worst pops."""
+    worst_two = sorted(pops, key=lambda p: -p.times_too_far)[:2]
+    return tuple(
+        Moment(p.time, f"{p.part}: a leap of {100 * p.leap:.1f} cm within a frame", subject.name, p.times_too_far)
+        for p in worst_two
     )
 
 
@@ -125,13 +182,13 @@ def _moments(
     return (
         Moment(
             float(subject.times[frame]),
-            f"{names[part]} jerks with {jerk[frame, part]:.0f} m/s³",
+            f"{names[part]}: jerk of {jerk[frame, part]:.0f} m/s³",
             subject.name,
             float(rough[frame, part]),
         ),
         Moment(
             float(subject.times[fast]),
-            f"{names[who]} moves at {speed[fast, who]:.1f} m/s",
+            f"{names[who]}: {speed[fast, who]:.1f} m/s",
             subject.name,
         ),
     )

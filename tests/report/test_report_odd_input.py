@@ -1,0 +1,161 @@
+"""Reports on what is hardly a motion, hardly a person, or hardly a world."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from report_makers import moved, person, still
+
+from conftest import real_files
+from elbowroom.character.body import Character
+from elbowroom.character.rig import as_character
+from elbowroom.character.skeleton import Skeleton
+from elbowroom.errors import BadValue, UnknownName
+from elbowroom.files.open import open_file
+from elbowroom.geometry.solids import box
+from elbowroom.locomotion.walk import walk
+from elbowroom.motion.clip import Clip
+from elbowroom.report import Report, page, report
+from elbowroom.world.world import World
+from tools.simple_bodies import flying
+
+
+def lone(clip: Clip, **changes: object) -> World:
+    return World(**changes).with_character("ann", clip)
+
+
+def told(found: Report) -> str:
+    """The page and the JSON of a report, which have to be made without a fault."""
+    text = json.dumps(found.facts(curves=True), allow_nan=False)
+    return text + page(found, pictures=0)
+
+
+def without(character: Character, *roles: str) -> Character:
+    """The person without some branches of joints, as a rig of which nothing else is known."""
+    skeleton = character.skeleton
+    gone = {j for role in roles for j in character.subtree(character.role(role))}
+    kept = [j for j in range(len(skeleton)) if j not in gone]
+    index = {j: k for k, j in enumerate(kept)}
+    parents = np.array([index.get(int(skeleton.parents[j]), -1) for j in kept])
+    names = tuple(skeleton.names[j] for j in kept)
+    return as_character(Skeleton(names, parents, skeleton.offsets[kept], skeleton.rest[kept]), name="rig")
+
+
+def test_a_single_frame_is_reported_without_forces_and_speeds():
+    clip = still()
+    found = report(lone(clip.with_(root=clip.root[:1], rotations=clip.rotations[:1])))
+    (ann,) = found.people
+    assert ann.limits.light == "good" and ann.feet.light == "good"
+    assert ann.torque.light == ann.speed.light == ann.balance.light == "none"
+    assert "3 frames" in ann.torque.says
+    told(found)
+
+
+@pytest.mark.parametrize("frames", [2, 3, 4, 12])
+def test_a_few_frames_are_reported(frames: int):
+    clip = moved(lambda t: 0.1 * t)
+    told(report(lone(clip.with_(root=clip.root[:frames], rotations=clip.rotations[:frames]))))
+
+
+def test_values_that_are_not_finite_are_refused_where_they_come_in():
+    clip = still()
+    root = np.array(clip.root)
+    root[3] = np.nan
+    with pytest.raises(BadValue, match="not finite"):
+        report(lone(clip.with_(root=root)))
+
+
+def test_an_empty_world_is_refused():
+    with pytest.raises(BadValue, match="nobody"):
+        report(World().with_static("box", box([1.0, 1.0, 1.0])))
+
+
+def test_a_rig_without_feet():
+    character = without(person(), "left_thigh", "right_thigh")
+    (ann,) = report(lone(still(character))).people
+    assert ann.feet.light == ann.balance.light == "none" and "feet" in ann.feet.says
+    told(report(lone(still(character))))
+
+
+def test_a_rig_without_arms():
+    character = without(person(), "left_clavicle", "right_clavicle")
+    found = report(lone(still(character)))
+    (ann,) = found.people
+    assert ann.hands.light == "none" and "no hands" in ann.hands.says
+    assert ann.feet.light == "good"
+    assert "shoulder" not in told(found)
+
+
+def test_a_ball_is_no_person_but_has_a_clearance():
+    clip = flying(np.linspace([0.0, 0.0, 1.0], [0.0, 0.0, 2.0], 40), radius=0.1)
+    found = report(lone(clip))
+    assert found.clearance.light == "good"
+    (it,) = found.people
+    assert {m.light for m in it.measures.values()} == {"none"}
+    told(found)
+
+
+def test_a_world_without_a_floor_is_measured_where_the_feet_rest():
+    clip = still()
+    clip = clip.with_(root=clip.root + [0.0, 0.0, 2.0])
+    found = report(lone(clip, floor=None))
+    (ann,) = found.people
+    assert ann.balance.light == "good" and ann.feet.light == "good"
+    assert np.isnan(ann.feet.heights).all()
+    told(found)
+
+
+def test_who_stands_high_above_the_floor_is_told():
+    clip = still()
+    (ann,) = report(lone(clip.with_(root=clip.root + [0.0, 0.0, 0.3]))).people
+    assert ann.feet.light == "bad" and "300 mm off the floor" in ann.feet.says
+
+
+def test_ten_times_the_size_is_judged_by_its_own_size():
+    """A giant that moves alike (lengths times 10, times times the root of 10) is judged alike."""
+    clip = walk(person(), 1.2, seconds=3.0, fps=60.0)
+    skeleton = clip.character.skeleton
+    large = as_character(
+        Skeleton(skeleton.names, skeleton.parents, 10.0 * skeleton.offsets, skeleton.rest), name="giant"
+    )
+    giant = Clip(large, clip.fps / np.sqrt(10.0), 10.0 * clip.root, clip.rotations)
+    found = report(lone(giant))
+    (it,) = found.people
+    (small,) = report(lone(clip)).people
+    assert it.feet.slides.max() == pytest.approx(10.0 * small.feet.slides.max(), rel=0.5)
+    assert it.feet.light == small.feet.light and it.limits.light == small.limits.light
+    assert it.speed.light == small.speed.light
+    told(found)
+
+
+def test_several_people_and_names_that_would_break_a_page():
+    name = '<script>alert("x")</script>'
+    world = lone(still()).with_character(name, moved(lambda t: 2.0 + 0.0 * t))
+    found = report(world, title="</title><b>&")
+    text = page(found, pictures=0)
+    assert len(found.people) == 2 and found.light in ("good", "look")
+    assert "<script>alert" not in text and "</title><b>" not in text
+
+
+def test_an_original_for_several_people_needs_names():
+    world = lone(still()).with_character("bob", moved(lambda t: 2.0 + 0.0 * t))
+    with pytest.raises(BadValue, match="by name"):
+        report(world, still())
+    found = report(world, {"bob": moved(lambda t: 2.0 + 0.0 * t)})
+    assert [p.difference is None for p in found.people] == [True, False]
+
+
+def test_weights_of_unknown_things_are_refused():
+    with pytest.raises(UnknownName, match="book"):
+        report(lone(still()), masses={"book": 1.0})
+
+
+@pytest.mark.parametrize("path", real_files("characters/*.glb"), ids=lambda p: p.stem)
+def test_rigs_of_real_files_are_reported(path: Path):
+    world = open_file(path).world()
+    clips = {n: m for n, m in world.characters.items() if isinstance(m, Clip)}
+    short = {n: m.with_(root=m.root[:60], rotations=m.rotations[:60]) for n, m in clips.items()}
+    told(report(World(characters=short)))

@@ -1,0 +1,163 @@
+"""The page: one file, offline, with everything on it that was measured."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from report_makers import still
+
+from elbowroom.character.human import human
+from elbowroom.errors import BadFile, MissingExtra
+from elbowroom.geometry.solids import box
+from elbowroom.locomotion.walk import walk
+from elbowroom.report import Report, page, report, write_report
+from elbowroom.report.how import TITLES
+from elbowroom.report.page import verdict
+from elbowroom.report.plots import Curve, plot, thinned, ticks
+from elbowroom.report.shots import worst_moments
+from elbowroom.world.world import World
+
+
+@pytest.fixture(scope="module")
+def walked() -> Report:
+    clip = walk(human(1.70), 1.2, seconds=2.0, fps=30.0)
+    world = World().with_character("ann", clip).with_static("post", box([0.1, 0.1, 2.0], at=[0.6, -1.2, 1.0]))
+    return report(world, clip, title="a walk")
+
+
+class Seen(HTMLParser):
+    """Ids, links and sources of a page, and whether its tags are closed in order."""
+
+    VOID = ("meta", "img", "br", "line", "rect", "circle", "path", "polyline", "polygon")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ids: set[str] = set()
+        self.links: set[str] = set()
+        self.sources: list[str] = []
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        told = dict(attrs)
+        self.ids |= {told["id"] or ""} if "id" in told else set()
+        self.links |= {told["href"] or ""} if "href" in told else set()
+        self.sources += [told[k] or "" for k in ("src", "data", "srcset") if k in told]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+
+def test_the_page_needs_nothing_from_outside_and_its_links_lead_somewhere(walked: Report):
+    text = page(walked, pictures=1)
+    seen = Seen()
+    seen.feed(text)
+    assert not seen.open
+    assert all(s.startswith("data:image/png;base64,") for s in seen.sources)
+    anchors = {link for link in seen.links if link.startswith("#")}
+    assert anchors and {a[1:] for a in anchors} <= seen.ids
+    assert all(link.startswith(("#", "javascript:void")) for link in seen.links)
+    assert not re.search(r"https?://|@import|url\(|<link|fetch\(|<iframe", text)
+
+
+def test_every_measure_has_a_light_a_sentence_a_plot_and_its_thresholds(walked: Report):
+    text = page(walked, pictures=0)
+    (ann,) = walked.people
+    assert set(ann.measures) | {"clearance"} == set(TITLES)
+    for key in TITLES:
+        section = text.split(f'id="{key}"' if key == "clearance" else f'id="ann-{key}"')[1].split("</section>")[0]
+        assert 'class="light' in section and "<svg viewBox" in section and 'class="how"' in section
+        measure = walked.clearance if key == "clearance" else ann.measures[key]
+        assert measure.says.endswith(".") and measure.says[:20].replace("'", "&#x27;") in section
+        assert re.search(r"Green: .* Amber: ", section)
+
+
+def test_drawings_are_well_formed(walked: Report):
+    drawings = re.findall(r"<svg.*?</svg>", page(walked, pictures=0), flags=re.S)
+    assert len(drawings) > 20
+    for drawing in drawings:
+        ElementTree.fromstring(drawing)
+        assert "nan" not in drawing and "inf" not in drawing.replace("infinite", "")
+
+
+def test_curves_of_plots_can_be_read_off(walked: Report):
+    data = re.findall(r'data-plot="([^"]*)"', page(walked, pictures=0))
+    for text in data:
+        read = json.loads(text.replace("&quot;", '"').replace("&#x27;", "'"))
+        assert all(len(c["v"]) == len(read["t"]) for c in read["c"]) and read["t"] == sorted(read["t"])
+
+
+def test_without_a_renderer_people_are_drawn_plainly(walked: Report, monkeypatch: pytest.MonkeyPatch):
+    def missing(*_: object, **__: object) -> None:
+        raise MissingExtra("drawing without a screen", "apt install libegl1")
+
+    monkeypatch.setattr("elbowroom.report.shots.still", missing)
+    text = page(walked, pictures=3)
+    assert text.count('class="drawn"') == len(worst_moments(walked, 3)) > 0
+    assert "apt install libegl1" in text and "data:image" not in text
+    for drawing in re.findall(r'<svg class="drawn".*?</svg>', text, flags=re.S):
+        assert drawing.count("<line") > 20
+        ElementTree.fromstring(drawing)
+
+
+def test_the_verdict_says_what_to_do(walked: Report):
+    short, sentence = verdict(walked)
+    assert short in ("Ready to use", "Worth a look") and "othing collides" in sentence
+    inside = World().with_character("ann", still()).with_static("post", box([0.2, 0.2, 2.0], at=[0.0, 0.0, 1.0]))
+    short, sentence = verdict(report(inside))
+    assert short == "Not ready" and "pass through" in sentence and "clearance" in sentence
+
+
+def test_moments_are_the_worst_ones_in_order_of_time(walked: Report):
+    moments = worst_moments(walked, 4)
+    times = [m.time for m, *_ in moments]
+    assert times == sorted(times) and 0 < len(times) <= 4
+    every = [m.badness for p in walked.people for measure in p.measures.values() for m in measure.moments]
+    assert max(m.badness for m, *_ in moments) == pytest.approx(min(max(every), 1.0), abs=0.5) or walked.light != "good"
+
+
+def test_it_is_written_whole_or_not_at_all(walked: Report, tmp_path):
+    write_report(tmp_path / "a.html", walked, pictures=0)
+    assert (tmp_path / "a.html").read_text().rstrip().endswith("</html>")
+    for name in ("a.pdf", "none/a.html"):
+        with pytest.raises(BadFile):
+            write_report(tmp_path / name, walked, pictures=0)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.html"]
+
+
+def test_json_has_what_the_page_has(walked: Report):
+    facts = walked.facts(curves=True)
+    json.dumps(facts, allow_nan=False)
+    ann = facts["characters"]["ann"]
+    assert ann["frames"] == walked.people[0].frames and facts["light"] == walked.light
+    assert ann["feet"]["foot_slide_m"] < 0.01 and ann["torque"]["joints"][0]["joint"] == "neck"
+    assert len(ann["balance"]["curves"]["zmp_m"]) == ann["frames"]
+    assert "curves" not in walked.facts()["characters"]["ann"]["feet"]
+
+
+def test_ticks_are_round_and_few():
+    assert ticks(0.0, 1.0) == pytest.approx([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
+    assert ticks(-7.0, 23.0) == pytest.approx([-5.0, 0.0, 5.0, 10.0, 15.0, 20.0])
+    for low, high in ((0.0, 1e-5), (3.0, 3.02), (-1e4, 5e4)):
+        found = ticks(low, high)
+        assert 2 <= len(found) <= 7 and low - 1e-9 <= found[0] and found[-1] <= high + 1e-9
+
+
+def test_long_curves_keep_their_peaks():
+    values = np.zeros(10_000)
+    values[4321] = 1.0
+    kept = thinned(values)
+    assert len(kept) <= 500 and 4321 in kept
+    assert plot(np.arange(3.0), [], "m") == "" and plot(np.zeros(1), [Curve("x", np.zeros(1))], "m") == ""
+    gap = plot(np.arange(5.0), [Curve("x", np.array([1.0, 2.0, np.nan, 1.0, 0.0]))], "m")
+    assert gap.count("<polyline") == 2
