@@ -44,7 +44,7 @@ def hat(brim: float = 0.055, crown: float = 0.125, seed: int = 0) -> Mesh:
     v[:, 2] -= 0.018 * high**2 * np.exp(-((v[:, 0] / 0.03) ** 2))
     far = np.clip((np.hypot(v[:, 0], v[:, 1]) - r) / brim, 0.0, None)
     around = np.arctan2(v[:, 1], v[:, 0])
-    v[:, 2] -= 0.008 * far**2 * (1.0 - 1.6 * np.cos(around) ** 2)
+    v[:, 2] -= 0.005 * far**2 * (1.0 - 1.6 * np.cos(around) ** 2)
     v[:, 1] *= _LONG
     return replace(whole, vertices=v)
 
