@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.geometry.transforms import inverse
+from elbowroom.posing.fingers import close_fingers
 from elbowroom.posing.grasps import grasps_of
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.carrying import holding_hand, rest, usual_grip
@@ -16,6 +18,7 @@ from elbowroom.tasks.director import FOREVER, Director, Grip
 from elbowroom.tasks.hands import arms_of, hand_of, held_by, joints_of, released, shoulder_of
 from elbowroom.tasks.holding import bring, turned
 from elbowroom.tasks.leaving import let_go
+from elbowroom.tasks.postures import Postures
 from elbowroom.tasks.stuck import Stuck
 from elbowroom.tasks.taking import Taking, effort, take, takings
 from elbowroom.tasks.verbs import Grab, Handover, Rest
@@ -70,7 +73,8 @@ def hand_over(d: Director, task: Handover) -> None:
             _pass(d, giver, hand, taker, taking, task.object, grip)
             d.require_free((begin, taker.now), what)
 
-        apart = (t for t in takings(d, taker, task.object, asked, what) if _apart(giver, hand, taker, t))
+        options = takings(d, taker, task.object, asked, what)
+        apart = (t for t in options if _apart(giver, hand, taker, t) and _closes(d, taker, t, task.object, when))
         d.first(_any(apart, f"{what}: no grasp of {task.to} keeps clear of the hand of {task.who}"), receive)
 
     d.first(_meetings(d, giver, hand, taker, task.object, T_thing_hand, what), meet, _TRIES)
@@ -109,6 +113,15 @@ def _apart(giver: Actor, hand: str, taker: Actor, taking: Taking) -> bool:
     """Whether two hands on one thing have room beside each other."""
     mine, other = hand_of(giver, hand, giver.pose), hand_of(taker, taking.hand, taking.target)
     return bool(np.linalg.norm(mine[:3, 3] - other[:3, 3]) > _APART)
+
+
+def _closes(d: Director, taker: Actor, taking: Taking, thing: str, t: float) -> bool:
+    """Whether the taker's fingers can close on the thing at a time, and meet nothing else."""
+    body, hand, grasp = taker.body, taking.hand, taking.grasp
+    mesh = d.world.objects[thing].mesh
+    closed = close_fingers(body, hand, inverse(grasp.T_thing_hand), mesh, grasp.open, grasp.shape)
+    fingers = dict(zip(finger_joints(body, hand), closed.rotations, strict=True))
+    return Postures(d.world, taker.who, t, hand=hand, taking=thing, fingers=fingers).valid(taking.target)
 
 
 def _any(options: Iterator[Taking], why: str) -> Iterator[Taking]:
