@@ -23,9 +23,9 @@ _DRAWN, _EACH, _BEST, _DRAWS = 96, 12, 12, 9
 # It ends after so many draws where so many leans were found that hit nothing.
 _ENOUGH = (3, 60)
 # How many are looked at closely then: most that fail do so at the first look.
-_CLOSELY = 30
+_CLOSELY = 16
 # The whole is done again with what close looks have found, so often.
-_CYCLES = 3
+_CYCLES = 2
 # Radians that leans are drawn from at first, small and large.
 _SMALL, _LARGE = 0.05, 1.2
 # Frames at which leans are looked at: so many in and about the core, and so many on the way there and back.

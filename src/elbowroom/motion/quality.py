@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy.signal import butter, sosfiltfilt
@@ -69,12 +70,17 @@ def peak_jerk(clip: Clip) -> float:
     return float(np.max(joint_jerks(clip.rotations, clip.fps), initial=0.0))
 
 
+@cache
+def _low_pass(fps: float) -> Array:
+    return butter(2, SMOOTH_BELOW, fs=fps, output="sos")
+
+
 def joint_jerks(rotations: Array, fps: float) -> Array:
     """Largest angular jerk of each joint (...) over rotations (T, ..., 4) after a 6 Hz low-pass, rad/s³."""
     if len(rotations) < _ENOUGH:
         return np.zeros(rotations.shape[1:-1])
     speed = rot.log(rot.multiply(rot.conjugate(rotations[:-1]), rotations[1:])) * fps
     if fps > 2.2 * SMOOTH_BELOW:
-        speed = sosfiltfilt(butter(2, SMOOTH_BELOW, fs=fps, output="sos"), speed, axis=0)
+        speed = sosfiltfilt(_low_pass(fps), speed, axis=0)
     jerk = np.diff(speed, n=2, axis=0) * fps**2
     return np.max(np.linalg.norm(jerk, axis=-1), axis=0)

@@ -26,8 +26,8 @@ _OVER, _DOWN, _ASIDE, _DIRECTIONS = (0.03, 0.06, 0.1), (0.02, 0.05), (0.05, 0.1,
 # Seconds about a trouble at which it is all the way there; of the way there and back over its feet and in steps, and at
 # least.
 _PAD, _WAY, _STEPS, _LEAST = 0.15, 0.6, 1.2, 0.3
-# Looks a second, and how many ways are followed up.
-_LOOKS, _FOLLOWED = 30.0, 4
+# Looks a second, how many ways are followed up, and the share of the depth that they leave at most.
+_LOOKS, _FOLLOWED, _GAIN = 30.0, 3, 0.7
 # Metres that a hit counts for at least, and one whose depth is not known.
 _SHALLOW, _DEEP = 0.002, 0.05
 _LEGS = ("left_leg", "right_leg")
@@ -104,11 +104,12 @@ def _of_a_kind(
         touches = touches_of(job, *frames)
         contacts, planned = tuple(touches.contacts(span, planned=False)), touches.contacts(span, planned=True)
     looks = _Looks(with_contacts(world, planned), trouble.who, sway)
+    as_is = looks.depth(Moved(clip, (0.0, 0.0, 0.0)))
     found = []
     for number, by in enumerate(_offsets(amounts, () if stepping else _DOWN)):
         moved = sway.by(by)
         depth = None if moved is None else looks.depth(moved)
-        if moved is not None and depth is not None:
+        if moved is not None and depth is not None and (as_is is None or depth < _GAIN * as_is):
             found.append((depth, number, moved))
             if depth == 0.0:
                 break
