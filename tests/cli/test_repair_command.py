@@ -113,9 +113,24 @@ def test_what_is_left_is_told_written_and_exits_with_1(folder: Path) -> None:
     assert facts["left"] and "wall" in facts["why"] and out.exists()
 
 
+def test_variants_are_written_one_by_one(folder: Path) -> None:
+    here = ("--scene-up", "Z", "--floor", "0")
+    code, text = run(
+        folder / "walk.bvh", folder / "shelf.obj", *here, "-o", folder / "v.bvh", "--variants", 2, "--json"
+    )
+    facts = json.loads(text)
+    assert code == 0 and len(facts["variants"]) == 2 and set(facts) >= CONTRACT
+    assert [Path(v["written"][0]).name for v in facts["variants"]] == ["v-1.bvh", "v-2.bvh"]
+    assert facts["variants"][1]["differs_m"] > 0.05
+    a, b = (read_bvh(folder / f"v-{k}.bvh") for k in (1, 2))
+    assert np.linalg.norm(a.positions() - b.positions(), axis=-1).max() > 0.05
+
+
 @pytest.mark.parametrize(
     "told",
     [
+        ["walk.bvh", "shelf.obj", "-o", "out.bvh", "--variants", "0"],
+        ["walk.bvh", "shelf.obj", "-o", "out.bvh", "--max-aside", "7"],
         ["walk.bvh", "shelf.obj", "-o", "out.txt"],
         ["walk.bvh", "missing.obj", "-o", "out.bvh"],
         ["shelf.obj", "shelf.obj", "-o", "out.bvh"],

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from elbowroom.cli import options, placing
 from elbowroom.cli.console import Clock, out, print_json, print_written
 from elbowroom.cli.results import plan_facts, print_plan, print_seconds, stages
+from elbowroom.cli.run import checked_count, numbered, write_variants
 from elbowroom.errors import BadValue
+
+if TYPE_CHECKING:
+    from elbowroom.world.world import World
 
 
 def repair(
@@ -23,12 +27,19 @@ def repair(
     onto: options.Onto = None,
     name: options.ClipName = None,
     fix_self: placing.FixSelf = False,
+    max_aside: Annotated[
+        float,
+        typer.Option(metavar="METRES", help="How far the body may go aside for a while where limbs cannot do it."),
+    ] = 0.2,
     max_shift: Annotated[
-        float, typer.Option(metavar="METRES", help="How far the whole clip may be moved where limbs cannot do it.")
+        float, typer.Option(metavar="METRES", help="How far the whole clip may be moved where nothing else does.")
     ] = 0.0,
     max_delay: Annotated[
-        float, typer.Option(metavar="SECONDS", help="How much later it may begin where limbs cannot do it.")
+        float, typer.Option(metavar="SECONDS", help="How much later it may begin where nothing else does.")
     ] = 0.0,
+    variants: Annotated[
+        int | None, typer.Option(metavar="N", help="So many repairs that differ to the eye: OUT-1 … OUT-N.")
+    ] = None,
     style: options.StyleName = None,
     seed: options.Seed = 0,
     units: options.Units = None,
@@ -42,24 +53,32 @@ def repair(
 ) -> None:
     """Plan limbs anew where a clip runs into a scene, and leave the rest of it as it is.
 
-    OUT is of any kind that can be written; a BVH comes back with its joints, channels and rate. Exit code 0: written,
-    and proven free of collision; 1: not free, the best repair is written and marked; 2: bad input.
+    OUT is of any kind that can be written. A BVH comes back with its joints, channels and rate, a GLB with its nodes,
+    skin and rate; an AMC is written as BVH, GLB or NPZ. First limbs give way, then with shoulder and spine, a foot
+    stands elsewhere, the body goes aside for a while (--max-aside); then, if allowed, the whole clip is moved
+    (--max-shift) or begun later (--max-delay). Exit code 0: written, and proven free of collision; 1: not free, the
+    best repair is written and marked; 2: bad input.
     Example: elbowroom repair walk.bvh hall.glb --at 1,2 --turn 90 -o out.bvh -o out.html
     """
     from elbowroom.files.open import Told
     from elbowroom.files.save import check_outputs, save
     from elbowroom.tasks.repair import repair as bring_out
 
-    if not (0.0 <= max_shift < 100.0 and 0.0 <= max_delay < 1000.0):
-        raise BadValue("a shift is 0 or more metres, a delay 0 or more seconds.")
-    wish = options.style_named(style)
+    if not (0.0 <= max_aside <= 1.0 and 0.0 <= max_shift < 100.0 and 0.0 <= max_delay < 1000.0):
+        raise BadValue("--max-aside is 0 to 1 metres, --max-shift 0 or more metres, --max-delay 0 or more seconds.")
+    how: dict[str, Any] = {"seed": seed, "style": options.style_named(style), "fix_self": fix_self}
+    how |= {"max_aside": max_aside, "max_shift": max_shift, "max_delay": max_delay}
     paths = check_outputs(output)
+    if variants is not None:
+        check_outputs([p for k in range(checked_count(variants)) for p in numbered(paths, k)])
     clock = Clock(quiet=as_json)
     with clock("load", f"reading {clip.name} and {scene.name}"):
         around = placing.Around(scene, scene_units, scene_up, floor, at, turn)
         world = placing.clip_in_scene(clip, Told(units, up, fps, fix_rig, asf), around, onto, name)
-    with clock("plan", "repairing"):
-        plan = bring_out(world, seed=seed, style=wish, fix_self=fix_self, max_shift=max_shift, max_delay=max_delay)
+    if variants is not None:
+        raise typer.Exit(_several(world, variants, paths, clock, as_json, how))
+    with clock("plan", "repairing") as say:
+        plan = bring_out(world, progress=say, **how)
     with clock("write", "writing " + ", ".join(p.name for p in paths)):
         save(paths, plan.world)
     if as_json:
@@ -71,3 +90,13 @@ def repair(
         print_seconds(stages(clock.seconds, plan.seconds))
         print_written(paths)
     raise typer.Exit(0 if plan.found else 1)
+
+
+def _several(world: World, count: int, paths: list[Path], clock: Clock, as_json: bool, how: dict[str, Any]) -> int:
+    """Repair in several ways and write them; the exit code."""
+    from elbowroom.tasks.repair_variants import repair_variants
+
+    with clock("plan", "repairing") as say:
+        told = lambda seed, found: say(f"repairing with seed {seed}; {found} of {count} motions found")  # noqa: E731
+        found = repair_variants(world, count, progress=told, **how)
+    return write_variants(found, count, paths, None, clock, as_json)

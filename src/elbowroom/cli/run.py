@@ -40,7 +40,7 @@ def run(
     how["style"] = options.style_named(style)
     paths = check_outputs(output)
     if variants is not None:
-        check_outputs([p for k in range(_checked(variants)) for p in numbered(paths, k)])
+        check_outputs([p for k in range(checked_count(variants)) for p in numbered(paths, k)])
     if not paths:
         raise BadValue("a storyboard is planned into at least one file: give -o NAME.glb.")
     clock = Clock(quiet=as_json)
@@ -78,7 +78,8 @@ def numbered(paths: list[Path], k: int) -> list[Path]:
     return [p.with_name(f"{p.stem}-{k + 1}{p.suffix}") for p in paths]
 
 
-def _checked(count: int) -> int:
+def checked_count(count: int) -> int:
+    """A number of variants, if there may be so many."""
     from elbowroom.tasks.storyboard_plan import MOST_VARIANTS
 
     if not 1 <= count <= MOST_VARIANTS:
@@ -93,10 +94,17 @@ def _several(board: Any, paths: list[Path], count: int, clock: Clock, as_json: b
     with clock("plan", "planning") as say:
         told = lambda seed, found: say(f"planning with seed {seed}; {found} of {count} motions found")  # noqa: E731
         found = plan_variants(board, count, progress=told, **how)
+    return write_variants(found, count, paths, board.fps, clock, as_json)
+
+
+def write_variants(
+    found: Variants, count: int, paths: list[Path], fps: float | None, clock: Clock, as_json: bool
+) -> int:
+    """Write variants that were found and tell of them; the exit code."""
     files = [numbered(paths, k) for k in range(len(found.kept))]
     if found.kept:
         with clock("write", f"writing {len(found.kept)} motions"):
-            _save_all(list(zip(files, (v.plan.world for v in found.kept), strict=True)), board.fps)
+            _save_all(list(zip(files, (v.plan.world for v in found.kept), strict=True)), fps)
     best = (*found.kept, *found.failed)[0]
     if as_json:
         entries = [_entry(v, f) for v, f in zip(found.kept, files, strict=True)]
@@ -115,7 +123,7 @@ def _several(board: Any, paths: list[Path], count: int, clock: Clock, as_json: b
     return 0 if found.kept else 1
 
 
-def _save_all(groups: list[tuple[list[Path], World]], fps: float) -> None:
+def _save_all(groups: list[tuple[list[Path], World]], fps: float | None) -> None:
     """Write several worlds, all of their files or none."""
     from elbowroom.files.atomic import writing
     from elbowroom.files.save import save

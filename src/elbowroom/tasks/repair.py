@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from elbowroom.errors import BadValue, UnknownName
@@ -61,6 +62,9 @@ def repair(
     max_aside: float = ASIDE,
     max_shift: float = 0.0,
     max_delay: float = 0.0,
+    apart: Sequence[World] = (),
+    progress: Callable[[str], None] | None = None,
+    seconds: float = math.inf,
 ) -> Plan:
     """Bring clips of characters out of what they run into; `who` is by default everybody with a clip, one by one.
 
@@ -70,15 +74,19 @@ def repair(
     while by `max_aside` metres at most, over its feet or in steps; then a whole clip may be moved on the floor by
     `max_shift` metres, or begin `max_delay` seconds later, at most. The same seed gives the same motion. Where
     something is left, the status is 'partial', the world has the best repair, and `why` says what is left and why.
+    `apart` are other repairs of the same world that this one is to look different from, where it can. After some
+    `seconds` nothing more is tried: then the status is 'budget-spent'.
     """
-    wishes = Wishes(_clips(world), seed, style_of(style, CLOSE), budget, fix_self, max_aside)
-    plan = _by_limbs(world, who, wishes)
+    until = time.perf_counter() + seconds
+    others = {name: tuple(_clips(other)[name] for other in apart) for name in _people(world, who)} if apart else {}
+    wishes = Wishes(_clips(world), seed, style_of(style, CLOSE), budget, fix_self, max_aside, others, progress)
+    plan = _by_limbs(world, who, wishes, until)
     for name in _people(world, who) if max_shift > 0.0 or max_delay > 0.0 else ():
-        if plan.found:
+        if plan.found or plan.status == "budget-spent":
             break
         for way in moved_ways(world, name, max_shift, max_delay):
             moved = replace(wishes, sources=_clips(way.world), clocks=Clocks())
-            other = _by_limbs(way.world, who, moved)
+            other = _by_limbs(way.world, who, moved, until)
             if _better(other, plan):
                 whole = Planned(name, "whole body", way.told, way.world.motion(name).span, "avoid")
                 spent = {k: round(plan.seconds.get(k, 0.0) + s, 4) for k, s in other.seconds.items()}
@@ -99,21 +107,22 @@ def _clips(world: World) -> dict[str, Clip]:
     return {name: motion for name, motion in world.characters.items() if isinstance(motion, Clip)}
 
 
-def _by_limbs(world: World, who: str | Sequence[str] | None, wishes: Wishes) -> Plan:
-    """Repair within a clip: by limbs, and by going aside for a while."""
+def _by_limbs(world: World, who: str | Sequence[str] | None, wishes: Wishes, until: float) -> Plan:
+    """Repair within a clip: by limbs, and by going aside for a while; `until` is by `time.perf_counter`."""
     work = _Work(_holding_fast(world), wishes)
     people = _people(world, who)
     before = after = work.certified()
     for name in people:
         for _ in range(_ROUNDS):
             found = _open(work, name, after)
-            if not found or not _treat(work, found):
+            if not found or not _treat(work, found, until):
                 break
             after = work.certified()
     seconds = {stage: round(s, 4) for stage, s in work.wishes.clocks.seconds.items()}
     notes = balance(world, work.world, [c.who for c in work.changed])
     result = replace(work.world, holds=world.holds, notes=(*world.notes, *notes))
-    status: Status = "found" if after.free else "partial"
+    late = time.perf_counter() >= until
+    status: Status = "found" if after.free else "budget-spent" if late else "partial"
     why = "" if after.free else _left(work, people, before, after)
     return Plan(status, result, tuple(work.plans), why, after, seconds, before.collisions)
 
@@ -148,11 +157,13 @@ def _open(work: _Work, who: str, certificate: Certificate) -> list[Trouble]:
     return trunk[:1] or found
 
 
-def _treat(work: _Work, found: Sequence[Trouble]) -> bool:
-    """Treat troubles; whether any was mended."""
+def _treat(work: _Work, found: Sequence[Trouble], until: float) -> bool:
+    """Treat troubles until a time; whether any was mended."""
     mended = False
     for trouble in found:
-        if _mend(work, trouble):
+        if work.wishes.progress is not None:
+            work.wishes.progress(f"repairing: {trouble.told}")
+        if time.perf_counter() < until and _mend(work, trouble):
             mended = True
     return mended
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from elbowroom.motion.clip import Clip
 from elbowroom.search.birrt import Budget
@@ -21,8 +21,11 @@ from elbowroom.world.world import World
 
 @dataclass(frozen=True, eq=False)
 class Wishes:
-    """How clips are repaired: `sources` are those that came, by who plays them; `max_aside` is how far a body may go
-    aside for a while, metres."""
+    """How clips are repaired.
+
+    `sources` are the clips that came, by who plays them; `max_aside` is how far a body may go aside for a while,
+    metres; `apart` are other repairs that these are to differ from where they can; `progress` is told what is done.
+    """
 
     sources: Mapping[str, Clip]
     seed: int
@@ -30,6 +33,8 @@ class Wishes:
     budget: Budget
     fix_self: bool
     max_aside: float
+    apart: Mapping[str, tuple[Clip, ...]] = field(default_factory=dict)
+    progress: Callable[[str], None] | None = None
     clocks: Clocks = field(default_factory=Clocks)
 
     def recorded(self, who: str) -> bool:
@@ -55,6 +60,11 @@ def mended(world: World, trouble: Trouble, wishes: Wishes) -> tuple[Mended | Non
     ladder = linkages(clip.character, trouble.limb, trouble.joints)
     reason = f"{trouble.limb or 'that part'} is no limb that can give way"
     seed = wishes.seed
+    if wishes.apart:
+        done, _ = _by_linkages(world, trouble, ladder, wishes, seed)
+        if done is not None:
+            return done, ""
+        wishes = replace(wishes, apart={})
     done, told = _by_linkages(world, trouble, ladder, wishes, seed)
     if done is None:
         reason = told or reason
@@ -110,6 +120,7 @@ def _job(world: World, trouble: Trouble, wishes: Wishes, linkage: Linkage, free:
         free.low,
         free.high,
         wishes.recorded(trouble.who),
+        wishes.apart.get(trouble.who, ()),
     )
 
 

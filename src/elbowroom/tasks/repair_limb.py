@@ -79,7 +79,7 @@ def leaned(job: Job, stretch: Stretch, seed: int, style: Style, clocks: Clocks) 
     largest = stretch.core.largest(job.jerk)
     if np.abs(ways.brought).max() > largest:
         return None
-    rough = stretch.pace.rough
+    rough = stretch.rough
     done = nudge(stretch.check, ways, stretch.base, stretch.times, weights, largest, seed, rough)
     return _nudged(stretch, done, clocks.add("plan", start))
 
@@ -138,7 +138,7 @@ def stepped(job: Job, stretch: Stretch, seed: int, clocks: Clocks, how: Foot) ->
     ways = FootLeans(ik, T[:, ik.parent], T[:, ik.joints[2]], stretch.base, *shapes, free)
     far = _KNEE if how == "knee" else _FAR
     share = np.max(place, axis=0)
-    done = nudge(stretch.check, ways, stretch.base, times, share, far, seed, stretch.pace.rough)
+    done = nudge(stretch.check, ways, stretch.base, times, share, far, seed, stretch.rough)
     return _nudged(stretch, done, clocks.add("plan", start))
 
 
@@ -164,7 +164,7 @@ def searched(job: Job, stretch: Stretch, seed: int, style: Style, budget: Budget
     frames = own_times(space, better, stretch.times)
     if style.close and style.within(job.clip.character, job.joints, job.limits) is None:
         frames = relax(stretch.check, frames, stretch.times, stretch.base, seed)
-    settled = soften(stretch.check, frames, stretch.times, stretch.base, stretch.pace.good)
+    settled = soften(stretch.check, frames, stretch.times, stretch.base, stretch.good)
     took = clocks.add("smooth", start)
     if not settled.free:
         return None

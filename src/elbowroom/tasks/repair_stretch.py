@@ -15,6 +15,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import without_lead
 from elbowroom.motion.quality import peak_jerk
+from elbowroom.tasks.repair_apart import Apart
 from elbowroom.tasks.repair_own import OwnTouches, own_touches, with_contacts
 from elbowroom.tasks.repair_pace import Pace
 from elbowroom.world.contacts import Contact
@@ -57,7 +58,7 @@ class Job:
 
     `world` is as it is now, `source` is the clip as it came; frames from `low` to `high` may be changed. Of the joints,
     those of the `limb` take part most, and those that `hang` keep their turn in the world. `recorded`: its contacts
-    with itself are allowed as deep as they are in the clip.
+    with itself are allowed as deep as they are in the clip. `apart` are clips that the new one is to differ from.
     """
 
     world: World
@@ -70,6 +71,7 @@ class Job:
     low: int
     high: int
     recorded: bool
+    apart: tuple[Clip, ...] = ()
 
     @property
     def clip(self) -> Clip:
@@ -115,11 +117,20 @@ class Stretch:
     times: Array
     base: Array
     pace: Pace
+    apart: Apart
 
     @property
     def closed(self) -> bool:
         """Whether it begins and ends with the base."""
         return self.core.first < self.core.begin and self.core.end < self.core.last
+
+    def rough(self, frames: Array) -> Array:
+        """How rough frames (N, T, n, 4) are, (N,): 1 is the most that is wanted; what is too like others is more."""
+        return np.maximum(self.pace.rough(frames), 1.0 + self.apart.lack(frames))
+
+    def good(self, frames: Array) -> bool:
+        """Whether frames (T, n, 4) are smooth, in range, and unlike others."""
+        return self.pace.good(frames) and not self.apart.lack(frames[None])[0] > 0.0
 
 
 def stretches(job: Job, clocks: Clocks) -> Iterator[Stretch]:
@@ -165,7 +176,8 @@ def _stretch(job: Job, first: int, last: int, core: Core, touches: OwnTouches | 
     clocks.add("prepare", start)
     base = clip.rotations[frames][:, list(job.joints)]
     pace = Pace(job.source, clip, job.joints, first, last)
-    return Stretch(first, last, core, proven, check, clip.times[frames], base, pace)
+    apart = Apart(job.apart, clip, job.joints, first, last)
+    return Stretch(first, last, core, proven, check, clip.times[frames], base, pace, apart)
 
 
 def _core(times: Array, frames: tuple[int, int, int, int], opens: bool, closes: bool) -> Core:
