@@ -21,6 +21,10 @@ from elbowroom.tasks.storyboard_yaml import read_yaml
 EMPTY: Mapping[str, Any] = {"elbowroom": 1, "fps": 60, "scene": {"floor": 0.0}}
 
 
+_THINGS = ("objects", "fixtures")
+_PLACES = ("at", "turn", "path", "on", "state", "mass", "freedom", "frames", "grasps")
+
+
 @dataclass(frozen=True, eq=False)
 class Document:
     """A storyboard that is being edited. `with_…()` gives a changed copy; values are never changed in place.
@@ -81,10 +85,24 @@ class Document:
         alike = (self.seed, self.tier, self.path) == (other.seed, other.tier, other.path)
         return alike and self.values == other.values
 
+    @property
+    def looks(self) -> str:
+        """What decides which people and things are to be seen, but not where they are; equal texts look the same."""
+        values = self.values
+        meshes = [_without(mesh, "at", "turn") for mesh in values.get("scene", {}).get("meshes", [])]
+        things = {key: {n: _without(o, *_PLACES) for n, o in values.get(key, {}).items()} for key in _THINGS}
+        people = {n: c.get("body", c.get("clip")) for n, c in values.get("characters", {}).items()}
+        floor = values.get("scene", {}).get("floor")
+        return json.dumps([str(self.path.parent), floor, meshes, things, people])
+
     def as_json(self) -> str:
         """Everything of it as text, for keeping."""
         told = {"path": str(self.path), "seed": self.seed, "tier": self.tier, "given": self.given}
         return json.dumps(told | {"values": self.values}, allow_nan=False)
+
+
+def _without(entry: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    return {k: v for k, v in entry.items() if k not in keys}
 
 
 def from_json(text: str) -> Document:

@@ -22,7 +22,7 @@ WIDTH = 320
 class Page:
     """Shows a studio to all browsers that connect."""
 
-    def __init__(self, studio: Studio, server: StudioServer) -> None:
+    def __init__(self, studio: Studio, server: StudioServer, *, shadows: bool = True) -> None:
         self.studio, self.server = studio, server
         self._lock = threading.RLock()
         self.dark = False
@@ -30,7 +30,7 @@ class Page:
         server.gui.main_panel.dock_right()
         server.gui.main_panel.set_width(WIDTH)
         light(server.scene)
-        self.scene = SceneView(server, studio.select)
+        self.scene = SceneView(server, studio.select, shadows=shadows)
         self.gizmo = Gizmo(server, studio)
         self.camera = Camera(server, studio)
         self.extras = Extras(server, studio)

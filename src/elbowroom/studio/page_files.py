@@ -61,6 +61,16 @@ class Files:
         self._kept_do.on_click(asked(studio, self._answered))
         self._doc: Path | None = None
 
+    @property
+    def name(self) -> str:
+        """The name to save under, as it stands in the form."""
+        return self._name.value
+
+    @property
+    def formats(self) -> list[str]:
+        """Formats that are chosen for export."""
+        return [name for name, box in self._formats.items() if box.value]
+
     def told(self, topic: Topic) -> None:
         """Something has changed."""
         if topic == "document":
@@ -102,7 +112,7 @@ class Files:
         self._bring(self._studio.folders.take(upload.name, upload.content, kind))
 
     def _export(self) -> None:
-        export(self._studio, [name for name, box in self._formats.items() if box.value], self._stem.value)
+        export(self._studio, self.formats, self._stem.value)
 
     def _show_code(self) -> None:
         document, stem = self._studio.document, self._stem.value

@@ -34,8 +34,9 @@ _DIFFERS = 0.01
 class SceneView:
     """Nodes of one world, and of how its people moved before. `clicked` is called with the name of a thing."""
 
-    def __init__(self, server: viser.ViserServer, clicked: Callable[[str], None]) -> None:
+    def __init__(self, server: viser.ViserServer, clicked: Callable[[str], None], *, shadows: bool = True) -> None:
         self._server, self._clicked = server, clicked
+        self._look: dict[str, Any] = {} if shadows else {"cast_shadow": False, "receive_shadow": False}
         self._roots: list[Any] = []
         self._people: dict[str, SkinNode] = {}
         self._ghosts: dict[str, SkinNode] = {}
@@ -73,12 +74,12 @@ class SceneView:
         frame = scene.add_frame(node, show_axes=False, position=T[:3, 3], wxyz=from_matrix(T[:3, :3]))
         self._frames[name] = frame
         self._roots.append(frame)
-        for part in add_mesh(scene, node, mesh):
+        for part in add_mesh(scene, node, mesh, **self._look):
             part.on_click(lambda event, name=name: self._clicked(name))  # type: ignore[misc]
 
     def _person(self, name: str, node: str, world: World, T: Array) -> None:
         scene, body = self._server.scene, world.body(name)
-        person = add_skin(scene, f"/people/{node}", visible(body), T)
+        person = add_skin(scene, f"/people/{node}", visible(body), T, **self._look)
         for part in person.parts:
             part.on_click(lambda event, name=name: self._clicked(name))  # type: ignore[misc]
         self._people[name] = person

@@ -22,18 +22,20 @@ def opened(
     folder: Path | None = None,
     read: Iterable[Path] = (),
     state: Path | None = None,
+    shadows: bool = True,
 ) -> Page:
     """Serve a storyboard file, or a scenario of the gallery by its name, and begin to plan it.
 
     `folder` is where files are written, by default that of the storyboard file, else the current one; `read` are
-    folders that may be read besides. Unsaved work is kept in `state`.
+    folders that may be read besides. Unsaved work is kept in `state`. Without `shadows`
+    browsers that draw in software have less to do.
     """
     document = document_of(storyboard)
     work = folder or (Path.cwd() if document.given else document.path.parent)
     folders = Folders(work, [FOLDER, *([] if document.given else [document.path.parent]), *read])
     studio = Studio(document, folders, (state or state_folder()) / "studio")
     try:
-        page = Page(studio, StudioServer(check_host(host), port))
+        page = Page(studio, StudioServer(check_host(host), port), shadows=shadows)
     except BaseException:
         studio.close()
         raise

@@ -30,6 +30,9 @@ from elbowroom.world.world import World
 Topic = Literal["scene", "motion", "time", "place", "selection", "job", "said", "document"]
 Tone = Literal["good", "bad", "plain"]
 
+# Motions that are kept for undo and redo.
+_REMEMBERED = 8
+
 
 class Studio:
     """Everything that the page shows and does. Calls may come from any thread."""
@@ -43,6 +46,7 @@ class Studio:
         self.selected: str | None = None
         self.said: tuple[Tone, str] = ("plain", "")
         self.plan: Plan | None = None
+        self._known: dict[str, Plan] = {}
         self.live = False  # whether the motion is one that was not proven yet
         self.dragging: Drag | None = None
         self.dragged_to: Array | None = None
@@ -51,6 +55,7 @@ class Studio:
         self.check_files(document)
         self.board: Storyboard = document.board()
         self.session = Session(document, self.autosave)
+        self._looks = document.looks
         self.places: dict[str, Place] = places_of(document, self.board)
         self.player.set_span(self.world.span)
 
@@ -126,11 +131,11 @@ class Studio:
 
     def undo(self) -> None:
         """Take the last edit back."""
-        self._step(self.session.undo, "nothing to undo", "undid")
+        self._step(self.session.undo, "Nothing to undo.", "Undid")
 
     def redo(self) -> None:
         """Make the last undone edit again."""
-        self._step(self.session.redo, "nothing to do again", "did again")
+        self._step(self.session.redo, "Nothing to do again.", "Did again")
 
     def _step(self, step: Callable[[], str], nothing: str, word: str) -> None:
         with self.lock:
@@ -138,14 +143,14 @@ class Studio:
             if not what:
                 return self.say(nothing)
             self._show(self.document.board())
-            self.say(f"{word}: {what}")
+            self.say(f"{word}: {what}.")
             self.replan()
 
     def _show(self, board: Storyboard, *, keep: bool = False) -> None:
         """Show another storyboard; with `keep` the motion that is there is still right for it."""
         if not keep:
             self.plan, self.live = None, False
-        same = set(board.world.characters) == set(self.board.world.characters) and keep
+        same, self._looks = self.document.looks == self._looks, self.document.looks
         self.board = board
         self.places = places_of(self.document, board)
         if self.selected is not None and self.selected not in self.places:
@@ -186,6 +191,10 @@ class Studio:
         with self.lock:
             self.worker.cancel()
             document, board = self.document, self.board
+            known = self._known.get(document.as_json())
+            if known is not None:
+                self.set_plan(known)
+                return
             what = "planning" if board.tasks else "checking"
 
             def done(plan: Plan) -> None:
@@ -200,16 +209,19 @@ class Studio:
     def cancel(self) -> None:
         """Stop what is going on."""
         if self.worker.cancel():
-            self.say("cancelled")
+            self.say("Cancelled.")
 
     def set_plan(self, plan: Plan, *, live: bool = False) -> None:
-        """Show a motion; a `live` one is not proven."""
+        """Show a motion; a `live` one is not proven. Proven ones are remembered for undo and redo."""
         other = self.plan is None
         self.plan, self.live = plan, live
         self.player.set_span(self.world.span)
         self.tell("motion", "time", *(("document",) if other or not live else ()))
         if live:
             return
+        self._known[self.document.as_json()] = plan
+        while len(self._known) > _REMEMBERED:
+            del self._known[next(iter(self._known))]
         if not plan.found:
             self.say(plan.advice, "bad")
         else:

@@ -1,0 +1,191 @@
+"""The studio without a page: planning, edits, drags, files, exports."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from elbowroom.errors import BadValue
+from elbowroom.files.open import open_file
+from elbowroom.gallery.scenes import FOLDER, scenario
+from elbowroom.geometry.transforms import transform
+from elbowroom.studio import edits, filing
+from elbowroom.studio.bars import bars_of, drawn
+from elbowroom.studio.document import read_document
+from elbowroom.studio.exporting import export
+from elbowroom.studio.folders import Folders
+from elbowroom.studio.places import target_name
+from elbowroom.studio.saying import as_command, as_python
+from elbowroom.studio.studio import Studio
+from elbowroom.studio.task_forms import EITHER, POINT, VERBS, answers, in_words, task_from, time_from, whats, wheres
+from elbowroom.tasks.storyboard_verbs import TaskPart
+from elbowroom.world.certificate import certify
+
+
+def settled(studio: Studio, seconds: float = 60.0) -> None:
+    """Wait until nothing is left to do."""
+    end = time.monotonic() + seconds
+    while studio.worker.busy:
+        assert time.monotonic() < end, "the studio did not come to rest"
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def studio(tmp_path: Path) -> Iterator[Studio]:
+    work = tmp_path / "work"
+    work.mkdir()
+    document = read_document(scenario("umbrella").path, given=True)
+    made = Studio(document, Folders(work, [FOLDER]), tmp_path / "state")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def planned(studio: Studio) -> Studio:
+    studio.replan()
+    settled(studio)
+    return studio
+
+
+def test_a_post_is_dragged_and_the_motion_follows(planned: Studio) -> None:
+    studio = planned
+    assert studio.certified and studio.plan is not None and studio.plan.plans
+    first = studio.world
+    place = studio.places["post"].T
+    lives: list[bool] = []
+    studio.listen(lambda topic: lives.append(studio.live) if topic == "motion" else None)
+    studio.drag("post", place @ transform([0.02, 0.05, 0.0]))
+    studio.drag("post", place @ transform([0.05, 0.15, 0.0]))
+    settled(studio)
+    assert studio.live and not studio.certified and lives == [True] * len(lives) and lives
+    studio.release()
+    settled(studio)
+    assert studio.certified and not studio.live and studio.world is not first
+    assert studio.document.values["scene"]["meshes"][0]["at"] == pytest.approx([-0.57, -2.25, 0.0])
+    assert certify(studio.world).free
+    # what is shown is the world of the document
+    rebuilt = studio.document.board().world.static["post"].vertices
+    assert np.abs(studio.world.static["post"].vertices - rebuilt).max() < 1e-3
+    studio.undo()
+    settled(studio)
+    assert studio.document.values["scene"]["meshes"][0]["at"] == [-0.62, -2.4, 0]
+    assert np.array_equal(studio.world.motion("ann").rotations, first.motion("ann").rotations)  # type: ignore[attr-defined]
+
+
+def test_bars_tell_whose_limb_it_is(planned: Studio) -> None:
+    bars = bars_of(planned.plan, planned.original, live=False)
+    assert {(b.who, b.limb, b.kind) for b in bars} == {("ann", "right_arm", "before"), ("ann", "right_arm", "planned")}
+    text = drawn(bars, planned.player.span, dark=False)
+    assert "ann right arm" in text and "collided before" in text and "collides now" not in text
+    assert "no collisions" in drawn([], (0.0, 1.0), dark=True)
+
+
+def test_an_edit_that_cannot_be_meant_is_refused_in_one_sentence(studio: Studio) -> None:
+    bad = edits.add_task(studio.document, "grab", {"who": "ann", "object": "umbrela"})
+    assert not studio.trying(lambda: studio.edit("bad", bad))
+    tone, text = studio.said
+    assert tone == "bad" and text.startswith("Task 2") and "did you mean 'umbrella'" in text and text.count("\n") == 0
+    assert str(studio.document.path) not in text and not studio.session.unsaved
+
+
+def test_planning_is_cancelled(studio: Studio) -> None:
+    studio.replan()
+    while studio.worker.current is None or studio.worker.current.state != "running":
+        time.sleep(0.001)
+    time.sleep(0.1)
+    studio.cancel()
+    settled(studio, 10.0)
+    assert studio.plan is None and studio.said == ("plain", "Cancelled.")
+    studio.replan()
+    settled(studio)
+    assert studio.certified
+
+
+def test_saved_documents_are_opened_again(planned: Studio) -> None:
+    studio = planned
+    studio.edit("seed", studio.document.with_(seed=3))
+    filing.save(studio, "mine.yaml")
+    assert not studio.session.unsaved and studio.folders.files("storyboard") == ["mine.yaml"]
+    filing.open_choice(studio, filing.NEW)
+    assert not studio.original.characters
+    filing.open_choice(studio, "mine.yaml")
+    assert studio.document.name == "mine" and "post" in studio.places
+    for name in ("mine.txt", "../mine.yaml", "none/mine.yaml"):
+        assert not studio.trying(lambda name=name: filing.save(studio, name))
+    filing.open_choice(studio, "gallery: jar")
+    assert "jar" in studio.places and studio.document.given
+    studio.cancel()
+
+
+def test_a_storyboard_that_names_files_elsewhere_is_refused(studio: Studio) -> None:
+    path = studio.folders.work / "bad.yaml"
+    path.write_text("elbowroom: 1\nobjects: {a: {mesh: ../../../etc/passwd.obj, at: [0, 0, 0]}}\n")
+    assert not studio.trying(lambda: filing.open_choice(studio, "bad.yaml"))
+    assert "may not read" in studio.said[1] and studio.document.name == "umbrella"
+
+
+def test_exports_are_written_together_or_not_at_all(planned: Studio) -> None:
+    studio = planned
+    job = export(studio, ["GLB", "NPZ", "BVH"], "out")
+    assert job.finished.wait(60.0) and job.state == "done" and job.progress == 1.0
+    assert sorted(p.name for p in studio.folders.work.iterdir()) == ["out.bvh", "out.glb", "out.npz"]
+    assert open_file(studio.folders.work / "out.glb").clips
+    assert studio.said[0] == "good" and "out.glb, out.npz, out.bvh" in studio.said[1]
+    job = export(studio, ["GLB", "MP4"], "film")
+    while job.step != "film.mp4" or not job.progress or job.progress <= 0.5:
+        assert job.state in ("waiting", "running"), studio.said
+        time.sleep(0.005)
+    studio.cancel()
+    assert job.finished.wait(20.0) and job.state == "cancelled"
+    assert not [p for p in studio.folders.work.iterdir() if "film" in p.name]
+    for formats, stem in (([], "x"), (["GLB"], " "), (["GLB"], "../x")):
+        with pytest.raises(BadValue):
+            export(studio, formats, stem)
+
+
+def test_forms_give_tasks_that_a_storyboard_can_mean(studio: Studio) -> None:
+    filing.open_choice(studio, "gallery: drawer")
+    studio.cancel()
+    world = studio.original
+    (who,) = world.characters
+    for verb, asked in VERBS.items():
+        what, where = whats(verb, world), wheres(verb, world, who)
+        if verb == "handover":
+            assert not where  # there is nobody to take it
+            continue
+        assert bool(what) == bool(asked.what) and bool(where) == bool(asked.where)
+        given = {"who": who, "hand": "left", "what": "".join(what[:1]), "where": "".join(where[:1]), "time": "1.5"}
+        told = task_from(studio, verb, given, {})
+        TaskPart.model_validate({verb: told})
+        again = answers(verb, told)
+        assert again["who"] == who and again["what"] == given["what"]
+        assert again["where"] == (POINT if where else "") and (verb == "repair" or again["time"] == "1.5")
+        assert in_words(verb, told).startswith(f"{who} {verb}")
+    told = task_from(studio, "touch", {"who": who, "hand": EITHER, "what": "", "where": POINT, "time": ""}, {})
+    assert "hand" not in told and "at" not in told and len(told["target"]) == 3
+    with pytest.raises(BadValue, match="number of seconds"):
+        time_from("soon")
+
+
+def test_a_target_is_dragged_and_the_task_follows(studio: Studio) -> None:
+    studio.edit(
+        "task",
+        edits.add_task(studio.document, "reach", {"who": "ann", "hand": "left", "to": [0.3, -2.0, 1.2], "at": 1.5}),
+    )
+    name = target_name(1)
+    studio.select(name)
+    studio.drag(name, transform([0.35, -1.9, 1.25]))
+    studio.release()
+    assert edits.tasks_of(studio.document)[1][1]["to"] == [0.35, -1.9, 1.25]
+    studio.cancel()
+
+
+def test_the_same_in_words(studio: Studio) -> None:
+    assert as_command(studio.document, "a b") == "elbowroom run umbrella.yaml -o 'a b.glb' --seed 0"
+    python = as_python(studio.document.with_(seed=2, tier="plan"), "out")
+    compile(python, "copied", "exec")
+    assert 'plan_storyboard(board, seed=2, tier="plan")' in python
