@@ -64,13 +64,15 @@ class Clearance(Measure):
         }
 
     def nearest(self) -> list[tuple[Pair, float, float]]:
-        """Pairs that are ever the nearest, each with its smallest distance and when, the nearest first."""
-        best: dict[Pair, tuple[float, float]] = {}
+        """Pairs that are ever the nearest, each with its smallest distance and when: others first, then own bodies."""
+        out = []
         for distance, pairs in ((self.distance, self.pairs), (self.own, self.own_pairs)):
+            best: dict[Pair, tuple[float, float]] = {}
             for t, d, pair in zip(self.times, distance, pairs, strict=True):
                 if pair is not None and (pair not in best or d < best[pair][0]):
                     best[pair] = (float(d), float(t))
-        return sorted(((p, d, t) for p, (d, t) in best.items()), key=lambda row: row[1])
+            out += sorted(((p, d, t) for p, (d, t) in best.items()), key=lambda row: row[1])[:_TOLD]
+        return out
 
 
 def clearance_of(world: World, certificate: Certificate | None = None, own_contacts: bool = True) -> Clearance:

@@ -46,7 +46,7 @@ def plan(
     if not len(points):
         return ""
     low, high = points.min(axis=0), points.max(axis=0)
-    room = np.maximum(high - low, 0.25 * float((high - low).max()) + 0.05)
+    room = np.maximum(high - low, 0.06 * float((high - low).max()) + 0.02)
     middle = 0.5 * (low + high)
     scale = min((width - 2 * _EDGE) / room[0], (most - 2 * _EDGE) / room[1])
     size = np.array([width, scale * room[1] + 2 * _EDGE])

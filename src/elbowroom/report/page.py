@@ -82,27 +82,21 @@ def light_icon(light: Light) -> str:
 def verdict(report: Report) -> tuple[str, str]:
     """What to do with the motion, in three words and in a sentence."""
     every = list(_measures(report))
-    by_light = {
-        light: list(dict.fromkeys(TITLES[key].lower() for _, key, m in every if m.light == light)) for light in _SIGNS
-    }
-    free = report.clearance.light != "bad"
-    collides = "nothing collides" if free else "bodies pass through things"
-    if report.light == "bad":
-        return "Not ready", f"{collides.capitalize()}; bad: {_joined(by_light['bad'])}{_also(by_light['look'])}."
-    if report.light == "look":
-        return "Worth a look", f"{collides.capitalize()}; look at {_joined(by_light['look'])} before it is used."
-    return (
-        "Ready to use",
-        f"{collides.capitalize()}, and all {sum(m.light == 'good' for *_, m in every)} measures are good.",
-    )
-
-
-def _also(names: list[str]) -> str:
-    return f"; worth a look: {_joined(names)}" if names else ""
-
-
-def _joined(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    several = len(report.people) > 1
+    told: dict[Light, list[str]] = {"bad": [], "look": []}
+    for who, key, m in every:
+        if m.light in told:
+            name = f"{who}'s {TITLES[key].lower()}" if several and who else TITLES[key].lower()
+            told[m.light].append(f"{name} ({m.headline})" if m.headline else name)
+    words = ["Bodies pass through things."] if report.clearance.light == "bad" else ["Nothing collides."]
+    if told["bad"]:
+        words.append(f"Bad: {', '.join(told['bad'])}.")
+    if told["look"]:
+        words.append(f"Worth a look: {', '.join(told['look'])}.")
+    if not told["bad"] and not told["look"]:
+        words = [f"Nothing collides, and all {sum(m.light == 'good' for *_, m in every)} measures are good."]
+    short = {"bad": "Not ready", "look": "Nearly there"}.get(report.light, "Ready to use")
+    return short, " ".join(words)
 
 
 def _measures(report: Report) -> Iterator[tuple[str, str, Measure]]:
@@ -160,7 +154,7 @@ def _told(shot: Shot) -> str:
 
 
 def _sections(report: Report) -> str:
-    out = ["<h2>Everything around</h2>", _section("", "clearance", report.clearance)]
+    out = ["<h2>The whole scene</h2>", _section("", "clearance", report.clearance)]
     for person in report.people:
         out.append(f"<h2>{escape(person.name)}</h2>")
         out += [_section(person.name, key, m) for key, m in _in_order(person)]

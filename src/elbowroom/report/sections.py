@@ -17,11 +17,12 @@ from elbowroom.report.plots import Band, Curve, Stretch, plot
 from elbowroom.report.speed import Speed
 from elbowroom.report.table import Cell, table
 from elbowroom.report.torque import EFFORT, Torque
+from elbowroom.world.certificate_findings import merged
 
 # Joints or parts in one plot.
 _MOST = 6
-# Footprints on a map at most, and seconds between the dots on a hand's way.
-_PRINTS, _BEAT = 60, 0.25
+# Seconds between the dots on a hand's way.
+_BEAT = 0.25
 
 
 def body(measure: Measure) -> str:
@@ -49,8 +50,8 @@ def body(measure: Measure) -> str:
 
 
 def _clearance(m: Clearance) -> str:
-    hits = [Stretch(c.during, "bad") for c in m.certificate.collisions]
-    hits += [Stretch(u.during, "look") for u in m.certificate.unproven]
+    hits = [Stretch(d, "bad") for d in merged([c.during for c in m.certificate.collisions], 0.0)]
+    hits += [Stretch(d, "look") for d in merged([u.during for u in m.certificate.unproven], 0.0)]
     curves = [Curve("to others and things", 1000.0 * m.distance, 0)]
     if np.isfinite(m.own).any():
         curves.append(Curve("to the own body", 1000.0 * m.own, 5))
@@ -66,8 +67,8 @@ def _clearance(m: Clearance) -> str:
         label="Smallest distance",
     )
     rows = [
-        (Cell(plain(p.a)), Cell(plain(p.b)), Cell(f"{1000 * d:.1f} mm", True), Cell.at(t))
-        for p, d, t in m.nearest()[:6]
+        (Cell(plain(p.a)), Cell(plain(p.b)), Cell(f"{1000 * d:.1f} mm".replace("-", "−"), True), Cell.at(t))
+        for p, d, t in m.nearest()
     ]
     return shown + table(("part", "nearest to", "distance", "at"), rows)
 
@@ -102,30 +103,20 @@ def _balance(m: Balance) -> str:
         high=5.0,
         label="Inside of the support",
     )
-    worst = int(np.nanargmin(m.zmp_margin)) if np.isfinite(m.zmp_margin).any() else -1
-    frames = np.unique(np.linspace(0, len(m.times) - 1, _PRINTS).astype(int))
-    prints = [Area(_foot(m.support[k], side)) for side in (0, 1) for k in frames]
-    marks = []
-    if worst >= 0:
-        prints.append(Area(m.polygon(worst), "foot worst"))
+    prints, marks = [Area(p) for p in m.footprints()], []
+    if np.isfinite(m.zmp_margin).any():
+        worst = int(np.nanargmin(m.zmp_margin))
+        css = "support" if m.zmp_margin[worst] >= -OUTSIDE[0] else "support out"
+        prints.append(Area(m.polygon(worst), css))
         marks = [(m.zmp[worst], f"worst, {m.times[worst]:.2f} s")]
     zmp = np.where(np.isfinite(m.zmp_margin)[:, None], m.zmp, np.nan)
-    turn = _turn(m.com[:, :2] if np.ptp(m.com[:, :2], axis=0).max() > 0.5 else np.nan_to_num(m.support.reshape(-1, 2)))
+    way = m.com[:, :2]
+    feet = m.support[np.isfinite(m.support[..., 0])]
+    turn = _turn(way if np.ptp(way, axis=0).max() > 0.5 or not len(feet) else feet)
     ways = [Way("centre of mass", m.com[:, :2] @ turn, 1), Way("zero moment point", zmp @ turn, 0)]
     areas = [Area(a.points @ turn, a.css) for a in prints if len(a.points) > 2]
     marks = [(place @ turn, words) for place, words in marks]
     return shown + plan("From above, with the footprints", ways, areas, marks=marks)
-
-
-def _foot(points: Array, side: int) -> Array:
-    """Outline (K, 2) of the planted part of one foot; both feet have as many points."""
-    half = points.shape[0] // 2
-    mine = points[:half] if side == 0 else points[half:]
-    mine = mine[np.isfinite(mine[:, 0])]
-    if len(mine) < 3:
-        return np.zeros((0, 2))
-    middle = mine.mean(axis=0)
-    return np.asarray(mine[np.argsort(np.arctan2(*(mine - middle).T[::-1]))])
 
 
 def _feet(m: Feet) -> str:

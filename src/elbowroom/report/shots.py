@@ -20,6 +20,8 @@ from elbowroom.world.world import World
 _SIZE = (560, 400)
 # Moments of one measure that are shown at most, and how far two of them are apart in time, seconds.
 _EACH, _APART = 2, 0.15
+# Pictures that there are at least, if there is as much to show.
+_ROW = 3
 # How bad a moment of a measure that is only worth a look can be.
 _RED = 3.0
 
@@ -44,21 +46,23 @@ def worst_moments(report: Report, most: int = 6) -> list[tuple[Moment, str, Ligh
     """The moments that matter most, in order of time, with the anchors and lights of their measures."""
     measures: list[tuple[str, str, Measure]] = [("", "clearance", report.clearance)]
     measures += [(p.name, key, m) for p in report.people for key, m in p.measures.items()]
-    found = []
+    found: list[tuple[Moment, str, Light]] = []
     for who, key, measure in measures:
         # no moment is worse than the measure that it belongs to
         most_bad = {"good": 1.0, "look": _RED, "bad": np.inf, "none": 0.0}[measure.light]
         for m in measure.moments:
             if m.badness > 0.0:
                 found.append((replace(m, badness=min(m.badness, most_bad)), anchor(who, key), measure.light))
-    kept: list[tuple[Moment, str, Light]] = []
-    for item in sorted(found, key=lambda f: -f[0].badness):
+    kept = found[: min(1, most)] if report.clearance.moments else []  # the tightest place is always of interest
+    for item in sorted(found[len(kept) :], key=lambda f: -f[0].badness):
         same = [k for k in kept if k[1] == item[1]]
         near = any(abs(k[0].time - item[0].time) < _APART for k in same)
-        if len(same) < _EACH and not near and len(kept) < most:
+        # what is good is shown only where little else is
+        full = len(kept) >= (most if item[0].badness > 1.0 else min(most, _ROW))
+        if len(same) < _EACH and not near and not full:
             kept.append(item)
-    shown = [(m, where, "good" if m.badness <= 1.0 else light) for m, where, light in kept]
-    return sorted(shown, key=lambda k: k[0].time)
+    kept.sort(key=lambda k: k[0].time)
+    return [(m, where, "good" if m.badness <= 1.0 else light) for m, where, light in kept]
 
 
 def shots(report: Report, most: int = 6) -> tuple[list[Shot], str]:

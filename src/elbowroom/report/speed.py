@@ -122,7 +122,7 @@ def speed_of(subject: Subject) -> Speed:
     return Speed(
         light=light,
         says=says,
-        headline=f"{fastest[quick, who]:.1f} m/s, {names[who]}",
+        headline=_headline(pops, float(fastest[quick, who]), names[who], light, peak),
         moments=(*_pop_moments(subject, pops), *_moments(subject, names, rough, jerk, (int(quick), int(who)), speed)),
         figures={
             "fastest": f"{fastest[quick, who]:.2f} m/s ({names[who]})",
@@ -150,6 +150,12 @@ def _pops(subject: Subject, roles: list[str]) -> tuple[Pop, ...]:
             time, far = float(subject.times[frame]), float(leap[frame])
             found.append(Pop(time, JERK[role][0], far, far / allowed))
     return tuple(sorted(found, key=lambda p: (p.time, p.part)))
+
+
+def _headline(pops: tuple[Pop, ...], fastest: float, who: str, light: Light, peak: float) -> str:
+    if pops:
+        return "1 pop" if len(pops) == 1 else f"{len(pops)} pops"
+    return f"up to {fastest:.1f} m/s, {who}" if light == "good" else f"jerk {peak:.0f} m/s³"
 
 
 def _times(count: int) -> str:
