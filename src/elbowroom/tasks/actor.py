@@ -116,10 +116,10 @@ class Actor:
         """These joints follow the base again."""
         self.kept = {j: turn for j, turn in self.kept.items() if j not in joints}
 
-    def fold(self) -> None:
-        """What is done and what would follow become the base, as long as the base is at least."""
+    def fold(self, count: int = 0) -> None:
+        """What is done and what would follow become the base, as long as that is and some frames at least."""
         clip = self.clip()
-        count = max(len(clip), len(self.base))
+        count = max(len(clip), len(self.base), count)
         rows = np.minimum(np.arange(count), len(clip) - 1)
         self.base = clip.with_(root=clip.root[rows], rotations=clip.rotations[rows])
         rows = np.minimum(np.arange(count), len(self.original) - 1)

@@ -19,6 +19,7 @@ from elbowroom.tasks.director import FOREVER, Director, Grip
 from elbowroom.tasks.hands import (
     arm_to,
     arms_of,
+    beyond_reach,
     front_of,
     hand_of,
     held_by,
@@ -60,7 +61,7 @@ def put(d: Director, task: Put) -> None:
     under = resting(d.world, task.object, actor.now, T_goal)
     way = float(np.linalg.norm(T_target[:3, 3] - hand_of(actor, hand, actor.pose)[:3, 3]))
     slow = actor.frames(d.settings.approach / d.settings.slow)
-    count = d.frames_until(actor, way, task.at, slow, what)
+    count = d.frames_until(actor, way, task.at, slow, what, beyond_reach(actor, hand, T_target[:3, 3]))
     k = actor.k + count + slow
     d.allow(supported(task.object, under, (actor.time(k - slow), FOREVER)))
     postures = Postures(d.world, actor.who, actor.time(k))

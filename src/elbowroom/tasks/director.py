@@ -188,16 +188,20 @@ class Director:
         world = self.world.with_(objects={**self.world.objects, thing: there})
         return T_goal, Postures(world, actor.who, actor.now, hand=hand, taking=thing)
 
-    def frames_until(self, actor: Actor, metres: float, at: float | None, then: int, what: str) -> int:
+    def frames_until(
+        self, actor: Actor, metres: float, at: float | None, then: int, what: str, far: float = 0.0
+    ) -> int:
         """Frames until the slow end of a hand's way; with a time all that are left, else as many as usual.
 
-        Raises `Stuck` where there are too few.
+        Raises `Stuck` where there are too few: no time would do for a target that is out of reach by metres, `far`.
         """
         usual = actor.frames(self.seconds_for(metres))
         if at is None:
             return usual
         count = actor.frame(at) - then - actor.k
         least = actor.frames(0.5 * self.seconds_for(metres))
+        if count < least and far > 0.0:
+            raise Stuck("target-out-of-reach", f"{what}: the hand stays at least {far:.2f} m away")
         if count < least:
             short = (least - count) / actor.base.fps
             raise Stuck("too-little-time", f"{what}: {at:g} s is {short:.2f} s too early")

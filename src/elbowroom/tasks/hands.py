@@ -16,6 +16,9 @@ from elbowroom.tasks.actor import Actor
 from elbowroom.world.things import Hold
 from elbowroom.world.world import World
 
+# With all its help a body that stands brings a shoulder no farther than this, share of its height.
+_LEANS = 0.55
+
 
 def held_by(world: World, who: str, hand: str, t: float) -> Hold | None:
     """What a hand holds at a time and from then on."""
@@ -57,6 +60,13 @@ def hand_of(actor: Actor, hand: str, pose: Pose) -> Array:
 def shoulder_of(actor: Actor, hand: str, pose: Pose) -> Array:
     """Where the shoulder of a hand's arm is in a posture, (3,)."""
     return np.asarray(actor.body.skeleton.at(pose)[actor.body.chain(f"{hand}_arm").joints[0], :3, 3])
+
+
+def beyond_reach(actor: Actor, hand: str, point: Array) -> float:
+    """Metres by which a point (3,) is out of reach of somebody who stands, however far they lean; 0 where it is not."""
+    length = LimbIK(actor.body, f"{hand}_arm").reach[1]
+    far = float(np.linalg.norm(point - shoulder_of(actor, hand, actor.pose)))
+    return max(far - length - _LEANS * actor.body.height, 0.0)
 
 
 def front_of(actor: Actor, T: Array) -> Array:

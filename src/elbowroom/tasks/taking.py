@@ -23,6 +23,7 @@ from elbowroom.tasks.director import FOREVER, Director, Grip
 from elbowroom.tasks.hands import (
     arm_to,
     arms_of,
+    beyond_reach,
     front_of,
     hand_of,
     held_by,
@@ -122,8 +123,9 @@ def takings(
     failed: list[tuple[float, Stuck]] = []
     given = 0
     for hand in free_hands(d, actor, d.world.frame(thing, actor.now)[:3, 3], task.hand, what):
-        far = np.linalg.norm(d.world.frame(thing, actor.now)[:3, 3] - hand_of(actor, hand, actor.pose)[:3, 3])
-        k = actor.k + d.frames_until(actor, float(far), task.at, 0, what)
+        point = d.world.frame(thing, actor.now)[:3, 3]
+        way = float(np.linalg.norm(point - hand_of(actor, hand, actor.pose)[:3, 3]))
+        k = actor.k + d.frames_until(actor, way, task.at, 0, what, beyond_reach(actor, hand, point))
         T_world_thing = d.world.frame(thing, actor.time(k))
         if pressing:
             grasps = press_target(actor.body, hand, d.world.objects[thing].frame("handle"))

@@ -14,7 +14,7 @@ from elbowroom.tasks.director import Director
 from elbowroom.tasks.hands import hand_of
 from elbowroom.tasks.postures import Postures
 from elbowroom.tasks.timed_when import Moments
-from elbowroom.tasks.verbs import Put
+from elbowroom.tasks.verbs import Drop, Put
 from elbowroom.world.fast import LimbCheck
 
 # How far an upper arm is turned out and its elbow bent, radians, to carry what would meet the legs; and how much of the
@@ -79,7 +79,7 @@ def _swung(actor: Actor, hand: str, own: Array) -> Iterator[Array]:
 
 def _until(d: Director, actor: Actor, thing: str, m: Moments) -> int:
     """The frame up to which a hand carries a thing, if nothing else is asked before."""
-    puts = (t.at for t in d.coming if isinstance(t, Put) and t.object == thing and t.at is not None)
+    puts = (t.at for t in d.coming if isinstance(t, Put | Drop) and t.object == thing and t.at is not None)
     at = next(puts, None)
     last = len(actor.base) - 1
     return last if at is None else min(max(actor.frame(at) - actor.frames(0.5), m.back), last)

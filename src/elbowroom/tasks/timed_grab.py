@@ -26,7 +26,7 @@ from elbowroom.tasks.timed_course import soft_step
 from elbowroom.tasks.timed_pass import Pace, Passage, beside, paces
 from elbowroom.tasks.timed_put import next_put
 from elbowroom.tasks.timed_touch import begin_layer
-from elbowroom.tasks.timed_when import far_away, frames_for, frames_of, helpful, in_motion, moments
+from elbowroom.tasks.timed_when import far_away, frames_for, frames_of, helpful, in_motion, moments, named
 from elbowroom.tasks.verbs import Grab
 from elbowroom.world.contacts import Contact
 
@@ -60,7 +60,7 @@ def grab(d: Director, task: Grab) -> None:
         raise UnknownName("object", task.object, d.world.objects)
     if not in_motion(d, actor, task.object, task.at):
         return standing.grab(d, task)
-    begin_layer(actor)
+    begin_layer(d, actor, task)
     T_thing = frames_of(d.world, task.object, actor.base.times)
     what = f"grab {task.object}"
 
@@ -82,7 +82,7 @@ def _take(d: Director, actor: Actor, task: Grab, chance: Chance, T_thing: Array,
     owner = holder_of(d.world, thing, actor.time(m.done))
     mesh = d.world.objects[thing].mesh
     under = resting(d.world, thing, actor.time(k))
-    passage = Passage(d, actor, hand, m, taking.target, what, quick=pace.quick)
+    passage = Passage(d, actor, hand, m, taking.target, named(actor, task, what, k), quick=pace.quick)
     passage.help(T_thing[:, :3, 3])
     near = actor.time(max(m.there - actor.frames(pace.slow), m.leaves))
     off = actor.time(m.done)
@@ -137,7 +137,7 @@ def _chances(d: Director, actor: Actor, task: Grab, T_thing: Array, what: str) -
         owner = holder_of(d.world, task.object, actor.time(k))
         if owner is not None and (owner.by, owner.hand) == (actor.who, hand):
             raise Stuck("hand-not-free", f"{actor.who} holds '{task.object}' already in the {owner.hand} hand")
-        actor.trunk = helpful(actor, hand, k)
+        actor.trunk = helpful(actor, hand, k, None)
         grasps: Sequence = grasps_of(d.world, actor.who, hand, task.object, actor.time(k))
         if task.grasp is not None:
             named = [g for g in grasps if g.name == task.grasp]

@@ -71,13 +71,18 @@ _PASSING = (
     Pace(0.03, 0.25, 0.12, 0.067, 0.0, quick=True),
 )
 
-# Metres a second between a shoulder and a target from which on it is passed by.
-FAST = 0.4
+# Metres a second between a shoulder and a target up to which it is gone along with, and from which on it is passed by.
+_SLOW, _FAST = 0.4, 1.2
 
 
 def paces(actor: Actor, hand: str, points: Array, k: int) -> tuple[Pace, ...]:
     """How a hand may be at a target in frame k, points (N, 3) by frame; quickly where it is soon out of reach."""
-    return _PASSING if speed_past(actor, hand, points, k) > FAST else _ALONG
+    return at_speed(speed_past(actor, hand, points, k), _ALONG, _PASSING)
+
+
+def at_speed(speed: float, along: tuple[Pace, ...], passing: tuple[Pace, ...]) -> tuple[Pace, ...]:
+    """What is tried at a target that goes past with some speed, metres a second."""
+    return along if speed <= _SLOW else (*along, *passing) if speed <= _FAST else passing
 
 
 def speed_past(actor: Actor, hand: str, points: Array, k: int) -> float:
@@ -114,7 +119,7 @@ class Passage:
         mine = set(joints_of(actor, self.hand)) - set(actor.body.chain(self.limb).lead)
         may = actor.upper & ~np.isin(np.arange(len(actor.upper)), list(mine))
         share = _risen(rows, m.leaves, m.there) * (1.0 - _risen(rows, m.done, m.back))
-        new, moved = leaned(q, m.there - m.leaves, self.pose, may, share)
+        new, moved = leaned(actor.body, q, m.there - m.leaves, self.pose, may, share)
         if d.settings.gaze and focus is not None:
             looks = _risen(rows, m.leaves, m.leaves + _LOOKS_BY * (m.there - m.leaves))
             off = m.done + _LOOKS_ON * (m.back - m.done)
@@ -222,7 +227,8 @@ class Passage:
         searched = self._halves(check, course, times, share, hits, fixed, what)
         found = self._searched(times[searched], course[searched], what)
         q = course.copy()
-        q[searched] = found.rotations
+        inner = slice(searched.start + 1, searched.stop - 1)  # the ends are those of the course, bit by bit
+        q[inner] = found.rotations[1:-1]
         return Way(q, "plan", found.first_s, found.smooth_s, found.checks, found.nodes)
 
     def _halves(

@@ -16,15 +16,16 @@ from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.beside import resting, supported, under_cover
 from elbowroom.tasks.carrying import holding_hand, usual_grip
 from elbowroom.tasks.director import FOREVER, Director
+from elbowroom.tasks.falling import let_fall
 from elbowroom.tasks.hands import hand_of, holder_of, released
 from elbowroom.tasks.places import place_for
 from elbowroom.tasks.postures import PRESS, Postures, hand_contacts
 from elbowroom.tasks.stuck import Stuck
-from elbowroom.tasks.taking import failure
+from elbowroom.tasks.taking import discomfort, failure
 from elbowroom.tasks.timed_course import soft_step
-from elbowroom.tasks.timed_pass import FAST, Pace, Passage, beside, speed_past
+from elbowroom.tasks.timed_pass import Pace, Passage, at_speed, beside, speed_past
 from elbowroom.tasks.timed_touch import begin_layer
-from elbowroom.tasks.timed_when import far_away, frames_for, frames_of, helpful, in_motion, moments
+from elbowroom.tasks.timed_when import far_away, frames_for, frames_of, helpful, in_motion, moments, named
 from elbowroom.tasks.verbs import Put
 from elbowroom.tasks.wearing import worn_place
 from elbowroom.world.contacts import Contact
@@ -60,15 +61,20 @@ def put(d: Director, task: Put) -> None:
     moving = task.onto if task.onto is not None and task.onto != "floor" else None
     if wearer is None and not in_motion(d, actor, moving, task.at):
         return standing.put(d, task)
+    put_in_motion(d, task, f"put {task.object}")
+
+
+def put_in_motion(d: Director, task: Put, what: str, *, falls: bool = False) -> None:
+    """Put something somewhere over a motion; what `falls` is let go there and lands on what is below."""
+    actor, wearer = d.actor(task.who), _wearer(d, task)
     hand = holding_hand(d, task, task.object)
-    begin_layer(actor)
-    what = f"put {task.object}"
+    begin_layer(d, actor, task)
 
     def do(option: tuple[int, Pose, Array]) -> None:
         k, _, T_goal = option
-        fast = speed_past(actor, hand, T_goal[:, :3, 3], k) > FAST
-        paces = _WEARS if wearer is not None else _PASSING if fast else _ALONG
-        d.first(paces, lambda pace: _let_go(d, actor, task, hand, *option, pace, what))
+        speed = speed_past(actor, hand, T_goal[:, :3, 3], k)
+        paces = _WEARS if wearer is not None else at_speed(speed, _ALONG, _PASSING)
+        d.first(paces, lambda pace: _let_go(d, actor, task, hand, *option, pace, what, falls))
 
     d.first(_options(d, actor, task, hand, what), do)
     actor.layered = not actor.stands
@@ -83,8 +89,9 @@ def _wearer(d: Director, task: Put) -> tuple[str, str] | None:
 
 
 def _options(d: Director, actor: Actor, task: Put, hand: str, what: str) -> Iterator[tuple[int, Pose, Array]]:
-    """Frames, postures with the thing at its place, and its places (N, 4, 4) by frame."""
+    """Frames, postures with the thing at its place, and its places (N, 4, 4) by frame, those most at ease first."""
     failed: list[tuple[float, Stuck]] = []
+    ways: list[tuple[float, int, Pose, Array]] = []
     times = actor.base.times
     grip = d.grips.get(task.object) or usual_grip(d, actor, hand, task.object)
     for T_goal in _goals(d, task, grip.T_world_taken, times):
@@ -92,7 +99,7 @@ def _options(d: Director, actor: Actor, task: Put, hand: str, what: str) -> Iter
         for _, k in frames_for(d, actor, task, points, what, only=hand):
             wearer = _wearer(d, task)
             # the trunk would carry one's own head away
-            actor.trunk = helpful(actor, hand, k) and (wearer is None or wearer[0] != actor.who)
+            actor.trunk = helpful(actor, hand, k, task.onto)
             contacts = supported(task.object, resting(d.world, task.object, actor.time(k), T_goal[k]), (-1e9, FOREVER))
             if wearer is not None:
                 contacts += [Contact(task.object, wearer[0], (-1e9, FOREVER), "touch", _WORN, "put on")]
@@ -101,14 +108,15 @@ def _options(d: Director, actor: Actor, task: Put, hand: str, what: str) -> Iter
             T_target = T_goal[k] @ inverse(_grip(d, actor, task.object, hand))
             found = d.reach(actor, hand, T_target, k, postures)
             if found.found:
-                yield k, found.pose, T_goal
+                ways.append((discomfort(actor, hand, found.pose), k, found.pose, T_goal))
             else:
                 cost, stuck = failure(found, postures, what)
                 if found.status == "out-of-reach":
                     stuck = far_away(actor, hand, points, k, stuck.why)
                 failed.append((cost, stuck))
-    if failed:
+    if failed and not ways:
         raise min(failed, key=lambda f: f[0])[1]
+    yield from ((k, pose, T_goal) for _, k, pose, T_goal in sorted(ways, key=lambda way: way[0]))
 
 
 def next_put(d: Director, actor: Actor, hand: str, thing: str, taken: Array, k: int) -> tuple[list[Array], int] | None:
@@ -152,14 +160,23 @@ def _grip(d: Director, actor: Actor, thing: str, hand: str) -> Array:
 
 
 def _let_go(
-    d: Director, actor: Actor, task: Put, hand: str, k: int, pose: Pose, T_goal: Array, pace: Pace, what: str
+    d: Director,
+    actor: Actor,
+    task: Put,
+    hand: str,
+    k: int,
+    pose: Pose,
+    T_goal: Array,
+    pace: Pace,
+    what: str,
+    falls: bool,
 ) -> None:
     """Come, open the fingers, and go back to what the person does anyway."""
     thing, wearer = task.object, _wearer(d, task)
     T_hand = T_goal @ inverse(_grip(d, actor, thing, hand))
     grip = d.grips.get(thing) or usual_grip(d, actor, hand, thing)
     m = moments(d, actor, hand, task, k, T_hand[k], actor.frames(pace.work))
-    passage = Passage(d, actor, hand, m, pose, what, quick=pace.quick)
+    passage = Passage(d, actor, hand, m, pose, named(actor, task, what, k), quick=pace.quick)
     passage.help(None if wearer is not None and wearer[0] == actor.who else T_goal[:, :3, 3])
     there, slow = actor.time(m.there), actor.frames(pace.slow)
     near = actor.time(max(m.there - slow, m.leaves))
@@ -167,7 +184,7 @@ def _let_go(
     covered = under_cover(d.world, thing, there, T_goal[k])
     d.allow(supported(thing, under, (near, FOREVER)))
     d.allow(hand_contacts(d.world, actor.who, hand, thing, (there, actor.time(m.done) + 0.6), PRESS))
-    d.world = released(d.world, thing, there)
+    d.world = let_fall(d.world, thing, there, T_goal[k], actor.base.fps) if falls else released(d.world, thing, there)
     if wearer is not None:
         d.allow([Contact(thing, wearer[0], (near, there + 0.1), "touch", _WORN, "put on")])
         joint = frames_of(d.world, f"{wearer[0]}.{wearer[1]}", actor.base.times[k : k + 1])[0]

@@ -13,6 +13,7 @@ from elbowroom.geometry.transforms import inverse
 from elbowroom.posing.grasps import press_target
 from elbowroom.tasks import touching as standing
 from elbowroom.tasks.actor import Actor
+from elbowroom.tasks.carrying import rest
 from elbowroom.tasks.director import Director
 from elbowroom.tasks.hands import shoulder_of
 from elbowroom.tasks.postures import PRESS, Postures, hand_contacts
@@ -20,12 +21,15 @@ from elbowroom.tasks.stuck import Stuck
 from elbowroom.tasks.taking import Taking, failure, look
 from elbowroom.tasks.timed_course import soft_step
 from elbowroom.tasks.timed_pass import Pace, Passage, beside, paces
-from elbowroom.tasks.timed_when import far_away, frames_for, frames_of, helpful, in_motion, moments
+from elbowroom.tasks.timed_when import far_away, frames_for, frames_of, helpful, in_motion, moments, named
 from elbowroom.tasks.touching import place_of, pointing, spot_on, surface_of
-from elbowroom.tasks.verbs import Point, Reach, Touch
+from elbowroom.tasks.verbs import Point, Reach, Rest, Task, Touch
 
 # Seconds that a hand stays with what it touches, and metres that it goes off at least.
 _TOUCHES, _OFF = 0.08, 0.12
+
+# Seconds after a task's time for which somebody who stands goes on standing.
+_STANDS_ON = 2.0
 
 
 def reach_to(d: Director, task: Reach) -> None:
@@ -33,15 +37,16 @@ def reach_to(d: Director, task: Reach) -> None:
     actor = d.actor(task.who)
     if not in_motion(d, actor, task.to if isinstance(task.to, str) else None, task.at):
         return standing.reach_to(d, task)
-    begin_layer(actor)
+    begin_layer(d, actor, task)
     what = "reach"
+    target = task.to if isinstance(task.to, str) else None
     T_owner, points = _ways_of(d, actor, task.to)
     shape = hand_shape(task.shape)
 
     def options() -> Iterator[tuple[str, int, Pose, Array]]:
         failed: list[tuple[float, Stuck]] = []
         for hand, k in frames_for(d, actor, task, points, what):
-            actor.trunk = helpful(actor, hand, k)
+            actor.trunk = helpful(actor, hand, k, target)
             postures = Postures(d.world, actor.who, actor.time(k))
             shoulder = shoulder_of(actor, hand, actor.neutral(k))
             for T in pointing(actor, hand, points[k], shoulder):
@@ -59,7 +64,7 @@ def reach_to(d: Director, task: Reach) -> None:
     def do(option: tuple[str, int, Pose, Array]) -> None:
         hand, k, pose, T = option
         m = moments(d, actor, hand, task, k, T, 1)
-        passage = Passage(d, actor, hand, m, pose, what)
+        passage = Passage(d, actor, hand, m, pose, named(actor, task, what, k))
         passage.help(points)
         fingers = finger_rotations(actor.body, hand, shape)
         T_hand = T_owner @ inverse(T_owner[k]) @ T
@@ -75,14 +80,15 @@ def touch(d: Director, task: Touch) -> None:
     actor = d.actor(task.who)
     if not in_motion(d, actor, task.target if isinstance(task.target, str) else None, task.at):
         return standing.touch(d, task)
-    begin_layer(actor)
+    begin_layer(d, actor, task)
     what = f"touch {task.target}" if isinstance(task.target, str) else "touch"
+    target = task.target if isinstance(task.target, str) else None
     T_owner, points = _ways_of(d, actor, task.target)
 
     def options() -> Iterator[tuple[int, Taking, str]]:
         failed: list[tuple[float, Stuck]] = []
         for hand, k in frames_for(d, actor, task, points, what):
-            actor.trunk = helpful(actor, hand, k)
+            actor.trunk = helpful(actor, hand, k, target)
             thing, mesh = surface_of(d, task.target, actor.time(k))
             spot = spot_on(d, task.target, mesh, shoulder_of(actor, hand, actor.neutral(k)), actor.time(k))
             postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing or None)
@@ -120,7 +126,7 @@ def _touched(
     hand = taking.hand
     T_hand = T_owner @ inverse(T_owner[k]) @ taking.grasp.T_thing_hand
     m = moments(d, actor, hand, task, k, T_hand[k], actor.frames(_TOUCHES))
-    passage = Passage(d, actor, hand, m, taking.target, what, quick=pace.quick)
+    passage = Passage(d, actor, hand, m, taking.target, named(actor, task, what, k), quick=pace.quick)
     passage.help(points)
     if thing:
         near = actor.time(max(m.there - actor.frames(pace.slow), m.leaves)), actor.time(m.done) + 0.5
@@ -143,9 +149,14 @@ def _back(passage: Passage, hands: Array, what: str) -> None:
     passage.finish()
 
 
-def begin_layer(actor: Actor) -> None:
-    """What is done so far becomes the motion under the next task, which is laid over it."""
-    actor.fold()
+def begin_layer(d: Director, actor: Actor, task: Task) -> None:
+    """What is done so far becomes the motion under the next task, which is laid over it.
+
+    Somebody who stands goes back to that first, and goes on for as long as a task at a time needs.
+    """
+    if actor.stands and (actor.away or actor.kept):
+        rest(d, Rest(who=actor.who))
+    actor.fold(actor.frame(task.at) + actor.frames(_STANDS_ON) if actor.stands and task.at is not None else 0)
     actor.layered = True
 
 

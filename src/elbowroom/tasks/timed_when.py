@@ -28,6 +28,9 @@ _AFTER = 0.2
 # With the body's help an arm reaches this much farther than it is long, metres.
 _HELP = 0.25
 
+# What is farther from a shoulder than the arm's length and this is surely out of reach, metres.
+_FARTHEST = 0.6
+
 # Things that stray less than this from where they are do not move, metres.
 _STILL = 1e-4
 
@@ -103,8 +106,9 @@ def moments(d: Director, actor: Actor, hand: str, task: Task, k: int, T_world_ha
     if task.back is not None and back - k - work < least:
         late = (k + work + least - back) / actor.base.fps
         raise Stuck("too-little-time", f"{task.verb}: {late:.2f} s are missing to be back by {task.back:g} s")
-    if k + work > last:
-        raise Stuck("too-little-time", f"{task.verb}: the motion of {actor.who} ends at {actor.time(last):g} s")
+    if last - k - work < least:
+        late = (k + work + least - last) / actor.base.fps
+        raise Stuck("too-little-time", f"{task.verb}: the motion of {actor.who} ends {late:.2f} s too early for that")
     return Moments(leaves, k, k + work, min(back, last))
 
 
@@ -117,16 +121,26 @@ def frames_for(
     """
     found = []
     busy = ""
+    late: list[Stuck] = []
     for hand in arms_of(actor, task.hand if only is None else only):
         k = best_frame(d, actor, hand, points) if task.at is None else int(np.floor(_row(actor, task.at)))
         if not 0 <= k < len(points):
             begin, end = actor.base.span
             raise Stuck("too-little-time", f"{what}: {task.at:g} s is not within {begin:g} to {end:g} s")
+        far = float(_distances(actor, hand, points)[k]) - LimbIK(actor.body, f"{hand}_arm").reach[1]
+        if far > _FARTHEST:
+            late.append(far_away(actor, hand, points, k, f"{what}: the hand stays {far - _HELP:.2f} m away"))
+            continue
+        if task.at is not None and k < _first(actor, hand) + actor.frames(_LEAST * d.seconds_for(0.0)):
+            late.append(Stuck("too-little-time", f"{what}: {task.at:g} s is too early"))
+            continue
         hold = held_by(d.world, actor.who, hand, actor.time(k))
         if hold is None or only is not None:
             found.append((float(np.linalg.norm(points[k] - shoulders(actor, hand)[k])), hand, k))
         else:
             busy = f"the {hand} hand of {actor.who} holds '{hold.object}'"
+    if not found and late:
+        raise late[0]
     if not found:
         raise Stuck("hand-not-free", f"{what}: {busy or f'{actor.who} has no arm'}")
     return [(hand, k) for _, hand, k in sorted(found)]
@@ -136,10 +150,20 @@ def _row(actor: Actor, t: float) -> float:
     return float((t - actor.base.start) * actor.base.fps + 1e-6)
 
 
-def helpful(actor: Actor, hand: str, k: int) -> bool:
-    """Whether the trunk may help a hand about frame k: not while the other hand is at its target."""
+def helpful(actor: Actor, hand: str, k: int, target: str | None) -> bool:
+    """Whether the trunk may help a hand about frame k: not while the other hand is at its target.
+
+    Nor does it help with a part of one's own body, which would go with it.
+    """
+    if target is not None and target.startswith(f"{actor.who}."):
+        return False
     near = actor.frames(2.0)
     return not any(other != hand and first - near < k < last + near for other, first, last in actor.contacts)
+
+
+def named(actor: Actor, task: Task, what: str, k: int) -> str:
+    """What is done in frame k, with its time where that was chosen."""
+    return what if task.at is not None else f"{what} at {actor.time(k):.2f} s"
 
 
 def far_away(actor: Actor, hand: str, points: Array, k: int, why: str) -> Stuck:

@@ -18,7 +18,7 @@ from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.posing.grasps import press_target
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.director import Director
-from elbowroom.tasks.hands import hand_of, joints_of, shoulder_of
+from elbowroom.tasks.hands import beyond_reach, hand_of, joints_of, shoulder_of
 from elbowroom.tasks.leaving import let_go
 from elbowroom.tasks.postures import Postures
 from elbowroom.tasks.stuck import Stuck
@@ -39,7 +39,8 @@ def reach_to(d: Director, task: Reach) -> None:
     def goals() -> Iterator[tuple[str, Pose]]:
         for hand in free_hands(d, actor, place_of(d, task.to, actor.now), task.hand, what):
             point = place_of(d, task.to, actor.now if task.at is None else task.at)
-            k = actor.k + d.frames_until(actor, _way(actor, hand, point), task.at, 0, what)
+            far = beyond_reach(actor, hand, point)
+            k = actor.k + d.frames_until(actor, _way(actor, hand, point), task.at, 0, what, far)
             postures = Postures(d.world, actor.who, actor.time(k))
             for T in pointing(actor, hand, point, shoulder_of(actor, hand, actor.pose)):
                 found = d.reach(actor, hand, T, k, postures)
@@ -71,7 +72,8 @@ def touch(d: Director, task: Touch) -> None:
         failed: list[tuple[float, Stuck]] = []
         for hand in free_hands(d, actor, place_of(d, task.target, t), task.hand, what):
             spot = spot_on(d, task.target, mesh, shoulder_of(actor, hand, actor.pose), t)
-            k = actor.k + d.frames_until(actor, _way(actor, hand, spot[:3, 3]), task.at, 0, what)
+            far = beyond_reach(actor, hand, spot[:3, 3])
+            k = actor.k + d.frames_until(actor, _way(actor, hand, spot[:3, 3]), task.at, 0, what, far)
             postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing or None)
             for grasp in press_target(actor.body, hand, spot, task.shape):
                 found = look(d, actor, hand, grasp, np.eye(4), k, postures, what)
