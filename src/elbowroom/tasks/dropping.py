@@ -12,7 +12,7 @@ from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.beside import supported
 from elbowroom.tasks.carrying import holding_hand, usual_grip
 from elbowroom.tasks.director import FOREVER, Director
-from elbowroom.tasks.falling import falling, landing, seconds_of
+from elbowroom.tasks.falling import LANDS, falling, landing, seconds_of
 from elbowroom.tasks.hands import hand_of, holder_of, joints_of
 from elbowroom.tasks.holding import bring
 from elbowroom.tasks.places import surface_at
@@ -23,9 +23,6 @@ from elbowroom.tasks.verbs import Drop
 
 # Seconds in which a hand that drops something opens, and the shares of them after which the thing may be off.
 _OPENS, _OFF = 0.16, (0.4, 0.7, 1.0)
-
-# Seconds before the end of a fall from which the thing may touch what it falls onto.
-_LANDS = 0.04
 
 
 def drop(d: Director, task: Drop) -> None:
@@ -38,7 +35,7 @@ def drop(d: Director, task: Drop) -> None:
         if task.at is not None:
             d.wait(actor, d.frames_until(actor, 0.0, task.at, 0, what))
     else:
-        T_release = _above(d, task, grip.T_world_taken[:3, :3], actor.now)
+        T_release = above(d, task, grip.T_world_taken[:3, :3], actor.now)
         T_thing_hand = inverse(d.world.frame(task.object, actor.now)) @ hand_of(actor, hand, actor.pose)
         bring(d, actor, hand, T_release @ T_thing_hand, task.at, what)
 
@@ -48,7 +45,7 @@ def drop(d: Director, task: Drop) -> None:
     d.first(_OFF, do)
 
 
-def _above(d: Director, task: Drop, turn: Array, t: float) -> Array:
+def above(d: Director, task: Drop, turn: Array, t: float) -> Array:
     """Where the thing is let go, (4, 4): so far above where it lands, turned as it was taken."""
     assert task.over is not None
     mesh = d.world.objects[task.object].mesh
@@ -78,7 +75,7 @@ def _let_fall(d: Director, actor: Actor, hand: str, thing: str, opened: Array, s
     falls = replace(hold, during=(hold.during[0], off), fall=falling(off, found.depth, actor.base.fps))
     d.world = d.world.with_(holds=tuple(falls if h is hold else h for h in d.world.holds))
     down = off + seconds_of(found.depth)
-    d.allow(supported(thing, found.on, (down - _LANDS, FOREVER)))
+    d.allow(supported(thing, found.on, (down - LANDS, FOREVER)))
     d.allow(hand_contacts(d.world, actor.who, hand, thing, (off, off + _OPENS), PRESS))
     d.fingers(actor, hand, opened, _OPENS)
     d.wait(actor, max(actor.frame(down) - actor.k, 0) + actor.frames(_OPENS))

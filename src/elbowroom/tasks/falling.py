@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
-from elbowroom.tasks.beside import alone
+from elbowroom.tasks.beside import alone, supported
+from elbowroom.tasks.hands import holder_of
+from elbowroom.tasks.stuck import Stuck
 from elbowroom.world.paths import Fall
 from elbowroom.world.world import Snapshot, World
 
@@ -19,6 +21,9 @@ _ABOVE = 0.0005
 
 # Steps of the way down, metres: never less than the first, never past what is nearer; its end is found to the last.
 _STEP, _FINE = 0.003, 0.0001
+
+# Seconds before the end of a fall from which the thing may touch what it falls onto.
+LANDS = 0.04
 
 # Nothing is looked for farther below than this, metres.
 _DEEPEST = 20.0
@@ -81,3 +86,19 @@ def falling(start: float, depth: float, fps: float) -> Fall:
     offsets = np.zeros((len(since), 3))
     offsets[:, 2] = -np.minimum(0.5 * GRAVITY * since**2, depth)
     return Fall(start + since, offsets)
+
+
+def let_fall(world: World, thing: str, t: float, T_world_thing: Array, fps: float) -> World:
+    """A world in which a hand lets go of a thing at a time and a place (4, 4), from where it falls.
+
+    Raises `Stuck` where nothing is below.
+    """
+    found, hold = landing(world, thing, t, T_world_thing), holder_of(world, thing, t)
+    if found is None or hold is None:
+        raise Stuck("target-out-of-reach", f"drop {thing}: there is nothing below to fall onto")
+    ended = replace(hold, during=(hold.during[0], t), fall=falling(t, found.depth, fps))
+    down = t + seconds_of(found.depth)
+    return world.with_(
+        holds=tuple(ended if h is hold else h for h in world.holds),
+        contacts=(*world.contacts, *supported(thing, found.on, (down - LANDS, np.inf))),
+    )
