@@ -9,7 +9,6 @@ from typing import Any
 
 from elbowroom.tasks.carrying import rest
 from elbowroom.tasks.director import Director, Saved
-from elbowroom.tasks.dropping import drop
 from elbowroom.tasks.fixtures import open_fixture, press
 from elbowroom.tasks.giving import hand_over
 from elbowroom.tasks.holding import hold_out
@@ -18,6 +17,7 @@ from elbowroom.tasks.plan import Plan
 from elbowroom.tasks.settings import USUAL, Settings
 from elbowroom.tasks.stepping import press_with_foot, reach_with_foot, touch_with_foot
 from elbowroom.tasks.stuck import Stuck
+from elbowroom.tasks.timed_drop import drop
 from elbowroom.tasks.timed_grab import grab
 from elbowroom.tasks.timed_put import put
 from elbowroom.tasks.timed_touch import reach_to, touch
