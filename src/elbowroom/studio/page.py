@@ -73,6 +73,9 @@ class Page:
             if topic == "place" and studio.dragging is not None and studio.dragged_to is not None:
                 for name in studio.dragging.names:
                     self.scene.put(name, studio.dragged_to)
+                if studio.preview is not None:
+                    self.scene.pose_person(studio.preview.who, studio.preview.joints)
+                self.server.flush()
             if topic in ("selection", "document"):
                 self.gizmo.show()
             self.panel.told(topic)
@@ -98,6 +101,7 @@ class Page:
 
     def close(self) -> None:
         """Stop serving."""
-        self.gizmo.stop()
         self.studio.close()
+        self.gizmo.stop()
+        self.panel.status.stop()
         self.server.stop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from html import escape
 
 import viser
@@ -29,8 +30,9 @@ class Status:
         self._steps = gui.add_button_group("Edits", ("Undo", "Redo"), order=4)
         self._cancel.on_click(asked(studio, studio.cancel))
         self._steps.on_click(asked(studio, self._stepped))
-        self._watch = threading.Thread(target=self._watched, name="studio-status", daemon=True)
+        self._stopping = False
         self._awake = threading.Event()
+        self._watch = threading.Thread(target=self._watched, name="studio-status", daemon=True)
         self._watch.start()
 
     def told(self, topic: Topic) -> None:
@@ -65,12 +67,18 @@ class Status:
 
     def _watched(self) -> None:
         """Tell the time of a job that takes long."""
-        while True:
+        while not self._stopping:
             self._awake.wait()
             self._awake.clear()
-            while self._studio.worker.busy:
-                threading.Event().wait(_EVERY)
+            while self._studio.worker.busy and not self._stopping:
+                time.sleep(_EVERY)
                 self._show()
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._stopping = True
+        self._awake.set()
+        self._watch.join(2.0)
 
     def _stepped(self) -> None:
         if self._steps.value == "Undo":

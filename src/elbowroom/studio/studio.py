@@ -17,8 +17,9 @@ from elbowroom.studio.autosave import Autosave, Kept
 from elbowroom.studio.document import Document, named_files
 from elbowroom.studio.folders import Folders
 from elbowroom.studio.live import Drag, can_follow
-from elbowroom.studio.places import Place, places_of, with_place
+from elbowroom.studio.places import Place, places_of, task_of, with_place
 from elbowroom.studio.player import Player
+from elbowroom.studio.preview import Preview, reach_preview
 from elbowroom.studio.session import Session
 from elbowroom.studio.words import sentence
 from elbowroom.studio.worker import Job, Worker
@@ -50,6 +51,7 @@ class Studio:
         self.live = False  # whether the motion is one that was not proven yet
         self.dragging: Drag | None = None
         self.dragged_to: Array | None = None
+        self.preview: Preview | None = None  # a reach for a target that is being dragged
         self.worker = Worker(lambda: self.tell("job"))
         self.player = Player(lambda t: self.tell("time"))
         self.check_files(document)
@@ -240,7 +242,13 @@ class Studio:
         """Select something by name, or nothing."""
         with self.lock:
             self.selected = name if name in self.places else None
+            task = task_of(self.selected or "")
         self.tell("selection")
+        if task is not None:  # what is done there is seen at its time
+            ((_, told),) = self.document.values["tasks"][task].items()
+            if told.get("at") is not None:
+                self.player.pause()
+                self.player.seek(float(told["at"]))
 
     def place(self, name: str, T: Array) -> None:
         """Put something somewhere else at once."""
@@ -253,9 +261,26 @@ class Studio:
                 self.worker.cancel()
                 self.dragging = Drag(name, self.document, self.board)
             drag, self.dragged_to = self.dragging, T
-            if self.plan is not None and can_follow(self.board):
+            task = task_of(name)
+            if task is not None:
+                self._reach(drag, task, T)
+            elif self.plan is not None and can_follow(self.board):
                 self._follow(drag, T)
         self.tell("place")
+
+    def _reach(self, drag: Drag, task: int, T: Array) -> None:
+        """Show how somebody would reach for a target that is dragged."""
+        ((_, told),) = drag.document.values["tasks"][task].items()
+        t = float(told["at"]) if told.get("at") is not None else self.player.time
+
+        def done(preview: Preview) -> None:
+            if self.dragging is drag:
+                self.preview = preview
+                self.say(preview.why, "bad") if preview.why else self.say("")
+                self.tell("place")
+
+        job = Job("reaching", lambda job: reach_preview(self.world, told, T[:3, 3], t), done, self.failed)
+        self.worker.submit_live(job)
 
     def _follow(self, drag: Drag, T: Array) -> None:
         def done(plan: Plan) -> None:
@@ -276,9 +301,9 @@ class Studio:
             drag, T = self.dragging, self.dragged_to
             if drag is None or T is None:
                 return
-            self.dragging = self.dragged_to = None
+            self.dragging = self.dragged_to = self.preview = None
             document = drag.let_go(T)
-            if self.plan is None or not can_follow(self.board):
+            if self.plan is None or not can_follow(self.board) or task_of(drag.name) is not None:
                 self.trying(lambda: self.edit(f"move {drag.name}", document))
                 return
             self.session.do(f"move {drag.name}", document)
