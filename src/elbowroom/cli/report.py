@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from elbowroom.cli import options, placing
-from elbowroom.cli.console import Clock, out, print_json, print_written
+from elbowroom.cli.console import Clock, out, print_json, print_notes, print_written
 from elbowroom.cli.reading import is_storyboard
 from elbowroom.cli.results import print_why
 from elbowroom.errors import BadFile, BadValue
@@ -66,7 +66,7 @@ def report(
     """Measure a motion: clearance, joint limits, balance, feet, speed, jerk, hands, effort, what was changed.
 
     A storyboard with tasks is planned first, with --seed, and compared with what it started from; results of run and
-    repair are reported as they are. Exit code 0: reported; 1: reported, but something collides, or no motion was found.
+    repair are reported as they are (NPZ keeps what is held and may touch, GLB does not). Exit code 0: reported; 1: reported, but something collides, or no motion was found.
     Example: elbowroom report walk.bvh hall.glb --at 1,2 -o walk.html
     """
     from elbowroom.files.open import Told
@@ -91,7 +91,7 @@ def report(
     else:
         with clock("load", f"reading {source.name}"):
             around = placing.Around(scene, scene_units, scene_up, floor, at, turn)
-            world = placing.clip_in_scene(source, told, around, onto, name)
+            world = _with_note(placing.clip_in_scene(source, told, around, onto, name), source)
     if original is not None:
         with clock("load", f"reading {original.name}"):
             before = _original(original, told, world)
@@ -116,6 +116,14 @@ def report(
         print_written([output])
     if found.clearance.light == "bad":
         raise typer.Exit(1)
+
+
+def _with_note(world: World, source: Path) -> World:
+    """The world with a note where a file moves things and cannot say who holds them."""
+    if source.suffix.lower() not in (".glb", ".gltf") or not world.objects:
+        return world
+    note = f"{source.name} does not say what is held or may touch, so that counts as a collision; an NPZ file says it."
+    return world.with_(notes=(*world.notes, note))
 
 
 def _planned(path: Path, seed: int, clock: Clock) -> tuple[World, World | None, Certificate | None, bool]:
@@ -182,3 +190,4 @@ def _print(found: Report) -> None:
         light = f"[{_COLORS[m.light]}]{_WORDS[m.light]}[/]"
         table.add_row(escape(title), light, escape(m.says))
     out.print(table)
+    print_notes(found.notes)

@@ -91,10 +91,10 @@ def difference_of(subject: Subject, original: Clip, meant: bool = False) -> Diff
     return Difference(
         light=light,
         says=_sentence(subject, mean, share, float(distance[frame]), joint, meant),
-        headline="unchanged" if share == 0.0 else f"{100 * mean:.0f} % alike",
+        headline="unchanged" if share == 0.0 else f"{100 * mean:.1f} % alike",
         moments=_moment(subject, frame, joint, float(distance[frame]), light),
         figures={
-            "posture similarity": f"{100 * mean:.0f} %",
+            "posture similarity": f"{100 * mean:.1f} %",
             "frames changed": f"{100 * share:.0f} %",
             "furthest": f"{100 * distance[frame]:.1f} cm ({subject.joint(joint)})",
             "on average": f"{100 * distance.mean():.1f} cm",

@@ -20,6 +20,8 @@ body { margin: 0; background: var(--ground); color: var(--ink);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
 main { max-width: 62rem; margin: 0 auto; padding: 2.2rem 1.25rem 4rem; }
 a { color: var(--link); text-decoration: none; } a:hover, a:focus { text-decoration: underline; }
+button { font: inherit; color: var(--link); background: none; border: 0; padding: 0; cursor: pointer; }
+button:hover, button:focus { text-decoration: underline; }
 h1 { font-size: 1.55rem; font-weight: 600; margin: 0; letter-spacing: -0.01em; }
 h2 { font-size: 1.15rem; font-weight: 600; margin: 2.2rem 0 0.7rem; }
 h3 { font-size: 1rem; font-weight: 600; margin: 0; display: flex; align-items: center; gap: 0.5rem; }
@@ -100,9 +102,9 @@ td { padding: 0.18rem 0.9rem 0.18rem 0; border-bottom: 1px solid var(--faint); }
   var(--faint); }
 .notes { color: var(--soft); font-size: 0.88rem; } .notes ul { margin: 0.3rem 0; padding-left: 1.2rem; }
 footer { color: var(--soft); font-size: 0.84rem; margin-top: 2rem; }
-.times a { margin-right: 0.8rem; white-space: nowrap; }
 @media (max-width: 40rem) { .pair { grid-template-columns: 1fr; } main { padding: 1.2rem 0.8rem; } }
-@media print { :root { --ground: #fff; } body { font-size: 11px; } main { max-width: none; padding: 0; }
+@media print { :root { --ground: #fff; } html, body { font-size: 11px; }
+  main { max-width: none; padding: 0; }
   .card, .tile, .shot, figure { break-inside: avoid; } .plot output, .cursor { display: none; } h2 { break-after:
     avoid; }
   .tiles { grid-template-columns: repeat(4, 1fr); } .shots { grid-template-columns: repeat(3, 1fr); } }

@@ -28,8 +28,9 @@ class Cell:
 
 def time_link(t: float, anchor: str = "") -> str:
     """A time in seconds that moves the cursor of all plots there, and the page to an anchor if one is given."""
-    href = f'href="#{escape(anchor, quote=True)}"' if anchor else 'href="javascript:void 0"'
-    return f'<a {href} data-t="{t:.3f}">{t:.2f} s</a>'
+    if not anchor:
+        return f'<button type="button" data-t="{t:.3f}">{t:.2f} s</button>'
+    return f'<a href="#{escape(anchor, quote=True)}" data-t="{t:.3f}">{t:.2f} s</a>'
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
