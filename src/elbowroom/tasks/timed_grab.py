@@ -111,11 +111,18 @@ def _take(d: Director, actor: Actor, task: Grab, chance: Chance, T_thing: Array,
         passage.leave(hands, home, None, f"carry {thing}", keeps)
 
     # what lies on something is lifted off that before it goes with the body, where the arm can follow
-    ways = [(by, seconds) for seconds in ((_LIFTS, 0.0) if under else (0.0,)) for by in offs(out, covered)]
+    ways = [(by, seconds) for seconds in _lifting(bool(under), pace) for by in offs(out, covered)]
     found = list(islice(homes(d, actor, hand, thing, m), _HOMES))
     # the ways off first: what is in the way of one may leave another free
     d.first([*((found[0], way) for way in ways), *((home, ways[0]) for home in found[1:])], leave, _HOMES)
     passage.finish()
+
+
+def _lifting(lies: bool, pace: Pace) -> tuple[float, ...]:
+    """Seconds for which a thing is lifted before it goes with the body, tried in turn."""
+    if not lies:
+        return (0.0,)
+    return (_LIFTS, 0.0) if pace.quick else (0.0, 3.0 * _LIFTS)
 
 
 def offs(out: Array, covered: bool) -> list[Array]:

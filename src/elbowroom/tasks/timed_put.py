@@ -43,7 +43,8 @@ _OVER_HEAD = 0.13
 _WEARS = (Pace(0.4, 0.45, 0.0, 0.16), Pace(0.55, 0.6, 0.0, 0.2), Pace(0.3, 0.35, 0.0, 0.12))
 
 # Seconds for which a hand that has let go stays with the place and goes straight off, before it goes with the body.
-_KEEPS = (0.12, 0.2, 0.0)
+# Quickly from what is passed by, or with time.
+_KEEPS, _QUICKLY = (0.0, 0.35, 0.5), (0.12, 0.2, 0.0)
 
 # Turns about the vertical, radians, of what may be put down as it comes.
 _TURNS = np.radians([0.0, 30.0, -30.0, 60.0, -60.0, 90.0, -90.0, 180.0])
@@ -213,5 +214,5 @@ def _let_go(
         passage.leave(places, np.array(own[:, passage.arm]), fingers, f"leave {thing}", keeps)
 
     ways = [_OFF * out, _OFF * normalize(out + 0.7 * _UP), _OFF * _UP]
-    d.first([(way, seconds) for seconds in _KEEPS for way in ways], leave)
+    d.first([(way, seconds) for seconds in (_QUICKLY if pace.quick else _KEEPS) for way in ways], leave)
     passage.finish()
