@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from elbowroom.spaces.styles import Wish
 from elbowroom.tasks.manipulate import plan_tasks
 from elbowroom.tasks.plan import Plan
+from elbowroom.tasks.repair import USUAL as REPAIRS
 from elbowroom.tasks.repair import repair
 from elbowroom.tasks.settings import USUAL, Settings
 from elbowroom.tasks.verbs import Repair, Task
 from elbowroom.world.world import World
+
+# In how many orders people are repaired at most; seconds that are left for anything at least.
+_ORDERS, _LEAST = 4, 1e-3
 
 
 def _kind(task: Task) -> tuple[bool, Wish]:
@@ -24,13 +31,12 @@ def plan_in_turn(world: World, tasks: Sequence[Task], settings: Settings = USUAL
 
     It ends with the first that is not done; plans, times and collisions are those of all until then.
     """
+    begun = time.perf_counter()
     plan = Plan("found", world)
     for (repairs, style), some in groupby(tasks, _kind):
-        if repairs:
-            who = tuple(dict.fromkeys(task.who for task in some))
-            done = repair(plan.world, who, seed=settings.seed, style=settings.style if style is None else style)
-        else:
-            done = plan_tasks(plan.world, list(some), settings)
+        spent = 0.0 if settings.seconds == USUAL.seconds else time.perf_counter() - begun
+        now = replace(settings, seconds=max(settings.seconds - spent, _LEAST), style=style or settings.style)
+        done = (_repaired if repairs else plan_tasks)(plan.world, list(some), now)
         seconds = {stage: plan.seconds.get(stage, 0.0) + done.seconds.get(stage, 0.0) for stage in
                    dict.fromkeys((*plan.seconds, *done.seconds))}  # fmt: skip
         collisions = (*plan.collisions, *done.collisions)
@@ -38,3 +44,44 @@ def plan_in_turn(world: World, tasks: Sequence[Task], settings: Settings = USUAL
         if not plan.found:
             break
     return plan
+
+
+def _repaired(world: World, tasks: Sequence[Task], settings: Settings) -> Plan:
+    """Repair people one after another, by priority; who is left in the way of others that were first is first then."""
+    begun = time.perf_counter()
+    ranks = sorted(tasks, key=lambda task: math.inf if task.priority is None else task.priority)
+    order = tuple(dict.fromkeys(task.who for task in ranks))
+    # Repairs have limits of their own; what was set by hand counts instead.
+    budget = REPAIRS if settings.budget == USUAL.budget else settings.budget
+    limit = math.inf if settings.seconds == USUAL.seconds else settings.seconds
+    tried: list[tuple[str, ...]] = []
+    notes: list[str] = []
+    best: Plan | None = None
+    while order not in tried and len(tried) < _ORDERS:
+        tried.append(order)
+        left = limit - (time.perf_counter() - begun)
+        plan = repair(world, order, seed=settings.seed, style=settings.style, budget=budget, seconds=max(left, _LEAST))
+        if best is None or plan.found or _count(plan) < _count(best):
+            best = plan.with_(world=plan.world.with_(notes=(*plan.world.notes, *notes)))
+        stuck = _left_over(plan, order)
+        if stuck is None or plan.status == "budget-spent":
+            break
+        notes = [f"{stuck} was repaired before the others, who were in the way ({plan.why})"]
+        order = (stuck, *(who for who in order if who != stuck))
+    assert best is not None
+    return best
+
+
+def _left_over(plan: Plan, order: Sequence[str]) -> str | None:
+    """Who still runs into somebody that was repaired before; None where nobody does."""
+    found = () if plan.found or plan.certificate is None else plan.certificate.collisions
+    for collision in found:
+        both = [who for who in collision.who if who in order]
+        if len(both) > 1:
+            return max(both, key=order.index)
+    return None
+
+
+def _count(plan: Plan) -> int:
+    """How much a repair has left."""
+    return 0 if plan.certificate is None else len(plan.certificate.collisions)
