@@ -20,6 +20,9 @@ from elbowroom.spaces.limb_moves import fastest, marks_of, stirred
 from elbowroom.spaces.styles import NATURAL, Style, span_of
 from elbowroom.world.fast import LimbCheck
 
+# Metres that a tree grows at once.
+_STEP, _STEP_IN_TIME = 0.2, 0.5
+
 
 @dataclass(frozen=True, eq=False)
 class LimbSpace:
@@ -40,7 +43,7 @@ class LimbSpace:
         *,
         timed: bool = False,
         style: Style = NATURAL,
-        step: float = 0.2,
+        step: float | None = None,
         resolution: float = 0.01,
         speed: ArrayLike = 2.0 * np.pi,
         time_weight: float = 0.3,
@@ -49,7 +52,8 @@ class LimbSpace:
 
         limits: ranges of the limb's joints, by default the character's own. timed: whether time is searched, too.
         style: where samples are drawn from; its intervals hold at any effort. step: metres that a tree grows at
-        once; resolution: metres that points of the limb travel from look to look, at most.
+        once, by default more where time is searched, which counts as metres, too; resolution: metres that points of
+        the limb travel from look to look, at most.
         speed: most radians a second, one number or one for each joint; time_weight: metres that a second counts for.
         """
         body = check.world.body(check.who)
@@ -57,6 +61,7 @@ class LimbSpace:
             if not isinstance(body, Character):
                 raise BadValue(f"the joints of '{body.name}' have no ranges; give limits.")
             limits = [body.limits[j] for j in check.joints]
+        step = (_STEP_IN_TIME if timed else _STEP) if step is None else step
         if not (step > 0.0 and resolution > 0.0 and time_weight >= 0.0):
             raise BadValue("step and resolution are lengths above 0, time_weight is 0 or more.")
         names = [body.joint_names[j] for j in check.joints]
