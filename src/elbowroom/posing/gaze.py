@@ -42,18 +42,25 @@ def looking_at(body: Character, pose: Pose, point: ArrayLike, share: float = 1.0
         raise BadValue(f"a point to look at is three numbers, not {target.shape}.")
     if not (0.0 <= share <= 1.0 and 0.0 <= eyes <= 1.0):
         raise BadValue(f"shares of a gaze are numbers from 0 to 1, not {share} and {eyes}.")
-    neck = _neck(body)
-    if not neck or share == 0.0:
+    if not _neck(body) or share == 0.0:
         return pose
+    q = gazing(body, pose.root[None], pose.rotations[None], target[None], np.array([share]), eyes)
+    return Pose.of(pose.root, q[0])
+
+
+def gazing(body: Character, root: Array, q: Array, points: Array, share: Array, eyes: float = EYES) -> Array:
+    """`looking_at` for many frames: roots (N, 3), rotations (N, J, 4), points (N, 3), shares (N,) -> (N, J, 4)."""
+    neck, out = _neck(body), np.array(q)
+    rows = np.flatnonzero(share > 0.0)
+    if not neck or not len(rows):
+        return out
+    new, target, by = out[rows], points[rows], share[rows]
     pupils = [body.roles[r] for r in ("left_eye", "right_eye") if r in body.roles]
-    q = np.array(pose.rotations)
-    T = body.skeleton.at(pose)
+    T = body.skeleton.forward(root[rows], new)
     trunk = int(body.parents[neck[0]])
     # the way to the point against the trunk's front, as axis times angle in the trunk's frame
-    between = T[pupils, :3, 3].mean(axis=0) if pupils else T[neck[-1], :3, 3]
-    ahead = _front_in(body, trunk)
-    way = T[trunk, :3, :3].T @ (target - between)
-    turn = _followed(ahead, way)
+    between = T[:, pupils][..., :3, 3].mean(axis=1) if pupils else T[:, neck[-1], :3, 3]
+    turn = _followed(_front_in(body, trunk), _seen_from(T[:, trunk], target - between))
     part = (1.0 - eyes) if pupils else 1.0
     parts = [NECK, 1.0 - NECK] if len(neck) == 2 else [1.0]
     base = body.skeleton.rest
@@ -62,15 +69,15 @@ def looking_at(body: Character, pose: Pose, point: ArrayLike, share: float = 1.0
         # the trunk's axes in the frame above the joint as it stands at rest
         axes = _rest_turn(body, above, trunk)
         looking = rot.multiply(rot.exp(rot.rotate(axes, part * of * turn)), base[joint])
-        q[joint] = rot.slerp(q[joint], _ranged(body, joint, looking), share)
+        new[:, joint] = rot.slerp(new[:, joint], _ranged(body, joint, looking), by)
     if pupils:
-        T = body.skeleton.forward(pose.root, q)
+        T = body.skeleton.forward(root[rows], new)
         for joint in pupils:
             above = int(body.parents[joint])
-            away = T[above, :3, :3].T @ (target - T[joint, :3, 3])
-            looking = _eye(body, joint, _followed(_front_in(body, above), away))
-            q[joint] = rot.slerp(q[joint], looking, share)
-    return Pose.of(pose.root, q)
+            away = _seen_from(T[:, above], target - T[:, joint, :3, 3])
+            new[:, joint] = rot.slerp(new[:, joint], _eye(body, joint, _followed(_front_in(body, above), away)), by)
+    out[rows] = new
+    return out
 
 
 def gaze_error(body: Character, pose: Pose, point: ArrayLike) -> float:
@@ -88,18 +95,21 @@ def gaze_error(body: Character, pose: Pose, point: ArrayLike) -> float:
     return float(np.mean(errors))
 
 
+def _seen_from(T: Array, way: Array) -> Array:
+    """Vectors of the world (N, 3) in the axes of frames (N, 4, 4)."""
+    return np.einsum("nji,nj->ni", T[:, :3, :3], way)
+
+
 def _followed(ahead: Array, way: Array) -> Array:
-    """Axis times angle (3,) of the turn from a direction to another, as far as it is followed."""
+    """Axis times angle (N, 3) of the turns from a direction (3,) to others (N, 3), as far as they are followed."""
     turn = rot.log(rot.arc(ahead, way))
-    size = float(np.linalg.norm(turn))
-    if size < 1e-12:
-        return np.zeros(3)
-    wanted = min(size, _FARTHEST) * float(1.0 - ease((size - _FOLLOWS) / (np.pi - _FOLLOWS)))
-    return np.asarray(turn * (wanted / size))
+    size = np.linalg.norm(turn, axis=-1, keepdims=True)
+    wanted = np.minimum(size, _FARTHEST) * (1.0 - ease((size - _FOLLOWS) / (np.pi - _FOLLOWS)))
+    return np.where(size < 1e-12, 0.0, turn * (wanted / np.maximum(size, 1e-12)))
 
 
 def _eye(body: Character, joint: int, turn: Array) -> Array:
-    """Local rotation (4,) of an eye whose line of sight is turned from the front, within its range.
+    """Local rotations (N, 4) of an eye whose line of sight is turned from the front by (N, 3), within its range.
 
     An eye only swings about its own axes, which may differ from those of the rest pose: what that leaves is added.
     """
@@ -108,12 +118,13 @@ def _eye(body: Character, joint: int, turn: Array) -> Array:
     looking = rot.multiply(rot.exp(tried), body.skeleton.rest[joint])
     if limit is None:
         return looking
-    terms = np.zeros(3)
+    terms = np.zeros_like(turn)
     for _ in range(_ROUNDS):
         terms = limit.coordinates(looking) * [1.0, 1.0, 0.0]
         sight = rot.rotate(limit.rotation(terms), _front_in(body, joint))
         left = rot.log(rot.arc(sight, wanted))
-        if left @ left < _EXACT**2:
+        left[np.sum(left * left, axis=-1) < _EXACT**2] = 0.0
+        if not left.any():
             break
         tried = tried + left
         looking = rot.multiply(rot.exp(tried), body.skeleton.rest[joint])

@@ -1,4 +1,4 @@
-"""Help of trunk, girdle and gaze, laid over a motion: its own swing stays, and legs stay bit by bit."""
+"""Help of trunk and girdle, laid over a motion: its own swing stays, and legs stay bit by bit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from elbowroom.character.body import Character
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, conjugate, exp, log, multiply
-from elbowroom.posing.gaze import looking_at
 
 # Turns that are less than this are none, radians.
 _NOTHING = 1e-7
@@ -32,11 +31,3 @@ def leaned(
             out[within, j] = limit.clamp(out[within, j])
         out[share == 0.0, j] = q[share == 0.0, j]
     return out, moved
-
-
-def gazing(body: Character, root: Array, q: Array, focus: Array, share: Array) -> Array:
-    """Rotations (N, J, 4) that look at points (N, 3) by shares (N,)."""
-    out = q.copy()
-    for k in np.flatnonzero(share > 0.0).tolist():
-        out[k] = looking_at(body, Pose.of(root[k], q[k]), focus[k], float(share[k])).rotations
-    return out

@@ -13,6 +13,7 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.finish.settle import between_free, settle
 from elbowroom.geometry.ease import ease
 from elbowroom.geometry.rotations import Array, angle_between, slerp
+from elbowroom.posing.gaze import gazing
 from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace
 from elbowroom.spaces.limb_plan import plan_limb
@@ -23,7 +24,7 @@ from elbowroom.tasks.director import Director
 from elbowroom.tasks.hands import joints_of
 from elbowroom.tasks.stuck import Stuck, blamed
 from elbowroom.tasks.timed_course import Tracking, faded, soft_step
-from elbowroom.tasks.timed_layer import gazing, leaned
+from elbowroom.tasks.timed_layer import leaned
 from elbowroom.tasks.timed_when import Moments, shoulders
 from elbowroom.world.fast import HIT, LimbCheck
 
