@@ -46,7 +46,9 @@ def swing(d: Director, feet: Footing, goal: Pose, count: int, what: str, arcs: t
     standing = d.world
     d.world = replace(d.world, contacts=(*d.world.contacts, *supports(d.world)))
     try:
-        way = _over(d, feet, root, q, arcs) or d.limb_way(actor, limb, root, q, what, margin=0.0)
+        # Searches differ from seed to seed, ways up and over do not.
+        over = None if d.settings.tier == "plan" and arcs is _ARCS else _over(d, feet, root, q, arcs)
+        way = over or d.limb_way(actor, limb, root, q, what, margin=0.0)
     finally:
         d.world = standing
     q[:, joints] = way.rotations
@@ -77,7 +79,7 @@ def _over(d: Director, feet: Footing, root: Array, q: Array, arcs: tuple[float, 
             continue
         rotations = np.array(out.rotations)
         rotations[0], rotations[-1] = q[0, joints], q[-1, joints]
-        if between_free(check, rotations, actor.times(count)):
+        if d.settings.tier == "ik" or between_free(check, rotations, actor.times(count)):
             return Way(rotations, "ik", checks=count + 1)
     return None
 
