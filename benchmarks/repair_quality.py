@@ -26,8 +26,8 @@ def inside(clip: Clip, plan: Plan) -> NDArray[np.bool_]:
 def measured(old: Clip, new: Clip, plan: Plan) -> dict[str, float]:
     """Joint by joint, over each interval: shares of what is allowed (1 is the bound) for speed and jerk; then what a
     planted foot slides more than in the recording, metres; how far joints are out of range beyond what they were,
-    radians; and the largest acceleration at the ends of intervals that the recording does not have, rad/s²."""
-    speed, jerk, pop = [0.0], [0.0], [0.0]
+    radians; and the largest acceleration that is added where a joint leaves the recording or joins it, rad/s²."""
+    speed, jerk = [0.0], [0.0]
     more = round(ABOUT * old.fps)
     for first, last in _intervals(old, plan):
         now = np.linalg.norm(_turns(new)[first:last], axis=-1).max(axis=0, initial=0.0)
@@ -35,9 +35,6 @@ def measured(old: Clip, new: Clip, plan: Plan) -> dict[str, float]:
         about = slice(max(first - more, old.source.lead), last + more + 1)
         was, now = (joint_jerks(clip.rotations[about], clip.fps) for clip in (old, new))
         jerk.append(float((now / np.maximum(JERK, ROUGHER * was)).max()))
-        added = np.linalg.norm(np.diff(_turns(new) - _turns(old), axis=0), axis=-1).max(axis=-1) * old.fps
-        # nothing is left or joined where a clip begins or ends in trouble
-        pop += [float(added[k - 1]) for k in (first, last) if old.source.lead < k < len(old) - 1]
     beyond = [pose_excess(clip.character.limits, clip.rotations) for clip in (old, new)]
     on = foot_contacts(old)
     slide = foot_slide(new, on) - foot_slide(old, on)
@@ -46,8 +43,18 @@ def measured(old: Clip, new: Clip, plan: Plan) -> dict[str, float]:
         "jerk_of_allowed": round(max(jerk), 3),
         "feet_slide_more_m": round(float(slide.max(initial=0.0)), 5),
         "out_of_range_more_rad": round(float((beyond[1] - beyond[0]).max(initial=0.0)), 5),
-        "pop": round(max(pop), 2),
+        "pop": round(_pop(old, new), 2),
     }
+
+
+def _pop(old: Clip, new: Clip) -> float:
+    """The largest acceleration that a change adds where a joint leaves the recording or joins it, rad/s²."""
+    added = np.linalg.norm(np.diff(_turns(new) - _turns(old), axis=0), axis=-1) * old.fps
+    off = np.any(old.rotations != new.rotations, axis=-1)
+    # at frame k, 1 to T - 2: it is as it was, and one of its neighbours is not; artificial frames are nobody's
+    edge = ~off[1:-1] & (off[:-2] | off[2:])
+    edge[: old.source.lead] = False
+    return float(added[edge].max(initial=0.0))
 
 
 def _intervals(clip: Clip, plan: Plan) -> list[tuple[int, int]]:

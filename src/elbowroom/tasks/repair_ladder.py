@@ -13,7 +13,7 @@ from elbowroom.tasks.repair_feet import FeetFree, feet_free
 from elbowroom.tasks.repair_find import Linkage, Trouble, linkages
 from elbowroom.tasks.repair_limb import Replanned, hopeless, leaned, searched, spliced, stepped
 from elbowroom.tasks.repair_pelvis import sways
-from elbowroom.tasks.repair_stretch import Clocks, Job, Stretch, stance, stretches
+from elbowroom.tasks.repair_stretch import MARGIN, TIGHT, Clocks, Job, Stretch, stance, stretches
 from elbowroom.world.certificate import Changed
 from elbowroom.world.contacts import Contact
 from elbowroom.world.world import World
@@ -24,7 +24,8 @@ class Wishes:
     """How clips are repaired.
 
     `sources` are the clips that came, by who plays them; `max_aside` is how far a body may go aside for a while,
-    metres; `apart` are other repairs that these are to differ from where they can; `progress` is told what is done.
+    metres; `apart` are other repairs that these are to differ from where they can; `progress` is told what is done;
+    `margin` metres are kept off everything.
     """
 
     sources: Mapping[str, Clip]
@@ -35,6 +36,7 @@ class Wishes:
     max_aside: float
     apart: Mapping[str, tuple[Clip, ...]] = field(default_factory=dict)
     progress: Callable[[str], None] | None = None
+    margin: float = MARGIN
     clocks: Clocks = field(default_factory=Clocks)
 
     def recorded(self, who: str) -> bool:
@@ -53,8 +55,8 @@ class Mended:
 
 
 def mended(world: World, trouble: Trouble, wishes: Wishes) -> tuple[Mended | None, str]:
-    """Go up the ladder for one trouble: the limb in growing linkages, the body aside, and all again with other seeds;
-    leans before searches. None, and why, where nothing does."""
+    """Go up the ladder for one trouble: the limb in growing linkages, the body aside, and the limb again nearer to
+    things than usual; leans before searches. None, and why, where nothing does."""
     clip = world.motion(trouble.who)
     assert isinstance(clip, Clip)
     ladder = linkages(clip.character, trouble.limb, trouble.joints)
@@ -70,7 +72,7 @@ def mended(world: World, trouble: Trouble, wishes: Wishes) -> tuple[Mended | Non
         reason = told or reason
         done = _aside(world, trouble, ladder, wishes, seed + len(ladder))
     if done is None:
-        done, _ = _by_linkages(world, trouble, ladder, wishes, seed + 2 * len(ladder))
+        done, _ = _by_linkages(world, trouble, ladder, replace(wishes, margin=TIGHT), seed + 2 * len(ladder))
     return done, reason
 
 
@@ -120,6 +122,7 @@ def _job(world: World, trouble: Trouble, wishes: Wishes, linkage: Linkage, free:
         free.low,
         free.high,
         wishes.recorded(trouble.who),
+        wishes.margin,
         wishes.apart.get(trouble.who, ()),
     )
 

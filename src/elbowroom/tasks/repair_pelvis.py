@@ -100,18 +100,18 @@ def _of_a_kind(
     contacts: tuple[Contact, ...] = ()
     planned: list[Contact] = []
     if recorded:
-        job = Job(world, source, trouble.who, joints, joints, (), trouble.during, *frames, recorded)
+        job = Job(world, source, trouble.who, joints, joints, (), trouble.during, *frames, recorded, MARGIN)
         touches = touches_of(job, *frames)
         contacts, planned = tuple(touches.contacts(span, planned=False)), touches.contacts(span, planned=True)
-    looks = _Looks(with_contacts(world, planned), trouble.who, sway)
-    as_is = looks.depth(Moved(clip, (0.0, 0.0, 0.0)))
+    looks = _Looks(with_contacts(world, planned), trouble, sway)
+    as_is = looks.depth(Moved(clip, (0.0, 0.0, 0.0))) or (np.inf, np.inf)
     found = []
     for number, by in enumerate(_offsets(amounts, () if stepping else _DOWN)):
         moved = sway.by(by)
         depth = None if moved is None else looks.depth(moved)
-        if moved is not None and depth is not None and (as_is is None or depth < _GAIN * as_is):
-            found.append((depth, number, moved))
-            if depth == 0.0:
+        if moved is not None and depth is not None and depth[0] < _GAIN * as_is[0] and depth[1] <= as_is[1]:
+            found.append((depth[1], number, moved))
+            if depth[1] == 0.0:
                 break
     clocks.add("plan", start)
     for depth, _, moved in sorted(found, key=lambda f: f[:2])[:_FOLLOWED]:
@@ -142,8 +142,8 @@ def _core(clip: Clip, trouble: Trouble, way: float) -> Core | None:
 class _Looks:
     """How often a moved clip hits what is around it, and legs each other, looked at a few times a second."""
 
-    def __init__(self, world: World, who: str, sway: Sway) -> None:
-        self._who = who
+    def __init__(self, world: World, trouble: Trouble, sway: Sway) -> None:
+        who = self._who = trouble.who
         exact = self._exact = ExactWorld(world)
         step = max(round(sway.clip.fps / _LOOKS), 1)
         rows = np.arange(sway.first, sway.last + 1, step)
@@ -161,13 +161,14 @@ class _Looks:
         body_parts = [[p for p in own if p.owner == who] for own in mine]
         # held things and limbs may be planned anew afterwards; the trunk and thighs may not
         self._trunk = outer & np.array([len(own) == 1 and own[0].joint not in below for own in body_parts], dtype=bool)
+        self._stuck = np.array([any(p.joint in trouble.joints for p in own) for own in body_parts], dtype=bool)
         self._counts = outer | np.array([any(p.joint in legs for p in own) for own in body_parts], dtype=bool)
 
-    def depth(self, moved: Moved) -> float | None:
-        """Depth of all that hits and is not allowed, metres, over all looks; None where the trunk comes too near to
-        something."""
+    def depth(self, moved: Moved) -> tuple[float, float] | None:
+        """Depth of what hits and is not allowed, metres, over all looks: of parts in trouble, and of all; None where
+        the trunk comes too near to something."""
         T = moved.clip.world(self._record.times)
-        total = 0.0
+        own = total = 0.0
         for k in range(len(self._record)):
             here = self._record[k]
             shift = np.outer(np.append(self._weights[k] * np.array(moved.by), 0.0), (0.0, 0.0, 0.0, 1.0))
@@ -179,5 +180,6 @@ class _Looks:
                 if self._counts[n] and exact.hit(n):
                     depth = exact.distance(n).value
                     if exact.allowed(n, None if depth is None else -depth) is None:
-                        total += _DEEP if depth is None else max(-depth, _SHALLOW)
-        return total
+                        deep = _DEEP if depth is None else max(-depth, _SHALLOW)
+                        own, total = own + deep * self._stuck[n], total + deep
+        return own, total

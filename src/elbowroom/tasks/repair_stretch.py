@@ -33,8 +33,8 @@ _LOOKS = 120.0
 _SHORTEST, _LEAST, _RAMP = 0.12, 0.3, 0.22
 # Angular jerk that a lean may bring, rad/s³, and as a share of what the clip has anyway.
 _JERK, _OWN_JERK = 1300.0, 1.8
-# Metres that planned motion keeps off everything.
-MARGIN = 0.005
+# Metres that planned motion keeps off everything, and where that cannot be.
+MARGIN, TIGHT = 0.005, 0.0015
 # How much joints take part that lead to a limb.
 _LEADING = 0.35
 
@@ -58,7 +58,8 @@ class Job:
 
     `world` is as it is now, `source` is the clip as it came; frames from `low` to `high` may be changed. Of the joints,
     those of the `limb` take part most, and those that `hang` keep their turn in the world. `recorded`: its contacts
-    with itself are allowed as deep as they are in the clip. `apart` are clips that the new one is to differ from.
+    with itself are allowed as deep as they are in the clip. `margin` metres are kept off everything; `apart` are clips
+    that the new one is to differ from.
     """
 
     world: World
@@ -71,6 +72,7 @@ class Job:
     low: int
     high: int
     recorded: bool
+    margin: float
     apart: tuple[Clip, ...] = ()
 
     @property
@@ -172,7 +174,7 @@ def _stretch(job: Job, first: int, last: int, core: Core, touches: OwnTouches | 
     span, clip, frames = (core.first, core.last), job.clip, slice(first, last + 1)
     planned = () if touches is None else touches.contacts(span, planned=True)
     proven = () if touches is None else tuple(touches.contacts(span, planned=False))
-    check = LimbCheck(with_contacts(job.world, planned), job.who, job.joints, span, margin=MARGIN)
+    check = LimbCheck(with_contacts(job.world, planned), job.who, job.joints, span, margin=job.margin)
     clocks.add("prepare", start)
     base = clip.rotations[frames][:, list(job.joints)]
     pace = Pace(job.source, clip, job.joints, first, last)
