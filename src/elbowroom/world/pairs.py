@@ -101,6 +101,7 @@ class Pairs:
     index: NDArray[np.int32]
     off: dict[int, tuple[tuple[float, float], ...]] = field(default_factory=dict)
     ignored: tuple[Pair, ...] = ()
+    _meant: dict[str, NDArray[np.int64]] = field(default_factory=dict)  # by name of a contact
 
     @property
     def names(self) -> PairNames:
@@ -120,11 +121,20 @@ class Pairs:
 
     def covered(self, contact: Contact) -> NDArray[np.int64]:
         """Numbers of the pairs that a contact speaks of."""
-        who, on = (np.array([fits(name, p.name) for p in self.parts], dtype=bool) for name in (contact.who, contact.on))
-        if not (who.any() and on.any()):
+        who, on = self._called(contact.who), self._called(contact.on)
+        if not (len(who) and len(on)):
             return np.zeros(0, np.int64)
-        a, b = self.index.T
-        return np.flatnonzero((who[a] & on[b]) | (who[b] & on[a]))
+        low, high = np.minimum(who[:, None], on), np.maximum(who[:, None], on)
+        # parts that move come first, and of two that do not no pair counts
+        rows = low < len(self.number)
+        found = self.number[low[rows], high[rows]]
+        return np.unique(found[found >= 0]).astype(np.int64)
+
+    def _called(self, name: str) -> NDArray[np.int64]:
+        """Numbers of the parts that a name of a contact means."""
+        if name not in self._meant:
+            self._meant[name] = np.flatnonzero([fits(name, part.name) for part in self.parts])
+        return self._meant[name]
 
 
 def parts_of(world: World) -> tuple[Part, ...]:
