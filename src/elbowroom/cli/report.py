@@ -65,8 +65,9 @@ def report(
 ) -> None:
     """Measure a motion: clearance, joint limits, balance, feet, speed, jerk, hands, effort, what was changed.
 
-    A storyboard with tasks is planned first, with --seed, and compared with what it started from; results of run and
-    repair are reported as they are (NPZ keeps what is held and may touch, GLB does not). Exit code 0: reported; 1: reported, but something collides, or no motion was found.
+    A storyboard with tasks is planned first, with --seed, and compared with what it started from. Results of run and
+    repair are reported as they are; NPZ keeps what is held and may touch, GLB does not. Exit code 0: reported; 1:
+    reported, but something collides, or no motion was found.
     Example: elbowroom report walk.bvh hall.glb --at 1,2 -o walk.html
     """
     from elbowroom.files.open import Told

@@ -58,7 +58,8 @@ figcaption b { font-weight: 600; margin-right: 0.9rem; }
 .plot figcaption, .map figcaption { font-size: 0.82rem; color: var(--ink); display: flex; flex-wrap: wrap; gap:
   0.1rem 0.9rem;
   align-items: baseline; }
-.plot output { margin-left: auto; color: var(--soft); font-variant-numeric: tabular-nums; min-height: 1.2em; }
+.plot output { flex-basis: 100%; text-align: right; color: var(--soft); font-variant-numeric: tabular-nums;
+  min-height: 1.35em; }
 .key { color: var(--soft); } .key::before { content: ""; display: inline-block; width: 1.1em; height: 0.22em;
   border-radius: 2px; vertical-align: middle; margin-right: 0.4em; background: currentColor; }
 .key.c0::before { background: var(--c0); } .key.c1::before { background: var(--c1); } .key.c2::before { background:
@@ -102,7 +103,8 @@ td { padding: 0.18rem 0.9rem 0.18rem 0; border-bottom: 1px solid var(--faint); }
   var(--faint); }
 .notes { color: var(--soft); font-size: 0.88rem; } .notes ul { margin: 0.3rem 0; padding-left: 1.2rem; }
 footer { color: var(--soft); font-size: 0.84rem; margin-top: 2rem; }
-@media (max-width: 40rem) { .pair { grid-template-columns: 1fr; } main { padding: 1.2rem 0.8rem; } }
+@media (max-width: 40rem) { .measure { overflow-x: auto; } .pair { grid-template-columns: 1fr; }
+  main { padding: 1.2rem 0.8rem; } }
 @media print { :root { --ground: #fff; } html, body { font-size: 11px; }
   main { max-width: none; padding: 0; }
   .card, .tile, .shot, figure { break-inside: avoid; } .plot output, .cursor { display: none; } h2 { break-after:
@@ -129,7 +131,7 @@ SCRIPT = """
     let read = p.d.c.map(c => [c.v[k], c.n]).filter(v => v[0] !== null);
     if (read.length > 3) read = read.sort((v, u) => u[0] - v[0]).slice(0, 3);
     const words = read.map(v => (p.d.c.length > 1 ? v[1] + ' ' : '') + v[0].toFixed(p.d.d));
-    p.out.textContent = [t.toFixed(2) + ' s', ...words].join('   ') + (read.length ? ' ' + p.d.u : '');
+    p.out.textContent = [t.toFixed(2) + ' s', ...words].join(' · ') + (read.length ? ' ' + p.d.u : '');
   });
   let held = null;
   plots.forEach(p => {
