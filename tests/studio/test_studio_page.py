@@ -125,8 +125,8 @@ def test_a_post_is_clicked_dragged_and_the_repair_arrives(seat: Seat) -> None:
     before = studio.world
     begin = on_screen(client.camera, post + [0.0, 0.47, 0.0])  # the tip of the arrow along y
     end = on_screen(client.camera, post + [0.0, 0.67, 0.0])
-    seat.drag(begin, end, lambda: studio.dragging is not None)
-    until(lambda: studio.session.unsaved and studio.dragging is None, "it is let go")
+    seat.drag(begin, end, lambda: studio.drags.current is not None)
+    until(lambda: studio.session.unsaved and studio.drags.current is None, "it is let go")
     seat.rest()
     moved = studio.places["post"].T[:3, 3] - post
     assert moved[1] == pytest.approx(0.2, abs=0.12) and abs(moved[0]) < 0.01 and abs(moved[2]) < 0.01

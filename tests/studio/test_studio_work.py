@@ -58,11 +58,11 @@ def test_a_post_is_dragged_and_the_motion_follows(planned: Studio) -> None:
     place = studio.places["post"].T
     lives: list[bool] = []
     studio.listen(lambda topic: lives.append(studio.live) if topic == "motion" else None)
-    studio.drag("post", place @ transform([0.02, 0.05, 0.0]))
-    studio.drag("post", place @ transform([0.05, 0.15, 0.0]))
+    studio.drags.move("post", place @ transform([0.02, 0.05, 0.0]))
+    studio.drags.move("post", place @ transform([0.05, 0.15, 0.0]))
     settled(studio)
     assert studio.live and not studio.certified and lives == [True] * len(lives) and lives
-    studio.release()
+    studio.drags.let_go()
     settled(studio)
     assert studio.certified and not studio.live and studio.world is not first
     assert studio.document.values["scene"]["meshes"][0]["at"] == pytest.approx([-0.57, -2.25, 0.0])
@@ -178,8 +178,8 @@ def test_a_target_is_dragged_and_the_task_follows(studio: Studio) -> None:
     )
     name = target_name(1)
     studio.select(name)
-    studio.drag(name, transform([0.35, -1.9, 1.25]))
-    studio.release()
+    studio.drags.move(name, transform([0.35, -1.9, 1.25]))
+    studio.drags.let_go()
     assert edits.tasks_of(studio.document)[1][1]["to"] == [0.35, -1.9, 1.25]
     studio.cancel()
 

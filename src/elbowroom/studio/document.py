@@ -154,3 +154,12 @@ def _each_file(values: Any, change: Callable[[str], str], key: str = "") -> Any:
     if isinstance(values, list):
         return [_each_file(v, change, key if key == "packages" else "") for v in values]
     return change(values) if isinstance(values, str) and key in _FILE_KEYS else values
+
+
+def speaks_of(values: Any, name: str) -> bool:
+    """Whether a part of a storyboard names something, or a part of it."""
+    if isinstance(values, dict):
+        return any(speaks_of(v, name) for v in values.values())
+    if isinstance(values, list):
+        return any(speaks_of(v, name) for v in values)
+    return isinstance(values, str) and (values == name or values.startswith(f"{name}."))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from elbowroom.errors import BadValue, UnknownName
-from elbowroom.studio.document import Document
+from elbowroom.studio.document import Document, speaks_of
 
 _LISTS = ("objects", "fixtures", "characters")
 
@@ -97,7 +97,7 @@ def delete(document: Document, name: str, entry: int | None = None) -> Document:
         del values[found][name]
     for key in ("holds", "contacts", "tasks"):
         if key in values:
-            values[key] = [one for one in values[key] if not _speaks_of(one, name)]
+            values[key] = [one for one in values[key] if not speaks_of(one, name)]
     objects = values.get("objects", {})
     values["objects"] = {n: o for n, o in objects.items() if o.get("on") != name}
     return document.with_values({k: v for k, v in values.items() if k != "objects" or v})
@@ -146,14 +146,6 @@ def _checked(document: Document, k: int) -> int:
     if not 0 <= k < count:
         raise BadValue(f"there is no task {k + 1}; there are {count}.")
     return k
-
-
-def _speaks_of(value: Any, name: str) -> bool:
-    if isinstance(value, dict):
-        return any(_speaks_of(v, name) for v in value.values())
-    if isinstance(value, list):
-        return any(_speaks_of(v, name) for v in value)
-    return isinstance(value, str) and (value == name or value.startswith(f"{name}."))
 
 
 def _renamed(value: Any, old: str, new: str) -> Any:

@@ -70,11 +70,11 @@ class Page:
             if topic == "time":
                 self.camera.show_time()
                 self.timeline.show_time()
-            if topic == "place" and studio.dragging is not None and studio.dragged_to is not None:
-                for name in studio.dragging.names:
-                    self.scene.put(name, studio.dragged_to)
-                if studio.preview is not None:
-                    self.scene.pose_person(studio.preview.who, studio.preview.joints)
+            if topic == "place" and studio.drags.current is not None and studio.drags.to is not None:
+                for name in studio.drags.current.names:
+                    self.scene.put(name, studio.drags.to)
+                if studio.drags.preview is not None:
+                    self.scene.pose_person(studio.drags.preview.who, studio.drags.preview.joints)
                 self.server.flush()
             if topic in ("selection", "document"):
                 self.gizmo.show()

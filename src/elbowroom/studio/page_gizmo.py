@@ -43,7 +43,7 @@ class Gizmo:
         if self._handle is None:
             self._add(place)
             self._name = name
-        elif self._studio.dragging is None:
+        elif self._studio.drags.current is None:
             self._handle.position, self._handle.wxyz = place.T[:3, 3], _turn(place.T)
 
     def _add(self, place: Place) -> None:
@@ -78,9 +78,9 @@ class Gizmo:
                 return
             name, T = event
             if T is None:
-                self._studio.release()
+                self._studio.drags.let_go()
             else:
-                self._studio.trying(lambda name=name, T=T: self._studio.drag(name, T))  # type: ignore[misc]
+                self._studio.trying(lambda name=name, T=T: self._studio.drags.move(name, T))  # type: ignore[misc]
 
     def stop(self) -> None:
         """End the thread."""

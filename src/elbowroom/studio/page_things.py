@@ -53,8 +53,8 @@ class Things:
         if topic in ("document", "selection", "scene"):
             self._show_list()
             self._show_details()
-        if topic == "place" and self._studio.dragged_to is not None and self._studio.dragging is not None:
-            self._show_place(Place(self._studio.dragging.name, "object", self._studio.dragged_to))
+        if topic == "place" and self._studio.drags.to is not None and self._studio.drags.current is not None:
+            self._show_place(Place(self._studio.drags.current.name, "object", self._studio.drags.to))
 
     def _words(self) -> dict[str, str]:
         """Names as they are listed, by name."""
@@ -84,7 +84,7 @@ class Things:
             self._shown = name if place is not None else None
             if name is not None and place is not None:
                 self._add_details(name, place)
-        elif self._studio.dragging is None:
+        elif self._studio.drags.current is None:
             self._show_place(place)
 
     def _add_details(self, name: str, place: Place) -> None:

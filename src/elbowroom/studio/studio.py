@@ -15,11 +15,10 @@ from elbowroom.errors import ElbowroomError
 from elbowroom.geometry.rotations import Array
 from elbowroom.studio.autosave import Autosave, Kept
 from elbowroom.studio.document import Document, named_files
+from elbowroom.studio.dragging import Dragging
 from elbowroom.studio.folders import Folders
-from elbowroom.studio.live import Drag, can_follow
 from elbowroom.studio.places import Place, places_of, task_of, with_place
 from elbowroom.studio.player import Player
-from elbowroom.studio.preview import Preview, reach_preview
 from elbowroom.studio.session import Session
 from elbowroom.studio.words import sentence
 from elbowroom.studio.worker import Job, Worker
@@ -49,9 +48,7 @@ class Studio:
         self.plan: Plan | None = None
         self._known: dict[str, Plan] = {}
         self.live = False  # whether the motion is one that was not proven yet
-        self.dragging: Drag | None = None
-        self.dragged_to: Array | None = None
-        self.preview: Preview | None = None  # a reach for a target that is being dragged
+        self.drags = Dragging(self)
         self.worker = Worker(lambda: self.tell("job"))
         self.player = Player(lambda t: self.tell("time"))
         self.check_files(document)
@@ -127,7 +124,7 @@ class Studio:
         with self.lock:
             board = document.board()
             self.session.do(what, document)
-            self._show(board)
+            self.show(board)
             if replan:
                 self.replan()
 
@@ -144,11 +141,11 @@ class Studio:
             what = step()
             if not what:
                 return self.say(nothing)
-            self._show(self.document.board())
+            self.show(self.document.board())
             self.say(f"{word}: {what}.")
             self.replan()
 
-    def _show(self, board: Storyboard, *, keep: bool = False) -> None:
+    def show(self, board: Storyboard, *, keep: bool = False) -> None:
         """Show another storyboard; with `keep` the motion that is there is still right for it."""
         if not keep:
             self.plan, self.live = None, False
@@ -169,7 +166,7 @@ class Studio:
             self.session.open(document)
             self.kept = self.autosave.found()
             self.selected = None
-            self._show(board)
+            self.show(board)
             self.player.seek(board.world.span[0])
             self.replan()
 
@@ -179,7 +176,7 @@ class Studio:
         board = document.board()
         with self.lock:
             self.session.take_up(document)
-            self._show(board)
+            self.show(board)
             self.replan()
 
     def check_files(self, document: Document) -> None:
@@ -253,67 +250,3 @@ class Studio:
     def place(self, name: str, T: Array) -> None:
         """Put something somewhere else at once."""
         self.edit(f"move {name}", with_place(self.document, self.board, name, T))
-
-    def drag(self, name: str, T: Array) -> None:
-        """Something is being dragged, and is at `T` (4, 4) now; the motion follows where it can."""
-        with self.lock:
-            if self.dragging is None or self.dragging.name != name:
-                self.worker.cancel()
-                self.dragging = Drag(name, self.document, self.board)
-            drag, self.dragged_to = self.dragging, T
-            task = task_of(name)
-            if task is not None:
-                self._reach(drag, task, T)
-            elif self.plan is not None and can_follow(self.board):
-                self._follow(drag, T)
-        self.tell("place")
-
-    def _reach(self, drag: Drag, task: int, T: Array) -> None:
-        """Show how somebody would reach for a target that is dragged."""
-        ((_, told),) = drag.document.values["tasks"][task].items()
-        t = float(told["at"]) if told.get("at") is not None else self.player.time
-
-        def done(preview: Preview) -> None:
-            if self.dragging is drag:
-                self.preview = preview
-                self.say(preview.why, "bad") if preview.why else self.say("")
-                self.tell("place")
-
-        job = Job("reaching", lambda job: reach_preview(self.world, told, T[:3, 3], t), done, self.failed)
-        self.worker.submit_live(job)
-
-    def _follow(self, drag: Drag, T: Array) -> None:
-        def done(plan: Plan) -> None:
-            with self.lock:
-                if self.dragging is drag:
-                    self.set_plan(plan, live=True)
-
-        def work(job: Job) -> Plan:
-            before = self.plan
-            assert before is not None
-            return drag.follow(T, before)
-
-        self.worker.submit_live(Job("following", work, done, self.failed))
-
-    def release(self) -> None:
-        """What is dragged is let go: it is an edit now, and the motion is proven."""
-        with self.lock:
-            drag, T = self.dragging, self.dragged_to
-            if drag is None or T is None:
-                return
-            self.dragging = self.dragged_to = self.preview = None
-            document = drag.let_go(T)
-            if self.plan is None or not can_follow(self.board) or task_of(drag.name) is not None:
-                self.trying(lambda: self.edit(f"move {drag.name}", document))
-                return
-            self.session.do(f"move {drag.name}", document)
-            board = drag.moved_board(document)
-            self._show(board, keep=True)
-            before = self.plan
-
-            def done(plan: Plan) -> None:
-                with self.lock:
-                    if self.board is board:
-                        self.set_plan(plan)
-
-            self.worker.submit(Job("certifying", lambda job: drag.follow(T, before, certify=True), done, self.failed))

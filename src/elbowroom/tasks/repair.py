@@ -109,15 +109,19 @@ def _clips(world: World) -> dict[str, Clip]:
 
 def _by_limbs(world: World, who: str | Sequence[str] | None, wishes: Wishes, until: float) -> Plan:
     """Repair within a clip: by limbs, and by going aside for a while; `until` is by `time.perf_counter`."""
-    work = _Work(_holding_fast(world), wishes)
+    work = _Work(holding_fast(world), wishes)
     people = _people(world, who)
     before = after = work.certified()
-    for name in people:
-        for _ in range(_ROUNDS):
-            found = _open(work, name, after)
-            if not found or not _treat(work, found, until):
-                break
-            after = work.certified()
+    # all of them between two proofs, which take long: that way repairs grow with the number of people, not its square
+    for _ in range(_ROUNDS + len(people) - 1):
+        exact, moved = ExactWorld(work.world), set[str]()
+        for name in people:
+            found = [t for t in _open(work, exact, name, after) if not moved & _owners(exact, t)]
+            if found and _treat(work, found, until):
+                moved.add(name)
+        if not moved:
+            break
+        after = work.certified()
     seconds = {stage: round(s, 4) for stage, s in work.wishes.clocks.seconds.items()}
     notes = balance(world, work.world, [c.who for c in work.changed])
     result = replace(work.world, holds=world.holds, notes=(*world.notes, *notes))
@@ -138,7 +142,7 @@ def _people(world: World, who: str | Sequence[str] | None) -> list[str]:
     return wanted
 
 
-def _holding_fast(world: World) -> World:
+def holding_fast(world: World) -> World:
     """What is held is held as it is now, whatever becomes of the hand's motion."""
     holds = []
     for hold in world.holds:
@@ -148,13 +152,19 @@ def _holding_fast(world: World) -> World:
     return replace(world, holds=tuple(holds))
 
 
-def _open(work: _Work, who: str, certificate: Certificate) -> list[Trouble]:
+def _open(work: _Work, exact: ExactWorld, who: str, certificate: Certificate) -> list[Trouble]:
     """What is left to do for someone: the troubles that were not given up, of what is moved first alone."""
-    exact = ExactWorld(work.world)
     found = troubles(exact, who, [*certificate.collisions, *certificate.unproven])
     found = [t for t in found if _key(t) not in work.failed]
     trunk = [t for t in found if t.limb in ("spine", "neck")]
     return trunk[:1] or found
+
+
+def _owners(exact: ExactWorld, trouble: Trouble) -> set[str]:
+    """Who meets whom in a trouble, by name; whose things are held, too."""
+    named = {name for pair in trouble.pairs for name in pair}
+    owners = {part.owner for part in exact.parts if part.name in named}
+    return owners | {hold.by for hold in exact.world.holds if hold.object in owners}
 
 
 def _treat(work: _Work, found: Sequence[Trouble], until: float) -> bool:

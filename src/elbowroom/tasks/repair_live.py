@@ -1,0 +1,264 @@
+"""A repair while something is moved: what was found before is taken later or sooner, more or less, until it is free.
+
+It takes some milliseconds where a repair takes a second, and proves nothing. Only what was planned near the moved thing
+is looked at; where nothing that is known will do, it says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.character.body import Character
+from elbowroom.errors import BadValue, UnknownName
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.rotations import Array
+from elbowroom.motion.clip import Clip
+from elbowroom.tasks.plan import Plan, Planned
+from elbowroom.tasks.repair import holding_fast
+from elbowroom.tasks.repair_stretch import MARGIN
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.extent import box_corners
+from elbowroom.world.fast import BAND, HIT, LimbCheck
+from elbowroom.world.paths import places
+from elbowroom.world.world import World
+
+# Seconds before and after a known way in which trouble may come up instead, and how often a second it is looked for.
+_ASIDE, _RATE = 0.5, 60.0
+# A known way is taken by so much more or less than last time, shares of it, in turn; and that much at most.
+_STEPS = (0.0, 0.12, 0.3, 0.6, 1.0)
+_MOST = 2.2
+# Moments a second at which all else of a body is looked at against what is moved, and how near that has to be, metres.
+_LOOKS, _NEAR = 12.0, 0.35
+# One in so many frames is looked at first.
+_FEWER = 5
+# Ways that are kept.
+_KNOWN = 12
+_SAME = 1e-7
+
+
+@dataclass(eq=False)
+class _Way:
+    """How a stretch of frames of some joints differs from the motion below it.
+
+    `turns` (F, n, 3) are added to terms of the joints from frame `first` on; `middle` is the time of the trouble that
+    it gets out of, `share` how much of it was needed last.
+    """
+
+    planned: Planned
+    joints: tuple[int, ...]
+    first: int
+    turns: Array
+    middle: float
+    share: float = 1.0
+
+
+@dataclass(eq=False)
+class LiveRepair:
+    """Repairs of one world while things in it are moved; `base` has the motions that are stayed close to."""
+
+    base: World
+    _ways: list[_Way] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.base = holding_fast(self.base)
+
+    def learn(self, plan: Plan) -> None:
+        """Know the ways of a plan for the same motions, too."""
+        for planned in plan.plans:
+            way = _way_of(self.base, plan, planned)
+            if way is not None:
+                self._ways = [*self._ways, way][-_KNOWN:]
+
+    def again(self, world: World, moved: Sequence[str]) -> Plan | None:
+        """A motion for a world in which some things have moved since; None where nothing that is known will do.
+
+        What is `moved` has to be an object of the world, not a mesh of its scene, to be looked at quickly.
+        """
+        for name in moved:
+            if name not in world.objects:
+                raise UnknownName("object that was moved", name, world.objects)
+        now = world.with_(characters=dict(self.base.characters), holds=self.base.holds)
+        plans: list[Planned] = []
+        done: set[tuple[str, tuple[int, ...]]] = set()
+        for way in reversed(self._ways):
+            key = (way.planned.who, way.joints)
+            if key in done:
+                continue
+            found = self._fitted(now, way, moved)
+            if found is None:
+                continue
+            done.add(key)
+            clip, planned = found
+            if planned is not None:
+                now = now.with_(characters={**now.characters, planned.who: clip})
+                plans.append(planned)
+        if _meets(now, moved):
+            return None
+        return Plan("found", now, tuple(plans))
+
+    def _fitted(self, world: World, way: _Way, moved: Sequence[str]) -> tuple[Clip, Planned | None] | None:
+        """The motion with as much of a way as is needed; without a plan where none is. None where it does not do."""
+        clip = _clip(world, way.planned.who)
+        reach = round(_ASIDE * clip.fps)
+        low, high = max(way.first - reach, 0), min(way.first + len(way.turns) - 1 + reach, len(clip) - 1)
+        near = near_times(world, way.planned.who, moved, clip.times[low : high + 1])
+        if not near.any():
+            return self._as_before(clip, way)
+        rows = np.arange(low, high + 1)
+        below = clip.rotations[rows][:, list(way.joints)]
+        span = (clip.times[low], clip.times[high])
+        check = LimbCheck(world, way.planned.who, way.joints, span, rate=_RATE, margin=MARGIN)
+        hit = _hits(check, below, clip.times[rows], np.flatnonzero(near))
+        if not hit.any():
+            return clip, None
+        trouble = clip.times[rows[hit]]
+        later = round((0.5 * float(trouble[0] + trouble[-1]) - way.middle) * clip.fps)
+        for share in _shares(way.share):
+            frames = _leaned(clip, way, later, share, rows)
+            bent = np.any(frames != below, axis=(1, 2)) | hit
+            if _free(check, frames[bent], clip.times[rows[bent]]):
+                return self._taken(clip, way, rows, frames, later, share)
+        return None
+
+    @staticmethod
+    def _as_before(clip: Clip, way: _Way) -> tuple[Clip, Planned | None]:
+        """What is moved does not come near: the way stays."""
+        rows = np.arange(way.first, way.first + len(way.turns))
+        rotations = clip.rotations.copy()
+        rotations[np.ix_(rows, np.array(way.joints))] = _leaned(clip, way, 0, 1.0, rows)
+        return clip.with_(rotations=rotations), way.planned
+
+    @staticmethod
+    def _taken(
+        clip: Clip, way: _Way, rows: NDArray[np.int64], frames: Array, later: int, share: float
+    ) -> tuple[Clip, Planned]:
+        way.share = share
+        rotations = clip.rotations.copy()
+        rotations[np.ix_(rows, np.array(way.joints))] = rot.continuous(frames)
+        begin, end = (
+            float(np.clip(t + later / clip.fps, clip.times[rows[0]], clip.times[rows[-1]])) for t in way.planned.during
+        )
+        return clip.with_(rotations=rotations), replace(way.planned, during=(begin, end), checks=0, nodes=0)
+
+
+def _hits(check: LimbCheck, frames: Array, times: Array, near: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which of some frames (F, n, 4) are not free: sure ones of every other one that is near, else of all of those."""
+    out = np.zeros(len(frames), dtype=bool)
+    out[near[::2]] = check.batch(frames[near[::2]], times[near[::2]], keen=True) == HIT
+    if not out.any():
+        out[near] = ~check.free_batch(frames[near], times[near])
+    return out
+
+
+def _free(check: LimbCheck, frames: Array, times: Array) -> bool:
+    """Whether frames (F, n, 4) are free; those that are not mostly show it at a few of them."""
+    for some in (slice(None, None, _FEWER), slice(None)):
+        codes = check.batch(frames[some], times[some], keen=True)
+        if (codes == HIT).any():
+            return False
+    return all(check.free(frames[k], float(times[k])) for k in np.flatnonzero(codes == BAND))
+
+
+def near_times(world: World, who: str, moved: Iterable[str], times: Array) -> NDArray[np.bool_]:
+    """At which of some times (T,) someone, or what they hold, could meet what is moved: by boxes, with some room."""
+    motion = world.motion(who)
+    joints = motion.body.transforms(*motion.sample(times))[..., :3, 3]
+    low, high = joints.min(axis=1), joints.max(axis=1)
+    for hold in world.holds:
+        if hold.by == who:
+            corners = _corners(world, hold.object, times)
+            low, high = np.minimum(low, corners.min(axis=1)), np.maximum(high, corners.max(axis=1))
+    out = np.zeros(len(times), dtype=bool)
+    for name in moved:
+        corners = _corners(world, name, times)
+        apart = np.maximum(corners.min(axis=1) - high, low - corners.max(axis=1)).max(axis=1)
+        out |= apart < _NEAR
+    return out
+
+
+def _corners(world: World, name: str, times: Array) -> Array:
+    """Corners (T, 8, 3) of a thing's box."""
+    T = places(world.things[name].path, times)
+    return box_corners(world.things[name].mesh.bounds) @ np.swapaxes(T[:, :3, :3], 1, 2) + T[:, None, :3, 3]
+
+
+def _meets(world: World, moved: Sequence[str]) -> bool:
+    """Whether anybody meets what was moved, at moments when they are near it."""
+    begin, end = world.span
+    times = np.linspace(begin, end, max(int((end - begin) * _LOOKS), 1) + 1)
+    near = np.zeros(len(times), dtype=bool)
+    for who in world.characters:
+        near |= near_times(world, who, moved, times)
+    if not near.any():
+        return False
+    exact = ExactWorld(world)
+    mine = {i for i, part in enumerate(exact.parts) if part.owner in moved}
+    held = {hold.object for hold in world.holds}
+    bodies = {i for i, part in enumerate(exact.parts) if part.kind == "body" or part.owner in held}
+    counts = np.array([(a in mine and b in bodies) or (b in mine and a in bodies) for a, b in exact.index], dtype=bool)
+    record = world.record(times[near])
+    for k in range(len(record)):
+        exact.place_snapshot(record[k])
+        close = exact.near(0.0)
+        if any(exact.hit(int(pair)) for pair in close[counts[close]]):
+            return True
+    return False
+
+
+def _way_of(base: World, plan: Plan, planned: Planned) -> _Way | None:
+    """What a plan has changed in its interval, None where that is more than turns of joints."""
+    if planned.who not in base.characters:
+        return None
+    clip, changed = _clip(base, planned.who), _clip(plan.world, planned.who)
+    if len(clip) != len(changed) or not np.array_equal(clip.root, changed.root):
+        return None
+    first, last = (int(k) for k in np.clip(np.searchsorted(clip.times, planned.during), 0, len(clip) - 1))
+    rows = slice(first, last + 1)
+    differ = np.abs(clip.rotations[rows] - changed.rotations[rows]).max(axis=(0, 2)) > _SAME
+    joints = tuple(int(j) for j in np.flatnonzero(differ))
+    limits = clip.character.limits
+    if not joints or any(limits[j] is None for j in joints):
+        return None
+    turns = np.stack(
+        [_terms(clip.character, changed, j, rows) - _terms(clip.character, clip, j, rows) for j in joints], 1
+    )
+    hits = [c.during for c in plan.collisions if c.during[0] <= planned.during[1] and planned.during[0] <= c.during[1]]
+    middle = 0.5 * (min(h[0] for h in hits) + max(h[1] for h in hits)) if hits else 0.5 * sum(planned.during)
+    return _Way(planned, joints, first, turns, middle)
+
+
+def _terms(body: Character, clip: Clip, joint: int, rows: slice | NDArray[np.int64]) -> Array:
+    limit = body.limits[joint]
+    assert limit is not None
+    return limit.coordinates(clip.rotations[rows, joint])
+
+
+def _leaned(clip: Clip, way: _Way, later: int, share: float, rows: NDArray[np.int64]) -> Array:
+    """Rotations (R, n, 4) at some frames with a share of a way, so many frames later."""
+    out = np.array(clip.rotations[rows][:, list(way.joints)])
+    at = rows - way.first - later
+    inside = (at >= 0) & (at < len(way.turns))
+    for n, joint in enumerate(way.joints):
+        limit = clip.character.limits[joint]
+        assert limit is not None
+        own = _terms(clip.character, clip, joint, rows[inside])
+        beyond = own - limit.clamp_coordinates(own)
+        wanted = own + share * way.turns[at[inside], n]
+        out[inside, n] = limit.rotation(limit.clamp_coordinates(wanted) + beyond)
+    return out
+
+
+def _shares(last: float) -> list[float]:
+    """How much of a way is tried: a little less than last time, as much, then more and more."""
+    return [max(0.9 * last, 0.05), *(min(last + step, _MOST) for step in _STEPS)]
+
+
+def _clip(world: World, who: str) -> Clip:
+    motion = world.motion(who)
+    if not isinstance(motion, Clip):
+        raise BadValue(f"the motion of '{who}' is not made of frames: only clips are repaired.")
+    return motion
