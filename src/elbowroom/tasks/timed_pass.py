@@ -83,7 +83,7 @@ def paces(actor: Actor, hand: str, points: Array, k: int) -> tuple[Pace, ...]:
 
 def at_speed(speed: float, along: tuple[Pace, ...], passing: tuple[Pace, ...]) -> tuple[Pace, ...]:
     """What is tried at a target that goes past with some speed, metres a second."""
-    return along if speed <= _SLOW else (*along, *passing) if speed <= _FAST else passing
+    return along if speed <= _SLOW else (*passing, *along) if speed <= _FAST else passing
 
 
 def speed_past(actor: Actor, hand: str, points: Array, k: int) -> float:
