@@ -25,7 +25,7 @@ from elbowroom.spaces.styles import NATURAL, style_of
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.arm_ways import ArmWays, NoWay, Way
 from elbowroom.tasks.body_way import body_way
-from elbowroom.tasks.hands import arm_to
+from elbowroom.tasks.hands import arm_to, touches_itself
 from elbowroom.tasks.places import place_for
 from elbowroom.tasks.plan import Planned
 from elbowroom.tasks.postures import Postures
@@ -94,6 +94,7 @@ class Director:
         """The person of that name."""
         if who not in self.actors:
             self.actors[who] = Actor(self.world, who, self._fps)
+            self.allow(touches_itself(self.world, self.actors[who]))
         return self.actors[who]
 
     def seed(self) -> int:

@@ -13,11 +13,17 @@ from elbowroom.geometry.transforms import transform
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.orbit import search_orbit
 from elbowroom.tasks.actor import Actor
+from elbowroom.tasks.repair_own import own_touches
+from elbowroom.world.contacts import Contact
+from elbowroom.world.exact import ExactWorld
 from elbowroom.world.things import Hold
 from elbowroom.world.world import World
 
 # With all its help a body that stands brings a shoulder no farther than this, share of its height.
 _LEANS = 0.55
+
+# How often in a second a recorded motion is looked at for what it touches of itself.
+_LOOKS = 20.0
 
 
 def held_by(world: World, who: str, hand: str, t: float) -> Hold | None:
@@ -67,6 +73,16 @@ def beyond_reach(actor: Actor, hand: str, point: Array) -> float:
     length = LimbIK(actor.body, f"{hand}_arm").reach[1]
     far = float(np.linalg.norm(point - shoulder_of(actor, hand, actor.pose)))
     return max(far - length - _LEANS * actor.body.height, 0.0)
+
+
+def touches_itself(world: World, actor: Actor) -> list[Contact]:
+    """What parts of a recorded motion may touch of its own body: as deep as they do there, and a little more."""
+    clip = actor.original
+    if not clip.source.format:
+        return []
+    count = max(int(clip.duration * _LOOKS), 1) + 1
+    touches = own_touches(ExactWorld(world), actor.who, [0], np.linspace(*clip.span, count))
+    return touches.contacts((clip.span[0], np.inf), planned=True)
 
 
 def front_of(actor: Actor, T: Array) -> Array:
