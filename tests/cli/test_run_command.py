@@ -58,7 +58,7 @@ def planner(monkeypatch: pytest.MonkeyPatch, by_seed) -> list[str]:
     """Stands in for the planner of tasks: a world by seed, or a status. Gives the tiers that are asked for."""
     tiers = []
 
-    def plan(board: Storyboard, *, seed: int = 0, tier: str = "auto", budget: float | None = None) -> Plan:
+    def plan(board: Storyboard, *, seed: int = 0, tier: str = "auto", **_: object) -> Plan:
         tiers.append(tier)
         found = by_seed(board, seed)
         if isinstance(found, str):

@@ -25,6 +25,7 @@ from elbowroom.tasks.plan import Planned
 from elbowroom.tasks.postures import PRESS, Postures, hand_contacts
 from elbowroom.tasks.stuck import Stuck
 from elbowroom.tasks.taking import Taking, failure, take, takings
+from elbowroom.tasks.variety import varied
 from elbowroom.tasks.verbs import Close, Grab, Open, Press
 from elbowroom.world.paths import KeyedState, Riding
 from elbowroom.world.things import Fixture
@@ -64,7 +65,7 @@ def open_fixture(d: Director, task: Open | Close) -> None:
         _leave(d, actor, taking, task)
 
     asked = Grab(who=task.who, hand=task.hand, at=task.at, object=task.fixture)
-    d.first(takings(d, actor, task.fixture, asked, what), do)
+    d.first(varied(d, takings(d, actor, task.fixture, asked, what)), do)
 
 
 def press(d: Director, task: Press) -> None:
@@ -85,7 +86,7 @@ def press(d: Director, task: Press) -> None:
         _leave(d, actor, taking, task)
 
     asked = Grab(who=task.who, hand=task.hand, at=task.at, object=task.fixture)
-    d.first(takings(d, actor, task.fixture, asked, what, pressing=True), do)
+    d.first(varied(d, takings(d, actor, task.fixture, asked, what, pressing=True)), do)
 
 
 def fixture_of(d: Director, name: str) -> Fixture:

@@ -21,6 +21,7 @@ from elbowroom.tasks.leaving import let_go
 from elbowroom.tasks.postures import Postures
 from elbowroom.tasks.stuck import Stuck
 from elbowroom.tasks.taking import Taking, effort, take, takings
+from elbowroom.tasks.variety import varied
 from elbowroom.tasks.verbs import Grab, Handover, Rest
 
 # Meeting places: shares of the way from the giver's breast to the taker's, metres aside, and below the shoulders as
@@ -77,7 +78,7 @@ def hand_over(d: Director, task: Handover) -> None:
         apart = (t for t in options if _apart(giver, hand, taker, t) and _closes(d, taker, t, task.object, when))
         d.first(_any(apart, f"{what}: no grasp of {task.to} keeps clear of the hand of {task.who}"), receive)
 
-    d.first(_meetings(d, giver, hand, taker, task.object, T_thing_hand, what), meet, _TRIES)
+    d.first(varied(d, _meetings(d, giver, hand, taker, task.object, T_thing_hand, what)), meet, _TRIES)
 
 
 def _pass(d: Director, giver: Actor, hand: str, taker: Actor, taking: Taking, thing: str, grip: Grip) -> None:

@@ -22,7 +22,8 @@ class Settings:
     `margin` is the clearance that planned ways keep, `speed` the mean speed of a hand in the open, `approach` how far
     before a grasp the slow part begins and `slow` its speed, `close` the time in which fingers close or open.
     `seconds` is the wall-clock time after which no further way is tried. `style`, a `Style` or the name of one, is how
-    motion is to look; None is 'natural' for reaches and 'close' for repairs.
+    motion is to look; None is 'natural' for reaches and 'close' for repairs. `variety` is how many of the best ways to
+    take or touch something are left for last, so that it is done in another way.
     """
 
     tier: Tier = "auto"
@@ -37,6 +38,7 @@ class Settings:
     close: float = 0.3
     gaze: bool = True
     style: Wish = None
+    variety: int = 0
 
     def __post_init__(self) -> None:
         if self.tier not in ("ik", "avoid", "plan", "auto"):
@@ -44,6 +46,8 @@ class Settings:
         lengths = (self.margin, self.speed, self.approach, self.slow, self.close, self.seconds)
         if not all(0.0 < x < float("inf") for x in lengths):
             raise BadValue("margin, speeds, lengths and times of a plan are numbers above 0.")
+        if self.variety < 0:
+            raise BadValue(f"the variety of a plan is a whole number from 0 on, not {self.variety}.")
         style_of(self.style, NATURAL)
 
 

@@ -20,6 +20,7 @@ from elbowroom.tasks.postures import Postures
 from elbowroom.tasks.stuck import Stuck, blamed
 from elbowroom.tasks.swinging import feet_at, follow, foot_contacts, swing
 from elbowroom.tasks.touching import first_hit, place_of, surface_of
+from elbowroom.tasks.variety import varied
 from elbowroom.tasks.verbs import Point, Press, Reach, Touch
 
 _UP = np.array([0.0, 0.0, 1.0])
@@ -105,7 +106,7 @@ def _step(d: Director, task: Touch | Reach, target: Point | str, thing: str, wha
         _go(d, feet, step, thing, task.at, what)
         _back(d, feet, step, what)
 
-    d.first(_steps(d, feet, options, thing, what), do)
+    d.first(varied(d, _steps(d, feet, options, thing, what)), do)
 
 
 def _headings(feet: Footing) -> list[Array]:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 # Two motions are the same to the eye where no joint leaves its way in the other by more than this, metres.
 ALIKE = 0.05
-# Seeds that are tried for each variant that is wanted.
-_TRIES = 3
+# Seeds that are tried for each variant that is wanted, and other ways to take things at most.
+_TRIES, _VARIETY = 3, 6
 # Moments a second at which two motions are compared, how many at most, and how many more of them the way is made of.
 _PER_SECOND, _MOST, _FINER = 60.0, 2000, 4
 
@@ -33,12 +33,18 @@ MOST_VARIANTS = 1000
 
 
 def plan_storyboard(
-    board: Storyboard, *, seed: int = 0, tier: Tier = "auto", budget: float | None = None, style: Wish = None
+    board: Storyboard,
+    *,
+    seed: int = 0,
+    tier: Tier = "auto",
+    budget: float | None = None,
+    style: Wish = None,
+    variety: int = 0,
 ) -> Plan:
     """Plan the tasks of a storyboard and prove the result; without tasks the world is proven as it stands.
 
     `budget` is the wall-clock time in seconds after which the search gives up. `style`, a `Style` or the name of one,
-    is instead of the storyboard's own.
+    is instead of the storyboard's own. `variety` is how many of the best ways to do something are left for last.
     """
     if not board.tasks:
         return _proven(Plan("found", board.world), board.fps)
@@ -46,7 +52,7 @@ def plan_storyboard(
     from elbowroom.tasks.sequence import plan_in_turn
     from elbowroom.tasks.settings import Settings
 
-    settings = Settings(tier=tier, seed=seed, style=board.style if style is None else style)
+    settings = Settings(tier=tier, seed=seed, style=board.style if style is None else style, variety=variety)
     settings = settings if budget is None else replace(settings, seconds=budget)
     try:
         plan = plan_in_turn(board.world, board.tasks, settings)
@@ -113,7 +119,8 @@ def plan_variants(
 ) -> Variants:
     """Several clearly different motions, from this seed on. `progress` is told the seed and how many are found.
 
-    Straight ways are the same for all seeds: once two motions were alike, the tier 'auto' becomes 'plan'.
+    Straight ways are the same for all seeds: once two motions were alike, the tier 'auto' becomes 'plan', and with
+    each more of them things are taken and touched in another way.
     """
     if not 1 <= count <= MOST_VARIANTS:
         raise BadValue(f"the number of variants is between 1 and {MOST_VARIANTS}, not {count}.")
@@ -123,7 +130,8 @@ def plan_variants(
     for s in range(seed, seed + (_TRIES * count if board.tasks else 1)):
         if progress is not None:
             progress(s, len(kept))
-        plan = plan_storyboard(board, seed=s, tier=tier, budget=budget, style=style)
+        variety = min(len(alike), _VARIETY)
+        plan = plan_storyboard(board, seed=s, tier=tier, budget=budget, style=style, variety=variety)
         if not plan.found:
             failed.append(Variant(s, plan))
             continue

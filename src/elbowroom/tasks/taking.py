@@ -35,6 +35,7 @@ from elbowroom.tasks.hands import (
 from elbowroom.tasks.leaving import depart, lifts
 from elbowroom.tasks.postures import PRESS, Postures, hand_contacts
 from elbowroom.tasks.stuck import Stuck, blamed
+from elbowroom.tasks.variety import varied
 from elbowroom.tasks.verbs import Grab
 
 # How many grasps are looked at in earnest, how many that suit are enough, and how many of these are tried.
@@ -80,7 +81,7 @@ def grab(d: Director, task: Grab) -> None:
         covered = under_cover(d.world, task.object, actor.now, T_taken)
         depart(d, actor, hand, lifts(actor, hand, out, covered), f"lift {task.object}")
 
-    d.first(takings(d, actor, task.object, task, what), do)
+    d.first(varied(d, takings(d, actor, task.object, task, what)), do)
 
 
 def take(

@@ -23,6 +23,7 @@ from elbowroom.tasks.leaving import let_go
 from elbowroom.tasks.postures import Postures
 from elbowroom.tasks.stuck import Stuck
 from elbowroom.tasks.taking import Taking, failure, free_hands, look, take
+from elbowroom.tasks.variety import varied
 from elbowroom.tasks.verbs import Point, Reach, Touch
 
 # Turns of the hand about its own length that are tried at a place that does not say how it is to be held, radians.
@@ -58,7 +59,7 @@ def reach_to(d: Director, task: Reach) -> None:
         d.travel(actor, hand, goal, count, what, fingers=finger_rotations(actor.body, hand, shape))
         actor.keep(joints_of(actor, hand))
 
-    d.first(goals(), do)
+    d.first(varied(d, goals()), do)
 
 
 def touch(d: Director, task: Touch) -> None:
@@ -90,7 +91,7 @@ def touch(d: Director, task: Touch) -> None:
         out = -taking.approach
         let_go(d, actor, taking.hand, thing, taking.open, [out], f"leave {thing or 'it'}")
 
-    d.first(options(), do)
+    d.first(varied(d, options()), do)
 
 
 def place_of(d: Director, to: Point | str, t: float) -> Array:
