@@ -93,7 +93,6 @@ def _rendered(world: World, moment: Moment) -> str:
 def _embedded(picture: np.ndarray, moment: Moment) -> str:
     """A picture (H, W, 3) inside of the page."""
     file = io.BytesIO()
-    # 128 colours look the same at this size and take a third of the room
-    Image.fromarray(picture).quantize(128, dither=Image.Dither.FLOYDSTEINBERG).save(file, "PNG", optimize=True)
+    Image.fromarray(picture).save(file, "PNG", optimize=True)
     data = base64.b64encode(file.getvalue()).decode("ascii")
     return f'<img src="data:image/png;base64,{data}" alt="the moment at {moment.time:.2f} s" width="560" height="400">'
