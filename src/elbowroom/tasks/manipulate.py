@@ -127,6 +127,7 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
         try:
             _wait_for(d, task, tasks[:k], done)
             (_DO if getattr(task, "foot", None) is None else _WITH_FEET)[type(task)](d, task)
+            _back_by(d, task)
             done.append(max(d.actor(who).now for who in people_of(task)))
             k += 1
         except Stuck as stuck:
@@ -145,14 +146,36 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
 
 
 def _wait_for(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[float]) -> None:
-    """Who is told no time waits until others are done with the thing; `done` is when earlier tasks were."""
+    """Who is told no time waits until others are done with the thing; `done` is when earlier tasks were.
+
+    Who stands and is told when to set out waits until then.
+    """
     thing = thing_of(task)
+    actor = d.actor(task.who)
+    d.at_once = actor.stands and task.begin is not None
+    if d.at_once and task.begin is not None:
+        if actor.frame(task.begin) < actor.k:
+            late = actor.now - task.begin
+            raise Stuck(
+                "too-little-time", f"{task.verb}: {task.begin:g} s is {late:.2f} s before what is done until then"
+            )
+        d.wait(actor, actor.frame(task.begin) - actor.k)
     if task.at is not None or thing is None:
         return
-    actor = d.actor(task.who)
     others = [t for e, t in zip(earlier, done, strict=True) if thing_of(e) == thing and task.who not in people_of(e)]
     if others and max(others) > actor.now:
         d.wait(actor, actor.frame(max(others)) - actor.k)
+
+
+def _back_by(d: Director, task: Task) -> None:
+    """Who stands and is told when to be back goes back at once; raises `Stuck` where that is too late."""
+    actor = d.actor(task.who)
+    if task.back is None or not actor.stands:
+        return
+    rest(d, Rest(who=task.who, hand=task.hand))
+    late = actor.now - task.back
+    if late > 1.5 / actor.base.fps:
+        raise Stuck("too-little-time", f"{task.verb}: {late:.2f} s are missing to be back by {task.back:g} s")
 
 
 def finished(d: Director) -> World:
