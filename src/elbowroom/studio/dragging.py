@@ -87,12 +87,10 @@ class Dragging:
         """Prove the motion for where a thing was let go; how near things come is measured after that."""
         studio = self._studio
         board = drag.moved_board(studio.document)
-        shown, at = studio.plan, self.followed
         studio.show(board, keep=True)
 
         def work(job: Job) -> Plan:
-            follows = shown is not None and studio.live and at is not None and (at == T).all()
-            plan = drag.prove(shown if follows and shown is not None else drag.follow(T))
+            plan = drag.prove(drag.follow(T, sure=True))
             return plan if plan.found else drag.anew(T)
 
         def measure(job: Job) -> Plan:

@@ -62,11 +62,14 @@ class Drag:
         """All things that move."""
         return entry_names(self.board, self.name)
 
-    def follow(self, T: Array) -> Plan:
-        """The motion with the thing at `T` (4, 4), not proven; only what the thing touches is done anew."""
+    def follow(self, T: Array, *, sure: bool = False) -> Plan:
+        """The motion with the thing at `T` (4, 4), not proven; only what the thing touches is done anew.
+
+        With `sure` it is looked at more closely, so that it can be proven.
+        """
         assert self._live is not None and self.plan is not None
         world = moved_world(self.document, self.board, self.name, T)
-        found = self._live.again(self._loosened(world, T), self.names)
+        found = self._live.again(self._loosened(world, T), self.names, sure=sure)
         if found is not None:
             plans = found.plans if self._repaired else (*self.plan.plans, *found.plans)
             characters, holds = found.world.characters, self.plan.world.holds

@@ -215,7 +215,7 @@ class Studio:
         other = self.plan is None
         self.plan, self.live = plan, live
         self.player.set_span(self.world.span)
-        self.tell("motion", "time", *(("document",) if other or not live else ()))
+        self.tell("motion", *(("document",) if other or not live else ()))
         if live:
             return
         self._known[self.document.as_json()] = plan

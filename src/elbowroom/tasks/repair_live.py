@@ -27,14 +27,14 @@ from elbowroom.world.paths import places
 from elbowroom.world.world import World
 
 # Seconds before and after a known way in which trouble may come up instead, and how often a second it is looked for.
-_ASIDE, _RATE = 0.5, 60.0
+_ASIDE, _RATE = 0.35, 60.0
 # A known way is taken by so much more or less than last time, shares of it, in turn; and that much at most.
 _STEPS = (0.0, 0.12, 0.3, 0.6, 1.0)
 _MOST = 2.2
 # Moments a second at which all else of a body is looked at against what is moved, and how near that has to be, metres.
-_LOOKS, _NEAR = 12.0, 0.35
-# One in so many frames is looked at first.
-_FEWER = 5
+_LOOKS, _NEAR = 10.0, 0.35
+# One in so many frames is looked at first; so many doubts are looked at closely where it need not be sure.
+_FEWER, _DOUBTS = 5, 5
 # Ways that are kept.
 _KNOWN = 12
 _SAME = 1e-7
@@ -62,6 +62,7 @@ class LiveRepair:
 
     base: World
     _ways: list[_Way] = field(default_factory=list)
+    _boxes: dict[str, tuple[Array, Array, Array]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.base = holding_fast(self.base)
@@ -73,22 +74,24 @@ class LiveRepair:
             if way is not None:
                 self._ways = [*self._ways, way][-_KNOWN:]
 
-    def again(self, world: World, moved: Sequence[str]) -> Plan | None:
+    def again(self, world: World, moved: Sequence[str], *, sure: bool = False) -> Plan | None:
         """A motion for a world in which some things have moved since; None where nothing that is known will do.
 
-        What is `moved` has to be an object of the world, not a mesh of its scene, to be looked at quickly.
+        What is `moved` has to be an object of the world, not a mesh of its scene, to be looked at quickly. If it is to
+        be `sure`, the exact test decides wherever things come very near.
         """
         for name in moved:
             if name not in world.objects:
                 raise UnknownName("object that was moved", name, world.objects)
         now = world.with_(characters=dict(self.base.characters), holds=self.base.holds)
+        exact = ExactWorld(now)
         plans: list[Planned] = []
         done: set[tuple[str, tuple[int, ...]]] = set()
         for way in reversed(self._ways):
             key = (way.planned.who, way.joints)
             if key in done:
                 continue
-            found = self._fitted(now, way, moved)
+            found = self._fitted(now, exact, way, moved, sure)
             if found is None:
                 continue
             done.add(key)
@@ -96,22 +99,24 @@ class LiveRepair:
             if planned is not None:
                 now = now.with_(characters={**now.characters, planned.who: clip})
                 plans.append(planned)
-        if _meets(now, moved):
+        if self._meets(now, exact, moved):
             return None
         return Plan("found", now, tuple(plans))
 
-    def _fitted(self, world: World, way: _Way, moved: Sequence[str]) -> tuple[Clip, Planned | None] | None:
+    def _fitted(
+        self, world: World, exact: ExactWorld, way: _Way, moved: Sequence[str], sure: bool
+    ) -> tuple[Clip, Planned | None] | None:
         """The motion with as much of a way as is needed; without a plan where none is. None where it does not do."""
         clip = _clip(world, way.planned.who)
         reach = round(_ASIDE * clip.fps)
         low, high = max(way.first - reach, 0), min(way.first + len(way.turns) - 1 + reach, len(clip) - 1)
-        near = near_times(world, way.planned.who, moved, clip.times[low : high + 1])
+        near = self._near(world, way.planned.who, moved, clip.times[low : high + 1])
         if not near.any():
             return self._as_before(clip, way)
         rows = np.arange(low, high + 1)
         below = clip.rotations[rows][:, list(way.joints)]
         span = (clip.times[low], clip.times[high])
-        check = LimbCheck(world, way.planned.who, way.joints, span, rate=_RATE, margin=MARGIN)
+        check = LimbCheck(world, way.planned.who, way.joints, span, rate=_RATE, margin=MARGIN, exact=exact)
         hit = _hits(check, below, clip.times[rows], np.flatnonzero(near))
         if not hit.any():
             return clip, None
@@ -120,9 +125,42 @@ class LiveRepair:
         for share in _shares(way.share):
             frames = _leaned(clip, way, later, share, rows)
             bent = np.any(frames != below, axis=(1, 2)) | hit
-            if _free(check, frames[bent], clip.times[rows[bent]]):
+            if _free(check, frames[bent], clip.times[rows[bent]], sure):
                 return self._taken(clip, way, rows, frames, later, share)
         return None
+
+    def _near(self, world: World, who: str, moved: Iterable[str], times: Array) -> NDArray[np.bool_]:
+        """At which of some times (T,) someone, or what they hold, could meet what is moved: by boxes, with room."""
+        if who not in self._boxes:
+            self._boxes[who] = _boxes(self.base, who)
+        at, low, high = self._boxes[who]
+        rows = np.clip(np.searchsorted(at, times), 0, len(at) - 1)
+        out = np.zeros(len(times), dtype=bool)
+        for name in moved:
+            corners = _corners(world, name, times)
+            apart = np.maximum(corners.min(axis=1) - high[rows], low[rows] - corners.max(axis=1)).max(axis=1)
+            out |= apart < _NEAR
+        return out
+
+    def _meets(self, world: World, exact: ExactWorld, moved: Sequence[str]) -> bool:
+        """Whether anybody meets what was moved, at moments when they are near it."""
+        begin, end = world.span
+        times = np.linspace(begin, end, max(int((end - begin) * _LOOKS), 1) + 1)
+        near = np.zeros(len(times), dtype=bool)
+        for who in world.characters:
+            near |= self._near(world, who, moved, times)
+        held = {hold.object for hold in world.holds}
+        mine = np.array([part.owner in moved for part in exact.parts], dtype=bool)
+        bodies = np.array([part.kind == "body" or part.owner in held for part in exact.parts], dtype=bool)
+        a, b = exact.index[:, 0], exact.index[:, 1]
+        counts = (mine[a] & bodies[b]) | (mine[b] & bodies[a])
+        record = world.record(times[near]) if near.any() else ()
+        for k in range(len(record)):
+            exact.place_snapshot(record[k])
+            close = exact.near(0.0)
+            if any(exact.hit(int(pair)) for pair in close[counts[close]]):
+                return True
+        return False
 
     @staticmethod
     def _as_before(clip: Clip, way: _Way) -> tuple[Clip, Planned | None]:
@@ -154,59 +192,36 @@ def _hits(check: LimbCheck, frames: Array, times: Array, near: NDArray[np.int64]
     return out
 
 
-def _free(check: LimbCheck, frames: Array, times: Array) -> bool:
-    """Whether frames (F, n, 4) are free; those that are not mostly show it at a few of them."""
+def _free(check: LimbCheck, frames: Array, times: Array, sure: bool) -> bool:
+    """Whether frames (F, n, 4) are free; those that are not mostly show it at a few of them. Some doubts are
+    left to the exact test, all of them if it is to be `sure`."""
     for some in (slice(None, None, _FEWER), slice(None)):
         codes = check.batch(frames[some], times[some], keen=True)
         if (codes == HIT).any():
             return False
-    return all(check.free(frames[k], float(times[k])) for k in np.flatnonzero(codes == BAND))
+    doubts = np.flatnonzero(codes == BAND)
+    if not sure and len(doubts) > _DOUBTS:
+        doubts = doubts[np.linspace(0, len(doubts) - 1, _DOUBTS).astype(int)]
+    return all(check.free(frames[k], float(times[k])) for k in doubts)
 
 
-def near_times(world: World, who: str, moved: Iterable[str], times: Array) -> NDArray[np.bool_]:
-    """At which of some times (T,) someone, or what they hold, could meet what is moved: by boxes, with some room."""
+def _boxes(world: World, who: str) -> tuple[Array, Array, Array]:
+    """Times (T,) and the corners (T, 3) of the box around someone's joints and what they hold then."""
     motion = world.motion(who)
+    times = np.arange(motion.span[0], motion.span[1] + 1.0 / _RATE, 1.0 / _RATE)
     joints = motion.body.transforms(*motion.sample(times))[..., :3, 3]
     low, high = joints.min(axis=1), joints.max(axis=1)
     for hold in world.holds:
         if hold.by == who:
             corners = _corners(world, hold.object, times)
             low, high = np.minimum(low, corners.min(axis=1)), np.maximum(high, corners.max(axis=1))
-    out = np.zeros(len(times), dtype=bool)
-    for name in moved:
-        corners = _corners(world, name, times)
-        apart = np.maximum(corners.min(axis=1) - high, low - corners.max(axis=1)).max(axis=1)
-        out |= apart < _NEAR
-    return out
+    return times, low, high
 
 
 def _corners(world: World, name: str, times: Array) -> Array:
     """Corners (T, 8, 3) of a thing's box."""
     T = places(world.things[name].path, times)
     return box_corners(world.things[name].mesh.bounds) @ np.swapaxes(T[:, :3, :3], 1, 2) + T[:, None, :3, 3]
-
-
-def _meets(world: World, moved: Sequence[str]) -> bool:
-    """Whether anybody meets what was moved, at moments when they are near it."""
-    begin, end = world.span
-    times = np.linspace(begin, end, max(int((end - begin) * _LOOKS), 1) + 1)
-    near = np.zeros(len(times), dtype=bool)
-    for who in world.characters:
-        near |= near_times(world, who, moved, times)
-    if not near.any():
-        return False
-    exact = ExactWorld(world)
-    mine = {i for i, part in enumerate(exact.parts) if part.owner in moved}
-    held = {hold.object for hold in world.holds}
-    bodies = {i for i, part in enumerate(exact.parts) if part.kind == "body" or part.owner in held}
-    counts = np.array([(a in mine and b in bodies) or (b in mine and a in bodies) for a, b in exact.index], dtype=bool)
-    record = world.record(times[near])
-    for k in range(len(record)):
-        exact.place_snapshot(record[k])
-        close = exact.near(0.0)
-        if any(exact.hit(int(pair)) for pair in close[counts[close]]):
-            return True
-    return False
 
 
 def _way_of(base: World, plan: Plan, planned: Planned) -> _Way | None:
