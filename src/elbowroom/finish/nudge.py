@@ -33,9 +33,9 @@ _SMALL, _LARGE = 0.05, 1.2
 _INSIDE, _ASIDE, _FEWER = 40, 16, 4
 # What a hit and a doubt at all looks count for against a radian of lean; how much more doubts count where a close look
 # has found a hit.
-_HIT, _DOUBT, _MISSED = 20.0, 0.2, 100.0
+_HIT, _DOUBT, _MISSED = 60.0, 0.2, 100.0
 # What roughness beyond what is allowed counts for, and the most that is told.
-_ROUGH, _ROUGHEST = 3.0, 4.0
+_ROUGH, _ROUGHEST = 1.0, 4.0
 # A lean that is free is drawn back by halves, so often.
 _BACK = 4
 
