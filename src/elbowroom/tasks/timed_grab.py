@@ -23,7 +23,8 @@ from elbowroom.tasks.stuck import Stuck
 from elbowroom.tasks.taking import Taking, look, ranked
 from elbowroom.tasks.timed_carry import homes
 from elbowroom.tasks.timed_course import soft_step
-from elbowroom.tasks.timed_pass import Pace, Passage, beside, paces
+from elbowroom.tasks.timed_pace import Pace, beside, paces
+from elbowroom.tasks.timed_pass import Passage
 from elbowroom.tasks.timed_put import next_put
 from elbowroom.tasks.timed_touch import begin_layer
 from elbowroom.tasks.timed_when import far_away, frames_for, frames_of, helpful, in_motion, moments, named

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,8 @@ from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
 from elbowroom.finish.settle import between_free, settle
 from elbowroom.geometry.ease import ease
-from elbowroom.geometry.rotations import Array, angle_between, slerp
+from elbowroom.geometry.rotations import Array, angle_between, continuous, slerp
+from elbowroom.motion.quality import joint_jerks
 from elbowroom.posing.gaze import gazing
 from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace
@@ -22,10 +23,12 @@ from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.arm_ways import Way
 from elbowroom.tasks.director import Director
 from elbowroom.tasks.hands import joints_of
+from elbowroom.tasks.repair_pace import ABOUT, JERK, ROUGHER
 from elbowroom.tasks.stuck import Stuck, blamed
 from elbowroom.tasks.timed_course import Tracking, faded, soft_step
 from elbowroom.tasks.timed_layer import leaned
-from elbowroom.tasks.timed_when import Moments, shoulders
+from elbowroom.tasks.timed_pace import Pace
+from elbowroom.tasks.timed_when import Moments
 from elbowroom.world.fast import HIT, LimbCheck
 
 # Numbers of frames, (N,).
@@ -43,54 +46,11 @@ _NEAR, _CLEAR = 0.5, 3
 # Of the time for which a hand keeps to the way off a target: what it takes in all.
 _NEARLY = 1.4
 
+# Searches that are made where the first gives a way that is too rough.
+_SEARCHES = 5
+
 # Joints may turn this much faster than those of the motion under them do.
 _FASTER = 1.3
-
-
-@dataclass(frozen=True)
-class Pace:
-    """Seconds about the contact.
-
-    `slow` before it the last bit of the approach begins, `early` before it the hand moves with the target but for that
-    bit, `closing` before it fingers begin to close, and `work` after it they have closed. `shaped` is how far they are
-    closed before that, a share. A `quick` hand comes and goes faster at its target, which is soon out of reach.
-    """
-
-    early: float = 0.1
-    slow: float = 0.35
-    closing: float = 0.15
-    work: float = 0.1
-    shaped: float = 0.35
-    quick: bool = False
-
-
-# What is tried in turn at what is gone along with, and at what is passed by.
-_ALONG = (Pace(), Pace(shaped=0.0), Pace(0.2, 0.4, 0.05, 0.2, 0.0))
-_PASSING = (
-    Pace(0.03, 0.3, 0.2, 0.034, quick=True),
-    Pace(0.03, 0.3, 0.2, 0.034, 0.0, quick=True),
-    Pace(0.03, 0.25, 0.12, 0.067, 0.0, quick=True),
-)
-
-# Metres a second between a shoulder and a target up to which it is gone along with, and from which on it is passed by.
-_SLOW, _FAST = 0.4, 1.2
-
-
-def paces(actor: Actor, hand: str, points: Array, k: int) -> tuple[Pace, ...]:
-    """How a hand may be at a target in frame k, points (N, 3) by frame; quickly where it is soon out of reach."""
-    return at_speed(speed_past(actor, hand, points, k), _ALONG, _PASSING)
-
-
-def at_speed(speed: float, along: tuple[Pace, ...], passing: tuple[Pace, ...]) -> tuple[Pace, ...]:
-    """What is tried at a target that goes past with some speed, metres a second."""
-    return along if speed <= _SLOW else (*passing, *along) if speed <= _FAST else passing
-
-
-def speed_past(actor: Actor, hand: str, points: Array, k: int) -> float:
-    """Metres a second of a shoulder against a target in frame k, points (N, 3) by frame."""
-    near = slice(max(k - 3, 0), k + 4)
-    apart = (points - shoulders(actor, hand))[near]
-    return float(np.linalg.norm(apart[-1] - apart[0])) * actor.base.fps / max(len(apart) - 1, 1)
 
 
 class Passage:
@@ -226,11 +186,32 @@ class Passage:
             pair = check.blame(course[hits[0]], float(times[hits[0]])) if len(hits) else None
             raise Stuck("no-path", f"{what}: {blamed(pair) or 'the straight way is not free'}")
         searched = self._halves(check, course, times, share, hits, fixed, what)
-        found = self._searched(times[searched], course[searched], what)
-        q = course.copy()
         inner = slice(searched.start + 1, searched.stop - 1)  # the ends are those of the course, bit by bit
-        q[inner] = found.rotations[1:-1]
-        return Way(q, "plan", found.first_s, found.smooth_s, found.checks, found.nodes)
+        best: tuple[float, Way] | None = None
+        for _ in range(_SEARCHES):
+            found = self._searched(times[searched], course[searched], what)
+            q = course.copy()
+            q[inner] = found.rotations[1:-1]
+            rough = self._roughness(rows, q, fixed)
+            if best is None or rough < best[0]:
+                best = rough, replace(found, rotations=q)
+            if rough <= 1.0:
+                break
+        assert best is not None
+        return best[1]
+
+    def _roughness(self, rows: Frames, q: Array, fixed: int) -> float:
+        """Jerk of frames (N, 3, 4) of the arm against what is allowed: 1 is the most.
+
+        What follows the frames counts where it is there yet, after the way back.
+        """
+        base, about = self.actor.base, self.actor.frames(ABOUT)
+        first, last = int(rows[0]), int(rows[-1])
+        around = slice(max(first - about, 0), last + 1 + (about if fixed else 0))
+        new = np.array(base.rotations[around][:, self.arm])
+        new[first - around.start : last + 1 - around.start] = q
+        own = joint_jerks(self.actor.original.rotations[around][:, self.arm], base.fps)
+        return float((joint_jerks(continuous(new), base.fps) / np.maximum(JERK, ROUGHER * own)).max())
 
     def _halves(
         self, check: LimbCheck, course: Array, times: Array, share: Array, hits: Frames, fixed: int, what: str
@@ -274,17 +255,13 @@ class Passage:
             short = smooth(space, path, d.seed())
             settled = settle(space, short, times, course)
             if settled.free:
+                # rounded corners leave the ranges of joints by a little
+                within = np.stack([x.clamp(settled.rotations[:, j]) for j, x in enumerate(space.limits)], axis=1)
+                q = within if between_free(check, within, times) else settled.rotations
                 took = time.perf_counter() - begun
                 checks = path.stats.checks + short.stats.checks
-                return Way(settled.rotations, "plan", first, took, checks, path.stats.nodes)
+                return Way(q, "plan", first, took, checks, path.stats.nodes)
         raise Stuck("no-path", f"{what}: no free way was found")
-
-
-def beside(T_thing: Array, T_hand: Array, by: Array, share: Array) -> Array:
-    """Places of a hand (N, 4, 4) moved by a vector (3,) of the frame of a thing (N, 4, 4), by shares (N,)."""
-    out = T_hand.copy()
-    out[:, :3, 3] += share[:, None] * (T_thing[:, :3, :3] @ by)
-    return out
 
 
 def _risen(rows: Frames, first: float, last: float) -> Array:

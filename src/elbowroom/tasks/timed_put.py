@@ -23,7 +23,8 @@ from elbowroom.tasks.postures import PRESS, Postures, hand_contacts
 from elbowroom.tasks.stuck import Stuck
 from elbowroom.tasks.taking import discomfort, failure
 from elbowroom.tasks.timed_course import soft_step
-from elbowroom.tasks.timed_pass import Pace, Passage, at_speed, beside, speed_past
+from elbowroom.tasks.timed_pace import Pace, at_speed, beside, speed_past
+from elbowroom.tasks.timed_pass import Passage
 from elbowroom.tasks.timed_touch import begin_layer
 from elbowroom.tasks.timed_when import far_away, frames_for, frames_of, helpful, in_motion, moments, named
 from elbowroom.tasks.verbs import Put

@@ -20,7 +20,8 @@ from elbowroom.tasks.postures import PRESS, Postures, hand_contacts
 from elbowroom.tasks.stuck import Stuck
 from elbowroom.tasks.taking import Taking, failure, look
 from elbowroom.tasks.timed_course import soft_step
-from elbowroom.tasks.timed_pass import Pace, Passage, beside, paces
+from elbowroom.tasks.timed_pace import Pace, beside, paces
+from elbowroom.tasks.timed_pass import Passage
 from elbowroom.tasks.timed_when import far_away, frames_for, frames_of, helpful, in_motion, moments, named
 from elbowroom.tasks.touching import place_of, pointing, spot_on, surface_of
 from elbowroom.tasks.verbs import Point, Reach, Rest, Task, Touch
