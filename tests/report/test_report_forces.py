@@ -164,4 +164,4 @@ def test_who_leans_out_over_the_feet_would_fall():
     shift = clip.positions()[0, feet].mean(axis=0) - whole.positions()[0, feet].mean(axis=0)
     who = subject(whole.with_(root=whole.root + shift))
     found = balance_of(who, forces_of(who, (), 0.0))
-    assert found.light == "bad" and found.com_margin.max() < -0.05 and "fall" in found.says
+    assert found.light == "bad" and found.com_margin.max() < -0.05 and "cannot keep" in found.says

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from elbowroom.geometry.rotations import Array
@@ -18,8 +19,9 @@ from elbowroom.report.parts import Light, Measure, Moment, light_of, listed, wor
 from elbowroom.report.people import Subject
 from elbowroom.report.smooth import derivative, judged
 
-# A body whose centre of mass moves slower than this stands, metres a second: it must be over its feet.
-STANDS = 0.15
+# A body stands while its centre of mass moves slower than this, metres a second, and the zero moment point is as near
+# to it, metres, for so long, seconds: then it must be over its feet. Who turns back for a moment does not stand.
+STANDS, _NEAR, _LONG = 0.15, 0.05, 0.4
 # How far the centre of mass of somebody who stands may be outside of the feet, metres: good up to, worth a look up to.
 STANDING = (0.01, 0.04)
 # How far the zero moment point may be outside, metres: good up to, worth a look up to. In recorded walks of real people
@@ -96,8 +98,7 @@ def balance_of(subject: Subject, forces: Forces) -> Balance:
     support = support_points(subject)
     times, fps = subject.times, subject.clip.fps
     on_ground = np.isfinite(support[..., 0]).sum(axis=1) >= 3
-    speed = np.linalg.norm(derivative(forces.com, fps)[:, :2], axis=-1)
-    stands = on_ground & (speed < STANDS * np.sqrt(subject.size))
+    stands = _stands(subject, forces, on_ground)
     com_margin = np.where(stands, margin_inside(support, forces.com[:, :2]), np.nan)
     counts = on_ground & np.isfinite(forces.zmp[:, 0]) & judged(len(times), fps)
     zmp = np.where(np.isfinite(forces.zmp), forces.zmp, 0.0)
@@ -143,6 +144,19 @@ def support_points(subject: Subject) -> Array:
     return np.concatenate(feet, axis=1)
 
 
+def _stands(subject: Subject, forces: Forces, on_ground: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Frames (T,) in which a body stands and does not only slow down."""
+    fps, size = subject.clip.fps, subject.size
+    speed = np.linalg.norm(derivative(forces.com, fps)[:, :2], axis=-1)
+    apart = np.linalg.norm(np.nan_to_num(forces.zmp, nan=np.inf) - forces.com[:, :2], axis=-1)
+    calm = on_ground & (speed < STANDS * np.sqrt(size)) & (apart < _NEAR * size)
+    out = np.zeros_like(calm)
+    for first, last in runs(calm):
+        if last - first + 1 >= min(_LONG * fps, len(calm)):
+            out[first : last + 1] = True
+    return out
+
+
 def _verdict(subject: Subject, com_margin: Array, zmp_margin: Array, share: float) -> tuple[Light, str]:
     lights: list[Light] = []
     told = []
@@ -160,7 +174,7 @@ def _verdict(subject: Subject, com_margin: Array, zmp_margin: Array, share: floa
     if not told:
         return "good", "A real person could do this without falling: the feet are where the weight needs them."
     light = worst(*lights)
-    begins = "The balance is doubtful" if light == "look" else "A real person would fall"
+    begins = "The balance is doubtful" if light == "look" else "The feet alone cannot keep this balance"
     return light, f"{begins}: {', and '.join(told)}."
 
 
@@ -179,7 +193,7 @@ def _moments(subject: Subject, com_margin: Array, zmp_margin: Array) -> tuple[Mo
     return tuple(out)
 
 
-def _headline(com_margin: Array, stands: Array, share: float) -> str:
+def _headline(com_margin: Array, stands: NDArray[np.bool_], share: float) -> str:
     if stands.mean() > 0.5:
         return _words(com_margin)
     return f"over the feet {100 * (1.0 - share):.0f} % of the time"

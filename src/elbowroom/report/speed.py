@@ -27,7 +27,7 @@ JERK = {
 }
 # A part pops where it leaves its way within a frame: by more than people can accelerate (m/s², trunk and limbs), and by
 # more than a recording's noise (metres). Three times that is bad.
-_TRUNK, _LIMBS, _NOISE, _BAD = 60.0, 150.0, 0.006, 3.0
+_TRUNK, _LIMBS, _NOISE, _BAD = 60.0, 150.0, 0.010, 3.0
 
 
 @dataclass(frozen=True)
