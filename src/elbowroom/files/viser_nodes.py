@@ -18,28 +18,34 @@ from elbowroom.geometry.transforms import inverse
 if TYPE_CHECKING:
     import viser
 
+_SAME = 1e-6  # metres, and parts of quaternions, that nobody sees
 _COLORS = 12  # parts of a skin that are told apart by colour; each is a mesh of its own in the player
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class SkinNode:
-    """A skin in a scene: its parts, and for each of them the joints (B,) of its bones."""
+    """A skin in a scene: its parts, and for each of them the joints (B,) of its bones. `last` (J, 7) was sent last."""
 
     parts: tuple[viser.MeshSkinnedHandle, ...]
     joints: tuple[NDArray, ...]
+    last: NDArray | None = None
 
     def pose(self, positions: NDArray, turns: NDArray) -> None:
-        """Place joints: positions (J, 3) and quaternions (J, 4) in the world.
+        """Place joints: positions (J, 3) and quaternions (J, 4) in the world; those that stay are not sent again.
 
-        Bones have setters of their own, which compare each with what it was before: six times as long for a pose.
+        Bones have setters of their own, which compare each by itself: six times as long for a pose.
         """
         from viser import _messages
 
+        now = np.concatenate([positions, turns], axis=1)
+        moved = np.ones(len(now), bool) if self.last is None else np.abs(now - self.last).max(axis=1) > _SAME
+        self.last = now if self.last is None else np.where(moved[:, None], now, self.last)
         where = [tuple(p) for p in positions.tolist()]
         turned = [tuple(q) for q in turns.tolist()]
         for part, used in zip(self.parts, self.joints, strict=True):
             name, queue = part.name, part._impl.api._queue_scene_message
-            for k, joint in enumerate(used.tolist()):
+            for k in np.flatnonzero(moved[used]).tolist():
+                joint = int(used[k])
                 queue(_messages.SetBoneOrientationMessage(name, k, turned[joint]))
                 queue(_messages.SetBonePositionMessage(name, k, where[joint]))
 

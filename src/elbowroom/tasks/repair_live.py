@@ -31,6 +31,8 @@ _ASIDE, _RATE = 0.35, 60.0
 # A known way is taken by so much more or less than last time, shares of it, in turn; and that much at most.
 _STEPS = (0.0, 0.12, 0.3, 0.6, 1.0)
 _MOST = 2.2
+# Less is tried every so many times.
+_LESS = 3
 # Moments a second at which all else of a body is looked at against what is moved, and how near that has to be, metres.
 _LOOKS, _NEAR = 10.0, 0.35
 # One in so many frames is looked at first; so many doubts are looked at closely where it need not be sure.
@@ -44,16 +46,20 @@ _SAME = 1e-7
 class _Way:
     """How a stretch of frames of some joints differs from the motion below it.
 
-    `turns` (F, n, 3) are added to terms of the joints from frame `first` on; `middle` is the time of the trouble that
-    it gets out of, `share` how much of it was needed last.
+    `frames` (F, n, 4) are what was planned from frame `first` on, `turns` (F, n, 3) what that adds to terms of the
+    joints; `middle` is the time of the trouble that it gets out of. `share` is how much of it was needed last, `tight`
+    how often that was taken since less was tried, `check` what it was looked at with.
     """
 
     planned: Planned
     joints: tuple[int, ...]
     first: int
+    frames: Array
     turns: Array
     middle: float
     share: float = 1.0
+    check: LimbCheck | None = None
+    tight: int = 0
 
 
 @dataclass(eq=False)
@@ -116,18 +122,30 @@ class LiveRepair:
         rows = np.arange(low, high + 1)
         below = clip.rotations[rows][:, list(way.joints)]
         span = (clip.times[low], clip.times[high])
-        check = LimbCheck(world, way.planned.who, way.joints, span, rate=_RATE, margin=MARGIN, exact=exact)
+        check = self._check(world, exact, way, span, moved)
         hit = _hits(check, below, clip.times[rows], np.flatnonzero(near))
         if not hit.any():
             return clip, None
         trouble = clip.times[rows[hit]]
         later = round((0.5 * float(trouble[0] + trouble[-1]) - way.middle) * clip.fps)
-        for share in _shares(way.share):
+        for share in _shares(way):
             frames = _leaned(clip, way, later, share, rows)
             bent = np.any(frames != below, axis=(1, 2)) | hit
             if _free(check, frames[bent], clip.times[rows[bent]], sure):
                 return self._taken(clip, way, rows, frames, later, share)
         return None
+
+    def _check(
+        self, world: World, exact: ExactWorld, way: _Way, span: tuple[float, float], moved: Sequence[str]
+    ) -> LimbCheck:
+        """A check of a way's joints; the one from last time, if only what is moved has moved since."""
+        last = way.check
+        same = last is not None and all(last.world.characters[n] is m for n, m in world.characters.items())
+        if last is None or not same:
+            way.check = LimbCheck(world, way.planned.who, way.joints, span, rate=_RATE, margin=MARGIN, exact=exact)
+        else:
+            way.check = last.elsewhere(world, moved, exact)
+        return way.check
 
     def _near(self, world: World, who: str, moved: Iterable[str], times: Array) -> NDArray[np.bool_]:
         """At which of some times (T,) someone, or what they hold, could meet what is moved: by boxes, with room."""
@@ -167,7 +185,7 @@ class LiveRepair:
         """What is moved does not come near: the way stays."""
         rows = np.arange(way.first, way.first + len(way.turns))
         rotations = clip.rotations.copy()
-        rotations[np.ix_(rows, np.array(way.joints))] = _leaned(clip, way, 0, 1.0, rows)
+        rotations[np.ix_(rows, np.array(way.joints))] = way.frames
         return clip.with_(rotations=rotations), way.planned
 
     @staticmethod
@@ -243,7 +261,7 @@ def _way_of(base: World, plan: Plan, planned: Planned) -> _Way | None:
     )
     hits = [c.during for c in plan.collisions if c.during[0] <= planned.during[1] and planned.during[0] <= c.during[1]]
     middle = 0.5 * (min(h[0] for h in hits) + max(h[1] for h in hits)) if hits else 0.5 * sum(planned.during)
-    return _Way(planned, joints, first, turns, middle)
+    return _Way(planned, joints, first, changed.rotations[rows][:, list(joints)], turns, middle)
 
 
 def _terms(body: Character, clip: Clip, joint: int, rows: slice | NDArray[np.int64]) -> Array:
@@ -267,9 +285,11 @@ def _leaned(clip: Clip, way: _Way, later: int, share: float, rows: NDArray[np.in
     return out
 
 
-def _shares(last: float) -> list[float]:
-    """How much of a way is tried: a little less than last time, as much, then more and more."""
-    return [max(0.9 * last, 0.05), *(min(last + step, _MOST) for step in _STEPS)]
+def _shares(way: _Way) -> list[float]:
+    """How much of a way is tried: as much as last time, now and then a little less, then more and more."""
+    way.tight = (way.tight + 1) % _LESS
+    less = [max(0.85 * way.share, 0.05)] if way.tight == 0 else []
+    return [*less, *(min(way.share + step, _MOST) for step in _STEPS)]
 
 
 def _clip(world: World, who: str) -> Clip:
