@@ -47,7 +47,7 @@ _NEAR, _CLEAR = 0.5, 3
 _NEARLY = 1.4
 
 # Searches that are made where the first gives a way that is too rough.
-_SEARCHES = 5
+_SEARCHES = 4
 
 # Joints may turn this much faster than those of the motion under them do.
 _FASTER = 1.3

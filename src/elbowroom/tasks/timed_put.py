@@ -50,6 +50,9 @@ _KEEPS, _QUICKLY = (0.0, 0.35, 0.5), (0.12, 0.2, 0.0)
 # Turns about the vertical, radians, of what may be put down as it comes.
 _TURNS = np.radians([0.0, 30.0, -30.0, 60.0, -60.0, 90.0, -90.0, 180.0])
 
+# The same of what is put on somebody: the right way round, or back to front.
+_WORN_TURNS = (0.0, np.pi)
+
 # What is worn may press so deep into who wears it while it is put on, metres.
 _WORN = 0.02
 
@@ -139,7 +142,9 @@ def _goals(d: Director, task: Put, taken: Array, times: Array) -> Iterator[Array
         body = d.world.body(wearer[0])
         assert isinstance(body, Character)
         T = worn_place(body, wearer[1], d.world.objects[task.object], task.object)
-        yield frames_of(d.world, f"{wearer[0]}.{wearer[1]}", times) @ T
+        for turn in _WORN_TURNS if task.turn is None else (task.turn,):
+            about_it = transform(np.zeros(3), about(_UP, turn))
+            yield frames_of(d.world, f"{wearer[0]}.{wearer[1]}", times) @ T @ about_it
         return
     at = float(times[0]) if task.at is None else task.at
     T_goal = place_for(d.world, task, taken, at)
