@@ -159,3 +159,23 @@ def test_rigs_of_real_files_are_reported(path: Path):
     clips = {n: m for n, m in world.characters.items() if isinstance(m, Clip)}
     short = {n: m.with_(root=m.root[:60], rotations=m.rotations[:60]) for n, m in clips.items()}
     told(report(World(characters=short)))
+
+
+def test_a_robot_has_a_clearance_and_nothing_else(tmp_path: Path):
+    from elbowroom.files.urdf import read_urdf
+    from elbowroom.motion.robot_clip import RobotClip
+
+    file = tmp_path / "crane.urdf"
+    link = '<link name="{}"><collision><geometry><box size="0.2 0.2 0.2"/></geometry></collision></link>'
+    joint = '<joint name="lift" type="prismatic"><parent link="base"/><child link="hook"/><origin xyz="0 0 1"/>'
+    joint += '<axis xyz="0 0 1"/><limit lower="0" upper="1" effort="1" velocity="1"/></joint>'
+    file.write_text(f'<robot name="crane">{link.format("base")}{link.format("hook")}{joint}</robot>')
+    crane = read_urdf(file)
+    clip = RobotClip.of(
+        crane, [crane.pose({}, [0.0, 0.0, 0.2]), crane.pose({"lift": 0.8}, [0.0, 0.0, 0.2])], [0.0, 2.0]
+    )
+    alone = report(World().with_character("crane", clip))
+    assert alone.others == ("crane",) and not alone.people and alone.light == "good"
+    both = report(lone(moved(lambda t: 1.5 + 0.0 * t)).with_character("crane", clip))
+    assert [p.name for p in both.people] == ["ann"] and "crane: a robot" in told(both)
+    told(alone)

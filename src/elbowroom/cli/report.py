@@ -142,6 +142,9 @@ def _planned(path: Path, seed: int, clock: Clock) -> tuple[World, World | None, 
         print_why(plan)
         raise typer.Exit(1)
     more = any(not isinstance(task, Repair) for task in board.tasks)
+    if not plan.found and board.tasks:
+        note = f"planning ended as '{plan.status}': {plan.why.rstrip('.')}."
+        plan = plan.with_(world=plan.world.with_(notes=(*plan.world.notes, note)))
     return plan.world, board.world if board.tasks else None, plan.certificate, more
 
 

@@ -29,6 +29,8 @@ STANDING = (0.01, 0.04)
 OUTSIDE = (0.06, 0.15)
 # Shares of the time on the ground in which it is further outside than that: good up to, worth a look up to.
 SHARES = (0.10, 0.25)
+# Frames whose margins are worked out at once.
+_CHUNK = 512
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -99,10 +101,10 @@ def balance_of(subject: Subject, forces: Forces) -> Balance:
     times, fps = subject.times, subject.clip.fps
     on_ground = np.isfinite(support[..., 0]).sum(axis=1) >= 3
     stands = _stands(subject, forces, on_ground)
-    com_margin = np.where(stands, margin_inside(support, forces.com[:, :2]), np.nan)
+    com_margin = np.where(stands, _margins(support, forces.com[:, :2]), np.nan)
     counts = on_ground & np.isfinite(forces.zmp[:, 0]) & judged(len(times), fps)
     zmp = np.where(np.isfinite(forces.zmp), forces.zmp, 0.0)
-    zmp_margin = np.where(counts, margin_inside(support, zmp), np.nan)
+    zmp_margin = np.where(counts, _margins(support, zmp), np.nan)
     far = OUTSIDE[0] * subject.size
     share = float(np.mean(zmp_margin[counts] < -far)) if counts.any() else 0.0
     light, says = _verdict(subject, com_margin, zmp_margin, share)
@@ -142,6 +144,12 @@ def support_points(subject: Subject) -> Array:
         bears = on | (contacts.foot(SIDES[k])[:, None] & (high <= TOUCHING * subject.size))
         feet.append(np.where(bears[..., None], points[..., :2], np.nan))
     return np.concatenate(feet, axis=1)
+
+
+def _margins(support: Array, at: Array) -> Array:
+    """How far places (T, 2) are inside of supports (T, P, 2), metres; some frames at a time, to spare memory."""
+    parts = [margin_inside(support[k : k + _CHUNK], at[k : k + _CHUNK]) for k in range(0, len(at), _CHUNK)]
+    return np.concatenate(parts)
 
 
 def _stands(subject: Subject, forces: Forces, on_ground: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from elbowroom.character.body import Character
@@ -13,29 +15,46 @@ from elbowroom.world.world import World
 _SIZE = (560.0, 400.0)
 # Where it is seen from: to the side of the front, a little from above, radians.
 _ASIDE, _ABOVE = np.radians(50.0), np.radians(12.0)
-# How thick limbs are drawn, metres, by the end of their role.
+# How thick the segment that ends at a joint is drawn, metres for an adult, by the joint's role without its side.
 _THICK = {
-    "thigh": 0.13,
-    "shin": 0.10,
-    "upper_arm": 0.09,
-    "forearm": 0.08,
+    "spine1": 0.22,
+    "spine2": 0.23,
     "chest": 0.24,
-    "spine2": 0.24,
-    "spine1": 0.24,
+    "neck": 0.11,
+    "head": 0.11,
+    "clavicle": 0.13,
+    "upper_arm": 0.12,
+    "forearm": 0.09,
+    "hand": 0.075,
+    "thigh": 0.17,
+    "shin": 0.13,
+    "foot": 0.10,
+    "toes": 0.08,
 }
-_THIN, _BONE = 0.07, 0.02
+_FINGER, _BONE, _HEAD = 0.022, 0.05, 0.19
+_HIDDEN = ("eye",)
+
+
+@dataclass(frozen=True, eq=False)
+class _Line:
+    """A segment as it is seen: both ends (2,), metres, how thick it is, and how near to the eye."""
+
+    begin: Array
+    end: Array
+    thick: float
+    near: float
 
 
 def figure(world: World, t: float) -> str:
-    """SVG of all people at a time in seconds: limbs as thick lines, the floor as a level."""
+    """SVG of all people at a time in seconds: segments as thick lines, the near ones over the far ones."""
     times = np.array([t])
     people = [(m.body, m) for m in world.characters.values() if isinstance(m.body, Character)]
     if not people:
         return ""
     axes = axes_towards(facing(people[0][1], times), _ASIDE, _ABOVE)
-    lines = [line for body, m in people for line in _limbs(body, joint_transforms(m, times)[0], axes)]
-    ends = np.concatenate([np.stack([a, b]) for a, b, _ in lines])
-    low, high = ends.min(axis=0) - 0.2, ends.max(axis=0) + 0.2
+    lines = [line for body, m in people for line in _lines(body, joint_transforms(m, times)[0], axes)]
+    ends = np.array([end for line in lines for end in (line.begin, line.end)])
+    low, high = ends.min(axis=0) - 0.15, ends.max(axis=0) + 0.15
     scale = float(np.min(np.array(_SIZE) / (high - low)))
     middle = 0.5 * (low + high)
 
@@ -43,26 +62,30 @@ def figure(world: World, t: float) -> str:
         return 0.5 * np.array(_SIZE) + (p - middle) * [scale, -scale]
 
     drawn = []
-    for a, b, width in lines:
-        (x1, y1), (x2, y2) = page(a), page(b)
-        thick = max(width * scale, 1.5)
-        drawn.append(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke-width="{thick:.1f}"/>')
+    for line in sorted(lines, key=lambda line: line.near):
+        (x1, y1), (x2, y2) = page(line.begin), page(line.end)
+        ends_at = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
+        thick = max(line.thick * scale, 1.5)
+        drawn.append(f'<line stroke="#e2e4e6" stroke-width="{thick + 2.5:.1f}" {ends_at}/>')
+        drawn.append(f'<line stroke="#5b7a94" stroke-width="{thick:.1f}" {ends_at}/>')
     return (
         f'<svg class="drawn" viewBox="0 0 {_SIZE[0]:.0f} {_SIZE[1]:.0f}" role="img" aria-label="people at {t:.2f} s">'
-        f'<g stroke="#5b7a94" stroke-linecap="round">{"".join(drawn)}</g></svg>'
+        f'<g stroke-linecap="round">{"".join(drawn)}</g></svg>'
     )
 
 
-def _limbs(body: Character, T: Array, axes: Array) -> list[tuple[Array, Array, float]]:
-    """Lines from joint to joint as seen along axes (3, 3): both ends (2,), and how thick, metres."""
+def _lines(body: Character, T: Array, axes: Array) -> list[_Line]:
+    """Segments of a body as seen along axes (3, 3)."""
     seen = T[:, :3, 3] @ axes.T
     size = max(float(np.ptp(body.skeleton.T_rest[:, 2, 3])) / 1.6, 1e-3)
-    roles = {j: role for role, j in body.roles.items()}
+    roles = {j: role.removeprefix("left_").removeprefix("right_") for role, j in body.roles.items()}
     out = []
     for j, parent in enumerate(body.parents.tolist()):
-        if parent >= 0:
-            part = roles.get(parent, "").removeprefix("left_").removeprefix("right_")
-            fingers = any(roles.get(j, "").endswith(f"{n}") for n in (1, 2, 3)) and "spine" not in roles.get(j, "")
-            thick = _BONE if fingers else _THICK.get(part, _THIN if part else _BONE)
-            out.append((seen[parent, :2], seen[j, :2], thick * size))
-    return out or [(seen[0, :2], seen[0, :2] + 1e-6, _THIN * size)]
+        part = roles.get(j, "")
+        if parent >= 0 and part not in _HIDDEN:
+            thick = _THICK.get(part, _FINGER if part else _BONE) * size
+            out.append(_Line(seen[parent, :2], seen[j, :2], thick, float(0.5 * (seen[parent, 2] + seen[j, 2]))))
+        if part == "head":
+            top = seen[j] + axes @ T[j, :3, :3] @ body.skeleton.T_rest[j, :3, :3].T @ np.array([0.0, 0.0, 0.09 * size])
+            out.append(_Line(seen[j, :2], top[:2], _HEAD * size, float(top[2])))
+    return out or [_Line(seen[0, :2], seen[0, :2] + 1e-6, _BONE * size, 0.0)]
