@@ -11,6 +11,7 @@ import pytest
 
 import elbowroom as er
 from elbowroom.character.hand_shapes import finger_joints
+from elbowroom.errors import BadValue
 from elbowroom.files.npz import read_npz, write_npz
 from elbowroom.gallery.scenes import scenario
 from elbowroom.geometry.solids import box, cylinder
@@ -173,6 +174,13 @@ def test_a_hat_is_put_on_and_stays_on_the_head(tmp_path: Path) -> None:
     again = read_npz(tmp_path / "hat.npz")
     assert again.holds[-1].hand == "head"
     assert np.allclose(again.frame("hat", 5.5)[:3, 3], plan.world.frame("hat", 5.5)[:3, 3], atol=1e-3)
+
+
+def test_nothing_is_put_on_what_moves_away() -> None:
+    tray = Keyed.along([0.0, 4.0], [[-0.5, -0.5, 1.0], [0.5, -0.5, 1.0]])
+    world = street().with_object("tray", box((0.4, 0.3, 0.02)), tray).with_hold("can", "ann", "right")
+    with pytest.raises(BadValue, match="'tray' moves from 2 s on"):
+        plan_tasks(world, [Put(who="ann", object="can", onto="tray", at=2.0)])
 
 
 def test_paths_can_be_smooth() -> None:

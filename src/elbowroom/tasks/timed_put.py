@@ -9,6 +9,7 @@ import numpy as np
 from elbowroom.character.body import Character
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
+from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array, about, normalize
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.tasks import carrying as standing
@@ -26,7 +27,7 @@ from elbowroom.tasks.timed_course import soft_step
 from elbowroom.tasks.timed_pace import Pace, at_speed, beside, speed_past
 from elbowroom.tasks.timed_pass import Passage
 from elbowroom.tasks.timed_touch import begin_layer
-from elbowroom.tasks.timed_when import far_away, frames_for, frames_of, helpful, in_motion, moments, named
+from elbowroom.tasks.timed_when import far_away, frames_for, frames_of, helpful, in_motion, moments, moves, named
 from elbowroom.tasks.verbs import Put
 from elbowroom.tasks.wearing import worn_place
 from elbowroom.world.contacts import Contact
@@ -63,8 +64,8 @@ def put(d: Director, task: Put) -> None:
     """Put down what a hand holds, or on somebody: standing before the place, over a motion, or on what moves."""
     actor = d.actor(task.who)
     wearer = _wearer(d, task)
-    moving = task.onto if task.onto is not None and task.onto != "floor" else None
-    if wearer is None and not in_motion(d, actor, moving, task.at):
+    _require_rest(d, actor, task)
+    if wearer is None and not in_motion(d, actor, None, task.at):
         return standing.put(d, task)
     put_in_motion(d, task, f"put {task.object}")
 
@@ -83,6 +84,19 @@ def put_in_motion(d: Director, task: Put, what: str, *, falls: bool = False) -> 
 
     d.first(_options(d, actor, task, hand, what), do)
     actor.layered = not actor.stands
+
+
+def _require_rest(d: Director, actor: Actor, task: Put) -> None:
+    """Raise where something is to be put on a thing that goes on moving: nothing would carry it along."""
+    owner = "" if task.onto is None else d.world.split(task.onto)[0]
+    if owner not in d.world.objects:
+        return
+    begin = actor.now if task.at is None else task.at
+    if moves(d.world, owner, np.linspace(begin, max(d.world.span[1], begin + 1.0), 33)):
+        raise BadValue(
+            f"put {task.object}: '{owner}' moves from {begin:g} s on and would leave it behind; "
+            "put it on what stands still, or on a person."
+        )
 
 
 def _wearer(d: Director, task: Put) -> tuple[str, str] | None:
@@ -149,9 +163,6 @@ def _goals(d: Director, task: Put, taken: Array, times: Array) -> Iterator[Array
     at = float(times[0]) if task.at is None else task.at
     T_goal = place_for(d.world, task, taken, at)
     ground = np.tile(np.eye(4), (len(times), 1, 1))
-    if task.onto is not None and task.onto in d.world.objects:
-        T = frames_of(d.world, task.onto, times)
-        ground = T @ inverse(d.world.frame(task.onto, at))
     for turn in _TURNS if task.turn is None else _TURNS[:1]:
         turned = T_goal.copy()
         turned[:3, :3] = transform(np.zeros(3), about(_UP, turn))[:3, :3] @ T_goal[:3, :3]
