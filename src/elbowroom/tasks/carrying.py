@@ -11,8 +11,8 @@ from elbowroom.character.grip import grip_frame
 from elbowroom.character.hand_shapes import finger_joints, finger_rotations, power
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
-from elbowroom.geometry.rotations import Array, normalize
-from elbowroom.geometry.transforms import inverse
+from elbowroom.geometry.rotations import Array, about, angle, from_matrix, normalize
+from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.beside import resting, supported, under_cover
 from elbowroom.tasks.director import FOREVER, Director, Grip
@@ -47,6 +47,11 @@ _UP = np.array([0.0, 0.0, 1.0])
 
 # Where a hand carries things: before its shoulder and below it, shares of the body's height; first what looks best.
 _CARRY = ((0.19, -0.17), (0.22, -0.12), (0.17, -0.22), (0.25, -0.05), (0.2, 0.0))
+
+
+# Turns about the vertical in which things are carried that cannot be as they are, radians, and by how much things may
+# tilt that are.
+_TURNS, _TILT = np.radians([0.0, 40.0, -40.0, 80.0, -80.0, 120.0, -120.0]), float(np.radians(6.0))
 
 
 def put(d: Director, task: Put) -> None:
@@ -173,13 +178,30 @@ def _at_ease(d: Director, actor: Actor, hand: str, goal: Pose) -> None:
 
 
 def _easy(d: Director, actor: Actor, hand: str) -> Iterator[Pose]:
-    """Postures with what is held before the body, turned as it is now; last the present one."""
+    """Postures with what is held before the body, turned as it is now or about the vertical; last the present one."""
     k = actor.k + actor.frames(1.0)
     postures = Postures(d.world, actor.who, actor.now)
-    for target in carry_places(actor, hand, actor.neutral(k), hand_of(actor, hand, actor.pose)):
+    body, T_now = actor.neutral(k), hand_of(actor, hand, actor.pose)
+    mine = list(joints_of(actor, hand))
+    tilted = []
+    for target in carry_places(actor, hand, body, T_now):
         found = d.reach(actor, hand, target, k, postures)
         if found.found:
-            yield found.pose
+            q = body.rotations.copy()
+            q[mine] = found.pose.rotations[mine]
+            # The body goes back to where the base has it: what it helped with tilts the thing.
+            turn = hand_of(actor, hand, Pose.of(body.root, q))[:3, :3].T @ target[:3, :3]
+            if float(angle(from_matrix(turn))) < _TILT:
+                yield found.pose
+            else:
+                tilted.append(found.pose)
+    for about_up in _TURNS:
+        T_turned = transform(np.zeros(3), about(_UP, about_up)) @ T_now
+        for target in carry_places(actor, hand, body, T_turned):
+            alone = arm_to(actor, hand, body, target)
+            if alone is not None and postures.valid(alone):
+                yield alone
+    yield from tilted
     yield actor.pose
 
 

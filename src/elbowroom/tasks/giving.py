@@ -26,7 +26,7 @@ from elbowroom.tasks.verbs import Grab, Handover, Rest
 
 # Meeting places: shares of the way from the giver's breast to the taker's, metres aside, and below the shoulders as
 # shares of their height.
-_ALONG, _ASIDE, _BELOW = (0.5, 0.42, 0.58), (0.0, 0.12, -0.12), (0.1, 0.04, 0.16)
+_ALONG, _ASIDE, _BELOW = (0.5, 0.42, 0.58), (0.0, 0.12, -0.12), (0.1, 0.04, 0.16, 0.24)
 
 # How many of them are looked at with the taker's grasps, how many are tried, how many without a way to them, and how
 # many that are out of reach.
