@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.hand_shapes import finger_joints
+from elbowroom.character.limits import pose_excess
 from elbowroom.character.skeleton import Pose
 from elbowroom.finish.settle import between_free, settle
 from elbowroom.geometry.ease import ease
 from elbowroom.geometry.rotations import Array, angle_between, continuous, slerp
-from elbowroom.motion.quality import joint_jerks
+from elbowroom.motion.quality import BEYOND, joint_jerks
 from elbowroom.posing.gaze import gazing
 from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace
@@ -201,7 +202,7 @@ class Passage:
         return best[1]
 
     def _roughness(self, rows: Frames, q: Array, fixed: int) -> float:
-        """Jerk of frames (N, 3, 4) of the arm against what is allowed: 1 is the most.
+        """Jerk of frames (N, 3, 4) of the arm against what is allowed: 1 is the most; more where joints leave ranges.
 
         What follows the frames counts where it is there yet, after the way back.
         """
@@ -210,8 +211,11 @@ class Passage:
         around = slice(max(first - about, 0), last + 1 + (about if fixed else 0))
         new = np.array(base.rotations[around][:, self.arm])
         new[first - around.start : last + 1 - around.start] = q
-        own = joint_jerks(self.actor.original.rotations[around][:, self.arm], base.fps)
-        return float((joint_jerks(continuous(new), base.fps) / np.maximum(JERK, ROUGHER * own)).max())
+        old = self.actor.original.rotations[around][:, self.arm]
+        limits = [self.actor.body.limits[j] for j in self.arm]
+        beyond = pose_excess(limits, q).max() > max(float(pose_excess(limits, old).max()), BEYOND)
+        jerk = joint_jerks(continuous(new), base.fps) / np.maximum(JERK, ROUGHER * joint_jerks(old, base.fps))
+        return float(jerk.max() + beyond)
 
     def _halves(
         self, check: LimbCheck, course: Array, times: Array, share: Array, hits: Frames, fixed: int, what: str
