@@ -234,6 +234,7 @@ def test_odd_characters_and_clips_are_told_and_not_stumbled_over() -> None:
     plan = repair(early)
     assert plan.collisions[0].during[0] == 0.0
     assert plan.found, plan.why
+    assert "from the first frame on" in plan.plans[0].what and plan.plans[0].during[0] == 0.0
 
 
 def test_repair_is_a_task() -> None:

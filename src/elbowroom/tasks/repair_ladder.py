@@ -82,7 +82,7 @@ def _aside(world: World, trouble: Trouble, ladder: list[Linkage], wishes: Wishes
     recorded = wishes.recorded(trouble.who)
     for sway in sways(world, source, trouble, recorded, wishes.max_aside, wishes.clocks):
         told = f"{sway.told}, clear of {_others(world, trouble)}"
-        planned = Planned(trouble.who, sway.name, told, sway.changed.during, "avoid")
+        planned = Planned(trouble.who, sway.name, told, sway.changed.during, "avoid", checks=sway.checks)
         if sway.free:
             return Mended(sway.world, (planned,), (sway.changed,), sway.contacts)
         more, _ = _by_linkages(sway.world, trouble, ladder, wishes, seed, searches=False)
@@ -163,7 +163,7 @@ def _told(trouble: Trouble, name: str, job: Job, done: Replanned) -> Mended:
     planned = Planned(
         trouble.who,
         name,
-        f"clear of {_others(job.world, trouble)}",
+        f"clear of {_others(job.world, trouble)}{_at_the_ends(done.stretch)}",
         span,
         way.tier,
         way.first_solution_s,
@@ -173,6 +173,14 @@ def _told(trouble: Trouble, name: str, job: Job, done: Replanned) -> Mended:
     )
     changed = Changed(trouble.who, job.joints, span)
     return Mended(spliced(job, done), (planned,), (changed,), done.stretch.contacts)
+
+
+def _at_the_ends(stretch: Stretch) -> str:
+    """That a clip begins or ends in trouble, so that there was nothing to leave or return to."""
+    core = stretch.core
+    told = ["from the first frame on"] if core.begin <= core.first else []
+    told += ["to the last frame"] if core.end >= core.last else []
+    return "".join(f", {one}" for one in told)
 
 
 def _others(world: World, trouble: Trouble) -> str:

@@ -38,7 +38,7 @@ class Swayed:
     """A world in which someone goes aside by `by` (3,) metres for a while, in steps or over the feet.
 
     `changed` are the joints of the legs, and when; `contacts` what may touch then; `free` says that no look finds
-    anything else in something.
+    anything else in something, out of so many `checks`.
     """
 
     world: World
@@ -47,6 +47,7 @@ class Swayed:
     changed: Changed
     contacts: tuple[Contact, ...]
     free: bool
+    checks: int
 
     @property
     def told(self) -> str:
@@ -116,7 +117,7 @@ def _of_a_kind(
     clocks.add("plan", start)
     for depth, _, moved in sorted(found, key=lambda f: f[:2])[:_FOLLOWED]:
         there = world.with_character(trouble.who, moved.clip)
-        yield Swayed(there, moved.by, stepping, Changed(trouble.who, joints, span), contacts, depth == 0.0)
+        yield Swayed(there, moved.by, stepping, Changed(trouble.who, joints, span), contacts, depth == 0.0, looks.count)
 
 
 def _offsets(amounts: Sequence[float], downs: Sequence[float]) -> Iterator[Offset]:
@@ -144,6 +145,7 @@ class _Looks:
 
     def __init__(self, world: World, trouble: Trouble, sway: Sway) -> None:
         who = self._who = trouble.who
+        self.count = 0
         exact = self._exact = ExactWorld(world)
         step = max(round(sway.clip.fps / _LOOKS), 1)
         rows = np.arange(sway.first, sway.last + 1, step)
@@ -169,6 +171,7 @@ class _Looks:
         the trunk comes too near to something."""
         T = moved.clip.world(self._record.times)
         own = total = 0.0
+        self.count += len(self._record)
         for k in range(len(self._record)):
             here = self._record[k]
             shift = np.outer(np.append(self._weights[k] * np.array(moved.by), 0.0), (0.0, 0.0, 0.0, 1.0))
