@@ -26,6 +26,9 @@ from elbowroom.tasks.timed_when import far_away, frames_for, frames_of, helpful,
 from elbowroom.tasks.touching import place_of, pointing, spot_on, surface_of
 from elbowroom.tasks.verbs import Point, Reach, Rest, Task, Touch
 
+# How many ways to touch something are enough to choose from.
+_ENOUGH = 10
+
 # Seconds that a hand stays with what it touches, and metres that it goes off at least.
 _TOUCHES, _OFF = 0.08, 0.12
 
@@ -93,12 +96,17 @@ def touch(d: Director, task: Touch) -> None:
             thing, mesh = surface_of(d, task.target, actor.time(k))
             spot = spot_on(d, task.target, mesh, shoulder_of(actor, hand, actor.neutral(k)), actor.time(k))
             postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing or None)
+            suited: list[Taking] = []
             for grasp in press_target(actor.body, hand, spot, task.shape):
                 found = look(d, actor, hand, grasp, np.eye(4), k, postures, what)
                 if isinstance(found, Taking):
-                    yield k, found, thing
+                    suited.append(found)
                 else:
                     failed.append(found)
+                if len(suited) >= _ENOUGH:
+                    break
+            # those most at ease first: a finger that slants down is no good where the elbow has to rise for it
+            yield from ((k, taking, thing) for taking in sorted(suited, key=lambda taking: taking.cost))
             if failed and all(f[1].status == "target-out-of-reach" for f in failed):
                 failed = [(f[0], far_away(actor, hand, points, k, f[1].why)) for f in failed]
         if failed:
