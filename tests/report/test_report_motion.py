@@ -7,12 +7,15 @@ import pytest
 from report_makers import moved, person, still, subject, turned
 
 from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.solids import box
+from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts, foot_slide
 from elbowroom.motion.edit import place
 from elbowroom.motion.soles import sole_points
 from elbowroom.report.difference import difference_of
-from elbowroom.report.feet import feet_of_person
+from elbowroom.report.feet import feet_of_person, ground_under
 from elbowroom.report.hands import hands_of
 from elbowroom.report.limits import limits_of
 from elbowroom.report.smooth import derivative, judged, smoothed
@@ -65,6 +68,23 @@ def test_feet_over_the_floor_are_told():
     found = feet_of_person(subject(still()), -0.05)
     np.testing.assert_allclose(found.heights, 0.05, atol=1e-3)
     assert found.light == "look" and "50 mm off the floor" in found.says
+
+
+def test_who_stands_on_a_step_does_not_float():
+    clip = still()
+    high = clip.with_(root=clip.root + [0.0, 0.0, 0.3])
+    step, table = box([1.0, 1.0, 0.3], at=[0.0, 0.0, 0.15]), box([2.0, 2.0, 0.05], at=[0.0, 0.0, 0.9])
+    found = feet_of_person(subject(high), 0.0, [step, table])
+    np.testing.assert_allclose(found.heights, 0.0, atol=1e-3)
+    assert found.light == "good"
+    beside = feet_of_person(subject(high), 0.0, [step.moved(transform([3.0, 0.0, 0.0]))])
+    np.testing.assert_allclose(beside.heights, 0.3, atol=1e-3)
+
+
+def test_the_ground_under_a_slope_is_on_the_slope():
+    slope = Mesh(np.array([[0.0, 0.0, 0.0], [2.0, 0.0, 1.0], [0.0, 2.0, 0.0]]), np.array([[0, 1, 2]]))
+    assert ground_under(np.array([0.5, 0.5, 0.3]), 0.0, [slope]) == pytest.approx(0.25)
+    assert ground_under(np.array([1.5, 1.5, 0.3]), -0.1, [slope]) == -0.1
 
 
 def test_speed_of_a_sinusoid():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.contacts import Contacts, Step, foot_slide, runs, steps
 from elbowroom.motion.soles import SIDES, soles
@@ -17,6 +19,8 @@ from elbowroom.report.people import Subject
 SLIDE = (0.010, 0.040)
 # How far planted feet may be over or in the floor, metres.
 FLOAT = (0.030, 0.060)
+# Surfaces up to this far above a planted foot are what it stands on and has sunk into, metres.
+_ABOVE = 0.08
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -59,14 +63,15 @@ class Feet(Measure):
         }
 
 
-def feet_of_person(subject: Subject, floor: float | None) -> Feet:
-    """Measure the feet of a person; the floor in metres, or None where there is none."""
+def feet_of_person(subject: Subject, floor: float | None, static: Iterable[Mesh] = ()) -> Feet:
+    """Measure the feet of a person on a floor (metres, or None where there is none) and on what stands on it."""
     contacts = subject.contacts
     assert contacts is not None
     found = steps(contacts)
     slides = foot_slide(subject.clip, contacts)
     drift = _drift(subject, contacts, found)
-    heights = np.array([_height(contacts, step, floor) for step in found])
+    meshes = list(static)
+    heights = np.array([_height(contacts, step, floor, meshes) for step in found])
     common: dict[str, Any] = {
         "times": subject.times,
         "contacts": contacts,
@@ -113,14 +118,33 @@ def _drift(subject: Subject, contacts: Contacts, found: tuple[Step, ...]) -> Arr
     return out
 
 
-def _height(contacts: Contacts, step: Step, floor: float | None) -> float:
-    """How far the planted points of a step are over the floor, metres, in the middle of it."""
+def _height(contacts: Contacts, step: Step, floor: float | None, static: list[Mesh]) -> float:
+    """How far the planted points of a step are over what they stand on, metres, in the middle of it."""
     if floor is None:
         return float("nan")
     columns = [0, 1] if step.side == "left" else [2, 3]
     inside = slice(step.first, step.last + 1)
-    on, z = contacts.on[inside][:, columns], contacts.points[inside][:, columns, 2]
-    return float(np.median(z[on])) - floor
+    planted = contacts.points[inside][:, columns][contacts.on[inside][:, columns]]
+    at = np.median(planted, axis=0)
+    return float(at[2] - ground_under(at, floor, static))
+
+
+def ground_under(at: Array, floor: float, static: list[Mesh]) -> float:
+    """Height of the floor, or of the highest surface of meshes under a place (3,) and at most a little above it."""
+    highest = floor
+    for mesh in static:
+        low, high = mesh.bounds
+        if np.all(at[:2] >= low[:2]) and np.all(at[:2] <= high[:2]) and low[2] <= at[2] + _ABOVE:
+            corners = mesh.vertices[mesh.faces]
+            a, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+            area = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
+            flat = np.abs(area) > 1e-12  # what stands upright has no height at a place
+            to = at[:2] - a[flat, :2]
+            s = (to[:, 0] * v[flat, 1] - to[:, 1] * v[flat, 0]) / area[flat]
+            t = (to[:, 1] * u[flat, 0] - to[:, 0] * u[flat, 1]) / area[flat]
+            z = (a[flat, 2] + s * u[flat, 2] + t * v[flat, 2])[(s >= 0.0) & (t >= 0.0) & (s + t <= 1.0)]
+            highest = max(highest, float(z[z <= at[2] + _ABOVE].max(initial=highest)))
+    return highest
 
 
 def _sentence(side: str, slid: float, light: str, off: float, floating: str) -> str:

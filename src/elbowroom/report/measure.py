@@ -156,7 +156,7 @@ def _person(world: World, subject: Subject, original: Clip | None, change_meant:
     torque: Measure = balance
     feet: Measure = _unmeasured("The rig has no feet that were found.")
     if subject.contacts is not None:
-        feet = feet_of_person(subject, world.floor)
+        feet = feet_of_person(subject, world.floor, world.static.values())
     if not balance.says and floor is not None:
         forces = forces_of(subject, loads, floor)
         torque = torque_of(subject, forces, notes)
