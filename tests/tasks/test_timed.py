@@ -140,6 +140,22 @@ def test_a_walk_past_a_table_takes_what_is_on_it_at_the_best_time() -> None:
     assert plan.world.frame("can", 4.0)[1, 3] < -4.0
 
 
+def test_both_hands_work_at_once_and_each_is_there_at_its_time() -> None:
+    world = street().with_static("post", box((0.1, 0.1, 2.2), (0.55, -2.3, 1.1)))
+    tasks = [
+        Grab(who="ann", object="can", hand="right", at=1.75),
+        Touch(who="ann", target="post", hand="left", at=1.8),
+    ]
+    plan = plan_tasks(world, tasks)
+    assert plan.found, plan.advice
+    (hold,) = plan.world.holds
+    assert hold.T_hand_object is not None
+    can = plan.world.hand("ann", "right", 1.75) @ hold.T_hand_object
+    assert np.linalg.norm(can[:3, 3] - world.frame("can", 1.75)[:3, 3]) < 0.001
+    knuckle = plan.world.frame("ann.left_middle3", 1.8)[:3, 3]
+    assert 0.45 < knuckle[0] < 0.5 and abs(knuckle[1] + 2.3) < 0.06, "fingertips are at the post"
+
+
 def test_a_time_at_which_the_walk_is_elsewhere_is_told_with_one_that_would_do() -> None:
     plan = plan_tasks(street(), [Grab(who="ann", object="can", at=3.5)])
     assert plan.status == "target-out-of-reach" and "m away at 3.5" in plan.why and "within reach" in plan.why
