@@ -20,7 +20,7 @@ import numpy as np
 import trimesh
 
 from elbowroom.files.meshes import read_meshes
-from elbowroom.geometry import fields
+from elbowroom.geometry import on_disk
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.world import World
@@ -56,11 +56,11 @@ def measure(data: Path, most: int, count: int = 20_000, repeats: int = 5) -> lis
     while True:
         size = sum(len(m.faces) for m in meshes.values())
         world = World(static=meshes).with_character("ann", person)
-        made, fields._load = fields._load, lambda path: None  # as if nothing were kept
+        made, on_disk._load = on_disk._load, lambda path: None  # as if nothing were kept
         begin = time.perf_counter()
         check = LimbCheck(world, "ann")
         prepared = time.perf_counter() - begin
-        fields._load = made
+        on_disk._load = made
         best = np.inf
         for _ in range(repeats):
             start = time.process_time()

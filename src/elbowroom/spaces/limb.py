@@ -20,7 +20,7 @@ from elbowroom.spaces.limb_moves import fastest, marks_of, stirred
 from elbowroom.spaces.styles import NATURAL, Style, span_of
 from elbowroom.world.fast import LimbCheck
 
-# Metres that a tree grows at once.
+# Metres that a tree grows at once; over time more, where seconds count as metres, too.
 _STEP, _STEP_IN_TIME = 0.2, 0.5
 
 
@@ -52,8 +52,7 @@ class LimbSpace:
 
         limits: ranges of the limb's joints, by default the character's own. timed: whether time is searched, too.
         style: where samples are drawn from; its intervals hold at any effort. step: metres that a tree grows at
-        once, by default more where time is searched, which counts as metres, too; resolution: metres that points of
-        the limb travel from look to look, at most.
+        once; resolution: metres that points of the limb travel from look to look, at most.
         speed: most radians a second, one number or one for each joint; time_weight: metres that a second counts for.
         """
         body = check.world.body(check.who)

@@ -21,6 +21,7 @@ from elbowroom.tasks.repair_pace import Pace
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast import LimbCheck
+from elbowroom.world.nearby import within_reach
 from elbowroom.world.world import World
 
 # Seconds that a motion has to leave the clip, and to return to it, tried in turn; and those that are added to trouble
@@ -174,7 +175,8 @@ def _stretch(job: Job, first: int, last: int, core: Core, touches: OwnTouches | 
     span, clip, frames = (core.first, core.last), job.clip, slice(first, last + 1)
     planned = () if touches is None else touches.contacts(span, planned=True)
     proven = () if touches is None else tuple(touches.contacts(span, planned=False))
-    check = LimbCheck(with_contacts(job.world, planned), job.who, job.joints, span, margin=job.margin)
+    around = within_reach(with_contacts(job.world, planned), job.who, span)
+    check = LimbCheck(around, job.who, job.joints, span, margin=job.margin)
     clocks.add("prepare", start)
     base = clip.rotations[frames][:, list(job.joints)]
     pace = Pace(job.source, clip, job.joints, first, last)
