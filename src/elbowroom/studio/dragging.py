@@ -90,14 +90,14 @@ class Dragging:
         studio.show(board, keep=True)
 
         def work(job: Job) -> Plan:
-            plan = drag.prove(drag.follow(T, sure=True))
+            plan = drag.prove(drag.follow(T, sure=True), T)
             return plan if plan.found else drag.anew(T)
 
         def measure(job: Job) -> Plan:
             plan = studio.plan
             assert plan is not None
             before = certify(board.world, clearance=False).collisions
-            return drag.prove(plan, clearance=True).with_(collisions=before)
+            return drag.prove(plan, T, clearance=True).with_(collisions=before)
 
         def done(plan: Plan) -> None:
             with studio.lock:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
@@ -16,6 +18,7 @@ from elbowroom.tasks.repair_live import LiveRepair
 from elbowroom.tasks.storyboard import Storyboard
 from elbowroom.tasks.verbs import Repair
 from elbowroom.world.certificate import Changed, certify
+from elbowroom.world.certificate_findings import Interval, merged
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 
@@ -90,15 +93,49 @@ class Drag:
         self._live.learn(plan)
         return plan
 
-    def prove(self, plan: Plan, *, clearance: bool = False) -> Plan:
-        """A motion that followed, with its proof."""
-        changed = [
-            Changed(p.who, tuple(range(len(plan.world.body(p.who).parents))), p.during)
-            for p in plan.plans
-            if not p.checks
-        ]
-        certificate = certify(plan.world, changed=changed, clearance=clearance)
-        return plan.with_(certificate=certificate, status="found" if certificate.free else "not-certified")
+    def prove(self, plan: Plan, T: Array, *, clearance: bool = False) -> Plan:
+        """A motion that followed to `T`, with its proof; without `clearance` how near things come is left open.
+
+        Where the motion before the drag was proven, that holds for all that has not changed since: only frames that
+        differ, and times at which anybody is near the thing, are looked at then.
+        """
+        before = None if self.plan is None else self.plan.certificate
+        if clearance or before is None or not before.free or self._live is None:
+            certificate = certify(plan.world, changed=_changed(plan), clearance=clearance)
+            return plan.with_(certificate=certificate, status="found" if certificate.free else "not-certified")
+        changed, alone = _changed(plan), self._alone(plan.world)
+        near = self._live.near_spans(self._loosened(plan.world, T), self.names)
+        looks = [(plan.world, span) for span in self._differs(plan.world)] + [(alone, span) for span in near]
+        for world, span in looks:
+            part = certify(world, changed=changed, during=span, clearance=False)
+            if not part.free:
+                return plan.with_(certificate=part, status="not-certified")
+        certificate = replace(before, clearance_m=None, at_least_m=None, at_s=None, pair=None, points=None)
+        return plan.with_(certificate=certificate, status="found")
+
+    def _alone(self, world: World) -> World:
+        """The world with people, what they hold and what is moved alone: all else is as it was before the drag."""
+        held = {hold.object for hold in world.holds}
+        objects = {n: thing for n, thing in world.objects.items() if n in held or n in self.names}
+        static = {n: mesh for n, mesh in world.static.items() if n in self.names}
+        known = {"floor", *objects, *static, *world.characters}
+        contacts = tuple(c for c in world.contacts if {world.split(c.who)[0], world.split(c.on)[0]} <= known)
+        return world.with_(static=static, objects=objects, floor=None, contacts=contacts)
+
+    def _differs(self, world: World) -> list[Interval]:
+        """Intervals in which anybody moves otherwise than before the drag."""
+        assert self.plan is not None
+        found: list[Interval] = []
+        for who, motion in world.characters.items():
+            before = self.plan.world.characters[who]
+            assert isinstance(motion, Clip) and isinstance(before, Clip)
+            other = np.abs(motion.rotations - before.rotations).max(axis=(1, 2)) > 0.0
+            other |= np.abs(motion.root - before.root).max(axis=1) > 0.0
+            rows = np.flatnonzero(
+                np.convolve(other, np.ones(3), "same") > 0
+            )  # what lies between frames has changed, too
+            found += [(float(t), float(t)) for t in motion.times[rows]]
+        return merged(found, 0.1)
 
     def let_go(self, T: Array) -> Document:
         """The document with the thing at `T`."""
@@ -121,3 +158,9 @@ class Drag:
         for name, mesh in self._loose.items():
             loose = loose.with_object(name, mesh, Still(T))
         return loose
+
+
+def _changed(plan: Plan) -> list[Changed]:
+    """What is no longer as it was recorded."""
+    people = {p.who: tuple(range(len(plan.world.body(p.who).parents))) for p in plan.plans}
+    return [Changed(p.who, people[p.who], p.during) for p in plan.plans]

@@ -20,6 +20,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.tasks.plan import Plan, Planned
 from elbowroom.tasks.repair import holding_fast
 from elbowroom.tasks.repair_stretch import MARGIN
+from elbowroom.world.certificate_findings import Interval, merged
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.extent import box_corners
 from elbowroom.world.fast import BAND, HIT, LimbCheck
@@ -37,6 +38,8 @@ _LESS = 3
 _LOOKS, _NEAR = 10.0, 0.35
 # One in so many frames is looked at first; so many doubts are looked at closely where it need not be sure.
 _FEWER, _DOUBTS = 5, 5
+# Seconds that are added at both ends of what is near.
+_PAD = 0.05
 # Ways that are kept.
 _KNOWN = 12
 _SAME = 1e-7
@@ -108,6 +111,16 @@ class LiveRepair:
         if self._meets(now, exact, moved):
             return None
         return Plan("found", now, tuple(plans))
+
+    def near_spans(self, world: World, moved: Sequence[str]) -> list[Interval]:
+        """Intervals in which anybody could meet what is moved; at all other times it is far from everybody."""
+        found: list[Interval] = []
+        for who, motion in self.base.characters.items():
+            times = np.arange(motion.span[0], motion.span[1] + 1.0 / _RATE, 1.0 / _RATE)
+            found += [(float(t), float(t)) for t in times[self._near(world, who, moved, times)]]
+        begin, end = self.base.span
+        spans = merged(found, 2.0 * _PAD)
+        return [(max(a - _PAD, begin), min(b + _PAD, end)) for a, b in spans]
 
     def _fitted(
         self, world: World, exact: ExactWorld, way: _Way, moved: Sequence[str], sure: bool
