@@ -68,6 +68,18 @@ def test_values_that_are_not_finite_are_refused_where_they_come_in():
         report(lone(clip.with_(root=root)))
 
 
+def test_an_artificial_first_frame_does_not_count():
+    clip = walk(person(), 1.2, seconds=2.0, fps=60.0)
+    rest = still()
+    with_lead = clip.with_(
+        root=np.concatenate([rest.root[:1], clip.root]), rotations=np.concatenate([rest.rotations[:1], clip.rotations])
+    )
+    found = report(lone(with_lead))
+    assert "artificial" in found.notes[0] and found.people[0].frames == len(clip)
+    assert not found.people[0].speed.pops and found.people[0].speed.light == "good"
+    assert not report(lone(clip)).notes
+
+
 def test_an_empty_world_is_refused():
     with pytest.raises(BadValue, match="nobody"):
         report(World().with_static("box", box([1.0, 1.0, 1.0])))

@@ -20,7 +20,7 @@ from elbowroom.report.hands import Hands, hands_of
 from elbowroom.report.limits import Limits, limits_of
 from elbowroom.report.loads import loads_of, weighed
 from elbowroom.report.parts import Light, Measure, worst
-from elbowroom.report.people import Subject, subject_of
+from elbowroom.report.people import Subject, leads_marked, subject_of
 from elbowroom.report.speed import Speed, speed_of
 from elbowroom.report.torque import Torque, torque_of
 from elbowroom.world.certificate import Certificate
@@ -116,7 +116,7 @@ def report(
     """
     if not world.characters:
         raise BadValue("there is nobody to report on: the world has no characters.")
-    world = weighed(world, masses or {})
+    world = weighed(leads_marked(world), masses or {})
     before = _originals(world, original)
     subjects = {name: subject_of(name, motion) for name, motion in world.characters.items()}
     people = tuple(_person(world, s, before.get(s.name), change_meant) for s in subjects.values() if s is not None)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from elbowroom.character.body import Character
+from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.contacts import Contacts, foot_contacts
 from elbowroom.motion.edit import without_lead
 from elbowroom.motion.layers import to_clip
 from elbowroom.report.smooth import smoothed_clip
+from elbowroom.world.world import World
 
 # What people call the joint that moves a segment.
 _JOINTS = {
@@ -28,6 +30,9 @@ _JOINTS = {
     "spine2": "mid back",
     "chest": "upper back",
 }
+# A first frame is artificial where joints turn by this much to the second on average, radians; in clips of so many
+# frames.
+_APART, _FEW = float(np.radians(3.0)), 8
 _FINGERS = ("thumb", "index", "middle", "ring", "little")
 
 
@@ -93,6 +98,26 @@ def subject_of(name: str, motion: Motion) -> Subject | None:
         return None
     clip = motion if isinstance(motion, Clip) else to_clip(motion)
     return Subject(name, without_lead(clip) if clip.source.lead < len(clip) else clip)
+
+
+def leads_marked(world: World) -> World:
+    """A world in which artificial first frames are known as such: results of repair keep them, and NPZ and GLB files
+    cannot say so."""
+    for name, clip in world.characters.items():
+        if isinstance(clip, Clip) and clip.source.lead == 0 and _begins_apart(clip):
+            world = world.with_character(name, clip.with_(source=replace(clip.source, lead=1)))
+            note = f"the first frame of {name} is an artificial pose far from the second one and does not count."
+            world = world.with_(notes=(*world.notes, note))
+    return world
+
+
+def _begins_apart(clip: Clip) -> bool:
+    """Whether all of the body turns between the first two frames as it does nowhere else."""
+    if len(clip) < _FEW:
+        return False
+    turn = rot.multiply(rot.conjugate(clip.rotations[:-1]), clip.rotations[1:])
+    steps = np.mean(np.linalg.norm(rot.log(turn), axis=-1), axis=1)
+    return bool(steps[0] > max(_APART, 5.0 * float(steps[1:].max())))
 
 
 def words_for(role: str) -> str:
