@@ -81,8 +81,9 @@ def test_the_cheese_is_in_the_hand_then_falls_and_lies_on_the_table() -> None:
     (hold,) = [h for h in world.holds if h.object == "cheese"]
     assert (hold.by, hold.hand) == ("ann", "right")
     assert hold.during == pytest.approx((at("grab", "cheese"), at("drop", "cheese")), abs=0.15)
-    fingers = [gap(world, f"right_{f}3", "cheese", hold.during[0]) for f in ("thumb", "index", "middle")]
-    assert max(fingers) < 0.004 and min(fingers) > -0.003
+    names = ("thumb", "index", "middle", "ring", "little")
+    fingers = [gap(world, f"right_{name}3", "cheese", hold.during[0]) for name in names]
+    assert fingers[0] < 0.002 and np.sum(np.array(fingers) < 0.002) >= 3 and min(fingers) > -0.003
     let_go, end = (world.frame("cheese", t)[:3, 3] for t in (hold.during[1], world.span[1]))
     assert let_go[2] - end[2] == pytest.approx(0.1, abs=0.02)
     np.testing.assert_allclose(end, [0.42, 1.12, 0.7405], atol=0.002)
@@ -117,7 +118,10 @@ def test_legs_walk_as_they_did_and_arms_where_nothing_is_asked() -> None:
     np.testing.assert_array_equal(before.root, after.root)
     legs = [j for side in ("left", "right") for j in body.subtree(body.role(f"{side}_thigh"))]
     np.testing.assert_array_equal(before.rotations[:, legs], after.rotations[:, legs])
-    busy = [p.during for p in planned()[1].plans if p.limb == "left_arm"]
+    # between the tasks only the arm that carries something is not what it was
+    busy = [p.during for p in planned()[1].plans]
     idle = ~np.any([(before.times >= a) & (before.times <= b) for a, b in busy], axis=0)
-    arm = list(body.chain("left_arm").joints)
-    np.testing.assert_array_equal(before.rotations[idle][:, arm], after.rotations[idle][:, arm])
+    right = {*body.chain("right_arm").lead, *body.subtree(body.chain("right_arm").joints[0])}
+    others = [j for j in range(len(body.parents)) if j not in right]
+    assert 0.3 < idle.mean() < 0.7
+    np.testing.assert_array_equal(before.rotations[idle][:, others], after.rotations[idle][:, others])
