@@ -63,9 +63,9 @@ def tried(row: Row, seed: int = 0) -> Row:
     """Repair one placement."""
     clip = read(row["clip"])
     world = Placement(tuple(row["at"]), row["turn"]).world(scene_of(row["scene"]), clip)
-    start = time.perf_counter()
+    start, cpu = time.perf_counter(), time.process_time()
     plan = repair(world, WHO, seed=seed)
-    took = time.perf_counter() - start
+    took, cpu = time.perf_counter() - start, time.process_time() - cpu
     old, new = world.characters[WHO], plan.world.characters[WHO]
     assert isinstance(old, Clip) and isinstance(new, Clip)
     changed = np.any(old.rotations != new.rotations, axis=(1, 2)) | np.any(old.root != new.root, axis=1)
@@ -75,6 +75,7 @@ def tried(row: Row, seed: int = 0) -> Row:
         "why": plan.why,
         "seconds": round(took, 3),
         "per_second": round(took / max(without_lead(clip).duration, 1e-9), 3),
+        "cpu_per_second": round(cpu / max(without_lead(clip).duration, 1e-9), 3),
         "stages": dict(plan.seconds),
         "plans": [(p.limb, p.tier, p.during) for p in plan.plans],
         "untouched": not bool((changed & ~inside(old, plan)).any()),
@@ -95,11 +96,16 @@ def summary(rows: list[Row]) -> Row:
         "share": round(len(done) / max(len(rows), 1), 3),
         "by_kind": {k: f"{sum(v)} of {len(v)}" for k, v in kinds.items()},
         "untouched_outside": all(r["untouched"] for r in rows),
-        "median_seconds": round(float(np.median([r["seconds"] for r in rows])), 2) if rows else None,
-        "median_per_second_of_motion": round(float(np.median([r["per_second"] for r in rows])), 3) if rows else None,
+        "median_seconds": _median([r["seconds"] for r in rows]),
+        "median_per_second_of_motion": _median([r["per_second"] for r in rows]),
+        "median_cpu_per_second_of_motion": _median([r["cpu_per_second"] for r in rows]),
         "stages_s": {k: round(v, 1) for k, v in stages.items()},
         "worst_quality": {k: max(r["quality"][k] for r in done) for k in done[0]["quality"]} if done else None,
     }
+
+
+def _median(values: list[float]) -> float | None:
+    return round(float(np.median(values)), 3) if values else None
 
 
 def main() -> None:
