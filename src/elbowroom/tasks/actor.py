@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -50,6 +50,11 @@ class Actor:
         self.kept: dict[int, Array] = {}  # local rotation (4,) by joint
         self.root = np.array(self.base.root[:1])
         self.q = np.array(self.base.rotations[:1])
+
+    def on_top(self, busy: Iterable[tuple[str, tuple[float, float]]]) -> None:
+        """What comes is laid over the base, whose hands are `busy` then: by hand, an interval of seconds."""
+        self.stands, self.layered = False, True
+        self.contacts = tuple((hand, self.frame(begin), self.frame(end)) for hand, (begin, end) in busy)
 
     def time(self, k: int) -> float:
         """Time of a frame, seconds."""

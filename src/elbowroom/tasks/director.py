@@ -88,6 +88,7 @@ class Director:
         self.coming: Sequence[Task] = ()  # tasks that are still to do
         self.at_once = False  # whether hands set out without waiting: the task says when
         self.refused: dict[str, set[tuple[str, str]]] = {}  # grasps by thing that led nowhere later
+        self._over = False  # whether what was planned before goes on below what is planned now
         self._begun = begun  # by `time.perf_counter`
         self._seeds = 1000 * settings.seed + attempt * 300
 
@@ -95,8 +96,15 @@ class Director:
         """The person of that name."""
         if who not in self.actors:
             self.actors[who] = Actor(self.world, who, self._fps)
+            if self._over:
+                arms = [p for p in self.planned if p.who == who and p.limb.endswith("_arm")]
+                self.actors[who].on_top((p.limb.removesuffix("_arm"), p.during) for p in arms)
             self.allow(touches_itself(self.world, self.actors[who]))
         return self.actors[who]
+
+    def on_top(self, world: World) -> None:
+        """From now on plan on top of motions that are done, from their start: nobody's body waits for a hand."""
+        self.world, self.actors, self._over = world, {}, True
 
     def seed(self) -> int:
         """Another seed for each search."""

@@ -11,8 +11,9 @@ from elbowroom.tasks.carrying import rest
 from elbowroom.tasks.director import Director, Saved
 from elbowroom.tasks.fixtures import open_fixture, press
 from elbowroom.tasks.giving import hand_over
+from elbowroom.tasks.hands import changed_limbs
 from elbowroom.tasks.holding import hold_out
-from elbowroom.tasks.ordering import IN_THE_WAY, ordered, people_of, thing_of
+from elbowroom.tasks.ordering import IN_THE_WAY, layers, ordered, people_of, thing_of
 from elbowroom.tasks.plan import Plan
 from elbowroom.tasks.settings import USUAL, Settings
 from elbowroom.tasks.stepping import press_with_foot, reach_with_foot, touch_with_foot
@@ -92,14 +93,17 @@ def _planned(d: Director, tasks: Sequence[Task]) -> tuple[Plan, str]:
     begun = time.perf_counter()
     people = list(dict.fromkeys(who for task in tasks for who in people_of(task)))
     try:
-        _do_all(d, tasks)
-        _do_all(d, [Rest(who=who) for who in people])
+        for number, layer in enumerate(layers(d.world, tasks)):
+            if number > 0:
+                d.on_top(finished(d))
+            _do_all(d, layer)
+            _do_all(d, [Rest(who=who) for who in dict.fromkeys(who for task in layer for who in people_of(task))])
     except Stuck as stuck:
         seconds = {"plan": time.perf_counter() - begun}
         return Plan(stuck.status, d.world, tuple(d.planned), stuck.why, seconds=seconds), stuck.who
     planned = time.perf_counter()
     done = finished(d)
-    certificate = certify(done)
+    certificate = certify(done, changed=changed_limbs(done, d.planned))
     seconds = {"plan": planned - begun, "certify": time.perf_counter() - planned}
     if certificate.free:
         return Plan("found", done, tuple(d.planned), "", certificate, seconds), ""

@@ -15,11 +15,14 @@ import numpy as np
 from elbowroom.errors import ElbowroomError
 from elbowroom.geometry.rotations import Array
 from elbowroom.tasks.plan import Status
-from elbowroom.tasks.verbs import Handover, Task
+from elbowroom.tasks.verbs import Grab, Handover, Task
 from elbowroom.world.world import World
 
 # What may come out otherwise when others are planned later.
 IN_THE_WAY: tuple[Status, ...] = ("no-path", "target-in-collision", "start-in-collision", "not-certified")
+
+# A hand that was at its target is done, and another one at its own, no sooner than after this, seconds.
+_BETWEEN = 1.5
 
 # A task whose grasp or hand is given counts as if its target was so much farther away, arm's lengths.
 _GIVEN = 0.25
@@ -70,6 +73,48 @@ def ordered(world: World, tasks: Sequence[Task], leading: Sequence[str] = ()) ->
         ready = [k for k in keys if k not in done and before[k] <= set(done)]
         done.append(min(ready, key=lambda k: keys[k]))
     return [tasks[k] for k in done]
+
+
+def layers(world: World, tasks: Sequence[Task]) -> list[list[Task]]:
+    """Tasks in their order, those of limbs that are busy at one time apart: later ones come on top of earlier ones.
+
+    Feet come first; who has nothing to do at one time has all in the first layer.
+    """
+    limbs = _limbs(world, tasks)
+    level: dict[tuple[str, str], int] = {}
+    for k, task in enumerate(tasks):
+        for j in range(k):
+            other, apart = tasks[j], limbs[j] and limbs[k] and limbs[j] != limbs[k]
+            if apart and task.who == other.who and _close(task.at, other.at):
+                above, below = (j, k) if limbs[k].endswith("foot") else (k, j)
+                lowest = level.get((task.who, limbs[below]), 0) + 1
+                level[task.who, limbs[above]] = max(level.get((task.who, limbs[above]), 0), lowest)
+    levels = [level.get((task.who, limb), 0) for task, limb in zip(tasks, limbs, strict=True)]
+    return [[t for t, n in zip(tasks, levels, strict=True) if n == k] for k in sorted(set(levels))]
+
+
+def limb_of(task: Task) -> str:
+    """The hand or foot that a task names, in words; empty where it is chosen."""
+    foot = getattr(task, "foot", None)
+    return f"{foot} foot" if foot is not None else f"{task.hand} hand" if task.hand is not None else ""
+
+
+def _limbs(world: World, tasks: Sequence[Task]) -> list[str]:
+    """Limbs of tasks, where known: as told, or that which took the thing before."""
+    holding = {(hold.by, hold.object): f"{hold.hand} hand" for hold in world.holds}
+    found = []
+    for task in tasks:
+        key = (task.who, thing_of(task) or "")
+        limb = limb_of(task) or holding.get(key, "")
+        if isinstance(task, Grab):
+            holding[key] = limb
+        found.append(limb)
+    return found
+
+
+def _close(a: float | None, b: float | None) -> bool:
+    """Whether two tasks leave no time to do one after the other."""
+    return a is not None and b is not None and abs(a - b) < _BETWEEN
 
 
 def tightness(world: World, task: Task) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
 from elbowroom.errors import BadValue
-from elbowroom.tasks.ordering import in_time
+from elbowroom.tasks.ordering import in_time, limb_of
 from elbowroom.tasks.verbs import Drop, Grab, Handover, HoldOut, Put, Task
 from elbowroom.world.world import World
 
@@ -32,12 +32,6 @@ def check_limbs(tasks: Sequence[Task], line: Callable[[int], int], blaming: Blam
                     f"the {limb or 'hands'} of {task.who} {'has' if limb else 'have'} something to do at {task.at:g} s "
                     f"already, on line {line(clash)}; give another time or the other hand"
                 )
-
-
-def limb_of(task: Task) -> str:
-    """The hand or foot that a task names, in words; empty where it is chosen."""
-    foot = getattr(task, "foot", None)
-    return f"{foot} foot" if foot is not None else f"{task.hand} hand" if task.hand is not None else ""
 
 
 def _meet(a: Task, b: Task, frame: float) -> bool:
