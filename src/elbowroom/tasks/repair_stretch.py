@@ -11,6 +11,7 @@ import numpy as np
 
 from elbowroom.character.limits import JointLimit
 from elbowroom.finish.nudge import Core
+from elbowroom.geometry.kept import kept
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import without_lead
@@ -92,8 +93,9 @@ class Job:
 
     @cached_property
     def jerk(self) -> float:
-        """Angular jerk that may be added, rad/s³."""
-        return max(_JERK, _OWN_JERK * peak_jerk(without_lead(self.clip)))
+        """Angular jerk that may be added, rad/s³: by what the clip had when it came, which is looked at once."""
+        own = kept(self.source, "peak jerk", lambda: peak_jerk(without_lead(self.source)))
+        return max(_JERK, _OWN_JERK * own)
 
     @property
     def scale(self) -> list[float]:
