@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,9 @@ from elbowroom.geometry.transforms import transform
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.orbit import search_orbit
 from elbowroom.tasks.actor import Actor
+from elbowroom.tasks.plan import Planned
 from elbowroom.tasks.repair_own import own_touches
+from elbowroom.world.certificate import Changed
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.things import Hold
@@ -83,6 +86,11 @@ def touches_itself(world: World, actor: Actor) -> list[Contact]:
     count = max(int(clip.duration * _LOOKS), 1) + 1
     touches = own_touches(ExactWorld(world), actor.who, [0], np.linspace(*clip.span, count))
     return touches.contacts((clip.span[0], np.inf), planned=True)
+
+
+def changed_limbs(world: World, planned: Sequence[Planned]) -> list[Changed]:
+    """What no longer is as it was recorded where limbs were planned."""
+    return [Changed(p.who, world.body(p.who).chain(p.limb).joints, p.during) for p in planned]
 
 
 def front_of(actor: Actor, T: Array) -> Array:
