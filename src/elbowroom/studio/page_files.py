@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -33,8 +32,6 @@ class Files:
     def __init__(self, server: viser.ViserServer, studio: Studio, tab: Any) -> None:
         self._server, self._studio, gui = server, studio, server.gui
         with tab:
-            self._kept = gui.add_html("", visible=False)
-            self._kept_do = gui.add_button_group(" ", ("Go on with it", "Throw it away"), visible=False)
             with gui.add_folder("Storyboard"):
                 self._open = gui.add_dropdown("Open", tuple(filing.choices(studio)))
                 opens = gui.add_button("Open", icon=viser.Icon.FOLDER_OPEN, color="gray")
@@ -58,7 +55,6 @@ class Files:
         exports.on_click(asked(studio, self._export))
         copies.on_click(asked(studio, self._show_code))
         self._as.on_update(lambda event: self._fit())
-        self._kept_do.on_click(asked(studio, self._answered))
         self._doc: Path | None = None
 
     @property
@@ -80,24 +76,10 @@ class Files:
                 put(self._name, filing.suggested_name(self._studio))
                 put(self._stem, self._studio.document.name)
             self._fit()
-            self._show_kept()
 
     def _fit(self) -> None:
         self._whom.visible = self._as.value in ("clip", "rig")
         offer(self._whom, (_NOBODY, *self._studio.original.characters))
-
-    def _show_kept(self) -> None:
-        kept = self._studio.kept
-        self._kept.visible = self._kept_do.visible = bool(kept)
-        if kept:
-            when = time.strftime("%d %B, %H:%M", time.localtime(kept[0].when))
-            text = f"There is unsaved work on {kept[0].document.name}, of {when}."
-            self._kept.content = f'<div style="padding:6px 10px;font-size:13px">{escape(text)}</div>'
-
-    def _answered(self) -> None:
-        if self._studio.kept:
-            act = filing.restore if self._kept_do.value == "Go on with it" else filing.drop
-            act(self._studio, self._studio.kept[0])
 
     def _bring(self, file: Path) -> None:
         kind = self._as.value

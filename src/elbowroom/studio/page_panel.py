@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import viser
 
 from elbowroom.studio.page_files import Files
+from elbowroom.studio.page_kept import KeptWork
 from elbowroom.studio.page_status import Status
 from elbowroom.studio.page_tasks import Tasks
 from elbowroom.studio.page_things import Things
@@ -22,6 +23,7 @@ class Panel:
 
     def __init__(self, server: viser.ViserServer, studio: Studio, page: Page) -> None:
         self.status = Status(server, studio)
+        self.kept = KeptWork(server, studio)
         tabs = server.gui.add_tab_group(order=10.0)
         things = tabs.add_tab("Scene", viser.Icon.BOX)
         tasks = tabs.add_tab("Tasks", viser.Icon.HAND_STOP)
@@ -34,5 +36,5 @@ class Panel:
 
     def told(self, topic: Topic) -> None:
         """Something has changed in the studio."""
-        for part in (self.status, self.things, self.tasks, self.view, self.files):
+        for part in (self.status, self.kept, self.things, self.tasks, self.view, self.files):
             part.told(topic)

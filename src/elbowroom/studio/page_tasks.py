@@ -41,6 +41,9 @@ class Tasks:
                 self._style = gui.add_dropdown("Style", (_USUAL, *STYLES))
                 self._seed = gui.add_number("Seed", 0, min=0, max=2**31 - 1, step=1)
                 self._another = gui.add_button("Another solution", icon=viser.Icon.ARROWS_SHUFFLE, color="gray")
+                self._anew = gui.add_button(
+                    "Plan anew", icon=viser.Icon.REFRESH, color="gray", hint="From the start, as the command line does."
+                )
         self._which.on_update(asked(studio, self._picked))
         for field in (self._verb, self._who):
             field.on_update(asked(studio, self._fit))
@@ -48,6 +51,7 @@ class Tasks:
         self._order.on_click(asked(studio, self._ordered))
         self._style.on_update(asked(studio, self._styled))
         self._seed.on_update(asked(studio, self._seeded))
+        self._anew.on_click(asked(studio, studio.plan_anew))
         self._another.on_click(asked(studio, lambda: another(studio)))
 
     def told(self, topic: Topic) -> None:

@@ -20,6 +20,7 @@ from elbowroom.studio.folders import Folders
 from elbowroom.studio.places import Place, places_of, task_of, with_place
 from elbowroom.studio.player import Player
 from elbowroom.studio.session import Session
+from elbowroom.studio.sharing import sharing
 from elbowroom.studio.words import sentence
 from elbowroom.studio.worker import Job, Worker
 from elbowroom.tasks.plan import Plan
@@ -31,7 +32,7 @@ Topic = Literal["scene", "motion", "time", "place", "selection", "job", "said", 
 Tone = Literal["good", "bad", "plain"]
 
 # Motions that are kept for undo and redo.
-_REMEMBERED = 8
+_REMEMBERED = 5
 
 
 class Studio:
@@ -147,6 +148,7 @@ class Studio:
 
     def show(self, board: Storyboard, *, keep: bool = False) -> None:
         """Show another storyboard; with `keep` the motion that is there is still right for it."""
+        board = board if keep else sharing(board, self.board.world)
         if not keep:
             self.plan, self.live = None, False
         same, self._looks = self.document.looks == self._looks, self.document.looks
@@ -205,6 +207,12 @@ class Studio:
                 Job(what, lambda job: plan_storyboard(board, seed=document.seed, tier=document.tier), done, self.failed)
             )
 
+    def plan_anew(self) -> None:
+        """Plan the whole storyboard from the start, whatever is known of it."""
+        with self.lock:
+            self._known.clear()
+            self.replan()
+
     def cancel(self) -> None:
         """Stop what is going on."""
         if self.worker.cancel():
@@ -221,10 +229,17 @@ class Studio:
         self._known[self.document.as_json()] = plan
         while len(self._known) > _REMEMBERED:
             del self._known[next(iter(self._known))]
+        if other and self.selected is None:
+            self._offer(plan)
         if not plan.found:
             self.say(plan.advice, "bad")
         else:
             self.say("")
+
+    def _offer(self, plan: Plan) -> None:
+        """Select what was in the way, so that there is something to drag."""
+        names = [name for c in plan.collisions for name in c.pair]
+        self.select(next((n for n in names if n in self.places and self.places[n].kind in ("static", "object")), None))
 
     def failed(self, error: BaseException) -> None:
         """Say that something went wrong."""

@@ -1,0 +1,40 @@
+"""Unsaved work of an earlier session, offered where the user looks first."""
+
+from __future__ import annotations
+
+import time
+from html import escape
+
+import viser
+
+from elbowroom.studio import filing
+from elbowroom.studio.page_events import asked
+from elbowroom.studio.studio import Studio, Topic
+
+_TAKE, _DROP = "Go on with it", "Throw it away"
+
+
+class KeptWork:
+    """A line and two buttons at the top of the panel, while there is any."""
+
+    def __init__(self, server: viser.ViserServer, studio: Studio) -> None:
+        self._studio, gui = studio, server.gui
+        self._line = gui.add_html("", order=5.0, visible=False)
+        self._buttons = gui.add_button_group(" ", (_TAKE, _DROP), order=6.0, visible=False)
+        self._buttons.on_click(asked(studio, self._answered))
+
+    def told(self, topic: Topic) -> None:
+        """Something has changed."""
+        if topic != "document":
+            return
+        kept = self._studio.kept
+        self._line.visible = self._buttons.visible = bool(kept)
+        if kept:
+            when = time.strftime("%d %B, %H:%M", time.localtime(kept[0].when))
+            text = f"There is unsaved work on {kept[0].document.name} of {when}."
+            self._line.content = f'<div style="padding:6px 10px 2px 10px;font-size:12.5px">{escape(text)}</div>'
+
+    def _answered(self) -> None:
+        if self._studio.kept:
+            act = filing.restore if self._buttons.value == _TAKE else filing.drop
+            act(self._studio, self._studio.kept[0])
