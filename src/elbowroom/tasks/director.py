@@ -23,24 +23,20 @@ from elbowroom.posing.gaze import looking_at
 from elbowroom.posing.reach import Reached, reach
 from elbowroom.spaces.styles import NATURAL, style_of
 from elbowroom.tasks.actor import Actor
-from elbowroom.tasks.arm_ways import ArmWays, NoWay, Way
+from elbowroom.tasks.arm_ways import Way
 from elbowroom.tasks.body_way import body_way
 from elbowroom.tasks.hands import arm_to, touches_itself
-from elbowroom.tasks.places import place_for
+from elbowroom.tasks.limb_way import limb_way
 from elbowroom.tasks.plan import Planned
 from elbowroom.tasks.postures import Postures
 from elbowroom.tasks.settings import Settings
-from elbowroom.tasks.stuck import Stuck, blamed, why_not
-from elbowroom.tasks.verbs import Put, Task
+from elbowroom.tasks.stuck import Stuck, blamed
+from elbowroom.tasks.verbs import Task
 from elbowroom.world.certificate import certify
 from elbowroom.world.contacts import Contact
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.pairs import Pair
-from elbowroom.world.paths import Still
 from elbowroom.world.world import World
-
-# Clearance of ways whose ends have no more, metres.
-_TIGHT = 0.001
 
 # A hand takes this long for any way, seconds, and the rest by its length.
 _LEAST = 0.45
@@ -187,17 +183,6 @@ class Director:
         """How long a hand takes for a way."""
         return _LEAST + metres / self.settings.speed
 
-    def next_place(self, actor: Actor, hand: str, thing: str, T_world_thing: Array) -> tuple[Array, Postures] | None:
-        """Where a thing is to be put next by the same person (4, 4), and postures with it lying there."""
-        puts = (task for task in self.coming if isinstance(task, Put) and task.object == thing)
-        task = next(puts, None)
-        if task is None or task.who != actor.who or task.hand not in (None, hand):
-            return None
-        T_goal = place_for(self.world, task, T_world_thing, actor.now)
-        there = replace(self.world.objects[thing], path=Still(T_goal))
-        world = self.world.with_(objects={**self.world.objects, thing: there})
-        return T_goal, Postures(world, actor.who, actor.now, hand=hand, taking=thing)
-
     def frames_until(
         self, actor: Actor, metres: float, at: float | None, then: int, what: str, far: float = 0.0
     ) -> int:
@@ -255,39 +240,10 @@ class Director:
         limb = f"{hand}_arm"
         arm = list(actor.body.chain(limb).joints)
         q[:, arm] = slerp(q[0, arm], goal.rotations[arm], ease(np.linspace(0.0, 1.0, count + 1))[:, None])
-        way = self.limb_way(actor, limb, root, q, what, margin=margin, straight=straight)
+        way = limb_way(self, actor, limb, root, q, what, margin=margin, straight=straight)
         q[:, arm] = way.rotations
         self.add(actor, root, q, away=not back)
         self.note(actor, limb, what, (actor.time(actor.k - count), actor.now), way)
-        return way
-
-    def limb_way(
-        self,
-        actor: Actor,
-        limb: str,
-        root: Array,
-        q: Array,
-        what: str,
-        *,
-        margin: float | None = None,
-        straight: bool = False,
-    ) -> Way:
-        """A free way of a limb from the first to the last of some frames that follow the last one; raises `Stuck`."""
-        joints = list(actor.body.chain(limb).joints)
-        times = actor.times(len(root) - 1)
-        world = actor.placed(self.world, root, q)
-        during = (float(times[0]), float(times[-1]))
-        T = actor.body.transforms(root, q)
-        way: Way | NoWay = NoWay("no-path")
-        for clearance in dict.fromkeys((self.settings.margin if margin is None else margin, _TIGHT, 0.0)):
-            check = LimbCheck(world, actor.who, limb, during, margin=clearance)
-            ways = ArmWays(actor.body, limb, actor.pose, times, T, check, self.settings)
-            way = ways.find(q[0, joints], q[-1, joints], self.seed(), straight=straight)
-            # Ends that are nearer to something than the margin are left and entered with less.
-            if isinstance(way, Way) or way.status == "no-path" or clearance == 0.0:
-                break
-        if isinstance(way, NoWay):
-            raise Stuck(way.status, f"{what}: {why_not(way)}")
         return way
 
     def fingers(self, actor: Actor, hand: str, rotations: Array, seconds: float) -> None:

@@ -17,6 +17,7 @@ from elbowroom.tasks.body_way import body_way
 from elbowroom.tasks.director import Director
 from elbowroom.tasks.feet import Footing
 from elbowroom.tasks.fixtures import fixture_of, moved_along
+from elbowroom.tasks.limb_way import limb_way
 from elbowroom.tasks.postures import PRESS
 from elbowroom.tasks.stuck import Stuck
 from elbowroom.world.certificate import supports
@@ -48,7 +49,7 @@ def swing(d: Director, feet: Footing, goal: Pose, count: int, what: str, arcs: t
     try:
         # Searches differ from seed to seed, ways up and over do not.
         over = None if d.settings.tier == "plan" and arcs is _ARCS else _over(d, feet, root, q, arcs)
-        way = over or d.limb_way(actor, limb, root, q, what, margin=0.0)
+        way = over or limb_way(d, actor, limb, root, q, what, margin=0.0)
     finally:
         d.world = standing
     q[:, joints] = way.rotations

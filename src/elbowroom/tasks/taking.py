@@ -33,10 +33,12 @@ from elbowroom.tasks.hands import (
     shoulder_of,
 )
 from elbowroom.tasks.leaving import depart, lifts
+from elbowroom.tasks.places import place_for
 from elbowroom.tasks.postures import PRESS, Postures, hand_contacts
 from elbowroom.tasks.stuck import Stuck, blamed
 from elbowroom.tasks.variety import varied
-from elbowroom.tasks.verbs import Grab
+from elbowroom.tasks.verbs import Grab, Put
+from elbowroom.world.paths import Still
 
 # How many grasps are looked at in earnest, how many that suit are enough, and how many of these are tried.
 _LOOKS, _ENOUGH, _TRIES = 24, 8, 5
@@ -139,7 +141,7 @@ def takings(
             grasps = named
         postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing)
         suited: list[Taking] = []
-        then = d.next_place(actor, hand, thing, T_world_thing)
+        then = next_place(d, actor, hand, thing, T_world_thing)
         refused = d.refused.get(thing, set())
         grasps = [g for g in grasps if (hand, g.name) not in refused]
         for grasp in ranked(actor, hand, grasps, T_world_thing, k)[:_LOOKS]:
@@ -164,6 +166,18 @@ def takings(
             if failed
             else Stuck("target-out-of-reach", f"{what}: no way to grasp it is known")
         )
+
+
+def next_place(d: Director, actor: Actor, hand: str, thing: str, T_world_thing: Array) -> tuple[Array, Postures] | None:
+    """Where a thing is to be put next by the same person (4, 4), and postures with it lying there."""
+    puts = (task for task in d.coming if isinstance(task, Put) and task.object == thing)
+    task = next(puts, None)
+    if task is None or task.who != actor.who or task.hand not in (None, hand):
+        return None
+    T_goal = place_for(d.world, task, T_world_thing, actor.now)
+    there = replace(d.world.objects[thing], path=Still(T_goal))
+    world = d.world.with_(objects={**d.world.objects, thing: there})
+    return T_goal, Postures(world, actor.who, actor.now, hand=hand, taking=thing)
 
 
 def ranked(actor: Actor, hand: str, grasps: Sequence[Grasp], T_world_thing: Array, k: int) -> list[Grasp]:

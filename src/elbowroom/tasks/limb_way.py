@@ -1,0 +1,50 @@
+"""A free way of a limb over frames of its body, with as much room as its ends have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elbowroom.geometry.rotations import Array
+from elbowroom.tasks.actor import Actor
+from elbowroom.tasks.arm_ways import ArmWays, NoWay, Way
+from elbowroom.tasks.stuck import Stuck, why_not
+from elbowroom.world.fast import LimbCheck
+
+if TYPE_CHECKING:
+    from elbowroom.tasks.director import Director
+
+# Clearance of ways whose ends have no more, metres.
+_TIGHT = 0.001
+
+
+def limb_way(
+    d: Director,
+    actor: Actor,
+    limb: str,
+    root: Array,
+    q: Array,
+    what: str,
+    *,
+    margin: float | None = None,
+    straight: bool = False,
+) -> Way:
+    """A free way of a limb from the first to the last of some frames that follow the last one; raises `Stuck`.
+
+    `root` (N, 3) and `q` (N, J, 4) are those frames; `straight` is the limb's straight way or none.
+    """
+    joints = list(actor.body.chain(limb).joints)
+    times = actor.times(len(root) - 1)
+    world = actor.placed(d.world, root, q)
+    during = (float(times[0]), float(times[-1]))
+    T = actor.body.transforms(root, q)
+    way: Way | NoWay = NoWay("no-path")
+    for clearance in dict.fromkeys((d.settings.margin if margin is None else margin, _TIGHT, 0.0)):
+        check = LimbCheck(world, actor.who, limb, during, margin=clearance)
+        ways = ArmWays(actor.body, limb, actor.pose, times, T, check, d.settings)
+        way = ways.find(q[0, joints], q[-1, joints], d.seed(), straight=straight)
+        # Ends that are nearer to something than the margin are left and entered with less.
+        if isinstance(way, Way) or way.status == "no-path" or clearance == 0.0:
+            break
+    if isinstance(way, NoWay):
+        raise Stuck(way.status, f"{what}: {why_not(way)}")
+    return way
