@@ -41,7 +41,7 @@ _HOMES = 3
 _LIFT, _DRAW, _LIFTS = 0.07, 0.16, 0.12
 
 # What is worn may press so deep into who wears it while it is taken off, metres, for so long, seconds.
-_WORN, _OFF = 0.02, 0.6
+_WORN, _OFF = 0.02, 0.3
 
 _UP = np.array([0.0, 0.0, 1.0])
 
