@@ -66,8 +66,8 @@ def report(
     """Measure a motion: clearance, joint limits, balance, feet, speed, jerk, hands, effort, what was changed.
 
     A storyboard with tasks is planned first, with --seed, and compared with what it started from. Results of run and
-    repair are reported as they are; NPZ keeps what is held and may touch, GLB does not. Exit code 0: reported; 1:
-    reported, but something collides, or no motion was found.
+    repair (GLB, NPZ) are reported as they are. Exit code 0: reported; 1: reported, but something collides, or no motion
+    was found.
     Example: elbowroom report walk.bvh hall.glb --at 1,2 -o walk.html
     """
     from elbowroom.files.open import Told
@@ -120,10 +120,10 @@ def report(
 
 
 def _with_note(world: World, source: Path) -> World:
-    """The world with a note where a file moves things and cannot say who holds them."""
-    if source.suffix.lower() not in (".glb", ".gltf") or not world.objects:
+    """The world with a note where a file moves things and does not say who holds them."""
+    if source.suffix.lower() not in (".glb", ".gltf") or not world.objects or world.holds or world.contacts:
         return world
-    note = f"{source.name} does not say what is held or may touch, so that counts as a collision; an NPZ file says it."
+    note = f"{source.name} does not say what is held or may touch; that counts as a collision."
     return world.with_(notes=(*world.notes, note))
 
 

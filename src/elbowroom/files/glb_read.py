@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +34,8 @@ class GlbFile:
     """What a glTF file holds. Clips of a file with several characters are named 'character.animation'.
 
     `meshes` are all meshes that no character carries, where they rest. Those that the first animation moves are
-    among `objects` as well, under the same names: who plays them leaves them out of the meshes.
+    among `objects` as well, under the same names: who plays them leaves them out of the meshes. `story` is what
+    elbowroom itself left in the file: see `with_story`.
     """
 
     characters: Mapping[str, Character] = field(default_factory=dict)
@@ -41,6 +43,7 @@ class GlbFile:
     meshes: Mapping[str, Mesh] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     objects: Mapping[str, Thing] = field(default_factory=dict)
+    story: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read_glb(path: str | Path, *, units: float | None = None, up: str | None = None) -> GlbFile:
@@ -68,7 +71,7 @@ def read_glb(path: str | Path, *, units: float | None = None, up: str | None = N
         things = moving(nodes, surfaces, free, turn, first, _own_rate(nodes))
     if not rigs and not things and animations:
         notes.append("Animations were left out, since no skin says what their joints are.")
-    return GlbFile(characters, clips, meshes, (*dict.fromkeys(notes), *surfaces.notes), things)
+    return GlbFile(characters, clips, meshes, (*dict.fromkeys(notes), *surfaces.notes), things, _own_extras(nodes))
 
 
 def _turn(units: float | None, up: str | None) -> Array:
@@ -84,7 +87,7 @@ def _animations(nodes: Nodes) -> dict[str, Tracks]:
     return {name: read_tracks(nodes, part) for name, part in zip(names, parts, strict=True)}
 
 
-def _own_extras(nodes: Nodes) -> dict:
+def _own_extras(nodes: Nodes) -> dict[str, Any]:
     """What elbowroom itself left in a file, or nothing."""
     extras = nodes.container.json.values.get("extras")
     own = extras.get("elbowroom") if isinstance(extras, dict) else None

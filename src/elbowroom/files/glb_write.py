@@ -19,6 +19,7 @@ from elbowroom.character.visual import visible
 from elbowroom.errors import BadValue
 from elbowroom.files.atomic import writing
 from elbowroom.files.glb_build import Builder
+from elbowroom.files.glb_story import story_of
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
@@ -60,6 +61,7 @@ def write_glb(path: str | Path, world: World, fps: float = 30.0) -> None:
     if keys.channels:
         file.add("animations", {"name": "motion", "channels": keys.channels, "samplers": keys.samplers})
     extras = {"fps": float(fps), "start": float(times[0]), "floor": world.floor, "lead": leads}
+    extras |= story_of(world, float(times[0]))
     with writing(path) as (stand_in,):
         stand_in.write_bytes(file.glb(extras))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from elbowroom.character.body import Character
@@ -145,6 +145,7 @@ def _c3d(path: Path, told: Told) -> Opened:
 
 def _glb(path: Path, told: Told) -> Opened:
     from elbowroom.files.glb_read import read_glb
+    from elbowroom.files.glb_story import with_story
 
     glb = read_glb(path, units=told.units, up=told.up)
     if not (glb.characters or glb.meshes):
@@ -152,7 +153,8 @@ def _glb(path: Path, told: Told) -> Opened:
     notes = (*glb.notes, *(n for c in glb.characters.values() for n in c.notes))
     clips = {name: clip.with_(fps=told.fps) if told.fps and len(clip) > 1 else clip for name, clip in glb.clips.items()}
     still = {name: mesh for name, mesh in glb.meshes.items() if name not in glb.objects}
-    return Opened(path, "glTF", glb.characters, clips, still, glb.objects, notes=notes)
+    opened = Opened(path, "glTF", glb.characters, clips, still, glb.objects, notes=notes)
+    return replace(opened, whole=with_story(opened.world(), dict(glb.story))) if glb.story else opened
 
 
 def _npz(path: Path, told: Told) -> Opened:
