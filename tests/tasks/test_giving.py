@@ -9,11 +9,14 @@ import pytest
 
 import elbowroom as er
 from elbowroom.errors import BadValue
+from elbowroom.gallery.scenes import scenario
 from elbowroom.geometry.solids import box, cylinder
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.edit import place
+from elbowroom.motion.quality import worst_quality
 from elbowroom.tasks.manipulate import plan_tasks
 from elbowroom.tasks.plan import Plan
+from elbowroom.tasks.storyboard_plan import plan_storyboard
 from elbowroom.tasks.verbs import Drop, Grab, Handover, HoldOut, Put
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
@@ -62,6 +65,15 @@ def test_it_is_taken_before_it_is_let_go_and_does_not_jump() -> None:
     left = np.linalg.norm(world.hand("ann", world.holds[0].hand, end)[:3, 3] - world.frame("bottle", end)[:3, 3])
     assert left > 0.3, "her hand is back at her side"
     assert abs(world.frame("bottle", passed)[2, 2]) > 0.99, "it is handed over upright"
+
+
+def test_the_gallery_hands_a_bottle_over_a_counter() -> None:
+    board = scenario("handover").board()
+    plan = plan_storyboard(board, seed=1)
+    assert plan.found, plan.advice
+    assert plan.certificate is not None and plan.certificate.free and plan.certificate.continuous
+    assert [hold.by for hold in plan.world.holds] == ["ann", "bob"]
+    assert worst_quality(plan.world.characters.values()).foot_slide_m < 0.005
 
 
 def test_the_place_is_between_the_two() -> None:
