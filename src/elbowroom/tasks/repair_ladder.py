@@ -18,6 +18,9 @@ from elbowroom.world.certificate import Changed
 from elbowroom.world.contacts import Contact
 from elbowroom.world.world import World
 
+# How often limbs are tried again, with other seeds, nearer to things.
+_AGAIN = 3
+
 
 @dataclass(frozen=True, eq=False)
 class Wishes:
@@ -71,8 +74,10 @@ def mended(world: World, trouble: Trouble, wishes: Wishes) -> tuple[Mended | Non
     if done is None:
         reason = told or reason
         done = _aside(world, trouble, ladder, wishes, seed + len(ladder))
-    if done is None:
-        done, _ = _by_linkages(world, trouble, ladder, replace(wishes, margin=TIGHT), seed + 2 * len(ladder))
+    for again in range(_AGAIN):
+        if done is None:
+            near, other = replace(wishes, margin=TIGHT), seed + (2 + again) * len(ladder)
+            done, _ = _by_linkages(world, trouble, ladder, near, other, searches=again == 0)
     return done, reason
 
 
