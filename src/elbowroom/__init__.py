@@ -74,7 +74,12 @@ _HOME = {
     "Open": "tasks.verbs",
     "Close": "tasks.verbs",
     "Rest": "tasks.verbs",
+    "Drop": "tasks.verbs",
+    "HoldOut": "tasks.verbs",
+    "Handover": "tasks.verbs",
     "repair": "tasks.repair",
+    "repair_variants": "tasks.repair_variants",
+    "Style": "spaces.styles",
     "read_storyboard": "tasks.storyboard",
     "plan_storyboard": "tasks.storyboard_plan",
     # files
@@ -93,6 +98,9 @@ _HOME = {
     "write_html": "files.html",
     "read_scene": "files.scene",
     "read_urdf": "files.urdf",
+    # reports
+    "Report": "report.measure",
+    "write_report": "report.page",
     # pictures
     "still": "pictures.images",
     "strip": "pictures.images",
