@@ -10,9 +10,10 @@ from limb_cases import FROM_FILES
 from reach_cases import standing, target
 
 from elbowroom.character.limits import pose_excess
+from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array, angle_between
-from elbowroom.posing.gaze import gaze_error, looking_at
+from elbowroom.posing.gaze import gaze_error, gazing, looking_at
 from elbowroom.posing.reach import reach
 
 
@@ -111,3 +112,15 @@ def test_bad_input() -> None:
     assert looking_at(headless, pose, [0, -1, 1]) is pose
     with pytest.raises(BadValue):
         gaze_error(headless, pose, [0, -1, 1])
+
+
+def test_many_frames_are_the_same_as_one_after_another() -> None:
+    body, pose = standing("person")
+    points = np.stack([around("person", azimuth, 10.0) for azimuth in (-150, -60, 0, 20, 110, 178)])
+    shares = np.array([1.0, 0.4, 0.0, 0.7, 1.0, 0.9])
+    root, q = (np.repeat(x[None], len(points), axis=0) for x in (pose.root, pose.rotations))
+    many = gazing(body, root, q, points, shares)
+    for k, (point, share) in enumerate(zip(points, shares, strict=True)):
+        one = looking_at(body, Pose.of(root[k], q[k]), point, float(share))
+        np.testing.assert_allclose(many[k], one.rotations, atol=1e-12)
+    np.testing.assert_array_equal(many[2], pose.rotations)

@@ -37,6 +37,9 @@ from elbowroom.world.contacts import Contact
 _PASSING = (Pace(0.03, 0.3, 0.1, 0.067, 0.0, quick=True), Pace(0.03, 0.25, 0.03, 0.12, 0.0, quick=True))
 _ALONG = (Pace(0.1, 0.35, 0.03, 0.16, 0.0), Pace(0.2, 0.45, 0.0, 0.2, 0.0))
 
+# Fingers that let something fall need not be quick.
+_FALLING = (Pace(0.03, 0.3, 0.15, 0.067, 0.0, quick=True), *_PASSING)
+
 # A thing comes from above by so much, or from before its place where it is covered; the hand goes off so far, metres.
 _OVER, _BEFORE, _OFF = 0.08, 0.2, 0.14
 
@@ -79,7 +82,7 @@ def put_in_motion(d: Director, task: Put, what: str, *, falls: bool = False) -> 
     def do(option: tuple[int, Pose, Array]) -> None:
         k, _, T_goal = option
         speed = speed_past(actor, hand, T_goal[:, :3, 3], k)
-        paces = _WEARS if wearer is not None else at_speed(speed, _ALONG, _PASSING)
+        paces = _WEARS if wearer is not None else at_speed(speed, _ALONG, _FALLING if falls else _PASSING)
         d.first(paces, lambda pace: _let_go(d, actor, task, hand, *option, pace, what, falls))
 
     d.first(_options(d, actor, task, hand, what), do)
