@@ -11,8 +11,9 @@ from elbowroom.geometry.rotations import Array, about, multiply
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.carrying import carry_places
 from elbowroom.tasks.director import Director
-from elbowroom.tasks.hands import hand_of
+from elbowroom.tasks.hands import arm_to, hand_of, shifted, shoulder_of
 from elbowroom.tasks.postures import Postures
+from elbowroom.tasks.stuck import Stuck
 from elbowroom.tasks.timed_when import Moments
 from elbowroom.tasks.verbs import Drop, Put
 from elbowroom.world.fast import LimbCheck
@@ -22,12 +23,15 @@ from elbowroom.world.fast import LimbCheck
 _SWUNG = np.radians([(0, 60), (0, 85), (0, 40), (0, 105), (12, 20), (12, 60), (25, 30), (25, 70), (40, 30), (40, 80)])
 _SWINGS = 0.5
 
+# How far up, metres, and how much of the way to the shoulder a thing goes that is held up where it was taken.
+_RAISED = ((0.12, 0.35), (0.15, 0.0), (0.08, 0.5))
+
 
 def homes(d: Director, actor: Actor, hand: str, thing: str, m: Moments) -> Iterator[Array]:
     """Motions of an arm (M, 3, 4) from frame `m.done` until the base ends, free with a thing in the hand from `m.back`.
 
     First what the person does anyway, unless the thing is to be kept level; then the same with the elbow bent or
-    turned out; then postures against the trunk. Where none is free all the time the first is given.
+    turned out; then postures against the trunk. Raises `Stuck` where none is free all the time.
     """
     arm = list(actor.body.chain(f"{hand}_arm").joints)
     own = np.array(actor.original.rotations[m.done :, arm])
@@ -39,7 +43,7 @@ def homes(d: Director, actor: Actor, hand: str, thing: str, m: Moments) -> Itera
             given = True
             yield home
     if not given:
-        yield own
+        raise Stuck("no-path", f"carry {thing}: there is no room for it beside or before {actor.who}")
 
 
 def _options(d: Director, actor: Actor, hand: str, m: Moments, own: Array, *, level: bool) -> Iterator[Array]:
@@ -54,6 +58,13 @@ def _options(d: Director, actor: Actor, hand: str, m: Moments, own: Array, *, le
         found = d.reach(actor, hand, target, m.back, postures)
         if found.found:
             yield np.repeat(found.pose.rotations[None, arm], len(own), axis=0)
+    # last, held up where it was taken
+    taken = actor.neutral(m.done)
+    for up, nearer in _RAISED:
+        near = nearer * (shoulder_of(actor, hand, taken) - turn[:3, 3]) * [1.0, 1.0, 0.0]
+        raised = arm_to(actor, hand, taken, shifted(turn, near + [0.0, 0.0, up]))
+        if raised is not None:
+            yield np.repeat(raised.rotations[None, arm], len(own), axis=0)
     if level:
         yield own
 
