@@ -28,6 +28,8 @@ class Seat:
 
     def __init__(self, page: Page, window: Any) -> None:
         self.page, self.studio, self.window = page, page.studio, window
+        self.errors: list[str] = []
+        window.on("pageerror", lambda error: self.errors.append(str(error)))
 
     def load(self) -> None:
         before = set(self.page.server.get_clients())
@@ -89,6 +91,13 @@ def seat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seat]:
             yield found
         finally:
             page.close()
+
+
+@pytest.fixture(autouse=True)
+def unharmed(seat: Seat) -> Iterator[None]:
+    """Nothing goes wrong inside of the page, which would leave it empty."""
+    yield
+    assert not seat.errors and seat.window.get_by_role("tab", name="Scene").count() == 1
 
 
 def test_it_opens_with_a_certified_motion_and_is_scrubbed(seat: Seat) -> None:
@@ -172,6 +181,18 @@ def test_it_is_exported_saved_and_opened_again(seat: Seat) -> None:
     seat.press("Open")
     until(lambda: seat.studio.document.name == "mine", "it is opened again")
     assert not seat.studio.session.unsaved and seat.studio.places["post"].T[1, 3] == pytest.approx(-2.4)
+
+
+def test_everything_can_be_shown_besides(seat: Seat) -> None:
+    seat.rest()
+    seat.tab("View")
+    for label in ("Hand paths", "Clearance", "Shapes", "Dark"):
+        seat.field(label).check(force=True)
+    until(lambda: seat.page.scene.shapes and seat.page.extras.paths and seat.page.dark, "all is shown")
+    for label in ("Hand paths", "Clearance", "Shapes", "Dark", "Ghost"):
+        seat.field(label).uncheck(force=True)
+    until(lambda: not seat.page.scene.shapes and not seat.page.scene.ghost, "nothing is shown besides")
+    seat.tab("Files")
 
 
 def test_a_long_export_is_cancelled(seat: Seat) -> None:

@@ -59,11 +59,6 @@ class SkinNode:
             if part.visible != visible:
                 part.visible = visible
 
-    def remove(self) -> None:
-        """Take it out of the scene."""
-        for part in self.parts:
-            part.remove()
-
 
 def add_skin(scene: viser.SceneApi, name: str, skin: Skin, T_first: Array, **look: Any) -> SkinNode:
     """Add a skin below a name, one node for each of its colours; `look` goes to each node.

@@ -60,11 +60,14 @@ class Page:
             if topic == "scene":
                 self.scene.build(studio.world, studio.places)
                 self.camera.frame()
+            if topic in ("scene", "motion"):
+                self.scene.fit_ghosts(studio.world, studio.original)
             if topic in ("scene", "motion", "time"):
                 self.scene.pose(studio.world, studio.original, studio.player.time)
                 self.server.flush()
             if topic == "motion":
-                self.scene.put_static(studio.places)
+                if studio.drags.current is None:
+                    self.scene.put_static(studio.places)
                 self.extras.show_motion()
                 self.timeline.show_motion()
             if topic == "time":

@@ -42,11 +42,17 @@ class Extras:
                 points = path_of(plan.world, planned)
                 if points is not None:
                     pieces = np.stack([points[:-1], points[1:]], axis=1)
-                    self._nodes.append(scene.add_line_segments(f"/extras/path{k}", pieces, _PATH, thickness=3.0))
+                    self._nodes.append(
+                        scene.add_line_segments(
+                            f"/extras/path{k}", pieces, _PATH, thickness=3.0, thickness_units="screen"
+                        )
+                    )
         proof = plan.certificate
         if self.clearance and not self._studio.live and proof is not None and proof.points is not None:
             pieces = np.asarray(proof.points, dtype=float).reshape(1, 2, 3)
-            self._nodes.append(scene.add_line_segments("/extras/nearest", pieces, _NEAR, thickness=5.0))
+            self._nodes.append(
+                scene.add_line_segments("/extras/nearest", pieces, _NEAR, thickness=5.0, thickness_units="screen")
+            )
             if proof.clearance_m is not None:
                 text = f"{millimetres(proof.clearance_m)} at {proof.at_s:.2f} s"
                 self._nodes.append(scene.add_label("/extras/nearest_label", text, position=pieces[0].mean(axis=0)))

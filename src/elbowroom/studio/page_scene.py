@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 import viser
 
+from elbowroom.character.body import Body
+from elbowroom.character.skin import Skin
 from elbowroom.character.visual import shapes_skin, visible
 from elbowroom.files.names import accepted_names
-from elbowroom.files.viser_nodes import SkinNode, add_mesh, add_skin
+from elbowroom.files.viser_nodes import SkinNode, add_mesh
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array, from_matrix
 from elbowroom.geometry.transforms import inverse
+from elbowroom.studio.page_skins import Skins
 from elbowroom.studio.places import Place
 from elbowroom.world.world import World
 
@@ -29,6 +32,8 @@ _GHOSTLY: dict[str, Any] = {
 }
 # The ghost is shown where any joint of the motion is farther than this from where it was, metres.
 _DIFFERS = 0.01
+# Moments at which motions are compared.
+_LOOKS = 48
 
 
 class SceneView:
@@ -37,9 +42,11 @@ class SceneView:
     def __init__(self, server: viser.ViserServer, clicked: Callable[[str], None], *, shadows: bool = True) -> None:
         self._server, self._clicked = server, clicked
         self._look: dict[str, Any] = {} if shadows else {"cast_shadow": False, "receive_shadow": False}
+        self._skins = Skins(server, clicked)
         self._roots: list[Any] = []
         self._people: dict[str, SkinNode] = {}
         self._ghosts: dict[str, SkinNode] = {}
+        self._ghostly: dict[str, frozenset[int]] = {}  # joints whose skin the ghost has
         self._shapes: dict[str, SkinNode] = {}
         self._frames: dict[str, viser.FrameHandle] = {}
         self._thing_ghosts: dict[str, viser.FrameHandle] = {}
@@ -66,8 +73,8 @@ class SceneView:
                 add_mesh(scene, f"/ghosts/things/{node}", plain, **_GHOSTLY)
                 self._thing_ghosts[name] = ghost
                 self._roots.append(ghost)
-            for name, node in zip(world.characters, accepted_names(world.characters), strict=True):
-                self._person(name, node, world, record.joints[name][0])
+            for name in world.characters:
+                self._person(name, world, record.joints[name][0])
 
     def _thing(self, name: str, node: str, mesh: Any, T: Array) -> None:
         scene = self._server.scene
@@ -77,34 +84,57 @@ class SceneView:
         for part in add_mesh(scene, node, mesh, **self._look):
             part.on_click(lambda event, name=name: self._clicked(name))  # type: ignore[misc]
 
-    def _person(self, name: str, node: str, world: World, T: Array) -> None:
-        scene, body = self._server.scene, world.body(name)
-        person = add_skin(scene, f"/people/{node}", visible(body), T, **self._look)
-        for part in person.parts:
-            part.on_click(lambda event, name=name: self._clicked(name))  # type: ignore[misc]
+    def _person(self, name: str, world: World, T: Array) -> None:
+        body = world.body(name)
+        person = self._skins.take("person", body, lambda: visible(body), T, name, **self._look)
         self._people[name] = person
 
-        self._ghosts[name] = add_skin(
-            scene, f"/ghosts/{node}", replace(visible(body), colors=None), T, visible=False, **_GHOSTLY
-        )
         if self.shapes:
-            self._add_shapes(name, node, world, T)
+            self._add_shapes(name, world, T)
         person.pose_joints(T)
+        person.show(True)
 
-    def _add_shapes(self, name: str, node: str, world: World, T: Array) -> None:
-        look = {"color": SHAPES, "wireframe": True, "cast_shadow": False}
-        self._shapes[name] = add_skin(self._server.scene, f"/shapes/{node}", shapes_skin(world.body(name)), T, **look)
+    def fit_ghosts(self, world: World, original: World) -> None:
+        """Give people ghosts of those of their parts that now move otherwise: all of them would hide the person."""
+        begin, end = original.span
+        times = np.linspace(begin, min(end, world.span[1]), _LOOKS)
+        now, then = world.record(times), original.record(times)
+        for name in world.characters:
+            if name not in self._people:
+                continue
+            apart = np.linalg.norm(now.joints[name][..., :3, 3] - then.joints[name][..., :3, 3], axis=-1).max(axis=0)
+            body = world.body(name)
+            joints = _limbs(body, np.flatnonzero(apart > _DIFFERS).tolist())
+            if joints == self._ghostly.get(name, frozenset()):
+                continue
+            self._ghostly[name] = joints
+            old = self._ghosts.pop(name, None)
+            if old is not None:
+                self._skins.give_back(old)
+            part = _part(visible(body), joints)
+            if len(part.faces):
+                T = then.joints[name][0]
+                ghost = self._skins.take("ghost", body, lambda part=part: part, T, extra=joints, **_GHOSTLY)  # type: ignore[misc]
+                self._ghosts[name] = ghost
+
+    def _add_shapes(self, name: str, world: World, T: Array) -> None:
+        look: dict[str, Any] = {"color": SHAPES, "wireframe": True, "cast_shadow": False}
+        body = world.body(name)
+        node = self._skins.take("shapes", body, lambda: shapes_skin(body), T, **look)
+        node.pose_joints(T)
+        node.show(True)
+        self._shapes[name] = node
 
     def show_shapes(self, shown: bool, world: World, t: float) -> None:
         """Show or hide collision shapes."""
         self.shapes = shown
         for shape in self._shapes.values():
-            shape.remove()
+            self._skins.give_back(shape)
         self._shapes = {}
         if shown:
             record = world.record([t])
-            for name, node in zip(world.characters, accepted_names(world.characters), strict=True):
-                self._add_shapes(name, node, world, record.joints[name][0])
+            for name in world.characters:
+                self._add_shapes(name, world, record.joints[name][0])
 
     def pose(self, world: World, original: World, t: float) -> None:
         """Show a moment."""
@@ -117,10 +147,11 @@ class SceneView:
                     self._shapes[name].pose_joints(T)
                 before = then.joints[name][0]
                 apart = float(np.max(np.linalg.norm(T[:, :3, 3] - before[:, :3, 3], axis=-1)))
-                ghost = self._ghosts[name]
-                ghost.show(self.ghost and apart > _DIFFERS)
-                if self.ghost and apart > _DIFFERS:
-                    ghost.pose_joints(before)
+                ghost = self._ghosts.get(name)
+                if ghost is not None:
+                    ghost.show(self.ghost and apart > _DIFFERS)
+                    if self.ghost and apart > _DIFFERS:
+                        ghost.pose_joints(before)
             for name, T_thing in now.things.items():
                 self.put(name, T_thing[0])
                 self._pose_ghost(name, T_thing[0], then.things[name][0])
@@ -154,10 +185,28 @@ class SceneView:
 
     def clear(self) -> None:
         """Take everything out."""
-        for node in (*self._people.values(), *self._ghosts.values(), *self._shapes.values(), *self._roots):
+        for skin in (*self._people.values(), *self._ghosts.values(), *self._shapes.values()):
+            self._skins.give_back(skin)
+        for node in self._roots:
             node.remove()
         self._people, self._ghosts, self._shapes, self._frames, self._roots = {}, {}, {}, {}, []
-        self._thing_ghosts = {}
+        self._thing_ghosts, self._ghostly = {}, {}
+
+
+def _limbs(body: Body, joints: list[int]) -> frozenset[int]:
+    """All joints of limbs that have any of some joints: ghosts are made of whole limbs, so there are few kinds."""
+    out = set()
+    for chain in body.chains.values():
+        ends = chain.kind in ("arm", "leg")
+        members = set(body.subtree(chain.joints[0])) if ends else {int(j) for j in chain.joints}
+        out |= members if members & set(joints) else set()
+    return frozenset(out)
+
+
+def _part(skin: Skin, joints: frozenset[int]) -> Skin:
+    """The part of a skin that goes with some joints, in one colour."""
+    mine = np.isin(skin.owner[skin.faces], list(joints)).all(axis=1)
+    return replace(skin, faces=skin.faces[mine], colors=None)
 
 
 def _place(frame: viser.FrameHandle, T: Array) -> None:

@@ -1,0 +1,143 @@
+"""Pictures of the studio for docs/studio.md, taken in a real browser, so that they stay true.
+
+    python tools/studio_tour.py [-o docs/pictures] [--only NAME ...]
+
+Needs playwright and Chromium (`ELBOWROOM_CHROMIUM` says where, if it is not on the path).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+from elbowroom.geometry.transforms import transform
+from elbowroom.studio import edits
+from elbowroom.studio.page import Page
+from elbowroom.studio.places import target_name
+from elbowroom.studio.serve import opened
+
+FLAGS = ("--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-first-run")
+SIZE = (1280, 800)
+
+
+class Tour:
+    """A studio, somebody who looks at it, and a folder for pictures."""
+
+    def __init__(self, page: Page, window: Any, folder: Path) -> None:
+        self.page, self.studio, self.window, self.folder = page, page.studio, window, folder
+
+    def rest(self) -> None:
+        """Wait until nothing is left to do, and the browser has drawn it."""
+        while self.studio.worker.busy:
+            time.sleep(0.1)
+        time.sleep(2.5)
+
+    def tab(self, name: str) -> None:
+        self.window.get_by_role("tab", name=name, exact=True).click()
+        time.sleep(0.5)
+
+    def take(self, name: str) -> None:
+        """Store a picture of the page."""
+        path = self.folder / f"studio-{name}.png"
+        self.window.screenshot(path=str(path))
+        with Image.open(path) as picture:
+            picture.convert("RGB").save(path, optimize=True)
+        print(path)
+
+    # --- the stops
+
+    def first(self) -> None:
+        """What one sees at first: a motion that was repaired, a ghost of how it was, and the post to drag."""
+        self.studio.player.seek(1.85)
+        self.rest()
+        self.take("first")
+
+    def drag(self) -> None:
+        """The post is being dragged: the motion follows, and is not certified yet."""
+        place = self.studio.places["post"].T
+        for k in range(1, 4):
+            self.studio.drags.move("post", place @ transform([0.02 * k, 0.05 * k, 0.0]))
+        self.rest()
+        self.take("drag")
+        self.studio.drags.let_go()
+        self.rest()
+        self.take("dropped")
+
+    def view(self) -> None:
+        """Paths of hands, the tightest place and collision shapes."""
+        self.tab("View")
+        for label in ("Hand paths", "Clearance", "Shapes"):
+            beside = f"//label[normalize-space()='{label}']/ancestor::p/parent::div/parent::div//input"
+            self.window.locator(f"xpath={beside}").check(force=True)
+        self.rest()
+        self.take("view")
+        for label in ("Hand paths", "Clearance", "Shapes"):
+            beside = f"//label[normalize-space()='{label}']/ancestor::p/parent::div/parent::div//input"
+            self.window.locator(f"xpath={beside}").uncheck(force=True)
+
+    def target(self) -> None:
+        """A target for a hand is dragged: who reaches for it is seen at once."""
+        self.studio.player.seek(1.2)
+        told = {"who": "ann", "hand": "left", "to": [0.3, -1.9, 1.25], "at": 1.2}
+        self.studio.edit("add task reach", edits.add_task(self.studio.document, "reach", told))
+        self.rest()
+        self.tab("Tasks")
+        self.studio.select(target_name(1))
+        self.studio.drags.move(target_name(1), transform([0.42, -1.75, 1.35]))
+        self.rest()
+        self.take("target")
+        self.studio.drags.let_go()
+        self.rest()
+        self.studio.undo()
+        self.studio.undo()
+        self.rest()
+
+    def files(self) -> None:
+        """Open, save, import, export."""
+        self.tab("Files")
+        self.rest()
+        self.take("files")
+
+    def dark(self) -> None:
+        """The same in the dark."""
+        self.tab("Scene")
+        self.page.set_dark(True)
+        self.rest()
+        self.take("dark")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-o", "--output", type=Path, default=Path("docs/pictures"))
+    parser.add_argument("--only", nargs="*", default=[])
+    told = parser.parse_args()
+    path = os.environ.get("ELBOWROOM_CHROMIUM") or shutil.which("chromium")
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, headless=True, args=list(FLAGS))
+        page = opened("umbrella", port=0, folder=Path(name), state=Path(name))
+        try:
+            window = browser.new_page(viewport={"width": SIZE[0], "height": SIZE[1]})
+            window.goto(page.url)
+            window.get_by_role("alert").get_by_role("button").click()  # that WebGL is done in software
+            tour = Tour(page, window, told.output)
+            tour.rest()
+            stops: list[Callable[[], None]] = [tour.first, tour.drag, tour.view, tour.target, tour.files, tour.dark]
+            for stop in stops:
+                if not told.only or stop.__name__ in told.only:
+                    stop()
+        finally:
+            browser.close()
+            page.close()
+
+
+if __name__ == "__main__":
+    main()
