@@ -9,6 +9,7 @@ import pytest
 from elbowroom.character.body import Character
 from elbowroom.gallery.scenes import scenario
 from elbowroom.motion.clip import Clip
+from elbowroom.motion.quality import quality
 from elbowroom.tasks.plan import Plan
 from elbowroom.tasks.storyboard import Storyboard
 from elbowroom.tasks.storyboard_plan import plan_storyboard
@@ -125,3 +126,10 @@ def test_legs_walk_as_they_did_and_arms_where_nothing_is_asked() -> None:
     others = [j for j in range(len(body.parents)) if j not in right]
     assert 0.3 < idle.mean() < 0.7
     np.testing.assert_array_equal(before.rotations[idle][:, others], after.rotations[idle][:, others])
+
+
+def test_joints_stay_in_their_ranges_and_arms_are_hardly_rougher_than_the_walk() -> None:
+    before, after = (quality(clip) for clip in clips())
+    assert after.limit_violations == 0
+    assert after.foot_slide_m == before.foot_slide_m
+    assert after.peak_jerk <= max(2.0 * before.peak_jerk, 1500.0)
