@@ -11,8 +11,8 @@ from elbowroom.character.grip import grip_frame
 from elbowroom.character.hand_shapes import finger_joints, finger_rotations, power
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
-from elbowroom.geometry.rotations import Array, about, angle, from_matrix, normalize
-from elbowroom.geometry.transforms import inverse, transform
+from elbowroom.geometry.rotations import Array, angle, from_matrix, normalize
+from elbowroom.geometry.transforms import inverse
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.beside import resting, supported, under_cover
 from elbowroom.tasks.director import FOREVER, Director, Grip
@@ -30,10 +30,10 @@ from elbowroom.tasks.hands import (
     shoulder_of,
 )
 from elbowroom.tasks.leaving import let_go
-from elbowroom.tasks.places import place_for
+from elbowroom.tasks.places import place_for, turned
 from elbowroom.tasks.postures import Postures
 from elbowroom.tasks.stuck import Stuck, blamed
-from elbowroom.tasks.taking import failure
+from elbowroom.tasks.taking import effort, failure
 from elbowroom.tasks.verbs import Put, Rest, Task
 
 # Ways from which a thing is set down: up and towards oneself, metres.
@@ -49,9 +49,8 @@ _UP = np.array([0.0, 0.0, 1.0])
 _CARRY = ((0.19, -0.17), (0.22, -0.12), (0.17, -0.22), (0.25, -0.05), (0.2, 0.0))
 
 
-# Turns about the vertical in which things are carried that cannot be as they are, radians, and by how much things may
-# tilt that are.
-_TURNS, _TILT = np.radians([0.0, 40.0, -40.0, 80.0, -80.0, 120.0, -120.0]), float(np.radians(6.0))
+# By how much things may tilt that are carried as they are, radians.
+_TILT = float(np.radians(6.0))
 
 
 def put(d: Director, task: Put) -> None:
@@ -195,12 +194,11 @@ def _easy(d: Director, actor: Actor, hand: str) -> Iterator[Pose]:
                 yield found.pose
             else:
                 tilted.append(found.pose)
-    for about_up in _TURNS:
-        T_turned = transform(np.zeros(3), about(_UP, about_up)) @ T_now
-        for target in carry_places(actor, hand, body, T_turned):
-            alone = arm_to(actor, hand, body, target)
-            if alone is not None and postures.valid(alone):
-                yield alone
+    ends = np.stack([target for T in turned(T_now, T_now[:3, 3]) for target in carry_places(actor, hand, body, T)])
+    for i in np.argsort(effort(actor, hand, ends, k), kind="stable"):
+        alone = arm_to(actor, hand, body, ends[i])
+        if alone is not None and postures.valid(alone):
+            yield alone
     yield from tilted
     yield actor.pose
 

@@ -16,8 +16,9 @@ from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.carrying import holding_hand, rest, usual_grip
 from elbowroom.tasks.director import FOREVER, Director, Grip
 from elbowroom.tasks.hands import arms_of, hand_of, held_by, joints_of, released, shoulder_of
-from elbowroom.tasks.holding import bring, turned
+from elbowroom.tasks.holding import bring
 from elbowroom.tasks.leaving import let_go
+from elbowroom.tasks.places import turned
 from elbowroom.tasks.postures import Postures
 from elbowroom.tasks.stuck import Stuck
 from elbowroom.tasks.taking import Taking, effort, take, takings

@@ -5,22 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from elbowroom.errors import BadValue
-from elbowroom.geometry.rotations import Array, about, normalize
-from elbowroom.geometry.transforms import inverse, transform
+from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.geometry.transforms import inverse
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.carrying import carry_to, holding_hand
 from elbowroom.tasks.director import Director
 from elbowroom.tasks.hands import front_of, hand_of, joints_of, shoulder_of
+from elbowroom.tasks.places import turned
 from elbowroom.tasks.postures import Postures
 from elbowroom.tasks.taking import effort, failure
 from elbowroom.tasks.touching import place_of
 from elbowroom.tasks.verbs import HoldOut
 
 _UP = np.array([0.0, 0.0, 1.0])
-
-# Turns of a thing about the vertical that are tried, radians: it stays as level as it is.
-TURNS = np.radians([0.0, 30.0, -30.0, 60.0, -60.0, 90.0, -90.0, 120.0, -120.0, 150.0, -150.0, 180.0])
 
 # How far out a hand holds things, shares of the arm's length; how far ahead of a side, as a share of that; and how many
 # places are tried in earnest.
@@ -60,16 +58,6 @@ def bring(d: Director, actor: Actor, hand: str, T_target: Array, at: float | Non
     goal = d.looking(actor, there.pose, T_target[:3, 3])
     carry_to(d, actor, hand, goal, d.set_out(actor, way, count), what, direct=at is not None)
     actor.keep(joints_of(actor, hand))
-
-
-def turned(T_thing: Array, point: Array) -> list[Array]:
-    """Places (4, 4) of a thing at a point (3,), turned about the vertical from how it is."""
-    out = []
-    for angle in TURNS:
-        T = transform(np.zeros(3), about(_UP, angle)) @ T_thing
-        T[:3, 3] = point
-        out.append(np.asarray(T))
-    return out
 
 
 def at_ease(actor: Actor, hand: str, ends: Array) -> list[int]:

@@ -16,6 +16,9 @@ _ABOVE = 0.0005
 
 _UP = np.array([0.0, 0.0, 1.0])
 
+# Turns of a thing about the vertical that are tried, radians: it stays as level as it is.
+_TURNS = np.radians([0.0, 30.0, -30.0, 60.0, -60.0, 90.0, -90.0, 120.0, -120.0, 150.0, -150.0, 180.0])
+
 
 def place_for(world: World, task: Put, taken: Array, t: float) -> Array:
     """`T_world_object` (4, 4) that a task asks for, of an object that was taken from a place (4, 4), at a time."""
@@ -67,3 +70,13 @@ def top_of(mesh: Mesh, xy: Array, name: str) -> float:
         raise BadValue(f"'{name}' has no surface at {xy[0]:g}, {xy[1]:g} to put things on.")
     z = a[:, 2] + s * (b[:, 2] - a[:, 2]) + r * (c[:, 2] - a[:, 2])
     return float(z[inside].max())
+
+
+def turned(T_thing: Array, point: Array) -> list[Array]:
+    """Places (4, 4) of a thing at a point (3,), turned about the vertical from how it is."""
+    out = []
+    for angle in _TURNS:
+        T = transform(np.zeros(3), about(_UP, angle)) @ T_thing
+        T[:3, 3] = point
+        out.append(np.asarray(T))
+    return out
