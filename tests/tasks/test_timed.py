@@ -13,11 +13,15 @@ import elbowroom as er
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.errors import BadValue
 from elbowroom.files.npz import read_npz, write_npz
+from elbowroom.files.open import open_file
 from elbowroom.gallery.scenes import scenario
 from elbowroom.geometry.solids import box, cylinder
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.motion.clip import Clip
+from elbowroom.motion.contacts import estimate_floor
+from elbowroom.motion.edit import place
 from elbowroom.motion.quality import quality
+from elbowroom.motion.retarget import retarget
 from elbowroom.posing.reach import ReachStyle
 from elbowroom.props.hats import hat
 from elbowroom.tasks.manipulate import plan_tasks
@@ -197,6 +201,24 @@ def test_nothing_is_put_on_what_moves_away() -> None:
     world = street().with_object("tray", box((0.4, 0.3, 0.02)), tray).with_hold("can", "ann", "right")
     with pytest.raises(BadValue, match="'tray' moves from 2 s on"):
         plan_tasks(world, [Put(who="ann", object="can", onto="tray", at=2.0)])
+
+
+def test_a_recorded_walk_that_touches_itself_takes_something_too(data: Path) -> None:
+    walk = retarget(open_file(data / "mocap" / "cmu_bvh" / "02_01.bvh").clip(None), er.preset("woman"))
+    walk = place(walk, (0.0, 0.0), 0.0, lift=-estimate_floor(walk))
+    k = len(walk) // 2
+    shoulder = walk.world()[k, walk.character.chain("right_arm").joints[0], :3, 3]
+    ahead = (walk.root[k + 10] - walk.root[k - 10]) * [1.0, 1.0, 0.0]
+    ahead /= np.linalg.norm(ahead)
+    at = shoulder + 0.3 * ahead + 0.38 * np.cross(ahead, [0.0, 0.0, 1.0]) - [0.0, 0.0, 0.25]
+    world = World(floor=0.0).with_character("ann", walk)
+    world = world.with_object("can", cylinder(0.033, 0.12), Still(transform(at)), mass=0.3)
+    plan = plan_tasks(world, [Grab(who="ann", object="can", hand="right")])
+    assert plan.found, plan.advice
+    before, after = clips(world, plan)
+    arm = {"right_clavicle", "right_upper_arm", "right_forearm", "right_hand"}
+    assert changed(before, after, plan.plans[-1].during[1], 9.0) <= arm
+    assert not changed(before, after, 0.0, plan.plans[0].during[0])
 
 
 def test_paths_can_be_smooth() -> None:
