@@ -129,6 +129,7 @@ STYLES: Mapping[str, Style] = MappingProxyType(
         # Shapiro, Kallmann and Faloutsos 2007, figure 2: the shoulder's swing sampled between 50 and 100 degrees
         "low-arms": Style({"upper_arm": _degrees(swing_x=(50, 100))}, orbit=math.radians(0.0)),
         "high-arms": Style({"upper_arm": _degrees(swing_x=(-50, 15))}, orbit=math.radians(100.0)),
+        "bent-arms": Style({"forearm": _degrees(flexion=(70, 140))}),
     }
 )
 

@@ -69,13 +69,13 @@ def repair(
     """Bring clips of characters out of what they run into; `who` is by default everybody with a clip, one by one.
 
     Limbs to blame are planned anew for as long as need be and stay close to the clip; all other frames stay as they
-    are. `style`, a `Style` or the name of one, is by default 'close': as near to the clip as will do. With `fix_self`,
-    contacts of a recorded clip with itself and the floor count, too. Where limbs cannot do it, a body goes aside for a
-    while by `max_aside` metres at most, over its feet or in steps; then a whole clip may be moved on the floor by
-    `max_shift` metres, or begin `max_delay` seconds later, at most. The same seed gives the same motion. Where
-    something is left, the status is 'partial', the world has the best repair, and `why` says what is left and why.
-    `apart` are other repairs of the same world that this one is to look different from, where it can. After some
-    `seconds` nothing more is tried: then the status is 'budget-spent'.
+    are. `style`, a `Style` or the name of one, is by default 'close': as near to the clip as will do; what cannot keep
+    to it goes without. With `fix_self`, contacts of a recorded clip with itself and the floor count, too. Where limbs
+    cannot do it, a body goes aside for a while by `max_aside` metres at most, over its feet or in steps; then a whole
+    clip may be moved on the floor by `max_shift` metres, or begin `max_delay` seconds later, at most. The same seed
+    gives the same motion. Where something is left, the status is 'partial', the world has the best repair, and `why`
+    says what is left and why. `apart` are other repairs of the same world that this one is to look different from,
+    where it can. After some `seconds` nothing more is tried: then the status is 'budget-spent'.
     """
     until = time.perf_counter() + seconds
     others = {name: tuple(_clips(other)[name] for other in apart) for name in _people(world, who)} if apart else {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from elbowroom.motion.clip import Clip
 from elbowroom.search.birrt import Budget
-from elbowroom.spaces.styles import Style
+from elbowroom.spaces.styles import CLOSE, Style
 from elbowroom.tasks.plan import Planned
 from elbowroom.tasks.repair_feet import FeetFree, feet_free
 from elbowroom.tasks.repair_find import Linkage, Trouble, linkages
@@ -71,6 +71,11 @@ def mended(world: World, trouble: Trouble, wishes: Wishes) -> tuple[Mended | Non
             return done, ""
         wishes = replace(wishes, apart={})
     done, told = _by_linkages(world, trouble, ladder, wishes, seed)
+    if done is None and wishes.style is not CLOSE:
+        # a style is a wish: what cannot keep to it is mended all the same, and says so
+        done, told = mended(world, trouble, replace(wishes, style=CLOSE))
+        told_so = [replace(p, what=f"{p.what}, not in the style asked for") for p in done.plans] if done else ()
+        return (replace(done, plans=tuple(told_so)) if done else None), told
     if done is None:
         reason = told or reason
         done = _aside(world, trouble, ladder, wishes, seed + len(ladder))

@@ -30,6 +30,8 @@ from elbowroom.world.world import World
 _FAR, _KNEE = 0.3, 0.7
 # Share of its speed that a joint may use in a search: rounding needs some of it.
 _SLOWER = 0.9
+# Radians that what is searched may leave the intervals of a style by.
+_ASTRAY = 0.05
 # Postures that are drawn at some moments of a trouble to see whether any is free.
 _SAMPLES, _MOMENTS = 300, 4
 
@@ -162,13 +164,23 @@ def searched(job: Job, stretch: Stretch, seed: int, style: Style, budget: Budget
     start = time.perf_counter()
     better = smooth(space, path, seed)
     frames = own_times(space, better, stretch.times)
-    if style.close and style.within(job.clip.character, job.joints, job.limits) is None:
+    within = style.within(job.clip.character, job.joints, job.limits)
+    if style.close and within is None:
         frames = relax(stretch.check, frames, stretch.times, stretch.base, seed)
     settled = soften(stretch.check, frames, stretch.times, stretch.base, stretch.good)
     took = clocks.add("smooth", start)
-    if not settled.free:
+    if not settled.free or (within is not None and not _mostly(within, job, stretch, settled.rotations)):
         return None
     return Replanned(stretch, settled.rotations, Way("plan", first, took, path.stats))
+
+
+def _mostly(within: Array, job: Job, stretch: Stretch, frames: Array) -> bool:
+    """Whether frames (T, n, 4) keep to intervals (n, 3, 2) for at least half of the trouble: ends need not."""
+    frame = 1.0 / job.clip.fps
+    amid = (stretch.times >= job.during[0] - frame) & (stretch.times <= job.during[1] + frame)
+    terms = np.stack([limit.coordinates(frames[amid, j]) for j, limit in enumerate(job.limits)], axis=1)
+    inside = (terms >= within[..., 0] - _ASTRAY) & (terms <= within[..., 1] + _ASTRAY)
+    return bool(np.mean(inside.all(axis=(1, 2))) >= 0.5)
 
 
 def spliced(job: Job, done: Replanned) -> World:
