@@ -115,9 +115,9 @@ def _of_a_kind(
             if depth[1] == 0.0:
                 break
     clocks.add("plan", start)
-    for depth, _, moved in sorted(found, key=lambda f: f[:2])[:_FOLLOWED]:
+    for left, _, moved in sorted(found, key=lambda f: f[:2])[:_FOLLOWED]:
         there = world.with_character(trouble.who, moved.clip)
-        yield Swayed(there, moved.by, stepping, Changed(trouble.who, joints, span), contacts, depth == 0.0, looks.count)
+        yield Swayed(there, moved.by, stepping, Changed(trouble.who, joints, span), contacts, left == 0.0, looks.count)
 
 
 def _offsets(amounts: Sequence[float], downs: Sequence[float]) -> Iterator[Offset]:
@@ -178,7 +178,8 @@ class _Looks:
             things = {name: at + shift if name in self._held else at for name, at in here.things.items()}
             exact = self._exact.place_snapshot(Snapshot(here.time, {**here.joints, self._who: T[k]}, things))
             for n in map(int, exact.near(MARGIN)):
-                if self._trunk[n] and exact.placed.within(*map(int, exact.index[n]), MARGIN):
+                a, b = (int(i) for i in exact.index[n])
+                if self._trunk[n] and exact.placed.within(a, b, MARGIN):
                     return None
                 if self._counts[n] and exact.hit(n):
                     depth = exact.distance(n).value
