@@ -8,6 +8,7 @@ Needs playwright and Chromium (`ELBOWROOM_CHROMIUM` says where, if it is not on 
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import shutil
 import tempfile
@@ -47,10 +48,9 @@ class Tour:
 
     def take(self, name: str) -> None:
         """Store a picture of the page."""
-        path = self.folder / f"studio-{name}.png"
-        self.window.screenshot(path=str(path))
-        with Image.open(path) as picture:
-            picture.convert("RGB").save(path, optimize=True)
+        path = self.folder / f"studio-{name}.webp"
+        with Image.open(io.BytesIO(self.window.screenshot())) as picture:
+            picture.convert("RGB").save(path, quality=88, method=6)
         print(path)
 
     # --- the stops
@@ -87,8 +87,8 @@ class Tour:
     def target(self) -> None:
         """A target for a hand is dragged: who reaches for it is seen at once."""
         self.studio.player.seek(1.2)
-        told = {"who": "ann", "hand": "left", "to": [0.3, -1.9, 1.25], "at": 1.2}
-        self.studio.edit("add task reach", edits.add_task(self.studio.document, "reach", told))
+        told = {"who": "ann", "hand": "left", "target": [0.35, -1.75, 1.25], "at": 1.2}
+        self.studio.edit("add task touch", edits.add_task(self.studio.document, "touch", told))
         self.rest()
         self.tab("Tasks")
         self.studio.select(target_name(1))

@@ -164,7 +164,7 @@ def test_forms_give_tasks_that_a_storyboard_can_mean(studio: Studio) -> None:
         again = answers(verb, told)
         assert again["who"] == who and again["what"] == given["what"]
         assert again["where"] == (POINT if where else "") and (verb == "repair" or again["time"] == "1.5")
-        assert in_words(verb, told).startswith(f"{who} {verb}")
+        assert in_words(verb, told).startswith(f"{who}: {verb}")
     told = task_from(studio, "touch", {"who": who, "hand": EITHER, "what": "", "where": POINT, "time": ""}, {})
     assert "hand" not in told and "at" not in told and len(told["target"]) == 3
     with pytest.raises(BadValue, match="number of seconds"):

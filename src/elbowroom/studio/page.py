@@ -91,8 +91,9 @@ class Page:
 
     def set_dark(self, dark: bool) -> None:
         """Light or dark."""
-        self.dark = self.timeline.dark = dark
+        self.dark = self.timeline.dark = self.scene.dark = dark
         self.theme()
+        self.scene.lay_floor()
         self.told("motion")
 
     def look(self) -> None:

@@ -32,6 +32,8 @@ _GHOSTLY: dict[str, Any] = {
 }
 # The ghost is shown where any joint of the motion is farther than this from where it was, metres.
 _DIFFERS = 0.01
+# Colours of the floor: cells, sections, the plane.
+_LIGHT = ((216, 218, 221), (190, 193, 197), (226, 228, 230))
 # Moments at which motions are compared.
 _LOOKS = 48
 
@@ -51,6 +53,9 @@ class SceneView:
         self._frames: dict[str, viser.FrameHandle] = {}
         self._thing_ghosts: dict[str, viser.FrameHandle] = {}
         self._static: set[str] = set()
+        self._floor: float | None = None
+        self._ground: viser.GridHandle | None = None
+        self.dark = False
         self.ghost = True
         self.shapes = False
 
@@ -60,8 +65,8 @@ class SceneView:
         with self._server.atomic():
             self.clear()
             record = world.record([world.span[0]])
-            if world.floor is not None:
-                self._roots.append(_floor(scene, world.floor))
+            self._floor = world.floor
+            self.lay_floor()
             for name, node in zip(world.static, accepted_names(world.static), strict=True):
                 T = places[name].T if name in places else np.eye(4)
                 self._thing(name, f"/scene/{node}", world.static[name].moved(inverse(T)), T)
@@ -75,6 +80,12 @@ class SceneView:
                 self._roots.append(ghost)
             for name in world.characters:
                 self._person(name, world, record.joints[name][0])
+
+    def lay_floor(self) -> None:
+        """Show the floor, light or dark."""
+        if self._ground is not None:
+            self._ground.remove()
+        self._ground = None if self._floor is None else _floor(self._server.scene, self._floor, dark=self.dark)
 
     def _thing(self, name: str, node: str, mesh: Any, T: Array) -> None:
         scene = self._server.scene
@@ -221,7 +232,8 @@ def light(scene: viser.SceneApi) -> None:
     scene.add_light_directional("/light/fill", intensity=0.9, position=(-3.0, -4.0, 5.0))
 
 
-def _floor(scene: viser.SceneApi, height: float) -> viser.GridHandle:
+def _floor(scene: viser.SceneApi, height: float, *, dark: bool) -> viser.GridHandle:
+    cell, section, plane = ((52, 55, 59), (66, 70, 75), (38, 40, 43)) if dark else _LIGHT
     return scene.add_grid(
         "/floor",
         infinite_grid=True,
@@ -229,9 +241,9 @@ def _floor(scene: viser.SceneApi, height: float) -> viser.GridHandle:
         cell_size=0.5,
         section_size=1.0,
         position=(0.0, 0.0, height - 0.002),
-        cell_color=(216, 218, 221),
-        section_color=(190, 193, 197),
-        plane_color=(226, 228, 230),
+        cell_color=cell,
+        section_color=section,
+        plane_color=plane,
         plane_opacity=1.0,
         shadow_opacity=0.3,
     )

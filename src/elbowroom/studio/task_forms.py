@@ -137,8 +137,8 @@ def point_for(studio: Studio, verb: str, told: Mapping[str, Any]) -> list[float]
 
 
 def in_words(verb: str, told: Mapping[str, Any]) -> str:
-    """A task in a line: 'ann grabs jar with the right hand at 2.10 s'."""
-    parts = [str(told.get("who", "")), verb]
+    """A task in a line: 'ann: grab jar with the right hand at 2.10 s'."""
+    parts = [f"{told.get('who', '')}:", verb]
     parts += [str(told[key]) for key in ("object", "fixture") if key in told]
     for key, word in (("target", ""), ("to", "to"), ("onto", "onto"), ("over", "over")):
         if key in told:
