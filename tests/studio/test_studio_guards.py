@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from elbowroom.errors import BadValue
+from elbowroom.errors import BadValue, ElbowroomError
 from elbowroom.studio.folders import LARGEST, Folders, check_upload
 from elbowroom.studio.player import Player
 from elbowroom.studio.server import came_from_here, check_host, is_loopback
@@ -146,3 +146,16 @@ def test_playing_seeking_and_looping() -> None:
         player.speed = 0.0
     player.stop()
     assert not player.alive
+
+
+def test_the_command_refuses_what_it_cannot_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from elbowroom.cli.studio import studio
+
+    monkeypatch.setenv("ELBOWROOM_STATE", str(tmp_path))
+    with pytest.raises(ElbowroomError, match="umbrella"):
+        studio("nothing", browser=False)
+    with pytest.raises(BadValue, match="port"):
+        studio("umbrella", port=70000, browser=False)
+    with pytest.raises(BadValue, match="listens"):
+        studio("umbrella", host="nowhere.example", browser=False)
+    assert not [t for t in threading.enumerate() if t.name.startswith("studio-")]
