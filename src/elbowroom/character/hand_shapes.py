@@ -154,7 +154,9 @@ def finger_roles(body: Body, hand: str) -> tuple[str, ...]:
     """Roles of `finger_joints`: 'left_thumb1', …"""
     if not isinstance(body, Character) or hand not in ("left", "right") or f"{hand}_hand" not in body.roles:
         return ()
-    return tuple(role for role in finger_names(hand) if role in body.roles)
+    # Some rigs hang the thumb on the forearm: it does not move with the hand and cannot close on anything.
+    mine = set(body.subtree(body.roles[f"{hand}_hand"]))
+    return tuple(role for role in finger_names(hand) if body.roles.get(role) in mine)
 
 
 def finger_rotations(body: Body, hand: str, shape: HandShape) -> Array:

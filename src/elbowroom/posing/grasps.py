@@ -12,13 +12,14 @@ from numpy.typing import ArrayLike
 
 from elbowroom.character.body import Body, Character
 from elbowroom.character.grip import grip_frame, hand_size
-from elbowroom.character.hand_shapes import HandShape, finger_joints, hand_shape
+from elbowroom.character.hand_shapes import HandShape, hand_shape
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array, about, normalize, rotate
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.posing.fingers import TOUCH, close_fingers
 from elbowroom.posing.fingers_model import HandAtThing, hand_model
+from elbowroom.posing.grasps_borrowed import borrowed, closes, lender
 from elbowroom.posing.grasps_form import Form, form_of, part_near
 from elbowroom.posing.grasps_make import Maker
 from elbowroom.posing.grasps_seats import Seats, hand_seats
@@ -129,8 +130,11 @@ def _pointer(body: Character, hand: str, shape: HandShape) -> tuple[Array, Array
 
 
 def _proposed(body: Body, hand: str, mesh: Mesh, handle: Array | None, up: Array) -> list[Grasp]:
-    if not finger_joints(body, hand):
-        return []
+    if not closes(body, hand):
+        stiff = HandAtThing(hand_model(body, hand), mesh)
+        frames = None if handle is None else {"handle": handle}
+        lent = propose_grasps(lender(body), hand, mesh, frames=frames, up=up)
+        return [] if stiff.empty else borrowed(body, hand, lent, stiff)
     seats = hand_seats(body, hand)
     scene = HandAtThing(seats.model, mesh)
     if scene.empty:

@@ -29,7 +29,7 @@ _ALIKE = 0.8
 _OTHER_TURN, _OTHER_PLACE = np.radians(40.0), 0.15
 
 # Metres that a hand comes from, and how near to the mesh it stops.
-_BACK, MARGIN = 0.10, 0.0005
+BACK, MARGIN = 0.10, 0.0005
 
 # What it costs that the wrist must bend to keep the forearm out of the thing, and that the hand stays short of where it
 # should be, up to so many times of what passes for there.
@@ -79,7 +79,7 @@ def settled(
             # most do not come there at all, which is seen at the end of the way
             if not scene.free_at(T, -nearly * c.seat.short * approach) or (forearm and not scene.forearm_free):
                 continue
-            way = scene.slid(T, approach, _BACK, c.seat.ahead, MARGIN)
+            way = scene.slid(T, approach, BACK, c.seat.ahead, MARGIN)
             if way < -nearly * c.seat.short:
                 continue
             T[:3, 3] += way * approach
@@ -145,11 +145,11 @@ def marked(body: Character, name: str, mark: GraspMark, mesh: Mesh) -> Grasp:
     approach = T[:3, :3] @ seats.palm if mark.approach is None else mark.approach
     scene = HandAtThing(seats.model, mesh)
     scene.put_hand(seats.model.places(opened))
-    way = 0.0 if scene.empty else scene.slid(T, approach, 2.0 * _BACK, 0.0, MARGIN)
+    way = 0.0 if scene.empty else scene.slid(T, approach, 2.0 * BACK, 0.0, MARGIN)
     if way < 0.0 and seat is not None and seat.style != "pinch" and mark.approach is None:
         T_lies = mark.T_thing_grip @ inverse(seat.T_hand_seat)
         comes = T_lies[:3, :3] @ seat.approach
-        gets = scene.slid(T_lies, comes, _BACK, seat.ahead, MARGIN)
+        gets = scene.slid(T_lies, comes, BACK, seat.ahead, MARGIN)
         if gets >= -seat.short:
             T, approach, way = T_lies, comes, gets
     if np.isfinite(way):
