@@ -124,7 +124,7 @@ def herbs(height: float = 0.24, seed: int = 0) -> Mesh:
     for _ in range(10):
         way, out, up = rng.uniform(0, 2 * np.pi), rng.uniform(0.02, 0.075), rng.uniform(0.6, 1.0) * height
         tip = np.array([out * np.cos(way), out * np.sin(way), up])
-        stem = [(*(0.2 * tip[:2]), 0.078), (*(0.6 * tip[:2]), 0.7 * up), tip]
+        stem = np.array([[*(0.2 * tip[:2]), 0.078], [*(0.6 * tip[:2]), 0.7 * up], tip])
         parts.append(tube(stem, 0.0018, LEAF, sections=6))
         for _ in range(2):
             at = tip * [1, 1, 0] * rng.uniform(0.6, 1.0) + [0, 0, up * rng.uniform(0.75, 1.0)]
