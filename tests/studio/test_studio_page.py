@@ -73,6 +73,13 @@ class Seat:
         self.field(label).fill(text)
         self.field(label).press("Tab")
 
+    def tick(self, label: str, on: bool) -> None:
+        """Tick a box, or not; a page that is slow to answer is given time."""
+        box = self.field(label)
+        if box.is_checked() != on:
+            box.click(force=True)
+        until(lambda: box.is_checked() == on, f"{label} is {'on' if on else 'off'}")
+
     def choose(self, label: str, value: str) -> None:
         self.field(label).click()
         self.window.get_by_role("option", name=value, exact=True).click()
@@ -186,17 +193,17 @@ def test_everything_can_be_shown_besides(seat: Seat) -> None:
     seat.rest()
     seat.tab("View")
     for label in ("Hand paths", "Clearance", "Shapes", "Dark"):
-        seat.field(label).check(force=True)
+        seat.tick(label, True)
     until(lambda: seat.page.scene.shapes and seat.page.extras.paths and seat.page.dark, "all is shown")
     for label in ("Hand paths", "Clearance", "Shapes", "Dark", "Ghost"):
-        seat.field(label).uncheck(force=True)
+        seat.tick(label, False)
     until(lambda: not seat.page.scene.shapes and not seat.page.scene.ghost, "nothing is shown besides")
     seat.tab("Files")
 
 
 def test_a_long_export_is_cancelled(seat: Seat) -> None:
     seat.rest()
-    seat.field("MP4").check(force=True)
+    seat.tick("MP4", True)
     until(lambda: "MP4" in seat.page.panel.files.formats, "MP4 is chosen")
     seat.press("Export")
     seat.press("Cancel")
