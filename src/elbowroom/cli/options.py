@@ -23,7 +23,7 @@ TierName = Annotated[
 ]
 StyleName = Annotated[
     str | None,
-    typer.Option("--style", metavar="NAME", help="How it is to look: close, natural, low-arms, high-arms or bent-arms."),
+    typer.Option("--style", metavar="NAME", help="How it is to look: close, natural, low-arms, high-arms, bent-arms."),
 ]
 BudgetSeconds = Annotated[
     float | None, typer.Option("--budget", metavar="SECONDS", help="Give up searching after this time.")

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from elbowroom.finish.settle import first_hit
 from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.ease import soft_step
 from elbowroom.geometry.rotations import Array
 from elbowroom.world.fast import BAND, HIT, LimbCheck
 
@@ -56,7 +57,7 @@ class Core:
         """Share of the lean at times (T,): 0 at the ends, 1 in the core, without a jump in acceleration."""
         rise = np.ones(len(times)) if self.begin <= self.first else (times - self.first) / (self.begin - self.first)
         fall = np.ones(len(times)) if self.end >= self.last else (self.last - times) / (self.last - self.end)
-        return soft(rise) * soft(fall)
+        return soft_step(rise) * soft_step(fall)
 
     def largest(self, jerk: float) -> float:
         """Radians of the largest lean that comes and goes with no more than some angular jerk, rad/s³."""
@@ -228,9 +229,3 @@ def _drawn_back(hit_of: Callable[[Array], float | None], lean: Array) -> Array:
         else:
             low = middle
     return high * lean
-
-
-def soft(x: Array) -> Array:
-    """0 to 1 with no speed and no acceleration at either end."""
-    s = np.clip(x, 0.0, 1.0)
-    return s**3 * (10.0 - 15.0 * s + 6.0 * s * s)

@@ -9,8 +9,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from elbowroom.finish.nudge import Core, soft
+from elbowroom.finish.nudge import Core
 from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.ease import soft_step
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import Flags, foot_contacts, runs
@@ -139,5 +140,5 @@ def _stepping(weights: Array, stands: Flags) -> Array:
         out[a : b + 1] = share
     for (_, b, before), (a, _, after) in pairwise(knots):
         s = (np.arange(b, a + 1) - b) / max(a - b, 1)
-        out[b : a + 1] = before + (after - before) * soft(s)
+        out[b : a + 1] = before + (after - before) * soft_step(s)
     return out

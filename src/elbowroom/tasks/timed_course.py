@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
 from elbowroom.character.limits import JointLimit
@@ -27,12 +27,6 @@ _ORBITS = np.radians([0.0, 8.0, -8.0, 16.0, -16.0, 26.0, -26.0, 38.0, -38.0])
 
 # Joints may leave their ranges by this much while they follow, radians: less than can be seen.
 _BEYOND = np.radians(0.4)
-
-
-def soft_step(x: ArrayLike) -> Array:
-    """0 below 0, 1 above 1, and a rise between without slope or bend at either end."""
-    s = np.clip(np.asarray(x, dtype=float), 0.0, 1.0)
-    return s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
 
 
 class Tracking:

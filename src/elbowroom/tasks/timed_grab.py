@@ -9,6 +9,7 @@ from itertools import islice
 import numpy as np
 
 from elbowroom.errors import UnknownName
+from elbowroom.geometry.ease import soft_step
 from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.geometry.transforms import inverse
 from elbowroom.posing.fingers import close_fingers
@@ -22,7 +23,6 @@ from elbowroom.tasks.postures import PRESS, Postures, hand_contacts
 from elbowroom.tasks.stuck import Stuck
 from elbowroom.tasks.taking import Taking, look, ranked
 from elbowroom.tasks.timed_carry import homes
-from elbowroom.tasks.timed_course import soft_step
 from elbowroom.tasks.timed_pace import Pace, beside, paces
 from elbowroom.tasks.timed_pass import Passage
 from elbowroom.tasks.timed_put import next_put

@@ -12,7 +12,7 @@ from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.limits import pose_excess
 from elbowroom.character.skeleton import Pose
 from elbowroom.finish.settle import between_free, settle
-from elbowroom.geometry.ease import ease
+from elbowroom.geometry.ease import ease, soft_step
 from elbowroom.geometry.rotations import Array, angle_between, continuous, slerp
 from elbowroom.motion.quality import BEYOND, joint_jerks
 from elbowroom.posing.gaze import gazing
@@ -26,7 +26,7 @@ from elbowroom.tasks.director import Director
 from elbowroom.tasks.hands import joints_of
 from elbowroom.tasks.repair_pace import ABOUT, JERK, ROUGHER
 from elbowroom.tasks.stuck import Stuck, blamed
-from elbowroom.tasks.timed_course import Tracking, faded, soft_step
+from elbowroom.tasks.timed_course import Tracking, faded
 from elbowroom.tasks.timed_layer import leaned
 from elbowroom.tasks.timed_pace import Pace
 from elbowroom.tasks.timed_when import Moments

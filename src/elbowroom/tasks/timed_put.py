@@ -10,6 +10,7 @@ from elbowroom.character.body import Character
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
+from elbowroom.geometry.ease import soft_step
 from elbowroom.geometry.rotations import Array, about, normalize
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.tasks import carrying as standing
@@ -23,7 +24,6 @@ from elbowroom.tasks.places import place_for
 from elbowroom.tasks.postures import PRESS, Postures, hand_contacts
 from elbowroom.tasks.stuck import Stuck
 from elbowroom.tasks.taking import discomfort, failure
-from elbowroom.tasks.timed_course import soft_step
 from elbowroom.tasks.timed_pace import Pace, at_speed, beside, speed_past
 from elbowroom.tasks.timed_pass import Passage
 from elbowroom.tasks.timed_touch import begin_layer

@@ -8,6 +8,7 @@ import numpy as np
 
 from elbowroom.character.hand_shapes import finger_joints, finger_rotations, hand_shape
 from elbowroom.character.skeleton import Pose
+from elbowroom.geometry.ease import soft_step
 from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.geometry.transforms import inverse
 from elbowroom.posing.grasps import press_target
@@ -19,7 +20,6 @@ from elbowroom.tasks.hands import shoulder_of
 from elbowroom.tasks.postures import PRESS, Postures, hand_contacts
 from elbowroom.tasks.stuck import Stuck
 from elbowroom.tasks.taking import Taking, failure, look
-from elbowroom.tasks.timed_course import soft_step
 from elbowroom.tasks.timed_pace import Pace, beside, paces
 from elbowroom.tasks.timed_pass import Passage
 from elbowroom.tasks.timed_when import far_away, frames_for, frames_of, helpful, in_motion, moments, named
