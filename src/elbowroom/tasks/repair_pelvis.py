@@ -28,6 +28,8 @@ _OVER, _DOWN, _ASIDE, _DIRECTIONS = (0.03, 0.06, 0.1), (0.02, 0.05), (0.05, 0.1,
 _PAD, _WAY, _STEPS, _LEAST = 0.15, 0.6, 1.2, 0.3
 # Looks a second, how many ways are followed up, and the share of the depth that they leave at most.
 _LOOKS, _FOLLOWED, _GAIN = 30.0, 3, 0.7
+# Looks within the trouble itself, at least.
+_WITHIN = 5
 # Metres that a hit counts for at least, and one whose depth is not known.
 _SHALLOW, _DEEP = 0.002, 0.05
 _LEGS = ("left_leg", "right_leg")
@@ -110,7 +112,7 @@ def _of_a_kind(
     for number, by in enumerate(_offsets(amounts, () if stepping else _DOWN)):
         moved = sway.by(by)
         depth = None if moved is None else looks.depth(moved)
-        if moved is not None and depth is not None and depth[0] < _GAIN * as_is[0] and depth[1] <= as_is[1]:
+        if moved is not None and depth is not None and _gains(depth, as_is):
             found.append((depth[1], number, moved))
             if depth[1] == 0.0:
                 break
@@ -118,6 +120,11 @@ def _of_a_kind(
     for left, _, moved in sorted(found, key=lambda f: f[:2])[:_FOLLOWED]:
         there = world.with_character(trouble.who, moved.clip)
         yield Swayed(there, moved.by, stepping, Changed(trouble.who, joints, span), contacts, left == 0.0, looks.count)
+
+
+def _gains(depth: tuple[float, float], as_is: tuple[float, float]) -> bool:
+    """Whether parts in trouble are less deep in something than they were, and all else together no deeper."""
+    return depth[0] <= _GAIN * as_is[0] and depth[1] <= max(as_is[1], _SHALLOW)
 
 
 def _offsets(amounts: Sequence[float], downs: Sequence[float]) -> Iterator[Offset]:
@@ -148,7 +155,9 @@ class _Looks:
         self.count = 0
         exact = self._exact = ExactWorld(world)
         step = max(round(sway.clip.fps / _LOOKS), 1)
-        rows = np.arange(sway.first, sway.last + 1, step)
+        # trouble may be over between two looks
+        begin, end = np.clip(np.searchsorted(sway.clip.times, trouble.during), sway.first, sway.last)
+        rows = np.union1d(np.arange(sway.first, sway.last + 1, step), np.linspace(begin, end, _WITHIN).astype(int))
         self._record = world.record(sway.clip.times[rows])
         self._weights = sway.weights[rows - sway.first]
         self._held = [hold.object for hold in world.holds if hold.by == who]
