@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import rich
 from numpy.typing import NDArray
 
 from elbowroom.character.visual import visible
 from elbowroom.errors import BadValue
 from elbowroom.files.atomic import writing
 from elbowroom.files.names import accepted_names
-from elbowroom.files.viser_nodes import SkinNode, add_mesh, add_skin
+from elbowroom.files.viser_nodes import SkinNode, add_mesh, add_skin, quiet
 from elbowroom.geometry.framing import axes_towards, nearest_eye
 from elbowroom.geometry.rotations import Array, from_matrix
 from elbowroom.world.extent import action, facing, frame_times, joint_transforms, stage
@@ -37,7 +35,7 @@ def write_html(path: str | Path, world: World, fps: float = 30.0) -> None:
         raise BadValue(f"an HTML playback needs a rate between 0 and 240 frames per second, not {fps}.")
     times = frame_times(world.span, fps)
     world = robots_as_things(world)
-    with writing(path) as (stand_in,), _quiet():
+    with writing(path) as (stand_in,), quiet():
         server = _server()
         try:
             with server.atomic():  # nobody listens: spares waking the server up for every bone of every frame
@@ -45,17 +43,6 @@ def write_html(path: str | Path, world: World, fps: float = 30.0) -> None:
         finally:
             server.stop()
         stand_in.write_text(page.replace("<title>Viser</title>", "<title>elbowroom</title>"), encoding="utf-8")
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """viser greets and takes leave on standard output, which belongs to the command that called us."""
-    console = rich.get_console()
-    before, console.quiet = console.quiet, True
-    try:
-        yield
-    finally:
-        console.quiet = before
 
 
 def _server() -> viser.ViserServer:

@@ -95,8 +95,12 @@ def edges(points: Array) -> Array:
 
 def support_polygon(character: Character, pose: Pose, floor: float = 0.0) -> Array:
     """Corners (K, 2) of the ground under the feet, counterclockwise; none where no foot touches the floor."""
-    points = contact_points(character, character.skeleton.at(pose), floor)
-    points = points[~np.isnan(points[:, 0])]
+    return hull_of(contact_points(character, character.skeleton.at(pose), floor))
+
+
+def hull_of(points: Array) -> Array:
+    """Corners (K, 2) of the hull of those points (P, 2) that are numbers; none where they cover no ground."""
+    points = points[np.isfinite(points[:, 0])]
     if len(points) < 3:
         return np.zeros((0, 2))
     try:

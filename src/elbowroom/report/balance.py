@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull, QhullError
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply
 from elbowroom.motion.contacts import runs
 from elbowroom.motion.soles import SIDES
-from elbowroom.posing.balance import TOUCHING, feet_of, margin_inside
+from elbowroom.posing.balance import TOUCHING, feet_of, hull_of, margin_inside
 from elbowroom.report.forces import Forces
 from elbowroom.report.parts import Light, Measure, Moment, light_of, listed, worst
 from elbowroom.report.people import Subject
@@ -51,7 +50,7 @@ class Balance(Measure):
 
     def polygon(self, frame: int) -> Array:
         """Corners (K, 2) of the support at a frame, counterclockwise; none where no foot is planted."""
-        return _hull(self.support[frame])
+        return hull_of(self.support[frame])
 
     def footprints(self) -> list[Array]:
         """Outline (K, 2) of each foot where it stands, once for each time that it is planted."""
@@ -61,7 +60,7 @@ class Balance(Measure):
             bears = np.isfinite(mine[..., 0]).sum(axis=1)
             for first, last in runs(bears >= 3):
                 flattest = first + int(np.argmax(bears[first : last + 1]))
-                prints.append(_hull(mine[flattest]))
+                prints.append(hull_of(mine[flattest]))
         return [p for p in prints if len(p)]
 
     def facts(self) -> dict[str, Any]:
@@ -81,17 +80,6 @@ class Balance(Measure):
             "com_margin_m": listed(self.com_margin),
             "zmp_margin_m": listed(self.zmp_margin),
         }
-
-
-def _hull(points: Array) -> Array:
-    """Corners (K, 2) of the hull of those points (P, 2) that are numbers; none where they cover no ground."""
-    points = points[np.isfinite(points[:, 0])]
-    if len(points) < 3:
-        return np.zeros((0, 2))
-    try:
-        return points[ConvexHull(points).vertices]
-    except QhullError:
-        return np.zeros((0, 2))
 
 
 def balance_of(subject: Subject, forces: Forces) -> Balance:

@@ -6,16 +6,14 @@ this machine otherwise), has no link to share, and drops uploads that are too la
 
 from __future__ import annotations
 
-import contextlib
 import ipaddress
-from collections.abc import Iterator
 from typing import Any
 
-import rich
 import viser
 from viser import _messages
 
 from elbowroom.errors import BadValue
+from elbowroom.files.viser_nodes import quiet
 from elbowroom.studio.folders import LARGEST
 
 LOOPBACK = "127.0.0.1"
@@ -92,14 +90,3 @@ def _without_port(host: str) -> str:
     if host.startswith("["):
         return host.partition("]")[0] + "]"
     return host.partition(":")[0]
-
-
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """viser greets on standard output, which belongs to the command."""
-    console = rich.get_console()
-    before, console.quiet = console.quiet, True
-    try:
-        yield
-    finally:
-        console.quiet = before
