@@ -11,9 +11,8 @@ from hand_things import blob, thing
 
 from elbowroom.character.body import Character
 from elbowroom.character.grip import grip_frame, hand_size
-from elbowroom.character.hand_shapes import POINT, finger_roles
+from elbowroom.character.hand_shapes import POINT
 from elbowroom.character.presets import preset
-from elbowroom.character.skeleton import Skeleton
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import about, angle_between, from_matrix
@@ -255,38 +254,6 @@ def test_grasps_of_a_thing_in_a_world() -> None:
 def test_nothing_is_proposed_for_nothing() -> None:
     empty = Mesh(np.zeros((0, 3)), np.zeros((0, 3), dtype=int))
     assert propose_grasps(person(), "left", empty) == []
-
-
-def without(*fingers: str) -> Character:
-    """The person, some of whose fingers are parts of a stiff hand."""
-    roles = {r: j for r, j in person().roles.items() if not any(finger in r for finger in fingers)}
-    return person().with_(roles=roles)
-
-
-@pytest.mark.parametrize("hand", HANDS)
-def test_hands_that_cannot_close_borrow_the_grasps_of_a_person(hand: str) -> None:
-    mesh = cylinder(0.033, 0.12)
-    for body in (without("thumb"), without("thumb", "index", "middle", "ring", "little")):
-        grasps = propose_grasps(body, hand, mesh)
-        assert len(grasps) > 5
-        scene = HandAtThing(hand_model(body, hand), mesh)
-        for grasp in grasps:
-            scene.put_hand(scene.model.places(grasp.open))
-            scene.put_thing(inverse(grasp.T_thing_hand))
-            # in touch, or a short way off where a curled hand would touch
-            assert 0.0 < scene.gap(range(len(scene.model.shapes))) < 0.05
-
-
-def test_a_thumb_on_the_forearm_is_no_finger_of_the_hand() -> None:
-    body = person()
-    thumb, forearm = body.role("left_thumb1"), body.role("left_forearm")
-    parents = np.array(body.parents)
-    parents[thumb] = forearm
-    skeleton = Skeleton(body.joint_names, parents, body.skeleton.offsets, body.skeleton.rest)
-    moved = body.with_(skeleton=skeleton)
-    assert not any("thumb" in role for role in finger_roles(moved, "left"))
-    assert any("thumb" in role for role in finger_roles(moved, "right"))
-    assert hand_model(moved, "left").fingers  # can be made
 
 
 def test_proposals_are_the_same_each_time() -> None:
