@@ -18,7 +18,7 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import birrt, shortcut
 from elbowroom.kernels.dice import dice, throw
-from elbowroom.search.birrt import Budget, Path, plan
+from elbowroom.search.birrt import Budget, Path, keeping_trees, plan
 from elbowroom.search.shortcut import Effort, smooth
 
 
@@ -128,6 +128,28 @@ def test_same_seed_same_path_whatever_the_room() -> None:
     assert first.found and first.stats.nodes > 512
     roomy = plan(space, a, b, seed=3, budget=Budget(nodes=100_000))
     assert np.array_equal(first.states, roomy.states)
+
+
+def test_trees_are_kept_where_they_are_asked_for() -> None:
+    thin = wall((0.6, 0.7))
+    thin.boxes[:, [0, 2]] = -0.011, 0.011  # rough looks go through it, so that branches are cut
+    a, b = at(-0.8, -0.5), at(0.8, -0.5)
+    plain = plan(thin, a, b, seed=0)
+    with keeping_trees():
+        path = plan(thin, a, b, seed=0)
+    assert plain.trees == plan(thin, a, b, seed=0).trees == ()
+    assert np.array_equal(path.states, plain.states) and path.stats == plain.stats
+    count = 0
+    for tree, root in zip(path.trees, (a, b), strict=True):
+        assert np.array_equal(tree.states[0], root) and tree.parents[0] == -1
+        numbers = np.arange(1, len(tree.parents))
+        assert (tree.parents[1:] >= 0).all() and (tree.parents[1:] < numbers).all()
+        steps = tree.states[1:, 1:] - tree.states[tree.parents[1:], 1:]
+        assert np.linalg.norm(steps, axis=1).max() <= 0.2 + 1e-9  # each grew by one step from its parent
+        count += len(tree.states)
+    on_trees = {tuple(row) for tree in path.trees for row in tree.states}
+    assert all(tuple(row) in on_trees for row in path.states)
+    assert count < path.stats.nodes  # what was cut off is not there
 
 
 def test_time_runs_forward() -> None:

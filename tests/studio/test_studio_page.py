@@ -192,10 +192,12 @@ def test_it_is_exported_saved_and_opened_again(seat: Seat) -> None:
 def test_everything_can_be_shown_besides(seat: Seat) -> None:
     seat.rest()
     seat.tab("View")
-    for label in ("Hand paths", "Clearance", "Shapes", "Dark"):
+    for label in ("Hand paths", "Search trees", "Clearance", "Shapes", "Dark"):
         seat.tick(label, True)
     until(lambda: seat.page.scene.shapes and seat.page.extras.paths and seat.page.dark, "all is shown")
-    for label in ("Hand paths", "Clearance", "Shapes", "Dark", "Ghost"):
+    until(lambda: seat.page.extras.trees and "nearest" in "".join(seat.page.extras.shown), "lines are drawn")
+    seat.window.get_by_text("No search was needed").wait_for()  # the umbrella's way is leaned
+    for label in ("Hand paths", "Search trees", "Clearance", "Shapes", "Dark", "Ghost"):
         seat.tick(label, False)
     until(lambda: not seat.page.scene.shapes and not seat.page.scene.ghost, "nothing is shown besides")
     seat.tab("Files")

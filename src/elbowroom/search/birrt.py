@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -70,17 +73,45 @@ class Stats:
 
 
 @dataclass(frozen=True, eq=False)
+class Tree:
+    """What a search has grown from one end: states (N, W), the root first, and the number of each one's parent (N,).
+
+    The root's parent is -1.
+    """
+
+    states: Array
+    parents: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
 class Path:
-    """States (N, W) from start to goal, none where nothing was found, and how the search went."""
+    """States (N, W) from start to goal, none where nothing was found, and how the search went.
+
+    `trees` are that of the start and that of the goal, inside of `keeping_trees()` alone.
+    """
 
     states: Array
     status: Status
     stats: Stats = field(default_factory=Stats)
+    trees: tuple[Tree, ...] = ()
 
     @property
     def found(self) -> bool:
         """Whether it leads from start to goal."""
         return self.status == "found"
+
+
+_keeping: ContextVar[bool] = ContextVar("_keeping", default=False)
+
+
+@contextmanager
+def keeping_trees() -> Iterator[None]:
+    """Searches of this thread keep their trees, for showing; what they find is the same."""
+    token = _keeping.set(True)
+    try:
+        yield
+    finally:
+        _keeping.reset(token)
 
 
 def plan(space: Space, start: ArrayLike, goal: ArrayLike, seed: int = 0, budget: Budget = USUAL) -> Path:
@@ -102,7 +133,8 @@ def plan(space: Space, start: ArrayLike, goal: ArrayLike, seed: int = 0, budget:
     states = np.zeros((0, space.width))
     if code == kernels.FOUND:
         states = np.concatenate([rows[0, _to_root(parent[0], i)[::-1]], rows[1, _to_root(parent[1], j)]])
-    return Path(frozen(states), _STATUS[int(code)], Stats.of(tally))
+    kept = tuple(trees.kept(k, int(size[k])) for k in range(2)) if _keeping.get() else ()
+    return Path(frozen(states), _STATUS[int(code)], Stats.of(tally), kept)
 
 
 class _Trees(NamedTuple):
@@ -128,6 +160,14 @@ class _Trees(NamedTuple):
         out, count = _Trees.of(nodes, self.rows.shape[2]), len(self.tried)
         out.rows[:, :count], out.parent[:, :count], out.seen[:, :count], out.tried[:count] = self
         return out
+
+    def kept(self, which: int, count: int) -> Tree:
+        """One of the trees with so many states, without what was cut off; whatever hangs on that is cut off, too."""
+        rows, parent = self.rows[which, :count], self.parent[which, :count]
+        stays = np.isfinite(rows).all(axis=1)
+        number = np.cumsum(stays) - 1
+        parents = np.where(parent[stays] < 0, -1, number[parent[stays]])
+        return Tree(frozen(rows[stays]), parents)
 
 
 def _to_root(parent: NDArray[np.int64], k: int) -> list[int]:

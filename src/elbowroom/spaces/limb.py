@@ -163,6 +163,15 @@ class LimbSpace:
         rows, n = np.asarray(states, dtype=float), len(self.limits)
         return rows[..., 1 + 7 * n :].reshape(*rows.shape[:-1], -1, 3)
 
+    def tree_lines(self, path: Path) -> tuple[Array, ...]:
+        """Where the limb's last joint is at both ends of each edge of a path's trees, (E, 2, 3) each, metres."""
+        out = []
+        for tree in path.trees:
+            at = self.marks(tree.states)[:, max(len(self.limits) - 2, 0)]
+            edges = tree.parents >= 0
+            out.append(np.stack([at[tree.parents[edges]], at[edges]], axis=1))
+        return tuple(out)
+
     def at_time(self, states: ArrayLike, t: float) -> Array:
         """The same postures (N, W) with all else as it is at one time, seconds."""
         rows = np.array(states, dtype=float)

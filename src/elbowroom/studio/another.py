@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from elbowroom.search.birrt import keeping_trees
 from elbowroom.studio.studio import Studio
 from elbowroom.studio.worker import Job
 from elbowroom.tasks.plan import Plan
@@ -18,6 +19,7 @@ def another(studio: Studio) -> Job:
     """Look for a motion that differs from the one that is shown; it becomes an edit of the seed."""
     document, board, before = studio.document, studio.board, studio.plan
 
+    @keeping_trees()
     def work(job: Job) -> Found:
         tier = document.tier
         for k in range(_TRIES):

@@ -10,6 +10,7 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.clip import Clip
+from elbowroom.search.birrt import keeping_trees
 from elbowroom.studio.document import Document, speaks_of
 from elbowroom.studio.places import entry_names, moved_world, places_of, with_place
 from elbowroom.tasks.plan import Plan
@@ -79,6 +80,7 @@ class Drag:
             return found.with_(world=world.with_(characters=characters, holds=holds, **self._kept()), plans=plans)
         return self.anew(T)
 
+    @keeping_trees()
     def anew(self, T: Array) -> Plan:
         """A repair from the start, where nothing that is known will do; it is known from then on."""
         world = moved_world(self.document, self.board, self.name, T)

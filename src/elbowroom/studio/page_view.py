@@ -23,12 +23,15 @@ class View:
         with tab:
             self._ghost = gui.add_checkbox("Ghost", True, hint="The motion as it was before, where it differs.")
             self._paths = gui.add_checkbox("Hand paths", False, hint="Where hands go in what was planned.")
+            self._trees = gui.add_checkbox(
+                "Search trees", False, hint="Where searches looked: green from the start, amber from the goal."
+            )
             self._clearance = gui.add_checkbox("Clearance", False, hint="The nearest that anything comes to anything.")
             self._shapes = gui.add_checkbox("Shapes", False, hint="Collision shapes of people.")
             self._follow = gui.add_dropdown("Follow", (_NOBODY,))
             self._dark = gui.add_checkbox("Dark", False)
             frame = gui.add_button("Frame the action", icon=viser.Icon.MAXIMIZE, color="gray")
-        for box in (self._ghost, self._paths, self._clearance, self._shapes):
+        for box in (self._ghost, self._paths, self._trees, self._clearance, self._shapes):
             box.on_update(asked(studio, self._changed))
         self._dark.on_update(asked(studio, self._darkened))
         self._follow.on_update(asked(studio, self._followed))
@@ -42,10 +45,18 @@ class View:
     def _changed(self) -> None:
         page, studio = self._page, self._studio
         page.scene.ghost = self._ghost.value
-        page.extras.show(paths=self._paths.value, clearance=self._clearance.value)
+        if self._trees.value and not page.extras.trees:
+            self._tell_of_trees()
+        page.extras.show(paths=self._paths.value, trees=self._trees.value, clearance=self._clearance.value)
         if self._shapes.value != page.scene.shapes:
             page.scene.show_shapes(self._shapes.value, studio.world, studio.player.time)
         studio.tell("motion")
+
+    def _tell_of_trees(self) -> None:
+        """Say why there are none, where there are none."""
+        plan = self._studio.plan
+        if plan is not None and not any(planned.trees for planned in plan.plans):
+            self._studio.say("No search was needed for this motion, so that it has no trees.")
 
     def _darkened(self) -> None:
         self._page.set_dark(self._dark.value)

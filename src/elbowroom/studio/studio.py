@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from elbowroom.errors import ElbowroomError
 from elbowroom.geometry.rotations import Array
+from elbowroom.search.birrt import keeping_trees
 from elbowroom.studio.autosave import Autosave, Kept
 from elbowroom.studio.document import Document, named_files
 from elbowroom.studio.dragging import Dragging
@@ -198,14 +199,16 @@ class Studio:
                 return
             what = "planning" if board.tasks else "checking"
 
+            @keeping_trees()
+            def work(job: Job) -> Plan:
+                return plan_storyboard(board, seed=document.seed, tier=document.tier)
+
             def done(plan: Plan) -> None:
                 with self.lock:
                     if self.board is board:
                         self.set_plan(plan)
 
-            self.worker.submit(
-                Job(what, lambda job: plan_storyboard(board, seed=document.seed, tier=document.tier), done, self.failed)
-            )
+            self.worker.submit(Job(what, work, done, self.failed))
 
     def plan_anew(self) -> None:
         """Plan the whole storyboard from the start, whatever is known of it."""

@@ -48,7 +48,7 @@ _TURN = np.radians(10.0)
 
 @dataclass(frozen=True, eq=False)
 class Way:
-    """Rotations (N + 1, 3, 4) of an arm's joints over frames, by which tier, and what it cost."""
+    """Rotations (N + 1, 3, 4) of an arm's joints over frames, by which tier, what it cost, and kept trees as lines."""
 
     rotations: Array
     tier: Literal["ik", "avoid", "plan"]
@@ -56,6 +56,7 @@ class Way:
     smooth_s: float = 0.0
     checks: int = 0
     nodes: int = 0
+    trees: tuple[Array, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +187,8 @@ class ArmWays:
         # Rounded corners leave the ranges of joints by a little.
         within = np.stack([x.clamp(settled.rotations[:, j]) for j, x in enumerate(space.limits)], axis=1)
         q = within if self.free(within) else settled.rotations
-        return Way(q, "plan", first, time.perf_counter() - begun, *stats), settled.how.startswith("bell")
+        way = Way(q, "plan", first, time.perf_counter() - begun, *stats, trees=space.tree_lines(path))
+        return way, settled.how.startswith("bell")
 
     def free(self, q: Array) -> bool:
         """Whether frames (N + 1, 3, 4) are free, between them too."""

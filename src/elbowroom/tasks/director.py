@@ -294,5 +294,7 @@ class Director:
     def note(self, actor: Actor, limb: str, what: str, during: tuple[float, float], way: Way) -> None:
         """Tell of a planned motion."""
         self.planned.append(
-            Planned(actor.who, limb, what, during, way.tier, way.first_s, way.smooth_s, way.checks, way.nodes)
+            Planned(
+                actor.who, limb, what, during, way.tier, way.first_s, way.smooth_s, way.checks, way.nodes, way.trees
+            )
         )

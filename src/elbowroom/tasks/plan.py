@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from elbowroom.errors import ElbowroomError
+from elbowroom.geometry.rotations import Array
 from elbowroom.world.certificate import Certificate
 from elbowroom.world.certificate_findings import Collision
 from elbowroom.world.world import World
@@ -52,7 +53,11 @@ class NoMotion(ElbowroomError):
 
 @dataclass(frozen=True)
 class Planned:
-    """One planned motion of a limb: for what, when, how, and what it cost. Times in seconds."""
+    """One planned motion of a limb: for what, when, how, and what it cost. Times in seconds.
+
+    `trees` are lines (E, 2, 3) that the limb's end was led along by a search, from the start and from the goal, where
+    it was asked for by `search.birrt.keeping_trees`.
+    """
 
     who: str
     limb: str
@@ -63,6 +68,7 @@ class Planned:
     smooth_s: float = 0.0
     checks: int = 0
     nodes: int = 0
+    trees: tuple[Array, ...] = field(default=(), compare=False, repr=False)
 
     def facts(self) -> dict[str, Any]:
         """Plain data for JSON."""

@@ -180,6 +180,7 @@ def _told(trouble: Trouble, name: str, job: Job, done: Replanned) -> Mended:
         way.smooth_s,
         way.stats.checks,
         way.stats.nodes,
+        way.trees,
     )
     changed = Changed(trouble.who, job.joints, span)
     return Mended(spliced(job, done), (planned,), (changed,), done.stretch.contacts)

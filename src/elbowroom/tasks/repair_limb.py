@@ -41,12 +41,13 @@ Foot = Literal["lifted", "elsewhere", "knee"]
 
 @dataclass(frozen=True)
 class Way:
-    """How frames were found."""
+    """How frames were found; `trees` are those of the search as lines (E, 2, 3), if they were kept."""
 
     tier: Tier
     first_solution_s: float
     smooth_s: float = 0.0
     stats: Stats = field(default_factory=Stats)
+    trees: tuple[Array, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +172,7 @@ def searched(job: Job, stretch: Stretch, seed: int, style: Style, budget: Budget
     took = clocks.add("smooth", start)
     if not settled.free or (within is not None and not _mostly(within, job, stretch, settled.rotations)):
         return None
-    return Replanned(stretch, settled.rotations, Way("plan", first, took, path.stats))
+    return Replanned(stretch, settled.rotations, Way("plan", first, took, path.stats, space.tree_lines(path)))
 
 
 def _mostly(within: Array, job: Job, stretch: Stretch, frames: Array) -> bool:

@@ -211,7 +211,7 @@ class LiveRepair:
         begin, end = (
             float(np.clip(t + later / clip.fps, clip.times[rows[0]], clip.times[rows[-1]])) for t in way.planned.during
         )
-        return clip.with_(rotations=rotations), replace(way.planned, during=(begin, end), checks=0, nodes=0)
+        return clip.with_(rotations=rotations), replace(way.planned, during=(begin, end), checks=0, nodes=0, trees=())
 
 
 def _hits(check: LimbCheck, frames: Array, times: Array, near: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -264,7 +264,7 @@ class Passage:
                 q = within if between_free(check, within, times) else settled.rotations
                 took = time.perf_counter() - begun
                 checks = path.stats.checks + short.stats.checks
-                return Way(q, "plan", first, took, checks, path.stats.nodes)
+                return Way(q, "plan", first, took, checks, path.stats.nodes, space.tree_lines(path))
         raise Stuck("no-path", f"{what}: no free way was found")
 
 

@@ -1,0 +1,43 @@
+"""Trees of searches are kept from planning, and drawn where they are asked for."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+
+from elbowroom.studio.page_extras import path_of
+from elbowroom.studio.serve import opened
+
+
+def test_trees_of_searches_are_drawn_from_both_ends(tmp_path: Path) -> None:
+    page = opened("jar", port=0, folder=tmp_path, state=tmp_path)
+    try:
+        studio = page.studio
+        end = time.monotonic() + 60.0
+        while studio.worker.busy:
+            assert time.monotonic() < end, "the studio did not come to rest"
+            time.sleep(0.01)
+        plan = studio.plan
+        assert plan is not None and plan.found
+        grown = [(k, planned) for k, planned in enumerate(plan.plans) if planned.tier == "plan"]
+        assert grown and not any(planned.trees for planned in plan.plans if planned.tier != "plan")
+        for _, planned in grown:  # all but the two roots hang on an edge, if none is cut
+            assert sum(len(lines) for lines in planned.trees) == planned.nodes - 2
+        # the first tree begins where the hand is first, the other one where it is last, or just beside what it takes
+        first = grown[0][1]
+        path = path_of(plan.world, first)
+        assert path is not None and np.linalg.norm(path[0] - path[-1]) > 0.2
+        for lines, point in zip(first.trees, (path[0], path[-1]), strict=True):
+            assert np.linalg.norm(lines[0, 0] - point) < 0.02
+        assert page.extras.shown == []
+        page.extras.show(paths=False, trees=True, clearance=False)
+        page.told("motion")
+        wanted = [f"/extras/tree{k}_{e}" for k, p in grown for e, lines in enumerate(p.trees) if len(lines)]
+        assert page.extras.shown == wanted
+        page.extras.show(paths=False, trees=False, clearance=False)
+        page.told("motion")
+        assert page.extras.shown == []
+    finally:
+        page.close()
