@@ -28,7 +28,7 @@ class Settings:
 
     tier: Tier = "auto"
     seed: int = 0
-    seconds: float = 60.0
+    seconds: float = 120.0
     budget: Budget = field(default_factory=lambda: Budget(checks=30_000))
     reach: ReachStyle = field(default_factory=ReachStyle)
     margin: float = 0.005
