@@ -13,6 +13,7 @@ from elbowroom.motion.contacts import foot_contacts, foot_slide
 from elbowroom.motion.quality import joint_jerks
 from elbowroom.tasks.plan import Plan
 from elbowroom.tasks.repair_pace import ABOUT, JERK, ROUGHER, speed_limits
+from elbowroom.world.certificate_findings import merged
 
 
 def inside(clip: Clip, plan: Plan) -> NDArray[np.bool_]:
@@ -58,8 +59,9 @@ def _pop(old: Clip, new: Clip) -> float:
 
 
 def _intervals(clip: Clip, plan: Plan) -> list[tuple[int, int]]:
-    """First and last frame of each interval."""
-    return [tuple(round((t - clip.start) * clip.fps) for t in p.during) for p in plan.plans]  # type: ignore[misc]
+    """First and last frame of each repaired interval; plans that overlap are one, as each has bounds of its own."""
+    spans = merged([p.during for p in plan.plans], 0.0)
+    return [(round((begin - clip.start) * clip.fps), round((end - clip.start) * clip.fps)) for begin, end in spans]
 
 
 def _turns(clip: Clip) -> Array:
