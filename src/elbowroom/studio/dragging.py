@@ -91,7 +91,10 @@ class Dragging:
 
         def work(job: Job) -> Plan:
             plan = drag.prove(drag.follow(T, sure=True), T)
-            return plan if plan.found else drag.anew(T)
+            if plan.found:
+                return plan
+            again = drag.anew(T)
+            return drag.prove(again, T) if again.found else again
 
         def measure(job: Job) -> Plan:
             plan = studio.plan

@@ -23,6 +23,9 @@ from elbowroom.world.certificate_findings import Interval, merged
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 
+# Seconds before and after the times at which a thing is near that a repair may take to get out of its way.
+_ROOM = 1.0
+
 
 @dataclass(eq=False)
 class Drag:
@@ -88,12 +91,36 @@ class Drag:
         if self._repaired:
             who = tuple(dict.fromkeys(task.who for task in self.board.tasks))
             plan = repair(world, who, seed=self.document.seed, style=self.board.style)
-        else:
-            below = world.with_(characters=self.plan.world.characters, holds=self.plan.world.holds, **self._kept())
-            plan = repair(below, seed=self.document.seed)
-            plan = plan.with_(plans=(*self.plan.plans, *plan.plans))
+            self._live.learn(plan)
+            return plan
+        below = world.with_(characters=self.plan.world.characters, holds=self.plan.world.holds, **self._kept())
+        plan = self._repaired_near(below, T)
         self._live.learn(plan)
-        return plan
+        return plan.with_(plans=(*self.plan.plans, *plan.plans))
+
+    def _repaired_near(self, world: World, T: Array) -> Plan:
+        """A repair of the frames about the times at which anybody is near the thing; all others stay, not proven."""
+        assert self._live is not None
+        loose = self._loosened(world, T)
+        spans = self._live.near_spans(loose, self.names)
+        if not spans:
+            return Plan("found", world)
+        clips = {who: motion for who, motion in world.characters.items() if isinstance(motion, Clip)}
+        rows = {
+            who: slice(*np.searchsorted(clip.times, (spans[0][0] - _ROOM, spans[-1][1] + _ROOM)))
+            for who, clip in clips.items()
+        }
+        rows = {who: cut for who, cut in rows.items() if cut.stop - cut.start > 1}
+        short = {who: _cut(clips[who], cut) for who, cut in rows.items()}
+        plan = repair(loose.with_(characters={**clips, **short}), tuple(short), seed=self.document.seed)
+        for who, cut in rows.items():
+            done = plan.world.characters[who]
+            assert isinstance(done, Clip)
+            root, rotations = clips[who].root.copy(), clips[who].rotations.copy()
+            root[cut], rotations[cut] = done.root, done.rotations
+            clips[who] = clips[who].with_(root=root, rotations=rotations)
+        proof = None if plan.found else plan.certificate
+        return plan.with_(world=world.with_(characters=clips), certificate=proof)
 
     def prove(self, plan: Plan, T: Array, *, clearance: bool = False) -> Plan:
         """A motion that followed to `T`, with its proof; without `clearance` how near things come is left open.
@@ -160,6 +187,12 @@ class Drag:
         for name, mesh in self._loose.items():
             loose = loose.with_object(name, mesh, Still(T))
         return loose
+
+
+def _cut(clip: Clip, rows: slice) -> Clip:
+    """Some frames of a clip, at the same times."""
+    start = float(clip.times[rows.start])
+    return clip.with_(root=clip.root[rows], rotations=clip.rotations[rows], start=start)
 
 
 def _changed(plan: Plan) -> list[Changed]:

@@ -16,15 +16,16 @@ from elbowroom.character.body import Character
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
 from elbowroom.tasks.plan import Plan, Planned
 from elbowroom.tasks.repair import holding_fast
-from elbowroom.tasks.repair_stretch import MARGIN
+from elbowroom.tasks.repair_stretch import MARGIN, TIGHT
 from elbowroom.world.certificate_findings import Interval, merged
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.extent import box_corners
 from elbowroom.world.fast import BAND, HIT, LimbCheck
-from elbowroom.world.paths import places
+from elbowroom.world.paths import Still, places
 from elbowroom.world.world import World
 
 # Seconds before and after a known way in which trouble may come up instead, and how often a second it is looked for.
@@ -43,6 +44,8 @@ _PAD = 0.05
 # Ways that are kept.
 _KNOWN = 12
 _SAME = 1e-7
+# Metres that are far from everybody.
+_FAR = 1e3
 
 
 @dataclass(eq=False)
@@ -51,7 +54,7 @@ class _Way:
 
     `frames` (F, n, 4) are what was planned from frame `first` on, `turns` (F, n, 3) what that adds to terms of the
     joints; `middle` is the time of the trouble that it gets out of. `share` is how much of it was needed last, `tight`
-    how often that was taken since less was tried, `check` what it was looked at with.
+    how often that was taken since less was tried, `check` what it was looked at with, `margin` the clearance it keeps.
     """
 
     planned: Planned
@@ -63,6 +66,7 @@ class _Way:
     share: float = 1.0
     check: LimbCheck | None = None
     tight: int = 0
+    margin: float | None = None
 
 
 @dataclass(eq=False)
@@ -135,6 +139,8 @@ class LiveRepair:
         rows = np.arange(low, high + 1)
         below = clip.rotations[rows][:, list(way.joints)]
         span = (clip.times[low], clip.times[high])
+        if way.margin is None:
+            way.margin = _margin(world, way, below, clip.times[rows], moved)
         check = self._check(world, exact, way, span, moved)
         hit = _hits(check, below, clip.times[rows], np.flatnonzero(near))
         if not hit.any():
@@ -155,7 +161,9 @@ class LiveRepair:
         last = way.check
         same = last is not None and all(last.world.characters[n] is m for n, m in world.characters.items())
         if last is None or not same:
-            way.check = LimbCheck(world, way.planned.who, way.joints, span, rate=_RATE, margin=MARGIN, exact=exact)
+            way.check = LimbCheck(
+                world, way.planned.who, way.joints, span, rate=_RATE, margin=way.margin or 0.0, exact=exact
+            )
         else:
             way.check = last.elsewhere(world, moved, exact)
         return way.check
@@ -212,6 +220,23 @@ class LiveRepair:
             float(np.clip(t + later / clip.fps, clip.times[rows[0]], clip.times[rows[-1]])) for t in way.planned.during
         )
         return clip.with_(rotations=rotations), replace(way.planned, during=(begin, end), checks=0, nodes=0, trees=())
+
+
+def _margin(world: World, way: _Way, below: Array, times: Array, moved: Sequence[str]) -> float:
+    """The clearance that the motion below a way (F, n, 4) keeps from all but what is moved: hands that put things down
+    come very near to others, and are not to go aside for that."""
+    for margin in (MARGIN, TIGHT, 0.0):
+        span = (float(times[0]), float(times[-1]))
+        check = LimbCheck(_far_away(world, moved), way.planned.who, way.joints, span, rate=_RATE, margin=margin)
+        if check.free_batch(below, times).all():
+            return margin
+    return MARGIN  # it meets something else, too
+
+
+def _far_away(world: World, moved: Sequence[str]) -> World:
+    """The world with what is moved where nobody is."""
+    far = Still(transform([_FAR, _FAR, 0.0]))
+    return world.with_(objects={**world.objects, **{n: replace(world.objects[n], path=far) for n in moved}})
 
 
 def _hits(check: LimbCheck, frames: Array, times: Array, near: NDArray[np.int64]) -> NDArray[np.bool_]:
