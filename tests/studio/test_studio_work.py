@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,16 +13,19 @@ import pytest
 from elbowroom.errors import BadValue
 from elbowroom.files.open import open_file
 from elbowroom.gallery.scenes import FOLDER, scenario
+from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
 from elbowroom.studio import edits, filing
 from elbowroom.studio.bars import bars_of, drawn
 from elbowroom.studio.document import read_document
 from elbowroom.studio.exporting import export
 from elbowroom.studio.folders import Folders
+from elbowroom.studio.live import Drag
 from elbowroom.studio.places import target_name
 from elbowroom.studio.saying import as_command, as_python
 from elbowroom.studio.studio import Studio
 from elbowroom.studio.task_forms import EITHER, POINT, VERBS, answers, in_words, task_from, time_from, whats, wheres
+from elbowroom.tasks.plan import Plan
 from elbowroom.tasks.storyboard_verbs import TaskPart
 from elbowroom.world.certificate import certify
 
@@ -74,6 +78,37 @@ def test_a_post_is_dragged_and_the_motion_follows(planned: Studio) -> None:
     settled(studio)
     assert studio.document.values["scene"]["meshes"][0]["at"] == [-0.62, -2.4, 0]
     assert np.array_equal(studio.world.motion("ann").rotations, first.motion("ann").rotations)  # type: ignore[attr-defined]
+
+
+def test_what_was_shown_last_stays_while_a_way_round_is_looked_for(
+    planned: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    studio, gate, asked = planned, threading.Event(), list[float]()
+
+    def anew(drag: Drag, T: Array) -> Plan:
+        asked.append(float(T[1, 3]))
+        assert gate.wait(20.0)
+        assert drag.plan is not None
+        return drag.plan
+
+    monkeypatch.setattr(Drag, "anew", anew)
+    place, shown = studio.places["post"].T, studio.plan
+    placed: list[float] = []
+    studio.listen(lambda topic: placed.append(float(studio.drags.to[1, 3])) if topic == "place" else None)  # type: ignore[index]
+    amid = [place @ transform([0.62, 0.1 * k, 0.0]) for k in range(5)]  # in the midst of her way
+    studio.drags.move("post", amid[0])
+    while not asked:
+        time.sleep(0.005)
+    job = studio.worker.current
+    assert job is not None and job.what == "looking for a way round" and job.lengthy and job.state == "running"
+    for T in amid[1:]:
+        studio.drags.move("post", T)
+    assert placed == [T[1, 3] for T in amid]  # the thing goes on with the hand
+    assert studio.plan is shown and asked == [amid[0][1, 3]]
+    gate.set()
+    settled(studio)
+    assert asked == [amid[0][1, 3], amid[4][1, 3]] and studio.live  # of what came meanwhile the last counts
+    assert studio.drags.followed is amid[4]
 
 
 def test_bars_tell_whose_limb_it_is(planned: Studio) -> None:

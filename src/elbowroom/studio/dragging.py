@@ -81,7 +81,14 @@ class Dragging:
                     self.followed = T
                     studio.set_plan(plan, live=True)
 
-        studio.worker.submit_live(Job("following", lambda job: drag.follow(T), done, studio.failed))
+        def work(job: Job) -> Plan:
+            def anew() -> None:  # what was shown last stays until then
+                job.what, job.lengthy = "looking for a way round", True
+                studio.tell("job")
+
+            return drag.follow(T, anew=anew)
+
+        studio.worker.submit_live(Job("following", work, done, studio.failed))
 
     def _settle(self, drag: Drag, T: Array) -> None:
         """Prove the motion for where a thing was let go; how near things come is measured after that."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -69,10 +70,11 @@ class Drag:
         """All things that move."""
         return entry_names(self.board, self.name)
 
-    def follow(self, T: Array, *, sure: bool = False) -> Plan:
+    def follow(self, T: Array, *, sure: bool = False, anew: Callable[[], None] = lambda: None) -> Plan:
         """The motion with the thing at `T` (4, 4), not proven; only what the thing touches is done anew.
 
-        With `sure` it is looked at more closely, so that it can be proven.
+        With `sure` it is looked at more closely, so that it can be proven. `anew` is called before a repair from the
+        start, which takes long.
         """
         assert self._live is not None and self.plan is not None
         world = moved_world(self.document, self.board, self.name, T)
@@ -81,6 +83,7 @@ class Drag:
             plans = found.plans if self._repaired else (*self.plan.plans, *found.plans)
             characters, holds = found.world.characters, self.plan.world.holds
             return found.with_(world=world.with_(characters=characters, holds=holds, **self._kept()), plans=plans)
+        anew()
         return self.anew(T)
 
     @keeping_trees()

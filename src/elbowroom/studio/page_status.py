@@ -50,7 +50,7 @@ class Status:
     def _show(self) -> None:
         studio = self._studio
         job = studio.worker.current
-        long = job is not None and job.state == "running" and job.seconds > _EVERY
+        long = job is not None and job.state == "running" and (job.lengthy or job.seconds > _EVERY)
         color, text = _told(studio)
         if long and job is not None:
             color, text = _WAIT, f"{job.what.capitalize()}{', ' + job.step if job.step else ''} … {job.seconds:.1f} s"

@@ -21,7 +21,8 @@ class Cancelled(BaseException):
 class Job:
     """Something to do. `work` is given the job, so that it can tell its `progress`, 0 to 1, or None where unknown.
 
-    `done` is called with the result, `failed` with the error, both in the worker's thread.
+    Where it turns out that it takes long, `lengthy` says so. `done` is called with the result, `failed` with the
+    error, both in the worker's thread.
     """
 
     what: str
@@ -31,6 +32,7 @@ class Job:
     state: State = "waiting"
     progress: float | None = None
     step: str = ""
+    lengthy: bool = False
     begun: float = 0.0
     ended: float = 0.0
     finished: threading.Event = field(default_factory=threading.Event)
