@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from elbowroom.character.body import Character
-from elbowroom.character.limits import EPS
+from elbowroom.character.limits import EPS, clamp_pose
 from elbowroom.character.skeleton import Pose
 from elbowroom.finish.settle import between_free, settle
 from elbowroom.geometry.ease import ease
@@ -35,6 +35,9 @@ from elbowroom.world.pairs import Pair
 
 # Orbit angles that 'avoid' looks at: how many over the paper's range.
 _ORBITS = np.radians(np.linspace(-30.0, 150.0, 37))
+
+# Shares by which frames are drawn into the ranges of joints, the first that is free.
+_DRAWN_IN = (1.0, 0.8, 0.6, 0.4, 0.2)
 
 # Searches that are made where the first gives no way that begins and ends at rest.
 _SEARCHES = 3
@@ -184,11 +187,18 @@ class ArmWays:
         if not settled.free:
             return NoWay("no-path", self.blame(start, goal)), False
         stats = (path.stats.checks + short.stats.checks, path.stats.nodes)
-        # Rounded corners leave the ranges of joints by a little.
-        within = np.stack([x.clamp(settled.rotations[:, j]) for j, x in enumerate(space.limits)], axis=1)
-        q = within if self.free(within) else settled.rotations
+        q = self._drawn_in(space, settled.rotations)
         way = Way(q, "plan", first, time.perf_counter() - begun, *stats, trees=space.tree_lines(path))
         return way, settled.how.startswith("bell")
+
+    def _drawn_in(self, space: LimbSpace, q: Array) -> Array:
+        """Frames (N + 1, 3, 4) in the ranges of their joints, which rounded corners leave by a little.
+
+        As near to them as is free, where that is not.
+        """
+        within = clamp_pose(space.limits, q)
+        drawn = (slerp(q, within, share) for share in _DRAWN_IN)
+        return next((some for some in drawn if self.free(some)), q)
 
     def free(self, q: Array) -> bool:
         """Whether frames (N + 1, 3, 4) are free, between them too."""

@@ -14,6 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 from elbowroom.character.hand_shapes import finger_joints
+from elbowroom.character.limits import clamp_pose
 from elbowroom.character.skeleton import Pose
 from elbowroom.finish.joining import joined
 from elbowroom.finish.settle import between_free
@@ -259,14 +260,18 @@ class Director:
         """Let the arm go on without a stop at frame `at` where that is free; frames from `since` on may change."""
         arm = list(actor.body.chain(f"{hand}_arm").joints)
         since = max(since, at - 2 * actor.frames(_JOIN))
-        q = actor.q.copy()
-        q[since:, arm] = joined(q[since:, arm], at - since, actor.frames(_JOIN))
+        smooth = joined(actor.q[since:, arm], at - since, actor.frames(_JOIN))
+        limits = actor.body.limits
+        within = clamp_pose([limits[j] if j < len(limits) else None for j in arm], smooth)
         during = (actor.time(since), actor.now)
         check = LimbCheck(self.world, actor.who, f"{hand}_arm", during)
         times = actor.base.start + np.arange(since, actor.k + 1) / actor.base.fps
-        if between_free(check, q[since:, arm], times):
-            actor.q = q
-            self.world = actor.placed(self.world)
+        for frames in (within, smooth):
+            if between_free(check, frames, times):
+                actor.q = actor.q.copy()
+                actor.q[since:, arm] = frames
+                self.world = actor.placed(self.world)
+                break
 
     def wait(self, actor: Actor, count: int) -> None:
         """Go on as if nothing was asked for some frames."""
