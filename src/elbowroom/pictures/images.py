@@ -142,8 +142,8 @@ def film(
             quality=None,
             output_params=["-crf", "20", "-preset", "veryfast", "-movflags", "+faststart"],
         )
-        writer.send(None)
-        try:
+        try:  # from here on: ffmpeg starts with the first `send`, and must have ended before its file is taken away
+            writer.send(None)
             for k, t in enumerate(times):
                 echoes = [(float(t + by), opacity) for by, opacity in zip(ghosts, opacities, strict=True)]
                 picture = renderer.draw(float(t), ghosts=echoes)
