@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from elbowroom.errors import BadValue, ElbowroomError
+from elbowroom.errors import BadFile, BadValue, ElbowroomError
 from elbowroom.studio.folders import LARGEST, Folders, check_upload
 from elbowroom.studio.player import Player
 from elbowroom.studio.server import came_from_here, check_host, is_loopback
@@ -34,6 +35,37 @@ def test_nothing_outside_of_the_folders_is_read_or_written(tmp_path: Path) -> No
     assert folders.files("storyboard") == ["b.yaml"]
     with pytest.raises(BadValue, match="may not read"):
         folders.check_named(["ok.glb", "../../secret/x.glb"], work)
+
+
+def test_files_that_name_others_outside_are_refused(tmp_path: Path) -> None:
+    work, secret = tmp_path / "work", tmp_path / "secret"
+    for folder in (work, work / "models", secret):
+        folder.mkdir()
+    (secret / "secret.bin").write_bytes(b"0123")
+    (secret / "secret.stl").write_bytes(b"0123")
+    (work / "fine.bin").write_bytes(b"0123")
+    (work / "models" / "link.bin").symlink_to(secret / "secret.bin")
+    (work / "models" / "far").symlink_to(secret)
+    folders = Folders(work)
+
+    def gltf(uri: str) -> None:
+        told = {"asset": {"version": "2.0"}, "buffers": [{"byteLength": 4, "uri": uri}]}
+        (work / "models" / "a.gltf").write_text(json.dumps(told))
+        folders.check_named(["models/a.gltf"], work)
+
+    for fine in ("../fine.bin", "data:;base64,MDEyMw=="):
+        gltf(fine)
+    for bad in ("../../secret/secret.bin", "%2e%2e/../secret/secret.bin", "link.bin", "far/secret.bin"):
+        with pytest.raises(BadValue, match="may not read"):
+            gltf(bad)
+    for bad in (str(secret / "secret.bin"), f"file://{secret}/secret.bin"):
+        with pytest.raises(BadFile, match="a file beside the"):
+            gltf(bad)
+    for bad in ("../../secret/secret.stl", str(secret / "secret.stl"), "package://secret/secret.stl", "far/secret.stl"):
+        mesh = f'<collision><geometry><mesh filename="{bad}"/></geometry></collision>'
+        (work / "models" / "r.urdf").write_text(f'<robot name="r"><link name="l">{mesh}</link></robot>')
+        with pytest.raises(BadValue, match="may not read"):
+            folders.check_named(["models/r.urdf"], work)
 
 
 def test_uploads_are_made_harmless(tmp_path: Path) -> None:

@@ -24,19 +24,39 @@ _BUDGET = 60_000_000
 _WANTED = "a .glb or .gltf file of version 2 would do"
 
 
+def buffer_files(path: Path) -> list[Path]:
+    """Files of buffers that a glTF file needs besides itself; they are not read."""
+    parts = _opened(path)[0].parts("buffers", "buffer")
+    uris = [(part, part.text("uri")) for part in parts if "uri" in part]
+    return [_beside(path, part, uri) for part, uri in uris if not uri.startswith("data:")]
+
+
+def _opened(path: Path) -> tuple[Part, bytes | None]:
+    """The JSON of a file, and its binary chunk."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise BadFile(path, f"cannot be read ({error.strerror or error})") from None
+    text, blob = _chunks(path, data) if data[:4] == b"glTF" else (data, None)
+    if blob is None and not data.lstrip()[:1] == b"{" and data[:4] != b"glTF":
+        raise BadFile(path, "is not glTF", would_do=_WANTED)
+    return parse(path, text), blob
+
+
+def _beside(path: Path, part: Part, uri: str) -> Path:
+    """The file that a buffer's address means."""
+    name = unquote(uri)
+    if "://" in name or "\0" in name or Path(name).is_absolute() or not name:
+        part.fail(f"lies at '{uri[:60]}'", "a file beside the .gltf would do")
+    return path.parent / name
+
+
 class Container:
     """A glTF file: its JSON and its binary data."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise BadFile(path, f"cannot be read ({error.strerror or error})") from None
-        text, blob = _chunks(path, data) if data[:4] == b"glTF" else (data, None)
-        if blob is None and not data.lstrip()[:1] == b"{" and data[:4] != b"glTF":
-            raise BadFile(path, "is not glTF", would_do=_WANTED)
-        self.json = parse(path, text)
+        self.json, blob = _opened(path)
         self._check_version()
         self.buffers = [self._buffer(i, b, blob) for i, b in enumerate(self.json.parts("buffers", "buffer"))]
         self.views = self.json.parts("bufferViews", "buffer view")
@@ -77,14 +97,10 @@ class Container:
                 return base64.b64decode(uri.partition(",")[2], validate=True)
             except (binascii.Error, ValueError):
                 part.fail("holds base64 text that breaks off")
-        name = unquote(uri)
-        beside = self.path.parent / name
-        if "://" in name or "\0" in name or Path(name).is_absolute() or not name:
-            part.fail(f"lies at '{uri[:60]}'", "a file beside the .gltf would do")
         try:
-            return beside.read_bytes()
+            return _beside(self.path, part, uri).read_bytes()
         except OSError:
-            part.fail(f"needs the file '{name[:80]}', which is not beside it")
+            part.fail(f"needs the file '{unquote(uri)[:80]}', which is not beside it")
 
     def _view(self, part: Part, of: Part) -> tuple[memoryview, int]:
         """Bytes of a buffer view and its stride (0 where packed)."""

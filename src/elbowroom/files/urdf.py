@@ -45,6 +45,12 @@ def read_urdf(
     return _robot(path, ElementTree.tostring(tree, encoding="unicode"), tree.get("name") or path.stem, base)
 
 
+def mesh_files(path: Path, packages: Sequence[Path] = ()) -> list[Path]:
+    """Files of meshes that a URDF file needs; they are not read."""
+    names = [mesh.get("filename", "") for mesh in _parsed(path).iter("mesh")]
+    return [_resolved(name, path, list(packages)) for name in names]
+
+
 def _parsed(path: Path) -> ElementTree.Element:
     try:
         if path.is_file() and path.stat().st_size > _LARGEST:

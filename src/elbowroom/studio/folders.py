@@ -8,6 +8,7 @@ from pathlib import Path
 
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import writing
+from elbowroom.files.naming import files_named_in
 
 # Files that can be uploaded, by what they are for; bytes that one may have.
 KINDS = {
@@ -41,9 +42,12 @@ class Folders:
         return found
 
     def check_named(self, names: Iterable[str], folder: Path) -> None:
-        """Raise where files that a storyboard in a folder names lie outside."""
-        for name in names:
-            self.to_read(folder / name)
+        """Raise where files that a storyboard in a folder names lie outside, or name others that do."""
+        found = [self.to_read(folder / name) for name in names]
+        packages = [path for path in found if path.is_dir()]
+        for path in found:
+            for other in files_named_in(path, packages) if path.is_file() else ():
+                self.to_read(other)
 
     def files(self, kind: str, most: int = 500) -> list[str]:
         """Files of a kind in the folder to work in, as paths relative to it, in the order of the alphabet."""

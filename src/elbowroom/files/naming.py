@@ -1,0 +1,16 @@
+"""Files that other files name: buffers of glTF, meshes of URDF. They are looked up, not read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from elbowroom.files.glb_container import buffer_files
+from elbowroom.files.urdf import mesh_files
+
+
+def files_named_in(path: Path, packages: list[Path]) -> list[Path]:
+    """Where files lie that a .gltf, .glb or .urdf file names; none for all others, which name none."""
+    suffix = path.suffix.lower()
+    if suffix in (".gltf", ".glb"):
+        return buffer_files(path)
+    return mesh_files(path, packages) if suffix == ".urdf" else []
