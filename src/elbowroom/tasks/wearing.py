@@ -25,7 +25,7 @@ def worn_place(body: Character, part: str, thing: Thing, name: str) -> Array:
     A frame 'worn' of the thing, where it has one, says where the part's joint comes to be instead, in the axes of a
     body at rest that faces -Y.
     """
-    joint, _ = body.frame(part)
+    joint, _ = body.hand(part)
     T_axes = np.eye(4)
     up = np.array([0.0, 0.0, 1.0])
     facing = np.stack([np.cross(-body.front, up), -body.front, up], axis=1)
