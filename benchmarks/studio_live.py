@@ -1,10 +1,12 @@
 """How quickly the motion follows a drag: events at 30 a second go to the real server, new poses come back.
 
     python benchmarks/studio_live.py [--scene umbrella] [--thing post] [--seconds 5]
+    python benchmarks/studio_live.py --scene cheese-and-hat --thing loaf --to 0.72 1.08 0.7587 --seconds 20
 
-A client without a browser takes the handle of a thing and leads it back and forth by 20 cm. For each motion that was
-made the time counts from when the event was sent that it answers to when its pose arrived; events that were overtaken
-by later ones are told apart. After the thing is let go it is timed until the motion is certified.
+A client without a browser takes the handle of a thing and leads it back and forth by 20 cm, or to a place and back. It
+is counted how many motions have plans that were done anew, and asserted that all others are the same bit by bit. For
+each motion that was made the time counts from when the event was sent that it answers to when its pose arrived; events
+that were overtaken by later ones are told apart. After the thing is let go it is timed until the motion is certified.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from elbowroom.motion.clip import Clip
 from elbowroom.studio.serve import opened
+from elbowroom.tasks.plan import Plan
 from studio_client import Client
 
 RATE = 30.0
@@ -30,13 +34,16 @@ def main() -> None:
     parser.add_argument("--scene", default="umbrella")
     parser.add_argument("--thing", default="post")
     parser.add_argument("--seconds", type=float, default=5.0)
-    parser.add_argument("--reach", type=float, default=0.2, help="metres to each side")
+    parser.add_argument("--reach", type=float, default=0.2, help="metres to each side, along y")
+    parser.add_argument("--to", type=float, nargs=3, metavar=("X", "Y", "Z"), help="a place to go to, and back")
     told = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        print(json.dumps(measured(told.scene, told.thing, told.seconds, told.reach, Path(folder)), indent=2))
+        print(json.dumps(measured(told.scene, told.thing, told.seconds, told.reach, told.to, Path(folder)), indent=2))
 
 
-def measured(scene: str, thing: str, seconds: float, reach: float, folder: Path) -> dict[str, object]:
+def measured(
+    scene: str, thing: str, seconds: float, reach: float, to: list[float] | None, folder: Path
+) -> dict[str, object]:
     """Figures of one drag, milliseconds."""
     page = opened(scene, port=0, folder=folder, state=folder)
     studio = page.studio
@@ -44,20 +51,25 @@ def measured(scene: str, thing: str, seconds: float, reach: float, folder: Path)
         while studio.worker.busy:
             time.sleep(0.05)
         assert studio.certified, studio.said
-        if studio.plan is not None and studio.plan.plans:
-            studio.player.seek(float(np.mean(studio.plan.plans[0].during)))
+        before = studio.plan
+        assert before is not None and before.plans
+        studio.player.seek(float(np.mean(before.plans[0].during)))
         studio.select(thing)
         home = studio.places[thing].T[:3, 3].tolist()
         answered: list[tuple[float, float]] = []  # the event's way along y, and when its motion was on its way
+        motions: list[Plan] = []
 
         def told(topic: str) -> None:
             if topic == "motion" and studio.live and studio.drags.followed is not None:
                 answered.append((float(studio.drags.followed[1, 3]), time.perf_counter()))
+                assert studio.plan is not None
+                motions.append(studio.plan)
 
         studio.listen(told)  # called after the page has been told
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        driver = context.Process(target=drive, args=(page.server.get_port(), home, seconds, reach, theirs))
+        way = way_of(home, seconds, reach, to)
+        driver = context.Process(target=drive, args=(page.server.get_port(), way, theirs))
         driver.start()
         sent, released = ours.recv()
         while not (studio.certified and studio.drags.current is None and studio.session.unsaved):
@@ -80,25 +92,61 @@ def measured(scene: str, thing: str, seconds: float, reach: float, folder: Path)
             "event_to_motion_ms": quantiles(latencies),
             "certified_after_release_ms": round(1000.0 * certified, 1),
             "status": studio.plan.status if studio.plan else None,
-            "plans": len(studio.plan.plans) if studio.plan else 0,
+            "plans": len(before.plans),
+            **redone(before, motions),
         }
     finally:
         page.close()
 
 
-def drive(port: int, home: list[float], seconds: float, reach: float, pipe: Any) -> None:
-    """Lead a handle back and forth along y, in a process of its own, as a browser would."""
+def way_of(home: list[float], seconds: float, reach: float, to: list[float] | None) -> list[list[float]]:
+    """Where the thing is at each event; no two have the same y."""
+    s = np.arange(int(seconds * RATE)) / RATE / seconds
+    if to is None:
+        way = np.array(home) + reach * np.sin(2.0 * np.pi * s)[:, None] * [0.0, 1.0, 0.0]
+    else:
+        way = np.array(home) + np.sin(np.pi * s)[:, None] * (np.array(to) - home)
+    way[:, 1] += 1e-6 * np.arange(len(way))
+    return way.tolist()
+
+
+def redone(before: Plan, motions: list[Plan]) -> dict[str, object]:
+    """In how many motions plans were done anew, and how many plans stayed in all of them; these are asserted to be the
+    same bit by bit."""
+    anew, touched = 0, set[int]()
+    for motion in motions:
+        new = [p for p in motion.plans if not any(p is old for old in before.plans)]
+        gone = [p for p in before.plans if not any(p is kept for kept in motion.plans)]
+        anew += bool(new or gone)
+        spans = [p.during for p in (*new, *gone)]
+        for k, old in enumerate(before.plans):
+            if any(a <= old.during[1] and old.during[0] <= b for a, b in spans):
+                touched.add(k)
+                continue
+            was, now = (world.motion(old.who) for world in (before.world, motion.world))
+            assert isinstance(was, Clip) and isinstance(now, Clip)
+            rows = slice(*np.searchsorted(was.times, old.during))
+            assert np.array_equal(was.rotations[rows], now.rotations[rows]), old
+            assert np.array_equal(was.root[rows], now.root[rows]), old
+    return {
+        "motions_with_plans_done_anew": anew,
+        "plans_touched": [before.plans[k].what for k in sorted(touched)],
+        "plans_same_bit_by_bit": len(before.plans) - len(touched),
+    }
+
+
+def drive(port: int, way: list[list[float]], pipe: Any) -> None:
+    """Lead a handle along a way, in a process of its own, as a browser would."""
     client = Client(port)
     time.sleep(1.0)
     client.drag("Start")
     sent = []
     begin = time.perf_counter()
-    for k in range(int(seconds * RATE)):
-        y = home[1] + reach * float(np.sin(2.0 * np.pi * k / RATE / seconds)) + 1e-6 * k
+    for k, place in enumerate(way):
         while time.perf_counter() < begin + k / RATE:
             time.sleep(0.0005)
-        sent.append((y, time.perf_counter()))
-        client.drag("Update", (home[0], y, home[2]))
+        sent.append((place[1], time.perf_counter()))
+        client.drag("Update", place)
     time.sleep(1.0 / RATE)
     released = time.perf_counter()
     client.drag("End")
