@@ -188,7 +188,7 @@ def test_it_is_exported_saved_and_opened_again(seat: Seat) -> None:
     until(lambda: seat.studio.document.name == "stroll", "another is opened")
     seat.choose("Open", "mine.yaml")
     seat.press("Open")
-    until(lambda: seat.studio.document.name == "mine", "it is opened again")
+    until(lambda: seat.studio.document.name == "mine" and "post" in seat.studio.places, "it is opened again")
     assert not seat.studio.session.unsaved and seat.studio.places["post"].T[1, 3] == pytest.approx(-2.4)
 
 
