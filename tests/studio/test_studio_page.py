@@ -1,7 +1,12 @@
-"""The page in a real browser: assertions are on the state of the studio, which runs in this process."""
+"""The page in a real browser: assertions are on the state of the studio, which runs in this process.
+
+A browser that draws in software wants the processor for itself: these tests run where ELBOWROOM_BROWSER is set, after
+all others and alone, as `.ci/run` does.
+"""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +19,11 @@ from chromium import browser, on_screen
 from elbowroom.studio import edits
 from elbowroom.studio.page import Page
 from elbowroom.studio.serve import opened
+
+pytestmark = pytest.mark.skipif(
+    not os.environ.get("ELBOWROOM_BROWSER"),
+    reason="a real browser wants the machine for itself: set ELBOWROOM_BROWSER=1",
+)
 
 
 def until(true: Callable[[], Any], what: str, seconds: float = 30.0) -> None:
