@@ -60,6 +60,19 @@ def hands() -> None:
         write_png(FOLDER / f"{name}.png", picture)
 
 
+def on_the_move() -> None:
+    """Tasks at times over people who walk and run, and a clip that is repaired."""
+    for name, times in (
+        ("cheese-and-hat", (3.1, 5.4, 8.1, 11.8, 14.3, 16.3)),
+        ("hat-thief", (2.6, 2.9, 3.2, 3.5, 3.8, 4.2)),
+        ("ring-run", (2.4, 2.8, 3.2, 3.6, 4.0, 4.4)),
+        ("handover", (0.3, 1.5, 2.5, 3.5, 4.5, 5.5)),
+        ("umbrella-two-posts", (1.2, 1.5, 1.8, 2.1, 2.4, 2.7)),
+    ):
+        picture = strip(scene(name), times=times, size=(300, 380), columns=6)
+        write_png(FOLDER / f"{name}.png", picture)
+
+
 if __name__ == "__main__":
     FOLDER.mkdir(parents=True, exist_ok=True)
     stroll()
@@ -67,3 +80,4 @@ if __name__ == "__main__":
     walking()
     doorway()
     hands()
+    on_the_move()
