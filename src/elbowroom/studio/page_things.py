@@ -30,7 +30,7 @@ class Things:
     """What is selected, its place, and a form for what is to be added."""
 
     def __init__(self, server: viser.ViserServer, studio: Studio, tab: Any) -> None:
-        self._gui, self._studio, self._tab = server.gui, studio, tab
+        self._gui, self._studio = server.gui, studio
         self._details: Any = None
         self._shown: str | None = None
         self._at: Any = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -119,6 +119,49 @@ def take(
     d.fingers(actor, hand, closed.rotations, closing)
 
 
+def _leading_on(
+    d: Director,
+    actor: Actor,
+    found: Taking | tuple[float, Stuck],
+    k: int,
+    then: tuple[Array, Postures] | None,
+    thing: str,
+) -> Taking | tuple[float, Stuck]:
+    """A way to take a thing, if it can put it where it is to go next; one that cannot is none."""
+    if not isinstance(found, Taking) or then is None:
+        return found
+    goal = look(d, actor, found.hand, found.grasp, then[0], k, then[1], f"put {thing}")
+    return replace(found, cost=found.cost + goal.cost) if isinstance(goal, Taking) else goal
+
+
+def eligible(d: Director, hand: str, thing: str, grasps: Sequence[Grasp], name: str | None) -> list[Grasp]:
+    """Of grasps of a thing those with a name, if one is asked for, that did not lead nowhere before."""
+    if name is not None and all(g.name != name for g in grasps):
+        raise UnknownName(f"grasp of {thing}", name, dict.fromkeys(g.name for g in grasps))
+    refused = d.refused.get(thing, set())
+    return [g for g in grasps if name in (None, g.name) and (hand, g.name) not in refused]
+
+
+def sifted(
+    d: Director,
+    looks: Iterable[Taking | tuple[float, Stuck]],
+    enough: int,
+    failed: list[tuple[float, Stuck]],
+    what: str,
+) -> list[Taking]:
+    """Ways that can be done, those most at ease first, after `enough` of them were found; the others join `failed`."""
+    suited: list[Taking] = []
+    for found in looks:
+        if isinstance(found, Taking):
+            suited.append(found)
+        else:
+            failed.append(found)
+        if len(suited) >= enough:
+            break
+        d.require_time(what)
+    return sorted(suited, key=lambda taking: taking.cost)
+
+
 def takings(
     d: Director, actor: Actor, thing: str, task: Grab, what: str, *, pressing: bool = False
 ) -> Iterator[Taking]:
@@ -134,31 +177,15 @@ def takings(
             grasps = press_target(actor.body, hand, d.world.objects[thing].frame("handle"))
         else:
             grasps = grasps_of(d.world, actor.who, hand, thing, actor.time(k))
-        if task.grasp is not None:
-            named = [g for g in grasps if g.name == task.grasp]
-            if not named:
-                raise UnknownName(f"grasp of {thing}", task.grasp, dict.fromkeys(g.name for g in grasps))
-            grasps = named
+        grasps = eligible(d, hand, thing, grasps, task.grasp)
         postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing)
-        suited: list[Taking] = []
         then = next_place(d, actor, hand, thing, T_world_thing)
-        refused = d.refused.get(thing, set())
-        grasps = [g for g in grasps if (hand, g.name) not in refused]
-        for grasp in ranked(actor, hand, grasps, T_world_thing, k)[:_LOOKS]:
-            found = look(d, actor, hand, grasp, T_world_thing, k, postures, what)
-            if isinstance(found, Taking) and then is not None:
-                # A grasp that cannot put the thing where it is to go is none.
-                T_goal, there = then
-                goal = look(d, actor, hand, grasp, T_goal, k, there, f"put {thing}")
-                found = replace(found, cost=found.cost + goal.cost) if isinstance(goal, Taking) else goal
-            if isinstance(found, Taking):
-                suited.append(found)
-            else:
-                failed.append(found)
-            if len(suited) >= _ENOUGH:
-                break
-            d.require_time(what)
-        yield from sorted(suited, key=lambda taking: taking.cost)[:_TRIES]
+        looks = (
+            _leading_on(d, actor, look(d, actor, hand, grasp, T_world_thing, k, postures, what), k, then, thing)
+            for grasp in ranked(actor, hand, grasps, T_world_thing, k)[:_LOOKS]
+        )
+        suited = sifted(d, looks, _ENOUGH, failed, what)
+        yield from suited[:_TRIES]
         given += len(suited)
     if not given:
         raise (

@@ -21,7 +21,7 @@ from elbowroom.tasks.director import FOREVER, Director, Grip
 from elbowroom.tasks.hands import holder_of, released
 from elbowroom.tasks.postures import PRESS, Postures, hand_contacts
 from elbowroom.tasks.stuck import Stuck
-from elbowroom.tasks.taking import Taking, look, ranked
+from elbowroom.tasks.taking import Taking, eligible, look, ranked, sifted
 from elbowroom.tasks.timed_carry import homes
 from elbowroom.tasks.timed_pace import Pace, beside, paces
 from elbowroom.tasks.timed_pass import Passage
@@ -137,6 +137,22 @@ def offs(out: Array, covered: bool) -> list[Array]:
     return [pull + 0.1 * up, pull, 1.4 * pull, up] if covered else [0.6 * up + 0.4 * pull, up, pull, 1.4 * pull]
 
 
+def _leading_on(
+    d: Director,
+    actor: Actor,
+    found: Taking | tuple[float, Stuck],
+    then: tuple[Sequence[Array], int] | None,
+    thing: str,
+) -> Taking | tuple[float, Stuck]:
+    """A way to take a thing, if the hand gets to where it is to go next; one that does not is none."""
+    if not isinstance(found, Taking) or then is None:
+        return found
+    goals, at = then
+    if any(d.reach(actor, found.hand, goal @ found.grasp.T_thing_hand, at, None).found for goal in goals):
+        return found
+    return 0.8, Stuck("target-out-of-reach", f"put {thing}: no grasp of it leads there")
+
+
 def _chances(d: Director, actor: Actor, task: Grab, T_thing: Array, what: str) -> Iterator[Chance]:
     """Ways to take a thing, the best first; raises `Stuck` where there is none."""
     failed: list[tuple[float, Stuck]] = []
@@ -146,32 +162,16 @@ def _chances(d: Director, actor: Actor, task: Grab, T_thing: Array, what: str) -
         if owner is not None and (owner.by, owner.hand) == (actor.who, hand):
             raise Stuck("hand-not-free", f"{actor.who} holds '{task.object}' already in the {owner.hand} hand")
         actor.trunk = helpful(actor, hand, k, None)
-        grasps: Sequence = grasps_of(d.world, actor.who, hand, task.object, actor.time(k))
-        if task.grasp is not None:
-            named = [g for g in grasps if g.name == task.grasp]
-            if not named:
-                raise UnknownName(f"grasp of {task.object}", task.grasp, dict.fromkeys(g.name for g in grasps))
-            grasps = named
-        refused = d.refused.get(task.object, set())
-        grasps = [g for g in grasps if (hand, g.name) not in refused]
+        grasps = grasps_of(d.world, actor.who, hand, task.object, actor.time(k))
+        grasps = eligible(d, hand, task.object, grasps, task.grasp)
         postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=task.object)
-        suited: list[Taking] = []
         then = next_put(d, actor, hand, task.object, T_thing[k], k)
-        for grasp in ranked(actor, hand, grasps, T_thing[k], k)[:_LOOKS]:
-            found = look(d, actor, hand, grasp, T_thing[k], k, postures, what)
-            if isinstance(found, Taking) and then is not None:
-                # a grasp that cannot put the thing where it is to go is none
-                goals, at = then
-                if not any(d.reach(actor, hand, goal @ grasp.T_thing_hand, at, None).found for goal in goals):
-                    found = 0.8, Stuck("target-out-of-reach", f"put {task.object}: no grasp of it leads there")
-            if isinstance(found, Taking):
-                suited.append(found)
-            else:
-                failed.append(found)
-            if len(suited) >= _ENOUGH:
-                break
-            d.require_time(what)
-        for taking in sorted(suited, key=lambda t: t.cost)[:_TRIES]:
+        looks = (
+            _leading_on(d, actor, look(d, actor, hand, grasp, T_thing[k], k, postures, what), then, task.object)
+            for grasp in ranked(actor, hand, grasps, T_thing[k], k)[:_LOOKS]
+        )
+        suited = sifted(d, looks, _ENOUGH, failed, what)
+        for taking in suited[:_TRIES]:
             given += 1
             yield Chance(k, taking)
         if not suited and failed and all(f[1].status == "target-out-of-reach" for f in failed):

@@ -19,7 +19,7 @@ from elbowroom.tasks.director import Director
 from elbowroom.tasks.hands import shoulder_of
 from elbowroom.tasks.postures import PRESS, Postures, hand_contacts
 from elbowroom.tasks.stuck import Stuck
-from elbowroom.tasks.taking import Taking, failure, look
+from elbowroom.tasks.taking import Taking, failure, look, sifted
 from elbowroom.tasks.timed_pace import Pace, beside, paces
 from elbowroom.tasks.timed_pass import Passage
 from elbowroom.tasks.timed_when import far_away, frames_for, frames_of, helpful, in_motion, moments, named
@@ -96,17 +96,10 @@ def touch(d: Director, task: Touch) -> None:
             thing, mesh = surface_of(d, task.target, actor.time(k))
             spot = spot_on(d, task.target, mesh, shoulder_of(actor, hand, actor.neutral(k)), actor.time(k))
             postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing or None)
-            suited: list[Taking] = []
-            for grasp in press_target(actor.body, hand, spot, task.shape):
-                found = look(d, actor, hand, grasp, np.eye(4), k, postures, what)
-                if isinstance(found, Taking):
-                    suited.append(found)
-                else:
-                    failed.append(found)
-                if len(suited) >= _ENOUGH:
-                    break
+            ways = press_target(actor.body, hand, spot, task.shape)
+            looks = (look(d, actor, hand, way, np.eye(4), k, postures, what) for way in ways)
             # those most at ease first: a finger that slants down is no good where the elbow has to rise for it
-            yield from ((k, taking, thing) for taking in sorted(suited, key=lambda taking: taking.cost))
+            yield from ((k, taking, thing) for taking in sifted(d, looks, _ENOUGH, failed, what))
             if failed and all(f[1].status == "target-out-of-reach" for f in failed):
                 failed = [(f[0], far_away(actor, hand, points, k, f[1].why)) for f in failed]
         if failed:
