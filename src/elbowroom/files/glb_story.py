@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, TypeGuard, get_args
+from typing import Any, TypeGuard, cast, get_args
 
 from elbowroom.errors import ElbowroomError
 from elbowroom.geometry.transforms import inverse
@@ -78,7 +78,7 @@ def _with_contact(world: World, entry: dict[str, Any]) -> World:
     words, during, depth = _words(entry, "who", "on", "kind", "why"), _during(entry), entry.get("depth")
     if words is None or during is None or not _number(depth) or depth < 0.0 or words[2] not in get_args(Kind):
         return world
-    return world.with_contact(Contact(words[0], words[1], during, words[2], float(depth), words[3]))  # type: ignore[arg-type]
+    return world.with_contact(Contact(words[0], words[1], during, cast(Kind, words[2]), float(depth), words[3]))
 
 
 def _frame_near(motion: Motion, t: float) -> float:
