@@ -23,6 +23,11 @@ from elbowroom.report.smooth import smoothed
 
 # Below this share of its weight a body is in flight: nothing presses on the ground, and there is no such point.
 _FLIGHT = 0.2
+# How far the pressure gets, as a share of the way from the heel to the tip of the toes: four fifths of a sole's length,
+# which is the ball and half of the toes. With it the ankles of recorded walks give 1.5 to 1.8 Nm for each kg, which is
+# what laboratories with force plates find (1.4 to 1.7, from memory); with the tips of the toes they would give 2.0 to
+# 2.5.
+_FRONT = 0.83
 # Half the width of a sole, metres: pressure goes no further to the side.
 _WIDTH = 0.04
 # Frames without which there is no acceleration.
@@ -105,7 +110,9 @@ def _on_feet(subject: Subject, T: Array, force: Array, moment: Array, zmp: Array
     borne = [np.clip(smoothed(contacts.foot(side).astype(float), contacts.fps), 0.0, 1.0) for side in SIDES]
     known = np.isfinite(zmp[:, 0])
     at = np.where(known[:, None], zmp, 0.0)
-    press = [_nearest(at, apply(T[:, s.foot], s.heel[None])[:, 0], s.tips(T)) for s in soles]
+    heels = [apply(T[:, s.foot], s.heel[None])[:, 0] for s in soles]
+    fronts = [heel + _FRONT * (s.tips(T) - heel) for heel, s in zip(heels, soles, strict=True)]
+    press = [_nearest(at, heel, front) for heel, front in zip(heels, fronts, strict=True)]
     between = press[1] - press[0]
     along = np.einsum("ta,ta->t", at - press[0], between) / np.maximum(np.einsum("ta,ta->t", between, between), 1e-12)
     towards_right = np.clip(along, 0.0, 1.0)
@@ -118,12 +125,12 @@ def _on_feet(subject: Subject, T: Array, force: Array, moment: Array, zmp: Array
     about_root += np.cross(press[1] - T[:, 0, :3, 3], shares[1][:, None] * force)
     left = moment * (shares[0] + shares[1])[:, None] - about_root
     most = _WIDTH * subject.size * np.abs(force[:, 2])
-    left[:, :2] = np.clip(left[:, :2], -most[:, None], most[:, None])
     out = {}
-    for sole, point, share in zip(soles, press, shares, strict=True):
-        mine = share[:, None] * force
-        part = share / np.maximum(shares[0] + shares[1], 1e-12)
-        about = np.cross(point - T[:, sole.foot, :3, 3], mine) + part[:, None] * left
+    for k, sole in enumerate(soles):
+        mine = shares[k][:, None] * force
+        part = shares[k] / np.maximum(shares[0] + shares[1], 1e-12)
+        taken = part[:, None] * _rolled(left, fronts[k] - heels[k], most)
+        about = np.cross(press[k] - T[:, sole.foot, :3, 3], mine) + taken
         out[sole.foot] = np.concatenate([mine, about], axis=1)
     return out
 
@@ -133,3 +140,11 @@ def _nearest(at: Array, a: Array, b: Array) -> Array:
     along = b - a
     s = np.einsum("ta,ta->t", at - a, along) / np.maximum(np.einsum("ta,ta->t", along, along), 1e-12)
     return a + np.clip(s, 0.0, 1.0)[:, None] * along
+
+
+def _rolled(moment: Array, ahead: Array, most: Array) -> Array:
+    """What a sole that points `ahead` (T, 3) can take up of moments (T, 3): all about the vertical, as much about its
+    own length as its width allows (T,), and nothing that would press before the toes or behind the heel."""
+    along = ahead[:, :2] / np.maximum(np.linalg.norm(ahead[:, :2], axis=-1, keepdims=True), 1e-12)
+    roll = np.clip(np.einsum("ta,ta->t", moment[:, :2], along), -most, most)
+    return np.column_stack([roll[:, None] * along, moment[:, 2]])
