@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
+import viser
+from viser import _messages
 
 from elbowroom.errors import BadFile, BadValue, ElbowroomError
 from elbowroom.studio.folders import LARGEST, Folders, check_upload
 from elbowroom.studio.player import Player
-from elbowroom.studio.server import came_from_here, check_host, is_loopback
+from elbowroom.studio.server import StudioServer, came_from_here, check_host, free_port, is_loopback
 from elbowroom.studio.worker import Job, Worker
 
 
@@ -90,6 +94,9 @@ def test_uploads_are_made_harmless(tmp_path: Path) -> None:
         ("http://evil.example:8080", "evil.example:8080", "127.0.0.1", False),
         ("http://localhost:9999", "localhost:8080", "127.0.0.1", False),
         ("http://desk.lan:8080", "desk.lan:8080", "0.0.0.0", True),
+        ("http://desk:8080", "desk:8080", "0.0.0.0", True),
+        ("http://192.168.1.7:8080", "192.168.1.7:8080", "0.0.0.0", True),
+        ("http://evil.example:8080", "evil.example:8080", "0.0.0.0", False),
         ("http://evil.example", "desk.lan:8080", "0.0.0.0", False),
         ("http://[::1]:8080", "[::1]:8080", "::1", True),
         ("null", "localhost:8080", "127.0.0.1", False),
@@ -104,6 +111,82 @@ def test_addresses() -> None:
     assert check_host("localhost") == "127.0.0.1" and is_loopback("127.0.0.2") and not is_loopback("0.0.0.0")
     with pytest.raises(BadValue, match="listens"):
         check_host("nowhere.example")
+
+
+def test_ports(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert free_port("127.0.0.1", port) > port and free_port("127.0.0.1", 0) == 0
+        monkeypatch.setattr("elbowroom.studio.server._PORTS", 1)
+        with pytest.raises(BadValue, match=f"cannot listen on 127.0.0.1, port {port} .*in use"):
+            free_port("127.0.0.1", port)
+    with pytest.raises(BadValue, match="another --host"):
+        free_port("192.0.2.1", 8080)
+
+
+@pytest.mark.parametrize("friend", [False, True])
+def test_strangers_are_hung_up_on_and_what_they_sent_is_not_read(friend: bool) -> None:
+    server = StudioServer("127.0.0.1", 0)
+    here, heard = f"127.0.0.1:{server.get_port()}", list[object]()
+    server._websock_server.register_handler(_messages.GuiUpdateMessage, lambda client, message: heard.append(message))
+    head = (
+        "GET / HTTP/1.1",
+        f"Host: {here}",
+        f"Origin: http://{here if friend else 'evil.example'}",
+        "Upgrade: websocket",
+        "Connection: Upgrade",
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+        "Sec-WebSocket-Version: 13",
+        f"Sec-WebSocket-Protocol: viser-v{viser.__version__}",
+    )
+    told = msgspec.msgpack.encode({"type": "GuiUpdateMessage", "uuid": "x", "updates": {"value": 1}})
+    frame = bytes([0x82, 0x80 | len(told)]) + bytes(4) + told  # masked with zeros
+    try:
+        with socket.create_connection(("127.0.0.1", server.get_port()), timeout=5.0) as wire:
+            wire.sendall("\r\n".join((*head, "", "")).encode() + 3 * frame)
+            answer = b""
+            while not friend and b"not the studio's" not in answer:
+                answer += wire.recv(65536)
+            late = time.monotonic() + (5.0 if friend else 0.0)
+            while len(heard) < 3 and time.monotonic() < late:
+                time.sleep(0.01)
+            wire.sendall(bytes([0x88, 0x80]) + bytes(4))  # goodbye
+            while wire.recv(65536):  # until it hangs up
+                pass
+        time.sleep(0.2)  # what was sent before could be read now
+        assert len(heard) == (3 if friend else 0)
+        assert not server._websock_server._live_connections
+    finally:
+        server.stop()
+
+
+def test_uploads_that_are_too_large_are_dropped_at_once_and_told() -> None:
+    server, told = StudioServer("127.0.0.1", 0), list[str]()
+    server.refused = told.append
+    try:
+        server.gui.add_upload_button("Upload")
+        (button,) = server.gui._gui_input_handle_from_uuid
+        handlers = server._websock_server._incoming_handlers
+
+        def send(message: _messages.Message) -> None:
+            for handler in handlers[type(message)]:
+                handler(0, message)  # type: ignore[arg-type]
+
+        def start(name: str, size: int) -> None:
+            send(_messages.FileTransferStartUpload(button, name, f"{name}.glb", "", 5, size))
+
+        start("huge", LARGEST + 1)
+        assert not server.gui._current_file_upload_states and "'huge.glb' was not taken" in told[0]
+        for name in "ab":  # two at once, each small enough alone
+            start(name, LARGEST // 2 + 1)
+        assert list(server.gui._current_file_upload_states) == ["a"] and len(told) == 2
+        start("liar", 4)
+        send(_messages.FileTransferPart(button, "liar", 0, b"12345"))
+        assert list(server.gui._current_file_upload_states) == ["a"] and len(told) == 3
+    finally:
+        server.stop()
 
 
 def test_a_job_that_runs_is_cancelled_and_the_next_one_is_done() -> None:
@@ -127,6 +210,28 @@ def test_a_job_that_runs_is_cancelled_and_the_next_one_is_done() -> None:
     assert results == [2] and worker.alive and not worker.busy and not worker.cancel()
     worker.stop()
     assert not worker.alive
+
+
+def test_a_cancel_that_a_callback_drops_comes_again() -> None:
+    worker, inside = Worker(), threading.Event()
+
+    class Deaf:
+        def __del__(self) -> None:  # what is raised in here is dropped
+            inside.set()
+            late = time.monotonic() + 0.2
+            while time.monotonic() < late:
+                pass
+
+    def endless(job: Job) -> None:
+        Deaf()
+        while True:
+            time.sleep(0.001)
+
+    job = worker.submit(Job("endless", endless))
+    assert inside.wait(2.0)
+    worker.cancel()
+    assert job.finished.wait(2.0) and job.state == "cancelled" and worker.alive
+    worker.stop()
 
 
 def test_of_live_jobs_only_the_latest_is_done() -> None:
@@ -190,4 +295,11 @@ def test_the_command_refuses_what_it_cannot_open(tmp_path: Path, monkeypatch: py
         studio("umbrella", port=70000, browser=False)
     with pytest.raises(BadValue, match="listens"):
         studio("umbrella", host="nowhere.example", browser=False)
+    with pytest.raises(BadFile, match="is a folder"):
+        studio(str(tmp_path), browser=False)
+    with pytest.raises(BadFile, match="nope: is no folder"):
+        studio("umbrella", read=[Path("nope")], browser=False)
+    (tmp_path / "empty.yaml").touch()
+    with pytest.raises(BadFile, match="is empty; a storyboard begins with"):
+        studio(str(tmp_path / "empty.yaml"), browser=False)
     assert not [t for t in threading.enumerate() if t.name.startswith("studio-")]

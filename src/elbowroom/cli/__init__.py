@@ -14,11 +14,8 @@ import typer
 from elbowroom import __version__
 from elbowroom.cli import check, convert, demo, gallery, info, render, repair, report, run, studio
 from elbowroom.cli.console import err, out
-from elbowroom.cli.interrupt import heard, heed_interrupts
+from elbowroom.cli.interrupt import INTERRUPTED, heard, heed_interrupts
 from elbowroom.errors import ElbowroomError
-
-# What typer makes of Ctrl-C, too.
-_INTERRUPTED = 130
 
 app = typer.Typer(
     name="elbowroom",
@@ -64,8 +61,8 @@ def main() -> None:
         err.print(f"elbowroom: {error}", style="red", highlight=False, soft_wrap=True, markup=False)
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
-        status = _INTERRUPTED
+        status = INTERRUPTED
     heard()
-    if status == _INTERRUPTED:
+    if status == INTERRUPTED:
         err.print("elbowroom: interrupted; nothing was written.", style="red")
     sys.exit(status if isinstance(status, int) else 0)

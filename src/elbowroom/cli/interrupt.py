@@ -6,6 +6,8 @@ import signal
 import threading
 from types import FrameType
 
+# What a command ends with; what typer makes of Ctrl-C, too.
+INTERRUPTED = 130
 # Seconds after which an interrupt that came at a bad time is tried again.
 _AGAIN = 0.05
 # Seconds after which an interrupt that nobody answered is raised again: a library caught it.

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from elbowroom.cli.console import err, out
+from elbowroom.cli.interrupt import INTERRUPTED, heard
 from elbowroom.errors import BadValue
+
+if TYPE_CHECKING:
+    from elbowroom.studio.page import Page
 
 
 def studio(
@@ -17,7 +22,9 @@ def studio(
         str, typer.Argument(metavar="[STORYBOARD]", help="A storyboard file, or a name from the gallery.")
     ] = "umbrella",
     port: Annotated[int, typer.Option(metavar="N", help="Port; the next free one where it is taken.")] = 8080,
-    host: Annotated[str, typer.Option(help="Address to listen on. Others than 127.0.0.1 let others in.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Address to listen on. Others than 127.0.0.1 let others in.")
+    ] = "127.0.0.1",
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
     folder: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder to work in; by default the storyboard's, or this one.")
@@ -26,10 +33,15 @@ def studio(
         list[Path] | None, typer.Option(metavar="DIR", help="Another folder that may be read; may be repeated.")
     ] = None,
 ) -> None:
-    """Open the studio: drag things, and the motion follows; direct people; export what was made.
+    """Open the studio in the browser: drag things, and the motion follows; direct people; export what was made.
 
-    It reads and writes inside of the folder to work in alone. Unsaved work is kept and offered again.
-    Example: elbowroom studio kitchen.yaml
+    Press Play, click something in the scene, drag its arrows, let go: the motion is proven free. Files has open, save,
+    import and export. Ctrl-C ends it; what was not saved is kept, and offered the next time.
+    It writes in the folder to work in alone, and reads there, in the gallery, and in folders given by --read.
+
+    Exit code 2: bad input; 130: ended by Ctrl-C.
+
+    Examples: elbowroom studio; elbowroom studio kitchen.yaml --read ~/scenes
     """
     if not 0 <= port <= 65535:
         raise BadValue(f"a port is a number from 0 to 65535, not {port}.")
@@ -38,20 +50,38 @@ def studio(
     begun = time.perf_counter()
     page = opened(storyboard, host=host, port=port, folder=folder, read=read or [])
     try:
-        if not page.private:
-            err.print(
-                f"warning: {host} can be reached from other machines, and whoever reaches it can read and write "
-                f"files in {page.studio.folders.work}.",
-                style="yellow",
-                highlight=False,
-                soft_wrap=True,
-            )
-        out.print(f"studio: {page.url} ({time.perf_counter() - begun:.1f} s); Ctrl-C ends it", highlight=False)
-        if browser:
-            import webbrowser
-
-            webbrowser.open(page.url)
+        _greet(page, host, port, time.perf_counter() - begun)
+        if browser and not _shown(page.url):
+            out.print("no browser was found here: open the address above in one.", highlight=False)
         while True:
             time.sleep(3600.0)
+    except KeyboardInterrupt:
+        heard()  # it is answered here, and not raised again amid the end
+        unsaved = page.studio.session.unsaved
     finally:
         page.close()
+    kept = f"; changes of {page.studio.document.name} that were not saved are kept, and offered the next time"
+    out.print(f"studio: ended{kept if unsaved else ''}.", highlight=False, soft_wrap=True)
+    sys.exit(INTERRUPTED)
+
+
+def _greet(page: Page, host: str, port: int, seconds: float) -> None:
+    """Say where the page is, and what is other than one may think."""
+    if not page.private:
+        text = (
+            f"warning: {host} can be reached from other machines, and whoever reaches it can read and write "
+            f"files in {page.studio.folders.work}."
+        )
+        err.print(text, style="yellow", highlight=False, soft_wrap=True)
+    taken = f"; port {port} was taken" if port and page.server.get_port() != port else ""
+    out.print(f"studio: {page.url} ({seconds:.1f} s{taken}); Ctrl-C ends it", highlight=False, soft_wrap=True)
+
+
+def _shown(url: str) -> bool:
+    """Whether a browser could be asked to show a page."""
+    import webbrowser
+
+    try:
+        return webbrowser.open(url)
+    except (OSError, webbrowser.Error):
+        return False

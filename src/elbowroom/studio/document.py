@@ -121,7 +121,8 @@ def read_document(path: Path, *, given: bool = False) -> Document:
     """Read a storyboard file for editing; comments in it are not kept."""
     values = read_yaml(path).values
     if not isinstance(values, dict):
-        raise BadFile(path, "is no storyboard", would_do="it begins with the line 'elbowroom: 1'")
+        what = "is empty" if values is None else "is no storyboard"
+        raise BadFile(path, what, would_do="a storyboard begins with the line 'elbowroom: 1'")
     return Document(values, path, given=given)
 
 

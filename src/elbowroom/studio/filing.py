@@ -35,7 +35,9 @@ def document_of(name: str) -> Document:
     if name in scenarios():
         return read_document(scenarios()[name].path, given=True)
     path = Path(name)
-    if not path.suffix:
+    if path.is_dir():
+        raise BadFile(name, "is a folder", would_do="give a .yaml file in it, or the folder as --folder")
+    if not path.suffix and not path.exists():
         known = ", ".join(scenarios())
         raise BadFile(name, "does not exist", would_do=f"give a .yaml file, or one of {known}")
     return read_document(path.resolve())

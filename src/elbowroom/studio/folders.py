@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from elbowroom.errors import BadFile, BadValue
@@ -24,11 +24,12 @@ UPLOADS = "uploads"
 class Folders:
     """A folder to work in, which may be written to, and others that may be read."""
 
-    def __init__(self, work: Path, read: Iterable[Path] = ()) -> None:
+    def __init__(self, work: Path, read: Sequence[Path] = ()) -> None:
         self.work = work.resolve()
-        if not self.work.is_dir():
-            raise BadFile(work, "is no folder", would_do="make it first")
         self._read = [self.work, *(p.resolve() for p in read)]
+        for asked, folder in zip((work, *read), self._read, strict=True):
+            if not folder.is_dir():
+                raise BadFile(asked, "is no folder", would_do="make it first")
 
     def to_read(self, path: str | Path) -> Path:
         """The path of something that may be read, whole; names are looked up in the folder to work in."""

@@ -35,7 +35,9 @@ def opened(
     folders = Folders(work, [FOLDER, *([] if document.given else [document.path.parent]), *read])
     studio = Studio(document, folders, (state or state_folder()) / "studio")
     try:
-        page = Page(studio, StudioServer(check_host(host), port), shadows=shadows)
+        server = StudioServer(check_host(host), port)
+        server.refused = lambda text: studio.say(text, "bad")
+        page = Page(studio, server, shadows=shadows)
     except BaseException:
         studio.close()
         raise

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 import threading
 import time
+import weakref
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -52,14 +54,17 @@ class Job:
 class Worker:
     """Runs jobs in one thread. `changed` is called whenever a job begins or ends, in whichever thread that is."""
 
-    def __init__(self, changed: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, changed: Callable[[], None] = lambda: None, name: str = "studio-worker") -> None:
+        _hear_what_is_dropped()
+        _WORKERS.add(self)
         self._changed = changed
         self._wake = threading.Condition()
         self._waiting: deque[Job] = deque()
         self._live: Job | None = None
         self._now: Job | None = None
+        self._working = False  # whether a job is at it, and not at its end
         self._stopping = False
-        self._thread = threading.Thread(target=self._run, name="studio-worker", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
     @property
@@ -108,8 +113,14 @@ class Worker:
                 _raise_in(self._thread)
         return any_left
 
+    def cancel_again(self) -> None:
+        """Raise once more in a job that was cancelled and is still at work."""
+        with self._wake:
+            if self._working and self._now is not None and self._now.state == "cancelled":
+                _raise_in(self._thread)
+
     def stop(self, timeout: float = 5.0) -> None:
-        """Cancel everything and end the thread."""
+        """Cancel everything and end the thread; one that is amid compiled code for longer ends when that does."""
         with self._wake:
             self._stopping = True
             self._wake.notify()
@@ -137,6 +148,7 @@ class Worker:
             if job is self._live:
                 self._live = None
             self._now, job.state, job.begun = job, "running", time.perf_counter()
+            self._working = True
         self._changed()
         try:
             result = job.work(job)
@@ -160,6 +172,7 @@ class Worker:
         """Give a job its last state; one that was cancelled in its last moment stays so, and its result is dropped."""
         with self._wake:
             job.state = state if job.state == "running" else job.state
+            self._working = False
             _raise_in(self._thread, None)
 
     def _end(self, job: Job, state: State) -> None:
@@ -173,3 +186,24 @@ def _raise_in(thread: threading.Thread, error: type[BaseException] | None = Canc
     if thread.ident is not None:
         raised = ctypes.py_object(error) if error is not None else None
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), raised)
+
+
+_WORKERS: weakref.WeakSet[Worker] = weakref.WeakSet()
+# Seconds after which a cancel that was dropped is raised again: callbacks are over by then.
+_AGAIN = 0.02
+
+
+def _hear_what_is_dropped() -> None:
+    """From now on a cancel that comes amid a callback of the collector or of C code, which drop it, is raised again."""
+    before = sys.unraisablehook
+    if getattr(before, "hears_cancelled", False):
+        return
+
+    def hook(dropped: sys.UnraisableHookArgs, /) -> None:
+        if not issubclass(dropped.exc_type, Cancelled):
+            return before(dropped)
+        for worker in _WORKERS:
+            threading.Timer(_AGAIN, worker.cancel_again).start()
+
+    hook.hears_cancelled = True  # type: ignore[attr-defined]
+    sys.unraisablehook = hook
