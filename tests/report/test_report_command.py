@@ -70,7 +70,7 @@ def test_json_alone_writes_nothing(folder: Path):
     assert code == 0 and person_["feet"]["foot_slide_m"] < 0.01 and "curves" not in person_["feet"]
     _, text = run(folder / "walk.bvh", "--json", "--curves")
     (person_,) = json.loads(text)["characters"].values()
-    assert len(person_["speed"]["curves"]["times"]) == person_["frames"]
+    assert len(person_["speed"]["curves"]["times_s"]) == person_["frames"]
 
 
 def test_a_result_is_compared_with_its_original_wherever_that_lies(folder: Path):

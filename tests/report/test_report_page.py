@@ -17,7 +17,6 @@ from elbowroom.geometry.solids import box
 from elbowroom.locomotion.walk import walk
 from elbowroom.report import Report, page, report, write_report
 from elbowroom.report.how import TITLES
-from elbowroom.report.page import verdict
 from elbowroom.report.plots import Curve, plot, thinned, ticks
 from elbowroom.report.shots import worst_moments
 from elbowroom.world.world import World
@@ -111,10 +110,10 @@ def test_without_a_renderer_people_are_drawn_plainly(walked: Report, monkeypatch
 
 
 def test_the_verdict_says_what_to_do(walked: Report):
-    short, sentence = verdict(walked)
+    short, sentence = walked.verdict
     assert short in ("Ready to use", "Worth a look") and "othing collides" in sentence
     inside = World().with_character("ann", still()).with_static("post", box([0.2, 0.2, 2.0], at=[0.0, 0.0, 1.0]))
-    short, sentence = verdict(report(inside))
+    short, sentence = report(inside).verdict
     assert short == "Not ready" and "pass through" in sentence and "clearance" in sentence
 
 

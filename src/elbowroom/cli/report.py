@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from elbowroom.files.open import Told
     from elbowroom.motion.clip import Motion
     from elbowroom.report import Report
-    from elbowroom.report.parts import Measure
     from elbowroom.world.certificate import Certificate
     from elbowroom.world.world import World
 
@@ -107,8 +106,13 @@ def report(
             title=source.stem,
         )
     if output is not None:
-        with clock("write", f"drawing {output.name}"):
-            write_report(output, found, pictures=pictures)
+        with clock("write", f"drawing {output.name}") as say:
+            write_report(
+                output,
+                found,
+                pictures=pictures,
+                progress=lambda done, all_: say(f"drawing {output.name}, picture {done + 1} of {all_}"),
+            )
     if as_json:
         written = [] if output is None else [str(output)]
         print_json(found.facts(curves) | {"seconds": clock.seconds, "written": written})
@@ -181,15 +185,12 @@ def _weights(given: list[str]) -> dict[str, float]:
 def _print(found: Report) -> None:
     """The verdict and one line for each measure."""
     from elbowroom.report.how import TITLES
-    from elbowroom.report.page import verdict
 
-    short, sentence = verdict(found)
+    short, sentence = found.verdict
     out.print(f"{short}: {sentence}", style=_COLORS[found.light], highlight=False, soft_wrap=True, markup=False)
     several = len(found.people) > 1
     table = Table(show_header=False, box=None, pad_edge=False)
-    rows: list[tuple[str, str, Measure]] = [("", "clearance", found.clearance)]
-    rows += [(p.name, key, m) for p in found.people for key, m in p.measures.items()]
-    for who, key, m in rows:
+    for who, key, m in found.measures:
         title = f"{who}: {TITLES[key].lower()}" if several and who else TITLES[key]
         light = f"[{_COLORS[m.light]}]{_WORDS[m.light]}[/]"
         table.add_row(escape(title), light, escape(m.says))

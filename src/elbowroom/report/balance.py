@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,8 @@ STANDING = (0.01, 0.04)
 OUTSIDE = (0.06, 0.15)
 # Shares of the time on the ground in which it is further outside than that: good up to, worth a look up to.
 SHARES = (0.10, 0.25)
+# How high a pin stands in the ground in pictures of worst moments, metres.
+_PIN = 0.4
 # Frames whose margins are worked out at once.
 _CHUNK = 512
 
@@ -69,12 +71,14 @@ class Balance(Measure):
             "standing_margin_m": _lowest(self.com_margin),
             "zmp_margin_m": _lowest(self.zmp_margin),
             "zmp_outside_share": round(self.outside_share, 4),
+            "on_ground_share": round(float(np.mean(np.isfinite(self.support[..., 0]).sum(axis=1) >= 3)), 4),
+            "standing_share": round(float(np.mean(np.isfinite(self.com_margin))), 4),
         }
 
     def curves(self) -> dict[str, Any]:
         """Curves for JSON."""
         return {
-            "times": listed(self.times),
+            "times_s": listed(self.times),
             "com_m": listed(self.com),
             "zmp_m": listed(self.zmp),
             "com_margin_m": listed(self.com_margin),
@@ -105,8 +109,8 @@ def balance_of(subject: Subject, forces: Forces) -> Balance:
     return Balance(
         light=light,
         says=says,
-        headline=_headline(com_margin, stands, share),
-        moments=_moments(subject, com_margin, zmp_margin),
+        headline=_headline(com_margin, stands, share, far),
+        moments=_moments(subject, forces, support, com_margin, zmp_margin),
         figures=figures,
         times=times,
         com=forces.com,
@@ -168,31 +172,44 @@ def _verdict(subject: Subject, com_margin: Array, zmp_margin: Array, share: floa
     if not lights:
         return "none", "No foot is planted long enough to judge the balance."
     if not told:
-        return "good", "A real person could do this without falling: the feet are where the weight needs them."
+        says = "A real person could do this without falling: the feet are where the weight needs them"
+        out = max(-float(np.nanmin(zmp_margin)), 0.0) if np.isfinite(zmp_margin).any() else 0.0
+        if out > OUTSIDE[0] * subject.size:
+            says += f", but for moments of up to {100 * out:.0f} cm beside them, as recorded walks have, too"
+        return "good", f"{says}."
     light = worst(*lights)
     begins = "The balance is doubtful" if light == "look" else "The feet alone cannot keep this balance"
     return light, f"{begins}: {', and '.join(told)}."
 
 
-def _moments(subject: Subject, com_margin: Array, zmp_margin: Array) -> tuple[Moment, ...]:
+def _moments(
+    subject: Subject, forces: Forces, support: Array, com_margin: Array, zmp_margin: Array
+) -> tuple[Moment, ...]:
+    """When each point is furthest out, with itself and the edge of the support drawn on the ground."""
     out = []
-    for margin, what, limits in (
-        (com_margin, "centre of mass", STANDING),
-        (zmp_margin, "zero moment point", OUTSIDE),
+    for margin, at, what, limits in (
+        (com_margin, forces.com[:, :2], "centre of mass", STANDING),
+        (zmp_margin, forces.zmp, "zero moment point", OUTSIDE),
     ):
         if np.isfinite(margin).any():
             k = int(np.nanargmin(margin))
             side = "inside" if margin[k] >= 0.0 else "outside"
-            told = f"{what} {100 * abs(margin[k]):.1f} cm {side} of the feet"
+            told = f"{what} (red pin) {100 * abs(margin[k]):.1f} cm {side} of the feet"
             bad = max(-float(margin[k]) / (limits[0] * subject.size), 0.0)
-            out.append(Moment(float(subject.times[k]), told, subject.name, bad))
+            ground = float(np.min(subject.contacts.points[k, :, 2])) if subject.contacts else 0.0
+            edge = hull_of(support[k])
+            lines = (np.concatenate([edge, edge[:1]]),) if len(edge) else ()
+            trails = [np.column_stack([p, np.full(len(p), ground)]) for p in (*lines, at[k][None])]
+            pin = trails[-1] + np.linspace([0.0, 0.0, 0.0], [0.0, 0.0, _PIN * subject.size], 10)
+            moment = Moment(float(subject.times[k]), told, subject.name, bad, span=subject.size, above=True)
+            out.append(replace(moment, trails=(*trails, pin)))
     return tuple(out)
 
 
-def _headline(com_margin: Array, stands: NDArray[np.bool_], share: float) -> str:
+def _headline(com_margin: Array, stands: NDArray[np.bool_], share: float, far: float) -> str:
     if stands.mean() > 0.5:
         return _words(com_margin)
-    return f"over the feet {100 * (1.0 - share):.0f} % of the time"
+    return f"within {100 * far:.0f} cm of the feet {100 * (1.0 - share):.0f} % of the time"
 
 
 def _lowest(margin: Array) -> float | None:

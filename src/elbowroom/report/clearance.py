@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
-from elbowroom.report.parts import Light, Measure, Moment, listed
+from elbowroom.report.parts import Light, Measure, Moment, counted, listed
 from elbowroom.report.people import segment_words
 from elbowroom.world.certificate import Certificate, certify, supports
 from elbowroom.world.certificate_findings import is_own
@@ -23,9 +23,11 @@ from elbowroom.world.world import World
 # Distances are measured up to this, metres: what is further away is no news.
 REACH = 0.5
 # Nearer than this is worth a look, metres: a sleeve, a mesh finer than the collision shapes, a render at another rate.
+# Not so for the own body and what is in its hands: thighs brush each other in every walk.
 NEAR = 0.005
-# Looks a second, and how many at most: a distance is exact, and takes a millisecond or more.
-_LOOKS, _MOST = 30.0, 600
+# Looks a second, and how many at most: a distance is exact, and takes a millisecond or more. Around the nearest of them
+# as many more are taken.
+_LOOKS, _MOST, _MORE = 30.0, 600, 16
 _TOLD = 4
 
 # Distances (N,) and the pairs they are of.
@@ -36,8 +38,8 @@ Nearest = tuple[Array, tuple[Pair | None, ...]]
 class Clearance(Measure):
     """Smallest distance (N,) in metres of different bodies and things at times (N,), and the pair it is of.
 
-    `own` and `own_pairs` are the same for parts of one and the same body. Negative in overlap, NaN beyond reach.
-    `certificate` says what holds between these times, too.
+    `own` and `own_pairs` are the same for parts of one and the same body and what it holds. Negative in overlap, NaN
+    beyond reach. `certificate` says what holds between these times, too.
     """
 
     times: Array
@@ -47,16 +49,39 @@ class Clearance(Measure):
     own_pairs: tuple[Pair | None, ...]
     certificate: Certificate
 
+    @property
+    def smallest(self) -> tuple[float, Pair, float] | None:
+        """The smallest distance to others and things, of which pair, and when; None where nothing is in reach."""
+        return _smallest(self.times, self.distance, self.pairs)
+
     def facts(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        return (
-            super().facts() | self.certificate.facts()["certificate"] | {"collisions": len(self.certificate.collisions)}
-        )
+        near, own = self.smallest, _smallest(self.times, self.own, self.own_pairs)
+        proven = self.certificate
+        return super().facts() | {
+            "free": proven.free,
+            "continuous": proven.continuous,
+            "clearance_m": None if near is None else near[0],
+            "clearance_at_s": None if near is None else near[2],
+            "clearance_pair": None if near is None else list(near[1]),
+            "own_clearance_m": None if own is None else own[0],
+            "own_clearance_at_s": None if own is None else own[2],
+            "own_clearance_pair": None if own is None else list(own[1]),
+            "collisions": [
+                {"pair": list(c.pair), "during_s": list(c.during), "at_s": c.at_s, "depth_m": c.depth_m}
+                for c in proven.collisions
+            ],
+            "unproven": [{"pair": list(u.pair), "during_s": list(u.during)} for u in proven.unproven],
+            "allowed_touches": [
+                {"pair": list(a.pair), "during_s": list(a.during), "depth_m": a.depth_m, "why": a.why}
+                for a in proven.allowed
+            ],
+        }
 
     def curves(self) -> dict[str, Any]:
         """Curves for JSON."""
         return {
-            "times": listed(self.times),
+            "times_s": listed(self.times),
             "clearance_m": listed(self.distance, 5),
             "pairs": [None if p is None else list(p) for p in self.pairs],
             "own_clearance_m": listed(self.own, 5),
@@ -64,30 +89,39 @@ class Clearance(Measure):
         }
 
     def nearest(self) -> list[tuple[Pair, float, float]]:
-        """Pairs that are ever the nearest, each with its smallest distance and when: others first, then own bodies."""
+        """Pairs that are ever the nearest, each with its smallest distance and when: others first, then own bodies.
+
+        Pieces of a part that has one name for people count as one.
+        """
         out = []
         for distance, pairs in ((self.distance, self.pairs), (self.own, self.own_pairs)):
-            best: dict[Pair, tuple[float, float]] = {}
+            best: dict[tuple[str, str], tuple[Pair, float, float]] = {}
             for t, d, pair in zip(self.times, distance, pairs, strict=True):
-                if pair is not None and (pair not in best or d < best[pair][0]):
-                    best[pair] = (float(d), float(t))
-            out += sorted(((p, d, t) for p, (d, t) in best.items()), key=lambda row: row[1])[:_TOLD]
+                if pair is not None:
+                    key = (plain(pair.a), plain(pair.b))
+                    if key not in best or d < best[key][1]:
+                        best[key] = (pair, float(d), float(t))
+            out += sorted(best.values(), key=lambda row: row[1])[:_TOLD]
         return out
 
 
 def clearance_of(world: World, certificate: Certificate | None = None, own_contacts: bool = True) -> Clearance:
     """Measure clearances over time, and prove what holds between, unless a certificate is given."""
     proven = certificate or certify(world, own_contacts=own_contacts)
-    times, (distance, pairs), (own, own_pairs) = sampled(world, own_contacts)
-    light, says = _verdict(proven)
+    times, (distance, pairs), (own, own_pairs) = sampled(world, own_contacts, proven.at_s)
+    nearest = _smallest(times, distance, pairs)
+    light, says = _verdict(proven, nearest)
     figures = {"collisions": str(len(proven.collisions)), "touches that are allowed": str(len(proven.allowed))}
-    if proven.free and proven.clearance_m is not None:
-        figures = {"smallest clearance": f"{1000 * proven.clearance_m:.1f} mm"} | figures
+    itself = _smallest(times, own, own_pairs)
+    if proven.free and itself is not None:
+        figures = {"to the own body": f"{1000 * itself[0]:.1f} mm"} | figures
+    if proven.free and nearest is not None:
+        figures = {"smallest clearance": f"{1000 * nearest[0]:.1f} mm"} | figures
     return Clearance(
         light=light,
         says=says,
-        headline=_headline(proven),
-        moments=_moments(proven, world),
+        headline=_headline(proven, nearest),
+        moments=_moments(proven, nearest, world),
         figures=figures,
         notes=proven.notes,
         times=times,
@@ -99,8 +133,9 @@ def clearance_of(world: World, certificate: Certificate | None = None, own_conta
     )
 
 
-def sampled(world: World, own_contacts: bool = True) -> tuple[Array, Nearest, Nearest]:
-    """Times (N,), and the nearest of what must not touch: of different bodies and things, and of each body with itself.
+def sampled(world: World, own_contacts: bool = True, also: float | None = None) -> tuple[Array, Nearest, Nearest]:
+    """Times (N,), and the nearest of what must not touch: of different bodies and things, and of each body with itself
+    and what it holds. `also` is a further time to look at, seconds.
 
     Feet may stand on the floor; recorded clips may touch themselves and the floor, where `own_contacts` says so.
     """
@@ -109,19 +144,51 @@ def sampled(world: World, own_contacts: bool = True) -> tuple[Array, Nearest, Ne
     for k in range(len(exact.index)) if recorded else ():
         if is_own(exact, k, recorded):
             exact.off[k] = (*exact.off.get(k, ()), (-np.inf, np.inf))
-    owners = np.array([part.owner for part in exact.parts])
-    own = owners[exact.index[:, 0]] == owners[exact.index[:, 1]]
     begin, end = _span(world)
-    times = frame_times((begin, end), min(_LOOKS, _MOST / max(end - begin, 1e-9)))
+    regular = frame_times((begin, end), min(_LOOKS, _MOST / max(end - begin, 1e-9)))
+    first = regular if also is None else np.union1d(regular, np.clip(also, begin, end))
+    found = _looked(world, exact, first)
+    others = np.array([d for (d, _), _ in found])
+    if np.isfinite(others).any() and len(first) > 1:
+        k = int(np.nanargmin(others))
+        around = np.linspace(first[max(k - 1, 0)], first[min(k + 1, len(first) - 1)], _MORE + 2)[1:-1]
+        more = _looked(world, exact, around)
+        every = np.concatenate([first, around])
+        order = np.argsort(every, kind="stable")
+        found, first = [(found + more)[i] for i in order], every[order]
+    to_others, to_itself = (
+        (np.array([pair[g][0] for pair in found]), tuple(pair[g][1] for pair in found)) for g in (0, 1)
+    )
+    return first, to_others, to_itself
+
+
+def _looked(
+    world: World, exact: ExactWorld, times: Array
+) -> list[tuple[tuple[float, Pair | None], tuple[float, Pair | None]]]:
+    """The nearest to others and the nearest of own parts at each time."""
+    owners = np.array([part.owner for part in exact.parts])[exact.index]
+    same = owners[:, 0] == owners[:, 1]
+    held = [(h.during, np.sort(owners, axis=1) == sorted((h.object, h.by))) for h in world.holds]
     record = world.record(times)
-    found: list[list[tuple[float, Pair | None]]] = [[], []]
-    for k in range(len(times)):
+    found = []
+    for k, t in enumerate(times):
         exact.place_snapshot(record[k])
         gaps, near = exact.gaps(), exact.near(REACH)
-        for group, mine in zip(found, (~own, own), strict=True):
-            group.append(_nearest(exact, near[mine[near]], gaps))
-    others, itself = ((np.array([d for d, _ in g]), tuple(p for _, p in g)) for g in found)
-    return times, others, itself
+        own = same.copy()
+        for (begin, end), pairs in held:
+            if begin <= t <= end:
+                own |= pairs.all(axis=1)
+        found.append((_nearest(exact, near[~own[near]], gaps), _nearest(exact, near[own[near]], gaps)))
+    return found
+
+
+def _smallest(times: Array, distance: Array, pairs: tuple[Pair | None, ...]) -> tuple[float, Pair, float] | None:
+    """The smallest of distances (N,), of which pair, and when."""
+    if not np.isfinite(distance).any():
+        return None
+    k = int(np.nanargmin(distance))
+    pair = pairs[k]
+    return None if pair is None else (float(distance[k]), pair, float(times[k]))
 
 
 def _nearest(exact: ExactWorld, numbers: NDArray[np.int64], gaps: Array) -> tuple[float, Pair | None]:
@@ -152,41 +219,44 @@ def _span(world: World) -> tuple[float, float]:
     return min(max(min(leads), begin), end) if leads else begin, end
 
 
-def _verdict(proven: Certificate) -> tuple[Light, str]:
+def _verdict(proven: Certificate, nearest: tuple[float, Pair, float] | None) -> tuple[Light, str]:
     if proven.collisions:
         pairs = len({c.pair for c in proven.collisions})
+        itself = all(c.pair.a.partition(".")[0] == c.pair.b.partition(".")[0] for c in proven.collisions)
         worst = max(proven.collisions, key=lambda c: c.depth_m or 0.0)
         deep = "" if worst.depth_m is None else f", up to {1000 * worst.depth_m:.0f} mm deep"
         a, b = worst.pair
-        return "bad", f"Bodies pass through things: {pairs} pairs collide{deep} ({plain(a)} and {plain(b)})."
+        collide = f"{counted(pairs, 'pair')} {'collides' if pairs == 1 else 'collide'}"
+        begins = "A body passes through itself" if itself else "Bodies pass through things"
+        return "bad", f"{begins}: {collide}{deep} ({plain(a)} and {plain(b)})."
     if proven.unproven:
         return "look", "Nothing was seen to collide, but some places are too near to tell."
     how = "proven between the frames, too" if proven.continuous else "where it was sampled"
-    if proven.clearance_m is None or proven.pair is None:
+    if nearest is None:
         return "good", f"Nothing collides, {how}, and nothing comes nearer than {100 * REACH:.0f} cm."
-    a, b = proven.pair
-    near = f"{plain(a)} passes {plain(b)} at {1000 * proven.clearance_m:.1f} mm"
-    if proven.clearance_m < NEAR:
+    distance, (a, b), _ = nearest
+    near = f"{plain(a)} passes {plain(b)} at {1000 * distance:.1f} mm"
+    if distance < NEAR:
         return "look", f"Nothing collides, {how}, but it is tight: {near}."
     return "good", f"Nothing collides, {how}; at the tightest {near}."
 
 
-def _headline(proven: Certificate) -> str:
+def _headline(proven: Certificate, nearest: tuple[float, Pair, float] | None) -> str:
     if proven.collisions:
-        return f"{len(proven.collisions)} collisions"
+        return counted(len(proven.collisions), "collision")
     if proven.unproven:
         return "not proven"
-    return "free" if proven.clearance_m is None else f"free, {1000 * proven.clearance_m:.1f} mm"
+    return "free" if nearest is None else f"free, {1000 * nearest[0]:.1f} mm"
 
 
-def _moments(proven: Certificate, world: World) -> tuple[Moment, ...]:
+def _moments(proven: Certificate, nearest: tuple[float, Pair, float] | None, world: World) -> tuple[Moment, ...]:
     if not proven.collisions:
-        if proven.pair is None or proven.at_s is None or proven.clearance_m is None:
+        if nearest is None:
             return ()
-        a, b = proven.pair
-        told = f"{plain(a)} is {1000 * proven.clearance_m:.1f} mm from {plain(b)}"
-        bad = NEAR / max(proven.clearance_m, 1e-4)
-        return (Moment(proven.at_s, told, _owner(world, proven.pair), bad, _part(world, proven.pair)),)
+        distance, pair, at = nearest
+        told = f"{plain(pair.a)} is {1000 * distance:.1f} mm from {plain(pair.b)}"
+        bad = NEAR / max(distance, 1e-4)
+        return (_moment(world, pair, at, told, bad),)
     deepest: dict[Pair, Any] = {}
     for c in proven.collisions:
         if c.pair not in deepest or (c.depth_m or 0.0) > (deepest[c.pair].depth_m or 0.0):
@@ -195,10 +265,14 @@ def _moments(proven: Certificate, world: World) -> tuple[Moment, ...]:
     for c in sorted(deepest.values(), key=lambda c: -(c.depth_m or 0.0))[:_TOLD]:
         deep = "" if c.depth_m is None else f" by {1000 * c.depth_m:.0f} mm"
         told = f"{plain(c.pair.a)} is in {plain(c.pair.b)}{deep}"
-        out.append(
-            Moment(c.at_s, told, _owner(world, c.pair), 10.0 + 1000.0 * (c.depth_m or 0.0), _part(world, c.pair))
-        )
+        out.append(_moment(world, c.pair, c.at_s, told, 10.0 + 1000.0 * (c.depth_m or 0.0)))
     return tuple(out)
+
+
+def _moment(world: World, pair: Pair, at: float, told: str, bad: float) -> Moment:
+    """A moment of a pair, with a close-up of the part of a person in it, or of what moves."""
+    part = _part(world, pair)
+    return Moment(at, told, _owner(world, pair), bad, part, 0.8 if "." in part else 0.0)
 
 
 def _owner(world: World, pair: Pair) -> str:

@@ -29,8 +29,8 @@ LIMBS = {
 _HALF = np.radians(25.0)
 # Frames count as changed where a joint is this far from where it was, metres.
 CHANGED = 0.001
-# Postures as alike as this on average are the same to the eye.
-ALIKE = 0.85
+# Postures as alike as this on average are the same to the eye, if no limb is less alike than that.
+ALIKE, ALIKE_LIMB = 0.85, 0.5
 # Clips are moved onto each other only if that brings them nearer than this, metres.
 _FITS = 0.02
 
@@ -57,14 +57,15 @@ class Difference(Measure):
                 limb: round(float(s), 4) for limb, s in zip(self.limbs, self.similarity.mean(axis=0), strict=True)
             },
             "largest_m": round(float(self.distance.max()), 4),
+            "changed_share": round(float(np.mean(self.distance > CHANGED)), 4),
             "mean_m": round(float(self.distance.mean()), 4),
-            "changed": [[round(a, 4), round(b, 4)] for a, b in self.changed],
+            "changed_s": [[round(a, 4), round(b, 4)] for a, b in self.changed],
         }
 
     def curves(self) -> dict[str, Any]:
         """Curves for JSON."""
         alike = {limb: listed(self.similarity[:, k]) for k, limb in enumerate(self.limbs)}
-        return {"times": listed(self.times), "distance_m": listed(self.distance), "similarity": alike}
+        return {"times_s": listed(self.times), "distance_m": listed(self.distance), "similarity": alike}
 
 
 def difference_of(subject: Subject, original: Clip, meant: bool = False) -> Difference:
@@ -87,14 +88,19 @@ def difference_of(subject: Subject, original: Clip, meant: bool = False) -> Diff
     frame = int(np.argmax(distance))
     joint = int(np.argmax(apart[frame]))
     mean, share = float(alike.mean()), float(np.mean(distance > CHANGED))
-    light: Light = "good" if mean >= ALIKE or meant else "look"
+    limb = int(np.argmin(alike.mean(axis=0)))
+    least = float(alike[:, limb].mean())
+    same = mean >= ALIKE and least >= ALIKE_LIMB
+    light: Light = "good" if same or meant else "look"
+    furthest = f"{100 * distance[frame]:.1f} cm at the {subject.joint(joint)}"
     return Difference(
         light=light,
-        says=_sentence(subject, mean, share, float(distance[frame]), joint, meant),
-        headline="unchanged" if share == 0.0 else f"{100 * mean:.1f} % alike",
-        moments=_moment(subject, frame, joint, float(distance[frame]), light),
+        says=_sentence(share, furthest, same, meant),
+        headline="unchanged" if share == 0.0 else f"{100 * distance[frame]:.1f} cm at most, {_percent(mean)} alike",
+        moments=_moment(subject, frame, joint, there[frame, joint], light),
         figures={
-            "posture similarity": f"{100 * mean:.1f} %",
+            "posture similarity": _percent(mean),
+            "least alike": f"{_percent(least)} ({(*limbs, 'body')[limb]})",
             "frames changed": f"{100 * share:.0f} %",
             "furthest": f"{100 * distance[frame]:.1f} cm ({subject.joint(joint)})",
             "on average": f"{100 * distance.mean():.1f} cm",
@@ -155,20 +161,29 @@ def _placed(subject: Subject, original: Clip) -> tuple[Clip, str]:
     )
 
 
-def _sentence(subject: Subject, mean: float, share: float, furthest: float, joint: int, meant: bool) -> str:
+def _percent(share: float) -> str:
+    """A share in words, rounded down: what is not all of it is not called so."""
+    return f"{np.floor(1000.0 * share + 1e-9) / 10.0:.1f} %"
+
+
+def _sentence(share: float, furthest: str, same: bool, meant: bool) -> str:
     if share == 0.0:
         return "Nothing was changed: the motion is the original, frame by frame."
-    what = f"{100 * share:.0f} % of the frames were changed"
-    what += f", at most by {100 * furthest:.0f} cm at the {subject.joint(joint)}"
-    if mean >= ALIKE:
-        return f"It is still the same performance: {what}."
+    what = f"{100 * share:.0f} % of the frames were changed, at most by {furthest}"
     if meant:
-        return f"As asked for, it is another motion than the one it began from: {what}."
+        return f"Another motion was asked for: {what}."
+    if same:
+        return f"It is still the same performance: {what}."
     return f"It has become another motion than it was; see that this is meant: {what}."
 
 
-def _moment(subject: Subject, frame: int, joint: int, furthest: float, light: Light) -> tuple[Moment, ...]:
+def _moment(subject: Subject, frame: int, joint: int, there: Array, light: Light) -> tuple[Moment, ...]:
+    """When a joint is furthest from where the original has it, `there` (3,), with a line from there."""
+    here = subject.T[frame, joint, :3, 3]
+    furthest = float(np.linalg.norm(here - there))
     if furthest <= CHANGED:
         return ()
-    told = f"{subject.joint(joint)} is {100 * furthest:.0f} cm from where the original has it"
-    return (Moment(float(subject.times[frame]), told, subject.name, 0.5 if light == "good" else 1.1),)
+    told = f"{subject.joint(joint)} is {100 * furthest:.1f} cm from where the original has it (red)"
+    bad = 0.5 if light == "good" else 1.1
+    trails = (np.linspace(there, here, 8), there[None])
+    return (Moment(float(subject.times[frame]), told, subject.name, bad, span=subject.size, trails=trails),)

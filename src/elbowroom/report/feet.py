@@ -43,10 +43,12 @@ class Feet(Measure):
         rows = zip(self.steps, self.slides, self.heights, strict=True)
         return super().facts() | {
             "foot_slide_m": round(float(np.max(self.slides, initial=0.0)), 5),
+            "median_slide_m": round(float(np.median(self.slides)), 5) if len(self.slides) else 0.0,
+            "off_floor_m": round(off_floor(self.heights), 5),
             "steps": [
                 {
                     "foot": step.side,
-                    "during": [round(step.strike, 4), round(step.off, 4)],
+                    "during_s": [round(step.strike, 4), round(step.off, 4)],
                     "slide_m": round(float(slide), 5),
                     "over_floor_m": round(float(height), 5) if np.isfinite(height) else None,
                 }
@@ -57,7 +59,7 @@ class Feet(Measure):
     def curves(self) -> dict[str, Any]:
         """Curves for JSON."""
         return {
-            "times": listed(self.times),
+            "times_s": listed(self.times),
             "left_drift_m": listed(self.drift[:, 0]),
             "right_drift_m": listed(self.drift[:, 1]),
         }
@@ -84,13 +86,13 @@ def feet_of_person(subject: Subject, floor: float | None, static: Iterable[Mesh]
         return Feet(light="none", says=says, headline="never on the ground", heights=heights, **common)
     k = int(np.argmax(slides))
     slid, light = float(slides[k]), light_of(float(slides[k]), *(s * subject.size for s in SLIDE))
-    off = float(np.nanmax(np.abs(heights), initial=0.0)) if np.isfinite(heights).any() else 0.0
+    off = off_floor(heights)
     floating = light_of(off, *(f * subject.size for f in FLOAT))
     says = _sentence(found[k].side, slid, light, off, floating)
     figures = {"steps": str(len(found)), "median slide": f"{1000 * float(np.median(slides)):.1f} mm"}
     if np.isfinite(heights).any():
         figures["planted feet over the floor"] = (
-            f"{1000 * np.nanmin(heights):+.0f} to {1000 * np.nanmax(heights):+.0f} mm"
+            f"{1000 * np.nanmin(heights) + 0.0:.0f} to {1000 * np.nanmax(heights) + 0.0:.0f} mm"
         )
     return Feet(
         light=worst(light, floating),
@@ -103,8 +105,13 @@ def feet_of_person(subject: Subject, floor: float | None, static: Iterable[Mesh]
     )
 
 
+def off_floor(heights: Array) -> float:
+    """How far planted feet (S,) are over or in what they stand on at most, metres; 0 where there is no floor."""
+    return float(np.nanmax(np.abs(heights), initial=0.0)) if np.isfinite(heights).any() else 0.0
+
+
 def _drift(subject: Subject, contacts: Contacts, found: tuple[Step, ...]) -> Array:
-    """How far each foot is from where it was planted, (T, 2), metres; heel and front as `foot_slide` has them."""
+    """How far each foot has slid since it was planted, (T, 2), metres; heel and front as `foot_slide` has them."""
     out = np.full((len(contacts.on), 2), np.nan)
     tips = [sole.tips(subject.T) for sole in soles(subject.character)]
     for step in found:
@@ -112,10 +119,16 @@ def _drift(subject: Subject, contacts: Contacts, found: tuple[Step, ...]) -> Arr
         for point, others in ((2 * side, ()), (2 * side + 1, (tips[side],))):
             for first, last in runs(contacts.on[step.first : step.last + 1, point]):
                 inside = slice(step.first + first, step.first + last + 1)
-                ways = [way[inside, :2] for way in (contacts.points[:, point], *others)]
-                moved = np.min([np.linalg.norm(way - way[0], axis=-1) for way in ways], axis=0)
-                out[inside, side] = np.fmax(out[inside, side], moved)
+                slid = [_so_far(way[inside, :2]) for way in (contacts.points[:, point], *others)]
+                out[inside, side] = np.fmax(out[inside, side], min(slid, key=lambda way: way[-1]))
     return out
+
+
+def _so_far(places: Array) -> Array:
+    """Greatest distance between two of the places (N, 2) up to each of them, (N,), metres; of many some do."""
+    some = np.arange(0, len(places), max(1, len(places) // 200))
+    apart = np.linalg.norm(places[some][:, None] - places[some][None], axis=-1)
+    return np.interp(np.arange(len(places)), some, np.maximum.accumulate(np.tril(apart).max(axis=1)))
 
 
 def _height(contacts: Contacts, step: Step, floor: float | None, static: list[Mesh]) -> float:
@@ -168,5 +181,5 @@ def _moments(
         told = f"{step.side} foot has slid {1000 * slides[k]:.1f} mm in its step"
         bad = float(slides[k]) / (SLIDE[0] * subject.size)
         part = f"{subject.name}.{step.side}_foot"
-        out.append(Moment(float(subject.times[frame]), told, subject.name, bad, part, 0.8 * subject.size))
+        out.append(Moment(float(subject.times[frame]), told, subject.name, bad, part, 0.6 * subject.size))
     return tuple(out)

@@ -21,8 +21,9 @@ from elbowroom.report.loads import Load
 from elbowroom.report.people import Subject
 from elbowroom.report.smooth import smoothed
 
-# Below this share of its weight a body is in flight: nothing presses on the ground, and there is no such point.
-_FLIGHT = 0.2
+# Below this share of its weight a body flies, lands or takes off: so little presses on the ground that small errors put
+# the point anywhere, or there is none.
+_FLIGHT = 0.4
 # How far the pressure gets, as a share of the way from the heel to the tip of the toes: four fifths of a sole's length,
 # which is the ball and half of the toes. With it the ankles of recorded walks give 1.5 to 1.8 Nm for each kg, which is
 # what laboratories with force plates find (1.4 to 1.7, from memory); with the tips of the toes they would give 2.0 to

@@ -6,7 +6,7 @@ Movements are found against the body, so that walking along does not count.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from scipy.signal import find_peaks
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.contacts import runs
-from elbowroom.report.parts import Light, Measure, Moment, light_of, listed, worst
+from elbowroom.report.parts import Light, Measure, Moment, counted, light_of, listed, worst
 from elbowroom.report.people import Subject
 from elbowroom.report.smooth import derivative
 
@@ -53,22 +53,30 @@ class Hands(Measure):
     def facts(self) -> dict[str, Any]:
         """Plain data for JSON."""
         return super().facts() | {
+            "hands": {
+                hand: {"way_m": round(self.way(hand), 4), "fastest_m_s": round(float(speed.max()), 3)}
+                for hand, speed in self.speeds.items()
+            },
             "movements": [
                 {
                     "hand": m.hand,
-                    "during": [round(t, 4) for t in m.during],
+                    "during_s": [round(t, 4) for t in m.during],
                     "way_m": round(m.way, 4),
                     "straight_m": round(m.straight, 4),
                     "fastest_m_s": round(m.fastest, 3),
                     "peaks": m.peaks,
                 }
                 for m in self.movements
-            ]
+            ],
         }
+
+    def way(self, hand: str) -> float:
+        """Length of a hand's way in the world, metres."""
+        return float(np.sum(np.linalg.norm(np.diff(self.paths[hand], axis=0), axis=-1)))
 
     def curves(self) -> dict[str, Any]:
         """Curves for JSON."""
-        out: dict[str, Any] = {"times": listed(self.times)}
+        out: dict[str, Any] = {"times_s": listed(self.times)}
         for hand, path in self.paths.items():
             out |= {f"{hand}_m": listed(path), f"{hand}_speed_m_s": listed(self.speeds[hand], 3)}
         return out
@@ -93,19 +101,22 @@ def hands_of(subject: Subject) -> Hands:
         says = "The clip is too short to follow hands." if paths else "The rig has no hands to follow."
         return Hands(light="none", says=says, movements=(), **common)
     light, says = _verdict(movements)
-    figures = {"movements": str(len(movements))}
-    for hand, speed in speeds.items():
-        length = float(np.sum(np.linalg.norm(np.diff(paths[hand], axis=0), axis=-1)))
-        figures[f"{hand} hand"] = f"{length:.2f} m of way, up to {speed.max():.2f} m/s"
-    return Hands(
+    found = Hands(
         light=light,
         says=says,
-        headline=f"{len(movements)} movements" if len(movements) != 1 else "1 movement",
+        headline=_headline(movements),
         moments=_moments(subject, movements),
-        figures=figures,
         movements=tuple(movements),
         **common,
     )
+    told = {f"{h} hand": f"{found.way(h):.2f} m of way, up to {v.max():.2f} m/s" for h, v in speeds.items()}
+    return replace(found, figures={"movements": str(len(movements))} | told)
+
+
+def _headline(movements: list[Movement]) -> str:
+    if not movements:
+        return "at rest"
+    return f"{sum(m.peaks == 1 for m in movements)} of {counted(len(movements), 'movement')} in one go"
 
 
 def _body_frame(subject: Subject) -> tuple[Array, Array]:
@@ -159,5 +170,12 @@ def _moments(subject: Subject, movements: list[Movement]) -> tuple[Moment, ...]:
     peaks = "one peak" if restless.peaks == 1 else f"{restless.peaks} peaks"
     told = f"{restless.hand} hand: {100 * restless.way:.0f} cm of way with {peaks} of speed"
     bad = restless.peaks / max(restless.during[1] - restless.during[0], 1.0) / PEAKS[0]
-    part = f"{subject.name}.{restless.hand}_hand"
-    return (Moment(float(subject.times[frame]), told, subject.name, bad, part, 1.1 * subject.size),)
+    way = _way(subject, restless)
+    return (Moment(float(subject.times[frame]), told, subject.name, bad, span=subject.size, trails=(way,)),)
+
+
+def _way(subject: Subject, movement: Movement) -> Array:
+    """The way of a movement (N, 3), in some fifty places."""
+    first, last = (int(np.argmin(np.abs(subject.times - t))) for t in movement.during)
+    joint = subject.character.role(f"{movement.hand}_hand")
+    return np.asarray(subject.T_smooth[first : last + 1 : max(1, (last - first) // 50), joint, :3, 3])

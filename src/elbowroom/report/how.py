@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from elbowroom.report.balance import OUTSIDE, SHARES, STANDING, STANDS
 from elbowroom.report.clearance import NEAR, REACH
-from elbowroom.report.difference import ALIKE, CHANGED
+from elbowroom.report.difference import ALIKE, ALIKE_LIMB, CHANGED
 from elbowroom.report.feet import FLOAT, SLIDE
 from elbowroom.report.hands import PEAKS
 from elbowroom.report.limits import PAST
@@ -34,10 +36,10 @@ def how(key: str) -> str:
 
 def _clearance() -> str:
     return (
-        f"Distance of what must not touch, in millimetres, up to {100 * REACH:.0f} cm; feet on the floor, hands on"
-        " what they hold and other allowed touches do not count, the floor only where something is in it. Green:"
-        f" nothing collides at any time, and at least {1000 * NEAR:.0f} mm are left. Amber: nearer than that, or"
-        " not proven. Red: something collides."
+        f"Distance of what must not touch, looked for up to {100 * REACH:.0f} cm; feet on the floor, hands on what they"
+        " hold and other allowed touches do not count, the floor only where something is in it. Green: nothing collides"
+        f" at any time, and at least {1000 * NEAR:.0f} mm are left to others and things; thighs and arms may brush the"
+        " own body. Amber: nearer than that, or not proven. Red: something collides."
     )
 
 
@@ -82,8 +84,8 @@ def _speed() -> str:
 
 def _hands() -> str:
     return (
-        "Ways of the wrists to scale with a dot every quarter of a second, and their speed in m/s. Grey: the hand"
-        " moves against the chest, which is one movement. A reach of a person has one peak of speed, around an"
+        "Ways of the wrists to scale with a dot every quarter of a second, and their speed in m/s. Bars at the top: the"
+        " hand moves against the chest, which is one movement. A reach of a person has one peak of speed, around an"
         f" obstacle two or three. Green: at most {PEAKS[0]} peaks in a movement, or a second of it. Amber: at most"
         f" {PEAKS[1]}. Red: more."
     )
@@ -102,8 +104,8 @@ def _difference() -> str:
     return (
         "How far the furthest joint is from where the original has it, in centimetres, and how alike the joint"
         " angles of each limb are: 100 % is the same, 50 % is 25° off on average. Grey: frames in which something"
-        f" was moved by more than {1000 * CHANGED:.0f} mm. Green: at least {100 * ALIKE:.0f} % alike on average,"
-        " or another motion was asked for. Amber: less."
+        f" was moved by more than {1000 * CHANGED:.0f} mm. Green: at least {100 * ALIKE:.0f} % alike on average and"
+        f" every limb {100 * ALIKE_LIMB:.0f} %, or another motion was asked for. Amber: less."
     )
 
 
@@ -117,3 +119,22 @@ _HOW = {
     "torque": _torque,
     "difference": _difference,
 }
+
+
+def thresholds() -> dict[str, dict[str, Any]]:
+    """The numbers behind the lights, for an adult, by measure, as plain data: good up to, worth a look up to."""
+    degrees = [round(float(np.degrees(p)), 1) for p in PAST]
+    return {
+        "clearance": {"near_m": NEAR},
+        "limits": {"past_deg": degrees},
+        "balance": {
+            "standing_outside_m": list(STANDING),
+            "zmp_outside_m": list(OUTSIDE),
+            "zmp_outside_share": list(SHARES),
+        },
+        "feet": {"slide_m": list(SLIDE), "off_floor_m": list(FLOAT)},
+        "speed": {"jerk_m_s3": {name: [low, high] for name, low, high in JERK.values()}},
+        "hands": {"peaks_per_movement_or_s": list(PEAKS)},
+        "torque": {"effort_share": list(EFFORT)},
+        "difference": {"similarity_at_least": ALIKE, "limb_similarity_at_least": ALIKE_LIMB},
+    }

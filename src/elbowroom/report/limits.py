@@ -38,7 +38,11 @@ class Limits(Measure):
         past = {
             joint: round(float(w), 2) for joint, w in zip(self.joints, worst, strict=True) if w > np.degrees(BEYOND)
         }
-        return super().facts() | {"frames_past": self.frames_past, "past_deg": past}
+        return super().facts() | {
+            "frames_past": self.frames_past,
+            "past_share": round(self.frames_past / max(len(self.times), 1), 4),
+            "past_deg": past,
+        }
 
     def curves(self) -> dict[str, Any]:
         """Curves for JSON."""
@@ -47,7 +51,7 @@ class Limits(Measure):
             for k, joint in enumerate(self.joints)
             if self.excess[:, k].max() > BEYOND
         }
-        return {"times": listed(self.times), "past_deg": rows}
+        return {"times_s": listed(self.times), "past_deg": rows}
 
 
 def limits_of(subject: Subject) -> Limits:

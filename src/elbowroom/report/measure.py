@@ -17,6 +17,7 @@ from elbowroom.report.difference import Difference, difference_of
 from elbowroom.report.feet import Feet, feet_of_person
 from elbowroom.report.forces import ENOUGH, forces_of
 from elbowroom.report.hands import Hands, hands_of
+from elbowroom.report.how import TITLES, thresholds
 from elbowroom.report.limits import Limits, limits_of
 from elbowroom.report.loads import loads_of, weighed
 from elbowroom.report.parts import Light, Measure, worst
@@ -25,6 +26,9 @@ from elbowroom.report.speed import Speed, speed_of
 from elbowroom.report.torque import Torque, torque_of
 from elbowroom.world.certificate import Certificate
 from elbowroom.world.world import World
+
+# Of the facts for JSON; it grows when a name in them changes its meaning or goes.
+LAYOUT = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,12 +74,41 @@ class Report:
     @property
     def light(self) -> Light:
         """The worst of all lights."""
-        return worst(self.clearance.light, *(m.light for p in self.people for m in p.measures.values()))
+        return worst(*(m.light for *_, m in self.measures))
 
     @property
     def span(self) -> tuple[float, float]:
         """From the first to the last moment, seconds."""
         return self.world.span
+
+    @property
+    def measures(self) -> list[tuple[str, str, Measure]]:
+        """Every measure in the order of the page: whose (nobody's is the whole scene's), its key, and itself."""
+        return [
+            ("", "clearance", self.clearance),
+            *((p.name, key, m) for p in self.people for key, m in p.measures.items()),
+        ]
+
+    @property
+    def verdict(self) -> tuple[str, str]:
+        """What to do with the motion, in two words and in a sentence."""
+        told: dict[Light, list[str]] = {"bad": [], "look": []}
+        for who, key, m in self.measures:
+            if m.light in told:
+                name = f"{who}'s {TITLES[key].lower()}" if len(self.people) > 1 and who else TITLES[key].lower()
+                told[m.light].append(f"{name} ({m.headline})" if m.headline else name)
+        proven = self.clearance.certificate
+        if proven.collisions:
+            words = [f"{self.clearance.says.partition(':')[0]}."]
+        else:
+            words = ["Nothing was seen to collide." if proven.unproven else "Nothing collides."]
+        words += [f"Bad: {', '.join(told['bad'])}."] if told["bad"] else []
+        words += [f"Worth a look: {', '.join(told['look'])}."] if told["look"] else []
+        if len(words) == 1:
+            good = sum(m.light == "good" for *_, m in self.measures)
+            words = [f"Nothing collides, and all {good} measures are good."]
+        short = {"bad": "Not ready", "look": "Nearly there"}.get(self.light, "Ready to use")
+        return short, " ".join(words)
 
     def facts(self, curves: bool = False) -> dict[str, Any]:
         """Everything as plain data for JSON; the curves over time, too, where asked for."""
@@ -84,15 +117,18 @@ class Report:
             return measure.facts() | ({"curves": measure.curves()} if curves else {})
 
         return {
+            "layout": LAYOUT,
             "title": self.title,
             "light": self.light,
-            "span": list(self.span),
+            "verdict": " ".join((f"{self.verdict[0]}:", self.verdict[1])),
+            "span_s": list(self.span),
             "clearance": told(self.clearance),
             "characters": {
                 p.name: {"frames": p.frames, "fps": p.fps} | {key: told(m) for key, m in p.measures.items()}
                 for p in self.people
             },
             "robots": list(self.others),
+            "thresholds": thresholds(),
             "notes": list(self.notes),
         }
 

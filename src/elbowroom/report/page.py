@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from elbowroom import __version__
 from elbowroom.errors import BadFile
 from elbowroom.files.atomic import writing
 from elbowroom.report.how import TITLES, how
-from elbowroom.report.measure import Person, Report
+from elbowroom.report.measure import Report
 from elbowroom.report.parts import Light, Measure
 from elbowroom.report.sections import body
 from elbowroom.report.shots import Shot, anchor, shots
@@ -26,11 +26,16 @@ _SIGNS = {
 _WORDS = {"good": "good", "look": "worth a look", "bad": "bad", "none": "not measured"}
 
 
-def write_report(path: str | Path, report: Report, *, pictures: int = 6) -> None:
-    """Write a report as one HTML file with pictures of its worst moments, at most so many."""
+def write_report(
+    path: str | Path, report: Report, *, pictures: int = 6, progress: Callable[[int, int], None] | None = None
+) -> None:
+    """Write a report as one HTML file with pictures of its worst moments, at most so many.
+
+    `progress` is called with the pictures done and all of them, before each.
+    """
     check_page(path)
     with writing(path) as (stand_in,):
-        stand_in.write_text(page(report, pictures=pictures), encoding="utf-8")
+        stand_in.write_text(page(report, pictures=pictures, progress=progress), encoding="utf-8")
 
 
 def check_page(path: str | Path) -> Path:
@@ -43,9 +48,9 @@ def check_page(path: str | Path) -> Path:
     return path
 
 
-def page(report: Report, *, pictures: int = 6) -> str:
+def page(report: Report, *, pictures: int = 6, progress: Callable[[int, int], None] | None = None) -> str:
     """The page as text."""
-    taken, note = shots(report, pictures) if pictures > 0 else ([], "")
+    taken, note = shots(report, pictures, progress) if pictures > 0 else ([], "")
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -79,33 +84,6 @@ def light_icon(light: Light) -> str:
     )
 
 
-def verdict(report: Report) -> tuple[str, str]:
-    """What to do with the motion, in three words and in a sentence."""
-    every = list(_measures(report))
-    several = len(report.people) > 1
-    told: dict[Light, list[str]] = {"bad": [], "look": []}
-    for who, key, m in every:
-        if m.light in told:
-            name = f"{who}'s {TITLES[key].lower()}" if several and who else TITLES[key].lower()
-            told[m.light].append(f"{name} ({m.headline})" if m.headline else name)
-    words = ["Bodies pass through things."] if report.clearance.light == "bad" else ["Nothing collides."]
-    if told["bad"]:
-        words.append(f"Bad: {', '.join(told['bad'])}.")
-    if told["look"]:
-        words.append(f"Worth a look: {', '.join(told['look'])}.")
-    if not told["bad"] and not told["look"]:
-        words = [f"Nothing collides, and all {sum(m.light == 'good' for *_, m in every)} measures are good."]
-    short = {"bad": "Not ready", "look": "Nearly there"}.get(report.light, "Ready to use")
-    return short, " ".join(words)
-
-
-def _measures(report: Report) -> Iterator[tuple[str, str, Measure]]:
-    yield "", "clearance", report.clearance
-    for person in report.people:
-        for key, measure in person.measures.items():
-            yield person.name, key, measure
-
-
 def _subtitle(report: Report) -> str:
     begin, end = report.span
     parts = [f"{p.name}: {p.frames} frames at {p.fps:g} a second" for p in report.people]
@@ -114,7 +92,7 @@ def _subtitle(report: Report) -> str:
 
 
 def _verdict(report: Report) -> str:
-    short, sentence = verdict(report)
+    short, sentence = report.verdict
     return (
         f'<div class="card verdict {report.light}">{light_icon(report.light)}<div><strong>{escape(short)}</strong>'
         f"<p>{escape(sentence)}</p></div></div>"
@@ -123,7 +101,7 @@ def _verdict(report: Report) -> str:
 
 def _tiles(report: Report) -> str:
     groups: dict[str, list[str]] = {}
-    for who, key, m in _measures(report):
+    for who, key, m in report.measures:
         tile = (
             f'<a class="tile" href="#{anchor(who, key)}"><b>{light_icon(m.light)}{escape(TITLES[key])}</b>'
             f"<span>{escape(m.headline or _WORDS[m.light])}</span></a>"
@@ -157,12 +135,8 @@ def _sections(report: Report) -> str:
     out = ["<h2>The whole scene</h2>", _section("", "clearance", report.clearance)]
     for person in report.people:
         out.append(f"<h2>{escape(person.name)}</h2>")
-        out += [_section(person.name, key, m) for key, m in _in_order(person)]
+        out += [_section(person.name, key, m) for key, m in person.measures.items()]
     return "\n".join(out)
-
-
-def _in_order(person: Person) -> list[tuple[str, Measure]]:
-    return list(person.measures.items())
 
 
 def _section(who: str, key: str, m: Measure) -> str:

@@ -21,7 +21,9 @@ class Moment:
     """A time in seconds that is worth looking at: what happens, in a few words, and to whom.
 
     `badness` is 1 at the threshold between good and worth a look, and grows from there: pictures show the worst.
-    `part` is what a close-up shows, 'ann.left_foot', `span` metres across; without one the whole person is shown.
+    `part` is what a close-up shows, 'ann.left_foot', `span` metres across, 0 for all of a thing; without one the whole
+    person is shown. `trails` are lines (N, 3) to be drawn, or single places (1, 3), metres; those on the ground are
+    seen from `above`.
     """
 
     time: float
@@ -30,6 +32,8 @@ class Moment:
     badness: float = 0.0
     part: str = ""
     span: float = 0.8
+    trails: tuple[Array, ...] = ()
+    above: bool = False
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -47,11 +51,14 @@ class Measure:
     notes: tuple[str, ...] = ()
 
     def facts(self) -> dict[str, Any]:
-        """Light, sentence and moments as plain data for JSON."""
+        """What every measure has, as plain data for JSON."""
         return {
             "light": self.light,
             "says": self.says,
-            "moments": [{"at_s": round(m.time, 4), "what": m.what} for m in self.moments],
+            "headline": self.headline,
+            "moments": [
+                {"at_s": round(m.time, 4), "what": m.what, "badness": round(m.badness, 3)} for m in self.moments
+            ],
             "notes": list(self.notes),
         }
 
@@ -68,6 +75,11 @@ def worst(*lights: Light) -> Light:
 def light_of(value: float, look: float, bad: float) -> Light:
     """The light of a value that is good up to `look` and worth a look up to `bad`; low values are the good ones."""
     return "good" if value <= look else "look" if value <= bad else "bad"
+
+
+def counted(number: int, what: str) -> str:
+    """So many of something in words: '1 pair', '2 pairs'."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def listed(values: Array, digits: int = 4) -> list[Any]:

@@ -30,6 +30,7 @@ _JOINTS = {
     "spine2": "mid back",
     "chest": "upper back",
 }
+_SEGMENTS = {"spine1": "waist", "spine2": "ribs"}
 # A first frame is artificial where joints turn by this much to the second on average, radians; in clips of so many
 # frames.
 _APART, _FEW = float(np.radians(3.0)), 8
@@ -134,4 +135,4 @@ def segment_words(role: str) -> str:
     finger = part.rpartition("_")[2]
     if finger in _FINGERS and part != role:
         return part.replace("_", " ") + ("" if finger == "thumb" else " finger")
-    return role.replace("_", " ")
+    return _SEGMENTS.get(role, role.replace("_", " "))

@@ -42,10 +42,12 @@ class Band:
 
 @dataclass(frozen=True)
 class Stretch:
-    """An interval of seconds that is marked: with a light, or only as something of note."""
+    """An interval of seconds that is marked: with a light, or only as something of note; all over the plot's height, or
+    as a bar at its top, in the row and the colour of that number."""
 
     during: tuple[float, float]
     light: Light = "none"
+    row: int | None = None
 
 
 def plot(
@@ -58,13 +60,18 @@ def plot(
     moments: Sequence[Moment] = (),
     low: float | None = None,
     high: float | None = None,
+    most: float = np.inf,
     digits: int = 1,
     label: str = "",
 ) -> str:
-    """Curves over times (T,) in seconds, in a unit; `low` and `high` are shown at least. Empty without frames."""
+    """Curves over times (T,) in seconds, in a unit; `low` and `high` are shown at least, nothing over `most`.
+
+    Empty without frames.
+    """
     if len(times) < 2 or not curves:
         return ""
     bottom, top = _range(curves, low, high)
+    top = min(top, most)
     begin, end = float(times[0]), float(times[-1])
 
     def x(t: Array | float) -> Array:
@@ -73,7 +80,7 @@ def plot(
     def y(v: Array | float) -> Array:
         return HEIGHT - BOTTOM - (np.clip(v, bottom, top) - bottom) / (top - bottom) * (HEIGHT - TOP - BOTTOM)
 
-    parts = [_grid(begin, end, bottom, top, unit)]
+    parts = [_grid(begin, end, bottom, top)]
     for band in bands:
         if band.high > bottom and band.low < top:
             y0, y1 = float(y(band.high)), float(y(band.low))
@@ -83,9 +90,11 @@ def plot(
             )
     for stretch in stretches:
         x0, x1 = float(x(max(stretch.during[0], begin))), float(x(min(stretch.during[1], end)))
+        y0, high_ = (TOP, HEIGHT - TOP - BOTTOM) if stretch.row is None else (TOP + 8.0 * stretch.row, 5.0)
+        css = stretch.light if stretch.row is None else f"row c{stretch.row % COLORS}"
         parts.append(
-            f'<rect class="stretch {stretch.light}" x="{x0:.1f}" y="{TOP:.0f}" '
-            f'width="{max(x1 - x0, 1.5):.1f}" height="{HEIGHT - TOP - BOTTOM:.0f}"/>'
+            f'<rect class="stretch {css}" x="{x0:.1f}" y="{y0:.0f}" '
+            f'width="{max(x1 - x0, 1.5):.1f}" height="{high_:.0f}"/>'
         )
     for curve in curves:
         parts += [
@@ -103,7 +112,7 @@ def plot(
     legend = "".join(f'<span class="key c{c.color % COLORS}">{escape(c.name)}</span>' for c in curves)
     data = escape(_data(times, curves, unit, digits), quote=True)
     return (
-        f'<figure class="plot" data-plot="{data}"><figcaption><b>{escape(label)}</b>{legend}'
+        f'<figure class="plot" data-plot="{data}"><figcaption><b>{escape(label)}, {escape(unit)}</b>{legend}'
         f'<output></output></figcaption><svg viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}" role="img" '
         f'aria-label="{escape(label)} over time">{"".join(parts)}</svg></figure>'
     )
@@ -131,7 +140,7 @@ def _range(curves: Sequence[Curve], low: float | None, high: float | None) -> tu
     return (bottom if low is not None and bottom >= low else bottom - room), top + room
 
 
-def _grid(begin: float, end: float, bottom: float, top: float, unit: str) -> str:
+def _grid(begin: float, end: float, bottom: float, top: float) -> str:
     right, floor = WIDTH - RIGHT, HEIGHT - BOTTOM
     out = []
     for v in ticks(bottom, top):
@@ -144,7 +153,6 @@ def _grid(begin: float, end: float, bottom: float, top: float, unit: str) -> str
         out.append(f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{floor:.0f}" y2="{floor + 4:.0f}"/>')
         out.append(f'<text x="{x:.1f}" y="{floor + 16:.0f}" text-anchor="middle">{number(t)}</text>')
     out.append(f'<text class="unit" x="{right:.0f}" y="{HEIGHT - 2:.0f}" text-anchor="end">seconds</text>')
-    out.append(f'<text class="unit" x="4" y="{HEIGHT - 2:.0f}">{escape(unit)}</text>')
     return "".join(out)
 
 

@@ -12,7 +12,7 @@ from elbowroom.report.feet import SLIDE, Feet
 from elbowroom.report.hands import Hands
 from elbowroom.report.limits import PAST, Limits
 from elbowroom.report.maps import Area, Way, plan
-from elbowroom.report.parts import Measure
+from elbowroom.report.parts import Measure, light_of
 from elbowroom.report.plots import Band, Curve, Stretch, plot
 from elbowroom.report.speed import Speed
 from elbowroom.report.table import Cell, table
@@ -21,6 +21,8 @@ from elbowroom.world.certificate_findings import merged
 
 # Joints or parts in one plot.
 _MOST = 6
+# Distances over this are not drawn, millimetres: only what is near is of interest.
+_FAR = 150.0
 # Seconds between the dots on a hand's way.
 _BEAT = 0.25
 
@@ -52,9 +54,9 @@ def body(measure: Measure) -> str:
 def _clearance(m: Clearance) -> str:
     hits = [Stretch(d, "bad") for d in merged([c.during for c in m.certificate.collisions], 0.0)]
     hits += [Stretch(d, "look") for d in merged([u.during for u in m.certificate.unproven], 0.0)]
-    curves = [Curve("to others and things", 1000.0 * m.distance, 0)]
+    curves = [Curve("to others and things", _near(1000.0 * m.distance), 0)]
     if np.isfinite(m.own).any():
-        curves.append(Curve("to the own body", 1000.0 * m.own, 5))
+        curves.append(Curve("to the own body and what it holds", _near(1000.0 * m.own), 5))
     shown = plot(
         m.times,
         curves,
@@ -64,6 +66,7 @@ def _clearance(m: Clearance) -> str:
         moments=m.moments,
         low=0.0,
         high=50.0,
+        most=_FAR,
         label="Smallest distance",
     )
     rows = [
@@ -71,6 +74,13 @@ def _clearance(m: Clearance) -> str:
         for p, d, t in m.nearest()
     ]
     return shown + table(("part", "nearest to", "distance", "at"), rows)
+
+
+def _near(millimetres: Array) -> Array:
+    """Distances (N,) without what is far on both sides."""
+    far = ~(millimetres < _FAR)
+    gone = far & np.concatenate([[True], far[:-1]]) & np.concatenate([far[1:], [True]])
+    return np.where(gone, np.nan, millimetres)
 
 
 def _limits(m: Limits) -> str:
@@ -106,7 +116,7 @@ def _balance(m: Balance) -> str:
     prints, marks = [Area(p) for p in m.footprints()], []
     if np.isfinite(m.zmp_margin).any():
         worst = int(np.nanargmin(m.zmp_margin))
-        css = "support" if m.zmp_margin[worst] >= -OUTSIDE[0] else "support out"
+        css = f"support {light_of(-m.zmp_margin[worst], *OUTSIDE)}"
         prints.append(Area(m.polygon(worst), css))
         marks = [(m.zmp[worst], f"worst, {m.times[worst]:.2f} s")]
     zmp = np.where(np.isfinite(m.zmp_margin)[:, None], m.zmp, np.nan)
@@ -137,10 +147,16 @@ def _feet(m: Feet) -> str:
             Cell.span(m.steps[k].strike, m.steps[k].off),
             Cell(f"{1000 * m.slides[k]:.1f} mm", True),
         )
-        + (() if not np.isfinite(m.heights).any() else (Cell(f"{1000 * m.heights[k]:+.0f} mm", True),))
+        + (() if not np.isfinite(m.heights).any() else (Cell(_signed(1000 * m.heights[k]), True),))
         for k in order
     ]
     return shown + table(("foot", "planted", "slides", "over the floor"), rows)
+
+
+def _signed(millimetres: float) -> str:
+    """A height with its sign; none for zero."""
+    whole = round(float(millimetres)) if np.isfinite(millimetres) else 0
+    return f"{whole:+d} mm".replace("-", "−") if whole else "0 mm"
 
 
 def _speed(m: Speed) -> str:
@@ -161,7 +177,7 @@ def _speed(m: Speed) -> str:
 
 def _hands(m: Hands) -> str:
     colors = {"left": 0, "right": 1}
-    stretches = [Stretch(v.during) for v in m.movements]
+    stretches = [Stretch(v.during, row=colors[v.hand]) for v in m.movements]
     speed = [Curve(f"{hand} hand", v, colors[hand]) for hand, v in m.speeds.items()]
     shown = plot(
         m.times,
@@ -247,4 +263,4 @@ def _difference(m: Difference) -> str:
         label="Distance from the original",
     )
     alike = [Curve(limb, 100.0 * m.similarity[:, k], k) for k, limb in enumerate(m.limbs)]
-    return far + plot(m.times, alike, "% alike", low=0.0, high=100.0, digits=0, label="Posture similarity by limb")
+    return far + plot(m.times, alike, "%", low=90.0, high=100.0, most=100.0, label="Posture similarity by limb")

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import base64
 import io
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from PIL import Image
 
 from elbowroom.errors import MissingExtra, UnknownName
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import apply
 from elbowroom.pictures.camera import Camera
+from elbowroom.pictures.clouds import Cloud
 from elbowroom.pictures.images import still
 from elbowroom.report.figure import figure
 from elbowroom.report.measure import Report
-from elbowroom.report.parts import Light, Measure, Moment
+from elbowroom.report.parts import Light, Moment
+from elbowroom.world.extent import body_points, box_corners
 from elbowroom.world.world import World
 
 _SIZE = (560, 400)
 # Moments of one measure that are shown at most, and how far two of them are apart in time, seconds.
 _EACH, _APART = 2, 0.15
-# Pictures that there are at least, if there is as much to show.
+# Pictures where all is good.
 _ROW = 3
+# Where what is drawn on the ground is seen from: aside of the person and from above, radians.
+_ABOVE = (float(np.radians(65.0)), float(np.radians(38.0)))
 # How bad a moment of a measure that is only worth a look can be.
 _RED = 3.0
 
@@ -44,16 +51,16 @@ def anchor(who: str, measure: str) -> str:
 
 def worst_moments(report: Report, most: int = 6) -> list[tuple[Moment, str, Light]]:
     """The moments that matter most, in order of time, with the anchors and lights of their measures."""
-    measures: list[tuple[str, str, Measure]] = [("", "clearance", report.clearance)]
-    measures += [(p.name, key, m) for p in report.people for key, m in p.measures.items()]
     found: list[tuple[Moment, str, Light]] = []
-    for who, key, measure in measures:
+    for who, key, measure in report.measures:
         # no moment is worse than the measure that it belongs to
         most_bad = {"good": 1.0, "look": _RED, "bad": np.inf, "none": 0.0}[measure.light]
         for m in measure.moments:
             if m.badness > 0.0:
                 found.append((replace(m, badness=min(m.badness, most_bad)), anchor(who, key), measure.light))
-    kept = found[: min(1, most)] if report.clearance.moments else []  # the tightest place is always of interest
+    if any(f[2] in ("look", "bad") for f in found):  # among what is wrong nobody looks for what is right
+        found = [f for f in found if f[2] != "good" and f[0].badness > 1.0]
+    kept = found[: min(1, most)] if found and found[0][1] == "clearance" else []  # the tightest place is of interest
     for item in sorted(found[len(kept) :], key=lambda f: -f[0].badness):
         same = [k for k in kept if k[1] == item[1]]
         near = any(abs(k[0].time - item[0].time) < _APART for k in same)
@@ -65,10 +72,13 @@ def worst_moments(report: Report, most: int = 6) -> list[tuple[Moment, str, Ligh
     return [(m, where, "good" if m.badness <= 1.0 else light) for m, where, light in kept]
 
 
-def shots(report: Report, most: int = 6) -> tuple[list[Shot], str]:
+def shots(report: Report, most: int = 6, progress: Callable[[int, int], None] | None = None) -> tuple[list[Shot], str]:
     """Pictures of the moments that matter most, and a note where they could only be drawn."""
     out, note = [], ""
-    for moment, where, light in worst_moments(report, most):
+    found = worst_moments(report, most)
+    for k, (moment, where, light) in enumerate(found):
+        if progress is not None:
+            progress(k, len(found))
         picture = ""
         if not note:
             try:
@@ -80,14 +90,43 @@ def shots(report: Report, most: int = 6) -> tuple[list[Shot], str]:
 
 
 def _rendered(world: World, moment: Moment) -> str:
+    clouds = [_cloud(trail, moment.span) for trail in moment.trails]
     if moment.part:
         try:
-            picture = still(world, moment.time, size=_SIZE, camera=Camera(target=moment.part, span=moment.span))
-            return _embedded(picture, moment)
+            return _taken(world, moment, Camera(target=moment.part, span=moment.span or None), clouds)
         except UnknownName:
             pass  # a part that only collision knows by name; the whole will do
-    alone = Camera(follow=moment.who) if moment.who in world.characters else None
-    return _embedded(still(world, moment.time, size=_SIZE, camera=alone), moment)
+    return _taken(world, moment, _whole(world, moment), clouds)
+
+
+def _whole(world: World, moment: Moment) -> Camera | None:
+    """A camera that holds a person, what it has in its hands, and the trails; None where nobody is meant."""
+    if moment.who not in world.characters:
+        return None
+    points = [body_points(world.characters[moment.who], [moment.time])[0], *moment.trails]
+    for hold in world.holds:
+        if hold.by == moment.who and hold.during[0] <= moment.time <= hold.during[1]:
+            thing = world.things[hold.object]
+            points.append(apply(thing.path(moment.time), box_corners(thing.mesh.bounds)))
+    every = np.concatenate(points)
+    low, high = every.min(axis=0), every.max(axis=0)
+    x, y, z = (float(v) for v in 0.5 * (low + high))
+    # what is wide is seen askew, and the picture is wider than high
+    span = 1.12 * max(float(high[2] - low[2]), 0.8 * float(np.linalg.norm((high - low)[:2])))
+    azimuth, elevation = _ABOVE if moment.above else (None, None)
+    return Camera(target=(x, y, z), span=span, follow="", azimuth=azimuth, elevation=elevation)
+
+
+def _cloud(trail: Array, span: float) -> Cloud:
+    """A line of dots, or one larger dot."""
+    steps = np.arange(len(trail) - 1, dtype=np.int32)
+    return Cloud(
+        trail[None], radius=(0.032 if len(trail) == 1 else 0.012) * span, lines=np.stack([steps, steps + 1], axis=-1)
+    )
+
+
+def _taken(world: World, moment: Moment, camera: Camera | None, clouds: list[Cloud]) -> str:
+    return _embedded(still(world, moment.time, size=_SIZE, camera=camera, clouds=clouds), moment)
 
 
 def _embedded(picture: np.ndarray, moment: Moment) -> str:

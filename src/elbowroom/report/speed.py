@@ -28,6 +28,8 @@ JERK = {
 # A part pops where it leaves its way within a frame: by more than people can accelerate (m/s², trunk and limbs), and by
 # more than a recording's noise (metres). Three times that is bad.
 _TRUNK, _LIMBS, _NOISE, _BAD = 60.0, 150.0, 0.010, 3.0
+# Seconds before and after a moment in which the way of its part is drawn, and dots of it at most.
+_AROUND, _DOTS = 0.25, 40
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,8 @@ class Speed(Measure):
         return super().facts() | {
             "peak_speed_m_s": {p: round(float(v), 3) for p, v in zip(self.parts, speed, strict=True)},
             "peak_jerk_m_s3": {p: round(float(v), 1) for p, v in zip(self.parts, jerk, strict=True)},
-            "peak_jerk": round(self.turning, 1),
-            "pops": [{"at_s": round(p.time, 4), "part": p.part, "leap_m": round(p.leap, 4)} for p in self.pops],
+            "peak_angular_jerk_rad_s3": round(self.turning, 1),
+            "pops": [_pop_facts(p) for p in self.pops],
         }
 
     def curves(self) -> dict[str, Any]:
@@ -72,10 +74,15 @@ class Speed(Measure):
         named = enumerate(self.parts)
         both = {p: (listed(self.speed[:, k], 3), listed(self.jerk[:, k], 1)) for k, p in named}
         return {
-            "times": listed(self.times),
+            "times_s": listed(self.times),
             "speed_m_s": {p: v for p, (v, _) in both.items()},
             "jerk_m_s3": {p: j for p, (_, j) in both.items()},
         }
+
+
+def _pop_facts(p: Pop) -> dict[str, Any]:
+    far = round(p.times_too_far, 2)
+    return {"at_s": round(p.time, 4), "part": p.part, "leap_m": round(p.leap, 4), "times_too_far": far}
 
 
 def speed_of(subject: Subject) -> Speed:
@@ -170,9 +177,17 @@ def _pop_moments(subject: Subject, pops: tuple[Pop, ...]) -> tuple[Moment, ...]:
     """The two worst pops."""
     worst_two = sorted(pops, key=lambda p: -p.times_too_far)[:2]
     return tuple(
-        Moment(p.time, f"{p.part}: a leap of {100 * p.leap:.1f} cm within a frame", subject.name, p.times_too_far)
+        _moment(subject, p.part, p.time, f"a leap of {100 * p.leap:.1f} cm within a frame", p.times_too_far)
         for p in worst_two
     )
+
+
+def _moment(subject: Subject, part: str, time: float, told: str, bad: float = 0.0) -> Moment:
+    """A moment of a part, with the way that it takes around that time."""
+    joint = subject.character.roles[next(role for role, (name, *_) in JERK.items() if name == part)]
+    near = np.flatnonzero(np.abs(subject.times - time) <= _AROUND)
+    way = subject.T[near[:: max(1, len(near) // _DOTS)], joint, :3, 3]
+    return Moment(time, f"{part}: {told}", subject.name, bad, span=subject.size, trails=(way,) if bad > 0.0 else ())
 
 
 def _moments(
@@ -185,16 +200,8 @@ def _moments(
 ) -> tuple[Moment, ...]:
     frame, part = (int(i) for i in np.unravel_index(int(np.argmax(rough)), rough.shape))
     fast, who = quickest
+    told, bad = f"jerk of {jerk[frame, part]:.0f} m/s³", float(rough[frame, part])
     return (
-        Moment(
-            float(subject.times[frame]),
-            f"{names[part]}: jerk of {jerk[frame, part]:.0f} m/s³",
-            subject.name,
-            float(rough[frame, part]),
-        ),
-        Moment(
-            float(subject.times[fast]),
-            f"{names[who]}: {speed[fast, who]:.1f} m/s",
-            subject.name,
-        ),
+        _moment(subject, names[part], float(subject.times[frame]), told, bad),
+        _moment(subject, names[who], float(subject.times[fast]), f"{speed[fast, who]:.1f} m/s"),
     )

@@ -82,14 +82,15 @@ svg text.tag { fill: var(--ink); } svg .unit { font-style: italic; }
 .band { opacity: 0.55; } .band.good { fill: none; } .band.look { fill: var(--look-bg); } .band.bad { fill:
   var(--bad-bg); }
 .stretch { fill: var(--c5); fill-opacity: 0.13; } .stretch.bad { fill: var(--bad); fill-opacity: 0.18; }
+.stretch.row { fill-opacity: 0.75; } .stretch.row.c0 { fill: var(--c0); } .stretch.row.c1 { fill: var(--c1); }
 .stretch.look { fill: var(--look); fill-opacity: 0.2; } .stretch.good { fill: var(--good); fill-opacity: 0.16; }
 .mark line { stroke: var(--ink); stroke-width: 1; stroke-dasharray: 2 3; stroke-opacity: 0.55; } .mark path { fill:
   var(--ink); }
 .cursor { stroke: var(--ink); stroke-width: 1; visibility: hidden; } .on .cursor { visibility: visible; }
 .foot { fill: var(--c5); fill-opacity: 0.13; stroke: var(--c5); stroke-opacity: 0.45; stroke-width: 0.8; }
 .support { fill: none; stroke: var(--soft); stroke-width: 1.2; stroke-dasharray: 4 3; }
-.support.out { stroke: var(--bad); } .support ~ .place { fill: var(--soft); }
-.support.out ~ .place { fill: var(--bad); }
+.support.look { stroke: var(--look); } .support.bad { stroke: var(--bad); } .support ~ .place { fill: var(--soft); }
+.support.look ~ .place { fill: var(--look); } .support.bad ~ .place { fill: var(--bad); }
 .bar { stroke: var(--soft); stroke-width: 2; }
 dl { display: flex; flex-wrap: wrap; gap: 0.15rem 1.6rem; margin: 0.7rem 0 0; font-size: 0.88rem; }
 dt { display: inline; color: var(--soft); } dd { display: inline; margin: 0 0 0 0.35rem; font-variant-numeric:

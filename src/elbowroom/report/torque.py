@@ -57,19 +57,27 @@ class Torque(Measure):
 
     def facts(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        peak = self.torque[self.counts].max(axis=0, initial=0.0)
-        rows = zip(self.joints, peak, self.strength, self.change, strict=True)
-        return super().facts() | {
-            "joints": [
-                {"joint": j, "peak_nm": round(p, 2), "strength_nm": round(s, 1), "change_nm_per_s": round(c, 1)}
-                for j, p, s, c in ((j, float(p), float(s), float(c)) for j, p, s, c in rows)
-            ]
-        }
+        judged_torque = np.where(self.counts[:, None], self.torque, 0.0)
+        rows = []
+        for k, joint in enumerate(self.joints):
+            frame, strength = int(np.argmax(judged_torque[:, k])), float(self.strength[k])
+            peak = float(judged_torque[frame, k])
+            rows.append(
+                {
+                    "joint": joint,
+                    "peak_nm": round(peak, 2),
+                    "at_s": round(float(self.times[frame]), 4),
+                    "strength_nm": round(strength, 1),
+                    "effort_share": round(peak / strength, 4) if strength > 0.0 else None,
+                    "change_nm_per_s": round(float(self.change[k]), 1),
+                }
+            )
+        return super().facts() | {"joints": rows}
 
     def curves(self) -> dict[str, Any]:
         """Curves for JSON."""
         named = {joint: listed(self.torque[:, k], 2) for k, joint in enumerate(self.joints)}
-        return {"times": listed(self.times), "torque_nm": named}
+        return {"times_s": listed(self.times), "torque_nm": named}
 
 
 def torque_of(subject: Subject, forces: Forces, notes: tuple[str, ...] = ()) -> Torque:
@@ -108,7 +116,7 @@ def torque_of(subject: Subject, forces: Forces, notes: tuple[str, ...] = ()) -> 
         light=light,
         says=says,
         headline=f"{100 * peak:.0f} % of strength, {names[joint]}",
-        moments=_peaks(subject, names, torque, effort),
+        moments=_peaks(subject, names, rows, torque, effort),
         figures={"most effort": f"{100 * peak:.0f} % ({names[joint]})", "quickest change": _quickest(names, rate)},
         notes=notes,
         change=rate,
@@ -117,14 +125,17 @@ def torque_of(subject: Subject, forces: Forces, notes: tuple[str, ...] = ()) -> 
     )
 
 
-def _peaks(subject: Subject, names: tuple[str, ...], torque: Array, effort: Array) -> tuple[Moment, ...]:
+def _peaks(
+    subject: Subject, names: tuple[str, ...], rows: list[int], torque: Array, effort: Array
+) -> tuple[Moment, ...]:
     """The two joints that have to give most, each when it does."""
     out = []
     for k in np.argsort(-effort.max(axis=0))[:2]:
         frame = int(np.argmax(effort[:, k]))
         told = f"{names[k]} gives {torque[frame, k]:.0f} Nm, {100 * effort[frame, k]:.0f} % of its strength"
         bad = float(effort[frame, k]) / EFFORT[0]
-        out.append(Moment(float(subject.times[frame]), told, subject.name, bad))
+        part = f"{subject.name}.{subject.character.skeleton.names[rows[k]]}"
+        out.append(Moment(float(subject.times[frame]), told, subject.name, bad, part, 1.2 * subject.size))
     return tuple(out)
 
 
