@@ -85,7 +85,7 @@ def reach(
 def _attempts(search: Search, choice: Choice) -> Iterator[tuple[Choice, OrbitRange]]:
     """Postures and orbits to try: elbows where people have them, then, for the first few, wherever shoulders allow."""
     tried = []
-    for posture in chain((choice,), search.variations(choice)):
+    for posture in chain((choice,), search.variations(choice) if search.style.thorough else ()):
         tried.append(posture)
         yield posture, PAPER
     for posture in tried[:_FEW]:
@@ -123,7 +123,8 @@ def _unreached(search: Search, choice: Choice, target: Array, first: float) -> R
     every = arm.solve(choice.rows.T[0, arm.parent], target, angles)
     k = int(np.argmin(every.excess.max(axis=-1)))
     found = Orbit("out of reach", float(angles[k]), Solution(every.rotations[k], every.gap[k], every.excess[k]), k + 1)
-    if search.style.balance and np.isfinite(search.need) and choice.missing < _LEANING * search.start.length:
+    leans = choice.missing < _LEANING * search.start.length and search.style.thorough
+    if leans and search.style.balance and np.isfinite(search.need):
         falling = Search(search.start, search.way, search.target, replace(search.style, balance=False))
         other = falling.choose()
         if other.missing <= TINY and falling.wrong(other.rows)[0] <= 0.0:

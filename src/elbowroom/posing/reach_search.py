@@ -135,6 +135,9 @@ class Search:
             less, more = good[_EFFORTS[good] <= effort], good[_EFFORTS[good] > effort]
             k = int(less[-1]) if len(less) else int(more[0])
             return self.one(float(_EFFORTS[k]), helps[k], rows.shift[k : k + 1])
+        if not style.thorough:
+            k = int(np.argmin(self._cost(rows)))
+            return self.one(float(_EFFORTS[k]), helps[k], rows.shift[k : k + 1])
         return self.farthest(helps, rows)
 
     def help_at(self, efforts: Array) -> Array:

@@ -34,6 +34,7 @@ class ReachStyle:
     limits: bool = True
     balance: bool = True
     free_arm: bool = True  # the other arm keeps hanging when the trunk leans, if it hung before
+    thorough: bool = True  # other help is looked for where the usual does not do, which takes longer
 
     near: float = 0.68  # shoulder to wrist, share of the arm's length, up to which no other part helps
     far: float = 0.96  # the same at effort 1

@@ -1,13 +1,14 @@
-"""What is dragged in the scene: things, which the motion follows, and targets of hands, which somebody reaches for."""
+"""What is dragged in the scene: obstacles, which motion goes round, and what tasks are about, which hands follow."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.studio.live import Drag
-from elbowroom.studio.places import task_of
-from elbowroom.studio.preview import Preview, reach_preview
+from elbowroom.studio.reaching import Reaching, Shown
+from elbowroom.studio.sharing import sharing
 from elbowroom.studio.worker import Job
 from elbowroom.tasks.plan import Plan
 from elbowroom.world.certificate import certify
@@ -15,80 +16,139 @@ from elbowroom.world.certificate import certify
 if TYPE_CHECKING:
     from elbowroom.studio.studio import Studio
 
+# Seconds in which a way round is looked for while a thing is moved, and when it was let go.
+_LIVE, _SETTLE = 0.3, 1.0
+
 
 class Dragging:
-    """The drag that goes on, if any: `to` is where the thing is now, `followed` where it was for the motion shown."""
+    """The drag that goes on, if any: `to` is where the thing is now, `followed` where it was for the motion shown.
+
+    `short` is why a hand does not get to what was dragged last, in one sentence; empty where it does.
+    """
 
     def __init__(self, studio: Studio) -> None:
         self._studio = studio
-        self.current: Drag | None = None
+        self.current: Drag | Reaching | None = None
         self.to: Array | None = None
         self.followed: Array | None = None
-        self.preview: Preview | None = None
+        self.short = ""
+        self._before: tuple[Plan | None, bool] = (None, False)
 
     def move(self, name: str, T: Array) -> None:
         """Something is at `T` (4, 4) now."""
         studio = self._studio
         with studio.lock:
-            if self.current is None or self.current.name != name:
-                studio.worker.cancel()
-                self.current = Drag(name, studio.document, studio.board, studio.plan)
+            if self.current is not None and (self.current.name, self.current.document) != (name, studio.document):
+                self.let_go() if self.current.document is studio.document else self.forget()
+            if self.current is None:
+                self._begin(name)
             drag, self.to = self.current, T
-            task = task_of(name)
-            if task is not None:
-                self._reach(drag, task, T)
-            elif drag.can_follow:
+            assert drag is not None
+            if isinstance(drag, Drag):
                 self._follow(drag, T)
+            else:
+                self._reach(drag, T)
         studio.tell("place")
 
+    def _begin(self, name: str) -> None:
+        """Take hold of something, in place of what is being worked on."""
+        studio = self._studio
+        studio.worker.cancel()
+        self._before, self.followed = (studio.plan, studio.live), None
+        drag = Drag(name, studio.document, studio.board, studio.plan)
+        if drag.can_follow:
+            self.current, self.short = drag, ""
+            return
+        exact = not (studio.live and self.short)  # a hand that did not get there says nothing about where to be
+        t = studio.player.time
+        self.current = Reaching(name, studio.document, studio.board, studio.plan, t, exact=exact)
+        if self.current.at is not None:  # what is done there is seen at its time
+            studio.player.pause()
+            studio.player.seek(self.current.at)
+
     def let_go(self) -> None:
-        """What is dragged is let go: it is an edit now, and the motion is proven."""
+        """What is dragged is let go: it is an edit now; the motion is proven, or planned where tasks are about it."""
         studio = self._studio
         with studio.lock:
             drag, T = self.current, self.to
             if drag is None or T is None:
                 return
-            self.current = self.to = self.preview = None
-            document, what = drag.let_go(T), f"move {drag.name}"
-            if not drag.can_follow:
-                studio.trying(lambda: studio.edit(what, document))
-                return
-            studio.session.do(what, document)
-            self._settle(drag, T)
+            self.current = self.to = None
+            if isinstance(drag, Drag):
+                studio.session.do(f"move {drag.name}", drag.let_go(T))
+                self._settle(drag, T)
+            elif not studio.trying(lambda: self._plan(drag, T)):
+                self._back()
 
-    def _reach(self, drag: Drag, task: int, T: Array) -> None:
-        """Show how somebody would reach for a target that is dragged."""
+    def forget(self) -> None:
+        """What is dragged is where it was: something else has become of the document meanwhile."""
+        self.current = self.to = None
+
+    def things(self) -> Mapping[str, Array]:
+        """Where what is dragged is to be seen, by name, (4, 4)."""
+        drag, T = self.current, self.to
+        if drag is None or T is None:
+            return {}
+        if isinstance(drag, Drag):
+            return dict.fromkeys(drag.names, T)
+        return drag.things_at(T, self._studio.player.time)
+
+    def _reach(self, drag: Reaching, T: Array) -> None:
+        """The motion goes along with what is dragged, a hand at it as well as it can."""
         studio = self._studio
-        ((_, told),) = drag.document.values["tasks"][task].items()
-        t = float(told["at"]) if told.get("at") is not None else studio.player.time
 
-        def done(preview: Preview) -> None:
-            if self.current is drag:
-                self.preview = preview
-                studio.say(preview.why, "bad" if preview.why else "plain")
-                studio.tell("place")
+        def done(shown: Shown) -> None:
+            with studio.lock:
+                if self.current is drag:
+                    self.followed = T
+                    self._show(shown)
 
-        job = Job("reaching", lambda job: reach_preview(studio.world, told, T[:3, 3], t), done, studio.failed)
-        studio.worker.submit_live(job)
+        studio.worker.submit_live(Job("reaching", lambda job: drag.follow(T), done, studio.failed))
+
+    def _show(self, shown: Shown) -> None:
+        studio, self.short = self._studio, shown.why
+        studio.set_plan(shown.plan, live=True)
+        if studio.said[1] != shown.why:
+            studio.say(shown.why, "bad" if shown.why else "plain")
+
+    def _plan(self, drag: Reaching, T: Array) -> None:
+        """Plan for where something was let go; the motion that went along is seen until that is done."""
+        studio = self._studio
+        document = drag.let_go(T)
+        board = sharing(document.board(), studio.board.world)
+        studio.worker.cancel()
+        if document.same(studio.document):
+            return self._back()
+        self._show(drag.follow(T))
+        studio.session.do(f"move {drag.name}", document)
+        studio.show(board, keep=True)
+        studio.replan()
+
+    def _back(self) -> None:
+        """Show what was there before the drag."""
+        studio = self._studio
+        studio.plan, studio.live = self._before
+        studio.show(studio.board, keep=studio.plan is not None)
+        if studio.plan is None or studio.live:  # what was being worked on has made way for the drag
+            studio.replan()
 
     def _follow(self, drag: Drag, T: Array) -> None:
-        """The motion follows a thing; not proven."""
+        """The motion follows a thing; not proven. Where no way is found at once, one is looked for while it rests."""
         studio = self._studio
 
-        def done(plan: Plan) -> None:
+        def show(plan: Plan) -> None:
             with studio.lock:
                 if self.current is drag:
                     self.followed = T
                     studio.set_plan(plan, live=True)
 
-        def work(job: Job) -> Plan:
-            def anew() -> None:  # what was shown last stays until then
-                job.what, job.lengthy = "looking for a way round", True
-                studio.tell("job")
+        def done(plan: Plan) -> None:
+            show(plan)
+            if not plan.found:
+                longer = Job("looking for a way round", lambda job: drag.follow(T), show, studio.failed)
+                studio.worker.submit_idle(longer)
 
-            return drag.follow(T, anew=anew)
-
-        studio.worker.submit_live(Job("following", work, done, studio.failed))
+        studio.worker.submit_live(Job("following", lambda job: drag.follow(T, seconds=_LIVE), done, studio.failed))
 
     def _settle(self, drag: Drag, T: Array) -> None:
         """Prove the motion for where a thing was let go; how near things come is measured after that."""
@@ -97,11 +157,13 @@ class Dragging:
         studio.show(board, keep=True)
 
         def work(job: Job) -> Plan:
-            plan = drag.prove(drag.follow(T, sure=True), T)
+            plan = drag.follow(T, sure=True, seconds=_SETTLE)
+            plan = drag.prove(plan, T) if plan.found else plan
             if plan.found:
                 return plan
-            again = drag.anew(T)
-            return drag.prove(again, T) if again.found else again
+            job.what, job.lengthy = "looking for a way round", True
+            studio.tell("job")
+            return drag.anew(T)
 
         def measure(job: Job) -> Plan:
             plan = studio.plan

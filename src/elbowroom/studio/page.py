@@ -73,12 +73,12 @@ class Page:
             if topic == "time":
                 self.camera.show_time()
                 self.timeline.show_time()
-            if topic == "place" and studio.drags.current is not None and studio.drags.to is not None:
-                for name in studio.drags.current.names:
-                    self.scene.put(name, studio.drags.to)
-                if studio.drags.preview is not None:
-                    self.scene.pose_person(studio.drags.preview.who, studio.drags.preview.joints)
-                self.server.flush()
+            if topic in ("place", "motion", "time"):
+                dragged = studio.drags.things()
+                for name, T in dragged.items():
+                    self.scene.put(name, T)
+                if dragged:
+                    self.server.flush()
             if topic in ("selection", "document"):
                 self.gizmo.show()
             self.panel.told(topic)

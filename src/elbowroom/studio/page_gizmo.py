@@ -53,7 +53,7 @@ class Gizmo:
             scale=0.5,
             line_width=3.0,
             active_axes=(True, True, not place.flat),
-            disable_rotations=not turns or place.flat,
+            disable_rotations=not turns,
             depth_test=False,
             opacity=0.85,
             position=place.T[:3, 3],

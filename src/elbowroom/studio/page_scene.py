@@ -167,12 +167,6 @@ class SceneView:
                 self.put(name, T_thing[0])
                 self._pose_ghost(name, T_thing[0], then.things[name][0])
 
-    def pose_person(self, name: str, T: Array) -> None:
-        """Show somebody in a posture, joints (J, 4, 4), whatever the time is."""
-        if name in self._people:
-            with self._server.atomic():
-                self._people[name].pose_joints(T)
-
     def _pose_ghost(self, name: str, T: Array, before: Array) -> None:
         """Show where a thing was before, where that is elsewhere."""
         ghost = self._thing_ghosts.get(name)

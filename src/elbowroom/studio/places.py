@@ -12,10 +12,14 @@ from scipy.spatial.transform import Rotation
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse, transform
+from elbowroom.motion.clip import Clip
+from elbowroom.motion.edit import place as placed
 from elbowroom.studio.document import Document
+from elbowroom.tasks.fixtures import with_fixture
 from elbowroom.tasks.storyboard import Storyboard
 from elbowroom.tasks.storyboard_things import quaternion
 from elbowroom.world.paths import Keyed, Riding, Still
+from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
 
 Kind = Literal["static", "object", "fixture", "character", "target"]
@@ -120,10 +124,9 @@ def with_place(document: Document, board: Storyboard, name: str, T: Array) -> Do
 
 
 def moved_world(document: Document, board: Storyboard, name: str, T: Array) -> World:
-    """The storyboard's world in which something stands at `T` (4, 4).
+    """The storyboard's world in which something stands at `T` (4, 4), and all that goes with it.
 
-    Meshes of the scene and objects are moved in the world as it is; all is built anew for people and fixtures, which
-    others depend on.
+    People keep what they do, and all of it goes along. Robots and things that hands hold from the start are built anew.
     """
     place = places_of(document, board)[name]
     world, D = board.world, T @ inverse(place.T)
@@ -133,7 +136,15 @@ def moved_world(document: Document, board: Storyboard, name: str, T: Array) -> W
         entry = board.stands[name]
         static = {n: m.moved(D) if board.stands.get(n) == entry else m for n, m in world.static.items()}
         return world.with_(static=static)
-    path = world.objects[name].path if place.kind == "object" else None
+    motion = world.characters.get(name)
+    if isinstance(motion, Clip):
+        turn = float(np.arctan2(D[1, 0], D[0, 0]))
+        return world.with_character(name, placed(motion, D[:2, 3], turn, lift=float(D[2, 3])))
+    thing = world.objects.get(name)
+    if isinstance(thing, Fixture):
+        there = Fixture.at(thing.mesh, thing.joint, T, thing.state, thing.frames, thing.mass, thing.grasps)
+        return with_fixture(world, name, there)
+    path = None if thing is None else thing.path
     if isinstance(path, Still):
         path = Still(T)
     elif isinstance(path, Riding):

@@ -1,40 +1,158 @@
-"""A reach as it would be, while its target is dragged: the posture alone, with nothing looked at that is in the way."""
+"""A reach as it would be while its target is dragged, laid over a motion; nothing is looked at that is in the way."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from elbowroom.character.body import Character
+from elbowroom.character.hand_shapes import finger_joints, finger_rotations
+from elbowroom.character.skeleton import Pose
+from elbowroom.geometry.ease import soft_step
 from elbowroom.geometry.rotations import Array
+from elbowroom.motion.clip import Clip
+from elbowroom.posing.grasps import Grasp, grasps_of, press_target
+from elbowroom.posing.limb_ik import LimbIK
+from elbowroom.posing.reach import Reached, ReachStyle
+from elbowroom.studio.errands import Errand
+from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.director import Director
-from elbowroom.tasks.hands import arms_of, shoulder_of
+from elbowroom.tasks.hands import arms_of, joints_of, shoulder_of
 from elbowroom.tasks.settings import Settings
-from elbowroom.tasks.touching import pointing
+from elbowroom.tasks.taking import ranked
+from elbowroom.tasks.timed_layer import leaned
+from elbowroom.tasks.touching import place_of, pointing
+from elbowroom.tasks.verbs import Point
+from elbowroom.world.things import Hold
 from elbowroom.world.world import World
+
+# How many other grasps are tried where joints do not bend to the one that the motion has.
+_GRASPS = 3
+# Metres that may be missing to a hand that finds no help at once, for more help to be looked for.
+_NEARLY = 0.25
+# Seconds before and after the time of a reach that no motion has yet over which it comes and goes.
+_COMES = 0.6
 
 
 @dataclass(frozen=True, eq=False)
-class Preview:
-    """Somebody's joints (J, 4, 4) in the world with a hand at a target; `why` not, where it is not reached."""
+class Goal:
+    """Where a hand is to be, `T` (4, 4) in the world, and its fingers (n, 4); None is as the motion has them."""
 
-    who: str
-    joints: Array
-    why: str = ""
+    hand: str
+    T: Array
+    fingers: Array | None = None
 
 
-def reach_preview(world: World, told: Mapping[str, Any], point: Array, t: float) -> Preview:
-    """The posture in which a hand is at a point (3,) at a time, or as near as it gets."""
-    director = Director(world, Settings(tier="ik"), 60.0, 0, time.perf_counter())
-    actor = director.actor(told["who"])
-    k = min(max(actor.frame(t), 0), len(actor.base) - 1)
-    pose = actor.neutral(k)
-    hands = arms_of(actor, told.get("hand"))
-    hand = min(hands, key=lambda h: float(np.linalg.norm(point - shoulder_of(actor, h, pose))))
-    T_hand = next(pointing(actor, hand, point, shoulder_of(actor, hand, pose)))
-    found = director.reach(actor, hand, T_hand, k, None)
-    joints = actor.body.transforms(found.pose.root[None], found.pose.rotations[None])[0]
-    return Preview(actor.who, np.asarray(joints), "" if found.found else found.why)
+class Reacher:
+    """Somebody who reaches for something in the errand's moment. `world` has the motion as it is before the drag."""
+
+    def __init__(self, world: World, before: World, errand: Errand, t: float) -> None:
+        self.errand, self.t = errand, t
+        self._world = world
+        styles = (ReachStyle(thorough=False), ReachStyle())
+        self._quick, self._thorough = (
+            Director(before, Settings(tier="ik", reach=style), 60.0, 0, time.perf_counter()) for style in styles
+        )
+        self._grasps: dict[str, list[Grasp]] = {}
+
+    def planned(self, T_world_hand: Array) -> Goal:
+        """The goal of a hand that the motion has at its target already, elsewhere."""
+        assert self.errand.hand is not None
+        return Goal(self.errand.hand, T_world_hand)
+
+    def goals(self, world: World, before: World, to: Point | str) -> Iterator[Goal]:
+        """Ways in which a hand could be at a place in a world, the easiest first."""
+        actor, k = self._actor(before)
+        pose, verb = actor.neutral(k), self.errand.verb
+        point = place_of(Director(world, self._quick.settings, 60.0, 0, 0.0), to, self.t)
+        hands = [self.errand.hand] if self.errand.hand is not None else arms_of(actor, self.errand.told.get("hand"))
+        hand = min(hands, key=lambda h: float(np.linalg.norm(point - shoulder_of(actor, h, pose))))
+        if verb not in ("grab", "open", "close", "press") or not isinstance(to, str):
+            yield from (Goal(hand, T) for T in pointing(actor, hand, point, shoulder_of(actor, hand, pose)))
+            return
+        if hand not in self._grasps:  # in the thing's own frame: they are the same wherever it is dragged
+            spot = self._world.objects[to].frames.get("handle") if verb == "press" else None
+            self._grasps[hand] = (
+                grasps_of(self._world, actor.who, hand, to, self.t)
+                if spot is None
+                else press_target(actor.body, hand, spot)
+            )
+        T_thing = np.asarray(world.objects[to].path(self.t))
+        for grasp in ranked(actor, hand, self._grasps[hand], T_thing, k)[:_GRASPS]:
+            yield Goal(hand, T_thing @ grasp.T_thing_hand, finger_rotations(actor.body, hand, grasp.shape))
+
+    def over(self, world: World, before: World, goal: Goal, others: Iterable[Goal]) -> tuple[World, str]:
+        """A world with the reach for a goal, or for another where joints do not bend to it; and why not, if not.
+
+        A hand that does not get there is as near as it gets. `before` has people as they would be without tasks.
+        """
+        actor, k = self._actor(before)
+        found = self._reached(self._quick, actor, goal, k)
+        if not found.found and found.missing < _NEARLY:
+            found = self._reached(self._thorough, actor, goal, k)
+        for other in others if found.status == "limits" else ():
+            again = self._reached(self._quick, actor, other, k)
+            if again.found:
+                goal, found = other, again
+                break
+        world = world.with_character(actor.who, self._laid(world, actor, goal, found.pose))
+        lies = self.errand.verb == "grab"  # it is taken from where it is now, however near the hand gets
+        holds = tuple(replace(h, T_hand_object=None) if lies and self._begins(h) else h for h in world.holds)
+        return world.with_(holds=holds), "" if found.found else self._why(actor, found)
+
+    def _why(self, actor: Actor, found: Reached) -> str:
+        """In one sentence why a hand does not get there."""
+        begin = f"{actor.who} does not reach {self.errand.what} there"
+        if found.status == "out-of-reach":
+            return f"{begin}: {found.missing:.2f} m are missing." if found.missing < _NEARLY else f"{begin}: too far."
+        why = {"limits": "joints do not bend so far", "out-of-balance": "the body would fall over"}
+        return f"{begin}: {why[found.status]}."
+
+    def _begins(self, hold: Hold) -> bool:
+        """Whether a hold is the one that the errand begins."""
+        mine = (hold.object, hold.by, hold.hand) == (self.errand.place, self.errand.who, self.errand.hand)
+        return mine and abs(hold.during[0] - self.t) < 1e-6
+
+    def _actor(self, before: World) -> tuple[Actor, int]:
+        """Who reaches, as without tasks, and the frame."""
+        actor = Actor(before, self.errand.who)
+        return actor, min(max(actor.frame(self.t), 0), len(actor.base) - 1)
+
+    def _reached(self, d: Director, actor: Actor, goal: Goal, k: int) -> Reached:
+        """A posture with the hand at a goal, the elbow as the motion has it where that will do."""
+        orbit = None
+        if goal.hand == self.errand.hand:
+            pose = self._world.motion(actor.who)(self.t)
+            orbit = LimbIK(actor.body, f"{goal.hand}_arm", pose).orbit_of(pose)
+        return d.reach(actor, goal.hand, goal.T, k, None, orbit)
+
+    def _laid(self, world: World, actor: Actor, goal: Goal, pose: Pose) -> Clip:
+        """The motion with a posture in its moment, and ever less of it before and after."""
+        clip = world.motion(actor.who)
+        clip = clip if isinstance(clip, Clip) else Actor(world, actor.who).base
+        errand, t = self.errand, self.t
+        begin, back = errand.during if errand.hand is not None else (t - _COMES, t + _COMES)
+        stays = errand.stays if errand.hand is not None else t
+        times = clip.times
+        rows = slice(int(np.searchsorted(times, begin)), int(np.searchsorted(times, back)) + 1)
+        rows = slice(max(rows.start - 1, 0), min(rows.stop, len(clip)))
+        s = times[rows]
+        share = soft_step((s - begin) / max(t - begin, 1e-3)) * soft_step((back - s) / max(back - stays, 1e-3))
+        k = int(np.clip(round((t - clip.start) * clip.fps), rows.start, rows.stop - 1))
+        looked = self._quick.looking(actor, pose, goal.T[:3, 3])
+        q = looked.rotations.copy()
+        others = [j for hand in arms_of(actor, None) if hand != goal.hand for j in joints_of(actor, hand)]
+        q[others] = clip.rotations[k, others]
+        fingers = list(finger_joints(actor.body, goal.hand))
+        q[fingers] = clip.rotations[k, fingers] if goal.fingers is None else goal.fingers
+        body = actor.body
+        assert isinstance(body, Character)
+        everything = np.ones(q.shape[0], dtype=bool)
+        turned, _ = leaned(body, clip.rotations[rows], k - rows.start, Pose.of(pose.root, q), everything, share)
+        root, rotations = clip.root.copy(), clip.rotations.copy()
+        root[rows] += share[:, None] * (pose.root - clip.root[k])
+        rotations[rows] = turned
+        return clip.with_(root=root, rotations=rotations)

@@ -74,8 +74,8 @@ class Studio:
 
     @property
     def world(self) -> World:
-        """The world that is shown: with the planned motion where there is one."""
-        return self.plan.world if self.plan is not None and self.plan.plans else self.board.world
+        """The world that is shown: with the planned motion where there is one, or that which goes along with a drag."""
+        return self.plan.world if self.plan is not None and (self.plan.plans or self.live) else self.board.world
 
     @property
     def certified(self) -> bool:
@@ -219,7 +219,8 @@ class Studio:
     def cancel(self) -> None:
         """Stop what is going on."""
         if self.worker.cancel():
-            self.say("Cancelled.")
+            kept = " The motion that is shown is not planned yet: 'Plan anew' does that, 'Undo' takes the edit back."
+            self.say("Cancelled." + (kept if self.live and self.drags.current is None else ""))
 
     def set_plan(self, plan: Plan, *, live: bool = False) -> None:
         """Show a motion; a `live` one is not proven. Proven ones are remembered for undo and redo."""

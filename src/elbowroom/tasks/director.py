@@ -152,8 +152,19 @@ class Director:
 
     # postures
 
-    def reach(self, actor: Actor, hand: str, T_world_hand: Array, k: int, postures: Postures | None) -> Reached:
-        """A posture at frame k with a hand at its target, from how the person would stand then."""
+    def reach(
+        self,
+        actor: Actor,
+        hand: str,
+        T_world_hand: Array,
+        k: int,
+        postures: Postures | None,
+        orbit: float | None = None,
+    ) -> Reached:
+        """A posture at frame k with a hand at its target, from how the person would stand then.
+
+        `orbit` is the elbow's angle to begin with, radians; None is that of the style.
+        """
         style = self.settings.reach
         if actor.layered:  # legs are the base's, and who walks falls from step to step
             style = replace(style, legs=False, tiptoe=False, balance=False, spine=style.spine and actor.trunk)
@@ -161,7 +172,7 @@ class Director:
         floor = 0.0 if self.world.floor is None else self.world.floor
         # The girdle begins where the base has it: help upon help would leave its range.
         pose = actor.neutral(k, actor.body.chain(f"{hand}_arm").lead)
-        orbit = style_of(self.settings.style, NATURAL).orbit
+        orbit = style_of(self.settings.style, NATURAL).orbit if orbit is None else orbit
         return reach(actor.body, pose, hand, T_world_hand, style=style, floor=floor, valid=valid, orbit=orbit)
 
     def near(

@@ -148,7 +148,7 @@ def _stops(
     for state in states[1:]:
         fixture = fixture_of(d, name)
         still = Fixture.at(fixture.mesh, fixture.joint, fixture.T_world_closed, float(state), fixture.frames)
-        world = _moved(d.world, name, still)
+        world = with_fixture(d.world, name, still)
         postures = Postures(world, actor.who, actor.now, hand=hand, taking=name)
         reason: tuple[float, Stuck] | None = None
         for turn in (
@@ -210,11 +210,11 @@ def moved_along(world: World, name: str, times: Array, states: Array) -> World:
     assert isinstance(fixture, Fixture)
     state = _keyed(fixture, times, states)
     moved = Fixture.at(fixture.mesh, fixture.joint, fixture.T_world_closed, state, fixture.frames, fixture.mass)
-    return _moved(world, name, replace(moved, grasps=fixture.grasps))
+    return with_fixture(world, name, replace(moved, grasps=fixture.grasps))
 
 
-def _moved(world: World, name: str, fixture: Fixture) -> World:
-    """A world in which a fixture moves otherwise, and with it what rides on it."""
+def with_fixture(world: World, name: str, fixture: Fixture) -> World:
+    """A world in which a fixture is another, elsewhere or moving otherwise, and with it what rides on it."""
     old = world.objects[name].path
     objects = {**world.objects, name: fixture}
     for other, thing in world.objects.items():

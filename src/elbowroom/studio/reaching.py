@@ -1,0 +1,119 @@
+"""A drag of what tasks are about, or of a person: the motion goes along and a hand follows; it is not planned yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from elbowroom.errors import ElbowroomError
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import inverse
+from elbowroom.studio.document import Document, speaks_of
+from elbowroom.studio.errands import Errand, errand_for
+from elbowroom.studio.places import entry_names, moved_world, places_of, with_place
+from elbowroom.studio.preview import Reacher
+from elbowroom.tasks.hands import shifted
+from elbowroom.tasks.places import surface_at
+from elbowroom.tasks.plan import Plan
+from elbowroom.tasks.storyboard import Storyboard
+from elbowroom.world.world import World
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What is shown while something is dragged: a motion that is not proven, and why a hand does not get there."""
+
+    plan: Plan
+    why: str = ""
+
+
+class Reaching:
+    """Something that is being moved: the document, its storyboard and its motion as they were when the drag began.
+
+    `t` is the time that is looked at. Where a motion does not have its hand at what it goes to (`exact` is false), the
+    hand is brought there anew.
+    """
+
+    def __init__(
+        self, name: str, document: Document, board: Storyboard, plan: Plan | None, t: float, *, exact: bool = True
+    ) -> None:
+        self.name, self.document, self.board, self.plan = name, document, board, plan
+        self.place = places_of(document, board)[name]
+        self.names = entry_names(board, name)
+        world = board.world if plan is None else plan.world
+        self._moving = replace(board, world=world)
+        self.errand = errand_for(document, plan, name, t)
+        self._exact = exact and self.errand is not None and self.errand.hand is not None
+        self._reacher = None if self.errand is None else Reacher(world, board.world, self.errand, self._when(t))
+
+    def _when(self, t: float) -> float:
+        assert self.errand is not None
+        return t if self.errand.at is None else float(self.errand.at)
+
+    @property
+    def at(self) -> float | None:
+        """The time at which what is dragged is to be looked at; None where that is no matter of the drag."""
+        errand = self.errand
+        return None if errand is None or self.place.kind == "character" else errand.at
+
+    def follow(self, T: Array) -> Shown:
+        """The motion with the thing at `T` (4, 4), a hand at it as well as it can."""
+        moved = moved_world(self.document, self._moving, self.name, T)
+        why = ""
+        if self._reacher is not None and self.errand is not None:
+            try:
+                moved, why = self._reached(moved, T, self._reacher, self.errand)
+            except ElbowroomError as error:  # such as a place on a table that is no longer above it
+                why = str(error)
+        plan = self.plan or Plan("not-certified", moved)
+        return Shown(plan.with_(status="not-certified", world=moved, certificate=None, why=""), why)
+
+    def _reached(self, world: World, T: Array, reacher: Reacher, errand: Errand) -> tuple[World, str]:
+        """The world with the errand's hand where it has to go now."""
+        own = self.name == errand.who
+        before = moved_world(self.document, self.board, self.name, T) if own else self.board.world
+        to = T[:3, 3].tolist() if self.place.kind == "target" else errand.place
+        goals = reacher.goals(world, before, to)
+        if self._exact:
+            goal = reacher.planned(self._hand(world, T, errand))
+            return reacher.over(world, before, goal, goals if errand.verb in ("grab", "open", "close") else ())
+        first = next(goals, None)
+        if first is None:
+            return world, f"{errand.who} knows no way to take {errand.what}."
+        return reacher.over(world, before, first, goals)
+
+    def _hand(self, world: World, T: Array, errand: Errand) -> Array:
+        """`T_world_hand` (4, 4) that the errand asks for with what is dragged at `T`."""
+        assert errand.hand is not None and errand.at is not None
+        was = self._moving.world.hand(errand.who, errand.hand, errand.at)
+        if self.place.kind == "target":
+            return shifted(was, T[:3, 3] - self.place.T[:3, 3])
+        if self.name == errand.who:  # what she goes to stays
+            return was
+        if errand.verb in ("put", "drop") and speaks_of(errand.place, self.name):
+            places = [self._surface(w, errand) for w in (self._moving.world, world)]
+            return shifted(was, places[1] - places[0])
+        return np.asarray(T @ inverse(self.place.T) @ was)
+
+    def _surface(self, world: World, errand: Errand) -> Array:
+        """Where something is put onto or dropped over in a world, (3,)."""
+        assert errand.hand is not None and errand.at is not None
+        near = world.hand(errand.who, errand.hand, errand.at)[:3, 3]
+        return surface_at(world, str(errand.place), errand.at, errand.told.get("to"), near)
+
+    def let_go(self, T: Array) -> Document:
+        """The document with the thing at `T`."""
+        return with_place(self.document, self.board, self.name, T)
+
+    def things_at(self, T: Array, t: float) -> dict[str, Array]:
+        """Where things that go along are at a time with what is dragged at `T`; not those that hands have then."""
+        D = T @ inverse(self.place.T)
+        world = self._moving.world
+        if self.place.kind == "static":
+            return dict.fromkeys(self.names, T)
+        if self.name not in world.objects:
+            return {}
+        riders = [n for n, entry in self.document.values.get("objects", {}).items() if entry.get("on") == self.name]
+        loose = [n for n in (self.name, *riders) if not any(h.object == n and h.during[0] <= t for h in world.holds)]
+        return {n: D @ np.asarray(world.objects[n].path(t)) for n in loose}
