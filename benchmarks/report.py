@@ -23,7 +23,7 @@ from elbowroom.files.scene import read_scene
 from elbowroom.locomotion.walk import walk
 from elbowroom.motion.edit import place
 from elbowroom.report import page, report
-from elbowroom.report.clearance import sampled
+from elbowroom.report.looks import sampled
 from elbowroom.report.shots import shots
 from elbowroom.world.certificate import certify
 from elbowroom.world.world import World

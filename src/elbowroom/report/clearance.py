@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from elbowroom.geometry.rotations import Array
-from elbowroom.motion.clip import Clip
+from elbowroom.report.looks import REACH, Tightest, from_files, sampled, smallest
 from elbowroom.report.parts import Light, Measure, Moment, counted, listed
 from elbowroom.report.people import segment_words
-from elbowroom.world.certificate import Certificate, certify, supports
-from elbowroom.world.certificate_findings import is_own
-from elbowroom.world.exact import ExactWorld
-from elbowroom.world.exact_placed import TINY
-from elbowroom.world.extent import frame_times
-from elbowroom.world.pairs import FLOOR, Pair
+from elbowroom.world.certificate import Certificate, certify
+from elbowroom.world.pairs import Pair
 from elbowroom.world.world import World
 
-# Distances are measured up to this, metres: what is further away is no news.
-REACH = 0.5
 # Nearer than this is worth a look, metres: a sleeve, a mesh finer than the collision shapes, a render at another rate.
 # Not so for the own body and what is in its hands: thighs brush each other in every walk.
 NEAR = 0.005
-# Looks a second, and how many at most: a distance is exact, and takes a millisecond or more. Around the nearest of them
-# as many more are taken.
-_LOOKS, _MOST, _MORE = 30.0, 600, 16
 _TOLD = 4
-
-# Distances (N,) and the pairs they are of.
-Nearest = tuple[Array, tuple[Pair | None, ...]]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -50,13 +35,13 @@ class Clearance(Measure):
     certificate: Certificate
 
     @property
-    def smallest(self) -> tuple[float, Pair, float] | None:
+    def smallest(self) -> Tightest | None:
         """The smallest distance to others and things, of which pair, and when; None where nothing is in reach."""
-        return _smallest(self.times, self.distance, self.pairs)
+        return smallest(self.times, self.distance, self.pairs)
 
     def facts(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        near, own = self.smallest, _smallest(self.times, self.own, self.own_pairs)
+        near, own = self.smallest, smallest(self.times, self.own, self.own_pairs)
         proven = self.certificate
         return super().facts() | {
             "free": proven.free,
@@ -109,18 +94,23 @@ def clearance_of(world: World, certificate: Certificate | None = None, own_conta
     """Measure clearances over time, and prove what holds between, unless a certificate is given."""
     proven = certificate or certify(world, own_contacts=own_contacts)
     times, (distance, pairs), (own, own_pairs) = sampled(world, own_contacts, proven.at_s)
-    nearest = _smallest(times, distance, pairs)
+    nearest = smallest(times, distance, pairs)
+    alone = _alone(world)
     light, says = _verdict(proven, nearest)
-    figures = {"collisions": str(len(proven.collisions)), "touches that are allowed": str(len(proven.allowed))}
-    itself = _smallest(times, own, own_pairs)
-    if proven.free and itself is not None:
-        figures = {"to the own body": f"{1000 * itself[0]:.1f} mm"} | figures
+    if alone and light == "good":
+        own_touches = own_contacts and bool(from_files(world))
+        itself = "what it touches of itself counts as recorded" if own_touches else "the body stays out of itself"
+        says = f"Nothing is around to run into, and {itself}."
+    figures = {"collisions": str(len(proven.collisions)), "touches that are allowed": _touches(proven)}
+    to_itself = smallest(times, own, own_pairs)
+    if proven.free and to_itself is not None:
+        figures = {"to the own body": f"{1000 * to_itself[0]:.1f} mm"} | figures
     if proven.free and nearest is not None:
         figures = {"smallest clearance": f"{1000 * nearest[0]:.1f} mm"} | figures
     return Clearance(
         light=light,
         says=says,
-        headline=_headline(proven, nearest),
+        headline="nothing around" if alone and light == "good" else _headline(proven, nearest),
         moments=_moments(proven, nearest, world),
         figures=figures,
         notes=proven.notes,
@@ -133,93 +123,19 @@ def clearance_of(world: World, certificate: Certificate | None = None, own_conta
     )
 
 
-def sampled(world: World, own_contacts: bool = True, also: float | None = None) -> tuple[Array, Nearest, Nearest]:
-    """Times (N,), and the nearest of what must not touch: of different bodies and things, and of each body with itself
-    and what it holds. `also` is a further time to look at, seconds.
-
-    Feet may stand on the floor; recorded clips may touch themselves and the floor, where `own_contacts` says so.
-    """
-    exact = ExactWorld(replace(world, contacts=(*world.contacts, *supports(world))))
-    recorded = {n for n, m in world.characters.items() if own_contacts and isinstance(m, Clip) and m.source.format}
-    for k in range(len(exact.index)) if recorded else ():
-        if is_own(exact, k, recorded):
-            exact.off[k] = (*exact.off.get(k, ()), (-np.inf, np.inf))
-    begin, end = _span(world)
-    regular = frame_times((begin, end), min(_LOOKS, _MOST / max(end - begin, 1e-9)))
-    first = regular if also is None else np.union1d(regular, np.clip(also, begin, end))
-    found = _looked(world, exact, first)
-    others = np.array([d for (d, _), _ in found])
-    if np.isfinite(others).any() and len(first) > 1:
-        k = int(np.nanargmin(others))
-        around = np.linspace(first[max(k - 1, 0)], first[min(k + 1, len(first) - 1)], _MORE + 2)[1:-1]
-        more = _looked(world, exact, around)
-        every = np.concatenate([first, around])
-        order = np.argsort(every, kind="stable")
-        found, first = [(found + more)[i] for i in order], every[order]
-    to_others, to_itself = (
-        (np.array([pair[g][0] for pair in found]), tuple(pair[g][1] for pair in found)) for g in (0, 1)
+def _touches(proven: Certificate) -> str:
+    deepest = max((a.depth_m for a in proven.allowed), default=0.0)
+    return (
+        f"{len(proven.allowed)}, up to {1000 * deepest:.0f} mm deep" if deepest > 0.0005 else str(len(proven.allowed))
     )
-    return first, to_others, to_itself
 
 
-def _looked(
-    world: World, exact: ExactWorld, times: Array
-) -> list[tuple[tuple[float, Pair | None], tuple[float, Pair | None]]]:
-    """The nearest to others and the nearest of own parts at each time."""
-    owners = np.array([part.owner for part in exact.parts])[exact.index]
-    same = owners[:, 0] == owners[:, 1]
-    held = [(h.during, np.sort(owners, axis=1) == sorted((h.object, h.by))) for h in world.holds]
-    record = world.record(times)
-    found = []
-    for k, t in enumerate(times):
-        exact.place_snapshot(record[k])
-        gaps, near = exact.gaps(), exact.near(REACH)
-        own = same.copy()
-        for (begin, end), pairs in held:
-            if begin <= t <= end:
-                own |= pairs.all(axis=1)
-        found.append((_nearest(exact, near[~own[near]], gaps), _nearest(exact, near[own[near]], gaps)))
-    return found
+def _alone(world: World) -> bool:
+    """Whether there is nothing in a world that its one character could run into but the floor."""
+    return not (world.static or world.things or len(world.characters) > 1)
 
 
-def _smallest(times: Array, distance: Array, pairs: tuple[Pair | None, ...]) -> tuple[float, Pair, float] | None:
-    """The smallest of distances (N,), of which pair, and when."""
-    if not np.isfinite(distance).any():
-        return None
-    k = int(np.nanargmin(distance))
-    pair = pairs[k]
-    return None if pair is None else (float(distance[k]), pair, float(times[k]))
-
-
-def _nearest(exact: ExactWorld, numbers: NDArray[np.int64], gaps: Array) -> tuple[float, Pair | None]:
-    """Smallest distance of some pairs, the nearest boxes first, and which pair it is; NaN and None beyond reach.
-
-    A pair that may touch now counts only where it is deeper than it may be; shins are always near to the floor, so that
-    counts only where something is in it.
-    """
-    best: tuple[float, Pair | None] = (float("nan"), None)
-    reach = REACH
-    for k in numbers.tolist():
-        if gaps[k] > max(reach, 0.0):
-            break
-        d = exact.distance(k, max(reach, TINY))
-        value = 0.0 if d.value is None else d.value
-        touching = FLOOR in d.pair or any(c.during[0] <= exact.time <= c.during[1] for c in exact.contacts.get(k, ()))
-        if touching and (value > 0.0 or exact.allowed(k, None if d.value is None else -d.value) is not None):
-            continue
-        if (d.points is not None or d.hit) and value < reach:
-            best, reach = (value, d.pair), value
-    return best
-
-
-def _span(world: World) -> tuple[float, float]:
-    """The world's span without artificial frames at the start of clips."""
-    begin, end = world.span
-    leads = [m.start + m.source.lead / m.fps for m in world.characters.values() if isinstance(m, Clip)]
-    return min(max(min(leads), begin), end) if leads else begin, end
-
-
-def _verdict(proven: Certificate, nearest: tuple[float, Pair, float] | None) -> tuple[Light, str]:
+def _verdict(proven: Certificate, nearest: Tightest | None) -> tuple[Light, str]:
     if proven.collisions:
         pairs = len({c.pair for c in proven.collisions})
         itself = all(c.pair.a.partition(".")[0] == c.pair.b.partition(".")[0] for c in proven.collisions)
@@ -241,7 +157,7 @@ def _verdict(proven: Certificate, nearest: tuple[float, Pair, float] | None) -> 
     return "good", f"Nothing collides, {how}; at the tightest {near}."
 
 
-def _headline(proven: Certificate, nearest: tuple[float, Pair, float] | None) -> str:
+def _headline(proven: Certificate, nearest: Tightest | None) -> str:
     if proven.collisions:
         return counted(len(proven.collisions), "collision")
     if proven.unproven:
@@ -249,7 +165,7 @@ def _headline(proven: Certificate, nearest: tuple[float, Pair, float] | None) ->
     return "free" if nearest is None else f"free, {1000 * nearest[0]:.1f} mm"
 
 
-def _moments(proven: Certificate, nearest: tuple[float, Pair, float] | None, world: World) -> tuple[Moment, ...]:
+def _moments(proven: Certificate, nearest: Tightest | None, world: World) -> tuple[Moment, ...]:
     if not proven.collisions:
         if nearest is None:
             return ()

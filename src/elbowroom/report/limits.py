@@ -67,7 +67,7 @@ def limits_of(subject: Subject) -> Limits:
     peak = float(excess[frame, joint])
     light = light_of(peak, *PAST)
     share = float(np.mean(excess.max(axis=1) > BEYOND))
-    most = f"the {names[joint]} is {np.degrees(peak):.0f}° past its range"
+    most = f"the {names[joint]} is {np.degrees(peak):.1f}° past its range"
     if peak <= BEYOND:
         says = "Every joint stays within the range that people have."
     elif light == "good":
@@ -79,7 +79,7 @@ def limits_of(subject: Subject) -> Limits:
     return Limits(
         light=light,
         says=says,
-        headline="all within range" if peak <= BEYOND else f"{np.degrees(peak):.0f}° past, {names[joint]}",
+        headline="all within range" if peak <= BEYOND else f"{np.degrees(peak):.1f}° past, {names[joint]}",
         moments=_moments(subject, names, excess),
         figures={"frames with a joint out of range": f"{100 * share:.0f} %"},
         **common,
@@ -93,7 +93,7 @@ def _moments(subject: Subject, names: tuple[str, ...], excess: Array) -> tuple[M
     for k in np.argsort(-excess.max(axis=0))[:_TOLD]:
         frame = int(np.argmax(excess[:, k]))
         if excess[frame, k] > BEYOND:
-            told = f"{names[k]} {np.degrees(excess[frame, k]):.0f}° past its range"
+            told = f"{names[k]} {np.degrees(excess[frame, k]):.1f}° past its range"
             bad = float(excess[frame, k]) / PAST[0]
             part = f"{subject.name}.{subject.character.skeleton.names[rows[k]]}"
             out.append(Moment(float(subject.times[frame]), told, subject.name, bad, part, 0.9 * subject.size))

@@ -106,7 +106,8 @@ class Report:
         words += [f"Worth a look: {', '.join(told['look'])}."] if told["look"] else []
         if len(words) == 1:
             good = sum(m.light == "good" for *_, m in self.measures)
-            words = [f"Nothing collides, and all {good} measures are good."]
+            taken = "measures" if good == len(self.measures) else "measures that could be taken"
+            words = [f"Nothing collides, and all {good} {taken} are good."]
         short = {"bad": "Not ready", "look": "Nearly there"}.get(self.light, "Ready to use")
         return short, " ".join(words)
 

@@ -11,7 +11,7 @@ from elbowroom.errors import BadFile
 from elbowroom.files.atomic import writing
 from elbowroom.report.how import TITLES, how
 from elbowroom.report.measure import Report
-from elbowroom.report.parts import Light, Measure
+from elbowroom.report.parts import Light, Measure, counted
 from elbowroom.report.sections import body
 from elbowroom.report.shots import Shot, anchor, shots
 from elbowroom.report.style import SCRIPT, STYLE
@@ -64,7 +64,7 @@ def page(report: Report, *, pictures: int = 6, progress: Callable[[int, int], No
 <header><h1>{escape(report.title)}</h1><p>{_subtitle(report)}</p></header>
 {_verdict(report)}
 {_tiles(report)}
-{_moments(taken)}
+{_moments(taken, len(report.world.characters) > 1)}
 {_sections(report)}
 {_notes(report, note)}
 <footer>Measured by elbowroom {escape(__version__)}. Times are seconds of the motion's own clock. Point at a plot to
@@ -86,9 +86,10 @@ def light_icon(light: Light) -> str:
 
 def _subtitle(report: Report) -> str:
     begin, end = report.span
-    parts = [f"{p.name}: {p.frames} frames at {p.fps:g} a second" for p in report.people]
+    parts = [f"{p.name}: {counted(p.frames, 'frame')} at {p.fps:g} a second" for p in report.people]
     parts += [f"{name}: a robot" for name in report.others]
-    return escape(f"{end - begin:.1f} s · {' · '.join(parts)} · {report.world.triangles:,} triangles around")
+    around = f"{report.world.triangles:,} triangles around" if report.world.triangles else "nothing around"
+    return escape(f"{end - begin:.1f} s · {' · '.join(parts)} · {around}")
 
 
 def _verdict(report: Report) -> str:
@@ -114,21 +115,22 @@ def _tiles(report: Report) -> str:
     return "\n".join(out)
 
 
-def _moments(taken: list[Shot]) -> str:
+def _moments(taken: list[Shot], several: bool) -> str:
     if not taken:
         return ""
     cards = "".join(
         f'<figure class="shot">{s.picture}<figcaption>{light_icon(s.light)}<span>{time_link(s.moment.time, s.anchor)}: '
-        f"{escape(_told(s))}</span></figcaption></figure>"
+        f"{escape(_told(s, several))}</span></figcaption></figure>"
         for s in taken
     )
     title = "Moments to look at" if any(s.light != "good" for s in taken) else "Moments nearest to a limit"
     return f'<h2>{title}</h2><div class="shots">{cards}</div>'
 
 
-def _told(shot: Shot) -> str:
+def _told(shot: Shot, several: bool) -> str:
+    """What a picture shows, and whom where there are several."""
     who, what = shot.moment.who, shot.moment.what
-    return what if not who or what.startswith(who) or who in what.split("'")[0] else f"{who}: {what}"
+    return f"{who}: {what}" if several and who and who not in what.split("'")[0] else what
 
 
 def _sections(report: Report) -> str:

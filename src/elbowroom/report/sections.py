@@ -52,6 +52,8 @@ def body(measure: Measure) -> str:
 
 
 def _clearance(m: Clearance) -> str:
+    if not (np.isfinite(m.distance).any() or np.isfinite(m.own).any()):
+        return ""
     hits = [Stretch(d, "bad") for d in merged([c.during for c in m.certificate.collisions], 0.0)]
     hits += [Stretch(d, "look") for d in merged([u.during for u in m.certificate.unproven], 0.0)]
     curves = [Curve("to others and things", _near(1000.0 * m.distance), 0)]

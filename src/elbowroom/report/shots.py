@@ -103,7 +103,10 @@ def _whole(world: World, moment: Moment) -> Camera | None:
     """A camera that holds a person, what it has in its hands, and the trails; None where nobody is meant."""
     if moment.who not in world.characters:
         return None
-    points = [body_points(world.characters[moment.who], [moment.time])[0], *moment.trails]
+    body = body_points(world.characters[moment.who], [moment.time])[0]
+    room = 0.35 * np.ptp(body, axis=0).max()  # long trails may leave the picture
+    near = [np.clip(trail, body.min(axis=0) - room, body.max(axis=0) + room) for trail in moment.trails]
+    points = [body, *near]
     for hold in world.holds:
         if hold.by == moment.who and hold.during[0] <= moment.time <= hold.during[1]:
             thing = world.things[hold.object]
