@@ -19,7 +19,7 @@ from elbowroom.pictures.direction import Direction
 from elbowroom.pictures.images import still
 from elbowroom.world.cells import Cells, samples
 from elbowroom.world.extent import facing
-from elbowroom.world.viewpoint import USUAL, best_azimuth
+from elbowroom.world.viewpoint import USUAL, best_azimuth, open_side
 from elbowroom.world.visibility import seen_from
 from elbowroom.world.world import World
 
@@ -108,6 +108,15 @@ def test_walls_that_pictures_cut_open_hide_nothing():
     assert best_azimuth(ALONE.with_static("wall", wall), FRONT, RISE, np.array([0.0])) == USUAL
     near = box([1.9, 0.1, 2.5], at=[0.0, -1.4, 1.25])
     assert seen_from(ALONE.with_static("near", near), [0.0], directions([0.0]))[0] < 0.1
+
+
+def test_an_eye_to_which_walls_are_not_cut_open_looks_past_or_over_them():
+    rises, times = (RISE, 2.0 * RISE, 3.0 * RISE), np.array([0.0])
+    assert open_side(ALONE, FRONT, rises, times, 6.0) == (USUAL, RISE)
+    walled = ALONE.with_static("wall", box([6.0, 0.1, 2.5], at=[0.0, -1.4, 1.25]))
+    backs = [axes_towards(FRONT, *side)[2] for side in ((USUAL, RISE), open_side(walled, FRONT, rises, times, 6.0))]
+    usual, chosen = seen_from(walled, times, backs, reach=6.0, cut_open=False)
+    assert usual < 0.2 and chosen > 0.5
 
 
 def test_a_trunk_hides_what_is_behind_it():

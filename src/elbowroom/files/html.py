@@ -20,13 +20,15 @@ from elbowroom.geometry.rotations import Array, from_matrix
 from elbowroom.world.extent import action, facing, frame_times, joint_transforms, stage
 from elbowroom.world.paths import places
 from elbowroom.world.robots import robots_as_things
-from elbowroom.world.viewpoint import best_azimuth
+from elbowroom.world.viewpoint import open_side
 from elbowroom.world.world import World
 
 if TYPE_CHECKING:
     import viser
 
 _FIELD_OF_VIEW = np.radians(35.0)
+# Elevations to look from, the usual one first, and from how far away walls are looked for, metres.
+_RISES, _FARTHEST = tuple(np.radians([18.0, 32.0, 48.0]).tolist()), 12.0
 
 
 def write_html(path: str | Path, world: World, fps: float = 30.0) -> None:
@@ -96,9 +98,9 @@ def _set_camera(server: viser.ViserServer, world: World, times: Array) -> None:
     points = stage(world, action(world, some))
     first = next(iter(world.characters.values()), None)
     front = np.array([0.0, -1.0, 0.0]) if first is None else facing(first, some)
-    rise = np.radians(18.0)
-    axes = axes_towards(front, best_azimuth(world, front, rise, some), rise)
     slope = 0.85 * np.tan(0.5 * _FIELD_OF_VIEW)
+    far = min(0.5 * float(np.linalg.norm(np.ptp(points, axis=0))) / slope, _FARTHEST)
+    axes = axes_towards(front, *open_side(world, front, _RISES, some, far))
     eye = nearest_eye(points, axes, np.array([1.4 * slope, slope]))
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
     camera = server.initial_camera

@@ -72,6 +72,7 @@ class Page:
                 self.timeline.show_motion()
             if topic == "time":
                 self.camera.show_time()
+                self.extras.show_time()
                 self.timeline.show_time()
             if topic in ("place", "motion", "time"):
                 dragged = studio.drags.things()

@@ -9,12 +9,15 @@ from elbowroom.geometry.framing import axes_towards, nearest_eye
 from elbowroom.geometry.rotations import Array
 from elbowroom.studio.studio import Studio
 from elbowroom.world.extent import action, facing, stage
-from elbowroom.world.viewpoint import best_azimuth
+from elbowroom.world.viewpoint import open_side
 from elbowroom.world.world import World
 
 FIELD_OF_VIEW = float(np.radians(35.0))
 # Share of the window's height that the timeline covers: the action is framed above it.
 _COVERED = 0.26
+# Elevations to look from, radians, the usual one first, and from how far away walls are looked for, metres.
+_RISES = (float(np.radians(16.0)), float(np.radians(32.0)), float(np.radians(48.0)))
+_FARTHEST = 12.0
 
 
 class Camera:
@@ -62,9 +65,9 @@ def view_of(world: World) -> tuple[Array, Array]:
     points = stage(world, action(world, some))
     first = next(iter(world.characters.values()), None)
     front = np.array([0.0, -1.0, 0.0]) if first is None else facing(first, some)
-    rise = np.radians(16.0)
-    axes = axes_towards(front, best_azimuth(world, front, rise, some), rise)
     slope = float(np.tan(0.5 * FIELD_OF_VIEW))
+    far = 0.5 * float(np.linalg.norm(np.ptp(points, axis=0))) / slope
+    axes = axes_towards(front, *open_side(world, front, _RISES, some, min(far, _FARTHEST)))
     eye = nearest_eye(points, axes, np.array([1.1 * slope, 0.92 * (1.0 - _COVERED) * slope]))
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
     far = float((eye - middle) @ axes[2])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,21 +10,39 @@ import viser
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.studio.studio import Studio
-from elbowroom.studio.words import millimetres
-from elbowroom.tasks.plan import Planned
+from elbowroom.studio.words import millimetres, seconds
+from elbowroom.tasks.plan import Plan, Planned
+from elbowroom.world.certificate_findings import Interval
 from elbowroom.world.world import World
 
 _PATH, _NEAR = (74, 143, 181), (200, 68, 60)
 _TREES = ((61, 138, 95), (201, 138, 27))  # from the start, from the goal
 _STEPS = 60  # points of a path
+_KNOT, _SPOT = 0.006, 0.012  # metres: balls where a tree has a state, and at the tightest place
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """Lines (N, 2, 3) in a colour, so many pixels wide; `balls` of a radius at their far ends, or none.
+
+    Where `during` is given, it belongs to that stretch of the motion, seconds.
+    """
+
+    lines: Array
+    color: tuple[int, int, int]
+    width: float
+    balls: float = 0.0
+    during: Interval | None = None
 
 
 class Extras:
-    """Lines and labels over the scene."""
+    """Lines and labels over the scene. What stays as it is is not sent again."""
 
     def __init__(self, server: viser.ViserServer, studio: Studio) -> None:
         self._server, self._studio = server, studio
-        self._nodes: list[Any] = []
+        self._drawn: dict[str, Drawing] = {}
+        self._nodes: dict[str, list[Any]] = {}
+        self._label: viser.LabelHandle | None = None
         self.paths = self.trees = self.clearance = False
 
     def show(self, *, paths: bool, trees: bool, clearance: bool) -> None:
@@ -33,35 +52,73 @@ class Extras:
     @property
     def shown(self) -> list[str]:
         """Names of what is drawn."""
-        return [node.name for node in self._nodes]
+        return [f"/extras/{name}" for name in self._drawn]
 
     def show_motion(self) -> None:
         """Another motion, or other switches."""
-        for node in self._nodes:
-            node.remove()
-        self._nodes = []
-        plan, scene = self._studio.plan, self._server.scene
-        if plan is None:
-            return
+        plan = self._studio.plan
+        wanted = {} if plan is None else self._wanted(plan)
+        for name in [n for n in self._drawn if n not in wanted]:
+            for node in self._nodes.pop(name):
+                node.remove()
+            del self._drawn[name]
+        for name, drawing in wanted.items():
+            if name not in self._drawn or not np.array_equal(self._drawn[name].lines, drawing.lines):
+                self._draw(name, drawing)
+        self._drawn = wanted
+        self._show_label(plan)
+        self.show_time()
+
+    def show_time(self) -> None:
+        """Another moment: while something is done of which there are trees, those of all else would be in the way."""
+        t = self._studio.player.time
+        trees = {name: d.during for name, d in self._drawn.items() if d.during is not None}
+        now = {name for name, during in trees.items() if during is not None and during[0] <= t <= during[1]}
+        for name in trees:
+            for node in self._nodes[name]:
+                if node.visible != (name in now or not now):
+                    node.visible = name in now or not now
+
+    def _wanted(self, plan: Plan) -> dict[str, Drawing]:
+        out: dict[str, Drawing] = {}
         for k, planned in enumerate(plan.plans):
             points = path_of(plan.world, planned) if self.paths else None
             if points is not None:
-                self._draw(f"path{k}", np.stack([points[:-1], points[1:]], axis=1), _PATH, 3.0)
+                out[f"path{k}"] = Drawing(np.stack([points[:-1], points[1:]], axis=1), _PATH, 4.0)
             for end, lines in enumerate(planned.trees if self.trees else ()):
                 if len(lines):  # the other end was seen at once
-                    self._draw(f"tree{k}_{end}", lines, _TREES[end], 1.5)
+                    out[f"tree{k}_{end}"] = Drawing(lines, _TREES[end], 2.0, _KNOT, planned.during)
         proof = plan.certificate
         if self.clearance and not self._studio.live and proof is not None and proof.points is not None:
-            pieces = np.asarray(proof.points, dtype=float).reshape(1, 2, 3)
-            self._draw("nearest", pieces, _NEAR, 5.0)
-            if proof.clearance_m is not None:
-                text = f"{millimetres(proof.clearance_m)} at {proof.at_s:.2f} s"
-                self._nodes.append(scene.add_label("/extras/nearest_label", text, position=pieces[0].mean(axis=0)))
+            out["nearest"] = Drawing(np.asarray(proof.points, dtype=float).reshape(1, 2, 3), _NEAR, 5.0, _SPOT)
+        return out
 
-    def _draw(self, name: str, pieces: Array, color: tuple[int, int, int], width: float) -> None:
-        """Lines (N, 2, 3), so many pixels wide."""
-        add = self._server.scene.add_line_segments
-        self._nodes.append(add(f"/extras/{name}", pieces, color, thickness=width, thickness_units="screen"))
+    def _draw(self, name: str, drawing: Drawing) -> None:
+        scene, lines = self._server.scene, drawing.lines
+        look: dict[str, Any] = {"thickness": drawing.width, "thickness_units": "screen"}
+        nodes: list[Any] = [scene.add_line_segments(f"/extras/{name}", lines, drawing.color, **look)]
+        if drawing.balls:
+            ends = np.concatenate([lines[:1, 0], lines[:, 1]])
+            dots: dict[str, Any] = {"point_size": 2.0 * drawing.balls, "point_shape": "circle", "precision": "float32"}
+            nodes.append(scene.add_point_cloud(f"/extras/{name}_ends", ends, drawing.color, **dots))
+        self._nodes[name] = nodes
+
+    def _show_label(self, plan: Plan | None) -> None:
+        """Tell the distance at the tightest place. The label stays: viser loses one that is taken away and put back."""
+        near, proof = self._drawn.get("nearest"), None if plan is None else plan.certificate
+        shown = near is not None and proof is not None and proof.clearance_m is not None and proof.at_s is not None
+        if self._label is None:
+            if not shown:
+                return
+            self._label = self._server.scene.add_label("/extras/nearest_label", "", anchor="bottom-left")
+        if shown:
+            assert near is not None and proof is not None and proof.clearance_m is not None and proof.at_s is not None
+            text = f"{millimetres(proof.clearance_m)} at {seconds(proof.at_s)}"
+            if self._label.text != text:
+                self._label.text = text
+            self._label.position = near.lines[0].mean(axis=0)
+        if self._label.visible != shown:
+            self._label.visible = shown
 
 
 def path_of(world: World, planned: Planned) -> Array | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from elbowroom.geometry.framing import axes_towards
@@ -15,6 +17,8 @@ USUAL = float(np.radians(38.0))
 _SIDES = USUAL + 2.0 * np.pi * np.arange(24) / 24
 # How much more must be seen, as a share: to leave the usual side at all, and to look from straight behind.
 _LEAVING, _BEHIND = 0.05, 0.15
+# Share that must be seen where walls are not cut open, and how much more for each step up.
+_ENOUGH, _HIGHER = 0.6, 0.05
 _SAMPLES = 12
 _STAYS = 1.0  # metres: who goes no further is looked at from one side, whatever moment is shown
 
@@ -34,12 +38,43 @@ def best_azimuth(
     else:
         picks = np.linspace(0, len(times) - 1, min(_SAMPLES, len(times))).round().astype(int)
         times, only = times[picks], only[picks]
+    worth = _seen(world, front, elevation, times, only, reach, cut_open=True) - _cost()
+    return float(_SIDES[int(np.argmax(worth.round(6)))])
+
+
+def open_side(
+    world: World, front: Array, elevations: Sequence[float], times: Array, reach: float
+) -> tuple[float, float]:
+    """Azimuth and elevation, radians, for an eye `reach` metres away to which walls are not cut open.
+
+    It is the best azimuth at the first elevation, unless walls hide too much of the action there.
+    """
+    times = times[np.linspace(0, len(times) - 1, min(_SAMPLES, len(times))).round().astype(int)]
+    azimuth = best_azimuth(world, front, elevations[0], times)
+    back = axes_towards(front, azimuth, elevations[0])[2]
+    if float(seen_from(world, times, back[None], reach=reach, cut_open=False)[0]) >= _ENOUGH:
+        return azimuth, elevations[0]
+    worth = [
+        _seen(world, front, rise, times, None, reach, cut_open=False) - _cost() - k * _HIGHER
+        for k, rise in enumerate(elevations)
+    ]
+    rise, side = divmod(int(np.argmax(worth)), len(_SIDES))
+    return float(_SIDES[side]), elevations[rise]
+
+
+def _seen(
+    world: World, front: Array, elevation: float, times: Array, only: Array | None, reach: float, *, cut_open: bool
+) -> Array:
+    """How much is seen from each of the sides, 0..1."""
     backs = np.array([axes_towards(front, azimuth, elevation)[2] for azimuth in _SIDES])
-    seen = seen_from(world, times, backs, only=only, reach=reach)
+    seen = seen_from(world, times, backs, only=only, reach=reach, cut_open=cut_open)
     # What is seen past an edge is hidden from a little further aside, and an eye that is near looks at all angles.
-    seen = 0.25 * np.roll(seen, 1) + 0.5 * seen + 0.25 * np.roll(seen, -1)
-    cost = np.where(_SIDES == USUAL, 0.0, _LEAVING) + _BEHIND * 0.5 * (1.0 - np.cos(_SIDES))
-    return float(_SIDES[int(np.argmax((seen - cost).round(6)))])
+    return 0.25 * np.roll(seen, 1) + 0.5 * seen + 0.25 * np.roll(seen, -1)
+
+
+def _cost() -> Array:
+    """How much more than from the usual side must be seen from each side to look from there."""
+    return np.where(_SIDES == USUAL, 0.0, _LEAVING) + _BEHIND * 0.5 * (1.0 - np.cos(_SIDES))
 
 
 def _judged(world: World, times: Array) -> Array:

@@ -44,14 +44,20 @@ class _Spot:
 
 
 def seen_from(
-    world: World, times: ArrayLike, backs: ArrayLike, *, only: ArrayLike | None = None, reach: float = REACH
+    world: World,
+    times: ArrayLike,
+    backs: ArrayLike,
+    *,
+    only: ArrayLike | None = None,
+    reach: float = REACH,
+    cut_open: bool = True,
 ) -> Array:
     """Share (D,), 0..1, of what matters over times (T,) in seconds that is seen from directions `backs` (D, 3).
 
     Each direction points from the action to an eye that is `reach` metres away. What matters are faces, chests,
     hands (the more they do, the more) and things, above all when hands are away from where they mostly are; or, where
-    `only` (T, 3) is given, that point. Static meshes larger
-    than furniture are cut open before the action, as pictures have it, and hide nothing there.
+    `only` (T, 3) is given, that point. With `cut_open` static meshes larger than furniture are cut open before the
+    action, as pictures have it, and hide nothing there.
     """
     times = np.atleast_1d(np.asarray(times, dtype=float))
     backs = np.asarray(backs, dtype=float)
@@ -77,7 +83,9 @@ def seen_from(
                 moving[name] = points
             else:
                 cells.mark(apply(T[0], points))
-    cut = (action(world, times) @ (backs * [1.0, 1.0, 0.0]).T).max(axis=0)
+    cut = np.full(len(backs), np.inf)
+    if cut_open:
+        cut = (action(world, times) @ (backs * [1.0, 1.0, 0.0]).T).max(axis=0)
     trunks = {name: _trunk(world.body(name), T) for name, T in record.joints.items()}
     out = np.zeros(len(backs))
     for k in range(len(times)):
