@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.rotations import Array
 from elbowroom.studio.live import Drag
 from elbowroom.studio.reaching import Reaching, Shown
@@ -37,6 +40,8 @@ class Dragging:
     def move(self, name: str, T: Array) -> None:
         """Something is at `T` (4, 4) now."""
         studio = self._studio
+        if not np.all(np.isfinite(T)):
+            raise BadValue(f"'{name}' needs a place of finite numbers.")
         with studio.lock:
             if self.current is not None and (self.current.name, self.current.document) != (name, studio.document):
                 self.let_go() if self.current.document is studio.document else self.forget()
@@ -53,6 +58,8 @@ class Dragging:
     def _begin(self, name: str) -> None:
         """Take hold of something, in place of what is being worked on."""
         studio = self._studio
+        if name not in studio.places:
+            raise UnknownName("thing that can be moved", name, studio.places)
         studio.worker.cancel()
         self._before, self.followed = (studio.plan, studio.live), None
         drag = Drag(name, studio.document, studio.board, studio.plan)

@@ -26,6 +26,8 @@ class Gizmo:
         self._events: queue.SimpleQueue[tuple[str, Array | None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="studio-handle", daemon=True)
         self._thread.start()
+        self._by: int | None = None  # whose browser drags
+        server.on_client_disconnect(self._gone)
 
     @property
     def handle(self) -> viser.TransformControlsHandle | None:
@@ -65,22 +67,34 @@ class Gizmo:
     async def _moved(self, event: viser.TransformControlsEvent) -> None:
         # in the server's own thread, which keeps the order of events: they are only noted here
         if self._name is not None:
-            T = transform(event.target.position, event.target.wxyz)
-            self._events.put((self._name, None if event.phase == "end" else T))
+            ended = event.phase == "end"
+            self._by = None if ended else event.client_id
+            self._events.put((self._name, None if ended else transform(event.target.position, event.target.wxyz)))
+
+    async def _gone(self, client: viser.ClientHandle) -> None:
+        """A browser that goes while it drags lets go."""
+        if client.client_id == self._by:
+            self._by = None
+            self._events.put(("", None))
 
     def _run(self) -> None:
-        """Hand events on; of several that wait only the latest counts."""
-        while True:
-            event = self._events.get()
-            while event is not None and event[1] is not None and not self._events.empty():
-                event = self._events.get()
-            if event is None:
-                return
+        """Hand events on; of several that wait for the same thing only the latest counts."""
+        event = self._events.get()
+        while event is not None:
             name, T = event
-            if T is None:
-                self._studio.drags.let_go()
-            else:
-                self._studio.trying(lambda name=name, T=T: self._studio.drags.move(name, T))  # type: ignore[misc]
+            waiting = not self._events.empty()
+            later = self._events.get() if waiting else None
+            overtaken = T is not None and later is not None and later[1] is not None and later[0] == name
+            if not overtaken:
+                self._hand_on(name, T)
+            event = later if waiting else self._events.get()
+
+    def _hand_on(self, name: str, T: Array | None) -> None:
+        studio = self._studio
+        try:
+            studio.trying(studio.drags.let_go if T is None else lambda: studio.drags.move(name, T))
+        except Exception as error:  # the next drag finds this thread alive
+            studio.failed(error)
 
     def stop(self) -> None:
         """End the thread."""

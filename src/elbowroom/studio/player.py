@@ -101,6 +101,8 @@ class Player:
 
     def _tick(self, passed: float) -> None:
         with self._lock:
+            if not self._go.is_set():  # it was held just now, and may be elsewhere already
+                return
             begin, end = self._span
             t = self._time + passed * self._speed
             if t > end:

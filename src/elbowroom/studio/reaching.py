@@ -9,7 +9,9 @@ import numpy as np
 from elbowroom.errors import ElbowroomError
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
+from elbowroom.studio.bumps import Bumps
 from elbowroom.studio.document import Document, speaks_of
+from elbowroom.studio.edits import tasks_of
 from elbowroom.studio.errands import Errand, errand_for
 from elbowroom.studio.places import entry_names, moved_world, places_of, with_place
 from elbowroom.studio.preview import Reacher
@@ -45,6 +47,7 @@ class Reaching:
         self._moving = replace(board, world=world)
         self.errand = errand_for(document, plan, name, t)
         self._exact = exact and self.errand is not None and self.errand.hand is not None
+        self._bumps: Bumps | None = None
         self._reacher = None if self.errand is None else Reacher(world, board.world, self.errand, self._when(t))
 
     def _when(self, t: float) -> float:
@@ -66,8 +69,18 @@ class Reaching:
                 moved, why = self._reached(moved, T, self._reacher, self.errand)
             except ElbowroomError as error:  # such as a place on a table that is no longer above it
                 why = str(error)
+        if self.place.kind == "character":
+            why = why or self._met(moved, T)
         plan = self.plan or Plan("not-certified", moved)
         return Shown(plan.with_(status="not-certified", world=moved, certificate=None, why=""), why)
+
+    def _met(self, moved: World, T: Array) -> str:
+        """What a person who is dragged runs into: hands are planned again, so without what they do."""
+        verbs = [verb for verb, told in tasks_of(self.document) if told.get("who") == self.name]
+        hands = bool(verbs) and "repair" not in verbs
+        world = self.board.world if hands else self._moving.world
+        self._bumps = self._bumps or Bumps(world, self.name)
+        return self._bumps.first(moved_world(self.document, self.board, self.name, T) if hands else moved)
 
     def _reached(self, world: World, T: Array, reacher: Reacher, errand: Errand) -> tuple[World, str]:
         """The world with the errand's hand where it has to go now."""

@@ -18,7 +18,7 @@ from elbowroom.studio.autosave import Autosave, Kept
 from elbowroom.studio.document import Document, named_files
 from elbowroom.studio.dragging import Dragging
 from elbowroom.studio.folders import Folders
-from elbowroom.studio.places import Place, places_of, task_of, with_place
+from elbowroom.studio.places import Place, places_of, task_of
 from elbowroom.studio.player import Player
 from elbowroom.studio.session import Session
 from elbowroom.studio.sharing import sharing
@@ -151,6 +151,7 @@ class Studio:
         """Show another storyboard; with `keep` the motion that is there is still right for it."""
         board = board if keep else sharing(board, self.board.world)
         if not keep:
+            self.drags.forget()
             self.plan, self.live = None, False
         same, self._looks = self.document.looks == self._looks, self.document.looks
         self.board = board
@@ -257,6 +258,8 @@ class Studio:
     def select(self, name: str | None) -> None:
         """Select something by name, or nothing."""
         with self.lock:
+            if self.drags.current is not None and self.drags.current.name != name:
+                self.drags.let_go()
             self.selected = name if name in self.places else None
             task = task_of(self.selected or "")
         self.tell("selection")
@@ -267,5 +270,6 @@ class Studio:
                 self.player.seek(float(told["at"]))
 
     def place(self, name: str, T: Array) -> None:
-        """Put something somewhere else at once."""
-        self.edit(f"move {name}", with_place(self.document, self.board, name, T))
+        """Put something somewhere else at once, as if it was dragged there and let go."""
+        self.drags.move(name, T)
+        self.drags.let_go()

@@ -1,0 +1,257 @@
+"""Drags of what tasks are about, and of people: hands and people go along at once; planned when they are let go."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from elbowroom.errors import BadValue
+from elbowroom.gallery.scenes import FOLDER
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import transform
+from elbowroom.studio.document import Document
+from elbowroom.studio.errands import errand_for, errands_of
+from elbowroom.studio.folders import Folders
+from elbowroom.studio.places import target_name
+from elbowroom.studio.studio import Studio
+from elbowroom.tasks.plan import Plan
+from elbowroom.world.world import World
+
+SCENE = {
+    "elbowroom": 1,
+    "fps": 30,
+    "scene": {"floor": 0.0, "meshes": [{"maker": "counter", "name": "counter", "at": [0.0, 0.05, 0.0]}]},
+    "objects": {"jar": {"mesh": {"maker": "jar"}, "at": [0.15, -0.06, 0.9003]}},
+    "fixtures": {
+        "button": {
+            "mesh": {"maker": "switch_button"},
+            "at": [-0.3, -0.02, 1.12],
+            "slides": {"axis": [0, 1, 0], "range": [0, 0.006]},
+            "handle": {"at": [0, -0.012, 0], "turn": -90},
+        }
+    },
+    "characters": {
+        "ann": {"body": {"preset": "woman"}, "clip": {"idle": {"seconds": 8}}, "at": [0.03, -0.5], "turn": 180}
+    },
+    "tasks": [
+        {"grab": {"who": "ann", "object": "jar", "hand": "right"}},
+        {"put": {"who": "ann", "object": "jar", "to": [0.25, -0.15, 0.9003]}},
+        {"rest": {"who": "ann"}},
+        {"press": {"who": "ann", "fixture": "button", "hand": "left"}},
+        {"rest": {"who": "ann"}},
+    ],
+}
+
+
+def settled(studio: Studio, seconds: float = 60.0) -> None:
+    """Wait until nothing is left to do."""
+    end = time.monotonic() + seconds
+    while studio.worker.busy:
+        assert time.monotonic() < end, "the studio did not come to rest"
+        time.sleep(0.005)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Studio, Plan]]:
+    folder = tmp_path_factory.mktemp("dragging")
+    studio = Studio(Document(SCENE, folder / "kitchen.yaml"), Folders(folder, [FOLDER]), folder / "state")
+    studio.replan()
+    settled(studio)
+    assert studio.certified and studio.plan is not None, studio.said
+    yield studio, studio.plan
+    studio.close()
+
+
+@pytest.fixture
+def studio(made: tuple[Studio, Plan], monkeypatch: pytest.MonkeyPatch) -> Iterator[Studio]:
+    """The kitchen as it was planned."""
+    studio, plan = made
+    yield studio
+    monkeypatch.undo()
+    studio.drags.forget()
+    studio.cancel()
+    settled(studio)
+    while studio.session.undo():
+        pass
+    studio.show(studio.document.board())
+    studio.set_plan(plan)
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Plans are waited for until this is set, and then are none."""
+    opened = threading.Event()
+
+    def plan_storyboard(board: object, **told: object) -> Plan:
+        while not opened.wait(0.01):
+            pass
+        return Plan("no-path", board.world, why="the way is barred")  # type: ignore[attr-defined]
+
+    monkeypatch.setattr("elbowroom.studio.studio.plan_storyboard", plan_storyboard)
+    return opened
+
+
+def hand_at(world: World, hand: str, t: float) -> Array:
+    return world.hand("ann", hand, t)
+
+
+def moved(studio: Studio, name: str, by: Array) -> Array:
+    """Drag something by a vector of the world; where it is then."""
+    T = transform(by) @ studio.places[name].T
+    studio.drags.move(name, T)
+    settled(studio)
+    return T
+
+
+def test_times_of_tasks_are_found_in_the_motion(studio: Studio) -> None:
+    plan = studio.plan
+    assert plan is not None
+    grab, put, press = errands_of(studio.document, plan)
+    (hold,) = plan.world.holds
+    assert (grab.hand, grab.at) == ("right", hold.during[0]) and (put.hand, put.at) == ("right", hold.during[1])
+    assert press.hand == "left" and press.at is not None and put.at is not None and press.at > put.at
+    for errand in (grab, put, press):
+        assert errand.at is not None and errand.during[0] < errand.at <= errand.stays < errand.during[1]
+    # where the jar stands matters up to when it is taken away, the counter to nobody
+    assert errand_for(studio.document, plan, "jar", 7.0) is not None
+    assert errand_for(studio.document, plan, "jar", 7.0).verb == "grab"  # type: ignore[union-attr]
+    assert errand_for(studio.document, plan, "counter", 0.0) is None
+    assert errand_for(studio.document, plan, "ann", press.at).verb == "press"  # type: ignore[union-attr]
+    bare = errands_of(studio.document, None)
+    assert [e.hand for e in bare] == [None] * 3 and bare[0].at is None
+
+
+def test_a_hand_follows_what_it_takes(studio: Studio, gate: threading.Event) -> None:
+    before = studio.world
+    t = before.holds[0].during[0]
+    grip = np.linalg.inv(before.frame("jar", t)) @ hand_at(before, "right", t)
+    studio.player.play()
+    T = moved(studio, "jar", np.array([0.08, 0.03, 0.0]))
+    assert studio.player.time == t and not studio.player.playing  # it is seen when it is done
+    assert studio.live and not studio.certified and studio.said[1] == ""
+    np.testing.assert_allclose(hand_at(studio.world, "right", t), T @ grip, atol=1e-6)
+    np.testing.assert_allclose(studio.world.frame("jar", t), T, atol=1e-9)
+    far = studio.world.motion("ann")(7.5).rotations
+    assert np.array_equal(far, before.motion("ann")(7.5).rotations)  # what comes later stays
+    # feet stay on the ground
+    feet = [before.body("ann").roles[f"{side}_foot"] for side in ("left", "right")]
+    apart = studio.world.at(t).joints["ann"][feet, :3, 3] - before.at(t).joints["ann"][feet, :3, 3]
+    assert np.abs(apart).max() < 0.01
+    # let go, it stays so while it is planned
+    shown = studio.world
+    studio.drags.let_go()
+    job = studio.worker.current
+    assert job is not None and job.what == "planning" and studio.live and not studio.certified
+    assert np.array_equal(studio.world.motion("ann")(t).rotations, shown.motion("ann")(t).rotations)
+    assert studio.document.values["objects"]["jar"]["at"] == pytest.approx([0.23, -0.03, 0.9003])
+    gate.set()
+    settled(studio)
+    assert studio.said == ("bad", "the way is barred: move what is in the way, or try another hand or seed.")
+
+
+def test_out_of_reach_is_told_at_once(studio: Studio, gate: threading.Event) -> None:
+    moved(studio, "jar", np.array([0.0, 1.5, 0.0]))
+    assert studio.said == ("bad", "ann does not reach jar there: too far.")
+    t = studio.player.time
+    assert np.linalg.norm(hand_at(studio.world, "right", t)[:3, 3] - [0.15, 1.44, 0.95]) > 0.3
+    np.testing.assert_allclose(studio.world.frame("jar", t)[:3, 3], [0.15, 1.44, 0.9003], atol=1e-9)
+    moved(studio, "jar", np.array([0.02, 0.0, 0.0]))
+    assert studio.said[1] == ""
+    # dropped out of reach and taken again, the hand is brought to it anew
+    moved(studio, "jar", np.array([0.0, 1.5, 0.0]))
+    studio.drags.let_go()
+    T = moved(studio, "jar", np.array([0.0, -1.48, 0.0]))
+    assert studio.said[1] == "" and studio.live
+    assert np.linalg.norm(hand_at(studio.world, "right", t)[:3, 3] - T[:3, 3]) < 0.2
+
+
+def test_fixtures_and_targets_are_followed(studio: Studio, gate: threading.Event) -> None:
+    before = studio.world
+    _, put, press = errands_of(studio.document, studio.plan)
+    by = np.array([0.05, -0.04, 0.1])
+    for name, errand in (("button", press), (target_name(1), put)):
+        hand, t = str(errand.hand), errand.at
+        assert t is not None
+        T = moved(studio, name, by)
+        wanted = transform(by) @ hand_at(before, hand, t)
+        np.testing.assert_allclose(hand_at(studio.world, hand, t), wanted, atol=1e-6)
+        assert studio.player.time == pytest.approx(t)
+        if name == "button":
+            np.testing.assert_allclose(studio.world.frame("button", 0.0), T, atol=1e-9)
+        studio.drags.move(name, studio.places[name].T)  # back where it was: no edit, and what was there is there again
+        studio.drags.let_go()
+        settled(studio)
+        assert studio.certified and not studio.session.can_undo and studio.world is before
+
+
+def test_a_person_goes_along_with_all_that_she_does(studio: Studio, gate: threading.Event) -> None:
+    before, t = studio.world, studio.world.holds[0].during[0]
+    studio.player.seek(0.5)
+    place = studio.places["ann"].T
+    studio.drags.move("ann", transform([-0.1, 0.0, 0.0]) @ place @ transform([0, 0, 0], [0.9962, 0.0, 0.0, 0.0872]))
+    settled(studio)
+    assert studio.live and studio.player.time == 0.5
+    was, now = (w.at(0.0).joints["ann"] for w in (before, studio.world))
+    D = now[0] @ np.linalg.inv(was[0])
+    np.testing.assert_allclose(now, D @ was, atol=1e-6)  # as a whole
+    assert abs(np.arctan2(D[1, 0], D[0, 0]) - np.radians(10.0)) < 1e-3
+    # and still takes the jar from where it stands
+    np.testing.assert_allclose(hand_at(studio.world, "right", t), hand_at(before, "right", t), atol=1e-6)
+    moved(studio, "ann", np.array([0.0, 0.6, 0.0]))
+    assert studio.said == ("bad", "ann would run into counter at 0.00 s.")
+
+
+def test_a_cancelled_plan_leaves_what_was_shown(studio: Studio, gate: threading.Event) -> None:
+    moved(studio, "jar", np.array([0.05, 0.0, 0.0]))
+    studio.drags.let_go()
+    shown = studio.world
+    studio.cancel()
+    settled(studio)
+    assert studio.live and not studio.certified and studio.world is shown and "not planned yet" in studio.said[1]
+    assert studio.document.values["objects"]["jar"]["at"][0] == pytest.approx(0.2)
+    # what is merely in the way cannot be proven round a motion that is not planned: all of it is planned then
+    studio.drags.move("counter", transform([0.0, 0.01, 0.0]) @ studio.places["counter"].T)
+    settled(studio)
+    assert studio.live
+    studio.drags.let_go()
+    job = studio.worker.current
+    assert job is not None and job.what == "planning"
+
+
+def test_drags_in_quick_succession_lose_nothing(studio: Studio, gate: threading.Event) -> None:
+    first = studio.plan
+    moved(studio, "jar", np.array([0.05, 0.0, 0.0]))
+    t = studio.player.time
+    # the next thing is dragged although the first was never let go
+    moved(studio, "button", np.array([0.0, 0.0, 0.1]))
+    studio.drags.let_go()
+    assert [studio.session.can_undo, studio.drags.current] == ["move button", None]
+    np.testing.assert_allclose(studio.world.frame("jar", t)[:3, 3], [0.2, -0.06, 0.9003], atol=1e-6)
+    np.testing.assert_allclose(studio.world.frame("button", 0.0)[:3, 3], [-0.3, -0.02, 1.22], atol=1e-6)
+    studio.undo()
+    assert studio.session.can_undo == "move jar" and studio.session.can_redo == "move button"
+    studio.undo()
+    settled(studio)
+    assert studio.plan is first and studio.certified and not studio.session.can_undo
+    studio.redo()
+    assert studio.document.values["objects"]["jar"]["at"][0] == pytest.approx(0.2)
+
+
+def test_other_edits_amid_a_drag(studio: Studio, gate: threading.Event) -> None:
+    moved(studio, "jar", np.array([0.05, 0.0, 0.0]))
+    studio.drags.let_go()
+    moved(studio, "jar", np.array([0.05, 0.0, 0.0]))
+    studio.undo()  # while it is held: the drag is no more
+    assert studio.drags.current is None and studio.document.values["objects"]["jar"]["at"][0] == 0.15
+    studio.drags.let_go()
+    assert not studio.session.can_undo
+    moved(studio, "jar", np.array([0.05, 0.0, 0.0]))
+    studio.select("button")  # nothing tells the end of a drag whose handle is gone
+    assert studio.drags.current is None and studio.session.can_undo == "move jar"
+    with pytest.raises(BadValue, match="finite"):
+        studio.drags.move("jar", np.full((4, 4), np.nan))
+    assert studio.drags.current is None
