@@ -14,7 +14,9 @@ from elbowroom.motion.clip import Clip
 from elbowroom.tasks.plan import Plan
 from elbowroom.tasks.repair import holding_fast, repair
 from elbowroom.tasks.repair_live import LiveRepair
+from elbowroom.tasks.repair_near import near_spans
 from elbowroom.world.certificate import certify
+from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
@@ -57,7 +59,7 @@ def test_a_known_way_is_taken_later_or_sooner_more_or_less(
     T = transform(HOME + [*by, 0.0])
     assert not proven(world, post, T)
     found = live.again(with_post(world, post, T), ["post"], sure=True)
-    assert found is not None and len(found.plans) == 1 and found.certificate is None
+    assert found.found and len(found.plans) == 1 and found.certificate is None
     assert proven(found.world, post, T)
     begin, end = found.plans[0].during
     times, before, after = clip_of(world).times, clip_of(world).rotations, clip_of(found.world).rotations
@@ -76,7 +78,7 @@ def test_the_motion_goes_back_where_nothing_is_in_the_way(repaired: tuple[World,
     live = LiveRepair(world)
     live.learn(plan)
     aside = live.again(with_post(world, post, transform(HOME + [-0.6, 0.0, 0.0])), ["post"])
-    assert aside is not None and aside.plans == ()
+    assert aside.found and aside.plans == ()
     assert np.array_equal(clip_of(aside.world).rotations, clip_of(world).rotations)
 
 
@@ -87,17 +89,56 @@ def test_plans_that_a_thing_does_not_come_near_stay_as_they_are(repaired: tuple[
     away = with_post(world, post, transform([9.0, 9.0, 0.0]))
     away = away.with_static("second", post, at=HOME)
     found = live.again(away, ["post"])
-    assert found is not None and found.plans == plan.plans
+    assert found.found and found.plans == plan.plans
     assert np.array_equal(clip_of(found.world).rotations, clip_of(plan.world).rotations)
 
 
-def test_it_says_so_where_nothing_that_is_known_will_do(repaired: tuple[World, Plan, Mesh]) -> None:
+def test_where_nothing_that_is_known_will_do_a_way_is_found_and_known_from_then_on(
+    repaired: tuple[World, Plan, Mesh],
+) -> None:
+    world, _, post = repaired
+    live, T = LiveRepair(world), transform(HOME)
+    found = live.again(with_post(world, post, T), ["post"], sure=True)
+    assert found.found and len(found.plans) == 1 and proven(found.world, post, T)
+    beside = transform(HOME + [0.0, 0.03, 0.0])
+    again = live.again(with_post(world, post, beside), ["post"], seconds=0.0)  # there is no time to look for another
+    assert again.found and again.plans[0].limb == found.plans[0].limb
+
+
+def test_it_says_what_is_in_the_way_where_no_way_is_found_in_time(repaired: tuple[World, Plan, Mesh]) -> None:
     world, plan, post = repaired
     live = LiveRepair(world)
     live.learn(plan)
-    assert live.again(with_post(world, post, transform([0.0, -2.4, 0.0])), ["post"]) is None  # amid the way
+    amid = with_post(world, post, transform([0.0, -2.4, 0.0]))
+    for _ in range(2):
+        stuck = live.again(amid, ["post"], seconds=0.01)
+        assert stuck.status == "partial" and "meets post at" in stuck.why
     with pytest.raises(UnknownName, match="post"):
         live.again(world, ["post"])
+
+
+def test_ways_that_do_not_fit_leave_nobody_in_other_things(repaired: tuple[World, Plan, Mesh]) -> None:
+    world, plan, post = repaired
+    live = LiveRepair(world)
+    live.learn(plan)
+    # another post stands where the first one did: the way past that cannot be taken elsewhere
+    near = with_post(world, post, transform(HOME + [0.0, 0.12, 0.0])).with_static("second", post, at=HOME)
+    found = live.again(near, ["post"], seconds=0.01)
+    free = certify(found.world, clearance=False).free
+    assert free == found.found
+
+
+def test_what_is_far_from_a_thing_need_not_be_proven_anew(repaired: tuple[World, Plan, Mesh]) -> None:
+    world, plan, post = repaired
+    there = with_post(plan.world, post, transform(HOME))
+    spans = near_spans(there, ["post"])
+    assert spans and sum(b - a for a, b in spans) < 0.7 * (world.span[1] - world.span[0])
+    exact = ExactWorld(there)
+    for t in np.arange(*world.span, 1.0 / 30.0):
+        exact.place(float(t))
+        distance = min(exact.distance(k, 0.09).value or 0.0 for k, pair in enumerate(exact.pairs) if "post" in pair)
+        assert distance >= 0.09 or any(a <= t <= b for a, b in spans)
+    assert near_spans(with_post(world, post, transform([9.0, 9.0, 0.0])), ["post"]) == []
 
 
 def test_a_check_with_a_thing_elsewhere_answers_as_a_new_one(repaired: tuple[World, Plan, Mesh]) -> None:

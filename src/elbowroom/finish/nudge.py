@@ -6,6 +6,8 @@ al. 2006: warped back to the least deformation that is free).
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -101,12 +103,13 @@ def nudge(
     largest: float = np.inf,
     seed: int = 0,
     rough: Callable[[Array], Array] | None = None,
+    until: float = math.inf,
 ) -> Nudged:
     """Frames (T, n, 4) of a limb at times (T,), its base (T, n, 4) leaned aside so that it is free, if any is.
 
     `weights` (T,) is how much of a lean there is at each frame: where it is 0, frames are those of the base. `largest`
     is the most that any number of a lean may be; `rough` says of frames (N, T, n, 4) how rough they are (N,), above 1
-    being too rough.
+    being too rough. No other leans are drawn after `until`, by `time.perf_counter`.
     """
     rng = np.random.default_rng(seed)
     looks = _looks(weights)
@@ -160,8 +163,8 @@ def nudge(
         return np.where(bad, np.inf, rough(np.where(still, base, q)))
 
     for cycle in range(_CYCLES):
-        leans = _small_leans(rng, ways.reach, largest, judged)
-        if not leans and cycle > 0:
+        leans = _small_leans(rng, ways.reach, largest, judged, until)
+        if not leans and (cycle > 0 or time.perf_counter() >= until):
             break
         for lean in _some(leans):
             hit = hit_of(lean)
@@ -185,7 +188,11 @@ def _looks(weights: Array) -> NDArray[np.int64]:
 
 
 def _small_leans(
-    rng: np.random.Generator, reach: Array, largest: float, judged: Callable[[Array], tuple[Array, Array, Array]]
+    rng: np.random.Generator,
+    reach: Array,
+    largest: float,
+    judged: Callable[[Array], tuple[Array, Array, Array]],
+    until: float,
 ) -> list[Array]:
     """Leans (K,) that no look finds to hit, small ones first: drawn anew and anew about the best so far.
 
@@ -209,7 +216,7 @@ def _small_leans(
         found += [(float(cost[k]), leans[k] * reach) for k in np.flatnonzero((hits == 0.0) & (rough <= 1.0))]
         best = leans[np.argsort(cost, kind="stable")[:_BEST]]
         mean, spread = best.mean(axis=0), best.std(axis=0) + 0.02
-        if draw >= _ENOUGH[0] and len(found) >= _ENOUGH[1]:
+        if (draw >= _ENOUGH[0] and len(found) >= _ENOUGH[1]) or time.perf_counter() >= until:
             break
     return [lean for _, lean in sorted(found, key=lambda f: f[0])]
 

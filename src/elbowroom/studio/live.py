@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -17,15 +17,14 @@ from elbowroom.studio.places import entry_names, moved_world, places_of, with_pl
 from elbowroom.tasks.plan import Plan
 from elbowroom.tasks.repair import repair
 from elbowroom.tasks.repair_live import LiveRepair
+from elbowroom.tasks.repair_near import near_spans
 from elbowroom.tasks.storyboard import Storyboard
 from elbowroom.tasks.verbs import Repair
 from elbowroom.world.certificate import Changed, certify
 from elbowroom.world.certificate_findings import Interval, merged
+from elbowroom.world.pairs import moves
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
-
-# Seconds before and after the times at which a thing is near that a repair may take to get out of its way.
-_ROOM = 1.0
 
 
 @dataclass(eq=False)
@@ -44,7 +43,8 @@ class Drag:
             return
         assert self.plan is not None
         # what was repaired stays close to the motion as it came; what was planned for hands stays as it is planned
-        self._live = LiveRepair(self.board.world if self._repaired else self.plan.world)
+        below = self.board.world if self._repaired else self.plan.world
+        self._live = LiveRepair(below, self.document.seed, self.board.style if self._repaired else None)
         if self._repaired:
             self._live.learn(self.plan)
         T = inverse(places_of(self.document, self.board)[self.name].T)
@@ -70,60 +70,31 @@ class Drag:
         """All things that move."""
         return entry_names(self.board, self.name)
 
-    def follow(self, T: Array, *, sure: bool = False, anew: Callable[[], None] = lambda: None) -> Plan:
+    def follow(self, T: Array, *, sure: bool = False, seconds: float = math.inf) -> Plan:
         """The motion with the thing at `T` (4, 4), not proven; only what the thing touches is done anew.
 
-        With `sure` it is looked at more closely, so that it can be proven. `anew` is called before a repair from the
-        start, which takes long.
+        With `sure` it is looked at more closely, so that it can be proven. Where the thing is in the way still, or no
+        way was found in so many `seconds`, the status is 'partial'.
         """
         assert self._live is not None and self.plan is not None
         world = moved_world(self.document, self.board, self.name, T)
-        found = self._live.again(self._loosened(world, T), self.names, sure=sure)
-        if found is not None:
-            plans = found.plans if self._repaired else (*self.plan.plans, *found.plans)
-            characters, holds = found.world.characters, self.plan.world.holds
-            return found.with_(world=world.with_(characters=characters, holds=holds, **self._kept()), plans=plans)
-        anew()
-        return self.anew(T)
+        world = world.with_(**self._kept())
+        found = self._live.again(self._loosened(world, T), self.names, sure=sure, seconds=seconds)
+        plans = found.plans if self._repaired else (*self.plan.plans, *found.plans)
+        characters, holds = found.world.characters, self.plan.world.holds
+        return found.with_(world=world.with_(characters=characters, holds=holds), plans=plans)
 
     @keeping_trees()
     def anew(self, T: Array) -> Plan:
-        """A repair from the start, where nothing that is known will do; it is known from then on."""
+        """A repair from the start, with a proof, where following does not do."""
         world = moved_world(self.document, self.board, self.name, T)
-        assert self._live is not None and self.plan is not None
+        assert self.plan is not None
         if self._repaired:
             who = tuple(dict.fromkeys(task.who for task in self.board.tasks))
-            plan = repair(world, who, seed=self.document.seed, style=self.board.style)
-            self._live.learn(plan)
-            return plan
+            return repair(world, who, seed=self.document.seed, style=self.board.style)
         below = world.with_(characters=self.plan.world.characters, holds=self.plan.world.holds, **self._kept())
-        plan = self._repaired_near(below, T)
-        self._live.learn(plan)
+        plan = repair(below, seed=self.document.seed)
         return plan.with_(plans=(*self.plan.plans, *plan.plans))
-
-    def _repaired_near(self, world: World, T: Array) -> Plan:
-        """A repair of the frames about the times at which anybody is near the thing; all others stay, not proven."""
-        assert self._live is not None
-        loose = self._loosened(world, T)
-        spans = self._live.near_spans(loose, self.names)
-        if not spans:
-            return Plan("found", world)
-        clips = {who: motion for who, motion in world.characters.items() if isinstance(motion, Clip)}
-        rows = {
-            who: slice(*np.searchsorted(clip.times, (spans[0][0] - _ROOM, spans[-1][1] + _ROOM)))
-            for who, clip in clips.items()
-        }
-        rows = {who: cut for who, cut in rows.items() if cut.stop - cut.start > 1}
-        short = {who: _cut(clips[who], cut) for who, cut in rows.items()}
-        plan = repair(loose.with_(characters={**clips, **short}), tuple(short), seed=self.document.seed)
-        for who, cut in rows.items():
-            done = plan.world.characters[who]
-            assert isinstance(done, Clip)
-            root, rotations = clips[who].root.copy(), clips[who].rotations.copy()
-            root[cut], rotations[cut] = done.root, done.rotations
-            clips[who] = clips[who].with_(root=root, rotations=rotations)
-        proof = None if plan.found else plan.certificate
-        return plan.with_(world=world.with_(characters=clips), certificate=proof)
 
     def prove(self, plan: Plan, T: Array, *, clearance: bool = False) -> Plan:
         """A motion that followed to `T`, with its proof; without `clearance` how near things come is left open.
@@ -135,9 +106,10 @@ class Drag:
         if clearance or before is None or not before.free or self._live is None:
             certificate = certify(plan.world, changed=_changed(plan), clearance=clearance)
             return plan.with_(certificate=certificate, status="found" if certificate.free else "not-certified")
-        changed, alone = _changed(plan), self._alone(plan.world)
-        near = self._live.near_spans(self._loosened(plan.world, T), self.names)
-        looks = [(plan.world, span) for span in self._differs(plan.world)] + [(alone, span) for span in near]
+        loose = self._loosened(plan.world, T)  # what surrounds things is known then, and need not be worked out again
+        changed, alone = _changed(plan), self._alone(loose)
+        looks = [(loose, span) for span in self._differs(plan.world)]
+        looks += [(alone, span) for span in near_spans(loose, self.names)]
         for world, span in looks:
             part = certify(world, changed=changed, during=span, clearance=False)
             if not part.free:
@@ -146,13 +118,11 @@ class Drag:
         return plan.with_(certificate=certificate, status="found")
 
     def _alone(self, world: World) -> World:
-        """The world with people, what they hold and what is moved alone: all else is as it was before the drag."""
-        held = {hold.object for hold in world.holds}
-        objects = {n: thing for n, thing in world.objects.items() if n in held or n in self.names}
-        static = {n: mesh for n, mesh in world.static.items() if n in self.names}
-        known = {"floor", *objects, *static, *world.characters}
+        """The world with what goes about and what is moved alone: all else is as it was before the drag."""
+        objects = {n: thing for n, thing in world.objects.items() if n in self.names or moves(world, n, thing)}
+        known = {"floor", *objects, *world.characters}
         contacts = tuple(c for c in world.contacts if {world.split(c.who)[0], world.split(c.on)[0]} <= known)
-        return world.with_(static=static, objects=objects, floor=None, contacts=contacts)
+        return world.with_(static={}, objects=objects, floor=None, contacts=contacts)
 
     def _differs(self, world: World) -> list[Interval]:
         """Intervals in which anybody moves otherwise than before the drag."""
@@ -190,12 +160,6 @@ class Drag:
         for name, mesh in self._loose.items():
             loose = loose.with_object(name, mesh, Still(T))
         return loose
-
-
-def _cut(clip: Clip, rows: slice) -> Clip:
-    """Some frames of a clip, at the same times."""
-    start = float(clip.times[rows.start])
-    return clip.with_(root=clip.root[rows], rotations=clip.rotations[rows], start=start)
 
 
 def _changed(plan: Plan) -> list[Changed]:

@@ -61,6 +61,7 @@ class Worker:
         self._wake = threading.Condition()
         self._waiting: deque[Job] = deque()
         self._live: Job | None = None
+        self._idle: Job | None = None  # the last one that makes way for others
         self._now: Job | None = None
         self._working = False  # whether a job is at it, and not at its end
         self._stopping = False
@@ -87,17 +88,30 @@ class Worker:
         """Do a job after those that wait already."""
         with self._wake:
             self._waiting.append(job)
+            if self._now is not None and self._now is self._idle:
+                self._stop_now()
             self._wake.notify()
         return job
 
     def submit_live(self, job: Job) -> Job:
-        """Do a job as soon as the thread is free, in place of a live job that has not begun yet."""
+        """Do a job as soon as the thread is free, in place of a live job that has not begun yet, or an idle one."""
         with self._wake:
             if self._live is not None:
                 self._end(self._live, "cancelled")
             self._live = job
+            if self._now is not None and self._now is self._idle:
+                self._stop_now()
             self._wake.notify()
         return job
+
+    def submit_idle(self, job: Job) -> bool:
+        """Do a job that makes way for any other, if nothing else waits; whether it was taken."""
+        with self._wake:
+            if self._waiting or self._live is not None:
+                return False
+            self._live = self._idle = job
+            self._wake.notify()
+        return True
 
     def cancel(self, *, waiting: bool = True) -> bool:
         """Stop the job that runs, and forget those that wait; whether there was any."""
@@ -108,9 +122,7 @@ class Worker:
             if waiting:
                 self._waiting.clear()
                 self._live = None
-            if self._now is not None and self._now.state == "running":
-                self._now.state = "cancelled"
-                _raise_in(self._thread)
+            self._stop_now()
         return any_left
 
     def cancel_again(self) -> None:
@@ -126,6 +138,11 @@ class Worker:
             self._wake.notify()
         self.cancel()
         self._thread.join(timeout)
+
+    def _stop_now(self) -> None:
+        if self._now is not None and self._now.state == "running":
+            self._now.state = "cancelled"
+            _raise_in(self._thread)
 
     def _run(self) -> None:
         while True:

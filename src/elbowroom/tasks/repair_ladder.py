@@ -86,6 +86,14 @@ def mended(world: World, trouble: Trouble, wishes: Wishes) -> tuple[Mended | Non
     return done, reason
 
 
+def by_limbs(world: World, trouble: Trouble, wishes: Wishes) -> tuple[Mended | None, str]:
+    """The first rungs alone, which are quick: the limb in growing linkages. None, and why, where none does."""
+    clip = world.motion(trouble.who)
+    assert isinstance(clip, Clip)
+    ladder = linkages(clip.character, trouble.limb, trouble.joints)
+    return _by_linkages(world, trouble, ladder, wishes, wishes.seed)
+
+
 def _aside(world: World, trouble: Trouble, ladder: list[Linkage], wishes: Wishes, seed: int) -> Mended | None:
     """The body goes aside, and limbs do what is left to do."""
     source = wishes.sources[trouble.who]
@@ -111,6 +119,8 @@ def _by_linkages(
     reason = ""
     for number, linkage in enumerate(ladder):
         for free in feet_free(clip, trouble):
+            if wishes.clocks.late:
+                return None, "there was no time left to look"
             job = _job(world, trouble, wishes, linkage, free)
             done, reason = _replanned(job, free, linkage.name, wishes, seed + number, searches)
             if done is not None:
@@ -150,6 +160,8 @@ def _replanned(
         return next((done for done in tries if done is not None), None), "the knee cannot give way"
     tried: list[Stretch] = []
     for stretch in stretches(job, clocks):
+        if clocks.late:
+            break
         if not tried and hopeless(job, stretch, seed, clocks):
             return None, f"whatever {name.replace('_', ' ')} do, something that they carry stays in the way"
         tried.append(stretch)
@@ -160,6 +172,8 @@ def _replanned(
             return done, ""
     # a search wants time: the shortest stretch comes last
     for stretch in (*tried[1:], *tried[:1]) if searches else ():
+        if clocks.late:
+            break
         done = searched(job, stretch, seed, wishes.style, wishes.budget, clocks)
         if done is not None:
             return done, ""

@@ -83,7 +83,7 @@ def leaned(job: Job, stretch: Stretch, seed: int, style: Style, clocks: Clocks) 
     if np.abs(ways.brought).max() > largest:
         return None
     rough = stretch.rough
-    done = nudge(stretch.check, ways, stretch.base, stretch.times, weights, largest, seed, rough)
+    done = nudge(stretch.check, ways, stretch.base, stretch.times, weights, largest, seed, rough, clocks.until)
     return _nudged(stretch, done, clocks.add("plan", start))
 
 
@@ -141,7 +141,7 @@ def stepped(job: Job, stretch: Stretch, seed: int, clocks: Clocks, how: Foot) ->
     ways = FootLeans(ik, T[:, ik.parent], T[:, ik.joints[2]], stretch.base, *shapes, free)
     far = _KNEE if how == "knee" else _FAR
     share = np.max(place, axis=0)
-    done = nudge(stretch.check, ways, stretch.base, times, share, far, seed, stretch.rough)
+    done = nudge(stretch.check, ways, stretch.base, times, share, far, seed, stretch.rough, clocks.until)
     return _nudged(stretch, done, clocks.add("plan", start))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -43,9 +44,15 @@ _LEADING = 0.35
 
 @dataclass
 class Clocks:
-    """Seconds that stages took, added up."""
+    """Seconds that stages took, added up; nothing more is begun after `until`, by `time.perf_counter`."""
 
     seconds: dict[str, float] = field(default_factory=lambda: {"prepare": 0.0, "plan": 0.0, "smooth": 0.0})
+    until: float = math.inf
+
+    @property
+    def late(self) -> bool:
+        """Whether nothing more is to be begun."""
+        return time.perf_counter() >= self.until
 
     def add(self, stage: str, since: float) -> float:
         """Add the time since a moment to a stage; that time."""

@@ -119,8 +119,17 @@ class ExactWorld:
         boxes.gaps(self.index, self.placed.low, self.placed.high, out)
         return out
 
-    def near(self, margin: float = 0.0) -> NDArray[np.int64]:
-        """Numbers of the pairs that count now and may be nearer than a margin, the nearest boxes first."""
+    def near(self, margin: float = 0.0, among: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+        """Numbers of the pairs that count now and may be nearer than a margin, the nearest boxes first.
+
+        `among` are numbers of pairs that alone are looked at.
+        """
+        if among is not None:
+            gaps = np.empty(len(among))
+            boxes.gaps(self.index[among], self.placed.low, self.placed.high, gaps)
+            close = np.flatnonzero(~(gaps > margin))
+            close = close[[self.counts(int(k), self.time) for k in among[close]]] if len(close) else close
+            return among[close[np.argsort(gaps[close], kind="stable")]]
         gaps = self.gaps()
         gaps[self._resting()] = np.inf
         close = np.flatnonzero(~(gaps > margin))
