@@ -44,12 +44,12 @@ class Status:
             color = {"good": _GOOD, "bad": _BAD, "plain": _PLAIN}[tone]
             self._said.content = _boxed(text, color) if text else ""
             self._said.visible = bool(text)
-        if topic == "job" and self._studio.worker.busy:
+        if topic == "job" and self._studio.job is not None:
             self._awake.set()
 
     def _show(self) -> None:
         studio = self._studio
-        job = studio.worker.current
+        job = studio.job
         long = job is not None and job.state == "running" and (job.lengthy or job.seconds > _EVERY)
         color, text = _told(studio)
         if long and job is not None:
@@ -70,7 +70,7 @@ class Status:
         while not self._stopping:
             self._awake.wait()
             self._awake.clear()
-            while self._studio.worker.busy and not self._stopping:
+            while self._studio.job is not None and not self._stopping:
                 time.sleep(_EVERY)
                 self._show()
 
@@ -89,6 +89,8 @@ class Status:
 
 def _told(studio: Studio) -> tuple[str, str]:
     plan = studio.plan
+    if studio.live and plan is not None and plan.status == "partial":
+        return _BAD, f"In the way: {plan.why}"
     if studio.live:
         return _WAIT, "Not yet certified"
     if plan is None:
