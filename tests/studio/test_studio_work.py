@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,19 +12,16 @@ import pytest
 from elbowroom.errors import BadValue
 from elbowroom.files.open import open_file
 from elbowroom.gallery.scenes import FOLDER, scenario
-from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
 from elbowroom.studio import edits, filing
 from elbowroom.studio.bars import bars_of, drawn
 from elbowroom.studio.document import read_document
 from elbowroom.studio.exporting import export
 from elbowroom.studio.folders import Folders
-from elbowroom.studio.live import Drag
 from elbowroom.studio.places import target_name
 from elbowroom.studio.saying import as_command, as_python
 from elbowroom.studio.studio import Studio
 from elbowroom.studio.task_forms import EITHER, POINT, VERBS, answers, in_words, task_from, time_from, whats, wheres
-from elbowroom.tasks.plan import Plan
 from elbowroom.tasks.storyboard_verbs import TaskPart
 from elbowroom.world.certificate import certify
 
@@ -80,35 +76,24 @@ def test_a_post_is_dragged_and_the_motion_follows(planned: Studio) -> None:
     assert np.array_equal(studio.world.motion("ann").rotations, first.motion("ann").rotations)  # type: ignore[attr-defined]
 
 
-def test_what_was_shown_last_stays_while_a_way_round_is_looked_for(
-    planned: Studio, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    studio, gate, asked = planned, threading.Event(), list[float]()
-
-    def anew(drag: Drag, T: Array) -> Plan:
-        asked.append(float(T[1, 3]))
-        assert gate.wait(20.0)
-        assert drag.plan is not None
-        return drag.plan
-
-    monkeypatch.setattr(Drag, "anew", anew)
-    place, shown = studio.places["post"].T, studio.plan
-    placed: list[float] = []
-    studio.listen(lambda topic: placed.append(float(studio.drags.to[1, 3])) if topic == "place" else None)  # type: ignore[index]
-    amid = [place @ transform([0.62, 0.1 * k, 0.0]) for k in range(5)]  # in the midst of her way
+def test_a_way_round_is_looked_for_while_a_thing_rests_and_makes_way_for_the_next_move(planned: Studio) -> None:
+    studio, place = planned, planned.places["post"].T
+    amid = [place @ transform([0.62, 0.1 * k, 0.0]) for k in range(3)]  # in the midst of her way
     studio.drags.move("post", amid[0])
-    while not asked:
+    looking = None
+    for _ in range(2000):
+        job = studio.worker.current
+        if job is not None and job.what == "looking for a way round" and job.state == "running":
+            looking = job
+            break
         time.sleep(0.005)
-    job = studio.worker.current
-    assert job is not None and job.what == "looking for a way round" and job.lengthy and job.state == "running"
-    for T in amid[1:]:
+    assert looking is not None and studio.live and studio.plan is not None
+    assert studio.plan.status == "partial" and "meets post at" in studio.plan.why
+    for T in (*amid[1:], place):
         studio.drags.move("post", T)
-    assert placed == [T[1, 3] for T in amid]  # the thing goes on with the hand
-    assert studio.plan is shown and asked == [amid[0][1, 3]]
-    gate.set()
+    assert looking.finished.wait(20.0) and looking.state == "cancelled"
     settled(studio)
-    assert asked == [amid[0][1, 3], amid[4][1, 3]] and studio.live  # of what came meanwhile the last counts
-    assert studio.drags.followed is amid[4]
+    assert studio.live and studio.plan.found and studio.drags.followed is place  # of what came the last counts
 
 
 def test_bars_tell_whose_limb_it_is(planned: Studio) -> None:
@@ -145,13 +130,13 @@ def test_saved_documents_are_opened_again(planned: Studio) -> None:
     studio.edit("seed", studio.document.with_(seed=3))
     filing.save(studio, "mine.yaml")
     assert not studio.session.unsaved and studio.folders.files("storyboard") == ["mine.yaml"]
-    filing.open_choice(studio, filing.NEW)
+    assert filing.open_choice(studio, filing.NEW).finished.wait(20.0)
     assert not studio.original.characters
-    filing.open_choice(studio, "mine.yaml")
+    assert filing.open_choice(studio, "mine.yaml").finished.wait(20.0)
     assert studio.document.name == "mine" and "post" in studio.places
     for name in ("mine.txt", "../mine.yaml", "none/mine.yaml"):
         assert not studio.trying(lambda name=name: filing.save(studio, name))
-    filing.open_choice(studio, "gallery: jar")
+    assert filing.open_choice(studio, "gallery: jar").finished.wait(20.0)
     assert "jar" in studio.places and studio.document.given
     studio.cancel()
 
@@ -183,7 +168,7 @@ def test_exports_are_written_together_or_not_at_all(planned: Studio) -> None:
 
 
 def test_forms_give_tasks_that_a_storyboard_can_mean(studio: Studio) -> None:
-    filing.open_choice(studio, "gallery: drawer")
+    assert filing.open_choice(studio, "gallery: drawer").finished.wait(20.0)
     studio.cancel()
     world = studio.original
     (who,) = world.characters
