@@ -21,6 +21,17 @@ FLAGS = (
     "--disable-sync",
     "--no-first-run",
 )
+# The page warns of software WebGL with a notice over the scene: it is not told of what draws.
+_NO_NOTICE = """
+for (const kind of [WebGLRenderingContext, WebGL2RenderingContext]) {
+  const get = kind.prototype.getExtension;
+  kind.prototype.getExtension = function (name) {
+    return name === "WEBGL_debug_renderer_info" ? null : get.call(this, name);
+  };
+}
+"""
+# Milliseconds that anything may take in a browser that draws in software on a busy machine.
+PATIENCE = 60_000
 
 
 @contextmanager
@@ -31,9 +42,14 @@ def browser(width: int = 640, height: int = 400) -> Iterator[Any]:
     if path is None:
         pytest.skip("chromium is not installed (set ELBOWROOM_CHROMIUM to it)")
     with sync_api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=path, headless=True, args=list(FLAGS))
+        running = playwright.chromium.launch(
+            executable_path=path, headless=True, args=list(FLAGS), timeout=2 * PATIENCE
+        )
         try:
-            yield running.new_page(viewport={"width": width, "height": height})
+            window = running.new_page(viewport={"width": width, "height": height})
+            window.set_default_timeout(PATIENCE)
+            window.add_init_script(_NO_NOTICE)
+            yield window
         finally:
             running.close()
 
@@ -52,6 +68,6 @@ def on_screen(camera: Any, point: Any) -> tuple[float, float]:
     focal = 0.5 * camera.image_height / np.tan(0.5 * camera.fov)
     assert local[2] > 0.0, "the point is behind the camera"
     return (
-        0.5 * camera.image_width + focal * local[0] / local[2],
-        0.5 * camera.image_height + focal * local[1] / local[2],
+        float(0.5 * camera.image_width + focal * local[0] / local[2]),
+        float(0.5 * camera.image_height + focal * local[1] / local[2]),
     )

@@ -8,15 +8,13 @@ from typing import Any
 
 import viser
 
-from elbowroom.errors import BadValue
-from elbowroom.studio import filing
+from elbowroom.studio import filing, importing
 from elbowroom.studio.exporting import FORMATS, export
-from elbowroom.studio.folders import KINDS, check_upload
+from elbowroom.studio.folders import KINDS
 from elbowroom.studio.page_events import asked, offer, put
 from elbowroom.studio.saying import as_command, as_python
 from elbowroom.studio.studio import Studio, Topic
 
-_IMPORTS = ("scene", "object", "clip", "rig")
 _NOBODY = "a new person"
 _COPY = (
     '<div style="padding:2px 4px"><div style="display:flex;justify-content:space-between"><b>{title}</b>'
@@ -38,9 +36,10 @@ class Files:
                 self._name = gui.add_text("Name", filing.suggested_name(studio))
                 saves = gui.add_button("Save", icon=viser.Icon.DEVICE_FLOPPY)
             with gui.add_folder("Import", expand_by_default=False):
-                self._as = gui.add_dropdown("As", _IMPORTS)
+                self._as = gui.add_dropdown("As", importing.AS)
                 self._whom = gui.add_dropdown("For", (_NOBODY,), visible=False)
                 self._path = gui.add_text("Path", "", hint=f"A file in {studio.folders.work}.")
+                self._units = gui.add_dropdown("Units", tuple(importing.UNITS))
                 brings = gui.add_button("Import", icon=viser.Icon.FILE_IMPORT, color="gray")
                 loads = gui.add_upload_button("Upload", icon=viser.Icon.UPLOAD, color="gray", mime_type=_accepted())
             with gui.add_folder("Export"):
@@ -50,7 +49,7 @@ class Files:
             copies = gui.add_button("Copy as command or Python", icon=viser.Icon.CODE, color="gray")
         opens.on_click(asked(studio, lambda: filing.open_choice(studio, self._open.value)))
         saves.on_click(asked(studio, lambda: filing.save(studio, self._name.value)))
-        brings.on_click(asked(studio, lambda: self._bring(Path(self._path.value))))
+        brings.on_click(asked(studio, lambda: importing.bring_in(studio, self._as.value, self._path.value, *self._how)))
         loads.on_upload(asked(studio, lambda: self._load(loads.value)))
         exports.on_click(asked(studio, self._export))
         copies.on_click(asked(studio, self._show_code))
@@ -61,6 +60,11 @@ class Files:
     def name(self) -> str:
         """The name to save under, as it stands in the form."""
         return self._name.value
+
+    @property
+    def path(self) -> str:
+        """The file to import, as it stands in the form."""
+        return self._path.value
 
     @property
     def formats(self) -> list[str]:
@@ -81,17 +85,13 @@ class Files:
         self._whom.visible = self._as.value in ("clip", "rig")
         offer(self._whom, (_NOBODY, *self._studio.original.characters))
 
-    def _bring(self, file: Path) -> None:
-        kind = self._as.value
-        if not str(file).strip(". "):
-            raise BadValue("give the path of a file to import.")
-        check_upload(file.name, 1, "scene" if kind == "object" else kind)
-        whom = None if self._whom.value == _NOBODY else self._whom.value
-        filing.bring_in(self._studio, kind, file, whom)
+    @property
+    def _how(self) -> tuple[str | None, float | None]:
+        """For whom an import is, and metres per unit of the file."""
+        return None if self._whom.value == _NOBODY else self._whom.value, importing.UNITS[self._units.value]
 
     def _load(self, upload: viser.UploadedFile) -> None:
-        kind = "scene" if self._as.value == "object" else self._as.value
-        self._bring(self._studio.folders.take(upload.name, upload.content, kind))
+        importing.upload(self._studio, self._as.value, upload.name, upload.content, *self._how)
 
     def _export(self) -> None:
         export(self._studio, self.formats, self._stem.value)
