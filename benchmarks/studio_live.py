@@ -1,12 +1,13 @@
 """How quickly the motion follows a drag: events at 30 a second go to the real server, new poses come back.
 
     python benchmarks/studio_live.py [--scene umbrella] [--thing post] [--seconds 5]
-    python benchmarks/studio_live.py --scene cheese-and-hat --thing loaf --to 0.72 1.08 0.7587 --seconds 20
+    python benchmarks/studio_live.py --scene cheese-and-hat --thing loaf --to 0.72 1.08 0.7587 --seconds 20 [--there]
 
-A client without a browser takes the handle of a thing and leads it back and forth by 20 cm, or to a place and back. It
-is counted how many motions have plans that were done anew, and asserted that all others are the same bit by bit. For
-each motion that was made the time counts from when the event was sent that it answers to when its pose arrived; events
-that were overtaken by later ones are told apart. After the thing is let go it is timed until the motion is certified.
+A client without a browser takes the handle of a thing and leads it back and forth by 20 cm, or to a place and back, or
+lets it go there. It is counted how many motions have plans that were done anew, and asserted that all others are the
+same bit by bit. For each event the time counts from when it was sent to when the pose of the first motion arrived that
+was made for it or, where it was overtaken, for a later one. After the thing is let go it is timed until the motion is
+certified.
 """
 
 from __future__ import annotations
@@ -36,15 +37,15 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--reach", type=float, default=0.2, help="metres to each side, along y")
     parser.add_argument("--to", type=float, nargs=3, metavar=("X", "Y", "Z"), help="a place to go to, and back")
+    parser.add_argument("--there", action="store_true", help="let it go at that place")
     told = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        print(json.dumps(measured(told.scene, told.thing, told.seconds, told.reach, told.to, Path(folder)), indent=2))
+        print(json.dumps(measured(told, Path(folder)), indent=2))
 
 
-def measured(
-    scene: str, thing: str, seconds: float, reach: float, to: list[float] | None, folder: Path
-) -> dict[str, object]:
+def measured(told: argparse.Namespace, folder: Path) -> dict[str, object]:
     """Figures of one drag, milliseconds."""
+    scene, thing = told.scene, told.thing
     page = opened(scene, port=0, folder=folder, state=folder)
     studio = page.studio
     try:
@@ -59,16 +60,16 @@ def measured(
         answered: list[tuple[float, float]] = []  # the event's way along y, and when its motion was on its way
         motions: list[Plan] = []
 
-        def told(topic: str) -> None:
+        def shown(topic: str) -> None:
             if topic == "motion" and studio.live and studio.drags.followed is not None:
                 answered.append((float(studio.drags.followed[1, 3]), time.perf_counter()))
                 assert studio.plan is not None
                 motions.append(studio.plan)
 
-        studio.listen(told)  # called after the page has been told
+        studio.listen(shown)  # called after the page has been told
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        way = way_of(home, seconds, reach, to)
+        way = way_of(home, told.seconds, told.reach, told.to, told.there)
         driver = context.Process(target=drive, args=(page.server.get_port(), way, theirs))
         driver.start()
         sent, released = ours.recv()
@@ -78,17 +79,23 @@ def measured(
         certified = time.perf_counter() - released
         arrivals = np.array(ours.recv())
         driver.join()
-        latencies = []
+        made = []  # the number of the event that a motion was made for, and when its pose arrived
         for y, handed in answered:
-            k = int(np.argmin([abs(y - event[0]) for event in sent]))
             # a motion that leaves the pose of this moment as it is sends none
             near = arrivals[(arrivals >= handed - 0.005) & (arrivals < handed + 0.03)]
-            latencies.append(1000.0 * ((near[0] if len(near) else handed) - sent[k][1]))
+            made.append((int(np.argmin([abs(y - event[0]) for event in sent])), near[0] if len(near) else handed))
+        latencies = [
+            1000.0 * (min(when for k, when in made if k >= number) - at)
+            for number, (_, at) in enumerate(sent)
+            if number <= made[-1][0]
+        ]
         return {
             "scene": scene,
             "thing": thing,
             "events": len(sent),
-            "motions": len(latencies),
+            "events_answered": len(latencies),
+            "motions": len(made),
+            "motions_in_the_way": sum(not motion.found for motion in motions),
             "event_to_motion_ms": quantiles(latencies),
             "certified_after_release_ms": round(1000.0 * certified, 1),
             "status": studio.plan.status if studio.plan else None,
@@ -99,13 +106,15 @@ def measured(
         page.close()
 
 
-def way_of(home: list[float], seconds: float, reach: float, to: list[float] | None) -> list[list[float]]:
+def way_of(
+    home: list[float], seconds: float, reach: float, to: list[float] | None, there: bool = False
+) -> list[list[float]]:
     """Where the thing is at each event; no two have the same y."""
     s = np.arange(int(seconds * RATE)) / RATE / seconds
     if to is None:
         way = np.array(home) + reach * np.sin(2.0 * np.pi * s)[:, None] * [0.0, 1.0, 0.0]
     else:
-        way = np.array(home) + np.sin(np.pi * s)[:, None] * (np.array(to) - home)
+        way = np.array(home) + np.sin((0.5 if there else 1.0) * np.pi * s)[:, None] * (np.array(to) - home)
     way[:, 1] += 1e-6 * np.arange(len(way))
     return way.tolist()
 
