@@ -64,10 +64,20 @@ def report(
 ) -> None:
     """Measure a motion: clearance, joint limits, balance, feet, speed, jerk, hands, effort, what was changed.
 
-    A storyboard with tasks is planned first, with --seed, and compared with what it started from. Results of run and
-    repair (GLB, NPZ) are reported as they are. Exit code 0: reported; 1: reported, but something collides, or no motion
-    was found.
+    -o writes one page that opens offline: a verdict, pictures of the worst
+    moments, and for each measure a light, a sentence and plots. --json
+    prints the same as numbers; docs/report.md has their names and units.
+
+    A storyboard with tasks is planned first, with --seed, and compared with
+    what it started from. Results of run and repair (GLB, NPZ) are reported
+    as they are; --original tells what they were made from.
+
+    Exit code 0: reported, and nothing collides; 1: reported, but something
+    collides, or no motion was found; 2: something is wrong with the input.
+
     Example: elbowroom report walk.bvh hall.glb --at 1,2 -o walk.html
+    Example: elbowroom report kitchen.yaml -o kitchen.html --mass jar=0.8
+    Example: elbowroom report out.npz --original walk.bvh --json
     """
     from elbowroom.files.open import Told
     from elbowroom.report import report as measured
@@ -87,7 +97,7 @@ def report(
     if is_storyboard(source):
         if scene is not None:
             raise BadValue("a storyboard names its own scene: give it alone.")
-        world, before, certificate, meant = _planned(source, seed, clock)
+        world, before, certificate, meant = _planned(source, seed, clock, as_json)
     else:
         with clock("load", f"reading {source.name}"):
             around = placing.Around(scene, scene_units, scene_up, floor, at, turn)
@@ -115,7 +125,7 @@ def report(
             )
     if as_json:
         written = [] if output is None else [str(output)]
-        print_json(found.facts(curves) | {"seconds": clock.seconds, "written": written})
+        print_json({"status": "reported"} | found.facts(curves) | {"seconds": clock.seconds, "written": written})
     else:
         _print(found)
         print_written([output])
@@ -131,9 +141,12 @@ def _with_note(world: World, source: Path) -> World:
     return world.with_(notes=(*world.notes, note))
 
 
-def _planned(path: Path, seed: int, clock: Clock) -> tuple[World, World | None, Certificate | None, bool]:
+def _planned(
+    path: Path, seed: int, clock: Clock, as_json: bool
+) -> tuple[World, World | None, Certificate | None, bool]:
     """The world of a storyboard with what it asks for done, what it started from, what is proven of it, and whether it
     asks for more than repairs."""
+    from elbowroom.report.measure import LAYOUT
     from elbowroom.tasks.storyboard import read_storyboard
     from elbowroom.tasks.storyboard_plan import plan_storyboard
     from elbowroom.tasks.verbs import Repair
@@ -143,7 +156,11 @@ def _planned(path: Path, seed: int, clock: Clock) -> tuple[World, World | None, 
     with clock("plan", f"planning {path.name}" if board.tasks else f"proving {path.name}"):
         plan = plan_storyboard(board, seed=seed)
     if plan.status not in _REPORTED:
-        print_why(plan)
+        if as_json:
+            why = {"status": plan.status, "why": plan.why, "advice": plan.advice}
+            print_json({"layout": LAYOUT, "title": path.stem, "light": "none"} | why | {"seconds": clock.seconds})
+        else:
+            print_why(plan)
         raise typer.Exit(1)
     more = any(not isinstance(task, Repair) for task in board.tasks)
     if not plan.found and board.tasks:

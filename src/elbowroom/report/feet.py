@@ -92,7 +92,7 @@ def feet_of_person(subject: Subject, floor: float | None, static: Iterable[Mesh]
     figures = {"steps": str(len(found)), "median slide": f"{1000 * float(np.median(slides)):.1f} mm"}
     if np.isfinite(heights).any():
         figures["planted feet over the floor"] = (
-            f"{1000 * np.nanmin(heights) + 0.0:.0f} to {1000 * np.nanmax(heights) + 0.0:.0f} mm"
+            f"{round(1000 * np.nanmin(heights))} to {round(1000 * np.nanmax(heights))} mm"
         )
     return Feet(
         light=worst(light, floating),

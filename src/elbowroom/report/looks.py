@@ -23,6 +23,9 @@ REACH = 0.5
 # as many more are taken.
 _LOOKS, _MOST, _MORE = 30.0, 600, 16
 
+# So long before and after a hold, seconds, a thing and its bearer are near because they are meant to be.
+_TAKES = 0.5
+
 # Distances (N,) and the pairs they are of.
 Nearest = tuple[Array, tuple[Pair | None, ...]]
 # A distance, the pair it is of, and when.
@@ -77,7 +80,7 @@ def _looked(
         gaps, near = exact.gaps(), exact.near(REACH)
         own = same.copy()
         for (begin, end), pairs in held:
-            if begin <= t <= end:
+            if begin - _TAKES <= t <= end + _TAKES:
                 own |= pairs.all(axis=1)
         found.append((_nearest(exact, near[~own[near]], gaps), _nearest(exact, near[own[near]], gaps)))
     return found

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
 
 from elbowroom import __version__
 from elbowroom.errors import BadFile
-from elbowroom.files.atomic import writing
+from elbowroom.files.atomic import said_of, writing
 from elbowroom.report.how import TITLES, how
 from elbowroom.report.measure import Report
 from elbowroom.report.parts import Light, Measure, counted
@@ -34,8 +35,9 @@ def write_report(
     `progress` is called with the pictures done and all of them, before each.
     """
     check_page(path)
-    with writing(path) as (stand_in,):
-        stand_in.write_text(page(report, pictures=pictures, progress=progress), encoding="utf-8")
+    text = page(report, pictures=pictures, progress=progress)
+    with writing(path) as (stand_in,), said_of(path):
+        stand_in.write_text(text, encoding="utf-8")
 
 
 def check_page(path: str | Path) -> Path:
@@ -43,8 +45,12 @@ def check_page(path: str | Path) -> Path:
     path = Path(path)
     if path.suffix.lower() not in (".html", ".htm"):
         raise BadFile(path, "is no page", would_do="give a name that ends in .html")
+    if path.is_dir():
+        raise BadFile(path, "is a folder", would_do="give the name of a file")
     if not path.parent.is_dir():
         raise BadFile(path, "lies in a folder that does not exist", would_do=f"make {path.parent} first")
+    if not os.access(path.parent, os.W_OK):
+        raise BadFile(path, "lies in a folder that cannot be written to", would_do="choose another one")
     return path
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
 
@@ -17,6 +17,8 @@ from elbowroom.report.parts import Light, Moment
 # The drawing in its own units; the page scales it to its width.
 WIDTH, HEIGHT = 760.0, 210.0
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 14.0, 12.0, 30.0
+# Over so many seconds curves that swing would be a block of colour: as many stretches are told by their extremes.
+_LONG, _STRETCHES = 60.0, 240
 # Points of a curve that are drawn at most, and colours that the page has.
 _POINTS = 480
 COLORS = 7
@@ -61,15 +63,20 @@ def plot(
     low: float | None = None,
     high: float | None = None,
     most: float = np.inf,
+    lows: bool = False,
     digits: int = 1,
     label: str = "",
 ) -> str:
     """Curves over times (T,) in seconds, in a unit; `low` and `high` are shown at least, nothing over `most`.
 
-    Empty without frames.
+    Of long motions the highest values of each stretch are drawn, or the lowest where `lows` matter. Empty without
+    frames.
     """
     if len(times) < 2 or not curves:
         return ""
+    if times[-1] - times[0] > _LONG:
+        times, curves, each = _extremes(times, curves, lows)
+        label = f"{label}, {'lowest' if lows else 'highest'} in each {each:.1f} s"
     bottom, top = _range(curves, low, high)
     top = min(top, most)
     begin, end = float(times[0]), float(times[-1])
@@ -116,6 +123,21 @@ def plot(
         f'<output></output></figcaption><svg viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}" role="img" '
         f'aria-label="{escape(label)} over time">{"".join(parts)}</svg></figure>'
     )
+
+
+def _extremes(times: Array, curves: Sequence[Curve], lows: bool) -> tuple[Array, list[Curve], float]:
+    """Middles of stretches of time, curves of the highest or lowest value in each, and how long one is, seconds."""
+    edges = np.unique(np.linspace(0, len(times), _STRETCHES + 1).astype(int))
+    pieces = [slice(a, b) for a, b in pairwise(edges.tolist())]
+
+    def extreme(values: Array) -> float:
+        known = values[np.isfinite(values)]
+        return float("nan") if not len(known) else float(known.min() if lows else known.max())
+
+    middles = np.array([times[p].mean() for p in pieces])
+    middles[0], middles[-1] = times[0], times[-1]
+    told = [replace(c, values=np.array([extreme(c.values[p]) for p in pieces])) for c in curves]
+    return middles, told, float(times[-1] - times[0]) / len(pieces)
 
 
 def ticks(low: float, high: float, about: int = 5) -> list[float]:

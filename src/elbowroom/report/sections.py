@@ -23,8 +23,8 @@ from elbowroom.world.certificate_findings import merged
 _MOST = 6
 # Distances over this are not drawn, millimetres: only what is near is of interest.
 _FAR = 150.0
-# Seconds between the dots on a hand's way.
-_BEAT = 0.25
+# Seconds between the dots on a hand's way, and how many there are at most: long ways have none.
+_BEAT, _DOTS = 0.25, 120
 
 
 def body(measure: Measure) -> str:
@@ -69,6 +69,7 @@ def _clearance(m: Clearance) -> str:
         low=0.0,
         high=50.0,
         most=_FAR,
+        lows=True,
         label="Smallest distance",
     )
     rows = [
@@ -113,6 +114,7 @@ def _balance(m: Balance) -> str:
         moments=m.moments,
         low=-5.0,
         high=5.0,
+        lows=True,
         label="Inside of the support",
     )
     prints, marks = [Area(p) for p in m.footprints()], []
@@ -198,8 +200,9 @@ def _hands(m: Hands) -> str:
     for hand, path in m.paths.items():
         turned = path[:, :2] @ turn
         seen = np.stack([turned[:, 0], path[:, 2]], axis=-1)
-        above.append(Way(f"{hand} hand", turned, colors[hand], turned[::steps]))
-        side.append(Way(f"{hand} hand", seen, colors[hand], seen[::steps]))
+        dots = slice(0, len(path) if len(path) // steps <= _DOTS else 0, steps)
+        above.append(Way(f"{hand} hand", turned, colors[hand], turned[dots]))
+        side.append(Way(f"{hand} hand", seen, colors[hand], seen[dots]))
     views = plan("Ways from above", above, width=380.0) + plan("Ways from the side", side, width=380.0)
     rows = [
         (
@@ -265,4 +268,6 @@ def _difference(m: Difference) -> str:
         label="Distance from the original",
     )
     alike = [Curve(limb, 100.0 * m.similarity[:, k], k) for k, limb in enumerate(m.limbs)]
-    return far + plot(m.times, alike, "%", low=90.0, high=100.0, most=100.0, label="Posture similarity by limb")
+    return far + plot(
+        m.times, alike, "%", low=90.0, high=100.0, most=100.0, lows=True, label="Posture similarity by limb"
+    )

@@ -8,7 +8,7 @@ STYLE = """
   --faint: #eff0ed; --good: #2f7d4f; --look: #a86a00; --bad: #b3382c; --none: #7c848c; --link: #2c5f8a;
   --good-bg: #e7f3eb; --look-bg: #fbf0da; --bad-bg: #fae5e2; --none-bg: #eceeef;
   --c0: #2b6cb0; --c1: #c8641b; --c2: #2f8562; --c3: #7d55a8; --c4: #b0413a; --c5: #5f6b76; --c6: #a08a1e; }
-@media (prefers-color-scheme: dark) { :root { --ground: #15171a; --card: #1d2024; --ink: #dde1e5; --soft: #959da6;
+@media screen and (prefers-color-scheme: dark) { :root { --ground: #15171a; --card: #1d2024; --ink: #dde1e5; --soft: #959da6;
   --line: #30343a; --faint: #24282d; --good: #74c496; --look: #e2b05a; --bad: #ec8577; --none: #8f979f; --link:
     #8cb9e0;
   --good-bg: #1d3327; --look-bg: #372c17; --bad-bg: #3c211e; --none-bg: #272b30;
@@ -104,12 +104,17 @@ td { padding: 0.18rem 0.9rem 0.18rem 0; border-bottom: 1px solid var(--faint); }
   var(--faint); }
 .notes { color: var(--soft); font-size: 0.88rem; } .notes ul { margin: 0.3rem 0; padding-left: 1.2rem; }
 footer { color: var(--soft); font-size: 0.84rem; margin-top: 2rem; }
-@media (max-width: 40rem) { .measure { overflow-x: auto; } .pair { grid-template-columns: 1fr; }
-  main { padding: 1.2rem 0.8rem; } }
+.wide { overflow-x: auto; } td button, td a, .num { white-space: nowrap; }
+@media (max-width: 40rem) { .pair { grid-template-columns: 1fr; } main { padding: 1.2rem 0.8rem; }
+  section.measure h3 { flex-wrap: wrap; } .card { padding: 0.9rem; }
+  th, td { padding-right: 0.5rem; } table { font-size: 0.8rem; }
+  .plot svg text { font-size: 20px; } .plot svg .unit { display: none; } .plot .curve { stroke-width: 2.6; }
+  .map svg text { font-size: 15px; } }
 @media print { :root { --ground: #fff; } html, body { font-size: 11px; }
+  * { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
   main { max-width: none; padding: 0; }
-  .card, .tile, .shot, figure { break-inside: avoid; } .plot output, .cursor { display: none; } h2 { break-after:
-    avoid; }
+  .verdict, .tile, .shot, figure, tr, dl, .how { break-inside: avoid; } .plot output, .cursor { display: none; }
+  h2, h3, section.measure > p { break-after: avoid; }
   .tiles { grid-template-columns: repeat(4, 1fr); } .shots { grid-template-columns: repeat(3, 1fr); } }
 """
 

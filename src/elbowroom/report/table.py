@@ -42,7 +42,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
     lines = "".join(
         "<tr>" + "".join(f"<td{_css(c)}>{c.html or escape(c.text)}</td>" for c in row) + "</tr>" for row in rows
     )
-    return f"<table><thead><tr>{top}</tr></thead><tbody>{lines}</tbody></table>"
+    return f'<div class="wide"><table><thead><tr>{top}</tr></thead><tbody>{lines}</tbody></table></div>'
 
 
 def _css(cell: Cell) -> str:
