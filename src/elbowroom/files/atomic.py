@@ -38,3 +38,12 @@ def writing(*paths: str | Path) -> Iterator[list[Path]]:
     finally:
         for stand_in in made:
             stand_in.unlink(missing_ok=True)
+
+
+@contextmanager
+def said_of(path: str | Path) -> Iterator[None]:
+    """What the system refuses while a file is written, such as a full disk, is said in one sentence of that file."""
+    try:
+        yield
+    except OSError as error:
+        raise BadFile(path, f"cannot be written ({(error.strerror or str(error)).lower()})") from None

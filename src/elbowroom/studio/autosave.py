@@ -52,7 +52,7 @@ class Autosave:
     def keep(self, document: Document) -> None:
         """Write the document down in one step."""
         with writing(self._file) as (stand_in,):
-            stand_in.write_text(document.as_json(), encoding="utf-8")
+            stand_in.write_text(document.kept_text(), encoding="utf-8")
 
     def forget(self) -> None:
         """There is nothing unsaved any more."""

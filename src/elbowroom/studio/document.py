@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
-import yaml
-
 from elbowroom.errors import BadFile, BadValue
-from elbowroom.files.atomic import writing
+from elbowroom.files.atomic import said_of, writing
+from elbowroom.studio.rewriting import dumped, rewritten
 from elbowroom.tasks.settings import Tier
 from elbowroom.tasks.storyboard import Storyboard, parse_storyboard
 from elbowroom.tasks.storyboard_yaml import read_yaml
@@ -30,7 +29,8 @@ class Document:
     """A storyboard that is being edited. `with_…()` gives a changed copy; values are never changed in place.
 
     Names of files in it are read from the folder of `path`. `seed` and `tier` are how it is planned; `given` says that
-    it is new or from the gallery, and has no file of its own yet.
+    it is new or from the gallery, and has no file of its own yet. `source` is the text that it was read from, with
+    comments.
     """
 
     values: Mapping[str, Any]
@@ -38,6 +38,7 @@ class Document:
     seed: int = 0
     tier: Tier = "auto"
     given: bool = False
+    source: str = ""
 
     @property
     def name(self) -> str:
@@ -46,10 +47,8 @@ class Document:
 
     @property
     def text(self) -> str:
-        """The storyboard as YAML."""
-        return yaml.safe_dump(
-            dict(self.values), sort_keys=False, default_flow_style=None, width=118, allow_unicode=True
-        )
+        """The storyboard as YAML, without comments."""
+        return dumped(dict(self.values))
 
     def board(self) -> Storyboard:
         """The storyboard with its world; raises `BadFile` where it cannot be meant."""
@@ -75,10 +74,13 @@ class Document:
 
         return replace(self, path=path, given=False, values=_each_file(self.values, moved))
 
-    def write(self) -> None:
-        """Write the storyboard to its path."""
-        with writing(self.path) as (stand_in,):
-            stand_in.write_text(self.text, encoding="utf-8")
+    def written(self) -> tuple[Document, bool]:
+        """Write the storyboard to its path: the document as it is saved, and whether all comments are still there."""
+        kept = rewritten(self.source, self.values) if self.source else None
+        text = self.text if kept is None else kept
+        with said_of(self.path), writing(self.path) as (stand_in,):
+            stand_in.write_bytes(text.encode())
+        return replace(self, source=text), kept is not None or "#" not in self.source
 
     def same(self, other: Document) -> bool:
         """Whether both would be saved and planned alike."""
@@ -96,9 +98,13 @@ class Document:
         return json.dumps([str(self.path.parent), floor, meshes, things, people])
 
     def as_json(self) -> str:
-        """Everything of it as text, for keeping."""
+        """Everything that decides on its motion, as text."""
         told = {"path": str(self.path), "seed": self.seed, "tier": self.tier, "given": self.given}
         return json.dumps(told | {"values": self.values}, allow_nan=False)
+
+    def kept_text(self) -> str:
+        """Everything of it as text, for keeping; `from_json` reads it."""
+        return json.dumps({"source": self.source, "document": self.as_json()})
 
 
 def _without(entry: Mapping[str, Any], *keys: str) -> dict[str, Any]:
@@ -106,24 +112,26 @@ def _without(entry: Mapping[str, Any], *keys: str) -> dict[str, Any]:
 
 
 def from_json(text: str) -> Document:
-    """A document that `as_json` gave; raises `BadValue` where the text is none."""
+    """A document that `kept_text` gave; raises `BadValue` where the text is none."""
     try:
-        told = json.loads(text)
+        whole = json.loads(text)
+        source, told = whole["source"], json.loads(whole["document"])
         path, seed, tier, given, values = (told[k] for k in ("path", "seed", "tier", "given", "values"))
     except (ValueError, KeyError, TypeError):
         raise BadValue("this is no kept document of the studio.") from None
-    if not (isinstance(values, dict) and isinstance(path, str) and isinstance(seed, int) and tier in get_args(Tier)):
+    texts = isinstance(path, str) and isinstance(source, str)
+    if not (isinstance(values, dict) and texts and isinstance(seed, int) and tier in get_args(Tier)):
         raise BadValue("this is no kept document of the studio.")
-    return Document(values, Path(path), seed, tier, bool(given))
+    return Document(values, Path(path), seed, tier, bool(given), source)
 
 
 def read_document(path: Path, *, given: bool = False) -> Document:
-    """Read a storyboard file for editing; comments in it are not kept."""
+    """Read a storyboard file for editing."""
     values = read_yaml(path).values
     if not isinstance(values, dict):
         what = "is empty" if values is None else "is no storyboard"
         raise BadFile(path, what, would_do="a storyboard begins with the line 'elbowroom: 1'")
-    return Document(values, path, given=given)
+    return Document(values, path, given=given, source=path.read_bytes().decode())
 
 
 def new_document(folder: Path) -> Document:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from elbowroom.errors import BadValue
-from elbowroom.files.atomic import writing
+from elbowroom.files.atomic import said_of, writing
 from elbowroom.studio.studio import Studio
 from elbowroom.studio.worker import Job
 from elbowroom.world.world import World
@@ -13,23 +14,42 @@ from elbowroom.world.world import World
 FORMATS = ("GLB", "BVH", "NPZ", "USD", "HTML", "MP4")
 _SUFFIX = {name: f".{name.lower()}" for name in FORMATS}
 _FILM_SIZE = (960, 540)
+_WAIT = 0.02  # seconds between looks whether a motion is there
 
 
 def export(studio: Studio, formats: list[str], stem: str) -> Job:
-    """Write the motion in some formats; all files come to be together, or none."""
+    """Write the motion in some formats, when it is there; all files come to be together, or none."""
     if not formats:
         raise BadValue("choose at least one format to export.")
-    if not stem.strip():
+    plain = stem.strip()
+    if Path(plain).suffix.lower() in _SUFFIX.values():
+        plain = plain[: -len(Path(plain).suffix)]
+    if not Path(plain).name:
         raise BadValue("give the export a name.")
-    paths = [studio.folders.to_write(f"{stem}{_SUFFIX[name]}") for name in formats]
-    world, fps = studio.world, studio.board.fps
-    proven = studio.certified
+    paths = [studio.folders.to_write(f"{plain}{_SUFFIX[name]}") for name in formats]
+    studio.folders.check_replacing(paths, "Export")
 
-    def done(written: list[Path]) -> None:
-        names = ", ".join(p.name for p in written)
-        studio.say(f"Exported {names}{'' if proven else ', not certified'}.", "good" if proven else "plain")
+    def work(job: Job) -> bool:
+        world, proven = _settled(job, studio)
+        written(job, paths, world, studio.board.fps)
+        return proven
 
-    return studio.run(Job("exporting", lambda job: written(job, paths, world, fps), done))
+    def done(proven: bool) -> None:
+        studio.folders.know(*paths)
+        names = ", ".join(path.name for path in paths)
+        unproven = "" if proven else " The motion is not certified free of collisions."
+        studio.say(f"Exported {names}.{unproven}", "good" if proven else "bad")
+
+    return studio.run_files(Job("exporting", work, done))
+
+
+def _settled(job: Job, studio: Studio) -> tuple[World, bool]:
+    """The motion that is shown, and whether it is proven; one that is being planned is waited for."""
+    while studio.worker.busy or studio.drags.current is not None:
+        job.tell(None, "waiting for the motion")
+        time.sleep(_WAIT)
+    with studio.lock:
+        return studio.world, studio.certified
 
 
 def written(job: Job, paths: list[Path], world: World, fps: float) -> list[Path]:
@@ -37,13 +57,14 @@ def written(job: Job, paths: list[Path], world: World, fps: float) -> list[Path]
     from elbowroom.files.save import check_world, save
 
     check_world([p for p in paths if p.suffix != ".mp4"], world)
-    with writing(*paths) as stand_ins:
+    with said_of(paths[0].parent), writing(*paths) as stand_ins:
         for k, (path, stand_in) in enumerate(zip(paths, stand_ins, strict=True)):
             job.tell(k / len(paths), path.name)
-            if path.suffix == ".mp4":
-                _film(job, stand_in, world, k / len(paths), 1.0 / len(paths))
-            else:
-                save([stand_in], world, fps)
+            with said_of(path.name):
+                if path.suffix == ".mp4":
+                    _film(job, stand_in, world, k / len(paths), 1.0 / len(paths))
+                else:
+                    save([stand_in], world, fps)
         job.tell(1.0)
     return paths
 

@@ -6,11 +6,12 @@ import os
 from pathlib import Path
 
 from elbowroom.errors import BadFile, BadValue
+from elbowroom.files.atomic import said_of, writing
 from elbowroom.gallery.scenes import FOLDER, scenarios
 from elbowroom.studio.autosave import Kept
 from elbowroom.studio.document import Document, new_document, read_document
-from elbowroom.studio.edits import add_character, add_object, add_static, change_character
 from elbowroom.studio.studio import Studio
+from elbowroom.studio.worker import Job
 
 NEW = "new storyboard"
 
@@ -20,14 +21,17 @@ def choices(studio: Studio) -> list[str]:
     return [NEW, *studio.folders.files("storyboard"), *(f"gallery: {name}" for name in scenarios())]
 
 
-def open_choice(studio: Studio, choice: str) -> None:
+def open_choice(studio: Studio, choice: str) -> Job:
     """Open one of the choices, or a storyboard by its path."""
     if choice == NEW:
-        studio.open(new_document(studio.folders.work))
+        document = new_document(studio.folders.work)
     elif choice.startswith("gallery: "):
-        studio.open(document_of(choice.removeprefix("gallery: ")))
+        document = document_of(choice.removeprefix("gallery: "))
     else:
-        studio.open(read_document(studio.folders.to_read(choice)))
+        document = read_document(studio.folders.to_read(choice))
+    studio.check_files(document)
+    what = f"opening {document.name}"
+    return studio.run_files(Job(what, lambda job: document.board(), lambda board: studio.open(document, board)))
 
 
 def document_of(name: str) -> Document:
@@ -48,14 +52,31 @@ def save(studio: Studio, name: str) -> Path:
     path = studio.folders.to_write(name)
     if path.suffix.lower() not in (".yaml", ".yml"):
         raise BadValue(f"a storyboard is saved as NAME.yaml, not as '{name}'.")
-    document = studio.document.moved_to(path)
-    studio.check_files(document)
     with studio.lock:
-        document.write()
-        studio.session.saved(document)
+        document = studio.document.moved_to(path)
+        studio.check_files(document)
+        if path.is_file() and not (path == studio.document.path and _as_read(document)):
+            studio.folders.check_replacing([path], "Save")
+        saved, whole = document.written()
+        studio.folders.know(path)
+        studio.session.saved(saved)
+    lost = ""
+    if not whole:
+        before = path.with_name(f"{path.name}.bak")
+        with said_of(before), writing(before) as (stand_in,):
+            stand_in.write_bytes(document.source.encode())
+        lost = f"; its comments could not be kept there, and are in {before.name}"
     studio.tell("document")
-    studio.say(f"Saved {path.name}.", "good")
+    studio.say(f"Saved {path.name}{lost}.", "good")
     return path
+
+
+def _as_read(document: Document) -> bool:
+    """Whether the file of a document still says what was read from it, or written to it."""
+    try:
+        return document.path.read_bytes() == document.source.encode()
+    except OSError:
+        return False
 
 
 def suggested_name(studio: Studio) -> str:
@@ -77,22 +98,3 @@ def drop(studio: Studio, kept: Kept) -> None:
     studio.autosave.discard(kept)
     studio.kept = studio.autosave.found()
     studio.tell("document")
-
-
-def bring_in(studio: Studio, kind: str, file: Path, whom: str | None = None) -> None:
-    """Put a file into the storyboard: a scene, an object's mesh, a clip, or a rig.
-
-    A clip or a rig is for the person `whom`; without one a further person comes with it.
-    """
-    document = studio.document
-    name = os.path.relpath(studio.folders.to_read(file), document.path.parent)
-    stem = Path(file).stem
-    if kind == "scene":
-        after = add_static(document, stem, {"file": name})
-    elif kind == "object":
-        after = add_object(document, stem, {"file": name}, [0.0, -1.0, 0.0])
-    elif whom is not None:
-        after = change_character(document, whom, {"clip" if kind == "clip" else "body": name})
-    else:
-        after = add_character(document, stem, {"clip" if kind == "clip" else "body": name})
-    studio.edit(f"import {Path(file).name}", after)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
+from collections import deque
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from elbowroom.errors import BadFile, BadValue
-from elbowroom.files.atomic import writing
+from elbowroom.files.atomic import said_of, writing
 from elbowroom.files.naming import files_named_in
 
 # Files that can be uploaded, by what they are for; bytes that one may have.
@@ -18,6 +21,8 @@ KINDS = {
     "storyboard": (".yaml", ".yml"),
 }
 LARGEST = 200 * 1024**2
+# Entries of folders that are looked at for files to open.
+_MOST_LOOKED_AT = 5000
 UPLOADS = "uploads"
 
 
@@ -30,6 +35,8 @@ class Folders:
         for asked, folder in zip((work, *read), self._read, strict=True):
             if not folder.is_dir():
                 raise BadFile(asked, "is no folder", would_do="make it first")
+        self._known: dict[Path, object] = {}
+        self._asked: dict[Path, object] = {}
 
     def to_read(self, path: str | Path) -> Path:
         """The path of something that may be read, whole; names are looked up in the folder to work in."""
@@ -42,6 +49,24 @@ class Folders:
             raise BadFile(path, "cannot be written: its folder does not exist", would_do=f"make {found.parent} first")
         return found
 
+    def check_replacing(self, paths: Iterable[Path], button: str) -> None:
+        """Raise where files are there that this studio has not written, or that others have changed since.
+
+        Whoever presses the button again, with the same files there, means it.
+        """
+        there = {path: stamp for path in paths if (stamp := _stamp(path)) is not None}
+        others = {path: stamp for path, stamp in there.items() if stamp != self._known.get(path)}
+        meant, self._asked = others == self._asked, others
+        if others and not meant:
+            names, (verb, it) = ", ".join(p.name for p in others), ("is", "it") if len(others) == 1 else ("are", "them")
+            changed = f"{verb} there already" if not any(p in self._known for p in others) else f"{verb} not as it was"
+            raise BadValue(f"{names} {changed}: press {button} again to replace {it}, or give another name.")
+
+    def know(self, *paths: Path) -> None:
+        """Files as they are now may be replaced: they were read or written here."""
+        self._asked = {}
+        self._known.update({path: stamp for path in paths if (stamp := _stamp(path)) is not None})
+
     def check_named(self, names: Iterable[str], folder: Path) -> None:
         """Raise where files that a storyboard in a folder names lie outside, or name others that do."""
         found = [self.to_read(folder / name) for name in names]
@@ -51,15 +76,31 @@ class Folders:
                 self.to_read(other)
 
     def files(self, kind: str, most: int = 500) -> list[str]:
-        """Files of a kind in the folder to work in, as paths relative to it, in the order of the alphabet."""
+        """Files of a kind in the folder to work in, as paths relative to it, in the order of the alphabet.
+
+        A folder may be somebody's whole home: folders are looked at from the top down, and not without end.
+        """
         out: list[str] = []
-        for path in sorted(self.work.rglob("*")):
-            hidden = any(part.startswith(".") for part in path.relative_to(self.work).parts)
-            if not hidden and path.suffix.lower() in KINDS[kind] and path.is_file() and self._holds(path, self._read):
-                out.append(path.relative_to(self.work).as_posix())
-            if len(out) >= most:
-                break
-        return out
+        folders, looked = deque([self.work]), 0
+        while folders and looked < _MOST_LOOKED_AT and len(out) < most:
+            with contextlib.suppress(OSError), os.scandir(folders.popleft()) as entries:
+                for entry in entries:
+                    looked += 1
+                    path = Path(entry.path)
+                    if entry.name.startswith("."):
+                        continue
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(path)
+                    elif path.suffix.lower() in KINDS[kind] and entry.is_file() and self._holds(path, self._read):
+                        out.append(path.relative_to(self.work).as_posix())
+                    if looked >= _MOST_LOOKED_AT:
+                        break
+        return sorted(out)[:most]
+
+    def uploads(self) -> set[Path]:
+        """Files that were uploaded."""
+        folder = self.work / UPLOADS
+        return set(folder.iterdir()) if folder.is_dir() else set()
 
     def take(self, name: str, content: bytes, kind: str) -> Path:
         """Store an uploaded file under its name, made harmless, in a folder of its own; never over another."""
@@ -67,21 +108,26 @@ class Folders:
         plain = Path(name.replace("\\", "/")).name
         stem = re.sub(r"[^\w\-. ]", "_", Path(plain).stem).strip(". ")[:80] or "upload"
         suffix = Path(plain).suffix.lower()
-        folder = self.work / UPLOADS
-        folder.mkdir(exist_ok=True)
+        folder = self.to_write(UPLOADS)  # it may be a link that leads elsewhere
+        try:
+            folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise BadFile(folder, f"cannot be made ({error.strerror or error})") from None
         target, number = folder / f"{stem}{suffix}", 2
         while target.exists():
-            if target.read_bytes() == content:
+            if target.is_file() and target.stat().st_size == len(content) and target.read_bytes() == content:
                 return target
             target, number = folder / f"{stem}-{number}{suffix}", number + 1
-        with writing(target) as (stand_in,):
+        with said_of(target), writing(target) as (stand_in,):
             stand_in.write_bytes(content)
         return target
 
     def _inside(self, path: str | Path, roots: list[Path], what: str) -> Path:
-        if "\x00" in str(path):
-            raise BadValue("the name of a file has no zero bytes.")
-        whole = (self.work / Path(path).expanduser()).resolve()
+        try:
+            whole = (self.work / Path(path).expanduser()).resolve()
+            whole.exists()
+        except (OSError, RuntimeError, ValueError):  # too long, no such user, bytes that no name has
+            raise BadValue(f"{str(path)[:80]!a} is no name that a file can have.") from None
         if not self._holds(whole, roots):
             known = " or ".join(str(root) for root in roots)
             raise BadValue(f"the studio may not {what} {whole}: it lies outside of {known}.")
@@ -91,6 +137,15 @@ class Folders:
     def _holds(path: Path, roots: list[Path]) -> bool:
         whole = path.resolve()
         return any(whole == root or root in whole.parents for root in roots)
+
+
+def _stamp(path: Path) -> object:
+    """What changes when a file does; None where there is none."""
+    try:
+        told = path.stat()
+    except OSError:
+        return None
+    return told.st_mtime_ns, told.st_size, told.st_ino
 
 
 def check_upload(name: str, size: int, kind: str) -> None:

@@ -47,11 +47,13 @@ class Studio:
         self.kept: list[Kept] = self.autosave.found()
         self.selected: str | None = None
         self.said: tuple[Tone, str] = ("plain", "")
+        self._said_of: Document | None = None
         self.plan: Plan | None = None
         self._known: dict[str, Plan] = {}
         self.live = False  # whether the motion is one that was not proven yet
         self.drags = Dragging(self)
         self.worker = Worker(lambda: self.tell("job"))
+        self.filer = Worker(lambda: self.tell("job"), "studio-files")  # files come and go while edits are made
         self.player = Player(lambda t: self.tell("time"))
         self.check_files(document)
         self.board: Storyboard = document.board()
@@ -95,13 +97,24 @@ class Studio:
 
     def say(self, text: str, tone: Tone = "plain") -> None:
         """Say something in one sentence where the user looks."""
-        self.said = (tone, text)
+        self.said, self._said_of = (tone, text), self.document
         self.tell("said")
 
     def run(self, job: Job) -> Job:
-        """Do something long; what goes wrong is said."""
+        """Do something long with the motion; what goes wrong is said."""
         job.failed = self.failed
         return self.worker.submit(job)
+
+    def run_files(self, job: Job) -> Job:
+        """Do something long with files, which edits do not stop; what goes wrong is said."""
+        job.failed = self.failed
+        return self.filer.submit(job)
+
+    @property
+    def job(self) -> Job | None:
+        """What is going on, with the motion or with files: that which has been at it for longer."""
+        going = [job for job in (self.worker.current, self.filer.current) if job is not None]
+        return max(going, key=lambda job: job.seconds, default=None)
 
     def trying(self, act: Callable[[], Any]) -> bool:
         """Do something that the user asked for; what is wrong with it is said. Whether it went well."""
@@ -116,15 +129,16 @@ class Studio:
     def close(self) -> None:
         """End all threads; unsaved work stays kept."""
         self.player.stop()
-        self.worker.stop()
+        for worker in (self.worker, self.filer):
+            worker.stop(1.0)
 
     # --- edits
 
-    def edit(self, what: str, document: Document, *, replan: bool = True) -> None:
-        """Make an edit, if the storyboard can be meant so, and plan again."""
+    def edit(self, what: str, document: Document, *, replan: bool = True, board: Storyboard | None = None) -> None:
+        """Make an edit, if the storyboard can be meant so, and plan again; `board` is that of the document if known."""
         self.check_files(document)
         with self.lock:
-            board = document.board()
+            board = board or document.board()
             self.session.do(what, document)
             self.show(board)
             if replan:
@@ -161,10 +175,10 @@ class Studio:
         self.player.set_span(self.world.span)
         self.tell(*(() if same else ("scene",)), "motion", "document", "selection", "time")
 
-    def open(self, document: Document) -> None:
-        """Open another document in place of this one."""
+    def open(self, document: Document, board: Storyboard | None = None) -> None:
+        """Open another document in place of this one; `board` is its storyboard if that is known."""
         self.check_files(document)
-        board = document.board()
+        board = board or document.board()
         with self.lock:
             self.worker.cancel()
             self.session.open(document)
@@ -219,7 +233,7 @@ class Studio:
 
     def cancel(self) -> None:
         """Stop what is going on."""
-        if self.worker.cancel():
+        if any([self.worker.cancel(), self.filer.cancel()]):
             kept = " The motion that is shown is not planned yet: 'Plan anew' does that, 'Undo' takes the edit back."
             self.say("Cancelled." + (kept if self.live and self.drags.current is None else ""))
 
@@ -238,7 +252,7 @@ class Studio:
             self._offer(plan)
         if not plan.found:
             self.say(plan.advice, "bad")
-        else:
+        elif self.said[0] != "good" or self._said_of is not self.document:
             self.say("")
 
     def _offer(self, plan: Plan) -> None:

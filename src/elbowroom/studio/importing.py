@@ -1,0 +1,132 @@
+"""Imports: files that become a part of the storyboard, by path or upload, with progress and cancel."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from elbowroom.errors import BadFile, BadValue, ElbowroomError
+from elbowroom.studio.document import Document
+from elbowroom.studio.edits import add_character, add_object, add_static, change_character
+from elbowroom.studio.folders import check_upload
+from elbowroom.studio.studio import Studio
+from elbowroom.studio.words import seconds
+from elbowroom.studio.worker import Job
+from elbowroom.tasks.storyboard import Storyboard
+from elbowroom.world.world import World
+
+AS = ("scene", "object", "clip", "rig")
+# Metres per unit of a file; without it what the file says, or what its size suggests.
+GUESSED = "as the file says"
+UNITS: Mapping[str, float | None] = {
+    GUESSED: None,
+    "metres": 1.0,
+    "centimetres": 0.01,
+    "millimetres": 0.001,
+    "inches": 0.0254,
+    "feet": 0.3048,
+}
+# Characters of a file's name that are taken over as the name of a thing.
+_LONGEST_NAME = 48
+
+Brought = tuple[Document, Document, Storyboard]
+
+
+def bring_in(studio: Studio, kind: str, file: str | Path, whom: str | None = None, units: float | None = None) -> Job:
+    """Put a file into the storyboard: a scene, an object's mesh, a clip, or a rig.
+
+    A clip or a rig is for the person `whom`; without one a further person comes with it. `units` is metres per unit
+    of the file.
+    """
+    if not str(file).strip(". "):
+        raise BadValue("give the path of a file to import.")
+    path = studio.folders.to_read(file)
+    check_upload(path.name, 1, kind_of(kind))
+    if not path.is_file():
+        what = "is a folder" if path.is_dir() else "does not exist"
+        raise BadFile(file, what, would_do=f"give a file in {studio.folders.work}")
+    return _submitted(studio, f"importing {path.name}", lambda job: path, kind, whom, units)
+
+
+def upload(studio: Studio, kind: str, name: str, content: bytes, whom: str | None, units: float | None) -> Job:
+    """Store an uploaded file in the folder to work in and import it; one that cannot be used does not stay there."""
+    check_upload(name, len(content), kind_of(kind))
+    what = f"importing {Path(name).name}"
+    return _submitted(studio, what, lambda job: studio.folders.take(name, content, kind_of(kind)), kind, whom, units)
+
+
+def kind_of(kind: str) -> str:
+    """What kind of file an import takes."""
+    return "scene" if kind == "object" else kind
+
+
+def _submitted(studio: Studio, what: str, get: Any, kind: str, whom: str | None, units: float | None) -> Job:
+    file: list[Path] = []
+
+    def work(job: Job) -> Brought:
+        before = studio.folders.uploads()
+        path = get(job)
+        file[:] = [path]
+        try:
+            document = studio.document
+            after = _added(document, kind, path, whom, units)
+            studio.check_files(after)
+            return document, after, after.board()
+        except BaseException as error:
+            if path in studio.folders.uploads() - before:
+                path.unlink(missing_ok=True)
+            if isinstance(error, ElbowroomError):
+                raise BadValue(_about(error, path)) from None
+            raise
+
+    def done(brought: Brought) -> None:
+        document, after, board = brought
+        with studio.lock:
+            if studio.document is not document:  # edited meanwhile: once more, over that
+                studio.run_files(Job(what, work, done))
+                return
+            told = _told(file[0], studio.original, board)
+            studio.edit(f"import {file[0].name}", after, board=board)
+        studio.say(told, "good")
+
+    return studio.run_files(Job(what, work, done))
+
+
+def _added(document: Document, kind: str, path: Path, whom: str | None, units: float | None) -> Document:
+    """The document with a file in it."""
+    name, stem = os.path.relpath(path, document.path.parent), path.stem[:_LONGEST_NAME]
+    source: dict[str, Any] = {"file": name} if units is None else {"file": name, "units": units}
+    if kind == "scene":
+        return add_static(document, stem, source)
+    if kind == "object":
+        return add_object(document, stem, source, [0.0, -1.0, 0.0])
+    told = {"clip" if kind == "clip" else "body": source if units is not None else name}
+    return add_character(document, stem, told) if whom is None else change_character(document, whom, told)
+
+
+def _about(error: ElbowroomError, path: Path) -> str:
+    """What is wrong with a file, without the place in the storyboard where it would have stood."""
+    text = str(error)
+    begin = text.find(str(path))
+    return text if begin < 0 else text[begin:].replace(str(path), path.name)
+
+
+def _told(path: Path, before: World, board: Storyboard) -> str:
+    """What came, in figures by which a wrong unit is seen, and what was assumed."""
+    world, facts = board.world, ""
+    meshes = [mesh for name, mesh in world.static.items() if name not in before.static]
+    meshes += [thing.mesh for name, thing in world.objects.items() if name not in before.objects]
+    people = [m for n, m in world.characters.items() if n not in before.characters or m is not before.characters[n]]
+    if meshes:
+        every = np.concatenate([mesh.vertices for mesh in meshes])
+        facts = " x ".join(f"{length:.2f}" for length in np.ptp(every, axis=0)) + " m"
+    elif people:
+        facts = seconds(people[0].span[1] - people[0].span[0])
+    notes = [n.partition(": ")[2] for n in world.notes if n not in before.notes and "ssumed" in n]
+    plain = [re.sub(r"( \(option: [^)]*\))?\.?$", "", re.sub(r", which makes it [^(]* m", "", n)) for n in notes]
+    return f"Imported {path.name}, {facts}." + "".join(f" {note}." for note in plain)

@@ -1,0 +1,186 @@
+"""Storyboards are saved as they were written: only what has changed is written anew; comments and layout stay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from elbowroom.errors import BadFile
+from elbowroom.tasks.storyboard_yaml import parse_yaml
+
+_WIDTH = 118
+
+# A piece of the text from one index to another, and what stands there instead.
+_Change = tuple[int, int, str]
+
+
+class _Otherwise(Exception):
+    """A part whose text cannot be changed piece by piece."""
+
+
+def dumped(values: Any, *, flow: bool = False) -> str:
+    """Values as YAML, without comments; with `flow` in one line."""
+    if flow:
+        return yaml.safe_dump(values, sort_keys=False, default_flow_style=True, width=10**6, allow_unicode=True).strip()
+    return yaml.safe_dump(values, sort_keys=False, default_flow_style=None, width=_WIDTH, allow_unicode=True)
+
+
+def rewritten(source: str, values: Mapping[str, Any]) -> str | None:
+    """YAML text with other values and everything else as it was; None where that cannot be done.
+
+    What comes out was read again, and says exactly the values.
+    """
+    try:
+        before = parse_yaml(Path("storyboard"), source).values
+        node = yaml.compose(source, Loader=yaml.SafeLoader)
+        changes = sorted(_changes(source, node, before, values))
+        text, end = "", 0
+        for begin, upto, instead in changes:
+            if begin < end:
+                return None
+            text, end = text + source[end:begin] + instead, upto
+        text += source[end:]
+        return text if parse_yaml(Path("storyboard"), text).values == values else None
+    except (BadFile, yaml.YAMLError, _Otherwise):
+        return None
+
+
+def _changes(source: str, node: Any, before: Any, after: Any) -> Iterator[_Change]:
+    """Changes that make a node say other values."""
+    if before == after and type(before) is type(after):
+        return
+    try:
+        if isinstance(before, dict) and isinstance(after, dict):
+            yield from list(_of_mapping(source, node, before, after))
+            return
+        if isinstance(before, list) and isinstance(after, list):
+            yield from list(_of_sequence(source, node, before, after))
+            return
+    except _Otherwise:
+        pass
+    yield _instead(source, node, after)
+
+
+def _of_mapping(source: str, node: Any, before: dict[str, Any], after: dict[str, Any]) -> Iterator[_Change]:
+    if _renamed(before, after):
+        for (key_node, value_node), old, new in zip(node.value, before, after, strict=True):
+            if old != new:
+                yield _instead(source, key_node, new)
+            yield from _changes(source, value_node, before[old], after[new])
+        return
+    kept = [key for key in after if key in before]
+    if kept != [key for key in before if key in after] or not kept or list(after)[: len(kept)] != kept:
+        raise _Otherwise
+    for key_node, value_node in node.value:
+        key = key_node.value
+        if key in after:
+            yield from _changes(source, value_node, before[key], after[key])
+        else:
+            yield _without(source, node, key_node, value_node)
+    added = {key: after[key] for key in after if key not in before}
+    if added:
+        yield _appended(source, node, added)
+
+
+def _renamed(before: dict[str, Any], after: dict[str, Any]) -> bool:
+    """Whether some keys have other names, and all stand where they stood."""
+    if len(before) != len(after):
+        return False
+    pairs = list(zip(before, after, strict=True))
+    return all(old == new or (new not in before and before[old] == after[new]) for old, new in pairs)
+
+
+def _of_sequence(source: str, node: Any, before: list[Any], after: list[Any]) -> Iterator[_Change]:
+    """Items at both ends that are the same stay; of those between, pairs are changed, the rest comes or goes."""
+    items = node.value
+    head = 0
+    while head < min(len(before), len(after)) and before[head] == after[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(before), len(after)) - head and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    old, new = before[head : len(before) - tail], after[head : len(after) - tail]
+    if len(old) == len(new):
+        for k, (b, a) in enumerate(zip(old, new, strict=True)):
+            yield from _changes(source, items[head + k], b, a)
+    elif not new and len(old) < len(before):
+        for item in items[head : len(before) - tail]:
+            yield _without(source, node, item, item)
+    elif not old and not tail and before:
+        yield _appended(source, node, new)
+    else:
+        raise _Otherwise
+
+
+def _without(source: str, parent: Any, first: Any, last: Any) -> _Change:
+    """Take the lines of an entry away."""
+    begin = source.rfind("\n", 0, first.start_mark.index) + 1
+    lead = source[begin : first.start_mark.index]
+    # the entry has its lines for itself: nothing before it but, in lists, its own dash
+    if (
+        parent.flow_style
+        or lead.strip() not in ("", "-")
+        or (lead.strip() == "-") != isinstance(parent, yaml.SequenceNode)
+    ):
+        raise _Otherwise
+    return begin, _end_of_line(source, _end(last)), ""
+
+
+def _appended(source: str, parent: Any, new: dict[str, Any] | list[Any]) -> _Change:
+    """Put entries behind the last one."""
+    last = parent.value[-1][1] if isinstance(parent, yaml.MappingNode) else parent.value[-1]
+    if parent.flow_style:
+        at = _end(last)
+        return at, at, ", " + dumped(new, flow=True)[1:-1]
+    at = _end_of_line(source, _end(last))
+    gap = "" if source[:at].endswith("\n") else "\n"
+    column = parent.start_mark.column
+    return at, at, gap + _indented(_entries(new, _WIDTH - column), column)
+
+
+def _entries(new: dict[str, Any] | list[Any], width: int) -> str:
+    """Entries of a block, each in one line where that is wide enough."""
+    out = ""
+    for key, value in new.items() if isinstance(new, dict) else enumerate(new):
+        one: Any = {key: value} if isinstance(new, dict) else [value]
+        inside = dumped(one, flow=True)[1:-1]
+        if isinstance(new, list):  # a task is one word and what is told of it
+            inside = f"- {inside[1:-1] if isinstance(value, dict) and len(value) == 1 else inside}"
+        out += f"{inside}\n" if len(inside) <= width else dumped(one)
+    return out
+
+
+def _instead(source: str, node: Any, value: Any) -> _Change:
+    """Other text in place of a node's own."""
+    begin, end = node.start_mark.index, _end(node)
+    plain = isinstance(value, (dict, list))
+    text = dumped(value, flow=True) if plain else dumped([value], flow=True)[1:-1]
+    if begin == end:  # nothing stood there
+        return begin, end, " " + text
+    if getattr(node, "flow_style", True) is False and node.start_mark.column:
+        # a block that ends where its last entry does
+        column = node.start_mark.column
+        return begin, end, _indented(dumped(value), column).strip() if isinstance(value, (dict, list)) else text
+    return begin, end, text
+
+
+def _end(node: Any) -> int:
+    """Where the text of a node ends; what a parser calls the end of a block is where the next thing begins."""
+    if getattr(node, "flow_style", True) is False and node.value:
+        last = node.value[-1]
+        return _end(last[1] if isinstance(last, tuple) else last)
+    if isinstance(node, yaml.ScalarNode) and node.style in ("|", ">"):
+        raise _Otherwise
+    return int(node.end_mark.index)
+
+
+def _end_of_line(source: str, index: int) -> int:
+    found = source.find("\n", index)
+    return len(source) if found < 0 else found + 1
+
+
+def _indented(text: str, column: int) -> str:
+    return "".join(" " * column + line for line in text.splitlines(keepends=True))
