@@ -103,10 +103,10 @@ class Drag:
         differ, and times at which anybody is near the thing, are looked at then.
         """
         before = None if self.plan is None else self.plan.certificate
-        if clearance or before is None or not before.free or self._live is None:
-            certificate = certify(plan.world, changed=_changed(plan), clearance=clearance)
-            return plan.with_(certificate=certificate, status="found" if certificate.free else "not-certified")
         loose = self._loosened(plan.world, T)  # what surrounds things is known then, and need not be worked out again
+        if clearance or before is None or not before.free:
+            certificate = certify(loose, changed=_changed(plan), clearance=clearance)
+            return plan.with_(certificate=certificate, status="found" if certificate.free else "not-certified")
         changed, alone = _changed(plan), self._alone(loose)
         looks = [(loose, span) for span in self._differs(plan.world)]
         looks += [(alone, span) for span in near_spans(loose, self.names)]
