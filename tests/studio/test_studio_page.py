@@ -94,7 +94,7 @@ def test_a_post_is_clicked_dragged_and_the_repair_arrives(seat: Seat) -> None:
     seat.rest()
     seat.press("Minimize panel")  # the post's foot is behind the timeline
     seat.window.get_by_role("button", name="Expand panel", exact=True).wait_for()
-    seat.choose("Selected", "nothing")
+    seat.press("post")  # its row: what is selected is let go
     seat.until(lambda: studio.selected is None, "nothing is selected")
     post = studio.places["post"].T[:3, 3]
     seat.click_scene(post + [0.0, 0.0, 2.0], lambda: studio.selected == "post")
@@ -122,13 +122,13 @@ def test_unsaved_work_is_there_after_a_reload(seat: Seat) -> None:
 
 def test_it_is_undone_and_done_again(seat: Seat) -> None:
     studio, changed = seat.studio, seat.studio.document
-    seat.press("Undo")
+    seat.press("Undo move post")
     seat.until(lambda: not studio.session.unsaved, "it is undone")
     seat.proven()
     assert studio.places["post"].T[1, 3] == pytest.approx(-2.4)
-    seat.press("Redo")
+    seat.press("Redo move post")
     seat.until(lambda: studio.document.same(changed), "it is done again")
-    seat.press("Undo")
+    seat.press("Undo move post")
     seat.until(lambda: not studio.session.unsaved, "it is undone again")
     seat.proven()
 
@@ -170,7 +170,7 @@ def test_what_was_exported_is_imported_again(seat: Seat) -> None:
     seat.press("Import")
     seat.until(lambda: studio.document.values["characters"]["ann"]["clip"] == "umbrella.glb", "she moves as exported")
     seat.proven()
-    seat.press("Undo")
+    seat.press("Undo import umbrella.glb")
     seat.until(lambda: not studio.session.unsaved, "it is undone")
     seat.proven()
 
@@ -183,7 +183,7 @@ def test_everything_can_be_shown_besides(seat: Seat) -> None:
         "Hand paths": lambda: page.extras.paths,
         "Search trees": lambda: page.extras.trees,
         "Clearance": lambda: page.extras.clearance,
-        "Shapes": lambda: page.scene.shapes,
+        "Collision shapes": lambda: page.scene.shapes,
         "Dark": lambda: page.dark,
     }
     for label, on in switches.items():
@@ -220,9 +220,9 @@ def test_a_jar_is_grabbed(seat: Seat) -> None:
     seat.until(lambda: edits.tasks_of(studio.document) == [("grab", {"who": "ann", "object": "jar"})], "it is a task")
     seat.proven()
     assert studio.plan is not None and [(h.by, h.object) for h in studio.plan.world.holds] == [("ann", "jar")]
-    seat.press("Undo")
+    seat.press("Undo add task grab")
     seat.until(lambda: studio.document.same(first), "it is undone")
-    seat.press("Redo")
+    seat.press("Redo add task grab")
     seat.until(lambda: not studio.document.same(first), "it is done again")
     seat.proven()
 

@@ -19,6 +19,8 @@ WORDS: dict[Kind, str] = {"before": "collided before", "now": "collides now", "p
 # The bars stand below the slider's track, which begins and ends so many pixels from the sides of the panel.
 _LEFT, _RIGHT = 110, 56
 _LANE = 7
+_ROW = 2 * _LANE + 6
+_BELOW = 35  # height of the scale and of what colours mean
 
 
 @dataclass(frozen=True)
@@ -58,39 +60,69 @@ def _of_limb(name: str) -> str:
     return name.split(" ")[0].replace(",", "")
 
 
+def lanes(bars: list[Bar]) -> int:
+    """How many rows the bars take."""
+    return len({(bar.who, bar.limb) for bar in bars})
+
+
 def drawn(bars: list[Bar], span: Interval, *, dark: bool) -> str:
-    """The bars as HTML, one row for each limb that has any."""
+    """The bars as HTML, one row for each limb that has any, above a scale of seconds and what colours mean."""
     rows: dict[tuple[str, str], list[Bar]] = {}
     for bar in bars:
         rows.setdefault((bar.who, bar.limb), []).append(bar)
     ink, rail = ("#c9d1d6", "#3a4147") if dark else ("#5c6870", "#e6eaec")
-    length = max(span[1] - span[0], 1e-6)
-    out = [f'<div style="font-size:11px;color:{ink};padding:0 10px 4px 10px">']
+    out = [f'<div style="font-size:11px;color:{ink};padding:0 10px 0 10px">']
     for (who, name), some in sorted(rows.items()):
         label = escape(f"{who} {limb(name)}".strip())
-        out.append(f'<div style="display:flex;align-items:center;height:{2 * _LANE + 6}px">')
         out.append(
-            f'<div style="width:{_LEFT}px;overflow:hidden;white-space:nowrap;text-overflow:ellipsis">{label}</div>'
-        )
-        out.append(
+            f'<div style="display:flex;align-items:center;height:{_ROW}px"><div title="{label}" style="width:{_LEFT}px;'
+            f'padding-right:8px;overflow:hidden;white-space:nowrap;text-overflow:ellipsis">{label}</div>'
             f'<div style="position:relative;flex:1;height:{2 * _LANE}px;background:{rail};border-radius:2px;'
             f'margin-right:{_RIGHT - 2}px">'
         )
         for bar in sorted(some, key=lambda b: ("planned", "before", "now").index(b.kind)):
-            left = 100.0 * (bar.during[0] - span[0]) / length
-            width = max(100.0 * (bar.during[1] - bar.during[0]) / length, 0.6)
+            width = max(_share(bar.during[1], span) - _share(bar.during[0], span), 0.6)
             top = 0 if bar.kind == "before" else _LANE
             tip = escape(f"{WORDS[bar.kind]}: {bar.what}, {seconds(bar.during[0])} to {seconds(bar.during[1])}")
             out.append(
-                f'<div title="{tip}" style="position:absolute;left:{left:.2f}%;width:{width:.2f}%;top:{top}px;'
-                f'height:{_LANE - 1}px;background:{COLORS[bar.kind]};border-radius:1px"></div>'
+                f'<div title="{tip}" style="position:absolute;left:{_share(bar.during[0], span):.2f}%;'
+                f"width:{width:.2f}%;top:{top}px;height:{_LANE - 1}px;background:{COLORS[bar.kind]};"
+                f'border-radius:1px"></div>'
             )
         out.append("</div></div>")
+    centred = "position:absolute;transform:translateX(-50%);white-space:nowrap"
+    marks = "".join(f'<span style="{centred};left:{_share(t, span):.2f}%">{t:g} s</span>' for t in ticks(span))
+    out.append(
+        f'<div style="position:relative;height:14px;margin:0 {_RIGHT - 2}px 0 {_LEFT}px;opacity:.75">{marks}</div>'
+    )
     kinds = [kind for kind in COLORS if any(bar.kind == kind for bar in bars)]
     legend = " ".join(
-        f'<span style="white-space:nowrap;margin-right:10px"><span style="display:inline-block;width:9px;height:6px;'
-        f'background:{COLORS[kind]};margin-right:4px"></span>{WORDS[kind]}</span>'
+        f'<span style="white-space:nowrap;margin-right:12px"><span style="display:inline-block;width:12px;height:6px;'
+        f'border-radius:1px;background:{COLORS[kind]};margin-right:5px;vertical-align:middle"></span>{WORDS[kind]}</span>'
         for kind in kinds
     )
-    out.append(f'<div style="padding:3px 0 0 {_LEFT}px">{legend or "no collisions"}</div></div>')
+    out.append(f'<div style="padding:2px 0 4px {_LEFT}px">{legend or "nothing collides"}</div></div>')
     return "".join(out)
+
+
+def hand(t: float, span: Interval, rows: int) -> str:
+    """A line over the bars at the time that is shown: small, because it is sent again and again."""
+    up = rows * _ROW
+    left = f"calc({_LEFT + 10}px + (100% - {_LEFT + _RIGHT + 18}px)*{0.01 * _share(t, span):.4f})"
+    return (
+        '<div style="position:relative;height:0"><div style="position:absolute;pointer-events:none;width:1.5px;'
+        f'background:#4a8fb5;left:{left};bottom:{_BELOW}px;height:{up}px"></div></div>'
+    )
+
+
+def ticks(span: Interval) -> list[float]:
+    """Times of a scale: whole numbers of a step that leaves room for what is written."""
+    length = span[1] - span[0]
+    step = next((s for s in (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0) if length / s <= 12.0), 600.0)
+    first = int(-(-span[0] // step))
+    return [round(k * step, 6) for k in range(first, int(span[1] / step + 1e-6) + 1)]
+
+
+def _share(t: float, span: Interval) -> float:
+    """Where a time lies in a span, in percent."""
+    return 100.0 * (t - span[0]) / max(span[1] - span[0], 1e-6)

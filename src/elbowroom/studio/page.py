@@ -9,6 +9,7 @@ import viser
 from elbowroom.studio.page_camera import Camera
 from elbowroom.studio.page_extras import Extras
 from elbowroom.studio.page_gizmo import Gizmo
+from elbowroom.studio.page_keys import Keys
 from elbowroom.studio.page_panel import Panel
 from elbowroom.studio.page_scene import SceneView, light
 from elbowroom.studio.page_timeline import Timeline
@@ -35,6 +36,7 @@ class Page:
         self.camera = Camera(server, studio)
         self.extras = Extras(server, studio)
         self.timeline = Timeline(server, studio)
+        self.keys = Keys(server, studio, self)
         self.panel = Panel(server, studio, self)
         studio.listen(self.told)
         server.on_client_connect(self._connected)
@@ -80,6 +82,9 @@ class Page:
                     self.scene.put(name, T)
                 if dragged:
                     self.server.flush()
+            if topic == "selection":
+                self.scene.mark(studio.selected)
+                self.scene.pose(studio.world, studio.original, studio.player.time)
             if topic in ("selection", "document"):
                 self.gizmo.show()
             self.panel.told(topic)

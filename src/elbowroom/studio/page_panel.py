@@ -29,7 +29,7 @@ class Panel:
         tasks = tabs.add_tab("Tasks", viser.Icon.HAND_STOP)
         view = tabs.add_tab("View", viser.Icon.EYE)
         files = tabs.add_tab("Files", viser.Icon.FILE)
-        self.things = Things(server, studio, things)
+        self.things = Things(server, studio, page, things)
         self.tasks = Tasks(server, studio, tasks)
         self.view = View(server, studio, page, view)
         self.files = Files(server, studio, files)

@@ -17,6 +17,7 @@ from elbowroom.files.viser_nodes import SkinNode, add_mesh
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array, from_matrix
 from elbowroom.geometry.transforms import inverse
+from elbowroom.studio.page_mark import Mark
 from elbowroom.studio.page_skins import Skins
 from elbowroom.studio.places import Place
 from elbowroom.world.world import World
@@ -52,7 +53,10 @@ class SceneView:
         self._shapes: dict[str, SkinNode] = {}
         self._frames: dict[str, viser.FrameHandle] = {}
         self._thing_ghosts: dict[str, viser.FrameHandle] = {}
+        self._bounds: dict[str, Array] = {}
         self._static: set[str] = set()
+        self._mark, self._marked = Mark(server), ""
+        self.hidden: set[str] = set()  # what is there but not shown
         self._floor: float | None = None
         self._ground: viser.GridHandle | None = None
         self.dark = False
@@ -80,6 +84,25 @@ class SceneView:
                 self._roots.append(ghost)
             for name in world.characters:
                 self._person(name, world, record.joints[name][0])
+            self.hidden &= {*self._frames, *self._people}
+            for name in self.hidden:
+                self.hide(name, True)
+            self.mark(self._marked)
+
+    def hide(self, name: str, hidden: bool) -> None:
+        """Do not show something that is there, or show it again."""
+        (self.hidden.add if hidden else self.hidden.discard)(name)
+        if name in self._people:
+            self._people[name].show(not hidden)
+        elif name in self._frames:
+            self._frames[name].visible = not hidden
+
+    def mark(self, name: str | None) -> None:
+        """Show that something is selected, or that nothing is."""
+        self._marked = name or ""
+        self._mark.remove()
+        if name in self._frames and name in self._bounds:
+            self._mark.about(self._frames[name].name, self._bounds[name])
 
     def lay_floor(self) -> None:
         """Show the floor, light or dark."""
@@ -90,7 +113,7 @@ class SceneView:
     def _thing(self, name: str, node: str, mesh: Any, T: Array) -> None:
         scene = self._server.scene
         frame = scene.add_frame(node, show_axes=False, position=T[:3, 3], wxyz=from_matrix(T[:3, :3]))
-        self._frames[name] = frame
+        self._frames[name], self._bounds[name] = frame, mesh.bounds
         self._roots.append(frame)
         for part in add_mesh(scene, node, mesh, **self._look):
             part.on_click(lambda event, name=name: self._clicked(name))  # type: ignore[misc]
@@ -159,10 +182,13 @@ class SceneView:
                 before = then.joints[name][0]
                 apart = float(np.max(np.linalg.norm(T[:, :3, 3] - before[:, :3, 3], axis=-1)))
                 ghost = self._ghosts.get(name)
+                shown = self.ghost and apart > _DIFFERS and name not in self.hidden
                 if ghost is not None:
-                    ghost.show(self.ghost and apart > _DIFFERS)
-                    if self.ghost and apart > _DIFFERS:
+                    ghost.show(shown)
+                    if shown:
                         ghost.pose_joints(before)
+                if name == self._marked:
+                    self._mark.at_feet(np.array([*T[0, :2, 3], (self._floor or 0.0) + 0.005]))
             for name, T_thing in now.things.items():
                 self.put(name, T_thing[0])
                 self._pose_ghost(name, T_thing[0], then.things[name][0])
@@ -170,7 +196,7 @@ class SceneView:
     def _pose_ghost(self, name: str, T: Array, before: Array) -> None:
         """Show where a thing was before, where that is elsewhere."""
         ghost = self._thing_ghosts.get(name)
-        shown = self.ghost and float(np.linalg.norm(T[:3, 3] - before[:3, 3])) > _DIFFERS
+        shown = self.ghost and name not in self.hidden and float(np.linalg.norm(T[:3, 3] - before[:3, 3])) > _DIFFERS
         if ghost is not None and ghost.visible != shown:
             ghost.visible = shown
         if ghost is not None and shown:
@@ -190,12 +216,13 @@ class SceneView:
 
     def clear(self) -> None:
         """Take everything out."""
+        self._mark.remove()
         for skin in (*self._people.values(), *self._ghosts.values(), *self._shapes.values()):
             self._skins.give_back(skin)
         for node in self._roots:
             node.remove()
         self._people, self._ghosts, self._shapes, self._frames, self._roots = {}, {}, {}, {}, []
-        self._thing_ghosts, self._ghostly = {}, {}
+        self._thing_ghosts, self._ghostly, self._bounds = {}, {}, {}
 
 
 def _limbs(body: Body, joints: list[int]) -> frozenset[int]:

@@ -9,6 +9,7 @@ from html import escape
 import viser
 
 from elbowroom.studio.page_events import asked
+from elbowroom.studio.page_looks import halves
 from elbowroom.studio.studio import Studio, Topic
 from elbowroom.studio.words import millimetres, seconds
 
@@ -27,9 +28,12 @@ class Status:
         self._said = gui.add_html("", order=1, visible=False)
         self._progress = gui.add_progress_bar(0.0, order=2, visible=False)
         self._cancel = gui.add_button("Cancel", icon=viser.Icon.X, color="gray", order=3, visible=False)
-        self._steps = gui.add_button_group("Edits", ("Undo", "Redo"), order=4)
+        self._undo = gui.add_button("Undo", icon=viser.Icon.ARROW_BACK_UP, color="gray", order=4, disabled=True)
+        self._redo = gui.add_button("Redo", icon=viser.Icon.ARROW_FORWARD_UP, color="gray", order=4.1, disabled=True)
+        gui.add_html(halves(self._undo, self._redo), order=4.2)
         self._cancel.on_click(asked(studio, studio.cancel))
-        self._steps.on_click(asked(studio, self._stepped))
+        self._undo.on_click(asked(studio, studio.undo))
+        self._redo.on_click(asked(studio, studio.redo))
         self._stopping = False
         self._awake = threading.Event()
         self._watch = threading.Thread(target=self._watched, name="studio-status", daemon=True)
@@ -39,6 +43,13 @@ class Status:
         """Something has changed."""
         if topic in ("motion", "job", "document", "said"):
             self._show()
+        if topic == "document":
+            session = self._studio.session
+            for button, word, what in ((self._undo, "Undo", session.can_undo), (self._redo, "Redo", session.can_redo)):
+                if button.label != f"{word} {what}".strip():
+                    button.label = f"{word} {what}".strip()
+                if button.disabled == bool(what):
+                    button.disabled = not what
         if topic == "said":
             tone, text = self._studio.said
             color = {"good": _GOOD, "bad": _BAD, "plain": _PLAIN}[tone]
@@ -79,12 +90,6 @@ class Status:
         self._stopping = True
         self._awake.set()
         self._watch.join(2.0)
-
-    def _stepped(self) -> None:
-        if self._steps.value == "Undo":
-            self._studio.undo()
-        else:
-            self._studio.redo()
 
 
 def _told(studio: Studio) -> tuple[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
 import viser
@@ -11,11 +10,12 @@ from elbowroom.spaces.styles import STYLES
 from elbowroom.studio import edits
 from elbowroom.studio.another import another
 from elbowroom.studio.page_events import asked, offer, put
+from elbowroom.studio.page_rows import Rows
 from elbowroom.studio.places import target_name, targets_of, task_of
 from elbowroom.studio.studio import Studio, Topic
 from elbowroom.studio.task_forms import EITHER, POINT, VERBS, answers, in_words, task_from, whats, wheres
 
-_NEW = "new task"
+_NEW = "New task"
 _USUAL = "usual"
 _NONE = "—"
 
@@ -25,18 +25,19 @@ class Tasks:
 
     def __init__(self, server: viser.ViserServer, studio: Studio, tab: Any) -> None:
         self._studio, gui = studio, server.gui
+        self._k: int | None = None  # number of the task in the form, from 0; None for a new one
         with tab:
-            self._list = gui.add_html("")
-            self._which = gui.add_dropdown("Task", (_NEW,))
-            with gui.add_folder(None):
+            self._list = Rows(gui, studio, gui.add_folder("In this order"), self._picked)
+            self._form = gui.add_folder(_NEW)
+            with self._form:
                 self._verb = gui.add_dropdown("Does", tuple(VERBS), initial_value="touch")
                 self._who = gui.add_dropdown("Who", (_NONE,))
                 self._hand = gui.add_dropdown("Hand", (EITHER, "left", "right"))
                 self._what = gui.add_dropdown("What", (_NONE,))
                 self._where = gui.add_dropdown("Where", (_NONE,))
                 self._time = gui.add_text("Time (s)", "", hint="Empty: as soon as what comes before is done.")
-            self._buttons = gui.add_button_group(" ", ("Add", "At this time"))
-            self._order = gui.add_button_group("Order", ("Earlier", "Later", "Delete"), visible=False)
+                self._buttons = gui.add_button_group(" ", ("Add", "At this time"))
+                self._order = gui.add_button_group("Order", ("Earlier", "Later", "Delete"), visible=False)
             with gui.add_folder("Planning"):
                 self._style = gui.add_dropdown("Style", (_USUAL, *STYLES))
                 self._seed = gui.add_number("Seed", 0, min=0, max=2**31 - 1, step=1)
@@ -44,7 +45,6 @@ class Tasks:
                 self._anew = gui.add_button(
                     "Plan anew", icon=viser.Icon.REFRESH, color="gray", hint="From the start, as the command line does."
                 )
-        self._which.on_update(asked(studio, self._picked))
         for field in (self._verb, self._who):
             field.on_update(asked(studio, self._fit))
         self._buttons.on_click(asked(studio, self._pressed))
@@ -67,37 +67,25 @@ class Tasks:
             put(self._style, style if style in STYLES else _USUAL)
             put(self._seed, self._studio.document.seed)
 
-    @property
-    def _k(self) -> int | None:
-        """Number of the task in the form, from 0; None for a new one."""
-        number = str(self._which.value).split(" ")[0]
-        return int(number) - 1 if number.isdigit() else None
-
     def _show_list(self, k: int | None) -> None:
         tasks = edits.tasks_of(self._studio.document)
-        lines = [f"{i + 1} {in_words(*task)}" for i, task in enumerate(tasks)]
-        rows = "".join(f'<div style="padding:2px 0">{escape(line)}</div>' for line in lines)
-        empty = '<div style="opacity:.6">Nobody has anything to do yet.</div>'
-        self._list.content = f'<div style="padding:4px 10px;font-size:12.5px">{rows or empty}</div>'
-        short = tuple(
-            f"{i + 1} {verb} {told.get('object', told.get('fixture', ''))}".strip()
-            for i, (verb, told) in enumerate(tasks)
-        )
-        offer(self._which, (_NEW, *short))
-        put(self._which, short[k] if k is not None and k < len(short) else _NEW)
+        self._k = k if k is not None and k < len(tasks) else None
+        words = {str(i): f"{i + 1}  {in_words(*task)}" for i, task in enumerate(tasks)}
+        self._list.show({**words, _NEW: f"+  {_NEW}"}, _NEW if self._k is None else str(self._k))
+        title = _NEW if self._k is None else f"Task {self._k + 1}"
+        if self._form.label != title:
+            self._form.label = title
         self._fill()
 
-    def _picked(self) -> None:
-        self._fill()
-        k = self._k
-        if k is not None and k in targets_of(self._studio.document):
-            self._studio.select(target_name(k))
+    def _picked(self, key: str) -> None:
+        self._show_list(None if key == _NEW else int(key))
+        if self._k is not None and self._k in targets_of(self._studio.document):
+            self._studio.select(target_name(self._k))
 
     def _fill(self) -> None:
         """Fill the form from the task that is picked."""
         k = self._k
         self._order.visible = k is not None
-        self._buttons.options = ("Change", "At this time") if k is not None else ("Add", "At this time")
         self._fit()
         if k is None:
             return
@@ -123,7 +111,11 @@ class Tasks:
         offer(self._what, whats(verb, world) or (_NONE,))
         self._where.visible = bool(needs.where)
         offer(self._where, wheres(verb, world, self._who.value) or (_NONE,))
-        self._time.visible = verb != "repair"
+        timed = verb != "repair"
+        self._time.visible = timed
+        words = ("Add" if self._k is None else "Change", *(("At this time",) if timed else ()))
+        if tuple(self._buttons.options) != words:
+            self._buttons.options = words
 
     def _pressed(self) -> None:
         studio, k, verb = self._studio, self._k, self._verb.value
@@ -154,7 +146,9 @@ class Tasks:
         if word == "Delete":
             studio.edit(f"delete task {k + 1}", edits.delete_task(studio.document, k))
         else:
-            studio.edit(f"reorder task {k + 1}", edits.move_task(studio.document, k, -1 if word == "Earlier" else 1))
+            by = -1 if word == "Earlier" else 1
+            studio.edit(f"reorder task {k + 1}", edits.move_task(studio.document, k, by))
+            self._show_list(min(max(k + by, 0), len(edits.tasks_of(studio.document)) - 1))
 
     def _styled(self) -> None:
         values = self._studio.document.edited()

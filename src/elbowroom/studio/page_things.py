@@ -1,9 +1,9 @@
-"""Tab of people and things: select, place, rename, add and delete."""
+"""Tab of people and things: lists of them, and of what is selected its place, name and whether it is shown."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import viser
@@ -11,40 +11,49 @@ import viser
 from elbowroom.geometry.transforms import transform
 from elbowroom.props.makers import MAKERS
 from elbowroom.studio import edits
-from elbowroom.studio.page_events import asked, offer, put
+from elbowroom.studio.page_events import asked, offer
+from elbowroom.studio.page_rows import Rows
 from elbowroom.studio.places import Place, told_place
 from elbowroom.studio.studio import Studio, Topic
 from elbowroom.tasks.storyboard_things import quaternion
 
-_NOTHING = "nothing"
-_KINDS = {"static": "scene", "object": "object", "fixture": "fixture", "character": "person", "target": "target"}
+if TYPE_CHECKING:
+    from elbowroom.studio.page import Page
+
+_KINDS = {
+    "character": "People",
+    "object": "Objects",
+    "fixture": "Fixtures",
+    "target": "Targets of hands",
+    "static": "Obstacles",
+}
+_MANY = 8  # obstacles that are listed from the start
 _BODIES = ("woman", "man", "child")
 _MOTIONS = ("stand", "idle", "walk", "run")
 _HINT = (
-    '<div style="padding:2px 10px;font-size:12.5px;opacity:.7">Click something in the scene and drag its arrows: '
-    "the motion follows.</div>"
+    '<div style="padding:2px 10px;font-size:12.5px;opacity:.7">Click something here or in the scene, and drag its '
+    "arrows: the motion follows.</div>"
 )
 
 
 class Things:
-    """What is selected, its place, and a form for what is to be added."""
+    """What is selected, lists of all there is, and a form for what is to be added."""
 
-    def __init__(self, server: viser.ViserServer, studio: Studio, tab: Any) -> None:
-        self._gui, self._studio = server.gui, studio
+    def __init__(self, server: viser.ViserServer, studio: Studio, page: Page, tab: Any) -> None:
+        self._gui, self._studio, self._page = server.gui, studio, page
         self._details: Any = None
         self._shown: str | None = None
         self._at: Any = None
         self._turn: Any = None
         with tab:
-            self._select = self._gui.add_dropdown("Selected", (_NOTHING,), hint="Or click it in the scene.")
             self._hint = self._gui.add_html(_HINT, order=9.0)
             self._place = self._gui.add_folder(None, order=10.0)
+            self._lists = {kind: self._list(kind, 11.0 + k) for k, kind in enumerate(_KINDS)}
             with self._gui.add_folder("Add", expand_by_default=False, order=20.0):
                 self._kind = self._gui.add_dropdown("Kind", ("obstacle", "object", "person"))
                 self._what = self._gui.add_dropdown("What", tuple(sorted(MAKERS)), initial_value="table")
                 self._motion = self._gui.add_dropdown("Motion", _MOTIONS, initial_value="walk", visible=False)
                 self._add = self._gui.add_button("Add", icon=viser.Icon.PLUS)
-        self._select.on_update(self._selected)
         self._kind.on_update(lambda event: self._kinds())
         self._add.on_click(asked(studio, self._added))
 
@@ -56,21 +65,20 @@ class Things:
         if topic == "place" and self._studio.drags.to is not None and self._studio.drags.current is not None:
             self._show_place(Place(self._studio.drags.current.name, "object", self._studio.drags.to))
 
-    def _words(self) -> dict[str, str]:
-        """Names as they are listed, by name."""
-        return {name: f"{name} ({_KINDS[p.kind]})" for name, p in self._studio.places.items() if p.kind != "target"} | {
-            name: name for name, p in self._studio.places.items() if p.kind == "target"
-        }
+    def _list(self, kind: str, order: float) -> Rows:
+        few = kind != "static" or sum(p.kind == kind for p in self._studio.places.values()) <= _MANY
+        folder = self._gui.add_folder(_KINDS[kind], expand_by_default=few, order=order, visible=False)
+        return Rows(self._gui, self._studio, folder, self._picked)
+
+    def _picked(self, name: str) -> None:
+        """A row was clicked: a second time lets it go."""
+        self._studio.select(None if name == self._studio.selected else name)
 
     def _show_list(self) -> None:
-        words = self._words()
-        offer(self._select, (_NOTHING, *words.values()))
-        put(self._select, words.get(self._studio.selected or "", _NOTHING))
-
-    def _selected(self, event: viser.GuiEvent) -> None:
-        if event.client is not None:
-            names = {word: name for name, word in self._words().items()}
-            self._studio.select(names.get(self._select.value))
+        hidden = self._page.scene.hidden
+        for kind, some in self._lists.items():
+            names = [name for name, place in self._studio.places.items() if place.kind == kind]
+            some.show({n: f"{n} (hidden)" if n in hidden else n for n in names}, self._studio.selected)
 
     def _show_details(self) -> None:
         name = self._studio.selected
@@ -99,6 +107,7 @@ class Things:
             self._at.on_update(lambda event: self._typed(event, name))
             if place.kind == "target":
                 return
+            shown = gui.add_checkbox("Shown", name not in self._page.scene.hidden, hint="Hidden things still count.")
             renamed = gui.add_text("Name", name)
             buttons = gui.add_button_group(" ", ("Rename", "Delete"))
 
@@ -111,6 +120,11 @@ class Things:
                 if studio.trying(lambda: studio.edit(f"rename {name}", new)):
                     studio.select(renamed.value)
 
+        def hidden() -> None:
+            self._page.scene.hide(name, not shown.value)
+            self._show_list()
+
+        shown.on_update(asked(self._studio, hidden))
         buttons.on_click(pressed)
 
     def _show_place(self, place: Place) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+from math import ceil
 
 import viser
 
-from elbowroom.studio.bars import bars_of, drawn
+from elbowroom.studio.bars import bars_of, drawn, hand, lanes
 from elbowroom.studio.player import SPEEDS
 from elbowroom.studio.studio import Studio
 
@@ -21,11 +22,13 @@ class Timeline:
         self._studio, gui = studio, server.gui
         self.dark = False
         self._told = 0.0
+        self._lanes = 0
         self.panel = gui.add_panel()
         with self.panel.add_tab("Timeline", viser.Icon.TIMELINE):
             self._buttons = gui.add_button_group("Motion", self._words())
             self._slider = gui.add_slider("Time (s)", 0.0, 1.0, 0.001, 0.0)
             self._bars = gui.add_html("")
+            self._hand = gui.add_html("")
         self._buttons.on_click(self._pressed)
         self._slider.on_update(self._scrubbed)
         self.place(900)
@@ -43,12 +46,14 @@ class Timeline:
         """Another motion: its length and bars."""
         studio = self._studio
         begin, end = studio.player.span
-        slider = self._slider
-        if (slider.min, slider.max) != (begin, max(end, begin + 0.001)):
-            slider.min, slider.max = begin, max(end, begin + 0.001)
-        self._bars.content = drawn(
-            bars_of(studio.plan, studio.original, live=studio.live), (begin, end), dark=self.dark
-        )
+        slider, last = self._slider, max(ceil(100.0 * end - 1e-6) / 100.0, begin + 0.01)
+        if (slider.min, slider.max) != (begin, last):
+            slider.min, slider.max = begin, last
+        bars = bars_of(studio.plan, studio.original, live=studio.live)
+        drawing = drawn(bars, (begin, last), dark=self.dark)
+        if self._bars.content != drawing:
+            self._bars.content = drawing
+        self._lanes = lanes(bars)
         self.show_time(force=True)
 
     def show_time(self, force: bool = False) -> None:
@@ -59,6 +64,9 @@ class Timeline:
             value = round(self._studio.player.time, 3)
             if self._slider.value != value:
                 self._slider.value = value  # type: ignore[misc]
+            line = hand(value, (self._slider.min, self._slider.max), self._lanes)
+            if self._hand.content != line:
+                self._hand.content = line
             self.show_buttons()
 
     def _pressed(self, event: viser.GuiEvent) -> None:

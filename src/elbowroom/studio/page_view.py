@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import viser
 
+from elbowroom.errors import BadValue
 from elbowroom.studio.page_events import asked, offer
 from elbowroom.studio.studio import Studio, Topic
 
@@ -27,15 +28,19 @@ class View:
                 "Search trees", False, hint="Where searches looked: green from the start, amber from the goal."
             )
             self._clearance = gui.add_checkbox("Clearance", False, hint="The nearest that anything comes to anything.")
-            self._shapes = gui.add_checkbox("Shapes", False, hint="Collision shapes of people.")
-            self._follow = gui.add_dropdown("Follow", (_NOBODY,))
+            self._shapes = gui.add_checkbox("Collision shapes", False, hint="What people are taken for when checked.")
             self._dark = gui.add_checkbox("Dark", False)
+            self._follow = gui.add_dropdown("Follow", (_NOBODY,))
             frame = gui.add_button("Frame the action", icon=viser.Icon.MAXIMIZE, color="gray")
+            tight = gui.add_button("Go to the tightest moment", icon=viser.Icon.RULER_MEASURE, color="gray")
+            with gui.add_folder("Keys", expand_by_default=False):
+                gui.add_html(page.keys.html)
         for box in (self._ghost, self._paths, self._trees, self._clearance, self._shapes):
             box.on_update(asked(studio, self._changed))
         self._dark.on_update(asked(studio, self._darkened))
         self._follow.on_update(asked(studio, self._followed))
         frame.on_click(asked(studio, page.look))
+        tight.on_click(asked(studio, self._tightest))
 
     def told(self, topic: Topic) -> None:
         """Something has changed."""
@@ -57,6 +62,14 @@ class View:
         plan = self._studio.plan
         if plan is not None and not any(planned.trees for planned in plan.plans):
             self._studio.say("No search was needed for this motion, so that it has no trees.")
+
+    def _tightest(self) -> None:
+        plan = self._studio.plan
+        proof = None if plan is None else plan.certificate
+        if proof is None or proof.at_s is None:
+            raise BadValue("how near things come is not known before the motion is certified.")
+        self._studio.player.pause()
+        self._studio.player.seek(proof.at_s)
 
     def _darkened(self) -> None:
         self._page.set_dark(self._dark.value)

@@ -1,0 +1,44 @@
+"""Looks of buttons that viser has no setting for: rows of a list, two side by side. All works without them, too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import viser
+
+_TINT = "rgba(74,143,181,.18)"  # of the row that is picked
+_HOVER = "rgba(128,128,128,.14)"
+
+
+def rows(buttons: Sequence[viser.GuiButtonHandle], picked: viser.GuiButtonHandle | None = None) -> str:
+    """Buttons as quiet rows below each other, one of them picked: HTML without anything to see."""
+    if not buttons:
+        return ""
+    all_of = _named(buttons)
+    out = (
+        f"div:has(> {all_of}){{padding-bottom:0!important}}"
+        f"{all_of}{{background:transparent!important;color:inherit!important;height:1.75em!important;"
+        f"padding:0 .6em!important;font-size:.8125em;font-weight:400;border:0}}"
+        f"{all_of}:hover{{background:{_HOVER}!important}}"
+        f"{all_of} .mantine-Button-inner{{justify-content:flex-start}}"
+    )
+    if picked is not None:
+        out += f"{_named([picked])}{{background:{_TINT}!important;font-weight:600}}"
+    return f"<style>{out}</style>"
+
+
+def halves(left: viser.GuiButtonHandle, right: viser.GuiButtonHandle) -> str:
+    """Two quiet buttons side by side: HTML without anything to see."""
+    both = _named([left, right])
+    return (
+        f"<style>div:has(> {both}){{display:inline-block;width:calc(50% - .8em);margin-inline:0!important;"
+        f"padding-bottom:.25em!important}}div:has(> {_named([left])}){{margin-left:.6em!important;"
+        f"margin-right:.4em!important}}{both}{{height:1.75em!important;padding:0 .5em!important;font-size:.75em;"
+        f"font-weight:500;border:0}}{both}:not([data-disabled]){{background:{_HOVER}!important;"
+        f"color:inherit!important}}{both}[data-disabled]{{background:transparent!important;opacity:.8}}</style>"
+    )
+
+
+def _named(buttons: Sequence[viser.GuiButtonHandle]) -> str:
+    """A selector of buttons, which viser's page gives their own names."""
+    return ":is(" + ",".join(f'[id="{button._impl.uuid}"]' for button in buttons) + ")"

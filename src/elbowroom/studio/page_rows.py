@@ -1,0 +1,52 @@
+"""A list whose rows are clicked, in the panel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import viser
+
+from elbowroom.studio.page_events import asked
+from elbowroom.studio.page_looks import rows
+from elbowroom.studio.studio import Studio
+
+
+class Rows:
+    """Rows of a folder. `picked` is called with the key of a row that is clicked."""
+
+    def __init__(
+        self, gui: viser.GuiApi, studio: Studio, folder: viser.GuiFolderHandle, picked: Callable[[str], None]
+    ) -> None:
+        self._gui, self._studio, self._folder, self._picked = gui, studio, folder, picked
+        self._buttons: list[viser.GuiButtonHandle] = []
+        self._keys: list[str] = []
+        with folder:
+            self._looks = gui.add_html("")
+
+    def show(self, words: Mapping[str, str], now: str | None) -> None:
+        """Show rows, their words by their keys; the one with the key `now` is picked."""
+        while len(self._buttons) < len(words):
+            self._add()
+        self._keys = list(words)
+        for k, button in enumerate(self._buttons):
+            if k < len(words) and button.label != words[self._keys[k]]:
+                button.label = words[self._keys[k]]
+            if button.visible != (k < len(words)):
+                button.visible = k < len(words)
+        picked = self._buttons[self._keys.index(now)] if now in self._keys else None
+        looks = rows(self._buttons[: len(words)], picked)
+        if self._looks.content != looks:
+            self._looks.content = looks
+        if self._folder.visible != bool(words):
+            self._folder.visible = bool(words)
+
+    def _add(self) -> None:
+        k = len(self._buttons)
+        with self._folder:
+            button = self._gui.add_button("", color="gray")
+        button.on_click(asked(self._studio, lambda: self._clicked(k)))
+        self._buttons.append(button)
+
+    def _clicked(self, k: int) -> None:
+        if k < len(self._keys):
+            self._picked(self._keys[k])
