@@ -8,7 +8,8 @@ STYLE = """
   --faint: #eff0ed; --good: #2f7d4f; --look: #a86a00; --bad: #b3382c; --none: #7c848c; --link: #2c5f8a;
   --good-bg: #e7f3eb; --look-bg: #fbf0da; --bad-bg: #fae5e2; --none-bg: #eceeef;
   --c0: #2b6cb0; --c1: #c8641b; --c2: #2f8562; --c3: #7d55a8; --c4: #b0413a; --c5: #5f6b76; --c6: #a08a1e; }
-@media screen and (prefers-color-scheme: dark) { :root { --ground: #15171a; --card: #1d2024; --ink: #dde1e5; --soft: #959da6;
+@media screen and (prefers-color-scheme: dark) { :root { --ground: #15171a; --card: #1d2024; --ink: #dde1e5;
+  --soft: #959da6;
   --line: #30343a; --faint: #24282d; --good: #74c496; --look: #e2b05a; --bad: #ec8577; --none: #8f979f; --link:
     #8cb9e0;
   --good-bg: #1d3327; --look-bg: #372c17; --bad-bg: #3c211e; --none-bg: #272b30;
