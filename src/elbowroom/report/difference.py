@@ -79,6 +79,9 @@ def difference_of(subject: Subject, original: Clip, meant: bool = False) -> Diff
         notes = ("the original has another rig and was carried over to this one.",)
     original, moved = _placed(subject, original)
     notes = (*notes, moved) if moved else notes
+    begin, end = original.span
+    if begin > subject.times[0] + 1.0 / original.fps or end < subject.times[-1] - 1.0 / original.fps:
+        notes = (*notes, f"the original is known from {begin:.2f} to {end:.2f} s; beyond that its pose there counts.")
     root, q = original.sample(subject.times)
     there = subject.character.skeleton.forward(root, q)[..., :3, 3]
     apart = np.linalg.norm(subject.T[..., :3, 3] - there, axis=-1)

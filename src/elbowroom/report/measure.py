@@ -221,8 +221,11 @@ def _floor(world: World, subject: Subject) -> float | None:
 
 def _why_no_forces(subject: Subject, floor: float | None) -> str:
     """Why forces cannot be worked out; empty where they can."""
-    if subject.character.masses is None:
+    masses = subject.character.masses
+    if masses is None:
         return "Nothing is known of how heavy the parts of this body are."
+    if not (np.isfinite(masses.mass).all() and masses.total > 0.0):
+        return "The parts of this body have no weight."
     if len(subject.clip) < ENOUGH:
         return f"Forces need at least {ENOUGH} frames."
     if floor is None:

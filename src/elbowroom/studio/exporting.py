@@ -30,7 +30,7 @@ def export(studio: Studio, formats: list[str], stem: str) -> Job:
     studio.folders.check_replacing(paths, "Export")
 
     def work(job: Job) -> bool:
-        world, proven = _settled(job, studio)
+        world, proven = settled(job, studio)
         written(job, paths, world, studio.board.fps)
         return proven
 
@@ -43,7 +43,7 @@ def export(studio: Studio, formats: list[str], stem: str) -> Job:
     return studio.run_files(Job("exporting", work, done))
 
 
-def _settled(job: Job, studio: Studio) -> tuple[World, bool]:
+def settled(job: Job, studio: Studio) -> tuple[World, bool]:
     """The motion that is shown, and whether it is proven; one that is being planned is waited for."""
     while studio.worker.busy or studio.drags.current is not None:
         job.tell(None, "waiting for the motion")

@@ -12,9 +12,11 @@ from elbowroom.studio import filing, importing
 from elbowroom.studio.exporting import FORMATS, export
 from elbowroom.studio.folders import KINDS
 from elbowroom.studio.page_events import asked, offer, put
+from elbowroom.studio.reporting import report_on
 from elbowroom.studio.saying import as_command, as_python
 from elbowroom.studio.studio import Studio, Topic
 
+_REPORT = "How good the motion is, measured, on one page that opens offline."
 _NOBODY = "a new person"
 _COPY = (
     '<div style="padding:2px 4px"><div style="display:flex;justify-content:space-between"><b>{title}</b>'
@@ -46,12 +48,14 @@ class Files:
                 self._formats = {name: gui.add_checkbox(name, name == "GLB") for name in FORMATS}
                 self._stem = gui.add_text("File name", studio.document.name)
                 exports = gui.add_button("Export", icon=viser.Icon.FILE_EXPORT)
+                reports = gui.add_button("Report", icon=viser.Icon.REPORT_ANALYTICS, color="gray", hint=_REPORT)
             copies = gui.add_button("Copy as command or Python", icon=viser.Icon.CODE, color="gray")
         opens.on_click(asked(studio, lambda: filing.open_choice(studio, self._open.value)))
         saves.on_click(asked(studio, lambda: filing.save(studio, self._name.value)))
         brings.on_click(asked(studio, lambda: importing.bring_in(studio, self._as.value, self._path.value, *self._how)))
         loads.on_upload(asked(studio, lambda: self._load(loads.value)))
         exports.on_click(asked(studio, self._export))
+        reports.on_click(asked(studio, lambda: report_on(studio, self._stem.value)))
         copies.on_click(asked(studio, self._show_code))
         self._as.on_update(lambda event: self._fit())
         self._doc: Path | None = None
