@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,8 +19,10 @@ from elbowroom.studio import edits
 from elbowroom.studio.autosave import Autosave
 from elbowroom.studio.document import Document, from_json, named_files, new_document, read_document
 from elbowroom.studio.places import moved_world, places_of, target_name, with_place
+from elbowroom.studio.rewriting import rewritten
 from elbowroom.studio.session import Session
 from elbowroom.tasks.storyboard_things import quaternion
+from elbowroom.tasks.storyboard_yaml import parse_yaml
 
 
 def gallery(name: str) -> Document:
@@ -111,18 +118,53 @@ def test_undo_and_redo() -> None:
     assert session.can_redo == "" and session.redo() == "" and session.document.seed == 5
 
 
-def test_unsaved_work_is_found_by_the_next_studio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unsaved_work_is_found_by_the_next_studio(tmp_path: Path) -> None:
     autosave = Autosave(tmp_path)
     session = Session(gallery("umbrella"), autosave)
     session.do("seed 9", session.document.with_(seed=9))
-    monkeypatch.setattr("elbowroom.studio.autosave._runs", lambda told: False)  # as after a crash
-    (kept,) = Autosave(tmp_path).found()
-    assert kept.document.same(session.document)
-    session.undo()  # nothing is unsaved any more
-    assert Autosave(tmp_path).found() == []
-    session.redo()
+    other = Autosave(tmp_path)
+    assert other.found() == []  # the first one is still at it
+    autosave.close()
+    (kept,) = other.found()
+    assert kept.document.same(session.document) and kept.document.source == session.document.source
     (tmp_path / "1-2.autosave").write_text("{")  # a file that is none of ours is passed over
-    assert [k.document.seed for k in Autosave(tmp_path).found()] == [9]
+    assert [k.document.seed for k in other.found()] == [9]
+    other.discard(kept)
+    assert other.found() == [] and not list(tmp_path.glob(f"{kept.file.stem}*"))
+
+
+def test_work_outlives_a_studio_that_is_killed(tmp_path: Path) -> None:
+    edits_for_ever = (
+        "import sys; from pathlib import Path\n"
+        "from elbowroom.studio.autosave import Autosave; from elbowroom.studio.session import Session\n"
+        "from elbowroom.studio.document import new_document\n"
+        "session = Session(new_document(Path(sys.argv[1])), Autosave(Path(sys.argv[1]) / 'state'))\n"
+        "for seed in range(1, 10**9):\n"
+        "    session.do('seed', session.document.with_(seed=seed)); print(seed, flush=True)\n"
+    )
+    command = [sys.executable, "-c", edits_for_ever, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        told = [running.stdout.readline() for _ in range(20)]
+        running.kill()
+        told += running.stdout.read().splitlines(keepends=True)
+    last = int([line for line in told if line.endswith("\n")][-1])
+    (kept,) = Autosave(tmp_path / "state").found()
+    assert kept.document.seed in (last, last + 1)  # it may have been killed before it could tell of the last one
+
+
+def test_where_nothing_can_be_kept_work_goes_on_and_it_is_told(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("no folder")
+    autosave = Autosave(tmp_path / "state" / "studio")
+    session = Session(gallery("umbrella"), autosave)
+    session.do("seed 9", session.document.with_(seed=9))
+    assert session.document.seed == 9 and session.unsaved
+    assert "cannot be kept" in autosave.trouble and "save often" in autosave.trouble
+    (tmp_path / "state").unlink()
+    (tmp_path / "state" / "studio").mkdir(parents=True)
+    session.undo()
+    session.redo()
+    assert autosave.trouble == "" and list((tmp_path / "state" / "studio").glob("*.autosave"))
 
 
 def test_opening_another_document_sets_unsaved_work_aside(tmp_path: Path) -> None:
@@ -155,3 +197,64 @@ def test_files_that_a_storyboard_names(tmp_path: Path) -> None:
     moved = Document(values, tmp_path / "one.yaml").moved_to(tmp_path / "deep" / "two.yaml")
     assert named_files(moved.values) == ["../a/hall.glb", "../cup.obj", "../ann.glb", "../walk.glb"]
     assert moved.values["characters"]["ann"]["clip"]["clip"] == "Walk"
+
+
+_KITCHEN = """\
+# Ann's kitchen
+elbowroom: 1
+scene:
+  meshes:
+    - {maker: table, name: table, at: [0, 1, 0]}   # by the window
+objects:
+  jar: {mesh: {maker: jar}, at: [0, 1, 0.75]}  # full
+characters:
+  ann: {body: {preset: woman}}
+tasks:
+  # first of all
+  - grab: {who: ann, object: jar}
+  - rest: {who: ann}
+"""
+
+
+def test_only_what_was_edited_is_written_anew(tmp_path: Path) -> None:
+    path = tmp_path / "kitchen.yaml"
+    path.write_text(_KITCHEN)
+    document = read_document(path)
+    document = edits.rename(document, "jar", "pot")
+    document = edits.add_task(document, "touch", {"who": "ann", "target": [0.1, 0.2, 1.0]})
+    document = edits.delete_task(document, 1)
+    document = edits.add_static(document, "box", {"box": [1.0, 1.0, 1.0]})
+    saved, whole = document.written()
+    text = path.read_text()
+    expected = _KITCHEN.replace("  jar:", "  pot:").replace("object: jar", "object: pot")
+    expected = expected.replace("by the window\n", "by the window\n    - {box: [1.0, 1.0, 1.0], name: box}\n")
+    expected = expected.replace("- rest: {who: ann}", "- touch: {who: ann, target: [0.1, 0.2, 1.0]}")
+    assert text == expected == saved.source and whole
+    assert read_document(path).same(document)
+
+
+def test_whatever_is_edited_the_file_says_it() -> None:
+    """Random values in random places: what is written anew is read as the same values, or not written so at all."""
+    dice = random.Random(1)
+    for name in ("umbrella", "drawer"):
+        document, kept = gallery(name), 0
+        assert rewritten(document.source, document.values) == document.source
+        for _ in range(15):
+            values = document.edited()
+            for _ in range(dice.choice((1, 1, 3))):
+                part, key = dice.choice(list(_spots(values)))
+                if dice.random() < 0.3:
+                    del part[key]
+                else:
+                    part[key] = dice.choice((1.25, "yes", "a: b # c", None, [1, {"x": "y"}], {"n": {"m": [1]}}))
+            text = rewritten(document.source, values)
+            kept += text is not None
+            assert text is None or parse_yaml(document.path, text).values == values
+        assert kept > 10
+
+
+def _spots(values: Any) -> Iterator[tuple[Any, Any]]:
+    for key in list(values) if isinstance(values, dict) else range(len(values)):
+        yield values, key
+        if isinstance(values[key], (dict, list)):
+            yield from _spots(values[key])

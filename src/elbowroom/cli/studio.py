@@ -67,12 +67,12 @@ def studio(
 
 def _greet(page: Page, host: str, port: int, seconds: float) -> None:
     """Say where the page is, and what is other than one may think."""
+    warnings = [page.studio.autosave.trouble]
     if not page.private:
-        text = (
-            f"warning: {host} can be reached from other machines, and whoever reaches it can read and write "
-            f"files in {page.studio.folders.work}."
-        )
-        err.print(text, style="yellow", highlight=False, soft_wrap=True)
+        reach = f"{host} can be reached from other machines, and whoever reaches it can read and write files in"
+        warnings.append(f"{reach} {page.studio.folders.work}.")
+    for text in filter(None, warnings):
+        err.print(f"warning: {text}", style="yellow", highlight=False, soft_wrap=True, markup=False)
     taken = f"; port {port} was taken" if port and page.server.get_port() != port else ""
     out.print(f"studio: {page.url} ({seconds:.1f} s{taken}); Ctrl-C ends it", highlight=False, soft_wrap=True)
 

@@ -5,15 +5,23 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
-from elbowroom.errors import BadValue
+from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import writing
 from elbowroom.studio.document import Document, from_json
 
+fcntl: ModuleType | None
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+
 _SUFFIX = ".autosave"
+_YOUNG = 60.0  # seconds
 
 
 def state_folder() -> Path:
@@ -35,53 +43,114 @@ class Kept:
 
 
 class Autosave:
-    """Keeps one document in a folder while it has unsaved changes."""
+    """Keeps one document in a folder while it has unsaved changes.
+
+    Work goes on where nothing can be kept, on a full disk for example; `trouble` says so then, in one sentence.
+    """
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
-        self._file = self._fresh()
-
-    def _fresh(self) -> Path:
-        return self._folder / f"{os.getpid()}-{time.time_ns()}{_SUFFIX}"
+        self.trouble = ""
+        self._claim: _Claim | None = None
+        with self._telling():
+            folder.mkdir(parents=True, exist_ok=True)
+            self._claim = _Claim(folder)
 
     def set_aside(self) -> None:
         """Leave what is kept as it is, to be found again, and keep what comes in another file."""
-        self._file = self._fresh()
+        with self._telling():
+            self.close()
+            self._claim = _Claim(self._folder)
 
     def keep(self, document: Document) -> None:
         """Write the document down in one step."""
-        with writing(self._file) as (stand_in,):
-            stand_in.write_text(document.kept_text(), encoding="utf-8")
+        with self._telling():
+            if self._claim is None:
+                self._claim = _Claim(self._folder)
+            with writing(self._claim.file) as (stand_in,):
+                stand_in.write_text(document.kept_text(), encoding="utf-8")
 
     def forget(self) -> None:
         """There is nothing unsaved any more."""
-        self._file.unlink(missing_ok=True)
+        with self._telling():
+            if self._claim is not None:
+                self._claim.file.unlink(missing_ok=True)
 
     def found(self) -> list[Kept]:
         """Unsaved work of studios that no longer run, the latest first."""
         out = []
         for file in self._folder.glob(f"*{_SUFFIX}"):
-            if file == self._file or _runs(file.name.partition("-")[0]):
+            if _claimed(file):
                 continue
             with contextlib.suppress(OSError, BadValue, UnicodeDecodeError):
                 out.append(Kept(file, from_json(file.read_text(encoding="utf-8")), file.stat().st_mtime))
+        self._tidy()
         return sorted(out, key=lambda kept: -kept.when)
+
+    def _tidy(self) -> None:
+        """Take away locks of studios that ended with nothing unsaved; one that begins just now has a young one."""
+        for lock in self._folder.glob("*.lock"):
+            file = lock.with_suffix(_SUFFIX)
+            with contextlib.suppress(OSError):
+                if not file.exists() and time.time() - lock.stat().st_mtime > _YOUNG and not _claimed(file):
+                    lock.unlink()
 
     @staticmethod
     def discard(kept: Kept) -> None:
         """Unsaved work is not wanted any more."""
-        kept.file.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            kept.file.unlink(missing_ok=True)
+            _lock_of(kept.file).unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """What is kept is that of a studio that no longer runs."""
+        if self._claim is not None:
+            self._claim.release()
+            self._claim = None
+
+    @contextlib.contextmanager
+    def _telling(self) -> Iterator[None]:
+        try:
+            yield
+            self.trouble = ""
+        except (OSError, BadFile) as error:
+            why = error.strerror if isinstance(error, OSError) else str(error).removesuffix(".")
+            self.trouble = f"Unsaved work cannot be kept in {self._folder} ({why}): save often."
 
 
-def _runs(told: Any) -> bool:
-    """Whether a process of that number runs; this one's own files from before count as those of another."""
-    if not str(told).isdigit() or int(told) == os.getpid():
-        return False
+class _Claim:
+    """A file to keep work in that no other studio touches, as long as the lock beside it is held.
+
+    The system lets go of a lock when a process ends, however that happens; a number of a process may be another's soon.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / f"{os.getpid()}-{time.time_ns()}{_SUFFIX}"
+        self._lock = _lock_of(self.file).open("w")
+        if fcntl is not None:
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
+
+    def release(self) -> None:
+        """Let others find what is kept; the lock goes with the last of it."""
+        if not self.file.exists():
+            with contextlib.suppress(OSError):
+                _lock_of(self.file).unlink(missing_ok=True)
+        self._lock.close()
+
+
+def _lock_of(file: Path) -> Path:
+    return file.with_suffix(".lock")
+
+
+def _claimed(file: Path) -> bool:
+    """Whether a studio that runs keeps its work in a file."""
+    if fcntl is None:
+        return file.name.startswith(f"{os.getpid()}-")
     try:
-        os.kill(int(told), 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
+        with _lock_of(file).open("r+") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
         return True
-    return True
+    except OSError:  # no lock at all
+        return False
+    return False

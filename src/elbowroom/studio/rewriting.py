@@ -156,14 +156,12 @@ def _entries(new: dict[str, Any] | list[Any], width: int) -> str:
 def _instead(source: str, node: Any, value: Any) -> _Change:
     """Other text in place of a node's own."""
     begin, end = node.start_mark.index, _end(node)
-    plain = isinstance(value, (dict, list))
-    text = dumped(value, flow=True) if plain else dumped([value], flow=True)[1:-1]
+    text = dumped([value], flow=True)[1:-1]
     if begin == end:  # nothing stood there
         return begin, end, " " + text
-    if getattr(node, "flow_style", True) is False and node.start_mark.column:
-        # a block that ends where its last entry does
+    if getattr(node, "flow_style", True) is False and node.start_mark.column and isinstance(value, (dict, list)):
         column = node.start_mark.column
-        return begin, end, _indented(dumped(value), column).strip() if isinstance(value, (dict, list)) else text
+        return begin, end, _indented(_entries(value, _WIDTH - column), column).strip()
     return begin, end, text
 
 

@@ -131,6 +131,7 @@ class Studio:
         self.player.stop()
         for worker in (self.worker, self.filer):
             worker.stop(1.0)
+        self.autosave.close()
 
     # --- edits
 
@@ -253,7 +254,7 @@ class Studio:
         if not plan.found:
             self.say(plan.advice, "bad")
         elif self.said[0] != "good" or self._said_of is not self.document:
-            self.say("")
+            self.say(self.autosave.trouble, "bad")
 
     def _offer(self, plan: Plan) -> None:
         """Select what was in the way, so that there is something to drag."""
