@@ -62,7 +62,7 @@ def test_the_page_needs_nothing_from_outside_and_its_links_lead_somewhere(walked
     seen = Seen()
     seen.feed(text)
     assert not seen.open
-    assert all(s.startswith("data:image/png;base64,") for s in seen.sources)
+    assert all(s.startswith("data:image/jpeg;base64,") for s in seen.sources)
     anchors = {link for link in seen.links if link.startswith("#")}
     assert anchors and {a[1:] for a in anchors} <= seen.ids
     assert anchors == seen.links

@@ -40,18 +40,16 @@ def sampled(world: World, own_contacts: bool = True, also: float | None = None) 
     """
     exact = ExactWorld(replace(world, contacts=(*world.contacts, *supports(world))))
     recorded = from_files(world) if own_contacts else set()
-    for k in range(len(exact.index)) if recorded else ():
-        if is_own(exact, k, recorded):
-            exact.off[k] = (*exact.off.get(k, ()), (-np.inf, np.inf))
+    counts = np.array([not (recorded and is_own(exact, k, recorded)) for k in range(len(exact.index))], dtype=bool)
     begin, end = _span(world)
     regular = frame_times((begin, end), min(_LOOKS, _MOST / max(end - begin, 1e-9)))
     first = regular if also is None else np.union1d(regular, np.clip(also, begin, end))
-    found = _looked(world, exact, first)
+    found = _looked(world, exact, first, counts)
     others = np.array([d for (d, _), _ in found])
     if np.isfinite(others).any() and len(first) > 1:
         k = int(np.nanargmin(others))
         around = np.linspace(first[max(k - 1, 0)], first[min(k + 1, len(first) - 1)], _MORE + 2)[1:-1]
-        more = _looked(world, exact, around)
+        more = _looked(world, exact, around, counts)
         every = np.concatenate([first, around])
         order = np.argsort(every, kind="stable")
         found, first = [(found + more)[i] for i in order], every[order]
@@ -67,9 +65,9 @@ def from_files(world: World) -> set[str]:
 
 
 def _looked(
-    world: World, exact: ExactWorld, times: Array
+    world: World, exact: ExactWorld, times: Array, counts: NDArray[np.bool_]
 ) -> list[tuple[tuple[float, Pair | None], tuple[float, Pair | None]]]:
-    """The nearest to others and the nearest of own parts at each time."""
+    """The nearest to others and the nearest of own parts at each time, of pairs that count (P,)."""
     owners = np.array([part.owner for part in exact.parts])[exact.index]
     same = owners[:, 0] == owners[:, 1]
     held = [(h.during, np.sort(owners, axis=1) == sorted((h.object, h.by))) for h in world.holds]
@@ -78,6 +76,7 @@ def _looked(
     for k, t in enumerate(times):
         exact.place_snapshot(record[k])
         gaps, near = exact.gaps(), exact.near(REACH)
+        near = near[counts[near]]
         own = same.copy()
         for (begin, end), pairs in held:
             if begin - _TAKES <= t <= end + _TAKES:
