@@ -101,7 +101,7 @@ def test_bars_tell_whose_limb_it_is(planned: Studio) -> None:
     assert {(b.who, b.limb, b.kind) for b in bars} == {("ann", "right_arm", "before"), ("ann", "right_arm", "planned")}
     text = drawn(bars, planned.player.span, dark=False)
     assert "ann right arm" in text and "collided before" in text and "collides now" not in text
-    assert "no collisions" in drawn([], (0.0, 1.0), dark=True)
+    assert "nothing collides" in drawn([], (0.0, 1.0), dark=True)
 
 
 def test_an_edit_that_cannot_be_meant_is_refused_in_one_sentence(studio: Studio) -> None:

@@ -19,7 +19,7 @@ WORDS: dict[Kind, str] = {"before": "collided before", "now": "collides now", "p
 # The bars stand below the slider's track, which begins and ends so many pixels from the sides of the panel.
 _LEFT, _RIGHT = 110, 56
 _LANE = 7
-_ROW = 2 * _LANE + 6
+ROW = 2 * _LANE + 6
 _BELOW = 35  # height of the scale and of what colours mean
 
 
@@ -65,8 +65,11 @@ def lanes(bars: list[Bar]) -> int:
     return len({(bar.who, bar.limb) for bar in bars})
 
 
-def drawn(bars: list[Bar], span: Interval, *, dark: bool) -> str:
-    """The bars as HTML, one row for each limb that has any, above a scale of seconds and what colours mean."""
+def drawn(bars: list[Bar], span: Interval, *, dark: bool, nothing: str = "nothing collides") -> str:
+    """The bars as HTML, one row for each limb that has any, above a scale of seconds and what colours mean.
+
+    Where there are none, `nothing` is told in place of that.
+    """
     rows: dict[tuple[str, str], list[Bar]] = {}
     for bar in bars:
         rows.setdefault((bar.who, bar.limb), []).append(bar)
@@ -75,7 +78,7 @@ def drawn(bars: list[Bar], span: Interval, *, dark: bool) -> str:
     for (who, name), some in sorted(rows.items()):
         label = escape(f"{who} {limb(name)}".strip())
         out.append(
-            f'<div style="display:flex;align-items:center;height:{_ROW}px"><div title="{label}" style="width:{_LEFT}px;'
+            f'<div style="display:flex;align-items:center;height:{ROW}px"><div title="{label}" style="width:{_LEFT}px;'
             f'padding-right:8px;overflow:hidden;white-space:nowrap;text-overflow:ellipsis">{label}</div>'
             f'<div style="position:relative;flex:1;height:{2 * _LANE}px;background:{rail};border-radius:2px;'
             f'margin-right:{_RIGHT - 2}px">'
@@ -101,13 +104,13 @@ def drawn(bars: list[Bar], span: Interval, *, dark: bool) -> str:
         f'border-radius:1px;background:{COLORS[kind]};margin-right:5px;vertical-align:middle"></span>{WORDS[kind]}</span>'
         for kind in kinds
     )
-    out.append(f'<div style="padding:2px 0 4px {_LEFT}px">{legend or "nothing collides"}</div></div>')
+    out.append(f'<div style="padding:2px 0 4px {_LEFT}px">{legend or nothing}</div></div>')
     return "".join(out)
 
 
 def hand(t: float, span: Interval, rows: int) -> str:
     """A line over the bars at the time that is shown: small, because it is sent again and again."""
-    up = rows * _ROW
+    up = rows * ROW
     left = f"calc({_LEFT + 10}px + (100% - {_LEFT + _RIGHT + 18}px)*{0.01 * _share(t, span):.4f})"
     return (
         '<div style="position:relative;height:0"><div style="position:absolute;pointer-events:none;width:1.5px;'

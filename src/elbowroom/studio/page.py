@@ -16,8 +16,8 @@ from elbowroom.studio.page_timeline import Timeline
 from elbowroom.studio.server import StudioServer, is_loopback
 from elbowroom.studio.studio import Studio, Topic
 
-BRAND = (47, 93, 124)
-WIDTH = 320
+BRAND, BRAND_IN_THE_DARK = (47, 93, 124), (98, 163, 204)
+WIDTH = 344
 
 
 class Page:
@@ -91,8 +91,9 @@ class Page:
 
     def theme(self) -> None:
         """Light or dark."""
+        brand = BRAND_IN_THE_DARK if self.dark else BRAND
         self.server.gui.configure_theme(
-            show_logo=False, show_share_button=False, dark_mode=self.dark, brand_color=BRAND, control_width="medium"
+            show_logo=False, show_share_button=False, dark_mode=self.dark, brand_color=brand, control_width="medium"
         )
 
     def set_dark(self, dark: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from elbowroom.world.world import World
 _PATH, _NEAR = (74, 143, 181), (200, 68, 60)
 _TREES = ((61, 138, 95), (201, 138, 27))  # from the start, from the goal
 _STEPS = 60  # points of a path
+_LATER = 0.4  # seconds
 _KNOT, _SPOT = 0.006, 0.012  # metres: balls where a tree has a state, and at the tightest place
 
 
@@ -87,7 +89,7 @@ class Extras:
                 out[f"path{k}"] = Drawing(np.stack([points[:-1], points[1:]], axis=1), _PATH, 4.0)
             for end, lines in enumerate(planned.trees if self.trees else ()):
                 if len(lines):  # the other end was seen at once
-                    out[f"tree{k}_{end}"] = Drawing(lines, _TREES[end], 2.0, _KNOT, planned.during)
+                    out[f"tree{k}_{end}"] = Drawing(lines, _TREES[end], 1.2, _KNOT, planned.during)
         proof = plan.certificate
         if self.clearance and not self._studio.live and proof is not None and proof.points is not None:
             out["nearest"] = Drawing(np.asarray(proof.points, dtype=float).reshape(1, 2, 3), _NEAR, 5.0, _SPOT)
@@ -104,7 +106,7 @@ class Extras:
         self._nodes[name] = nodes
 
     def _show_label(self, plan: Plan | None) -> None:
-        """Tell the distance at the tightest place. The label stays: viser loses one that is taken away and put back."""
+        """Tell the distance at the tightest place."""
         near, proof = self._drawn.get("nearest"), None if plan is None else plan.certificate
         shown = near is not None and proof is not None and proof.clearance_m is not None and proof.at_s is not None
         if self._label is None:
@@ -114,11 +116,23 @@ class Extras:
         if shown:
             assert near is not None and proof is not None and proof.clearance_m is not None and proof.at_s is not None
             text = f"{millimetres(proof.clearance_m)} at {seconds(proof.at_s)}"
-            if self._label.text != text:
-                self._label.text = text
             self._label.position = near.lines[0].mean(axis=0)
+            if self._label.text != text or not self._label.visible:
+                self._label.text = text
+                self._draw_again()
         if self._label.visible != shown:
             self._label.visible = shown
+
+    def _draw_again(self) -> None:
+        """Have the scene drawn once more: viser's page draws labels a frame late, and no frame when nothing moves."""
+
+        def nudge() -> None:
+            if self._label is not None:
+                self._label.position = np.asarray(self._label.position) + [0.0, 0.0, 1e-5]
+
+        again = threading.Timer(_LATER, nudge)
+        again.daemon = True
+        again.start()
 
 
 def path_of(world: World, planned: Planned) -> Array | None:

@@ -7,12 +7,14 @@ from math import ceil
 
 import viser
 
-from elbowroom.studio.bars import bars_of, drawn, hand, lanes
+from elbowroom.studio.bars import ROW, bars_of, drawn, hand, lanes
 from elbowroom.studio.player import SPEEDS
 from elbowroom.studio.studio import Studio
 
 # The slider follows a motion that plays this often a second: more would only keep the page busy.
 _SLIDER_RATE = 10.0
+# Rows of bars for which there is room from the start.
+_MOST_ROWS = 5
 
 
 class Timeline:
@@ -22,7 +24,7 @@ class Timeline:
         self._studio, gui = studio, server.gui
         self.dark = False
         self._told = 0.0
-        self._lanes = 0
+        self._lanes, self._room = 0, 1
         self.panel = gui.add_panel()
         with self.panel.add_tab("Timeline", viser.Icon.TIMELINE):
             self._buttons = gui.add_button_group("Motion", self._words())
@@ -40,7 +42,9 @@ class Timeline:
 
     def place(self, width: float) -> None:
         """Put the panel below a scene that is so wide, pixels."""
-        self.panel.float(x=10, y=-10, width=min(max(width - 20, 280), 1200), height=176)
+        self._width = width
+        height = 156 + ROW * self._room
+        self.panel.float(x=10, y=-10, width=min(max(width - 20, 280), 1200), height=height)
 
     def show_motion(self) -> None:
         """Another motion: its length and bars."""
@@ -50,10 +54,16 @@ class Timeline:
         if (slider.min, slider.max) != (begin, last):
             slider.min, slider.max = begin, last
         bars = bars_of(studio.plan, studio.original, live=studio.live)
-        drawing = drawn(bars, (begin, last), dark=self.dark)
+        nothing = (
+            "not planned yet" if studio.plan is None else "not yet certified" if studio.live else "nothing collides"
+        )
+        drawing = drawn(bars, (begin, last), dark=self.dark, nothing=nothing)
         if self._bars.content != drawing:
             self._bars.content = drawing
         self._lanes = lanes(bars)
+        if min(self._lanes, _MOST_ROWS) > self._room:  # it never shrinks: what jumps about is in the way
+            self._room = min(self._lanes, _MOST_ROWS)
+            self.place(self._width)
         self.show_time(force=True)
 
     def show_time(self, force: bool = False) -> None:

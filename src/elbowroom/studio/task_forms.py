@@ -143,7 +143,7 @@ def in_words(verb: str, told: Mapping[str, Any]) -> str:
     for key, word in (("target", ""), ("to", "to"), ("onto", "onto"), ("over", "over")):
         if key in told:
             value = told[key]
-            shown = f"({', '.join(f'{x:.2f}' for x in value)}) m" if isinstance(value, list) else str(value)
+            shown = "a point" if isinstance(value, list) else str(value)
             parts.append(f"{word} {shown}".strip())
     parts += [f"with the {told['hand']} hand"] if "hand" in told else []
     parts += [f"at {float(told['at']):.2f} s"] if told.get("at") is not None else []
