@@ -161,6 +161,7 @@ class Dragging:
         """Prove the motion for where a thing was let go; how near things come is measured after that."""
         studio = self._studio
         board = drag.moved_board(studio.document)
+        studio.live = True  # even if nothing has followed yet: what was proven is not of where the thing is now
         studio.show(board, keep=True)
 
         def work(job: Job) -> Plan:

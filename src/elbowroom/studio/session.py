@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from elbowroom.studio.autosave import Autosave
 from elbowroom.studio.document import Document
@@ -91,7 +91,12 @@ class Session:
         self._set(document)
 
     def saved(self, document: Document) -> None:
-        """The document was written, perhaps under another name."""
+        """The document was written, perhaps under another name: edits before that are of the new file, too."""
+
+        def moved(step: Step) -> Step:
+            return replace(step, before=_as_of(document, step.before), after=_as_of(document, step.after))
+
+        self._done, self._undone = [moved(step) for step in self._done], [moved(step) for step in self._undone]
         self._saved = document
         self._set(document)
 
@@ -103,3 +108,9 @@ class Session:
             self._autosave.keep(document)
         else:
             self._autosave.forget()
+
+
+def _as_of(saved: Document, other: Document) -> Document:
+    """An earlier or later state of a document as one of the file that it was saved to."""
+    same = (other.path, other.given) == (saved.path, saved.given)
+    return (other if same else other.moved_to(saved.path)).with_(source=saved.source)
