@@ -1,209 +1,206 @@
-"""Hours of clicking and dragging in a few minutes: does the studio grow, lose a thread, or lose work?
+"""Hours of clicking and dragging in a few minutes: does the studio grow, lose a thread, lose work, or claim too much?
 
-    python benchmarks/studio_stress.py [--seconds 60] [--seed 0]
+    python benchmarks/studio_stress.py [--seconds 360] [--seed 0] [--crashes 4]
 
-Random acts of a user on the real server, with a client connected: drags and drops, tasks added, changed, moved and
-deleted, undo and redo, other seeds, scrubbing, playing, exports, saving, opening, cancelling, reconnecting, and
-nonsense that has to be refused. After each act the document has to be one that can be read again, and unsaved work has
-to be on disk. Prints JSON.
+A user who does anything at all, many times a second, on the real server in a process of its own, by the messages that
+the page sends: what cannot be seen on the page cannot be done. After each act nothing has gone wrong in any thread,
+none is missing, and unsaved work is on disk. Every now and then the document is read again, all is undone, the claim
+that the motion is free is proven anew against the document, and memory is measured. In the end the server is killed,
+and started again: what it offers is the work as it was. Prints JSON; fails where anything does not hold.
 """
 
 from __future__ import annotations
 
 import argparse
-import gc
 import json
-import resource
 import tempfile
-import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-
-from elbowroom.geometry.transforms import transform
-from elbowroom.studio import edits, filing
-from elbowroom.studio.document import from_json
-from elbowroom.studio.exporting import export
-from elbowroom.studio.page import Page
-from elbowroom.studio.serve import opened
 from studio_client import Client
+from studio_user import ACTS, User
+from studio_watched import Watched
 
-THREADS = {"studio-worker", "studio-player", "studio-handle", "studio-status"}
+# Memory may grow by so much after the first acts, megabytes.
+MOST = 100.0
+# Acts after which the document is read again, the claim is looked at, all is undone.
+_READ, _CLAIM, _BACK = 25, 20, 150
+
+COUNTER = """
+elbowroom: 1
+fps: 30
+scene: {floor: 0.0, meshes: [{maker: counter, name: counter}]}
+objects:
+  jar: {mesh: {maker: jar}, mass: 0.6, at: [0.15, -0.1, 0.9003]}
+  mug: {mesh: {maker: mug}, mass: 0.3, at: [-0.2, -0.1, 0.9003]}
+characters:
+  ann: {body: {preset: woman}, clip: {idle: {seconds: 3}}, at: [0.03, -0.5], turn: 180}
+"""
 
 
-class User:
-    """Somebody who does anything at all."""
+class Stress:
+    """A server, a user, and what was seen."""
 
-    def __init__(self, page: Page, folder: Path, seed: int) -> None:
-        self.page, self.studio, self.folder = page, page.studio, folder
-        self.dice = np.random.default_rng(seed)
-        self.client = Client(page.server.get_port())
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.folder = folder
+        self.server = self._start()
+        self.user = User(Client(self.server.port), seed, self.server.port)
         self.did: Counter[str] = Counter()
+        self.last: deque[str] = deque(maxlen=25)
+        self.seen: Counter[str] = Counter()
+        self.threads: list[int] = []
 
-    def act(self) -> None:
+    def _start(self) -> Watched:
+        return Watched("umbrella", self.folder / "work", self.folder / "state")
+
+    def act(self, name: str | None = None) -> None:
         """Do one thing, and look whether all is well after it."""
-        acts: list[tuple[float, Callable[[], object]]] = [
-            (6.0, self.drag),
-            (2.0, self.scrub),
-            (1.0, self.play),
-            (2.0, self.add_task),
-            (2.0, self.change_tasks),
-            (3.0, self.undo),
-            (1.0, self.seed),
-            (0.3, self.export),
-            (0.7, self.save),
-            (0.3, self.open),
-            (1.0, self.cancel),
-            (1.0, self.nonsense),
-            (0.3, self.reconnect),
-        ]
-        weights = np.array([w for w, _ in acts])
-        _, act = acts[int(self.dice.choice(len(acts), p=weights / weights.sum()))]
-        self.did[act.__name__] += 1
-        self.studio.trying(act)
-        self.check()
-
-    def check(self) -> None:
-        """Nothing is lost: the document can be read, and what is unsaved is on disk."""
-        studio = self.studio
-        with studio.lock:
-            document, unsaved = studio.document, studio.session.unsaved
-            assert from_json(document.as_json()).same(document)
-            kept = list((self.folder / "state" / "studio").glob("*.autosave"))
-            newest = [f for f in kept if from_json(f.read_text()).same(document)]
-            assert bool(newest) or not unsaved, "unsaved work is not on disk"
-        names = {t.name for t in threading.enumerate() if t.is_alive()}
-        assert names >= THREADS, f"threads are dead: {THREADS - names}"
-
-    def drag(self) -> None:
-        names = [n for n, p in self.studio.places.items() if p.kind != "character"] or [None]
-        name = names[int(self.dice.integers(len(names)))]
-        self.studio.select(name)
-        if name is None:
+        facts = self.facts()
+        name = name or self.user.pick()
+        before = facts["document"]
+        done = ACTS[name](self.user, facts)
+        if not done:
             return
-        home = self.studio.places[name].T[:3, 3]
-        self.client.drag("Start")
-        for _ in range(int(self.dice.integers(1, 8))):
-            self.client.drag("Update", home + self.dice.uniform(-0.1, 0.1, 3) * [1, 1, 0])
-            time.sleep(0.03)
-        self.client.drag("End")
+        self.did[name] += 1
+        self.last.append(f"{name}: {self.user.told}")
+        after = self.facts()
+        self.seen["edits"] += after["document"] != before
+        self.seen["certified"] += after["certified"]
+        count = sum(self.did.values())
+        if count % _READ == 0:
+            assert self.server.ask("readable"), "the document cannot be read again"
+        if count % _CLAIM == 0:
+            self.rest(5.0)
+            self.claim()
+        if count % _BACK == 0:
+            self.undo_all()
 
-    def scrub(self) -> None:
-        for t in self.dice.uniform(*self.studio.player.span, 5):
-            self.studio.player.seek(float(t))
+    def facts(self) -> dict[str, Any]:
+        """The state of the server; raises where something is wrong with it."""
+        facts: dict[str, Any] = self.server.ask("facts")
+        self.threads.append(facts["threads"])
+        wrong = []
+        if facts["errors"]:
+            wrong.append("\n".join(facts["errors"]))
+        if facts["dead"]:
+            wrong.append(f"threads are dead: {facts['dead']}")
+        if facts["unsaved"] and not facts["on disk"]:
+            wrong.append("unsaved work is not on disk")
+        assert not wrong, "\n".join([*wrong, "after", *self.last])
+        return facts
 
-    def play(self) -> None:
-        self.studio.player.play()
-        time.sleep(0.1)
-        self.studio.player.pause()
+    def rest(self, seconds: float = 60.0) -> bool:
+        """Wait until nothing is left to do; whether that came in time."""
+        end = time.monotonic() + seconds
+        while self.facts()["job"] is not None:
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.05)
+        return True
 
-    def add_task(self) -> None:
-        people = list(self.studio.original.characters)
-        if not people or len(self.studio.document.values.get("tasks", [])) > 5:
-            return
-        point = [round(float(x), 3) for x in self.dice.uniform([-0.5, -2.5, 0.8], [0.5, -0.5, 1.5])]
-        told = {"who": people[0], "hand": "left", "to": point, "at": round(float(self.dice.uniform(0.8, 3.0)), 2)}
-        self.studio.edit("add task", edits.add_task(self.studio.document, "reach", told))
+    def claim(self) -> None:
+        """A motion that is said to be free is free."""
+        wrong = self.server.ask("claim")
+        self.seen["claims proven anew"] += wrong == ""
+        assert wrong in ("", "nothing is claimed"), "\n".join([f"a false claim: {wrong}", "after", *self.last])
 
-    def change_tasks(self) -> None:
-        count = len(self.studio.document.values.get("tasks", []))
-        if count < 2:
-            return
-        k = int(self.dice.integers(1, count))
-        change = edits.delete_task if self.dice.random() < 0.7 else (lambda d, k: edits.move_task(d, k, -1))
-        self.studio.edit("change tasks", change(self.studio.document, k))
+    def undo_all(self) -> None:
+        """Go back to the first document, and to the last one again."""
+        last, first = self.facts()["document"], self.server.ask("first")
+        self._until(lambda: self.user.client.press("Undo …"), first, "undo does not lead to the first document")
+        self._until(lambda: self.user.client.press("Redo …"), last, "redo does not lead to the last document")
+        self.seen["undone to the first"] += 1
 
-    def undo(self) -> None:
-        (self.studio.undo if self.dice.random() < 0.6 else self.studio.redo)()
+    def _until(self, act: Callable[[], object], document: str, what: str) -> None:
+        for _ in range(250):
+            if self.facts()["document"] == document:
+                return
+            act()
+        end = time.monotonic() + 10.0
+        while self.facts()["document"] != document:
+            assert time.monotonic() < end, "\n".join([what, "after", *self.last])
 
-    def seed(self) -> None:
-        self.studio.edit("seed", self.studio.document.with_(seed=int(self.dice.integers(5))))
-
-    def export(self) -> None:
-        export(self.studio, ["NPZ"], "stress")
-
-    def save(self) -> None:
-        filing.save(self.studio, f"stress_{int(self.dice.integers(3))}.yaml")
-
-    def open(self) -> None:
-        choices = ["gallery: umbrella", "gallery: stroll", *self.studio.folders.files("storyboard")]
-        filing.open_choice(self.studio, choices[int(self.dice.integers(len(choices)))])
-        for kept in self.studio.kept:
-            filing.drop(self.studio, kept)
-
-    def cancel(self) -> None:
-        self.studio.cancel()
-
-    def nonsense(self) -> None:
-        """What must be refused."""
-        bad: list[Callable[[], object]] = [
-            lambda: self.studio.edit("x", edits.add_task(self.studio.document, "grab", {"who": "nobody"})),
-            lambda: filing.save(self.studio, "../../elsewhere.yaml"),
-            lambda: self.studio.place("post", transform([np.nan, 0.0, 0.0])),
-            lambda: edits.delete_task(self.studio.document, 99),
-            lambda: filing.open_choice(self.studio, "/etc/passwd"),
-        ]
-        before = self.studio.document
-        assert not self.studio.trying(bad[int(self.dice.integers(len(bad)))]), "nonsense was taken"
-        assert self.studio.document is before
-
-    def reconnect(self) -> None:
-        self.client.close()
-        self.client = Client(self.page.server.get_port())
+    def crash(self) -> None:
+        """Kill the server; the next one offers what was not saved."""
+        for _ in range(400):
+            facts = self.facts()
+            if facts["unsaved"] and not facts["dragging"]:
+                break
+            self.act()
+        lost = self.facts()["document"]
+        self.server.kill()
+        self.user.client.close()
+        self.server = self._start()
+        self.user.sit_down(Client(self.server.port), self.server.port)
+        assert self.facts()["kept"] >= 1, "unsaved work is not offered"
+        end = time.monotonic() + 30.0
+        while not self.user.client.press("Go on with it"):
+            assert time.monotonic() < end, "unsaved work is not offered on the page"
+            time.sleep(0.05)
+        while self.facts()["document"] != lost:
+            assert time.monotonic() < end, f"work was lost: {lost} became {self.facts()['document']}"
+            time.sleep(0.05)
+        self.seen["recovered after kill -9"] += 1
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--seconds", type=float, default=360.0)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--crashes", type=int, default=4)
     told = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "work").mkdir()
-        page = opened("umbrella", port=0, folder=folder / "work", state=folder / "state")
-        user = User(page, folder, told.seed)
+        (folder / "work" / "counter.yaml").write_text(COUNTER)
+        stress = Stress(folder, told.seed)
         try:
-            settle(page)
-            begun, memory = time.perf_counter(), []
-            while time.perf_counter() - begun < told.seconds:
-                user.act()
-                memory.append(megabytes())
-            settle(page)
-            gc.collect()
-            warm = memory[len(memory) // 4]  # compiled code and fields are loaded in the first acts
-            course = [round(memory[len(memory) * k // 8]) for k in range(8)]
-            facts = {
-                "acts": sum(user.did.values()),
-                "of": dict(user.did),
-                "megabytes": {
-                    "warm": round(warm),
-                    "course": course,
-                    "end": round(megabytes()),
-                    "growth": round(megabytes() - warm),
-                },
-                "threads": sorted(t.name for t in threading.enumerate() if t.name.startswith("studio-")),
-                "worker_alive": page.studio.worker.alive,
-                "heard": sum(user.client.heard.values()),
-            }
-            print(json.dumps(facts, indent=2))
-            assert facts["worker_alive"] and megabytes() - warm < 100.0, "it grew"
+            print(json.dumps(run(stress, told.seconds, told.crashes), indent=2))
+            strangers = [p.name for p in folder.iterdir() if p.name not in ("work", "state")]
+            assert not strangers, f"written outside of the folder to work in: {strangers}"
         finally:
-            user.client.close()
-            page.close()
+            stress.user.client.close()
+            stress.server.stop()
 
 
-def settle(page: Page) -> None:
-    while page.studio.worker.busy:
-        time.sleep(0.02)
-
-
-def megabytes() -> float:
-    """Memory in use now."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize() / 1024**2
+def run(stress: Stress, seconds: float, crashes: int) -> dict[str, Any]:
+    """Figures of a run; the first fifth of it loads code and fields, and is not counted as growth."""
+    stress.rest()
+    for name in ACTS:  # everything once
+        stress.act(name)
+    begun, memory = time.monotonic(), []
+    warm = 0.0
+    while (passed := time.monotonic() - begun) < seconds:
+        stress.act()
+        if passed > len(memory) * seconds / 20:
+            stress.rest()
+            memory.append(stress.server.ask("memory"))
+            warm = warm or (memory[-1] if passed > 0.2 * seconds else 0.0)
+    stress.rest()
+    memory.append(stress.server.ask("memory"))
+    acts = sum(stress.did.values())
+    threads = stress.threads
+    for _ in range(crashes):
+        for _ in range(20):
+            stress.act()
+        stress.crash()
+    growth = max(memory[len(memory) // 5 :]) - warm
+    facts = {
+        "seconds": round(seconds),
+        "acts": acts,
+        "acts a second": round(acts / seconds, 1),
+        "seen": dict(stress.seen),
+        "of": dict(sorted(stress.did.items(), key=lambda item: -item[1])),
+        "megabytes": {"course": [round(m) for m in memory], "warm": round(warm), "growth": round(growth)},
+        "threads": {"first": threads[0], "most": max(threads), "last": threads[-1]},
+        "messages heard": sum(stress.user.client.heard.values()),
+    }
+    assert growth < MOST, f"it grew by {growth:.0f} MB: {facts}"
+    assert stress.seen["recovered after kill -9"] == crashes
+    return facts
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import faulthandler
 import io
 import logging
 import os
+import re
 import tempfile
 import time
 from collections.abc import Callable
@@ -82,11 +83,11 @@ class Seat:
 
     def rest(self) -> None:
         """Wait until the studio has nothing left to do."""
-        self.until(lambda: not self.studio.worker.busy, "the studio comes to rest")
+        self.until(lambda: self.studio.job is None, "the studio comes to rest")
 
     def proven(self) -> None:
         """Wait until what is shown is proven, and told so on the page."""
-        self.until(lambda: self.studio.certified and not self.studio.worker.busy, "it is proven")
+        self.until(lambda: self.studio.certified and self.studio.job is None, "it is proven")
         self.reads("Certified free")
 
     def reads(self, text: str) -> None:
@@ -94,7 +95,7 @@ class Seat:
         self.window.get_by_text(text).first.wait_for()
 
     def _now(self) -> str:
-        studio, job = self.studio, self.studio.worker.current
+        studio, job = self.studio, self.studio.job
         doing = "idle" if job is None else f"{job.what} ({job.state})"
         return f"{studio.document.name}, {doing}, said {studio.said}, certified {studio.certified}"
 
@@ -103,8 +104,14 @@ class Seat:
     def tab(self, name: str) -> None:
         self.window.get_by_role("tab", name=name, exact=True).click()
 
-    def press(self, name: str) -> None:
+    def press(self, name: str | re.Pattern[str]) -> None:
         self.window.get_by_role("button", name=name, exact=True).locator("visible=true").click()
+
+    def undo(self) -> None:
+        self.press(re.compile("^Undo "))
+
+    def redo(self) -> None:
+        self.press(re.compile("^Redo "))
 
     def unfold(self, folder: str, inside: str) -> None:
         """Open a folder of the panel, unless a field of it is seen already."""

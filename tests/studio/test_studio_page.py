@@ -146,7 +146,7 @@ def test_an_error_is_told_in_one_sentence_where_the_user_looks(seat: Seat) -> No
 def test_it_is_exported_saved_and_opened_again(seat: Seat) -> None:
     studio, work = seat.studio, seat.studio.folders.work
     seat.press("Export")
-    seat.until(lambda: (work / "umbrella.glb").exists() and not studio.worker.busy, "the export is there")
+    seat.until(lambda: (work / "umbrella.glb").exists() and studio.job is None, "the export is there")
     seat.reads("Exported umbrella.glb")
     seat.fill("Name", "mine.yaml", lambda: seat.page.panel.files.name == "mine.yaml")
     seat.press("Save")
