@@ -4,38 +4,47 @@ from __future__ import annotations
 
 import numpy as np
 
+from elbowroom.geometry.rotations import Array
 from elbowroom.studio.words import seconds
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.pairs import Part
-from elbowroom.world.world import World
+from elbowroom.world.world import Snapshot, World
 
 # Moments that are looked at.
 _LOOKS = 32
 
 
 class Bumps:
-    """Whether a person, or what they hold, meets anything in worlds that differ only in where people and things are."""
+    """Whether a person who is moved as a whole, with what they hold, meets anything in a world."""
 
     def __init__(self, world: World, who: str) -> None:
         self._who = who
-        mine = self._mine = {who, *(hold.object for hold in world.holds if hold.by == who)}
+        self._holds = [hold for hold in world.holds if hold.by == who]
+        self._mine = {who, *(hold.object for hold in self._holds)}
         self._exact = ExactWorld(world)
         parts = self._exact.parts
         ends = ((parts[a], parts[b]) for a, b in self._exact.index)
-        self._pairs = np.flatnonzero([_meets(p, q, mine) for p, q in ends])
+        self._pairs = np.flatnonzero([_meets(p, q, self._mine) for p, q in ends])
+        self._record = world.record(np.linspace(*world.span, _LOOKS))
 
-    def first(self, world: World) -> str:
-        """The first that is met, in one sentence; empty where none is seen."""
+    def first(self, D: Array) -> str:
+        """The first that is met when the person is moved by `D` (4, 4), in one sentence; empty where none is seen."""
         exact = self._exact
-        record = world.record(np.linspace(*world.span, _LOOKS))
-        for k in range(len(record)):
-            exact.place_snapshot(record[k])
+        for k in range(len(self._record)):
+            exact.place_snapshot(self._moved(self._record[k], D))
             for pair in exact.near(0.0, self._pairs).tolist():
                 if exact.hit(pair) and exact.allowed(pair, -(exact.distance(pair).value or 0.0)) is None:
                     a, b = (exact.parts[i] for i in exact.index[pair])
                     other = b if a.owner in self._mine else a
-                    return f"{self._who} would run into {other.owner} at {seconds(float(record.times[k]))}."
+                    return f"{self._who} would run into {other.owner} at {seconds(exact.time)}."
         return ""
+
+    def _moved(self, snapshot: Snapshot, D: Array) -> Snapshot:
+        """A moment with the person and what they hold then elsewhere."""
+        t = snapshot.time
+        held = {h.object: D @ snapshot.things[h.object] for h in self._holds if h.during[0] <= t < h.during[1]}
+        joints = {**snapshot.joints, self._who: D @ snapshot.joints[self._who]}
+        return Snapshot(t, joints, {**snapshot.things, **held})
 
 
 def _meets(p: Part, q: Part, mine: set[str]) -> bool:

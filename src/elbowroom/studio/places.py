@@ -123,12 +123,13 @@ def with_place(document: Document, board: Storyboard, name: str, T: Array) -> Do
     return document.with_values(values)
 
 
-def moved_world(document: Document, board: Storyboard, name: str, T: Array) -> World:
+def moved_world(document: Document, board: Storyboard, name: str, T: Array, place: Place | None = None) -> World:
     """The storyboard's world in which something stands at `T` (4, 4), and all that goes with it.
 
     People keep what they do, and all of it goes along. Robots and things that hands hold from the start are built anew.
+    `place` is where it stands in the document, if that is known.
     """
-    place = places_of(document, board)[name]
+    place = place or places_of(document, board)[name]
     world, D = board.world, T @ inverse(place.T)
     if place.kind == "target":
         return world

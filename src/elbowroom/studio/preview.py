@@ -13,9 +13,11 @@ from elbowroom.character.hand_shapes import finger_joints, finger_rotations
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.ease import soft_step
 from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import apply
 from elbowroom.motion.clip import Clip
 from elbowroom.posing.grasps import Grasp, grasps_of, press_target
 from elbowroom.posing.limb_ik import LimbIK
+from elbowroom.posing.orbit import search_orbit
 from elbowroom.posing.reach import Reached, ReachStyle
 from elbowroom.studio.errands import Errand
 from elbowroom.tasks.actor import Actor
@@ -33,6 +35,8 @@ from elbowroom.world.world import World
 _GRASPS = 3
 # Metres that may be missing to a hand that finds no help at once, for more help to be looked for.
 _NEARLY = 0.25
+# Metres to another goal up to which a body that stretches in vain stays as it is.
+_SAME = 0.06
 # Seconds before and after the time of a reach that no motion has yet over which it comes and goes.
 _COMES = 0.6
 
@@ -47,15 +51,21 @@ class Goal:
 
 
 class Reacher:
-    """Somebody who reaches for something in the errand's moment. `world` has the motion as it is before the drag."""
+    """Somebody who reaches for something in the errand's moment.
+
+    `world` has the motion as it is before the drag, `before` people as they would be without tasks.
+    """
 
     def __init__(self, world: World, before: World, errand: Errand, t: float) -> None:
         self.errand, self.t = errand, t
         self._world = world
+        self._actor = Actor(before, errand.who)
+        self._k = min(max(self._actor.frame(t), 0), len(self._actor.base) - 1)
         styles = (ReachStyle(thorough=False), ReachStyle())
         self._quick, self._thorough = (
             Director(before, Settings(tier="ik", reach=style), 60.0, 0, time.perf_counter()) for style in styles
         )
+        self._far: tuple[Goal, Reached] | None = None  # what was out of reach last, looked for in earnest
         self._grasps: dict[str, list[Grasp]] = {}
 
     def planned(self, T_world_hand: Array) -> Goal:
@@ -63,11 +73,11 @@ class Reacher:
         assert self.errand.hand is not None
         return Goal(self.errand.hand, T_world_hand)
 
-    def goals(self, world: World, before: World, to: Point | str) -> Iterator[Goal]:
-        """Ways in which a hand could be at a place in a world, the easiest first."""
-        actor, k = self._actor(before)
+    def goals(self, world: World, to: Point | str, seen: Array) -> Iterator[Goal]:
+        """Ways in which a hand could be at a place in a world, the easiest first; all of it moved by `seen` (4, 4)."""
+        actor, k = self._actor, self._k
         pose, verb = actor.neutral(k), self.errand.verb
-        point = place_of(Director(world, self._quick.settings, 60.0, 0, 0.0), to, self.t)
+        point = apply(seen, place_of(Director(world, self._quick.settings, 60.0, 0, 0.0), to, self.t)[None])[0]
         hands = [self.errand.hand] if self.errand.hand is not None else arms_of(actor, self.errand.told.get("hand"))
         hand = min(hands, key=lambda h: float(np.linalg.norm(point - shoulder_of(actor, h, pose))))
         if verb not in ("grab", "open", "close", "press") or not isinstance(to, str):
@@ -80,28 +90,45 @@ class Reacher:
                 if spot is None
                 else press_target(actor.body, hand, spot)
             )
-        T_thing = np.asarray(world.objects[to].path(self.t))
+        T_thing = seen @ np.asarray(world.objects[to].path(self.t))
         for grasp in ranked(actor, hand, self._grasps[hand], T_thing, k)[:_GRASPS]:
             yield Goal(hand, T_thing @ grasp.T_thing_hand, finger_rotations(actor.body, hand, grasp.shape))
 
-    def over(self, world: World, before: World, goal: Goal, others: Iterable[Goal]) -> tuple[World, str]:
+    def over(self, world: World, goal: Goal, others: Iterable[Goal]) -> tuple[World, str]:
         """A world with the reach for a goal, or for another where joints do not bend to it; and why not, if not.
 
-        A hand that does not get there is as near as it gets. `before` has people as they would be without tasks.
+        A hand that does not get there is as near as it gets.
         """
-        actor, k = self._actor(before)
-        found = self._reached(self._quick, actor, goal, k)
+        actor = self._actor
+        found = self._reached(self._quick, goal)
         if not found.found and found.missing < _NEARLY:
-            found = self._reached(self._thorough, actor, goal, k)
+            found = self._still_short(goal) or self._reached(self._thorough, goal)
+            if found.status == "out-of-reach" and self._far is None:
+                self._far = goal, found
         for other in others if found.status == "limits" else ():
-            again = self._reached(self._quick, actor, other, k)
+            again = self._reached(self._quick, other)
             if again.found:
                 goal, found = other, again
                 break
-        world = world.with_character(actor.who, self._laid(world, actor, goal, found.pose))
+        world = world.with_character(actor.who, self._laid(world, goal, found.pose))
         lies = self.errand.verb == "grab"  # it is taken from where it is now, however near the hand gets
         holds = tuple(replace(h, T_hand_object=None) if lies and self._begins(h) else h for h in world.holds)
         return world.with_(holds=holds), "" if found.found else self._why(actor, found)
+
+    def _still_short(self, goal: Goal) -> Reached | None:
+        """The body as it stretched for a goal near by that it did not reach, the arm towards this one; else None.
+
+        What is nearer to that goal than was missing to the hand cannot be within reach either.
+        """
+        if self._far is None:
+            return None
+        last, found = self._far
+        if np.linalg.norm(goal.T[:3, 3] - last.T[:3, 3]) > min(found.missing, _SAME):
+            self._far = None
+            return None
+        ik = LimbIK(self._actor.body, f"{goal.hand}_arm", found.pose)
+        arm = search_orbit(ik, ik.T_world_parent(found.pose), goal.T, start=found.orbit)
+        return replace(found, pose=ik.posed(found.pose, arm.solution), missing=float(arm.solution.missing))
 
     def _why(self, actor: Actor, found: Reached) -> str:
         """In one sentence why a hand does not get there."""
@@ -116,21 +143,17 @@ class Reacher:
         mine = (hold.object, hold.by, hold.hand) == (self.errand.place, self.errand.who, self.errand.hand)
         return mine and abs(hold.during[0] - self.t) < 1e-6
 
-    def _actor(self, before: World) -> tuple[Actor, int]:
-        """Who reaches, as without tasks, and the frame."""
-        actor = Actor(before, self.errand.who)
-        return actor, min(max(actor.frame(self.t), 0), len(actor.base) - 1)
-
-    def _reached(self, d: Director, actor: Actor, goal: Goal, k: int) -> Reached:
+    def _reached(self, d: Director, goal: Goal) -> Reached:
         """A posture with the hand at a goal, the elbow as the motion has it where that will do."""
-        orbit = None
+        actor, orbit = self._actor, None
         if goal.hand == self.errand.hand:
             pose = self._world.motion(actor.who)(self.t)
             orbit = LimbIK(actor.body, f"{goal.hand}_arm", pose).orbit_of(pose)
-        return d.reach(actor, goal.hand, goal.T, k, None, orbit)
+        return d.reach(actor, goal.hand, goal.T, self._k, None, orbit)
 
-    def _laid(self, world: World, actor: Actor, goal: Goal, pose: Pose) -> Clip:
+    def _laid(self, world: World, goal: Goal, pose: Pose) -> Clip:
         """The motion with a posture in its moment, and ever less of it before and after."""
+        actor = self._actor
         clip = world.motion(actor.who)
         clip = clip if isinstance(clip, Clip) else Actor(world, actor.who).base
         errand, t = self.errand, self.t

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -47,7 +48,6 @@ class Reaching:
         self._moving = replace(board, world=world)
         self.errand = errand_for(document, plan, name, t)
         self._exact = exact and self.errand is not None and self.errand.hand is not None
-        self._bumps: Bumps | None = None
         self._reacher = None if self.errand is None else Reacher(world, board.world, self.errand, self._when(t))
 
     def _when(self, t: float) -> float:
@@ -62,39 +62,47 @@ class Reaching:
 
     def follow(self, T: Array) -> Shown:
         """The motion with the thing at `T` (4, 4), a hand at it as well as it can."""
-        moved = moved_world(self.document, self._moving, self.name, T)
         why = ""
-        if self._reacher is not None and self.errand is not None:
-            try:
-                moved, why = self._reached(moved, T, self._reacher, self.errand)
-            except ElbowroomError as error:  # such as a place on a table that is no longer above it
-                why = str(error)
+        own = self.errand is not None and self.errand.who == self.name
+        board = self._moving
+        if own:  # she reaches as seen by herself, and all of it is moved then
+            reached, why = self._reached(board.world, T, self._D(T))
+            board = replace(board, world=reached)
+        moved = moved_world(self.document, board, self.name, T, self.place)
+        if self.errand is not None and not own:
+            moved, why = self._reached(moved, T, np.eye(4))
         if self.place.kind == "character":
-            why = why or self._met(moved, T)
+            why = why or self._bumps.first(self._D(T))
         plan = self.plan or Plan("not-certified", moved)
         return Shown(plan.with_(status="not-certified", world=moved, certificate=None, why=""), why)
 
-    def _met(self, moved: World, T: Array) -> str:
+    def _D(self, T: Array) -> Array:
+        """How what is dragged to `T` was moved, (4, 4) in the world."""
+        return np.asarray(T @ inverse(self.place.T))
+
+    @cached_property
+    def _bumps(self) -> Bumps:
         """What a person who is dragged runs into: hands are planned again, so without what they do."""
         verbs = [verb for verb, told in tasks_of(self.document) if told.get("who") == self.name]
         hands = bool(verbs) and "repair" not in verbs
-        world = self.board.world if hands else self._moving.world
-        self._bumps = self._bumps or Bumps(world, self.name)
-        return self._bumps.first(moved_world(self.document, self.board, self.name, T) if hands else moved)
+        return Bumps(self.board.world if hands else self._moving.world, self.name)
 
-    def _reached(self, world: World, T: Array, reacher: Reacher, errand: Errand) -> tuple[World, str]:
-        """The world with the errand's hand where it has to go now."""
-        own = self.name == errand.who
-        before = moved_world(self.document, self.board, self.name, T) if own else self.board.world
+    def _reached(self, world: World, T: Array, D: Array) -> tuple[World, str]:
+        """A world with the errand's hand where it has to go, by somebody who is yet to be moved by `D` (4, 4)."""
+        reacher, errand = self._reacher, self.errand
+        assert reacher is not None and errand is not None
         to = T[:3, 3].tolist() if self.place.kind == "target" else errand.place
-        goals = reacher.goals(world, before, to)
-        if self._exact:
-            goal = reacher.planned(self._hand(world, T, errand))
-            return reacher.over(world, before, goal, goals if errand.verb in ("grab", "open", "close") else ())
-        first = next(goals, None)
-        if first is None:
-            return world, f"{errand.who} knows no way to take {errand.what}."
-        return reacher.over(world, before, first, goals)
+        goals = reacher.goals(world, to, inverse(D))
+        try:
+            if self._exact:
+                goal = reacher.planned(inverse(D) @ self._hand(world, T, errand))
+                return reacher.over(world, goal, goals if errand.verb in ("grab", "open", "close") else ())
+            first = next(goals, None)
+            if first is None:
+                return world, f"{errand.who} knows no way to take {errand.what}."
+            return reacher.over(world, first, goals)
+        except ElbowroomError as error:  # such as a place on a table that is no longer above it
+            return world, str(error)
 
     def _hand(self, world: World, T: Array, errand: Errand) -> Array:
         """`T_world_hand` (4, 4) that the errand asks for with what is dragged at `T`."""
@@ -107,7 +115,7 @@ class Reaching:
         if errand.verb in ("put", "drop") and speaks_of(errand.place, self.name):
             places = [self._surface(w, errand) for w in (self._moving.world, world)]
             return shifted(was, places[1] - places[0])
-        return np.asarray(T @ inverse(self.place.T) @ was)
+        return np.asarray(self._D(T) @ was)
 
     def _surface(self, world: World, errand: Errand) -> Array:
         """Where something is put onto or dropped over in a world, (3,)."""
@@ -121,8 +129,7 @@ class Reaching:
 
     def things_at(self, T: Array, t: float) -> dict[str, Array]:
         """Where things that go along are at a time with what is dragged at `T`; not those that hands have then."""
-        D = T @ inverse(self.place.T)
-        world = self._moving.world
+        D, world = self._D(T), self._moving.world
         if self.place.kind == "static":
             return dict.fromkeys(self.names, T)
         if self.name not in world.objects:

@@ -1,0 +1,135 @@
+"""How quickly hands and people follow a drag of what tasks are about: events at 30 a second go to the real server.
+
+    python benchmarks/studio_reach.py [--only jar:jar switch:button ...] [--seconds 5]
+
+A client without a browser takes the handle of a thing, a fixture, a person or a target and leads it back and forth.
+For each motion that was made the time counts from when the event was sent that it answers to when the server had sent
+its pose; events that were overtaken by later ones are told apart. It is counted how often the hand got there. Then the
+thing is let go and the plan cancelled, which has to leave the last motion, and undone, which has to leave the first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from elbowroom.geometry.rotations import from_matrix
+from elbowroom.studio.page import Page
+from elbowroom.studio.serve import opened
+from studio_client import Client
+from studio_live import RATE, quantiles, way_of
+
+# Scene, thing, and how far to each side along y, metres.
+DRAGS = (
+    ("jar", "jar", 0.1),
+    ("jar", "target of task 2", 0.1),
+    ("jar", "ann", 0.1),
+    ("switch", "button", 0.1),
+    ("drawer", "drawer", 0.1),
+    ("handover", "bottle", 0.1),
+    ("umbrella", "ann", 0.2),
+    ("cheese-and-hat", "cheese", 0.1),
+    ("cheese-and-hat", "ann", 0.1),
+    ("jar", "jar", 1.0),  # out of reach for half of the time
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="*", default=[], help="scene:thing, such as jar:jar")
+    parser.add_argument("--seconds", type=float, default=5.0)
+    told = parser.parse_args()
+    drags = [d for d in DRAGS if not told.only or f"{d[0]}:{d[1]}" in told.only]
+    for scene in dict.fromkeys(d[0] for d in drags):
+        with tempfile.TemporaryDirectory() as folder:
+            page = opened(scene, port=0, folder=Path(folder), state=Path(folder))
+            try:
+                wait(page)
+                for _, thing, reach in (d for d in drags if d[0] == scene):
+                    print(json.dumps(measured(page, thing, told.seconds, reach)), flush=True)
+            finally:
+                page.close()
+
+
+def wait(page: Page) -> None:
+    """Wait until nothing is left to do."""
+    while page.studio.worker.busy:
+        time.sleep(0.02)
+
+
+def measured(page: Page, thing: str, seconds: float, reach: float) -> dict[str, object]:
+    """Figures of one drag, milliseconds."""
+    studio = page.studio
+    assert studio.certified, studio.said
+    first = studio.plan
+    studio.select(thing)
+    answered: list[tuple[float, float, str]] = []  # the event's way along y, when its pose was sent, why not
+
+    listening = True
+
+    def told(topic: str) -> None:
+        drags = studio.drags
+        if listening and topic == "motion" and studio.live and drags.current is not None and drags.followed is not None:
+            answered.append((float(drags.followed[1, 3]), time.perf_counter(), drags.short))
+
+    studio.listen(told)  # called after the page has been told
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    T = studio.places[thing].T
+    way = way_of(T[:3, 3].tolist(), seconds, reach, None)
+    asked = (page.server.get_port(), way, from_matrix(T[:3, :3]).tolist(), theirs)
+    driver = context.Process(target=drive, args=asked)
+    driver.start()
+    sent = ours.recv()
+    released = time.perf_counter()
+    while studio.drags.current is not None:
+        assert time.perf_counter() - released < 60.0, studio.said
+        time.sleep(0.001)
+    kept = studio.world
+    studio.cancel()
+    wait(page)
+    assert studio.world is kept and studio.live, "a cancelled plan leaves what was shown"
+    driver.join()
+    listening = False
+    studio.undo()
+    wait(page)
+    assert studio.plan is first and studio.certified, "undone, the first motion is there again"
+    latencies = [1000.0 * (at - sent[int(np.argmin([abs(y - e[0]) for e in sent]))][1]) for y, at, _ in answered]
+    return {
+        "scene": page.studio.document.name,
+        "thing": thing,
+        "reach_m": reach,
+        "events": len(sent),
+        "motions": len(latencies),
+        "event_to_motion_ms": quantiles(latencies),
+        "hand_there": sum(not why for _, _, why in answered),
+    }
+
+
+def drive(port: int, way: list[list[float]], wxyz: list[float], pipe: Any) -> None:
+    """Lead a handle along a way, turned as it is, in a process of its own, as a browser would."""
+    client = Client(port)
+    time.sleep(1.0)
+    client.drag("Start")
+    sent, begin = [], time.perf_counter()
+    for k, place in enumerate(way):
+        while time.perf_counter() < begin + k / RATE:
+            time.sleep(0.0005)
+        sent.append((place[1], time.perf_counter()))
+        client.drag("Update", place, wxyz)
+    time.sleep(1.0 / RATE)
+    client.drag("End")
+    pipe.send(sent)
+    time.sleep(0.5)
+    client.close()
+
+
+if __name__ == "__main__":
+    main()
