@@ -47,13 +47,12 @@ class Seat:
     """The studio's page, and the browser's. `errors` are those of the page, and of the server's threads."""
 
     def __init__(self, page: Page, window: Any) -> None:
-        self.window = window
+        self.window, self.page, self.studio = window, page, page.studio
         self.errors: list[str] = []
         self.log = Log()
         logging.getLogger().addHandler(self.log)
         window.on("pageerror", lambda error: self.errors.append(str(error)))
         window.on("console", lambda message: self.log.lines.append(f"browser: {message.text}"))
-        self.sit_down(page)
 
     def sit_down(self, page: Page) -> None:
         """Look at a studio."""

@@ -43,12 +43,15 @@ def seat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seat]:
     (folder / "work" / "counter.yaml").write_text(COUNTER)
     with browser() as window:
         page = opened("umbrella", port=0, folder=folder / "work", state=folder / "state", shadows=False)
-        found: Seat | None = None
+        found = Seat(page, window)
         try:
-            found = Seat(page, window)
+            found.sit_down(page)
             yield found
+        except Exception:
+            print(f"picture and log: {found.keep_evidence('sitting_down')}")
+            raise
         finally:
-            (page if found is None else found.page).close()
+            found.page.close()
 
 
 @pytest.fixture(autouse=True)
