@@ -1,5 +1,5 @@
-"""How long a report takes and how large its page is: a walk of ten seconds at 60 frames a second through a house of 146K
-triangles, the longest scenario of the gallery, and a walk of five minutes.
+"""How long a report takes and how large its page is: a walk of ten seconds at 60 frames a second through a house of
+146K triangles, the longest scenario of the gallery, and a walk of five minutes.
 
 Measuring without the certificate (which planning has made already), the certificate, the page, and each of its
 pictures. Seconds of the processor, medians of some repeats after one that compiles and fills the caches.

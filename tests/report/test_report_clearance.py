@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from report_makers import still
+from report_makers import person, still
 
 from elbowroom.geometry.solids import box
 from elbowroom.report import report
 from elbowroom.report.clearance import clearance_of, plain
+from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 from tools.simple_bodies import flying
 
@@ -70,3 +73,31 @@ def test_parts_in_words():
     assert plain("ann.left_hand") == "ann's left hand"
     assert plain("bob.right_ring3") == "bob's right ring finger" and plain("bob.left_thumb2") == "bob's left thumb"
     assert plain("tin_1") == "tin 1"
+
+
+def test_what_is_held_belongs_to_the_body_that_holds_it():
+    wrist = person().skeleton.T_rest[person().role("right_hand"), :3, 3]
+    at = np.eye(4)
+    at[:3, 3] = wrist + [0.35, 0.0, 0.12]  # over the forearm
+    world = World().with_character("ann", still()).with_object("cube", box([0.1, 0.1, 0.1]), Still(at))
+    loose = clearance_of(world)
+    assert loose.smallest is not None and "cube" in loose.smallest[1]
+    held = clearance_of(world.with_hold("cube", by="ann", hand="right"))
+    assert held.smallest is None and any(pair is not None and "cube" in pair for pair in held.own_pairs)
+    late = clearance_of(world.with_hold("cube", by="ann", hand="right", during=(1.5, 2.0)))
+    told = [pair is not None and "cube" in pair for pair in late.pairs]
+    assert told == (late.times < 1.0 - 1e-9).tolist()  # half a second before it is taken, it is theirs
+
+
+def test_who_is_alone_cannot_run_into_anything():
+    alone = clearance_of(World().with_character("ann", still()))
+    assert alone.headline == "nothing around" and "run into" in alone.says
+    clip = still()
+    recorded = clip.with_(source=replace(clip.source, format="bvh"))
+    assert "as recorded" in clearance_of(World().with_character("ann", recorded)).says
+    assert "recorded" not in clearance_of(World().with_character("ann", recorded), own_contacts=False).says
+
+
+def test_one_collision_is_told_in_the_singular():
+    found = clearance_of(passing(-0.04))
+    assert found.headline == "1 collision" and "1 pair collides" in found.says

@@ -107,3 +107,29 @@ def test_what_makes_no_sense_is_refused(folder: Path, told: tuple, error: type, 
 def test_a_storyboard_brings_its_own_scene(folder: Path):
     with pytest.raises(BadValue, match="alone"):
         run(folder / "board.yaml", folder / "post.obj", "--json")
+
+
+def test_a_plan_that_is_not_found_is_told_as_json(folder: Path, tmp_path: Path):
+    board = tmp_path / "far.yaml"
+    things = "objects: {far: {mesh: {maker: cube}, mass: 0.1, at: [9, 9, 1]}}\n"
+    board.write_text(BOARD + things + "tasks: [{grab: {who: ann, object: far, hand: right, at: 1.5}}]\n")
+    code, text = run(board, "--json")
+    facts = json.loads(text)
+    assert code == 1 and facts["status"] == "target-out-of-reach" and facts["light"] == "none" and facts["advice"]
+    code, text = run(board, "-o", tmp_path / "far.html")
+    assert code == 1 and "no motion found" in text and not (tmp_path / "far.html").exists()
+
+
+def test_where_a_page_cannot_be_is_told_before_anything_is_measured(folder: Path, tmp_path: Path, monkeypatch):
+    (tmp_path / "a.html").mkdir()
+    monkeypatch.setattr("elbowroom.report.report", lambda *_, **__: pytest.fail("measured in vain"))
+    for page in (tmp_path / "a.html", tmp_path / "none" / "a.html", tmp_path / "a.pdf"):
+        with pytest.raises(BadFile):
+            run(folder / "walk.bvh", "-o", page)
+
+
+def test_a_page_that_is_there_is_replaced_whole(folder: Path, tmp_path: Path):
+    page = tmp_path / "a.html"
+    page.write_text("old")
+    assert run(folder / "walk.bvh", "-o", page, "--pictures", 0)[0] == 0
+    assert page.read_text().startswith("<!DOCTYPE html>") and [p.name for p in tmp_path.iterdir()] == ["a.html"]

@@ -29,7 +29,7 @@ def test_a_planted_foot_does_not_slide():
     np.testing.assert_allclose(found.heights, 0.0, atol=1e-3)
 
 
-@pytest.mark.parametrize(("shift", "light"), [(0.004, "good"), (0.03, "look"), (0.06, "bad")])
+@pytest.mark.parametrize(("shift", "light"), [(0.004, "good"), (0.03, "look"), (0.08, "bad")])
 def test_a_shifted_foot_slides_by_the_shift(shift: float, light: str):
     found = feet_of_person(subject(moved(lambda t: shift * t / 3.0)), 0.0)
     np.testing.assert_allclose(found.slides, shift, rtol=1e-6)

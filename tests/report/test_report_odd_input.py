@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -191,3 +192,43 @@ def test_a_robot_has_a_clearance_and_nothing_else(tmp_path: Path):
     both = report(lone(moved(lambda t: 1.5 + 0.0 * t)).with_character("crane", clip))
     assert [p.name for p in both.people] == ["ann"] and "crane: a robot" in told(both)
     told(alone)
+
+
+@pytest.mark.parametrize("weight", [0.0, float("nan")])
+def test_a_body_without_weight_has_no_forces(weight: float):
+    masses = person().masses
+    assert masses is not None
+    found = report(lone(still(replace(person(), masses=replace(masses, mass=weight * masses.mass)))))
+    (ann,) = found.people
+    assert ann.torque.light == ann.balance.light == "none" and "no weight" in ann.torque.says
+    told(found)
+
+
+def test_parts_without_weight_are_carried_along():
+    masses = person().masses
+    assert masses is not None
+    fingers = np.array(["thumb" in n or "index" in n for n in person().skeleton.names])
+    light = replace(person(), masses=replace(masses, mass=np.where(fingers, 0.0, masses.mass)))
+    (ann,) = report(lone(still(light))).people
+    assert ann.torque.light == "good" and ann.balance.light == "good"
+
+
+def test_a_rig_without_limits_is_not_judged_by_them():
+    (ann,) = report(lone(still(replace(person(), limits=(None,) * len(person().limits))))).people
+    assert ann.limits.light == "none" and "No ranges" in ann.limits.says
+
+
+def test_a_leap_of_kilometres_is_told():
+    clip = moved(lambda t: 1.0 * t)
+    root = np.array(clip.root)
+    root[90:] += [5000.0, 0.0, 300.0]
+    found = report(lone(clip.with_(root=root)))
+    assert found.people[0].speed.light == "bad" and "pops" in found.people[0].speed.says
+    told(found)
+
+
+def test_an_original_of_other_times_is_told():
+    (ann,) = report(lone(still()), still().with_(start=500.0)).people
+    assert ann.difference is not None and "from 500.00 to 502.00 s" in ann.difference.notes[-1]
+    (ann,) = report(lone(still()), still(seconds=3.0)).people
+    assert ann.difference is not None and not ann.difference.notes

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from report_makers import still
+from report_makers import person, still
 
 from elbowroom.character.human import human
 from elbowroom.errors import BadFile, MissingExtra
@@ -17,6 +18,7 @@ from elbowroom.geometry.solids import box
 from elbowroom.locomotion.walk import walk
 from elbowroom.report import Report, page, report, write_report
 from elbowroom.report.how import TITLES
+from elbowroom.report.parts import counted, light_of
 from elbowroom.report.plots import Curve, plot, thinned, ticks
 from elbowroom.report.shots import worst_moments
 from elbowroom.world.world import World
@@ -160,3 +162,65 @@ def test_long_curves_keep_their_peaks():
     assert plot(np.arange(3.0), [], "m") == "" and plot(np.zeros(1), [Curve("x", np.zeros(1))], "m") == ""
     gap = plot(np.arange(5.0), [Curve("x", np.array([1.0, 2.0, np.nan, 1.0, 0.0]))], "m")
     assert gap.count("<polyline") == 2
+
+
+def names_in(facts: object) -> set[str]:
+    """All keys of nested data."""
+    if isinstance(facts, dict):
+        return set(facts) | {n for value in facts.values() for n in names_in(value)}
+    return {n for value in facts for n in names_in(value)} if isinstance(facts, list) else set()
+
+
+def test_names_of_the_json_are_documented(walked: Report):
+    text = (Path(__file__).parents[2] / "docs" / "report.md").read_text()
+    facts = walked.facts(curves=True)
+    told = {
+        "joints and parts": {"left hand", "right hand", "left foot", "right foot", "head", "hips"},
+        "people": {"ann", "left", "right"},
+        "limbs": set(facts["characters"]["ann"]["difference"]["limbs"]),
+        "joints": {row["joint"] for row in facts["characters"]["ann"]["torque"]["joints"]},
+    }
+    facts.pop("thresholds")
+    for name in names_in(facts) - set().union(*told.values()):
+        assert f"`{name}`" in text, name
+
+
+def test_lights_follow_from_the_numbers_and_thresholds_of_the_json(walked: Report):
+    facts = walked.facts()
+    limits, ann = facts["thresholds"], facts["characters"]["ann"]
+    past = max(ann["limits"]["past_deg"].values(), default=0.0)
+    assert ann["limits"]["light"] == light_of(past, *limits["limits"]["past_deg"])
+    size = person().skeleton.T_rest[:, 2, 3]
+    slides = [np.ptp(size) / 1.6 * v for v in limits["feet"]["slide_m"]]
+    assert ann["feet"]["light"] == light_of(ann["feet"]["foot_slide_m"], *slides)
+    effort = max(row["effort_share"] for row in ann["torque"]["joints"])
+    assert ann["torque"]["light"] == light_of(effort, *limits["torque"]["effort_share"])
+    assert facts["clearance"]["clearance_m"] > limits["clearance"]["near_m"] and facts["clearance"]["light"] == "good"
+    order = ["none", "good", "look", "bad"]
+    every = [facts["clearance"]["light"], *(m["light"] for m in ann.values() if isinstance(m, dict))]
+    assert facts["light"] == max(every, key=order.index)
+
+
+def test_long_clips_are_told_by_their_extremes():
+    times = np.arange(0.0, 100.0, 0.01)
+    swing = np.sin(40.0 * times)
+    swing[5000] = 3.0
+    drawn = plot(times, [Curve("x", swing)], "m", label="Height")
+    assert "Height, highest in each 0.4 s, m" in drawn and drawn.count(",", drawn.index("<polyline")) < 400
+    read = json.loads(re.findall(r'data-plot="([^"]*)"', drawn)[0].replace("&quot;", '"'))
+    assert max(read["c"][0]["v"]) == 3.0 and min(read["c"][0]["v"]) > 0.9
+    low = plot(times, [Curve("x", swing)], "m", label="Height", lows=True)
+    assert "lowest in each" in low and "highest" not in plot(times[:1000], [Curve("x", swing[:1000])], "m", label="h")
+
+
+def test_pictures_are_of_what_is_wrong_where_something_is():
+    inside = World().with_character("ann", still()).with_static("post", box([0.2, 0.2, 2.0], at=[0.0, 0.0, 1.0]))
+    found = report(inside)
+    moments = worst_moments(found)
+    assert (
+        moments and all(light == "bad" for *_, light in moments) and {where for _, where, _ in moments} == {"clearance"}
+    )
+
+
+def test_words_count_well():
+    assert counted(1, "pair") == "1 pair" and counted(2, "pair") == "2 pairs" and counted(0, "frame") == "0 frames"

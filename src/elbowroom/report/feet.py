@@ -15,8 +15,9 @@ from elbowroom.motion.soles import SIDES, soles
 from elbowroom.report.parts import Measure, Moment, light_of, listed, worst
 from elbowroom.report.people import Subject
 
-# How far a planted foot may slide in one step, metres: good up to, worth a look up to.
-SLIDE = (0.010, 0.040)
+# How far a planted foot may slide in one step, metres: good up to, worth a look up to. A step of 68 recorded clips as
+# they were captured slides by 25 mm in the median, the worst step of four clips in five by less than the second.
+SLIDE = (0.010, 0.060)
 # How far planted feet may be over or in the floor, metres.
 FLOAT = (0.030, 0.060)
 # Surfaces up to this far above a planted foot are what it stands on and has sunk into, metres.
@@ -164,8 +165,8 @@ def _sentence(side: str, slid: float, light: str, off: float, floating: str) -> 
     if light == "good":
         says = f"Planted feet stay where they are: they slide {1000 * slid:.1f} mm at most, too little to be seen"
     else:
-        where = "can be seen in a close-up" if light == "look" else "is seen at once"
-        says = f"The {side} foot slides {1000 * slid:.0f} mm while it stands, which {where}"
+        where = "as in raw recordings; mend it before a close-up" if light == "look" else "which is seen at once"
+        says = f"The {side} foot slides {1000 * slid:.0f} mm while it stands, {where}"
     return f"{says}." if floating == "good" else f"{says}; planted feet are up to {1000 * off:.0f} mm off the floor."
 
 
