@@ -116,9 +116,10 @@ class Things:
             if buttons.value == "Delete":
                 studio.trying(lambda: studio.edit(f"delete {name}", edits.delete(studio.document, name, entry)))
             elif renamed.value != name:
-                new = edits.rename(studio.document, name, renamed.value, entry)
-                if studio.trying(lambda: studio.edit(f"rename {name}", new)):
-                    studio.select(renamed.value)
+                new = renamed.value
+                again = lambda: studio.edit(f"rename {name}", edits.rename(studio.document, name, new, entry))  # noqa: E731
+                if studio.trying(again):
+                    studio.select(new)
 
         def hidden() -> None:
             self._page.scene.hide(name, not shown.value)
