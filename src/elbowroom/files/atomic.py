@@ -46,4 +46,5 @@ def said_of(path: str | Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise BadFile(path, f"cannot be written ({(error.strerror or str(error)).lower()})") from None
+        why = (error.strerror or str(error)).splitlines() or [type(error).__name__]
+        raise BadFile(path, f"cannot be written ({why[0][:100].lower()})") from None

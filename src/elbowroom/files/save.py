@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from elbowroom.errors import BadFile
-from elbowroom.files.atomic import writing
+from elbowroom.files.atomic import said_of, writing
 from elbowroom.motion.clip import Clip
 from elbowroom.world.world import World
 
@@ -43,7 +43,8 @@ def save(paths: Sequence[str | Path], world: World, fps: float | None = None) ->
     rate = fps or next((m.fps for m in world.characters.values() if isinstance(m, Clip)), 30.0)
     with writing(*targets) as stand_ins:
         for target, stand_in in zip(targets, stand_ins, strict=True):
-            _WRITERS[target.suffix.lower()](stand_in, world, rate)
+            with said_of(target):
+                _WRITERS[target.suffix.lower()](stand_in, world, rate)
     return targets
 
 

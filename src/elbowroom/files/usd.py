@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +35,7 @@ def write_usd(path: str | Path, world: World, fps: float = 30.0) -> None:
     if not (np.isfinite(fps) and fps > 0.0):
         raise BadValue(f"USD needs a positive frame rate, not {fps}.")
     try:
-        from pxr import Usd, UsdGeom
+        from pxr import Tf, Usd, UsdGeom
     except ImportError:
         raise MissingExtra("writing USD", 'pip install "elbowroom[usd]"') from None
     times = frame_times(world.span, fps)
@@ -56,7 +58,11 @@ def write_usd(path: str | Path, world: World, fps: float = 30.0) -> None:
             _write_object(stage, f"/World/{next(names)}", thing, times)
         for mesh in world.static.values():
             _write_mesh(stage, f"/World/{next(names)}", mesh)
-        stage.GetRootLayer().Save()
+        try:
+            stage.GetRootLayer().Save()
+        except Tf.ErrorException as error:
+            number = errno.ENOSPC if "No space left" in str(error) else errno.EIO
+            raise OSError(number, os.strerror(number)) from None
 
 
 def _names(world: World) -> list[str]:

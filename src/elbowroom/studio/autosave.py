@@ -66,6 +66,7 @@ class Autosave:
         """Write the document down in one step."""
         with self._telling():
             if self._claim is None:
+                self._folder.mkdir(parents=True, exist_ok=True)
                 self._claim = _Claim(self._folder)
             with writing(self._claim.file) as (stand_in,):
                 stand_in.write_text(document.kept_text(), encoding="utf-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from elbowroom.errors import BadValue
+from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import said_of, writing
 from elbowroom.studio.studio import Studio
 from elbowroom.studio.worker import Job
@@ -59,12 +59,15 @@ def written(job: Job, paths: list[Path], world: World, fps: float) -> list[Path]
     check_world([p for p in paths if p.suffix != ".mp4"], world)
     with said_of(paths[0].parent), writing(*paths) as stand_ins:
         for k, (path, stand_in) in enumerate(zip(paths, stand_ins, strict=True)):
-            job.tell(k / len(paths), path.name)
-            with said_of(path.name):
+            job.tell(k / len(paths) if len(paths) > 1 else None, path.name)
+            try:
                 if path.suffix == ".mp4":
-                    _film(job, stand_in, world, k / len(paths), 1.0 / len(paths))
+                    with said_of(path):
+                        _film(job, stand_in, world, k / len(paths), 1.0 / len(paths))
                 else:
                     save([stand_in], world, fps)
+            except BadFile as error:
+                raise BadValue(str(error).replace(str(stand_in), str(path))) from None
         job.tell(1.0)
     return paths
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from elbowroom.errors import BadFile, BadValue, ElbowroomError
+from elbowroom.motion.clip import Clip
 from elbowroom.studio.document import Document
 from elbowroom.studio.edits import add_character, add_object, add_static, change_character
 from elbowroom.studio.folders import check_upload
@@ -50,14 +52,14 @@ def bring_in(studio: Studio, kind: str, file: str | Path, whom: str | None = Non
     if not path.is_file():
         what = "is a folder" if path.is_dir() else "does not exist"
         raise BadFile(file, what, would_do=f"give a file in {studio.folders.work}")
-    return _submitted(studio, f"importing {path.name}", lambda job: path, kind, whom, units)
+    return _submitted(studio, f"importing {path.name}", lambda: path, kind, whom, units)
 
 
 def upload(studio: Studio, kind: str, name: str, content: bytes, whom: str | None, units: float | None) -> Job:
     """Store an uploaded file in the folder to work in and import it; one that cannot be used does not stay there."""
     check_upload(name, len(content), kind_of(kind))
     what = f"importing {Path(name).name}"
-    return _submitted(studio, what, lambda job: studio.folders.take(name, content, kind_of(kind)), kind, whom, units)
+    return _submitted(studio, what, lambda: studio.folders.take(name, content, kind_of(kind)), kind, whom, units)
 
 
 def kind_of(kind: str) -> str:
@@ -65,18 +67,23 @@ def kind_of(kind: str) -> str:
     return "scene" if kind == "object" else kind
 
 
-def _submitted(studio: Studio, what: str, get: Any, kind: str, whom: str | None, units: float | None) -> Job:
+def _submitted(
+    studio: Studio, what: str, get: Callable[[], Path], kind: str, whom: str | None, units: float | None
+) -> Job:
     file: list[Path] = []
 
     def work(job: Job) -> Brought:
         before = studio.folders.uploads()
-        path = get(job)
+        path = get()
         file[:] = [path]
         try:
             document = studio.document
             after = _added(document, kind, path, whom, units)
             studio.check_files(after)
-            return document, after, after.board()
+            board = after.board()
+            if kind == "clip" and not document.values.get("characters"):
+                after, board = _at_its_rate(after, board)
+            return document, after, board
         except BaseException as error:
             if path in studio.folders.uploads() - before:
                 path.unlink(missing_ok=True)
@@ -109,11 +116,19 @@ def _added(document: Document, kind: str, path: Path, whom: str | None, units: f
     return add_character(document, stem, told) if whom is None else change_character(document, whom, told)
 
 
+def _at_its_rate(document: Document, board: Storyboard) -> tuple[Document, Storyboard]:
+    """The first clip decides at which rate motion is written."""
+    (motion,) = board.world.characters.values()
+    if not isinstance(motion, Clip) or motion.fps == board.fps:
+        return document, board
+    return document.with_values({**document.values, "fps": motion.fps}), replace(board, fps=motion.fps)
+
+
 def _about(error: ElbowroomError, path: Path) -> str:
     """What is wrong with a file, without the place in the storyboard where it would have stood."""
     text = str(error)
     begin = text.find(str(path))
-    return text if begin < 0 else text[begin:].replace(str(path), path.name)
+    return "Not imported: " + (text if begin < 0 else text[begin:].replace(str(path), path.name))
 
 
 def _told(path: Path, before: World, board: Storyboard) -> str:

@@ -254,7 +254,7 @@ class Studio:
         if not plan.found:
             self.say(plan.advice, "bad")
         elif self.said[0] != "good" or self._said_of is not self.document:
-            self.say(self.autosave.trouble, "bad")
+            self.say(self.autosave.trouble, "bad" if self.autosave.trouble else "plain")
 
     def _offer(self, plan: Plan) -> None:
         """Select what was in the way, so that there is something to drag."""

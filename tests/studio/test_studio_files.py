@@ -1,0 +1,222 @@
+"""Files that come into the studio and go out of it: imports, saves, exports, and what is there already."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from elbowroom.errors import BadValue
+from elbowroom.files.open import open_file
+from elbowroom.gallery.scenes import FOLDER, scenario
+from elbowroom.studio import exporting, filing, importing
+from elbowroom.studio.document import new_document, read_document
+from elbowroom.studio.exporting import export
+from elbowroom.studio.folders import Folders
+from elbowroom.studio.studio import Studio
+from elbowroom.studio.worker import Job
+
+TETRA = b"v 0 0 0\nv 120 0 0\nv 0 120 0\nv 0 0 240\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"
+WALK = """HIERARCHY
+ROOT Hips
+{
+  OFFSET 0 0 0
+  CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation
+  JOINT Spine
+  {
+    OFFSET 0 0.5 0
+    CHANNELS 3 Zrotation Xrotation Yrotation
+    End Site
+    {
+      OFFSET 0 0.3 0
+    }
+  }
+}
+MOTION
+Frames: 3
+Frame Time: 0.0333333
+0 1 0 0 0 0 0 0 0
+0 1 0.01 0 0 0 0 0 0
+0 1 0.02 0 0 0 0 0 0
+"""
+
+
+@pytest.fixture
+def studio(tmp_path: Path) -> Iterator[Studio]:
+    work = tmp_path / "work"
+    work.mkdir()
+    made = Studio(new_document(work), Folders(work, [FOLDER]), tmp_path / "state")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def unplanned(tmp_path: Path) -> Iterator[Studio]:
+    """The umbrella, which was not planned: the motion that is shown is not proven."""
+    work = tmp_path / "work"
+    work.mkdir()
+    document = read_document(scenario("umbrella").path, given=True)
+    made = Studio(document, Folders(work, [FOLDER]), tmp_path / "state")
+    yield made
+    made.close()
+
+
+def done(job: Job) -> Job:
+    assert job.finished.wait(30.0)
+    return job
+
+
+def uploaded(studio: Studio, kind: str, name: str, content: bytes, units: float | None = None) -> Job:
+    return done(importing.upload(studio, kind, name, content, None, units))
+
+
+def test_a_mesh_is_uploaded_and_its_size_is_told(studio: Studio) -> None:
+    assert uploaded(studio, "object", "bottle.obj", TETRA).state == "done"
+    tone, text = studio.said
+    assert tone == "good" and text.startswith("Imported bottle.obj, 1.20 x 1.20 x 2.40 m. Units assumed: centimetres.")
+    assert np.ptp(studio.original.objects["bottle"].mesh.vertices, axis=0) == pytest.approx([1.2, 1.2, 2.4])
+    assert uploaded(studio, "object", "bottle.obj", TETRA, units=0.001).state == "done"
+    assert np.ptp(studio.original.objects["bottle_2"].mesh.vertices, axis=0) == pytest.approx([0.12, 0.12, 0.24])
+    assert [p.name for p in studio.folders.uploads()] == ["bottle.obj"]  # the same file is not stored twice
+    assert uploaded(studio, "object", "x" * 200 + ".obj", TETRA).state == "done"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "content", "why"),
+    [
+        ("clip", "walk.bvh", WALK.replace("0 1 0.01", "0 nan 0.01").encode(), "walk.bvh, line 20: 'nan' is no usable"),
+        ("clip", "walk.bvh", WALK[:300].encode(), "walk.bvh"),
+        ("clip", "walk.glb", b"glTF", "walk.glb"),
+        ("clip", "walk.npz", b"PK", "walk.npz"),
+        ("clip", "walk.amc", b":FULLY-SPECIFIED\n", "walk.amc: no skeleton"),
+        ("scene", "hall.obj", b"hello", "hall.obj: is no OBJ"),
+        ("scene", "hall.stl", b"hello", "hall.stl: breaks off"),
+    ],
+)
+def test_what_cannot_be_used_is_told_in_one_sentence_and_does_not_stay(
+    studio: Studio, kind: str, name: str, content: bytes, why: str
+) -> None:
+    assert uploaded(studio, kind, name, content).state == "failed"
+    tone, text = studio.said
+    assert tone == "bad" and text.startswith(f"Not imported: {why}") and "\n" not in text
+    assert not studio.folders.uploads() and not studio.session.unsaved
+
+
+def test_names_that_lead_nowhere_are_refused(studio: Studio) -> None:
+    for name in ("~nobody-here/a.obj", "x" * 5000 + ".obj", "a\x00.obj", "../a.obj", "file:///etc/a.obj", " ", "a.obj"):
+        assert not studio.trying(lambda name=name: importing.bring_in(studio, "scene", name))
+        assert studio.said[0] == "bad" and "\n" not in studio.said[1]
+    (studio.folders.work / "uploads").symlink_to("/")
+    assert uploaded(studio, "scene", "a.obj", TETRA).state == "failed" and "may not write" in studio.said[1]
+
+
+def test_the_first_clip_decides_on_the_rate(studio: Studio, data: Path) -> None:
+    clip = (data / "mocap" / "cmu_bvh" / "02_01.bvh").read_bytes()
+    assert uploaded(studio, "clip", "02_01.bvh", clip).state == "done"
+    assert "2.86 s" in studio.said[1] and "Units assumed" in studio.said[1]
+    studio.cancel()
+    assert done(export(studio, ["BVH"], "out")).state == "done"
+    again, given = open_file(studio.folders.work / "out.bvh").clip(), open_file(studio.folders.uploads().pop()).clip()
+    assert (again.fps, len(again.root)) == (pytest.approx(given.fps), len(given.root))
+
+
+def test_an_import_goes_over_what_was_edited_meanwhile(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = importing._added
+
+    def late(*given: Any) -> Any:
+        after = before(*given)
+        monkeypatch.setattr(importing, "_added", before)
+        studio.edit("seed", studio.document.with_(seed=5))
+        return after
+
+    monkeypatch.setattr(importing, "_added", late)
+    importing.upload(studio, "scene", "a.obj", TETRA, None, None)
+    end = time.monotonic() + 20.0
+    while "a" not in studio.original.static:
+        assert time.monotonic() < end, studio.said
+        time.sleep(0.01)
+    assert studio.document.seed == 5
+
+
+def test_what_others_have_changed_is_not_saved_over_unasked(studio: Studio) -> None:
+    work = studio.folders.work
+    filing.save(studio, "a.yaml")
+    filing.save(studio, "a.yaml")  # nobody has touched it
+    (work / "a.yaml").write_text("elbowroom: 1\nabout: of somebody else\n")
+    (work / "b.yaml").write_text("elbowroom: 1\nabout: another\n")
+    for name in ("a.yaml", "b.yaml", "a.yaml"):  # asked for each, and again after another name
+        with pytest.raises(BadValue, match=f"{name} is .*: press Save again to replace it"):
+            filing.save(studio, name)
+    assert "somebody else" in (work / "a.yaml").read_text()
+    filing.save(studio, "a.yaml")
+    assert "somebody else" not in (work / "a.yaml").read_text()
+
+
+def test_comments_stay_or_are_kept_beside(studio: Studio) -> None:
+    path = studio.folders.work / "a.yaml"
+    path.write_text("# mine\nelbowroom: 1\nabout: | # long\n  many\n  words\n")
+    done(filing.open_choice(studio, "a.yaml"))
+    values = {**studio.document.values, "fps": 25}
+    studio.edit("fps", studio.document.with_values(values))
+    filing.save(studio, "a.yaml")
+    assert path.read_text().startswith("# mine\n") or (path.with_name("a.yaml.bak")).read_text().startswith("# mine\n")
+    assert read_document(path).values == values
+
+
+def test_exports_say_what_is_not_certified_and_do_not_replace_unasked(unplanned: Studio) -> None:
+    studio, work = unplanned, unplanned.folders.work
+    assert done(export(studio, ["NPZ"], " out.npz ")).state == "done"  # a name with its suffix
+    assert [p.name for p in work.iterdir()] == ["out.npz"]
+    assert studio.said == ("bad", "Exported out.npz. The motion is not certified free of collisions.")
+    assert done(export(studio, ["NPZ"], "out")).state == "done"  # its own
+    (work / "out.npz").write_bytes(b"of somebody else")
+    with pytest.raises(BadValue, match=r"out\.npz .*: press Export again"):
+        export(studio, ["NPZ"], "out")
+    assert (work / "out.npz").read_bytes() == b"of somebody else"
+    assert done(export(studio, ["NPZ"], "out")).state == "done" and open_file(work / "out.npz").clips
+
+
+def test_a_full_disk_is_told_and_nothing_is_left(unplanned: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, *rest: Any) -> None:
+        path.write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("elbowroom.files.npz.write_npz", full)
+    job = done(export(unplanned, ["GLB", "NPZ"], "out"))
+    assert job.state == "failed" and not list(unplanned.folders.work.iterdir())
+    assert unplanned.said[1].endswith("out.npz: cannot be written (no space left on device).")
+
+
+def test_edits_do_not_stop_an_export(unplanned: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    studio, begun, gate = unplanned, threading.Event(), threading.Event()
+
+    def written(job: Job, *rest: Any) -> None:
+        begun.set()
+        assert gate.wait(20.0)
+
+    monkeypatch.setattr(exporting, "written", written)
+    job = export(studio, ["NPZ"], "out")
+    assert begun.wait(5.0) and studio.job is job
+    studio.edit("seed", studio.document.with_(seed=3))
+    assert job.state == "running"
+    gate.set()
+    assert done(job).state == "done"
+    studio.cancel()
+
+
+def test_folders_with_very_many_files_are_not_looked_through_to_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("elbowroom.studio.folders._MOST_LOOKED_AT", 30)
+    deep = tmp_path
+    for k in range(20):
+        (deep / f"{k}.yaml").touch()
+        deep = deep / f"folder{k}"
+        deep.mkdir()
+    found = Folders(tmp_path).files("storyboard")
+    assert "0.yaml" in found and 10 <= len(found) < 20
