@@ -13,7 +13,6 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +21,14 @@ from playwright.sync_api import sync_playwright
 
 from elbowroom.geometry.transforms import transform
 from elbowroom.studio import edits
+from elbowroom.studio.filing import document_of
 from elbowroom.studio.page import Page
 from elbowroom.studio.places import target_name
 from elbowroom.studio.serve import opened
 
 FLAGS = ("--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-first-run")
 SIZE = (1280, 800)
+_LOOKS = 20
 
 
 class Tour:
@@ -37,21 +38,33 @@ class Tour:
         self.page, self.studio, self.window, self.folder = page, page.studio, window, folder
 
     def rest(self) -> None:
-        """Wait until nothing is left to do, and the browser has drawn it."""
-        while self.studio.worker.busy:
+        """Wait until nothing is left to do, and the browser has heard of it."""
+        while self.studio.job is not None:
             time.sleep(0.1)
-        time.sleep(2.5)
+        time.sleep(1.0)
 
     def tab(self, name: str) -> None:
         self.window.get_by_role("tab", name=name, exact=True).click()
         time.sleep(0.5)
 
     def take(self, name: str) -> None:
-        """Store a picture of the page."""
+        """Store a picture of the page, once the browser has drawn all of it: two looks that are the same."""
+        before, now = b"", self.window.screenshot()
+        for _ in range(_LOOKS):
+            if now == before:
+                break
+            time.sleep(1.0)
+            before, now = now, self.window.screenshot()
         path = self.folder / f"studio-{name}.webp"
-        with Image.open(io.BytesIO(self.window.screenshot())) as picture:
+        with Image.open(io.BytesIO(now)) as picture:
             picture.convert("RGB").save(path, quality=88, method=6)
         print(path)
+
+    def tick(self, labels: tuple[str, ...], on: bool) -> None:
+        """Tick boxes of the tab that is open, or not."""
+        for label in labels:
+            beside = f"//label[normalize-space()='{label}']/ancestor::p/parent::div/parent::div//input"
+            self.window.locator(f"xpath={beside}").set_checked(on, force=True)
 
     # --- the stops
 
@@ -74,15 +87,12 @@ class Tour:
 
     def view(self) -> None:
         """Paths of hands, the tightest place and collision shapes."""
+        shown = ("Hand paths", "Clearance", "Collision shapes")
         self.tab("View")
-        for label in ("Hand paths", "Clearance", "Shapes"):
-            beside = f"//label[normalize-space()='{label}']/ancestor::p/parent::div/parent::div//input"
-            self.window.locator(f"xpath={beside}").check(force=True)
+        self.tick(shown, True)
         self.rest()
         self.take("view")
-        for label in ("Hand paths", "Clearance", "Shapes"):
-            beside = f"//label[normalize-space()='{label}']/ancestor::p/parent::div/parent::div//input"
-            self.window.locator(f"xpath={beside}").uncheck(force=True)
+        self.tick(shown, False)
 
     def target(self) -> None:
         """A target for a hand is dragged: who reaches for it is seen at once."""
@@ -113,6 +123,21 @@ class Tour:
         self.page.set_dark(True)
         self.rest()
         self.take("dark")
+        self.page.set_dark(False)
+
+    def trees(self) -> None:
+        """Trees of the search that found a way to the hat, past its stand; what there is to do."""
+        self.studio.open(document_of("cheese-and-hat"))
+        self.rest()
+        self.studio.player.seek(11.45)
+        self.tab("View")
+        self.tick(("Hand paths", "Search trees"), True)
+        for client in self.page.server.get_clients().values():
+            client.camera.position, client.camera.look_at = (3.1, 1.9, 2.0), (1.3, -0.15, 0.85)
+        self.tab("Tasks")
+        self.window.get_by_role("button", name="3 ann: grab hat").click()
+        self.rest()
+        self.take("trees")
 
 
 def main() -> None:
@@ -130,7 +155,7 @@ def main() -> None:
             window.get_by_role("alert").get_by_role("button").click()  # that WebGL is done in software
             tour = Tour(page, window, told.output)
             tour.rest()
-            stops: list[Callable[[], None]] = [tour.first, tour.drag, tour.view, tour.target, tour.files, tour.dark]
+            stops = [tour.first, tour.drag, tour.view, tour.target, tour.files, tour.dark, tour.trees]
             for stop in stops:
                 if not told.only or stop.__name__ in told.only:
                     stop()

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 # Seconds in which a way round is looked for while a thing is moved, and when it was let go.
 _LIVE, _SETTLE = 0.3, 1.0
 
+# What goes on when a motion is proven already, and only how near things come is not known yet.
+MEASURING = "measuring"
+
 
 class Dragging:
     """The drag that goes on, if any: `to` is where the thing is now, `followed` where it was for the motion shown.
@@ -184,6 +187,6 @@ class Dragging:
                 if studio.board is board:
                     studio.set_plan(plan)
                     if plan.certificate is not None and plan.certificate.clearance_m is None and plan.found:
-                        studio.worker.submit(Job("measuring", measure, done, studio.failed))
+                        studio.worker.submit(Job(MEASURING, measure, done, studio.failed))
 
         studio.worker.submit(Job("certifying", work, done, studio.failed))

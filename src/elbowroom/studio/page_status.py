@@ -8,6 +8,7 @@ from html import escape
 
 import viser
 
+from elbowroom.studio.dragging import MEASURING
 from elbowroom.studio.page_events import asked
 from elbowroom.studio.page_looks import halves
 from elbowroom.studio.studio import Studio, Topic
@@ -16,6 +17,8 @@ from elbowroom.studio.words import millimetres, seconds
 _GOOD, _BAD, _WAIT, _PLAIN = "#3d8a5f", "#c8443c", "#c98a1b", "#7a868e"
 # While a job runs its time is told this often, seconds; jobs shorter than that are not told at all.
 _EVERY = 0.4
+# Jobs longer than that can be cancelled, seconds: a button that comes and goes at once is a nuisance.
+_PATIENCE = 1.0
 
 
 class Status:
@@ -63,7 +66,9 @@ class Status:
         job = studio.job
         long = job is not None and job.state == "running" and (job.lengthy or job.seconds > _EVERY)
         color, text = _told(studio)
-        if long and job is not None:
+        if long and job is not None and job.what == MEASURING and studio.certified:
+            text = f"{text}; {job.what} …"
+        elif long and job is not None:
             color, text = _WAIT, f"{job.what.capitalize()}{', ' + job.step if job.step else ''} … {job.seconds:.1f} s"
         name = studio.document.name + (" •" if studio.session.unsaved else "")
         self._line.content = (
@@ -71,7 +76,7 @@ class Status:
             f'<div style="margin-top:2px"><span style="display:inline-block;width:8px;height:8px;border-radius:4px;'
             f'background:{color};margin-right:7px"></span>{escape(text)}</div></div>'
         )
-        self._cancel.visible = long
+        self._cancel.visible = job is not None and job.state == "running" and job.seconds > _PATIENCE
         self._progress.visible = long and job is not None and job.progress is not None
         if job is not None and job.progress is not None:
             self._progress.value = 100.0 * job.progress  # type: ignore[misc]

@@ -23,7 +23,7 @@ def as_python(document: Document, stem: str) -> str:
             "",
             f"board = er.read_storyboard({_name(document)!r})",
             f"plan = er.plan_storyboard(board, seed={document.seed}{tier})",
-            f"er.write_glb({stem + '.glb'!r}, plan.require().world)",
+            f"er.save([{stem + '.glb'!r}], plan.require().world, board.fps)",
         )
     )
 

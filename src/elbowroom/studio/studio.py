@@ -249,7 +249,7 @@ class Studio:
         self._known[self.document.as_json()] = plan
         while len(self._known) > _REMEMBERED:
             del self._known[next(iter(self._known))]
-        if other and self.selected is None:
+        if other and self.selected is None and not self.session.can_undo:
             self._offer(plan)
         if not plan.found:
             self.say(plan.advice, "bad")
@@ -257,7 +257,9 @@ class Studio:
             self.say(self.autosave.trouble, "bad" if self.autosave.trouble else "plain")
 
     def _offer(self, plan: Plan) -> None:
-        """Select what was in the way, so that there is something to drag."""
+        """Select what was in the way, so that there is something to drag, and show when it was."""
+        if plan.collisions and not self.player.playing and self.player.time == self.player.span[0]:
+            self.player.seek(0.5 * sum(plan.collisions[0].during))
         names = [name for c in plan.collisions for name in c.pair]
         self.select(next((n for n in names if n in self.places and self.places[n].kind in ("static", "object")), None))
 
