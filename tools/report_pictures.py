@@ -67,9 +67,10 @@ def main() -> None:
         sys.exit("these pictures need Chromium: apt install chromium")
     with tempfile.TemporaryDirectory() as where, sync_playwright() as playwright:
         shelf, rain = written("bookshelf", Path(where), True), written("umbrella", Path(where), False)
+        errand = written("cheese-and-hat", Path(where), True)
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         light = browser.new_page(viewport={"width": WIDTH, "height": 900})
-        top(light, shelf, "report-top")
+        top(light, errand, "report-top")
         section(light, rain, "ann-balance", "report-balance")
         dark = browser.new_page(viewport={"width": WIDTH, "height": 900}, color_scheme="dark")
         section(dark, shelf, "ann-hands", "report-hands")

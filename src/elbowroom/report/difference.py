@@ -99,7 +99,7 @@ def difference_of(subject: Subject, original: Clip, meant: bool = False) -> Diff
     return Difference(
         light=light,
         says=_sentence(share, furthest, same, meant),
-        headline="unchanged" if share == 0.0 else f"{100 * distance[frame]:.1f} cm at most, {_percent(mean)} alike",
+        headline="unchanged" if share == 0.0 else f"up to {100 * distance[frame]:.1f} cm off, {_percent(mean)} alike",
         moments=_moment(subject, frame, joint, there[frame, joint], light),
         figures={
             "posture similarity": _percent(mean),

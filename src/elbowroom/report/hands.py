@@ -104,7 +104,7 @@ def hands_of(subject: Subject) -> Hands:
     found = Hands(
         light=light,
         says=says,
-        headline=_headline(movements),
+        headline=_headline(movements, max(float(v.max()) for v in speeds.values())),
         moments=_moments(subject, movements),
         movements=tuple(movements),
         **common,
@@ -113,10 +113,8 @@ def hands_of(subject: Subject) -> Hands:
     return replace(found, figures={"movements": str(len(movements))} | told)
 
 
-def _headline(movements: list[Movement]) -> str:
-    if not movements:
-        return "at rest"
-    return f"{sum(m.peaks == 1 for m in movements)} of {counted(len(movements), 'movement')} in one go"
+def _headline(movements: list[Movement], fastest: float) -> str:
+    return f"{counted(len(movements), 'movement')}, up to {fastest:.1f} m/s" if movements else "at rest"
 
 
 def _body_frame(subject: Subject) -> tuple[Array, Array]:
@@ -152,7 +150,9 @@ def _verdict(movements: list[Movement]) -> tuple[Light, str]:
     lights = [light_of(m.peaks / max(m.during[1] - m.during[0], 1.0), *PEAKS) for m in movements]
     light = worst(*lights)
     single = sum(m.peaks == 1 for m in movements)
-    share = f"{single} of {len(movements)} movements have the single bell of speed that people's reaches have"
+    share = f"one peak of speed in {single} of {counted(len(movements), 'movement')}"
+    if single < len(movements):
+        share += f", at most {max(m.peaks for m in movements)} in the others"
     restless = max(movements, key=lambda m: m.peaks / max(m.during[1] - m.during[0], 1.0))
     if light == "good":
         return light, f"Hands speed up and slow down as people's do: {share}."

@@ -37,7 +37,7 @@ header p { margin: 0.15rem 0 1.3rem; color: var(--soft); }
 .light.none { fill: var(--none); } .light path { fill: none; stroke: var(--card); stroke-width: 2; stroke-linecap:
   round;
   stroke-linejoin: round; }
-.tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(11.2rem, 1fr)); gap: 0.6rem; margin: 0.8rem
+.tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(13.2rem, 1fr)); gap: 0.6rem; margin: 0.8rem
   0 0; }
 .tile { display: block; background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 0.6rem
   0.75rem;
