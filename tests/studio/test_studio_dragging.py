@@ -14,11 +14,13 @@ from elbowroom.gallery.scenes import FOLDER
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
 from elbowroom.studio.document import Document
-from elbowroom.studio.errands import errand_for, errands_of
+from elbowroom.studio.errands import errands_about, errands_of
 from elbowroom.studio.folders import Folders
 from elbowroom.studio.places import target_name
+from elbowroom.studio.reaching import Reaching
 from elbowroom.studio.studio import Studio
 from elbowroom.tasks.plan import Plan
+from elbowroom.world.certificate import certify
 from elbowroom.world.world import World
 
 SCENE = {
@@ -82,7 +84,7 @@ def studio(made: tuple[Studio, Plan], monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 
 @pytest.fixture
-def gate(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+def barred(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Plans are waited for until this is set, and then are none."""
     opened = threading.Event()
 
@@ -93,6 +95,13 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 
     monkeypatch.setattr("elbowroom.studio.studio.plan_storyboard", plan_storyboard)
     return opened
+
+
+@pytest.fixture
+def gate(barred: threading.Event, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """The same, and no motion that went along is kept."""
+    monkeypatch.setattr(Reaching, "kept", lambda drag, T, shown: None)
+    return barred
 
 
 def hand_at(world: World, hand: str, t: float) -> Array:
@@ -117,10 +126,8 @@ def test_times_of_tasks_are_found_in_the_motion(studio: Studio) -> None:
     for errand in (grab, put, press):
         assert errand.at is not None and errand.during[0] < errand.at <= errand.stays < errand.during[1]
     # where the jar stands matters up to when it is taken away, the counter to nobody
-    assert errand_for(studio.document, plan, "jar", 7.0) is not None
-    assert errand_for(studio.document, plan, "jar", 7.0).verb == "grab"  # type: ignore[union-attr]
-    assert errand_for(studio.document, plan, "counter", 0.0) is None
-    assert errand_for(studio.document, plan, "ann", press.at).verb == "press"  # type: ignore[union-attr]
+    about = {n: [e.verb for e in errands_about(studio.document, plan, n)] for n in ("jar", "counter", "ann", "button")}
+    assert about == {"jar": ["grab"], "counter": [], "ann": ["grab", "put", "press"], "button": ["press"]}
     bare = errands_of(studio.document, None)
     assert [e.hand for e in bare] == [None] * 3 and bare[0].at is None
 
@@ -146,11 +153,33 @@ def test_a_hand_follows_what_it_takes(studio: Studio, gate: threading.Event) -> 
     studio.drags.let_go()
     job = studio.worker.current
     assert job is not None and job.what == "planning" and studio.live and not studio.certified
-    assert np.array_equal(studio.world.motion("ann")(t).rotations, shown.motion("ann")(t).rotations)
+    assert np.allclose(studio.world.motion("ann")(t).rotations, shown.motion("ann")(t).rotations, atol=1e-9)
     assert studio.document.values["objects"]["jar"]["at"] == pytest.approx([0.23, -0.03, 0.9003])
     gate.set()
     settled(studio)
     assert studio.said == ("bad", "the way is barred: move what is in the way, or try another hand or seed.")
+
+
+def test_a_motion_that_went_along_is_proven_and_kept(studio: Studio, barred: threading.Event) -> None:
+    before, t = studio.world, studio.world.holds[0].during[0]
+    moved(studio, "jar", np.array([-0.04, 0.0, 0.0]))
+    studio.drags.let_go()
+    settled(studio)  # nothing is planned, or this would wait for ever
+    assert studio.certified and not studio.live and certify(studio.world).free
+    assert "went along" in studio.said[1]
+    again = studio.document.board().world
+    assert np.allclose(studio.world.objects["jar"].path(0.0), again.objects["jar"].path(0.0), atol=1e-12)
+    assert np.allclose(studio.world.frame("jar", t), again.frame("jar", t), atol=1e-9)
+    end = before.holds[0].during[1]  # and it is put where it was to be put
+    assert np.allclose(studio.world.frame("jar", end + 1.0)[:3, 3], [0.25, -0.15, 0.9003], atol=1e-6)
+    studio.undo()
+    assert studio.certified and studio.world is before
+    # turned, it is planned: it would be put down otherwise
+    T = studio.places["jar"].T @ transform([0.0, 0.0, 0.0], [0.9962, 0.0, 0.0, 0.0872])
+    studio.drags.move("jar", T)
+    studio.drags.let_go()
+    time.sleep(0.3)
+    assert studio.worker.busy and not studio.certified
 
 
 def test_out_of_reach_is_told_at_once(studio: Studio, gate: threading.Event) -> None:

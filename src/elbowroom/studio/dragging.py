@@ -10,6 +10,7 @@ import numpy as np
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.rotations import Array
 from elbowroom.studio.live import Drag
+from elbowroom.studio.places import places_of
 from elbowroom.studio.reaching import Reaching, Shown
 from elbowroom.studio.sharing import sharing
 from elbowroom.studio.worker import Job
@@ -129,10 +130,12 @@ class Dragging:
         studio.worker.cancel()
         if document.same(studio.document):
             return self._back()
-        self._show(drag.follow(T))
+        T = places_of(document, board)[drag.name].T  # as it is written
+        shown = drag.follow(T)
+        self._show(shown)
         studio.session.do(f"move {drag.name}", document)
         studio.show(board, keep=True)
-        studio.replan()
+        studio.replan(lambda: drag.kept(T, shown))
 
     def _back(self) -> None:
         """Show what was there before the drag."""

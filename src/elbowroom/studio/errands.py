@@ -26,6 +26,8 @@ _WHERE = {
 _MOVES = ("press", "open", "close")
 # Seconds in which a hand is back at what it did where no plan says when; how long after its way one may begin to leave.
 _BACK, _LINGERS = 0.6, 1.0
+# Share of its way for which a hand that goes there in one, or leaves so, is near what it goes to.
+_NEAR = 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +35,7 @@ class Errand:
     """A task whose hand goes somewhere: its number from 0, its verb and what is told of it; times in seconds.
 
     Where a motion has it, `hand` does it and is there at `at`; it sets out with `during` and is back at its end, and
-    stays there until `stays`. Without a motion `hand` is None, and `at` is what was told, if anything.
+    is near from `near` until `stays`. Without a motion `hand` is None, and `at` is what was told, if anything.
     """
 
     task: int
@@ -42,6 +44,7 @@ class Errand:
     hand: str | None = None
     at: float | None = None
     during: tuple[float, float] = (0.0, 0.0)
+    near: float = 0.0
     stays: float = 0.0
 
     @property
@@ -78,19 +81,17 @@ def errands_of(document: Document, plan: Plan | None) -> list[Errand]:
     return out
 
 
-def errand_for(document: Document, plan: Plan | None, name: str, t: float) -> Errand | None:
-    """The task that what is dragged means most at a time: of those about it, or that a person does, the nearest."""
+def errands_about(document: Document, plan: Plan | None, name: str) -> list[Errand]:
+    """The tasks that what is dragged matters to: that go there, or that a person does."""
     found = errands_of(document, plan)
     task = task_of(name)
     if task is not None:
-        return next((errand for errand in found if errand.task == task), None)
-    riders = [n for n, entry in document.values.get("objects", {}).items() if entry.get("on") == name]
+        return [errand for errand in found if errand.task == task]
     if name in document.values.get("characters", {}):
         own = [e for e in found if e.who == name and not speaks_of(e.place, name)]
-        mine = own + [e for e in found if e.who != name and speaks_of(e.place, name)]
-    else:
-        mine = [e for n in (name, *riders) for e in _while_it_stands(found, n)]
-    return min(mine, key=lambda e: abs(t - e.at) if e.at is not None else 0.0, default=None)
+        return own + [e for e in found if e.who != name and speaks_of(e.place, name)]
+    riders = [n for n, entry in document.values.get("objects", {}).items() if entry.get("on") == name]
+    return [e for n in (name, *riders) for e in _while_it_stands(found, n)]
 
 
 def _while_it_stands(errands: Sequence[Errand], name: str) -> list[Errand]:
@@ -129,20 +130,29 @@ def _runs(plans: Sequence[Planned]) -> dict[tuple[str, str], list[list[Planned]]
 
 def _timed(errand: Errand, run: Sequence[Planned], plan: Plan) -> Errand:
     """The errand as a motion has it."""
-    there = run[min(1, len(run) - 1)] if errand.verb in _MOVES else run[-1]
+    last = run[min(1, len(run) - 1)] if errand.verb in _MOVES else run[-1]
     hand = run[0].limb.split(" ")[0].removesuffix("_arm")
-    at = float(there.during[1] if errand.told.get("at") is None else errand.told["at"])
+    at = float(last.during[1] if errand.told.get("at") is None else errand.told["at"])
     if errand.verb == "grab":  # fingers are closed when it is held
-        mine = (errand.place, errand.who, hand)
-        held = [h for h in plan.world.holds if (h.object, h.by, h.hand) == mine and h.during[0] >= at - 1e-6]
+        taken = (errand.place, errand.who, hand)
+        held = [h for h in plan.world.holds if (h.object, h.by, h.hand) == taken and h.during[0] >= at - 1e-6]
         at = min((h.during[0] for h in held), default=at)
+    begin = run[0].during[0]
+    near = last.during[0] if last is not run[0] else at - _NEAR * (at - begin)
     end = max(run[-1].during[1], at)
-    after = [p for p in plan.plans if (p.who, p.limb) == (errand.who, run[0].limb) and p.during[0] >= end - 1e-6]
-    next_ = min(after, key=lambda p: p.during, default=None)
-    keeps = errand.verb == "reach"  # until something else is asked
-    if next_ is not None and (keeps or next_.during[0] <= end + _LINGERS):
-        stays, back = next_.during
-    else:
-        stays = plan.world.span[1] if keeps else end
-        back = stays + _BACK
-    return replace(errand, hand=hand, at=at, during=(run[0].during[0], back), stays=stays)
+    mine = [p for p in plan.plans if (p.who, p.limb) == (errand.who, run[0].limb)]
+    stays, back = _leaving(sorted(p.during for p in mine if p.during[0] >= end - 1e-6), end)
+    if errand.verb == "reach":  # until something else is asked
+        stays = max(stays, min((p.during[0] for p in mine if p.during[0] >= end - 1e-6), default=plan.world.span[1]))
+        back = max(back, stays + _BACK)
+    return replace(errand, hand=hand, at=at, during=(begin, back), near=near, stays=stays)
+
+
+def _leaving(after: Sequence[tuple[float, float]], end: float) -> tuple[float, float]:
+    """Until when a hand stays at what it went to, and when it is back, from what it does after that."""
+    if not after or after[0][0] > end + _LINGERS:
+        return end, end + _BACK
+    (begin, off), then = after[0], after[1:2]
+    if then and then[0][0] <= off + _LINGERS:  # first it leaves or lifts, then it goes on
+        return off, then[0][1]
+    return begin + _NEAR * (off - begin), off

@@ -158,12 +158,12 @@ class Reacher:
         clip = clip if isinstance(clip, Clip) else Actor(world, actor.who).base
         errand, t = self.errand, self.t
         begin, back = errand.during if errand.hand is not None else (t - _COMES, t + _COMES)
-        stays = errand.stays if errand.hand is not None else t
+        near, stays = (errand.near, errand.stays) if errand.hand is not None else (t, t)
         times = clip.times
         rows = slice(int(np.searchsorted(times, begin)), int(np.searchsorted(times, back)) + 1)
         rows = slice(max(rows.start - 1, 0), min(rows.stop, len(clip)))
         s = times[rows]
-        share = soft_step((s - begin) / max(t - begin, 1e-3)) * soft_step((back - s) / max(back - stays, 1e-3))
+        share = soft_step((s - begin) / max(near - begin, 1e-3)) * soft_step((back - s) / max(back - stays, 1e-3))
         k = int(np.clip(round((t - clip.start) * clip.fps), rows.start, rows.stop - 1))
         looked = self._quick.looking(actor, pose, goal.T[:3, 3])
         q = looked.rotations.copy()

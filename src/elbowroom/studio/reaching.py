@@ -13,14 +13,19 @@ from elbowroom.geometry.transforms import inverse
 from elbowroom.studio.bumps import Bumps
 from elbowroom.studio.document import Document, speaks_of
 from elbowroom.studio.edits import tasks_of
-from elbowroom.studio.errands import Errand, errand_for
+from elbowroom.studio.errands import Errand, errands_about
 from elbowroom.studio.places import entry_names, moved_world, places_of, with_place
 from elbowroom.studio.preview import Reacher
-from elbowroom.tasks.hands import shifted
+from elbowroom.tasks.hands import changed_limbs, shifted
 from elbowroom.tasks.places import surface_at
 from elbowroom.tasks.plan import Plan
 from elbowroom.tasks.storyboard import Storyboard
+from elbowroom.world.certificate import Changed, certify
+from elbowroom.world.paths import Still
 from elbowroom.world.world import World
+
+# Metres by which something may be moved for the motion to go along: for more, hands take more time.
+_ALONG = 0.15
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +51,9 @@ class Reaching:
         self.names = entry_names(board, name)
         world = board.world if plan is None else plan.world
         self._moving = replace(board, world=world)
-        self.errand = errand_for(document, plan, name, t)
+        about = errands_about(document, plan, name)
+        self.errand = min(about, key=lambda e: abs(t - e.at) if e.at is not None else 0.0, default=None)
+        self._others = len(about) > 1
         self._exact = exact and self.errand is not None and self.errand.hand is not None
         self._reacher = None if self.errand is None else Reacher(world, board.world, self.errand, self._when(t))
 
@@ -122,6 +129,31 @@ class Reaching:
         assert errand.hand is not None and errand.at is not None
         near = world.hand(errand.who, errand.hand, errand.at)[:3, 3]
         return surface_at(world, str(errand.place), errand.at, errand.told.get("to"), near)
+
+    def kept(self, T: Array, shown: Shown) -> Plan | None:
+        """The motion that went along to `T`, proven, where that is as good as one planned anew; None where it is not.
+
+        The hand has to be at the thing as it was planned, and no other task may be about it. What was turned or is far
+        from where it was, what falls, and what a hand moves along a joint is planned anew.
+        """
+        errand, before, by = self.errand, self.plan, self._D(T)
+        if errand is None or before is None or not before.found or not self._exact or self._others:
+            return None
+        still = self.place.kind == "object" and isinstance(self.board.world.objects[self.name].path, Still)
+        suits = still or self.place.kind == "target"
+        near = float(np.linalg.norm(by[:3, 3])) <= _ALONG and np.allclose(by[:3, :3], np.eye(3), atol=1e-4)
+        if not (suits and near) or errand.verb not in ("grab", "reach", "touch", "put"):
+            return None
+        assert errand.hand is not None and errand.at is not None
+        world = shown.plan.world
+        if not np.allclose(world.hand(errand.who, errand.hand, errand.at), self._hand(world, T, errand), atol=1e-6):
+            return None
+        whole = Changed(errand.who, tuple(range(len(world.body(errand.who).parents))), errand.during)
+        changed = [*changed_limbs(world, before.plans), whole]
+        if not certify(world, changed=changed, during=errand.during, clearance=False).free:
+            return None
+        proof = certify(world, changed=changed)
+        return before.with_(world=world, certificate=proof) if proof.free else None
 
     def let_go(self, T: Array) -> Document:
         """The document with the thing at `T`."""

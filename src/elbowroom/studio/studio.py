@@ -204,8 +204,8 @@ class Studio:
 
     # --- planning
 
-    def replan(self) -> None:
-        """Plan the whole storyboard again, in place of what is going on."""
+    def replan(self, instead: Callable[[], Plan | None] = lambda: None) -> None:
+        """Plan the whole storyboard again, in place of what is going on, unless there is a plan to take instead."""
         with self.lock:
             self.worker.cancel()
             document, board = self.document, self.board
@@ -217,14 +217,18 @@ class Studio:
 
             @keeping_trees()
             def work(job: Job) -> Plan:
-                return plan_storyboard(board, seed=document.seed, tier=document.tier)
+                kept = instead()
+                job.step = "" if kept is None else "kept"
+                return kept or plan_storyboard(board, seed=document.seed, tier=document.tier)
 
             def done(plan: Plan) -> None:
                 with self.lock:
                     if self.board is board:
                         self.set_plan(plan)
+                        if job.step:
+                            self.say("The motion went along; 'Plan anew' plans it from the start.")
 
-            self.worker.submit(Job(what, work, done, self.failed))
+            job = self.worker.submit(Job(what, work, done, self.failed))
 
     def plan_anew(self) -> None:
         """Plan the whole storyboard from the start, whatever is known of it."""
