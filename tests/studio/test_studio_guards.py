@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import sys
 import threading
 import time
 from pathlib import Path
@@ -231,6 +232,26 @@ def test_a_cancel_that_a_callback_drops_comes_again() -> None:
     assert inside.wait(2.0)
     worker.cancel()
     assert job.finished.wait(2.0) and job.state == "cancelled" and worker.alive
+    worker.stop()
+
+
+def test_a_cancel_amid_an_import_waits_for_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "slow_module.py").write_text("import time\nfor _ in range(100):\n    time.sleep(0.003)\nwhole = True\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    worker = Worker()
+
+    def imports(job: Job) -> None:
+        import slow_module  # type: ignore[import-not-found]
+
+        while slow_module.whole:
+            time.sleep(0.001)
+
+    job = worker.submit(Job("imports", imports))
+    while "slow_module" not in sys.modules:
+        time.sleep(0.001)
+    worker.cancel()
+    assert job.finished.wait(5.0) and job.state == "cancelled"
+    assert sys.modules.pop("slow_module").whole
     worker.stop()
 
 

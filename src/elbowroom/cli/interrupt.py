@@ -6,14 +6,14 @@ import signal
 import threading
 from types import FrameType
 
+from elbowroom.studio.worker import deaf
+
 # What a command ends with; what typer makes of Ctrl-C, too.
 INTERRUPTED = 130
 # Seconds after which an interrupt that came at a bad time is tried again.
 _AGAIN = 0.05
 # Seconds after which an interrupt that nobody answered is raised again: a library caught it.
 _UNHEARD = 2.0
-# Code where an exception is printed and dropped: half-done imports, callbacks that a C library makes.
-_DEAF = ("<frozen importlib", "llvmlite")
 
 
 def heed_interrupts() -> None:
@@ -30,16 +30,8 @@ def heard() -> None:
 
 
 def _asked(number: int, frame: FrameType | None) -> None:
-    if _deaf(frame):
+    if deaf(frame):
         signal.setitimer(signal.ITIMER_REAL, _AGAIN)
         return
     signal.setitimer(signal.ITIMER_REAL, _UNHEARD)
     raise KeyboardInterrupt
-
-
-def _deaf(frame: FrameType | None) -> bool:
-    while frame is not None:
-        if any(place in frame.f_code.co_filename for place in _DEAF):
-            return True
-        frame = frame.f_back
-    return False

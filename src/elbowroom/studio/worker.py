@@ -10,9 +10,23 @@ import weakref
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any, Literal
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
+
+
+# Code in which an exception out of the blue is dropped or does harm: half-done imports, callbacks of a C library.
+_DEAF = ("<frozen importlib", "llvmlite")
+
+
+def deaf(frame: FrameType | None) -> bool:
+    """Whether code is at work, in a frame or around it, that nothing may be raised in."""
+    while frame is not None:
+        if any(place in frame.f_code.co_filename for place in _DEAF):
+            return True
+        frame = frame.f_back
+    return False
 
 
 class Cancelled(BaseException):
@@ -129,7 +143,7 @@ class Worker:
         """Raise once more in a job that was cancelled and is still at work."""
         with self._wake:
             if self._working and self._now is not None and self._now.state == "cancelled":
-                _raise_in(self._thread)
+                self._raise()
 
     def stop(self, timeout: float = 5.0) -> None:
         """Cancel everything and end the thread; one that is amid compiled code for longer ends when that does."""
@@ -142,6 +156,13 @@ class Worker:
     def _stop_now(self) -> None:
         if self._now is not None and self._now.state == "running":
             self._now.state = "cancelled"
+            self._raise()
+
+    def _raise(self) -> None:
+        """Raise in the job that runs, later where that would leave a module half imported."""
+        if deaf(sys._current_frames().get(self._thread.ident or 0)):
+            threading.Timer(_AGAIN, self.cancel_again).start()
+        else:
             _raise_in(self._thread)
 
     def _run(self) -> None:
