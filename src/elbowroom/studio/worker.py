@@ -13,6 +13,11 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, Literal
 
+from elbowroom.studio.memory import give_back
+
+# Seconds without a job after which there is time to tidy up.
+_REST = 2.0
+
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 
 
@@ -168,10 +173,18 @@ class Worker:
     def _run(self) -> None:
         while True:
             try:
+                self._rest()
                 if not self._step():
                     return
             except Cancelled:  # one that came too late for its job
                 continue
+
+    def _rest(self) -> None:
+        """Wait for a job; where none comes for a while, what the last ones have left goes back to the system."""
+        with self._wake:
+            asked = self._wake.wait_for(lambda: self._waiting or self._live or self._stopping, _REST)
+        if not asked:
+            give_back()
 
     def _step(self) -> bool:
         """Do the next job; False when the worker is to end."""
