@@ -84,9 +84,9 @@ class Seat:
         """Wait until the studio has nothing left to do."""
         self.until(lambda: self.studio.job is None, "the studio comes to rest")
 
-    def proven(self) -> None:
+    def proven(self, seconds: float = PATIENCE) -> None:
         """Wait until what is shown is proven, and told so on the page."""
-        self.until(lambda: self.studio.certified and self.studio.job is None, "it is proven")
+        self.until(lambda: self.studio.certified and self.studio.job is None, "it is proven", seconds)
         self.reads("Certified free")
 
     def reads(self, text: str) -> None:

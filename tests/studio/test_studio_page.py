@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from chromium import browser
-from seat import Seat
+from seat import PATIENCE, Seat
 
 from elbowroom.studio import edits
 from elbowroom.studio.serve import opened
@@ -68,7 +68,7 @@ def unharmed(seat: Seat, request: pytest.FixtureRequest, capfd: pytest.CaptureFi
 
 
 def test_it_opens_with_a_certified_motion_and_is_scrubbed(seat: Seat) -> None:
-    seat.proven()
+    seat.proven(5 * PATIENCE)  # kernels are compiled where that has not been done yet
     player = seat.studio.player
     begin, end = player.span
     slider = seat.window.get_by_role("slider").first
