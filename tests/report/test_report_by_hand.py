@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from report_makers import FPS, moved, person, still, subject, turned
@@ -179,3 +181,14 @@ def test_the_support_of_two_feet_covers_what_is_under_and_between_them():
     polygon = found.polygon(60)
     np.testing.assert_allclose(np.ptp(polygon, axis=0), [across, along], atol=1e-6)
     assert 0.75 * across * along < area(polygon) < across * along  # rounded at its corners
+
+
+def test_footprints_are_those_of_each_foot_however_many_corners_it_has():
+    who = subject(still())
+    found = balance_of(who, forces_of(who, (), 0.0))
+    # the right foot has lost corners: as rigs have them whose soles differ
+    fewer = replace(found, support=np.delete(found.support, [found.of_left, found.of_left + 2], axis=1))
+    for prints in (found.footprints(), fewer.footprints()):
+        assert len(prints) == 2
+        left, right = sorted(prints, key=lambda p: -p[:, 0].mean())
+        assert left[:, 0].min() > 0.0 > right[:, 0].max()  # none reaches over to the other side

@@ -37,7 +37,8 @@ _CHUNK = 512
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Balance(Measure):
-    """Centre of mass (T, 3), zero moment point (T, 2), points of planted soles (T, P, 2) with NaN for those in the air.
+    """Centre of mass (T, 3), zero moment point (T, 2), points of planted soles (T, P, 2) with NaN for those in the air,
+    the first `of_left` of them those of the left foot.
 
     Margins (T,) in metres say how far inside of the support these are; negative outside, NaN where nothing is judged:
     the centre of mass of a body that moves on, the zero moment point in flight and at the ends of the clip.
@@ -50,6 +51,7 @@ class Balance(Measure):
     com_margin: Array
     zmp_margin: Array
     outside_share: float
+    of_left: int
 
     def polygon(self, frame: int) -> Array:
         """Corners (K, 2) of the support at a frame, counterclockwise; none where no foot is planted."""
@@ -57,9 +59,8 @@ class Balance(Measure):
 
     def footprints(self) -> list[Array]:
         """Outline (K, 2) of each foot where it stands, once for each time that it is planted."""
-        half = self.support.shape[1] // 2
         prints = []
-        for mine in (self.support[:, :half], self.support[:, half:]):
+        for mine in np.split(self.support, [self.of_left], axis=1):
             bears = np.isfinite(mine[..., 0]).sum(axis=1)
             for first, last in runs(bears >= 3):
                 flattest = first + int(np.argmax(bears[first : last + 1]))
@@ -90,7 +91,7 @@ class Balance(Measure):
 def balance_of(subject: Subject, forces: Forces) -> Balance:
     """Measure how a person with feet keeps its balance."""
     assert subject.contacts is not None
-    support = support_points(subject)
+    support, left = support_points(subject), feet_of(subject.character)[0]
     times, fps = subject.times, subject.clip.fps
     on_ground = np.isfinite(support[..., 0]).sum(axis=1) >= 3
     stands = _stands(subject, forces, on_ground)
@@ -120,6 +121,7 @@ def balance_of(subject: Subject, forces: Forces) -> Balance:
         com_margin=com_margin,
         zmp_margin=zmp_margin,
         outside_share=share,
+        of_left=sum(len(part) for part in (left.outline, left.toe_outline)),
     )
 
 
