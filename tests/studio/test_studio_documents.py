@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from elbowroom.errors import BadValue, ElbowroomError
+from elbowroom.errors import BadFile, BadValue, ElbowroomError
 from elbowroom.gallery.scenes import scenario
 from elbowroom.geometry.transforms import transform
 from elbowroom.studio import edits
@@ -214,6 +214,13 @@ tasks:
   - grab: {who: ann, object: jar}
   - rest: {who: ann}
 """
+
+
+def test_what_is_wrong_in_a_file_is_told_with_its_own_line(tmp_path: Path) -> None:
+    path = tmp_path / "kitchen.yaml"
+    path.write_text(_KITCHEN.replace("object: jar", "object: jug"))
+    with pytest.raises(BadFile, match=r"line 12: tasks\[0\]"):
+        read_document(path).board()
 
 
 def test_only_what_was_edited_is_written_anew(tmp_path: Path) -> None:

@@ -108,7 +108,16 @@ def test_what_cannot_be_used_is_told_in_one_sentence_and_does_not_stay(
 
 
 def test_names_that_lead_nowhere_are_refused(studio: Studio) -> None:
-    for name in ("~nobody-here/a.obj", "x" * 5000 + ".obj", "a\x00.obj", "../a.obj", "file:///etc/a.obj", " ", "a.obj"):
+    for name in (
+        "~nobody-here/a.obj",
+        "x" * 5000 + ".obj",
+        "a\x00.obj",
+        "a\n.obj",
+        "../a.obj",
+        "file:///etc/a.obj",
+        " ",
+        "a.obj",
+    ):
         assert not studio.trying(lambda name=name: importing.bring_in(studio, "scene", name))
         assert studio.said[0] == "bad" and "\n" not in studio.said[1]
     (studio.folders.work / "uploads").symlink_to("/")
@@ -218,5 +227,6 @@ def test_folders_with_very_many_files_are_not_looked_through_to_the_end(
         (deep / f"{k}.yaml").touch()
         deep = deep / f"folder{k}"
         deep.mkdir()
+    (tmp_path / "loop.yaml").symlink_to("loop.yaml")
     found = Folders(tmp_path).files("storyboard")
     assert "0.yaml" in found and 10 <= len(found) < 20

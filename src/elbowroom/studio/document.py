@@ -15,7 +15,7 @@ from elbowroom.files.atomic import said_of, writing
 from elbowroom.studio.rewriting import dumped, rewritten
 from elbowroom.tasks.settings import Tier
 from elbowroom.tasks.storyboard import Storyboard, parse_storyboard
-from elbowroom.tasks.storyboard_yaml import read_yaml
+from elbowroom.tasks.storyboard_yaml import parse_yaml, read_yaml
 
 EMPTY: Mapping[str, Any] = {"elbowroom": 1, "fps": 60, "scene": {"floor": 0.0}}
 
@@ -52,7 +52,12 @@ class Document:
 
     def board(self) -> Storyboard:
         """The storyboard with its world; raises `BadFile` where it cannot be meant."""
-        return parse_storyboard(self.text, self.path)
+        try:
+            return parse_storyboard(self.text, self.path)
+        except BadFile:
+            if self.source and parse_yaml(self.path, self.source).values == self.values:
+                return parse_storyboard(self.source, self.path)  # tells lines of the file as it stands
+            raise
 
     def edited(self) -> dict[str, Any]:
         """A copy of the values that may be changed and given to `with_values`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 from collections import deque
@@ -46,7 +47,7 @@ class Folders:
         """The path of a file that may be written, whole."""
         found = self._inside(path, [self.work], "write")
         if not found.parent.is_dir():
-            raise BadFile(path, "cannot be written: its folder does not exist", would_do=f"make {found.parent} first")
+            raise BadFile(found, "cannot be written: its folder does not exist", would_do=f"make {found.parent} first")
         return found
 
     def check_replacing(self, paths: Iterable[Path], button: str) -> None:
@@ -83,18 +84,15 @@ class Folders:
         out: list[str] = []
         folders, looked = deque([self.work]), 0
         while folders and looked < _MOST_LOOKED_AT and len(out) < most:
-            with contextlib.suppress(OSError), os.scandir(folders.popleft()) as entries:
-                for entry in entries:
-                    looked += 1
-                    path = Path(entry.path)
-                    if entry.name.startswith("."):
-                        continue
-                    if entry.is_dir(follow_symlinks=False):
+            for path in _entries(folders.popleft(), _MOST_LOOKED_AT - looked):
+                looked += 1
+                if path.name.startswith("."):
+                    continue
+                with contextlib.suppress(OSError):  # links that lead to themselves
+                    if path.is_dir() and not path.is_symlink():
                         folders.append(path)
-                    elif path.suffix.lower() in KINDS[kind] and entry.is_file() and self._holds(path, self._read):
+                    elif path.suffix.lower() in KINDS[kind] and path.is_file() and self._holds(path, self._read):
                         out.append(path.relative_to(self.work).as_posix())
-                    if looked >= _MOST_LOOKED_AT:
-                        break
         return sorted(out)[:most]
 
     def uploads(self) -> set[Path]:
@@ -126,6 +124,8 @@ class Folders:
         try:
             whole = (self.work / Path(path).expanduser()).resolve()
             whole.exists()
+            if any(ord(letter) < 32 for letter in str(path)):
+                raise ValueError
         except (OSError, RuntimeError, ValueError):  # too long, no such user, bytes that no name has
             raise BadValue(f"{str(path)[:80]!a} is no name that a file can have.") from None
         if not self._holds(whole, roots):
@@ -137,6 +137,15 @@ class Folders:
     def _holds(path: Path, roots: list[Path]) -> bool:
         whole = path.resolve()
         return any(whole == root or root in whole.parents for root in roots)
+
+
+def _entries(folder: Path, most: int) -> list[Path]:
+    """What is in a folder, nothing where it cannot be looked into."""
+    try:
+        with os.scandir(folder) as entries:
+            return [Path(entry.path) for entry in itertools.islice(entries, most)]
+    except OSError:
+        return []
 
 
 def _stamp(path: Path) -> object:
