@@ -221,7 +221,7 @@ def test_a_jar_is_grabbed(seat: Seat) -> None:
     seat.choose("What", "jar")
     seat.press("Add")
     seat.until(lambda: edits.tasks_of(studio.document) == [("grab", {"who": "ann", "object": "jar"})], "it is a task")
-    seat.proven()
+    seat.proven(5 * PATIENCE)  # hands have kernels of their own
     assert studio.plan is not None and [(h.by, h.object) for h in studio.plan.world.holds] == [("ann", "jar")]
     seat.press("Undo add task grab")
     seat.until(lambda: studio.document.same(first), "it is undone")
