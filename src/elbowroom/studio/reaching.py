@@ -24,8 +24,9 @@ from elbowroom.world.certificate import Changed, certify
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 
-# Metres by which something may be moved for the motion to go along: for more, hands take more time.
-_ALONG = 0.15
+# Metres by which something may be moved for the motion to be kept, and by which feet may differ; how much faster a
+# hand may be.
+_ALONG, _FEET, _FASTER = 0.15, 0.003, 1.15
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,8 +134,9 @@ class Reaching:
     def kept(self, T: Array, shown: Shown) -> Plan | None:
         """The motion that went along to `T`, proven, where that is as good as one planned anew; None where it is not.
 
-        The hand has to be at the thing as it was planned, and no other task may be about it. What was turned or is far
-        from where it was, what falls, and what a hand moves along a joint is planned anew.
+        The hand has to be at the thing as it was planned, no other task may be about it, feet stay, and hands are not
+        hurried. What was turned or is far from where it was, what falls, and what a hand moves along a joint is planned
+        anew.
         """
         errand, before, by = self.errand, self.plan, self._D(T)
         if errand is None or before is None or not before.found or not self._exact or self._others:
@@ -148,12 +150,15 @@ class Reaching:
         world = shown.plan.world
         if not np.allclose(world.hand(errand.who, errand.hand, errand.at), self._hand(world, T, errand), atol=1e-6):
             return None
+        if not _as_calm(before.world, world, errand):
+            return None
         whole = Changed(errand.who, tuple(range(len(world.body(errand.who).parents))), errand.during)
         changed = [*changed_limbs(world, before.plans), whole]
         if not certify(world, changed=changed, during=errand.during, clearance=False).free:
             return None
         proof = certify(world, changed=changed)
-        return before.with_(world=world, certificate=proof) if proof.free else None
+        plans = tuple(replace(planned, trees=()) for planned in before.plans)  # nothing was searched for
+        return before.with_(world=world, certificate=proof, plans=plans) if proof.free else None
 
     def let_go(self, T: Array) -> Document:
         """The document with the thing at `T`."""
@@ -169,3 +174,15 @@ class Reaching:
         riders = [n for n, entry in self.document.values.get("objects", {}).items() if entry.get("on") == self.name]
         loose = [n for n in (self.name, *riders) if not any(h.object == n and h.during[0] <= t for h in world.holds)]
         return {n: D @ np.asarray(world.objects[n].path(t)) for n in loose}
+
+
+def _as_calm(before: World, after: World, errand: Errand) -> bool:
+    """Whether feet stand as before during an errand, and its hand is hardly faster anywhere than it was somewhere."""
+    body = after.body(errand.who)
+    times = np.arange(*errand.during, 1.0 / 60.0)
+    was, now = (w.motion(errand.who).body.transforms(*w.motion(errand.who).sample(times)) for w in (before, after))
+    feet = [body.roles[role] for side in ("left", "right") if (role := f"{side}_toes") in body.roles]
+    stray = np.linalg.norm(now[:, feet, :3, 3] - was[:, feet, :3, 3], axis=-1).max(initial=0.0)
+    joint = body.hand(str(errand.hand))[0]
+    old, new = (np.linalg.norm(np.diff(T[:, joint, :3, 3], axis=0), axis=1).max(initial=0.0) for T in (was, now))
+    return bool(stray <= _FEET and new <= _FASTER * old)
