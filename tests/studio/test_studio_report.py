@@ -33,7 +33,7 @@ def test_the_motion_that_is_shown_is_reported_or_nothing_is_left(tmp_path: Path,
             begun.set()
             go_on.wait(20.0)
 
-        monkeypatch.setattr(reporting, "report", held_up)
+        monkeypatch.setattr("elbowroom.report.report", held_up)
         job = reporting.report_on(studio, "never")
         assert begun.wait(20.0)
         studio.cancel()

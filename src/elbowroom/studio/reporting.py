@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from elbowroom.errors import BadValue
-from elbowroom.report import Report, report, write_report
 from elbowroom.studio.exporting import settled
 from elbowroom.studio.studio import Studio
 from elbowroom.studio.worker import Job
 from elbowroom.tasks.verbs import Repair
+
+if TYPE_CHECKING:
+    from elbowroom.report import Report
 
 _ENDING = "-report.html"
 # How much of the work is done when everything is measured.
@@ -25,6 +28,8 @@ def report_on(studio: Studio, stem: str) -> Job:
     studio.folders.check_replacing([path], "Report")
 
     def work(job: Job) -> Report:
+        from elbowroom.report import report, write_report  # the page opens sooner without
+
         settled(job, studio)
         with studio.lock:
             plan, world, board = studio.plan, studio.world, studio.board
