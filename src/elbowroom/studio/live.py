@@ -26,6 +26,9 @@ from elbowroom.world.pairs import moves
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 
+# Seconds in which a repair from the start is to be done, or given up.
+_LONGEST = 20.0
+
 
 @dataclass(eq=False)
 class Drag:
@@ -91,9 +94,9 @@ class Drag:
         assert self.plan is not None
         if self._repaired:
             who = tuple(dict.fromkeys(task.who for task in self.board.tasks))
-            return repair(world, who, seed=self.document.seed, style=self.board.style)
+            return repair(world, who, seed=self.document.seed, style=self.board.style, seconds=_LONGEST)
         below = world.with_(characters=self.plan.world.characters, holds=self.plan.world.holds, **self._kept())
-        plan = repair(below, seed=self.document.seed)
+        plan = repair(below, seed=self.document.seed, seconds=_LONGEST)
         return plan.with_(plans=(*self.plan.plans, *plan.plans))
 
     def prove(self, plan: Plan, T: Array, *, clearance: bool = False) -> Plan:

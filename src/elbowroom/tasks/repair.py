@@ -79,13 +79,23 @@ def repair(
     """
     until = time.perf_counter() + seconds
     others = {name: tuple(_clips(other)[name] for other in apart) for name in _people(world, who)} if apart else {}
-    wishes = Wishes(_clips(world), seed, style_of(style, CLOSE), budget, fix_self, max_aside, others, progress)
+    wishes = Wishes(
+        _clips(world),
+        seed,
+        style_of(style, CLOSE),
+        budget,
+        fix_self,
+        max_aside,
+        others,
+        progress,
+        clocks=Clocks(until=until),
+    )
     plan = _by_limbs(world, who, wishes, until)
     for name in _people(world, who) if max_shift > 0.0 or max_delay > 0.0 else ():
         if plan.found or plan.status == "budget-spent":
             break
         for way in moved_ways(world, name, max_shift, max_delay):
-            moved = replace(wishes, sources=_clips(way.world), clocks=Clocks())
+            moved = replace(wishes, sources=_clips(way.world), clocks=Clocks(until=until))
             other = _by_limbs(way.world, who, moved, until)
             if _better(other, plan):
                 whole = Planned(name, "whole body", way.told, way.world.motion(name).span, "avoid")

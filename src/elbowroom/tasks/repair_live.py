@@ -26,7 +26,8 @@ from elbowroom.tasks.repair_near import RATE, Balls, balls_of
 from elbowroom.tasks.repair_quick import meetings, mended_quickly
 from elbowroom.tasks.repair_stretch import MARGIN, TIGHT
 from elbowroom.tasks.repair_ways import KnownWay, clip_of, way_of
-from elbowroom.world.certificate_findings import Collision
+from elbowroom.world.certificate import supports
+from elbowroom.world.certificate_findings import Collision, Interval
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast import BAND, HIT, LimbCheck
 from elbowroom.world.paths import Still
@@ -56,6 +57,7 @@ class LiveRepair:
     seed: int = 0
     style: Wish = None
     _ways: list[KnownWay] = field(default_factory=list)
+    _whole: dict[str, tuple[Clip, tuple[Planned, ...]]] = field(default_factory=dict)
     _balls: dict[str, Balls] = field(default_factory=dict)
     _gave_up: list[Array] = field(default_factory=list)
 
@@ -63,11 +65,14 @@ class LiveRepair:
         self.base = holding_fast(self.base)
 
     def learn(self, plan: Plan) -> None:
-        """Know the ways of a plan for the same motions, too."""
-        for planned in plan.plans:
-            way = way_of(self.base, plan, planned)
-            if way is not None:
-                self._ways = [*self._ways, way][-_KNOWN:]
+        """Know the ways of a plan for the same motions, too. Those of a body that goes aside are known as a whole."""
+        for who in dict.fromkeys(planned.who for planned in plan.plans):
+            own = tuple(planned for planned in plan.plans if planned.who == who)
+            ways = [way for way in (way_of(self.base, plan, planned) for planned in own) if way is not None]
+            if len(ways) == len(own):
+                self._ways = [*self._ways, *ways][-_KNOWN:]
+            elif who in self.base.characters:
+                self._whole[who] = (clip_of(plan.world, who), own)
 
     def again(self, world: World, moved: Sequence[str], *, sure: bool = False, seconds: float = math.inf) -> Plan:
         """A motion for a world in which some things have moved since, 'partial' where they are in the way of it still.
@@ -79,35 +84,46 @@ class LiveRepair:
             if name not in world.objects:
                 raise UnknownName("object that was moved", name, world.objects)
         start = time.perf_counter()
-        now = world.with_(characters=dict(self.base.characters), holds=self.base.holds)
+        stands = (*world.contacts, *supports(world))
+        now = world.with_(characters=dict(self.base.characters), holds=self.base.holds, contacts=stands)
         exact = ExactWorld(now)
         now, plans, lost = self._with_known(now, exact, moved, sure, start + _KNOWN_SHARE * seconds)
-        found = self._meetings(now, exact, moved, plans, lost)
+        asides = [planned.during for _, own in self._whole.values() for planned in own]
+        found = self._meetings(now, exact, moved, plans, [*lost, *asides])
+        if found and self._whole:
+            now, plans = self._gone_aside(now, plans)
+            found = self._meetings(now, exact, moved, plans, lost)
         if not found:
             self._gave_up = []
-            return Plan("found", now, tuple(plans))
+            return Plan("found", now.with_(contacts=world.contacts), tuple(plans))
         at = np.concatenate([world.objects[name].path(0.0)[:3, 3] for name in moved])
         if not math.isfinite(seconds) or self._is_elsewhere(at):
             sources = {who: clip_of(self.base, who) for who in now.characters}
             done = mended_quickly(now, found, sources, self.seed, self.style, start + seconds)
-            now = done.world
-            plans += done.plans
+            now, plans = done.world, [*plans, *done.plans]
             found = self._meetings(now, exact, moved, plans, lost)
             self._gave_up = [*self._gave_up, at] if found else []
             if not found:
-                self.learn(done)
+                self.learn(done.with_(plans=tuple(p for p in plans if p.who in {q.who for q in done.plans})))
         why = "" if not found else f"{found[0].pair[0]} meets {found[0].pair[1]} at {found[0].during[0]:.2f} s"
-        return Plan("partial" if found else "found", now, tuple(plans), why)
+        return Plan("partial" if found else "found", now.with_(contacts=world.contacts), tuple(plans), why)
 
     def _is_elsewhere(self, at: Array) -> bool:
         """Whether what is moved is far enough from where no way was found last; farther the more often that was."""
         times = min(len(self._gave_up), len(_ELSEWHERE)) - 1
         return times < 0 or float(np.linalg.norm(at - self._gave_up[-1])) > _ELSEWHERE[times]
 
+    def _gone_aside(self, world: World, plans: Sequence[Planned]) -> tuple[World, list[Planned]]:
+        """The world with all that is known of bodies that go aside, in place of ways of their limbs."""
+        for who, (clip, own) in self._whole.items():
+            world = world.with_(characters={**world.characters, who: clip})
+            plans = [*(planned for planned in plans if planned.who != who), *own]
+        return world, list(plans)
+
     def _with_known(
         self, world: World, exact: ExactWorld, moved: Sequence[str], sure: bool, until: float
-    ) -> tuple[World, list[Planned], list[KnownWay]]:
-        """The world with as much of the known ways as is needed, their plans, and those ways of which none will do."""
+    ) -> tuple[World, list[Planned], list[Interval]]:
+        """The world with what is needed of known ways, their plans, and when ways led of which none will do."""
         plans: list[Planned] = []
         done: set[tuple[str, tuple[int, ...]]] = set()
         lost: dict[tuple[str, tuple[int, ...]], KnownWay] = {}
@@ -127,7 +143,7 @@ class LiveRepair:
             if planned is not None:
                 world = world.with_(characters={**world.characters, planned.who: clip})
                 plans.append(planned)
-        return world, plans, [way for key, way in lost.items() if key not in done]
+        return world, plans, [way.planned.during for key, way in lost.items() if key not in done]
 
     def _fitted(
         self, world: World, exact: ExactWorld, way: KnownWay, moved: Sequence[str], sure: bool
@@ -142,15 +158,16 @@ class LiveRepair:
         rows = np.arange(low, high + 1)
         below = clip.rotations[rows][:, list(way.joints)]
         span = (clip.times[low], clip.times[high])
-        if way.margin is None:
-            way.margin = _margin(world, way, below, clip.times[rows], moved)
+        if way.anyway is None:
+            way.margin, way.anyway = _without(world, way, below, clip.times[rows], rows, moved)
         check = self._check(world, exact, way, span, moved)
-        hit = _hits(check, below, clip.times[rows], np.flatnonzero(near))
+        hit = _hits(check, below, clip.times[rows], np.flatnonzero(near & ~way.anyway))
         if not hit.any():
             return clip, None
         trouble = clip.times[rows[hit]]
-        later = round((0.5 * float(trouble[0] + trouble[-1]) - way.middle) * clip.fps)
-        for share in way.shares():
+        later = 0 if way.steps else round((0.5 * float(trouble[0] + trouble[-1]) - way.middle) * clip.fps)
+        shares = way.shares()
+        for later, share in [*((later, share) for share in shares), *((0, share) for share in shares if later)]:
             frames = way.leaned(clip, later, share, rows)
             bent = np.any(frames != below, axis=(1, 2)) | hit
             if _free(check, frames[bent], clip.times[rows[bent]], sure):
@@ -164,9 +181,7 @@ class LiveRepair:
         last = way.check
         same = last is not None and all(last.world.characters[n] is m for n, m in world.characters.items())
         if last is None or not same:
-            way.check = LimbCheck(
-                world, way.planned.who, way.joints, span, rate=RATE, margin=way.margin or 0.0, exact=exact
-            )
+            way.check = LimbCheck(world, way.planned.who, way.joints, span, rate=RATE, margin=way.margin, exact=exact)
         else:
             way.check = last.elsewhere(world, moved, exact)
         return way.check
@@ -178,9 +193,9 @@ class LiveRepair:
         return self._balls[who].near(world, moved, times, room)
 
     def _meetings(
-        self, world: World, exact: ExactWorld, moved: Sequence[str], plans: Sequence[Planned], lost: Sequence[KnownWay]
+        self, world: World, exact: ExactWorld, moved: Sequence[str], plans: Sequence[Planned], lost: Sequence[Interval]
     ) -> list[Collision]:
-        """Where anybody meets what is moved, or anything while a way led them that will not do any more."""
+        """Where anybody meets what is moved, or anything in intervals where the way that led them was `lost`."""
         begin, end = world.span
         times = np.linspace(begin, end, max(int((end - begin) * _LOOKS), 1) + 1)
         near = np.zeros(len(times), dtype=bool)
@@ -189,21 +204,26 @@ class LiveRepair:
         for planned in plans:
             near |= (times >= planned.during[0]) & (times <= planned.during[1])
         found = meetings(world, exact, times[near], moved)
-        for way in lost:
-            inside = (times >= way.planned.during[0]) & (times <= way.planned.during[1])
-            found += meetings(world, exact, times[inside])
-        return found
+        inside = np.zeros(len(times), dtype=bool)
+        for begin, end in lost:
+            inside |= (times >= begin) & (times <= end)
+        return found + meetings(world, exact, times[inside])
 
 
-def _margin(world: World, way: KnownWay, below: Array, times: Array, moved: Sequence[str]) -> float:
-    """The clearance that the motion below a way (F, n, 4) keeps from all but what is moved: hands that put things down
-    come very near to others, and are not to go aside for that."""
+def _without(
+    world: World, way: KnownWay, below: Array, times: Array, rows: NDArray[np.int64], moved: Sequence[str]
+) -> tuple[float, NDArray[np.bool_]]:
+    """How the motion below a way (F, n, 4) is without what is moved: the clearance that it keeps where the way leads,
+    and which of its frames are not that free. Hands that put things down come very near to others, and feet stand on
+    the floor; that is nothing to go aside for."""
+    led = (rows > way.first) & (rows < way.first + len(way.turns) - 1)
+    span, far = (float(times[0]), float(times[-1])), _far_away(world, moved)
     for margin in (MARGIN, TIGHT, 0.0):
-        span = (float(times[0]), float(times[-1]))
-        check = LimbCheck(_far_away(world, moved), way.planned.who, way.joints, span, rate=RATE, margin=margin)
-        if check.free_batch(below, times).all():
-            return margin
-    return MARGIN  # it meets something else, too
+        check = LimbCheck(far, way.planned.who, way.joints, span, rate=RATE, margin=margin)
+        free = check.free_batch(below, times)
+        if free[led].all():
+            break
+    return margin, ~free
 
 
 def _far_away(world: World, moved: Sequence[str]) -> World:

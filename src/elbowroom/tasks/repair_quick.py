@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -11,8 +12,9 @@ from elbowroom.motion.clip import Clip
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import CLOSE, Wish, style_of
 from elbowroom.tasks.plan import Plan, Planned
+from elbowroom.tasks.repair import ASIDE, USUAL
 from elbowroom.tasks.repair_find import troubles
-from elbowroom.tasks.repair_ladder import Wishes, by_limbs
+from elbowroom.tasks.repair_ladder import Wishes, by_limbs, mended
 from elbowroom.tasks.repair_stretch import Clocks
 from elbowroom.world.certificate_findings import Collision, merged, who_and_limb
 from elbowroom.world.exact import ExactWorld
@@ -56,16 +58,18 @@ def mended_quickly(
 ) -> Plan:
     """The world with limbs led round what they met, as far as leans and short searches do; nothing is proven of it.
 
-    `sources` are the clips as they came. Nothing more is begun after `until`, by `time.perf_counter`.
+    `sources` are the clips as they came. Nothing more is begun after `until`, by `time.perf_counter`; where there is no
+    such time, bodies go aside, too.
     """
+    rungs, budget = (by_limbs, _BUDGET) if math.isfinite(until) else (mended, USUAL)
     wishes = Wishes(
-        sources, seed, style_of(style, CLOSE), _BUDGET, fix_self=False, max_aside=0.0, clocks=Clocks(until=until)
+        sources, seed, style_of(style, CLOSE), budget, fix_self=False, max_aside=ASIDE, clocks=Clocks(until=until)
     )
     exact = ExactWorld(world)
     plans: list[Planned] = []
     for who in sources:
         for trouble in troubles(exact, who, found):
-            done, _ = by_limbs(world, trouble, wishes)
+            done, _ = rungs(world, trouble, wishes)
             if done is not None:
                 world = done.world
                 plans += done.plans

@@ -30,7 +30,9 @@ class KnownWay:
 
     `frames` (F, n, 4) are what was planned from frame `first` on, `turns` (F, n, 3) what that adds to terms of the
     joints; `middle` is the time of the trouble that it gets out of. `share` is how much of it was needed last, `tight`
-    how often that was taken since less was tried, `check` what it was looked at with, `margin` the clearance it keeps.
+    how often that was taken since less was tried, `check` what it was looked at with, `margin` the clearance it keeps,
+    `anyway` which of the frames about it below are not that free, whatever is moved. Ways of legs keep the time of
+    their `steps`: feet that lift sooner or later would slide.
     """
 
     planned: Planned
@@ -39,10 +41,12 @@ class KnownWay:
     frames: Array
     turns: Array
     middle: float
+    steps: bool = False
     share: float = 1.0
     check: LimbCheck | None = None
     tight: int = 0
-    margin: float | None = None
+    margin: float = 0.0
+    anyway: NDArray[np.bool_] | None = None
 
     def shares(self) -> list[float]:
         """How much of it is tried: as much as last time, now and then a little less, then more and more."""
@@ -103,7 +107,9 @@ def way_of(base: World, plan: Plan, planned: Planned) -> KnownWay | None:
     )
     hits = [c.during for c in plan.collisions if c.during[0] <= planned.during[1] and planned.during[0] <= c.during[1]]
     middle = 0.5 * (min(h[0] for h in hits) + max(h[1] for h in hits)) if hits else 0.5 * sum(planned.during)
-    return KnownWay(planned, joints, first, changed.rotations[rows][:, list(joints)], turns, middle)
+    legs = {j for name, chain in clip.character.chains.items() if name.endswith("_leg") for j in chain.joints}
+    steps = not legs.isdisjoint(joints)
+    return KnownWay(planned, joints, first, changed.rotations[rows][:, list(joints)], turns, middle, steps)
 
 
 def clip_of(world: World, who: str) -> Clip:
