@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import tempfile
 import time
 from collections import Counter, deque
@@ -20,6 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import studio_acts  # noqa: F401  (what can be done is noted there)
 from studio_client import Client
 from studio_user import ACTS, User
 from studio_watched import Watched
@@ -51,7 +53,9 @@ class Stress:
         self.did: Counter[str] = Counter()
         self.last: deque[str] = deque(maxlen=25)
         self.seen: Counter[str] = Counter()
-        self.threads: list[int] = []
+        self.threads: list[list[str]] = []
+        self._document = ""
+        self.troubles: list[str] = []
 
     def _start(self) -> Watched:
         return Watched("umbrella", self.folder / "work", self.folder / "state")
@@ -60,15 +64,10 @@ class Stress:
         """Do one thing, and look whether all is well after it."""
         facts = self.facts()
         name = name or self.user.pick()
-        before = facts["document"]
-        done = ACTS[name](self.user, facts)
-        if not done:
+        if not ACTS[name](self.user, facts):
             return
         self.did[name] += 1
         self.last.append(f"{name}: {self.user.told}")
-        after = self.facts()
-        self.seen["edits"] += after["document"] != before
-        self.seen["certified"] += after["certified"]
         count = sum(self.did.values())
         if count % _READ == 0:
             assert self.server.ask("readable"), "the document cannot be read again"
@@ -82,15 +81,20 @@ class Stress:
         """The state of the server; raises where something is wrong with it."""
         facts: dict[str, Any] = self.server.ask("facts")
         self.threads.append(facts["threads"])
-        wrong = []
-        if facts["errors"]:
-            wrong.append("\n".join(facts["errors"]))
-        if facts["dead"]:
-            wrong.append(f"threads are dead: {facts['dead']}")
+        self.seen["changes of the document"] += facts["document"] != self._document
+        self.seen["times that it was said to be certified"] += facts["certified"]
+        self._document = facts["document"]
+        for error in facts["errors"]:
+            self.wrong(error)
         if facts["unsaved"] and not facts["on disk"]:
-            wrong.append("unsaved work is not on disk")
-        assert not wrong, "\n".join([*wrong, "after", *self.last])
+            self.wrong("unsaved work is not on disk")
+        assert not facts["dead"], f"threads are dead: {facts['dead']} after {list(self.last)}"
         return facts
+
+    def wrong(self, what: str) -> None:
+        """Note what is wrong, with the acts before it, and go on."""
+        self.troubles.append("\n".join([what, "after", *list(self.last)[-6:]]))
+        print(self.troubles[-1], file=sys.stderr)
 
     def rest(self, seconds: float = 60.0) -> bool:
         """Wait until nothing is left to do; whether that came in time."""
@@ -101,11 +105,18 @@ class Stress:
             time.sleep(0.05)
         return True
 
+    def memory(self) -> float:
+        """Megabytes that the server needs when it has come to rest and tidied up."""
+        self.rest()
+        time.sleep(2.5)
+        return float(self.server.ask("memory"))
+
     def claim(self) -> None:
         """A motion that is said to be free is free."""
         wrong = self.server.ask("claim")
         self.seen["claims proven anew"] += wrong == ""
-        assert wrong in ("", "nothing is claimed"), "\n".join([f"a false claim: {wrong}", "after", *self.last])
+        if wrong not in ("", "nothing is claimed"):
+            self.wrong(f"a false claim: {wrong}")
 
     def undo_all(self) -> None:
         """Go back to the first document, and to the last one again."""
@@ -175,14 +186,13 @@ def run(stress: Stress, seconds: float, crashes: int) -> dict[str, Any]:
     warm = 0.0
     while (passed := time.monotonic() - begun) < seconds:
         stress.act()
-        if passed > len(memory) * seconds / 20:
-            stress.rest()
-            memory.append(stress.server.ask("memory"))
+        if passed > len(memory) * seconds / 12:
+            memory.append(stress.memory())
             warm = warm or (memory[-1] if passed > 0.2 * seconds else 0.0)
-    stress.rest()
-    memory.append(stress.server.ask("memory"))
+    memory.append(stress.memory())
     acts = sum(stress.did.values())
     threads = stress.threads
+    most, last = max(threads, key=len), threads[-1]
     for _ in range(crashes):
         for _ in range(20):
             stress.act()
@@ -195,9 +205,11 @@ def run(stress: Stress, seconds: float, crashes: int) -> dict[str, Any]:
         "seen": dict(stress.seen),
         "of": dict(sorted(stress.did.items(), key=lambda item: -item[1])),
         "megabytes": {"course": [round(m) for m in memory], "warm": round(warm), "growth": round(growth)},
-        "threads": {"first": threads[0], "most": max(threads), "last": threads[-1]},
+        "threads": {"first": len(threads[0]), "most": len(most), "last": len(last)},
+        "threads at most": dict(Counter(name.rstrip("0123456789").rstrip("_-") for name in most)),
         "messages heard": sum(stress.user.client.heard.values()),
     }
+    assert not stress.troubles, f"{len(stress.troubles)} things went wrong, of {facts}"
     assert growth < MOST, f"it grew by {growth:.0f} MB: {facts}"
     assert stress.seen["recovered after kill -9"] == crashes
     return facts

@@ -104,7 +104,7 @@ class Inside:
                 "dragging": studio.drags.current is not None,
                 "job": None if job is None else job.what,
                 "dead": sorted(NEEDED - names),
-                "threads": threading.active_count(),
+                "threads": sorted(t.name for t in threading.enumerate()),
                 "errors": errors,
             }
 
