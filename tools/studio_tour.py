@@ -49,6 +49,7 @@ class Tour:
 
     def take(self, name: str) -> None:
         """Store a picture of the page, once the browser has drawn all of it: two looks that are the same."""
+        self.window.mouse.move(300, 300)  # hints that were under the mouse go
         before, now = b"", self.window.screenshot()
         for _ in range(_LOOKS):
             if now == before:
@@ -78,7 +79,10 @@ class Tour:
         """The post is being dragged: the motion follows, and is not certified yet."""
         place = self.studio.places["post"].T
         for k in range(1, 4):
-            self.studio.drags.move("post", place @ transform([0.02 * k, 0.05 * k, 0.0]))
+            T = place @ transform([0.02 * k, 0.05 * k, 0.0])
+            self.studio.drags.move("post", T)
+        if self.page.gizmo.handle is not None:  # a mouse would have it with it
+            self.page.gizmo.handle.position = T[:3, 3]
         self.rest()
         self.take("drag")
         self.studio.drags.let_go()
@@ -127,13 +131,15 @@ class Tour:
 
     def trees(self) -> None:
         """Trees of the search that found a way to the hat, past its stand; what there is to do."""
+        while self.studio.session.can_undo:
+            self.studio.undo()
         self.studio.open(document_of("cheese-and-hat"))
         self.rest()
         self.studio.player.seek(11.45)
         self.tab("View")
         self.tick(("Hand paths", "Search trees"), True)
         for client in self.page.server.get_clients().values():
-            client.camera.position, client.camera.look_at = (3.1, 1.9, 2.0), (1.3, -0.15, 0.85)
+            client.camera.position, client.camera.look_at = (0.1, -3.1, 1.75), (1.5, -0.3, 0.8)
         self.tab("Tasks")
         self.window.get_by_role("button", name="3 ann: grab hat").click()
         self.rest()
@@ -155,7 +161,7 @@ def main() -> None:
             window.get_by_role("alert").get_by_role("button").click()  # that WebGL is done in software
             tour = Tour(page, window, told.output)
             tour.rest()
-            stops = [tour.first, tour.drag, tour.view, tour.target, tour.files, tour.dark, tour.trees]
+            stops = [tour.first, tour.view, tour.drag, tour.target, tour.files, tour.dark, tour.trees]
             for stop in stops:
                 if not told.only or stop.__name__ in told.only:
                     stop()

@@ -11,7 +11,7 @@ import viser
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.studio.studio import Studio
-from elbowroom.studio.words import millimetres, seconds
+from elbowroom.studio.words import millimetres, part, seconds
 from elbowroom.tasks.plan import Plan, Planned
 from elbowroom.world.certificate_findings import Interval
 from elbowroom.world.world import World
@@ -20,7 +20,7 @@ _PATH, _NEAR = (74, 143, 181), (200, 68, 60)
 _TREES = ((61, 138, 95), (201, 138, 27))  # from the start, from the goal
 _STEPS = 60  # points of a path
 _LATER = 0.4  # seconds
-_KNOT, _SPOT = 0.006, 0.012  # metres: balls where a tree has a state, and at the tightest place
+_KNOT, _SPOT = 0.004, 0.012  # metres: balls where a tree has a state, and at the tightest place
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,10 +112,11 @@ class Extras:
         if self._label is None:
             if not shown:
                 return
-            self._label = self._server.scene.add_label("/extras/nearest_label", "", anchor="bottom-left")
+            self._label = self._server.scene.add_label("/extras/nearest_label", "", anchor="bottom-center")
         if shown:
             assert near is not None and proof is not None and proof.clearance_m is not None and proof.at_s is not None
-            text = f"{millimetres(proof.clearance_m)} at {seconds(proof.at_s)}"
+            pair = "" if proof.pair is None else f"{part(proof.pair.a)}, {part(proof.pair.b)}: "
+            text = f"{pair}{millimetres(proof.clearance_m)} at {seconds(proof.at_s)}"
             self._label.position = near.lines[0].mean(axis=0)
             if self._label.text != text or not self._label.visible:
                 self._label.text = text

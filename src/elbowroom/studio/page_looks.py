@@ -21,8 +21,6 @@ def rows(buttons: Sequence[viser.GuiButtonHandle], picked: viser.GuiButtonHandle
         f"padding:0 .6em!important;font-size:.8125em;font-weight:400;border:0}}"
         f"{all_of}:hover{{background:{_HOVER}!important}}"
         f"{all_of} .mantine-Button-inner{{justify-content:flex-start}}"
-        f"{all_of} .mantine-Button-label{{display:block;height:auto;line-height:1.5;padding-left:1px;"
-        f"text-overflow:ellipsis}}"
     )
     if picked is not None:
         out += f"{_named([picked])}{{background:{_TINT}!important;font-weight:600}}"

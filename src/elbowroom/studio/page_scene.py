@@ -254,7 +254,7 @@ def light(scene: viser.SceneApi) -> None:
 
 
 def _floor(scene: viser.SceneApi, height: float, *, dark: bool) -> viser.GridHandle:
-    cell, section, plane = ((84, 88, 93), (98, 103, 109), (70, 74, 78)) if dark else _LIGHT
+    cell, section, plane = ((77, 81, 86), (86, 90, 96), (70, 74, 78)) if dark else _LIGHT
     return scene.add_grid(
         "/floor",
         infinite_grid=True,

@@ -30,10 +30,9 @@ _KINDS = {
 _MANY = 8  # obstacles that are listed from the start
 _BODIES = ("woman", "man", "child")
 _MOTIONS = ("stand", "idle", "walk", "run")
-_HINT = (
-    '<div style="padding:2px 10px;font-size:12.5px;opacity:.7">Click something here or in the scene, and drag its '
-    "arrows: the motion follows.</div>"
-)
+_SAID = '<div style="padding:2px 10px;font-size:12.5px;opacity:.7">{}</div>'
+_HINT = _SAID.format("Click something here or in the scene, and drag its arrows: the motion follows.")
+_EMPTY = _SAID.format("Nothing is here yet. Add people and things below, or import them under Files.")
 
 
 class Things:
@@ -83,6 +82,9 @@ class Things:
     def _show_details(self) -> None:
         name = self._studio.selected
         place = self._studio.places.get(name or "")
+        hint = _HINT if self._studio.places else _EMPTY
+        if self._hint.content != hint:
+            self._hint.content = hint
         if self._hint.visible != (place is None):
             self._hint.visible = place is None
         if name != self._shown or place is None:

@@ -28,7 +28,7 @@ class View:
                 "Search trees", False, hint="Where searches looked: green from the start, amber from the goal."
             )
             self._clearance = gui.add_checkbox("Clearance", False, hint="The nearest that anything comes to anything.")
-            self._shapes = gui.add_checkbox("Collision shapes", False, hint="What people are taken for when checked.")
+            self._shapes = gui.add_checkbox("Collision shapes", False, hint="What people are checked by.")
             self._dark = gui.add_checkbox("Dark", False)
             self._follow = gui.add_dropdown("Follow", (_NOBODY,))
             frame = gui.add_button("Frame the action", icon=viser.Icon.MAXIMIZE, color="gray")

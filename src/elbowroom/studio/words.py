@@ -25,6 +25,12 @@ def millimetres(x: float) -> str:
     return f"{1000.0 * x:.1f} mm"
 
 
+def part(name: str) -> str:
+    """A part of somebody, or a thing, in words: ann's left thigh."""
+    who, dot, what = name.partition(".")
+    return f"{who}'s {limb(what)}" if dot else name
+
+
 def limb(name: str) -> str:
     """A limb in words: right arm."""
     return name.replace("_", " ")
