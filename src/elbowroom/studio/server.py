@@ -66,17 +66,22 @@ class StudioServer(viser.ViserServer):
         """All uploads that are under way may have as many bytes together as one alone."""
         uploads = self.gui._current_file_upload_states
         if sum(state["total_bytes"] for state in uploads.values()) > LARGEST:
-            self._drop(message.transfer_uuid)
+            self._drop(message)
 
     def _check_part(self, client_id: Any, message: Any) -> None:
         state = self.gui._current_file_upload_states.get(message.transfer_uuid)
         if state is not None and state["transferred_bytes"] > state["total_bytes"]:
-            self._drop(message.transfer_uuid)
+            self._drop(message)
 
-    def _drop(self, upload: str) -> None:
-        state = self.gui._current_file_upload_states.pop(upload, None)
-        if state is not None:
-            self.refused(f"'{state['filename'][:80]}' was not taken: uploads have at most {LARGEST // 1024**2} MB.")
+    def _drop(self, message: Any) -> None:
+        """Take no more of an upload; the page is told that it is over, or its button would wait for ever."""
+        state = self.gui._current_file_upload_states.pop(message.transfer_uuid, None)
+        if state is None:
+            return
+        size = state["total_bytes"]
+        source, upload = message.source_component_uuid, message.transfer_uuid
+        self._websock_server.queue_message(_messages.FileTransferPartAck(source, upload, size, size))
+        self.refused(f"'{state['filename'][:80]}' was not taken: uploads have at most {LARGEST // 1024**2} MB.")
 
 
 def came_from_here(origin: str | None, host: str | None, bound: str) -> bool:
