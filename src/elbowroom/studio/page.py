@@ -48,7 +48,7 @@ class Page:
         """Where the page is."""
         host = self.server.get_host()
         shown = "localhost" if host in ("127.0.0.1", "0.0.0.0", "::", "::1") else host
-        return f"http://{shown}:{self.server.get_port()}"
+        return f"http://{f'[{shown}]' if ':' in shown else shown}:{self.server.get_port()}"
 
     @property
     def private(self) -> bool:
