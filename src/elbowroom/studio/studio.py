@@ -130,7 +130,7 @@ class Studio:
         """End all threads; unsaved work stays kept."""
         self.player.stop()
         for worker in (self.worker, self.filer):
-            worker.stop(1.0)
+            worker.stop(0.5)
         self.autosave.close()
 
     # --- edits
