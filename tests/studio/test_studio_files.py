@@ -93,7 +93,7 @@ def test_a_mesh_is_uploaded_and_its_size_is_told(studio: Studio) -> None:
         ("clip", "walk.bvh", WALK[:300].encode(), "walk.bvh"),
         ("clip", "walk.glb", b"glTF", "walk.glb"),
         ("clip", "walk.npz", b"PK", "walk.npz"),
-        ("clip", "walk.amc", b":FULLY-SPECIFIED\n", "walk.amc: no skeleton"),
+        ("clip", "walk.amc", b":FULLY-SPECIFIED\n", "walk.amc: no skeleton (.asf) lies beside it; import"),
         ("scene", "hall.obj", b"hello", "hall.obj: is no OBJ"),
         ("scene", "hall.stl", b"hello", "hall.stl: breaks off"),
     ],
@@ -127,10 +127,14 @@ def test_names_that_lead_nowhere_are_refused(studio: Studio) -> None:
 def test_the_first_clip_decides_on_the_rate(studio: Studio, data: Path) -> None:
     clip = (data / "mocap" / "cmu_bvh" / "02_01.bvh").read_bytes()
     assert uploaded(studio, "clip", "02_01.bvh", clip).state == "done"
-    assert "2.86 s" in studio.said[1] and "Units assumed" in studio.said[1]
+    assert "02_01.bvh, 2.86 s." in studio.said[1] and "Units assumed" in studio.said[1]
+    assert done(importing.upload(studio, "clip", "still.bvh", WALK.encode(), "02_01", None)).state == "done"
+    assert "still.bvh, 0.07 s." in studio.said[1]
+    studio.undo()
     studio.cancel()
     assert done(export(studio, ["BVH"], "out")).state == "done"
-    again, given = open_file(studio.folders.work / "out.bvh").clip(), open_file(studio.folders.uploads().pop()).clip()
+    work = studio.folders.work
+    again, given = open_file(work / "out.bvh").clip(), open_file(work / "uploads" / "02_01.bvh").clip()
     assert (again.fps, len(again.root)) == (pytest.approx(given.fps), len(given.root))
 
 

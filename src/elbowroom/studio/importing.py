@@ -97,7 +97,7 @@ def _submitted(
             if studio.document is not document:  # edited meanwhile: once more, over that
                 studio.run_files(Job(what, work, done))
                 return
-            told = _told(file[0], studio.original, board)
+            told = _told(file[0], studio.original, board, whom)
             studio.edit(f"import {file[0].name}", after, board=board)
         studio.say(told, "good")
 
@@ -127,21 +127,23 @@ def _at_its_rate(document: Document, board: Storyboard) -> tuple[Document, Story
 def _about(error: ElbowroomError, path: Path) -> str:
     """What is wrong with a file, without the place in the storyboard where it would have stood."""
     text = str(error)
+    if "no skeleton (.asf) lies beside it" in text:
+        text = text.replace("say which one it belongs to (asf)", "import its skeleton as a rig first")
     begin = text.find(str(path))
     return "Not imported: " + (text if begin < 0 else text[begin:].replace(str(path), path.name))
 
 
-def _told(path: Path, before: World, board: Storyboard) -> str:
+def _told(path: Path, before: World, board: Storyboard, whom: str | None) -> str:
     """What came, in figures by which a wrong unit is seen, and what was assumed."""
     world, facts = board.world, ""
     meshes = [mesh for name, mesh in world.static.items() if name not in before.static]
     meshes += [thing.mesh for name, thing in world.objects.items() if name not in before.objects]
-    people = [m for n, m in world.characters.items() if n not in before.characters or m is not before.characters[n]]
+    people = [motion for name, motion in world.characters.items() if name not in before.characters or name == whom]
     if meshes:
         every = np.concatenate([mesh.vertices for mesh in meshes])
         facts = " x ".join(f"{length:.2f}" for length in np.ptp(every, axis=0)) + " m"
-    elif people:
+    elif people and people[0].span[1] > people[0].span[0]:
         facts = seconds(people[0].span[1] - people[0].span[0])
     notes = [n.partition(": ")[2] for n in world.notes if n not in before.notes and "ssumed" in n]
     plain = [re.sub(r"( \(option: [^)]*\))?\.?$", "", re.sub(r", which makes it [^(]* m", "", n)) for n in notes]
-    return f"Imported {path.name}, {facts}." + "".join(f" {note}." for note in plain)
+    return f"Imported {path.name}{', ' + facts if facts else ''}." + "".join(f" {note}." for note in plain)
