@@ -8,7 +8,7 @@ import pytest
 from elbowroom.character.human import human
 from elbowroom.errors import BadValue
 from elbowroom.finish.rounding import rounded
-from elbowroom.finish.settle import between_free, first_hit, settle
+from elbowroom.finish.settle import between_free, first_hit, settle, soften
 from elbowroom.finish.timing import bell, interpolate, way_of_wrist
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
@@ -18,7 +18,7 @@ from elbowroom.search.birrt import Path
 from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace
 from elbowroom.spaces.limb_plan import plan_limb
-from elbowroom.world.fast import LimbCheck
+from elbowroom.world.fast import HIT, LimbCheck
 from elbowroom.world.world import World
 
 PERSON = human(skin=False)
@@ -96,6 +96,32 @@ def test_rounding_leaves_and_joins_its_base_with_its_velocity() -> None:
     assert np.allclose(q[[0, -1]], base[[0, -1]])
     apart = rot.angle_between(q, base)[:, 0]
     assert apart[1] < 0.003 and apart[-2] < 0.003 and apart[45] == pytest.approx(0.8, abs=1e-3)
+
+
+class Gate:
+    """A check that lets a joint through at one moment alone where it has turned far enough."""
+
+    def batch(self, q: Array, t: Array, keen: bool = True) -> Array:
+        low = (np.abs(np.asarray(t) - 1.0) < 0.01) & (rot.angle(q[:, 0]) < 0.985)
+        return np.where(low, HIT, 0)
+
+    def free_batch(self, q: Array, t: Array) -> Array:
+        return self.batch(q, t) != HIT
+
+    def travel(self, *_: object) -> float:
+        return 0.0
+
+
+def test_a_way_that_is_tight_somewhere_has_no_corners_elsewhere() -> None:
+    t = np.arange(121) / FPS
+    turn = np.interp(t, [0.0, 1.0, 1.5, 2.0], [0.0, 1.0, 0.2, 0.0])
+    frames = rot.exp(np.stack([turn, 0 * t, 0 * t], axis=-1))[:, None]
+    done = soften(Gate(), frames, t)  # type: ignore[arg-type]
+    assert done.free and done.how == "rounded where it is free"
+    assert rot.angle(done.rotations[60, 0]) >= 0.985
+    assert speeds(done.rotations)[0, 0] < 0.2 * speeds(frames)[0, 0]
+    bends = [np.abs(np.diff(speeds(q)[:, 0]))[85:95].max() for q in (done.rotations, frames)]
+    assert bends[0] < 0.3 * bends[1]
 
 
 def test_free_path_is_gone_along_with_the_bell(open_space: LimbSpace) -> None:

@@ -10,8 +10,8 @@ from elbowroom.geometry.ease import soft_step
 from elbowroom.geometry.rotations import Array
 
 
-def rounded(q: ArrayLike, window: float, base: ArrayLike | None = None) -> Array:
-    """Rotations (T, n, 4) with corners rounded over `window` frames to either side.
+def rounded(q: ArrayLike, window: float | Array, base: ArrayLike | None = None) -> Array:
+    """Rotations (T, n, 4) with corners rounded over `window` frames to either side, or (T,) of them, each its own.
 
     What is smoothed is the turn from a base motion (T, n, 4), by default from standing still: fine detail of the base
     stays. At both ends posture and velocity are those of the base plus a constant turn: velocity goes on without a
@@ -20,25 +20,28 @@ def rounded(q: ArrayLike, window: float, base: ArrayLike | None = None) -> Array
     q = np.asarray(q, dtype=float)
     under = np.zeros_like(q) + (1.0, 0.0, 0.0, 0.0) if base is None else np.asarray(base, dtype=float)
     turn = rot.continuous(rot.multiply(rot.conjugate(under), q))
-    reach = int(min(window, 0.5 * (len(q) - 1)))
+    windows = np.broadcast_to(np.asarray(window, dtype=float), len(q))
+    reach = int(min(windows.max(), 0.5 * (len(q) - 1)))
     if reach < 1:
         return q.copy()
-    weights = _hann(window, reach)
+    weights = _hann(windows, reach)
     padded = np.concatenate([np.repeat(turn[:1], reach, 0), turn, np.repeat(turn[-1:], reach, 0)])
     soft = np.zeros_like(turn)
-    for k, w in enumerate(weights):
-        soft += w * padded[k : k + len(turn)]
+    for k in range(2 * reach + 1):
+        soft += weights[:, k, None, None] * padded[k : k + len(turn)]
     soft = rot.normalize(soft)
-    span = min(2 * reach, len(q) - 1)
-    soft = _led(soft, turn[0], span)
-    soft = _led(soft[::-1], turn[-1], span)[::-1]
+    for end, at in ((slice(None), 0), (slice(None, None, -1), -1)):
+        span = min(2 * int(windows[at]), len(q) - 1)
+        if span > 0:
+            soft = _led(soft[end], turn[at], span)[end]
     return rot.multiply(under, soft)
 
 
-def _hann(window: float, reach: int) -> Array:
-    x = np.arange(-reach, reach + 1) / (window + 1.0)
-    weights = 1.0 + np.cos(np.pi * x)
-    return weights / weights.sum()
+def _hann(windows: Array, reach: int) -> Array:
+    """Weights (T, 2 reach + 1) of neighbours, for windows (T,) of so many frames to either side."""
+    x = np.arange(-reach, reach + 1) / (windows[:, None] + 1.0)
+    weights = np.where(np.abs(x) < 1.0, 1.0 + np.cos(np.pi * x), 0.0)
+    return weights / weights.sum(axis=1, keepdims=True)
 
 
 def _led(q: Array, first: Array, span: int) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,8 @@ from elbowroom.world.fast import BAND, HIT, LimbCheck
 
 # Half widths of rounding, seconds, tried from wide to narrow.
 _WINDOWS = (0.2, 0.12, 0.07, 0.04)
+# Where no window will do for all frames, each has its own: so much less about what is not free, so often.
+_LESS, _NARROWER = 0.4, 16
 # Of the bell: as a share of the way, in places along it.
 _ALONG, _PLACES = 0.15, 200
 # Looks between frames: metres that points of the limb travel at most from one to the next.
@@ -67,11 +69,48 @@ def soften(
     `good` says of frames whether they are wanted; where none are, the plain ones are given as not free.
     """
     rate = (len(times) - 1) / (times[-1] - times[0])
-    for window in _WINDOWS:
-        q = rounded(frames, window * rate, base)
-        if (good is None or good(q)) and between_free(check, q, times):
-            return Settled(frozen(q), True, f"rounded over {window:g} s")
+
+    def wanted(q: Array) -> bool:
+        return good is None or good(q)
+
+    def evenly(windows: Sequence[float]) -> Settled | None:
+        for window in windows:
+            q = rounded(frames, window * rate, base)
+            if wanted(q) and between_free(check, q, times):
+                return Settled(frozen(q), True, f"rounded over {window:g} s")
+        return None
+
+    wide = evenly(_WINDOWS[:2])
+    if wide is not None:
+        return wide
+    q, free = _rounded_where_free(check, frames, times, base)
+    if free and wanted(q):
+        return Settled(frozen(q), True, "rounded where it is free")
+    narrow = evenly(_WINDOWS[2:])
+    if narrow is not None:
+        return narrow
     return Settled(frozen(frames), good is None and between_free(check, frames, times), "plain")
+
+
+def _rounded_where_free(check: LimbCheck, frames: Array, times: Array, base: Array | None) -> tuple[Array, bool]:
+    """Frames (T, n, 4) with corners rounded widely, less and less about those that are not free then; whether all are.
+
+    A way that is tight somewhere has no corners elsewhere, and leaves its base without a jump.
+    """
+    rate = (len(times) - 1) / (times[-1] - times[0])
+    windows = np.full(len(times), _WINDOWS[0] * rate)
+    q = frames
+    for _ in range(_NARROWER):
+        q = rounded(frames, windows, base)
+        hit = times[~check.free_batch(q, times)]
+        if not len(hit):
+            first = first_hit(check, q, times)
+            if first is None:
+                return q, True
+            hit = np.array([first])
+        away = np.abs(times[:, None] - hit).min(axis=1) / _WINDOWS[0]
+        windows = windows * (1.0 - _LESS * np.exp(-(away**2)))
+    return q, False
 
 
 def between_free(check: LimbCheck, q: Array, t: Array, step: float = _STEP) -> bool:

@@ -25,7 +25,7 @@ _BEYOND = 0.02
 ABOUT = 0.3
 # Angular acceleration from frame to frame, rad/s², or so many times the recording's; and what may be added to the
 # recording's where a motion leaves and joins it: more is a pop.
-_SNAP, _OWN_SNAP, _POP = 200.0, 1.2, 80.0
+SNAP, OWN_SNAP, _POP = 200.0, 1.2, 80.0
 
 
 def speed_limits(clip: Clip, joints: Sequence[int], first: int, last: int) -> Array:
@@ -39,6 +39,11 @@ def speed_limits(clip: Clip, joints: Sequence[int], first: int, last: int) -> Ar
 def _turns(q: Array, rate: float) -> Array:
     """Angular velocity (..., T - 1, n, 3) of rotations (..., T, n, 4)."""
     return rot.log(rot.multiply(rot.conjugate(q[..., :-1, :, :]), q[..., 1:, :, :])) * rate
+
+
+def snaps(q: Array, rate: float) -> Array:
+    """Largest angular acceleration from frame to frame of each joint (n,) over rotations (T, n, 4), rad/s²."""
+    return np.linalg.norm(np.diff(_turns(q, rate), axis=0), axis=-1).max(axis=0, initial=0.0) * rate
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +73,7 @@ class Pace:
 
     @cached_property
     def _snap(self) -> Array:
-        own = np.linalg.norm(np.diff(_turns(self._old, self.now.fps), axis=0), axis=-1).max(axis=0, initial=0.0)
-        return np.maximum(_SNAP, _OWN_SNAP * own * self.now.fps)
+        return np.maximum(SNAP, OWN_SNAP * snaps(self._old, self.now.fps))
 
     @cached_property
     def _jerk(self) -> Array:

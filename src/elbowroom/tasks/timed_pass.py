@@ -24,7 +24,7 @@ from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.arm_ways import Way
 from elbowroom.tasks.director import Director
 from elbowroom.tasks.hands import joints_of
-from elbowroom.tasks.repair_pace import ABOUT, JERK, ROUGHER
+from elbowroom.tasks.repair_pace import ABOUT, JERK, OWN_SNAP, ROUGHER, SNAP, snaps
 from elbowroom.tasks.stuck import Stuck, blamed
 from elbowroom.tasks.timed_course import Tracking, faded
 from elbowroom.tasks.timed_layer import leaned
@@ -202,7 +202,8 @@ class Passage:
         return best[1]
 
     def _roughness(self, rows: Frames, q: Array, fixed: int) -> float:
-        """Jerk of frames (N, 3, 4) of the arm against what is allowed: 1 is the most; more where joints leave ranges.
+        """Jerk and snap of frames (N, 3, 4) of the arm against what is allowed: 1 is the most; more where joints leave
+        ranges.
 
         What follows the frames counts where it is there yet, after the way back.
         """
@@ -215,7 +216,8 @@ class Passage:
         limits = [self.actor.body.limits[j] for j in self.arm]
         beyond = pose_excess(limits, q).max() > max(float(pose_excess(limits, old).max()), BEYOND)
         jerk = joint_jerks(continuous(new), base.fps) / np.maximum(JERK, ROUGHER * joint_jerks(old, base.fps))
-        return float(jerk.max() + beyond)
+        snap = snaps(new, base.fps) / np.maximum(SNAP, OWN_SNAP * snaps(old, base.fps))
+        return float(max(jerk.max(), snap.max()) + beyond)
 
     def _halves(
         self, check: LimbCheck, course: Array, times: Array, share: Array, hits: Frames, fixed: int, what: str
