@@ -171,10 +171,12 @@ class SceneView:
                 self._add_shapes(name, world, record.joints[name][0])
 
     def pose(self, world: World, original: World, t: float) -> None:
-        """Show a moment."""
+        """Show a moment. Who is not in the worlds any more is about to go from the scene, too."""
         now, then = world.record([t]), original.record([min(t, original.span[1])])
         with self._server.atomic():
             for name, node in self._people.items():
+                if name not in now.joints or name not in then.joints:
+                    continue
                 T = now.joints[name][0]
                 node.pose_joints(T)
                 if name in self._shapes:
@@ -191,7 +193,8 @@ class SceneView:
                     self._mark.at_feet(np.array([*T[0, :2, 3], (self._floor or 0.0) + 0.005]))
             for name, T_thing in now.things.items():
                 self.put(name, T_thing[0])
-                self._pose_ghost(name, T_thing[0], then.things[name][0])
+                if name in then.things:
+                    self._pose_ghost(name, T_thing[0], then.things[name][0])
 
     def _pose_ghost(self, name: str, T: Array, before: Array) -> None:
         """Show where a thing was before, where that is elsewhere."""
