@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,10 +15,12 @@ from elbowroom.gallery.scenes import FOLDER
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
 from elbowroom.studio.document import Document
+from elbowroom.studio.edits import rename
 from elbowroom.studio.errands import errands_about, errands_of
 from elbowroom.studio.folders import Folders
 from elbowroom.studio.places import target_name
 from elbowroom.studio.reaching import Reaching
+from elbowroom.studio.serve import opened
 from elbowroom.studio.studio import Studio
 from elbowroom.tasks.plan import Plan
 from elbowroom.world.certificate import certify
@@ -284,3 +287,16 @@ def test_other_edits_amid_a_drag(studio: Studio, gate: threading.Event) -> None:
     with pytest.raises(BadValue, match="finite"):
         studio.drags.move("jar", np.full((4, 4), np.nan))
     assert studio.drags.current is None
+
+
+def test_a_moment_is_shown_while_somebody_goes_from_the_scene(tmp_path: Path) -> None:
+    page = opened("umbrella", port=0, folder=tmp_path, state=tmp_path)
+    try:
+        studio = page.studio
+        studio.worker.cancel()
+        # another thread plays on between an edit and the scene that is built for it
+        studio.plan, studio.board = None, rename(studio.document, "ann", "eve").board()
+        studio.player.seek(0.5)
+        assert studio.player.time == 0.5 and "eve" in studio.world.characters
+    finally:
+        page.close()
