@@ -18,7 +18,6 @@ import sys
 import tempfile
 import time
 from collections import Counter, deque
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -141,19 +140,21 @@ class Stress:
 
     def undo_all(self) -> None:
         """Go back to the first document, and to the last one again."""
+        self.user.client.press("Cancel")
+        self.rest()
         last, first = self.facts()["document"], self.server.ask("first")
-        self._until(lambda: self.user.client.press("Undo …"), first, "undo does not lead to the first document")
-        self._until(lambda: self.user.client.press("Redo …"), last, "redo does not lead to the last document")
+        self._step_to(first, "Undo …", "undo does not lead to the first document")
+        self._step_to(last, "Redo …", "redo does not lead to the last document")
         self.seen["undone to the first"] += 1
 
-    def _until(self, act: Callable[[], object], document: str, what: str) -> None:
-        for _ in range(250):
-            if self.facts()["document"] == document:
-                return
-            act()
-        end = time.monotonic() + 10.0
-        while self.facts()["document"] != document:
+    def _step_to(self, document: str, button: str, what: str) -> None:
+        """Press a button, each time when the last has done something, until the document is that."""
+        end = time.monotonic() + 120.0
+        while (now := self.facts()["document"]) != document:
             assert time.monotonic() < end, "\n".join([what, "after", *self.last])
+            pressed, soon = self.user.client.press(button), time.monotonic() + 5.0
+            while pressed and self.facts()["document"] == now and time.monotonic() < soon:
+                time.sleep(0.01)
 
     def crash(self) -> None:
         """Kill the server; the next one offers what was not saved."""

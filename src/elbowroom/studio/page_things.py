@@ -113,22 +113,27 @@ class Things:
             renamed = gui.add_text("Name", name)
             buttons = gui.add_button_group(" ", ("Rename", "Delete"))
 
-        def pressed(event: viser.GuiEvent) -> None:
-            studio, entry = self._studio, self._studio.board.stands.get(name)
+        def delete() -> None:
+            studio = self._studio
+            studio.edit(f"delete {name}", edits.delete(studio.document, name, studio.board.stands.get(name)))
+
+        def rename() -> None:
+            studio, new = self._studio, renamed.value
+            studio.edit(f"rename {name}", edits.rename(studio.document, name, new, studio.board.stands.get(name)))
+            studio.select(new)
+
+        def pressed() -> None:  # twice in haste, it is gone or has another name the second time
             if buttons.value == "Delete":
-                studio.trying(lambda: studio.edit(f"delete {name}", edits.delete(studio.document, name, entry)))
+                delete()
             elif renamed.value != name:
-                new = renamed.value
-                again = lambda: studio.edit(f"rename {name}", edits.rename(studio.document, name, new, entry))  # noqa: E731
-                if studio.trying(again):
-                    studio.select(new)
+                rename()
 
         def hidden() -> None:
             self._page.scene.hide(name, not shown.value)
             self._show_list()
 
         shown.on_update(asked(self._studio, hidden))
-        buttons.on_click(pressed)
+        buttons.on_click(asked(self._studio, pressed))
 
     def _show_place(self, place: Place) -> None:
         told = told_place(place)
