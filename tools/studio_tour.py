@@ -49,7 +49,7 @@ class Tour:
 
     def take(self, name: str) -> None:
         """Store a picture of the page, once the browser has drawn all of it: two looks that are the same."""
-        self.window.mouse.move(300, 300)  # hints that were under the mouse go
+        self.window.mouse.move(SIZE[0] - 20, SIZE[1] - 12)  # nothing is below it that would show a hint
         before, now = b"", self.window.screenshot()
         for _ in range(_LOOKS):
             if now == before:
@@ -77,6 +77,7 @@ class Tour:
 
     def drag(self) -> None:
         """The post is being dragged: the motion follows, and is not certified yet."""
+        self.tab("Scene")
         place = self.studio.places["post"].T
         for k in range(1, 4):
             T = place @ transform([0.02 * k, 0.05 * k, 0.0])
@@ -87,7 +88,6 @@ class Tour:
         self.take("drag")
         self.studio.drags.let_go()
         self.rest()
-        self.take("dropped")
 
     def view(self) -> None:
         """Paths of hands, the tightest place and collision shapes."""
@@ -95,6 +95,7 @@ class Tour:
         self.tab("View")
         self.tick(shown, True)
         self.rest()
+        time.sleep(7.0)  # the label is drawn late where drawing is slow
         self.take("view")
         self.tick(shown, False)
 
@@ -157,8 +158,9 @@ def main() -> None:
         page = opened("umbrella", port=0, folder=Path(name), state=Path(name))
         try:
             window = browser.new_page(viewport={"width": SIZE[0], "height": SIZE[1]})
+            window.set_default_timeout(120_000.0)  # milliseconds: drawing in software takes its time
             window.goto(page.url)
-            window.get_by_role("alert").get_by_role("button").click()  # that WebGL is done in software
+            window.get_by_role("alert").get_by_role("button").dispatch_event("click")  # that WebGL is done so
             tour = Tour(page, window, told.output)
             tour.rest()
             stops = [tour.first, tour.view, tour.drag, tour.target, tour.files, tour.dark, tour.trees]

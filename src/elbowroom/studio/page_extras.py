@@ -19,7 +19,7 @@ from elbowroom.world.world import World
 _PATH, _NEAR = (74, 143, 181), (200, 68, 60)
 _TREES = ((61, 138, 95), (201, 138, 27))  # from the start, from the goal
 _STEPS = 60  # points of a path
-_LATER = 0.4  # seconds
+_LATER = (0.4, 2.0, 6.0)  # seconds: browsers that draw in software are slow
 _KNOT, _SPOT = 0.004, 0.012  # metres: balls where a tree has a state, and at the tightest place
 
 
@@ -125,15 +125,16 @@ class Extras:
             self._label.visible = shown
 
     def _draw_again(self) -> None:
-        """Have the scene drawn once more: viser's page draws labels a frame late, and no frame when nothing moves."""
+        """Have the scene drawn again: viser's page draws labels a frame late, and no frame when nothing moves."""
 
         def nudge() -> None:
             if self._label is not None:
                 self._label.position = np.asarray(self._label.position) + [0.0, 0.0, 1e-5]
 
-        again = threading.Timer(_LATER, nudge)
-        again.daemon = True
-        again.start()
+        for later in _LATER:
+            again = threading.Timer(later, nudge)
+            again.daemon = True
+            again.start()
 
 
 def path_of(world: World, planned: Planned) -> Array | None:
