@@ -85,6 +85,8 @@ class Stress:
             self.rest(300.0)
             client.put("Open", choice, "Dropdown", within="Storyboard")
             client.press("Open", within="Storyboard")
+            if choice == "counter.yaml":
+                self._grab_something()
         for name in FORMATS:
             self.rest(300.0)
             for other in FORMATS:
@@ -95,6 +97,16 @@ class Stress:
         self.rest(300.0)
         for name in ACTS:
             self.act(name)
+
+    def _grab_something(self) -> None:
+        """Hands have kernels of their own."""
+        client = self.user.client
+        self.rest(300.0)
+        for label, value in (("Does", "grab"), ("What", "jar")):
+            client.put(label, value, "Dropdown", within="New task")
+            time.sleep(0.5)
+        client.press("Add", within="New task")
+        time.sleep(0.5)
 
     def facts(self) -> dict[str, Any]:
         """The state of the server; raises where something is wrong with it."""
