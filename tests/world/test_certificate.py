@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from elbowroom.errors import BadValue
+from elbowroom.gallery.scenes import scenario
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.kernels import sweep
 from elbowroom.motion.clip import Clip, Source
+from elbowroom.tasks.repair import repair
 from elbowroom.world import certificate_proof
-from elbowroom.world.certificate import SUPPORT, certify
+from elbowroom.world.certificate import SUPPORT, certify, supports
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.paths import Still
@@ -92,6 +94,17 @@ def test_the_smallest_clearance_is_found_between_frames() -> None:
     assert found.at_least_m is not None and found.at_least_m <= truth
     at_frames = min(exact.place(t).distance(("it.arm", "post")).value for t in swinging(angles).times)
     assert at_frames > 2.0 * truth, "frames alone would tell another clearance"
+
+
+def test_the_smallest_clearance_is_that_of_all_pairs() -> None:
+    """A thing of many triangles that stays near hides nothing that is nearer for a moment."""
+    world = scenario("umbrella").board().world
+    world = repair(world, "ann").world
+    found = certify(world)
+    exact = ExactWorld(replace(world, contacts=(*world.contacts, *supports(world))))
+    seen = [exact.clearance(float(t), 0.05) for t in world.motion("ann").times]
+    assert found.free and found.clearance_m is not None
+    assert found.clearance_m <= min(d.value for d in seen if d is not None) + 1e-3
 
 
 @pytest.mark.parametrize("gap", [0.3, 0.02, 0.001])

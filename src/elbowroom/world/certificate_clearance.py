@@ -15,8 +15,8 @@ from elbowroom.world.pairs import Pair
 _SHARE = 0.05
 # Rounds of bisection, and exact distances, before what is proven so far has to do.
 _ROUNDS, _CALLS = 12, 4000
-# Most promising items that are measured in each round.
-_PROBES = 6
+# Most promising items that are measured in each round, of as many units: one that is blunt would hide all others.
+_PROBES = 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,9 @@ def smallest_clearance(proof: Proof, measured: Measured, close: Items, near: flo
         items = items.pick(items.slack < search.enough)
         if not len(items) or search.calls > _CALLS:
             break
-        lowest = items.pick(np.argsort(items.slack, kind="stable")[:_PROBES])
+        order = np.argsort(items.slack, kind="stable")
+        _, first = np.unique(items.unit[order], return_index=True)
+        lowest = items.pick(order[np.sort(first)[:_PROBES]])
         search.measure(lowest, np.where(lowest.before <= lowest.after, lowest.begin, lowest.end))
         items = items.pick(items.slack < search.enough)
         small = items.way < tolerance
