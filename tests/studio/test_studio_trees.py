@@ -23,8 +23,8 @@ def test_trees_of_searches_are_drawn_from_both_ends(tmp_path: Path) -> None:
         assert plan is not None and plan.found
         grown = [(k, planned) for k, planned in enumerate(plan.plans) if planned.tier == "plan"]
         assert grown and not any(planned.trees for planned in plan.plans if planned.tier != "plan")
-        for _, planned in grown:  # all but the two roots hang on an edge, if none is cut
-            assert sum(len(lines) for lines in planned.trees) == planned.nodes - 2
+        for _, planned in grown:  # all but the two roots hang on an edge; of a search that began again the last is kept
+            assert 0 < sum(len(lines) for lines in planned.trees) <= planned.nodes - 2
         # the first tree begins where the hand is first, the other one where it is last, or just beside what it takes
         first = grown[0][1]
         path = path_of(plan.world, first)
