@@ -106,11 +106,13 @@ class Drag:
         differ, and times at which anybody is near the thing, are looked at then.
         """
         before = None if self.plan is None else self.plan.certificate
+        assert self._live is not None
         loose = self._loosened(plan.world, T)  # what surrounds things is known then, and need not be worked out again
+        loose = loose.with_(contacts=(*loose.contacts, *self._live.contacts(planned=False)))
         if clearance or before is None or not before.free:
-            certificate = certify(loose, changed=_changed(plan), clearance=clearance)
+            certificate = certify(loose, changed=self._changed(plan), clearance=clearance)
             return plan.with_(certificate=certificate, status="found" if certificate.free else "not-certified")
-        changed, alone = _changed(plan), self._alone(loose)
+        changed, alone = self._changed(plan), self._alone(loose)
         looks = [(loose, span) for span in self._differs(plan.world)]
         looks += [(alone, span) for span in near_spans(loose, self.names)]
         for world, span in looks:
@@ -142,6 +144,19 @@ class Drag:
             found += [(float(t), float(t)) for t in motion.times[rows]]
         return merged(found, 0.1)
 
+    def _changed(self, plan: Plan) -> list[Changed]:
+        """What no longer is as it was recorded."""
+        found = []
+        for planned in plan.plans:
+            now, came = plan.world.motion(planned.who), self.board.world.motion(planned.who)
+            assert isinstance(now, Clip) and isinstance(came, Clip)
+            joints = np.arange(len(now.character.parents))
+            if len(now) == len(came):  # hands add frames where somebody stands
+                rows = slice(*np.searchsorted(now.times, planned.during))
+                joints = np.flatnonzero((now.rotations[rows] != came.rotations[rows]).any(axis=(0, 2)))
+            found.append(Changed(planned.who, tuple(joints.tolist()), planned.during))
+        return found
+
     def let_go(self, T: Array) -> Document:
         """The document with the thing at `T`."""
         return with_place(self.document, self.board, self.name, T)
@@ -163,9 +178,3 @@ class Drag:
         for name, mesh in self._loose.items():
             loose = loose.with_object(name, mesh, Still(T))
         return loose
-
-
-def _changed(plan: Plan) -> list[Changed]:
-    """What is no longer as it was recorded."""
-    people = {p.who: tuple(range(len(plan.world.body(p.who).parents))) for p in plan.plans}
-    return [Changed(p.who, people[p.who], p.during) for p in plan.plans]

@@ -23,22 +23,21 @@ from elbowroom.spaces.styles import Wish
 from elbowroom.tasks.plan import Plan, Planned
 from elbowroom.tasks.repair import holding_fast
 from elbowroom.tasks.repair_near import RATE, Balls, balls_of
+from elbowroom.tasks.repair_own import OwnTouches, own_touches, with_contacts
 from elbowroom.tasks.repair_quick import meetings, mended_quickly
 from elbowroom.tasks.repair_stretch import MARGIN, TIGHT
 from elbowroom.tasks.repair_ways import KnownWay, clip_of, way_of
-from elbowroom.world.certificate import supports
 from elbowroom.world.certificate_findings import Collision, Interval
+from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast import BAND, HIT, LimbCheck
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 
-# Seconds before and after a known way in which trouble may come up instead.
-_ASIDE = 0.35
 # Metres about somebody within which what is moved may meet them: once they have leaned aside, and as they move anyway.
 _ROOM, _TOUCH = 0.3, 0.03
-# Moments a second at which all else of a body is looked at against what is moved.
-_LOOKS = 30.0
+# Moments a second at which all else of a body is looked at against what is moved, and where it is to be sure.
+_LOOKS, _CLOSE_LOOKS = 30.0, 60.0
 # One in so many frames is looked at first; so many doubts are looked at closely where it need not be sure.
 _FEWER, _DOUBTS = 5, 5
 # Ways that are kept, and the share of the time in which they are tried.
@@ -70,9 +69,16 @@ class LiveRepair:
             own = tuple(planned for planned in plan.plans if planned.who == who)
             ways = [way for way in (way_of(self.base, plan, planned) for planned in own) if way is not None]
             if len(ways) == len(own):
+                for way in ways:
+                    way.touches = self._touches(way)
                 self._ways = [*self._ways, *ways][-_KNOWN:]
             elif who in self.base.characters:
                 self._whole[who] = (clip_of(plan.world, who), own)
+
+    def contacts(self, *, planned: bool) -> list[Contact]:
+        """What recorded people may touch of themselves and the floor where known ways lead them, planned or proven."""
+        known = [way.touches for way in self._ways if way.touches is not None]
+        return [c for own in known for c in own.contacts((own.times[0], own.times[-1]), planned=planned)]
 
     def again(self, world: World, moved: Sequence[str], *, sure: bool = False, seconds: float = math.inf) -> Plan:
         """A motion for a world in which some things have moved since, 'partial' where they are in the way of it still.
@@ -83,16 +89,16 @@ class LiveRepair:
         for name in moved:
             if name not in world.objects:
                 raise UnknownName("object that was moved", name, world.objects)
-        start = time.perf_counter()
-        stands = (*world.contacts, *supports(world))
-        now = world.with_(characters=dict(self.base.characters), holds=self.base.holds, contacts=stands)
+        start, rate = time.perf_counter(), _CLOSE_LOOKS if sure else _LOOKS
+        now = with_contacts(world, self.contacts(planned=True))
+        now = now.with_(characters=dict(self.base.characters), holds=self.base.holds)
         exact = ExactWorld(now)
         now, plans, lost = self._with_known(now, exact, moved, sure, start + _KNOWN_SHARE * seconds)
         asides = [planned.during for _, own in self._whole.values() for planned in own]
-        found = self._meetings(now, exact, moved, plans, [*lost, *asides])
+        found = self._meetings(now, exact, moved, plans, [*lost, *asides], rate)
         if found and self._whole:
             now, plans = self._gone_aside(now, plans)
-            found = self._meetings(now, exact, moved, plans, lost)
+            found = self._meetings(now, exact, moved, plans, lost, rate)
         if not found:
             self._gave_up = []
             return Plan("found", now.with_(contacts=world.contacts), tuple(plans))
@@ -101,12 +107,21 @@ class LiveRepair:
             sources = {who: clip_of(self.base, who) for who in now.characters}
             done = mended_quickly(now, found, sources, self.seed, self.style, start + seconds)
             now, plans = done.world, [*plans, *done.plans]
-            found = self._meetings(now, exact, moved, plans, lost)
+            found = self._meetings(now, exact, moved, plans, lost, rate)
             self._gave_up = [*self._gave_up, at] if found else []
             if not found:
                 self.learn(done.with_(plans=tuple(p for p in plans if p.who in {q.who for q in done.plans})))
         why = "" if not found else f"{found[0].pair[0]} meets {found[0].pair[1]} at {found[0].during[0]:.2f} s"
         return Plan("partial" if found else "found", now.with_(contacts=world.contacts), tuple(plans), why)
+
+    def _touches(self, way: KnownWay) -> OwnTouches | None:
+        """What somebody touches of themselves about a way, if they were recorded; what was made may not."""
+        clip = clip_of(self.base, way.planned.who)
+        if not clip.source.format:
+            return None
+        low, high = way.about(clip)
+        times = np.append(np.arange(clip.times[low], clip.times[high], 1.0 / RATE), clip.times[high])
+        return own_touches(ExactWorld(self.base), way.planned.who, way.joints, times)
 
     def _is_elsewhere(self, at: Array) -> bool:
         """Whether what is moved is far enough from where no way was found last; farther the more often that was."""
@@ -150,8 +165,7 @@ class LiveRepair:
     ) -> tuple[Clip, Planned | None] | None:
         """The motion with as much of a way as is needed; without a plan where none is. None where it does not do."""
         clip = clip_of(world, way.planned.who)
-        reach = round(_ASIDE * clip.fps)
-        low, high = max(way.first - reach, 0), min(way.first + len(way.turns) - 1 + reach, len(clip) - 1)
+        low, high = way.about(clip)
         near = self._near(world, way.planned.who, moved, clip.times[low : high + 1], _ROOM)
         if not near.any():
             return way.as_planned(clip)
@@ -193,11 +207,17 @@ class LiveRepair:
         return self._balls[who].near(world, moved, times, room)
 
     def _meetings(
-        self, world: World, exact: ExactWorld, moved: Sequence[str], plans: Sequence[Planned], lost: Sequence[Interval]
+        self,
+        world: World,
+        exact: ExactWorld,
+        moved: Sequence[str],
+        plans: Sequence[Planned],
+        lost: Sequence[Interval],
+        rate: float,
     ) -> list[Collision]:
         """Where anybody meets what is moved, or anything in intervals where the way that led them was `lost`."""
         begin, end = world.span
-        times = np.linspace(begin, end, max(int((end - begin) * _LOOKS), 1) + 1)
+        times = np.linspace(begin, end, max(int((end - begin) * rate), 1) + 1)
         near = np.zeros(len(times), dtype=bool)
         for who in world.characters:
             near |= self._near(world, who, moved, times, _TOUCH)

@@ -13,6 +13,7 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.tasks.plan import Plan, Planned
+from elbowroom.tasks.repair_own import OwnTouches
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.world import World
 
@@ -21,6 +22,8 @@ _STEPS = (0.0, 0.12, 0.3, 0.6, 1.0)
 _MOST = 2.2
 # Less is tried every so many times.
 _LESS = 3
+# Seconds before and after it in which trouble may come up instead.
+_ASIDE = 0.35
 _SAME = 1e-7
 
 
@@ -32,7 +35,7 @@ class KnownWay:
     joints; `middle` is the time of the trouble that it gets out of. `share` is how much of it was needed last, `tight`
     how often that was taken since less was tried, `check` what it was looked at with, `margin` the clearance it keeps,
     `anyway` which of the frames about it below are not that free, whatever is moved. Ways of legs keep the time of
-    their `steps`: feet that lift sooner or later would slide.
+    their `steps`: feet that lift sooner or later would slide. `touches` are those of a recorded motion about it.
     """
 
     planned: Planned
@@ -47,6 +50,12 @@ class KnownWay:
     tight: int = 0
     margin: float = 0.0
     anyway: NDArray[np.bool_] | None = None
+    touches: OwnTouches | None = None
+
+    def about(self, clip: Clip) -> tuple[int, int]:
+        """The first and the last frame of a clip at which it may be taken, sooner or later."""
+        reach = round(_ASIDE * clip.fps)
+        return max(self.first - reach, 0), min(self.first + len(self.turns) - 1 + reach, len(clip) - 1)
 
     def shares(self) -> list[float]:
         """How much of it is tried: as much as last time, now and then a little less, then more and more."""
