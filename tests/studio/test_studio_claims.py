@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from studio_makers import settled, studio_of, umbrella
 
-from elbowroom.gallery.scenes import FOLDER, scenario
 from elbowroom.geometry.transforms import transform
 from elbowroom.studio import filing
-from elbowroom.studio.document import read_document
-from elbowroom.studio.folders import Folders
 from elbowroom.studio.studio import Studio
 
 
 @pytest.fixture
 def studio(tmp_path: Path) -> Iterator[Studio]:
-    work = tmp_path / "work"
-    work.mkdir()
-    document = read_document(scenario("umbrella").path, given=True)
-    made = Studio(document, Folders(work, [FOLDER]), tmp_path / "state")
-    yield made
-    made.close()
-
-
-def settled(studio: Studio) -> None:
-    end = time.monotonic() + 60.0
-    while studio.job is not None:
-        assert time.monotonic() < end, "the studio did not come to rest"
-        time.sleep(0.01)
+    with studio_of(umbrella(), tmp_path) as made:
+        yield made
 
 
 def test_what_was_proven_before_a_thing_was_moved_is_no_proof_after_it(studio: Studio) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from studio_makers import settled
 
 from elbowroom.errors import BadValue
 from elbowroom.gallery.scenes import FOLDER
@@ -50,14 +51,6 @@ SCENE = {
         {"rest": {"who": "ann"}},
     ],
 }
-
-
-def settled(studio: Studio, seconds: float = 60.0) -> None:
-    """Wait until nothing is left to do."""
-    end = time.monotonic() + seconds
-    while studio.worker.busy:
-        assert time.monotonic() < end, "the studio did not come to rest"
-        time.sleep(0.005)
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from studio_makers import studio_of, umbrella
 
 from elbowroom.errors import BadValue
 from elbowroom.files.open import open_file
-from elbowroom.gallery.scenes import FOLDER, scenario
 from elbowroom.studio import exporting, filing, importing
 from elbowroom.studio.document import new_document, read_document
 from elbowroom.studio.exporting import export
@@ -48,22 +48,15 @@ Frame Time: 0.0333333
 
 @pytest.fixture
 def studio(tmp_path: Path) -> Iterator[Studio]:
-    work = tmp_path / "work"
-    work.mkdir()
-    made = Studio(new_document(work), Folders(work, [FOLDER]), tmp_path / "state")
-    yield made
-    made.close()
+    with studio_of(new_document(tmp_path / "work"), tmp_path) as made:
+        yield made
 
 
 @pytest.fixture
 def unplanned(tmp_path: Path) -> Iterator[Studio]:
     """The umbrella, which was not planned: the motion that is shown is not proven."""
-    work = tmp_path / "work"
-    work.mkdir()
-    document = read_document(scenario("umbrella").path, given=True)
-    made = Studio(document, Folders(work, [FOLDER]), tmp_path / "state")
-    yield made
-    made.close()
+    with studio_of(umbrella(), tmp_path) as made:
+        yield made
 
 
 def done(job: Job) -> Job:

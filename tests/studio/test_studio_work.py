@@ -8,16 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from studio_makers import settled, studio_of, umbrella
 
 from elbowroom.errors import BadValue
 from elbowroom.files.open import open_file
-from elbowroom.gallery.scenes import FOLDER, scenario
 from elbowroom.geometry.transforms import transform
 from elbowroom.studio import edits, filing
 from elbowroom.studio.bars import bars_of, drawn
-from elbowroom.studio.document import read_document
 from elbowroom.studio.exporting import export
-from elbowroom.studio.folders import Folders
 from elbowroom.studio.places import target_name
 from elbowroom.studio.saying import as_command, as_python
 from elbowroom.studio.studio import Studio
@@ -26,22 +24,10 @@ from elbowroom.tasks.storyboard_verbs import TaskPart
 from elbowroom.world.certificate import certify
 
 
-def settled(studio: Studio, seconds: float = 60.0) -> None:
-    """Wait until nothing is left to do."""
-    end = time.monotonic() + seconds
-    while studio.worker.busy:
-        assert time.monotonic() < end, "the studio did not come to rest"
-        time.sleep(0.01)
-
-
 @pytest.fixture
 def studio(tmp_path: Path) -> Iterator[Studio]:
-    work = tmp_path / "work"
-    work.mkdir()
-    document = read_document(scenario("umbrella").path, given=True)
-    made = Studio(document, Folders(work, [FOLDER]), tmp_path / "state")
-    yield made
-    made.close()
+    with studio_of(umbrella(), tmp_path) as made:
+        yield made
 
 
 @pytest.fixture

@@ -23,12 +23,15 @@ State = Literal["waiting", "running", "done", "failed", "cancelled"]
 
 # Code in which an exception out of the blue is dropped or does harm: half-done imports, callbacks of a C library.
 _DEAF = ("<frozen importlib", "llvmlite")
+# Code that is of no more use after one, wherever it goes on: the compiler. Compiled code itself has no such frames.
+_LASTING = ("/numba/",)
 
 
-def deaf(frame: FrameType | None) -> bool:
-    """Whether code is at work, in a frame or around it, that nothing may be raised in."""
+def deaf(frame: FrameType | None, *, ends: bool = True) -> bool:
+    """Whether code is at work, in a frame or around it, that nothing may be raised in; if all `ends` then, more may."""
+    places = _DEAF if ends else _DEAF + _LASTING
     while frame is not None:
-        if any(place in frame.f_code.co_filename for place in _DEAF):
+        if any(place in frame.f_code.co_filename for place in places):
             return True
         frame = frame.f_back
     return False
@@ -165,10 +168,16 @@ class Worker:
 
     def _raise(self) -> None:
         """Raise in the job that runs, later where that would leave a module half imported."""
-        if deaf(sys._current_frames().get(self._thread.ident or 0)):
-            threading.Timer(_AGAIN, self.cancel_again).start()
-        else:
+        if not self._deaf:
             _raise_in(self._thread)
+            if not self._deaf:
+                return
+            _raise_in(self._thread, None)  # it has gone on meanwhile
+        threading.Timer(_AGAIN, self.cancel_again).start()
+
+    @property
+    def _deaf(self) -> bool:
+        return deaf(sys._current_frames().get(self._thread.ident or 0), ends=False)
 
     def _run(self) -> None:
         while True:
