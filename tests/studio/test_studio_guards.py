@@ -8,10 +8,8 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any
 
 import msgspec
-import numba
 import pytest
 import viser
 from viser import _messages
@@ -20,7 +18,7 @@ from elbowroom.errors import BadFile, BadValue, ElbowroomError
 from elbowroom.studio.folders import LARGEST, Folders, check_upload
 from elbowroom.studio.player import Player
 from elbowroom.studio.server import StudioServer, came_from_here, check_host, free_port, is_loopback
-from elbowroom.studio.worker import Job, Worker, deaf
+from elbowroom.studio.worker import Job, Worker
 
 
 def test_nothing_outside_of_the_folders_is_read_or_written(tmp_path: Path) -> None:
@@ -326,22 +324,3 @@ def test_the_command_refuses_what_it_cannot_open(tmp_path: Path, monkeypatch: py
     with pytest.raises(BadFile, match="is empty; a storyboard begins with"):
         studio(str(tmp_path / "empty.yaml"), browser=False)
     assert not [t for t in threading.enumerate() if t.name.startswith("studio-")]
-
-
-def test_a_cancel_amid_the_compiler_waits_for_its_end() -> None:
-    """One that comes while tables of the compiler are filled would leave them so, for all that comes after."""
-    worker = Worker()
-    try:
-        for k in range(3):
-            job = worker.submit(Job("compile", lambda job, k=k: numba.njit(lambda x: x + k)(1)))
-            time.sleep(0.02 + 0.03 * k)
-            worker.cancel()
-            assert job.finished.wait(60.0)
-        assert int(numba.njit(lambda x: 2 * x)(3)) == 6
-        place: dict[str, Any] = {}
-        exec(compile("def inside(f):\n    return f()\n", "/site-packages/numba/core/base.py", "exec"), place)
-        assert not deaf(sys._getframe(), ends=False)
-        assert place["inside"](lambda: deaf(sys._getframe(), ends=False))
-        assert not place["inside"](lambda: deaf(sys._getframe()))
-    finally:
-        worker.stop()

@@ -96,7 +96,9 @@ class Proof:
         hollow = hollow_fields(exact)
         self._hollow = hollow if hollow is not None else self._static
         self._floor = exact.placed.height
-        self._room = fields.room()
+        # not the compiled one: what that gives becomes a named tuple by Python code, and an exception that is raised in
+        # the thread just then, such as a cancel, ends the process
+        self._room = fields.room.py_func()
         self._joint = stage.joints_of(exact.parts)
         self._set_up_rows()
         self.allow = self._allowances()
