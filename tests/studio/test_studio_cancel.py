@@ -15,21 +15,27 @@ from elbowroom.studio.worker import Job, Worker, deaf
 
 _CANCELS = """
 import random, time
+from elbowroom.character.human import human
 from elbowroom.geometry.solids import box
+from elbowroom.motion.clip import still_clip
 from elbowroom.studio.worker import Job, Worker
 from elbowroom.world.certificate import certify
+from elbowroom.world.fast import LimbCheck
 from elbowroom.world.world import World
 from tools.simple_bodies import swinging
 
 world = World(floor=None).with_character("it", swinging([0.0, 0.4, 0.0]))
 world = world.with_static("box", box([0.1, 0.1, 0.1], at=[0.7, 0.4, 0.0]))
 certify(world)
+check = LimbCheck(World().with_character("ann", still_clip(human(skin=False))), "ann", "right_arm", (0.0, 0.0))
 worker, rng = Worker(), random.Random(0)
 
 
 def proofs(job):
     while True:
         certify(world, clearance=False)
+        check._local.__dict__.clear()  # as in a thread that has not looked yet
+        check.desk()
 
 
 for _ in range(500):

@@ -23,8 +23,14 @@ def test_trees_of_searches_are_drawn_from_both_ends(tmp_path: Path) -> None:
         assert plan is not None and plan.found
         grown = [(k, planned) for k, planned in enumerate(plan.plans) if planned.tier == "plan"]
         assert grown and not any(planned.trees for planned in plan.plans if planned.tier != "plan")
-        for _, planned in grown:  # all but the two roots hang on an edge; of a search that began again the last is kept
-            assert 0 < sum(len(lines) for lines in planned.trees) <= planned.nodes - 2
+        for _, planned in grown:  # every edge begins at the root or where another ends; what was cut off is not there
+            for lines in planned.trees:
+                known = np.concatenate([lines[:1, 0], lines[:, 1]])
+                assert all(np.linalg.norm(known - begin, axis=1).min() < 1e-9 for begin in lines[:, 0])
+        edges = [sum(len(lines) for lines in planned.trees) for _, planned in grown]
+        nodes = [planned.nodes - 2 for _, planned in grown]
+        assert all(0 < e <= n for e, n in zip(edges, nodes, strict=True))
+        assert any(e == n for e, n in zip(edges, nodes, strict=True))  # where nothing was cut off all are there
         # the first tree begins where the hand is first, the other one where it is last, or just beside what it takes
         first = grown[0][1]
         path = path_of(plan.world, first)

@@ -64,10 +64,14 @@ class Room(NamedTuple):
     bounds: Array
 
 
-@nb.njit(cache=True, nogil=True)
-def room():
-    """Room for one thread."""
+def new_room():
+    """Room for one thread, for Python: what compiled code gives becomes a named tuple by Python code, and an exception
+    that is raised in the thread just then, such as a cancel, ends the process."""
     return Room(np.zeros(DEPTH, np.int32), np.zeros(DEPTH))
+
+
+# The same inside of compiled code.
+room = nb.njit(cache=True, nogil=True)(new_room)
 
 
 @lean()

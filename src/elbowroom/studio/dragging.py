@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 # Seconds in which a way round is looked for while a thing is moved, and when it was let go.
 _LIVE, _SETTLE = 0.3, 1.0
+
+# Hundredths of a second for which a thing rests before a way round is looked for in earnest.
+_RESTS = 20
 
 # What goes on when a motion is proven already, and only how near things come is not known yet.
 MEASURING = "measuring"
@@ -155,11 +159,15 @@ class Dragging:
                     self.followed = T
                     studio.set_plan(plan, live=True)
 
+        def longer(job: Job) -> Plan:
+            for _ in range(_RESTS):  # a thing that goes on has moved before that, and waits for no compiled code to end
+                time.sleep(0.01)
+            return drag.follow(T)
+
         def done(plan: Plan) -> None:
             show(plan)
             if not plan.found:
-                longer = Job("looking for a way round", lambda job: drag.follow(T), show, studio.failed)
-                studio.worker.submit_idle(longer)
+                studio.worker.submit_idle(Job("looking for a way round", longer, show, studio.failed))
 
         studio.worker.submit_live(Job("following", lambda job: drag.follow(T, seconds=_LIVE), done, studio.failed))
 

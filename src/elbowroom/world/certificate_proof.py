@@ -96,9 +96,7 @@ class Proof:
         hollow = hollow_fields(exact)
         self._hollow = hollow if hollow is not None else self._static
         self._floor = exact.placed.height
-        # not the compiled one: what that gives becomes a named tuple by Python code, and an exception that is raised in
-        # the thread just then, such as a cancel, ends the process
-        self._room = fields.room.py_func()
+        self._room = fields.new_room()
         self._joint = stage.joints_of(exact.parts)
         self._set_up_rows()
         self.allow = self._allowances()

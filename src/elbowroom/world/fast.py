@@ -15,7 +15,7 @@ from elbowroom.geometry.fields import nowhere, pack
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
 from elbowroom.kernels import edges, limb_world, validity
-from elbowroom.kernels.fields import BAND, FREE, HIT, room
+from elbowroom.kernels.fields import BAND, FREE, HIT, new_room
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast_exact import Desk, Judge
 from elbowroom.world.fast_limb import grips_of, joints_of
@@ -278,7 +278,7 @@ class LimbCheck:
                 np.zeros((2, 3)),
                 np.zeros(512, np.int64),
                 np.zeros(256),
-                room(),
+                new_room(),
                 np.zeros((pieces * (len(self._parts.items) + 2) + 1, 2), np.int64),
             )
             desk = self._local.desk = Desk(bench, self._judge.placed(), np.zeros((len(self.joints), 4)))
