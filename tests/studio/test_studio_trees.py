@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import numpy as np
+from studio_makers import settled
 
 from elbowroom.studio.page_extras import path_of
 from elbowroom.studio.serve import opened
@@ -15,10 +15,7 @@ def test_trees_of_searches_are_drawn_from_both_ends(tmp_path: Path) -> None:
     page = opened("jar", port=0, folder=tmp_path, state=tmp_path)
     try:
         studio = page.studio
-        end = time.monotonic() + 60.0
-        while studio.worker.busy:
-            assert time.monotonic() < end, "the studio did not come to rest"
-            time.sleep(0.01)
+        settled(studio, 240.0)  # kernels of hands may have to be compiled first
         plan = studio.plan
         assert plan is not None and plan.found
         grown = [(k, planned) for k, planned in enumerate(plan.plans) if planned.tier == "plan"]
