@@ -12,16 +12,12 @@ import time
 import pytest
 
 from elbowroom.cli.interrupt import heard, heed_interrupts
+from elbowroom.files.atomic import writing
 
 
 @pytest.fixture
-def handlers():
-    before = [(number, signal.getsignal(number)) for number in (signal.SIGINT, signal.SIGALRM)]
+def handlers(signals_as_before):
     heed_interrupts()
-    yield
-    heard()
-    for number, handler in before:
-        signal.signal(number, handler)
 
 
 def swallowing(interrupt) -> object:
@@ -62,6 +58,39 @@ def test_inside_callbacks_of_the_compiler_it_waits(handlers):
         place["called"]()
         time.sleep(1.0)
     assert place["lost"] == []
+
+
+def test_what_comes_while_the_command_ends_changes_nothing():
+    """Python gives signals back to the system on its way out: a Ctrl-C there would end it by the signal."""
+    code = (
+        "import atexit, os, signal, sys\n"
+        "from elbowroom.cli.interrupt import ending, heed_interrupts\n"
+        "class Last:\n"
+        "    def __del__(self, kill=os.kill, here=os.getpid(), number=int(signal.SIGINT)):\n"
+        "        kill(here, number)\n"
+        "heed_interrupts()\n"
+        "atexit.register(os.kill, os.getpid(), signal.SIGINT)\n"
+        "last = Last()\n"
+        "ending()\n"
+        "sys.exit(1)\n"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert told.returncode == 1 and told.stderr == ""
+
+
+def test_files_that_are_put_in_place_are_put_all_of_them(handlers, tmp_path, monkeypatch):
+    replace, names = os.replace, [tmp_path / "a.txt", tmp_path / "b.txt"]
+
+    def interrupted(*where) -> None:
+        replace(*where)
+        sent()
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        with writing(*names):
+            pass
+        time.sleep(1.0)
+    assert sorted(tmp_path.iterdir()) == names
 
 
 def test_during_an_import_it_waits():

@@ -201,7 +201,7 @@ def test_interrupted_leaves_nothing_and_exits_with_130(stage: str, folder: Path,
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 130 and names(folder) == []
-    assert capsys.readouterr().err.strip() == "elbowroom: interrupted; nothing was written."
+    assert capsys.readouterr().err.strip() == "elbowroom: interrupted; no file is left half written."
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of another kind")

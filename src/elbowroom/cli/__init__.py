@@ -14,7 +14,7 @@ import typer
 from elbowroom import __version__
 from elbowroom.cli import check, convert, demo, gallery, info, render, repair, report, run, studio
 from elbowroom.cli.console import err, out
-from elbowroom.cli.interrupt import INTERRUPTED, heard, heed_interrupts
+from elbowroom.cli.interrupt import INTERRUPTED, ending, heed_interrupts
 from elbowroom.errors import ElbowroomError
 
 app = typer.Typer(
@@ -62,7 +62,7 @@ def main() -> None:
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
         status = INTERRUPTED
-    heard()
+    ending()
     if status == INTERRUPTED:
-        err.print("elbowroom: interrupted; nothing was written.", style="red")
+        err.print("elbowroom: interrupted; no file is left half written.", style="red")
     sys.exit(status if isinstance(status, int) else 0)

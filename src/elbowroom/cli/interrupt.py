@@ -29,6 +29,17 @@ def heard() -> None:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
 
 
+def ending() -> None:
+    """The command is over, by itself or by an interrupt: only the exit code is left, which no Ctrl-C may change.
+
+    While Python takes itself down it gives signals back to the system, where a late Ctrl-C would end the process as if
+    nothing had been written; one that is ignored stays so.
+    """
+    heard()
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 def _asked(number: int, frame: FrameType | None) -> None:
     if deaf(frame):
         signal.setitimer(signal.ITIMER_REAL, _AGAIN)

@@ -21,8 +21,9 @@ _REST = 2.0
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 
 
-# Code in which an exception out of the blue is dropped or does harm: half-done imports, callbacks of a C library.
-_DEAF = ("<frozen importlib", "llvmlite")
+# Code in which an exception out of the blue is dropped or does harm: half-done imports, callbacks of a C library, files
+# that are put in place together.
+_DEAF = ("<frozen importlib", "llvmlite", "elbowroom/files/atomic.py")
 # Code that is of no more use after one, wherever it goes on: the compiler. Compiled code itself has no such frames.
 _LASTING = ("/numba/",)
 
