@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elbowroom.errors import BadFile, BadValue, MissingExtra, UnknownName
+from elbowroom.gallery.scenes import scenario
 from elbowroom.geometry.solids import box, sphere
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip, Source
@@ -114,6 +115,16 @@ def test_a_lone_walker_is_followed_and_never_leaves_the_picture(look):
         assert np.abs(seen).max() < 1.0 and np.ptp(seen, axis=0).max() > 0.5
     fixed = Direction(world, Camera.looking(look, follow=""), 1.5)
     assert np.allclose(fixed.view(0.0).eye, fixed.view(2.0).eye)
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_what_a_walker_carries_stays_in_the_picture(look):
+    world = scenario("umbrella").board().world  # an open umbrella reaches far beyond who holds it
+    direction = Direction(world, Camera.looking(look), 16 / 9)
+    umbrella = world.things["umbrella"]
+    for t in np.linspace(*world.span, 9):
+        seen, _ = in_picture(direction.view(t), umbrella.mesh.moved(umbrella.path(t)).vertices, 16 / 9)
+        assert np.abs(seen).max() < 1.0
 
 
 def test_looks_are_told_from_where_the_character_faces():

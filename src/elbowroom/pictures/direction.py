@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,11 +11,13 @@ from scipy.ndimage import gaussian_filter1d
 from elbowroom.errors import UnknownName
 from elbowroom.geometry.framing import axes_towards
 from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import apply
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.pictures.camera import Camera, View, distance_of, framed
 from elbowroom.pictures.closeup import subject
 from elbowroom.pictures.clouds import Cloud
-from elbowroom.world.extent import action, body_points, facing, joint_transforms, stage
+from elbowroom.world.extent import action, body_points, box_corners, facing, joint_transforms, stage
+from elbowroom.world.paths import places
 from elbowroom.world.viewpoint import USUAL, best_azimuth
 from elbowroom.world.visibility import REACH
 from elbowroom.world.world import World
@@ -78,7 +80,8 @@ class Direction:
         if who is not None:
             motion = world.characters[who]
             self._track = _smooth(joint_transforms(motion, times)[:, 0, :3, 3] * [1.0, 1.0, 0.0], times)
-            return (body_points(motion, times) - self._track[:, None, :]).reshape(-1, 3)
+            body = (body_points(motion, times) - self._track[:, None, :]).reshape(-1, 3)
+            return np.concatenate([body, *self._taken_along(world, who)])
         if camera.follow is None and not world.characters and len(clouds) == 1:
             self._track, cast = _along_cloud(clouds[0], times, far)
             return cast
@@ -87,6 +90,15 @@ class Direction:
         for cloud in clouds:
             points.append(_usual(np.concatenate([cloud.at(t) for t in times])))
         return np.concatenate(points)
+
+    def _taken_along(self, world: World, who: str) -> Iterator[Array]:
+        """Corners (N, 3) of what somebody holds or wears while they do, seen from the track."""
+        for hold in world.holds:
+            held = (self._times >= hold.during[0]) & (self._times <= hold.during[1])
+            if hold.by == who and held.any():
+                thing = world.things[hold.object]
+                corners = apply(places(thing.path, self._times[held]), box_corners(thing.mesh.bounds))
+                yield (corners - self._track[held][:, None, :]).reshape(-1, 3)
 
     def curtain(self, t: float) -> tuple[Array, float]:
         """An upright plane before the action, n·p = d: walls on the camera's side of it would hide it."""
