@@ -31,6 +31,7 @@ ROOMS = (
     "props",
     "geometry",
     "kernels",
+    "stopping",
     "errors",
 )
 FILES = sorted(SOURCE.rglob("*.py"))

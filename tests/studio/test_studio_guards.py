@@ -190,6 +190,13 @@ def test_uploads_that_are_too_large_are_dropped_at_once_and_told() -> None:
         server.stop()
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs that do not look up are stopped from outside at once."""
+    monkeypatch.setattr("elbowroom.studio.worker._PATIENCE", 0.0)
+
+
+@pytest.mark.usefixtures("impatient")
 def test_a_job_that_runs_is_cancelled_and_the_next_one_is_done() -> None:
     worker, cleaned, results = Worker(), [], []
 
@@ -205,7 +212,7 @@ def test_a_job_that_runs_is_cancelled_and_the_next_one_is_done() -> None:
     while first.state != "running":
         time.sleep(0.001)
     assert worker.cancel()
-    assert first.finished.wait(2.0) and first.state == "cancelled" and cleaned == [True]
+    assert first.finished.wait(2.0) and first.state == "cancelled" and first.forced and cleaned == [True]
     assert waiting.state == "cancelled" and results == []
     assert worker.submit(Job("next", lambda job: 2, results.append)).finished.wait(2.0)
     assert results == [2] and worker.alive and not worker.busy and not worker.cancel()
@@ -213,6 +220,7 @@ def test_a_job_that_runs_is_cancelled_and_the_next_one_is_done() -> None:
     assert not worker.alive
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_cancel_that_a_callback_drops_comes_again() -> None:
     worker, inside = Worker(), threading.Event()
 
@@ -235,6 +243,7 @@ def test_a_cancel_that_a_callback_drops_comes_again() -> None:
     worker.stop()
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_cancel_amid_an_import_waits_for_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "slow_module.py").write_text("import time\nfor _ in range(100):\n    time.sleep(0.003)\nwhole = True\n")
     monkeypatch.syspath_prepend(tmp_path)
@@ -273,6 +282,7 @@ def test_what_goes_wrong_in_a_job_is_told_and_the_worker_lives_on() -> None:
     worker.stop()
 
 
+@pytest.mark.usefixtures("impatient")
 def test_cancelling_at_any_moment_never_kills_the_worker() -> None:
     worker, count = Worker(), []
     for k in range(200):

@@ -6,7 +6,7 @@ import signal
 import threading
 from types import FrameType
 
-from elbowroom.studio.worker import deaf
+from elbowroom.studio.forcing import deaf
 
 # What a command ends with; what typer makes of Ctrl-C, too.
 INTERRUPTED = 130

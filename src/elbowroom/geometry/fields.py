@@ -18,6 +18,7 @@ from elbowroom.geometry.on_disk import remembered
 from elbowroom.geometry.solidity import solid_faces
 from elbowroom.kernels import fields as kernels
 from elbowroom.kernels.triangles import Tree, joined, tree_of
+from elbowroom.stopping import may_stop_here
 
 # Corners are measured where limbs are thick enough to meet the surface: this far from it, metres.
 REACH = 0.12
@@ -28,6 +29,8 @@ CELLS = 4
 MOST_BRICKS = 4_000_000
 # Bricks that one core is done with before others have begun.
 FEW_BRICKS = 4_000
+# Bricks that are measured without a break: work may be stopped in between.
+_SLICE = 2_000
 # Sets of fields that stay packed.
 PACKS = 8
 
@@ -170,9 +173,10 @@ def _share_out(work: Callable[[tuple[int, int]], None], count: int) -> None:
     if count <= FEW_BRICKS:
         return work((0, count))
     workers = os.cpu_count() or 1
-    cuts = np.linspace(0, count, 4 * workers + 1).astype(int)
+    cuts = np.linspace(0, count, max(4 * workers, count // _SLICE) + 1).astype(int)
     with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(work, pairwise(cuts)))
+        for _ in pool.map(work, pairwise(cuts)):
+            may_stop_here()
 
 
 def _rounded_down(a: NDArray[np.float64]) -> NDArray[np.float32]:

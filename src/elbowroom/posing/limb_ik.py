@@ -34,6 +34,7 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import IDENTITY, Array, about, conjugate, multiply, rotate
 from elbowroom.kernels import limb_ik as kernels
 from elbowroom.kernels.turns import Turn, Vector, unfit
+from elbowroom.stopping import may_stop_here
 
 # The angle that the orbit search starts from (Kallmann 2005).
 EASY_ORBIT = float(np.radians(20.0))
@@ -126,6 +127,7 @@ class LimbIK:
         backwards = np.asarray(keep.backwards, dtype=bool)
         shapes = {parents.shape[:-2], ends.shape[:-2], *(a.shape for a in (angles, off_axis, held, backwards))}
         lead = np.broadcast_shapes(*shapes) if len(shapes) > 1 else ends.shape[:-2]
+        may_stop_here()
         out = empty(lead)
         kernels.solve_batch(
             self.geometry,

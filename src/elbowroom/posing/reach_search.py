@@ -30,6 +30,7 @@ from elbowroom.posing.reach_help import (
 from elbowroom.posing.reach_parts import Start
 from elbowroom.posing.reach_posture import Postures, postures
 from elbowroom.posing.reach_style import ReachStyle
+from elbowroom.stopping import may_stop_here
 
 # Efforts above 1 are straining: every part goes on to the end of its range, the arm to full stretch.
 _STRAINING = 1.35
@@ -99,6 +100,7 @@ class Search:
 
     def at(self, helps: Array, shift: Array | None = None, rounds: int = 2, **less: bool) -> Postures:
         """Postures for rows of help (N, 10), see `postures`."""
+        may_stop_here()
         # shapes are asked only when a body folds so far that it may meet itself
         bent = helps[:, FORWARDS].max(initial=0.0) > _UPRIGHT and self.style.legs
         fold = fold_of(self.start.parts.body, self.style.crouch) if bent else None

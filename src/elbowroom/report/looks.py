@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
+from elbowroom.world.belonging import belonging
 from elbowroom.world.certificate import supports
 from elbowroom.world.certificate_findings import is_own
 from elbowroom.world.exact import ExactWorld
@@ -22,9 +23,6 @@ REACH = 0.5
 # Looks a second, and how many at most: a distance is exact, and takes a millisecond or more. Around the nearest of them
 # as many more are taken.
 _LOOKS, _MOST, _MORE = 30.0, 600, 16
-
-# So long before and after a hold, seconds, a thing and its bearer are near because they are meant to be.
-_TAKES = 0.5
 
 # Distances (N,) and the pairs they are of.
 Nearest = tuple[Array, tuple[Pair | None, ...]]
@@ -69,8 +67,7 @@ def _looked(
 ) -> list[tuple[tuple[float, Pair | None], tuple[float, Pair | None]]]:
     """The nearest to others and the nearest of own parts at each time, of pairs that count (P,)."""
     owners = np.array([part.owner for part in exact.parts])[exact.index]
-    same = owners[:, 0] == owners[:, 1]
-    held = [(h.during, np.sort(owners, axis=1) == sorted((h.object, h.by))) for h in world.holds]
+    same, held = belonging(world, owners)
     record = world.record(times)
     found = []
     for k, t in enumerate(times):
@@ -78,9 +75,9 @@ def _looked(
         gaps, near = exact.gaps(), exact.near(REACH)
         near = near[counts[near]]
         own = same.copy()
-        for (begin, end), pairs in held:
-            if begin - _TAKES <= t <= end + _TAKES:
-                own |= pairs.all(axis=1)
+        for begin, end, pairs in held:
+            if begin <= t <= end:
+                own |= pairs
         found.append((_nearest(exact, near[~own[near]], gaps), _nearest(exact, near[own[near]], gaps)))
     return found
 

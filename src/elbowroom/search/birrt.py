@@ -17,6 +17,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import birrt as kernels
 from elbowroom.kernels.dice import dice
 from elbowroom.kernels.space import CHECKS, NODES, ROUNDS, SAMPLES, TALLY
+from elbowroom.stopping import may_stop_here
 
 Status = Literal["found", "start-in-collision", "goal-in-collision", "budget-spent"]
 
@@ -28,7 +29,7 @@ _STATUS: dict[int, Status] = {
 }
 
 
-# Room for states in each tree at first.
+# Room for states in each tree, and how much is added where that is used up: between times a search may be stopped.
 _ROOM = 256
 
 
@@ -123,12 +124,13 @@ def plan(space: Space, start: ArrayLike, goal: ArrayLike, seed: int = 0, budget:
     trees.rows[0, 0], trees.rows[1, 0] = a, b
     code = kernels.FULL
     while code == kernels.FULL:
+        may_stop_here()
         code, i, j = kernels.connect(compiled, thrown, budget.checks, float(budget.widen), *trees, drawn, size, tally)
         if code == kernels.FULL:
             if len(trees.tried) >= budget.nodes:
                 code = kernels.SPENT
             else:
-                trees = trees.larger(min(4 * len(trees.tried), budget.nodes))
+                trees = trees.larger(min(len(trees.tried) + _ROOM, budget.nodes))
     rows, parent = trees.rows, trees.parent
     states = np.zeros((0, space.width))
     if code == kernels.FOUND:

@@ -11,6 +11,7 @@ from elbowroom.kernels import shortcut as kernels
 from elbowroom.kernels.dice import dice
 from elbowroom.kernels.space import TALLY
 from elbowroom.search.birrt import Path, Space, Stats
+from elbowroom.stopping import may_stop_here
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ def smooth(space: Space, path: Path, seed: int = 0, effort: Effort = USUAL) -> P
     """
     if not path.found:
         return path
+    may_stop_here()
     tally = np.zeros(TALLY, np.int64)
     compiled = space.compiled(path.states[0], path.states[-1])
     count = len(path.states)

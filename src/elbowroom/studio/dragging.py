@@ -130,7 +130,7 @@ class Dragging:
         """Plan for where something was let go; the motion that went along is seen until that is done."""
         studio = self._studio
         document = drag.let_go(T)
-        board = sharing(document.board(), studio.board.world)
+        board = sharing(studio.builder.board(f"move {drag.name}", document), studio.board.world)
         studio.worker.cancel()
         if document.same(studio.document):
             return self._back()
@@ -162,6 +162,7 @@ class Dragging:
         def longer(job: Job) -> Plan:
             for _ in range(_RESTS):  # a thing that goes on has moved before that, and waits for no compiled code to end
                 time.sleep(0.01)
+                job.look()
             return drag.follow(T)
 
         def done(plan: Plan) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import count
 from pathlib import Path
 
 from elbowroom.errors import BadFile, BadValue
@@ -48,27 +49,39 @@ def document_of(name: str) -> Document:
 
 
 def save(studio: Studio, name: str) -> Path:
-    """Write the storyboard to a file in the folder to work in; files that it names stay the same ones."""
+    """Write the storyboard to a file in the folder to work in; files that it names stay the same ones.
+
+    What others have written there meanwhile is replaced only when it is asked for again, and then kept beside it.
+    """
     path = studio.folders.to_write(name)
     if path.suffix.lower() not in (".yaml", ".yml"):
         raise BadValue(f"a storyboard is saved as NAME.yaml, not as '{name}'.")
     with studio.lock:
         document = studio.document.moved_to(path)
         studio.check_files(document)
-        if path.is_file() and not (path == studio.document.path and _as_read(document)):
-            studio.folders.check_replacing([path], "Save")
+        also, mine = "", path == studio.document.path and not studio.document.given
+        if path.is_file() and not (mine and _as_read(document)):
+            why = "was changed by others since it was opened" if mine else ""
+            if studio.folders.check_replacing([path], "Save", why):
+                also = f"; what was there is in {_kept_beside(path, path.read_bytes()).name}"
         saved, whole = document.written()
         studio.folders.know(path)
         studio.session.saved(saved)
-    lost = ""
     if not whole:
-        before = path.with_name(f"{path.name}.bak")
-        with said_of(before), writing(before) as (stand_in,):
-            stand_in.write_bytes(document.source.encode())
-        lost = f"; its comments could not be kept there, and are in {before.name}"
+        before = _kept_beside(path, document.source.encode())
+        also += f"; its comments could not be kept there, and are in {before.name}"
     studio.tell("document")
-    studio.say(f"Saved {path.name}{lost}.", "good")
+    studio.say(f"Saved {path.name}{also}.", "good")
     return path
+
+
+def _kept_beside(path: Path, content: bytes) -> Path:
+    """Keep the content of a file that is replaced in another one beside it, which was not there before."""
+    names = (f"{path.name}.bak{'' if n == 1 else n}" for n in count(1))
+    spare = next(p for p in map(path.with_name, names) if not p.exists() or (p.is_file() and p.read_bytes() == content))
+    with said_of(spare), writing(spare) as (stand_in,):
+        stand_in.write_bytes(content)
+    return spare
 
 
 def _as_read(document: Document) -> bool:

@@ -50,10 +50,11 @@ class Folders:
             raise BadFile(found, "cannot be written: its folder does not exist", would_do=f"make {found.parent} first")
         return found
 
-    def check_replacing(self, paths: Iterable[Path], button: str) -> None:
+    def check_replacing(self, paths: Iterable[Path], button: str, why: str = "") -> bool:
         """Raise where files are there that this studio has not written, or that others have changed since.
 
-        Whoever presses the button again, with the same files there, means it.
+        Whoever presses the button again, with the same files there, means it: True then. `why` says better what is
+        with them.
         """
         there = {path: stamp for path in paths if (stamp := _stamp(path)) is not None}
         others = {path: stamp for path, stamp in there.items() if stamp != self._known.get(path)}
@@ -61,7 +62,8 @@ class Folders:
         if others and not meant:
             names, (verb, it) = ", ".join(p.name for p in others), ("is", "it") if len(others) == 1 else ("are", "them")
             changed = f"{verb} there already" if not any(p in self._known for p in others) else f"{verb} not as it was"
-            raise BadValue(f"{names} {changed}: press {button} again to replace {it}, or give another name.")
+            raise BadValue(f"{names} {why or changed}: press {button} again to replace {it}, or give another name.")
+        return bool(others)
 
     def know(self, *paths: Path) -> None:
         """Files as they are now may be replaced: they were read or written here."""

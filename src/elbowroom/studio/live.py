@@ -119,8 +119,7 @@ class Drag:
             part = certify(world, changed=changed, during=span, clearance=False)
             if not part.free:
                 return plan.with_(certificate=part, status="not-certified")
-        certificate = replace(before, clearance_m=None, at_least_m=None, at_s=None, pair=None, points=None)
-        return plan.with_(certificate=certificate, status="found")
+        return plan.with_(certificate=before.unmeasured(), status="found")
 
     def _alone(self, world: World) -> World:
         """The world with what goes about and what is moved alone: all else is as it was before the drag."""

@@ -91,8 +91,9 @@ class Extras:
                 if len(lines):  # the other end was seen at once
                     out[f"tree{k}_{end}"] = Drawing(lines, _TREES[end], 1.2, _KNOT, planned.during)
         proof = plan.certificate
-        if self.clearance and not self._studio.live and proof is not None and proof.points is not None:
-            out["nearest"] = Drawing(np.asarray(proof.points, dtype=float).reshape(1, 2, 3), _NEAR, 5.0, _SPOT)
+        spots = None if proof is None else proof.nearest.points
+        if self.clearance and not self._studio.live and spots is not None:
+            out["nearest"] = Drawing(np.asarray(spots, dtype=float).reshape(1, 2, 3), _NEAR, 5.0, _SPOT)
         return out
 
     def _draw(self, name: str, drawing: Drawing) -> None:
@@ -108,15 +109,16 @@ class Extras:
     def _show_label(self, plan: Plan | None) -> None:
         """Tell the distance at the tightest place."""
         near, proof = self._drawn.get("nearest"), None if plan is None else plan.certificate
-        shown = near is not None and proof is not None and proof.clearance_m is not None and proof.at_s is not None
+        told = None if proof is None else proof.nearest
+        shown = near is not None and told is not None and told.value is not None and told.at is not None
         if self._label is None:
             if not shown:
                 return
             self._label = self._server.scene.add_label("/extras/nearest_label", "", anchor="bottom-center")
         if shown:
-            assert near is not None and proof is not None and proof.clearance_m is not None and proof.at_s is not None
-            pair = "" if proof.pair is None else f"{part(proof.pair.a)}, {part(proof.pair.b)}: "
-            text = f"{pair}{millimetres(proof.clearance_m)} at {seconds(proof.at_s)}"
+            assert near is not None and told is not None and told.value is not None and told.at is not None
+            pair = "" if told.pair is None else f"{part(told.pair.a)}, {part(told.pair.b)}: "
+            text = f"{pair}{millimetres(told.value)} at {seconds(told.at)}"
             self._label.position = near.lines[0].mean(axis=0)
             if self._label.text != text or not self._label.visible:
                 self._label.text = text

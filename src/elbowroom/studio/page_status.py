@@ -12,7 +12,7 @@ from elbowroom.studio.dragging import MEASURING
 from elbowroom.studio.page_events import asked
 from elbowroom.studio.page_looks import halves
 from elbowroom.studio.studio import Studio, Topic
-from elbowroom.studio.words import millimetres, seconds
+from elbowroom.studio.words import nearest
 
 _GOOD, _BAD, _WAIT, _PLAIN = "#3d8a5f", "#c8443c", "#c98a1b", "#7a868e"
 # While a job runs its time is told this often, seconds; jobs shorter than that are not told at all.
@@ -34,7 +34,7 @@ class Status:
         self._undo = gui.add_button("Undo", icon=viser.Icon.ARROW_BACK_UP, color="gray", order=4, disabled=True)
         self._redo = gui.add_button("Redo", icon=viser.Icon.ARROW_FORWARD_UP, color="gray", order=4.1, disabled=True)
         gui.add_html(halves(self._undo, self._redo), order=4.2)
-        self._cancel.on_click(asked(studio, studio.cancel))
+        self._cancel.on_click(lambda event: studio.cancel())  # what is cancelled may have the studio for itself
         self._undo.on_click(asked(studio, studio.undo))
         self._redo.on_click(asked(studio, studio.redo))
         self._stopping = False
@@ -107,11 +107,8 @@ def _told(studio: Studio) -> tuple[str, str]:
         return _PLAIN, "Not planned yet"
     if plan.certificate is None or not plan.certificate.free:
         return _BAD, "Not free of collisions" if plan.certificate is not None else "No motion found"
-    proof = plan.certificate
-    near = ""
-    if proof.clearance_m is not None and proof.at_s is not None:
-        near = f"; nearest {millimetres(proof.clearance_m)} at {seconds(proof.at_s)}"
-    return _GOOD, f"Certified free{near}"
+    near = nearest(plan)
+    return _GOOD, f"Certified free{'; ' + near if near else ''}"
 
 
 def _boxed(text: str, color: str) -> str:

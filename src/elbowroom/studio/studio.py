@@ -15,9 +15,11 @@ from elbowroom.errors import ElbowroomError
 from elbowroom.geometry.rotations import Array
 from elbowroom.search.birrt import keeping_trees
 from elbowroom.studio.autosave import Autosave, Kept
+from elbowroom.studio.building import Builder
 from elbowroom.studio.document import Document, named_files
 from elbowroom.studio.dragging import Dragging
 from elbowroom.studio.folders import Folders
+from elbowroom.studio.forcing import Cancelled
 from elbowroom.studio.places import Place, places_of, task_of
 from elbowroom.studio.player import Player
 from elbowroom.studio.session import Session
@@ -52,6 +54,7 @@ class Studio:
         self._known: dict[str, Plan] = {}
         self.live = False  # whether the motion is one that was not proven yet
         self.drags = Dragging(self)
+        self.builder = Builder(lambda: self.tell("job"))
         self.worker = Worker(lambda: self.tell("job"))
         self.filer = Worker(lambda: self.tell("job"), "studio-files")  # files come and go while edits are made
         self.player = Player(lambda t: self.tell("time"))
@@ -112,8 +115,8 @@ class Studio:
 
     @property
     def job(self) -> Job | None:
-        """What is going on, with the motion or with files: that which has been at it for longer."""
-        going = [job for job in (self.worker.current, self.filer.current) if job is not None]
+        """What is going on, with the document, the motion or files: that which has been at it for longer."""
+        going = [job for job in (self.builder.current, self.worker.current, self.filer.current) if job is not None]
         return max(going, key=lambda job: job.seconds, default=None)
 
     def trying(self, act: Callable[[], Any]) -> bool:
@@ -123,6 +126,8 @@ class Studio:
                 act()
         except ElbowroomError as error:
             self.say(sentence(error, self.document.path), "bad")
+            return False
+        except Cancelled:
             return False
         return True
 
@@ -139,7 +144,7 @@ class Studio:
         """Make an edit, if the storyboard can be meant so, and plan again; `board` is that of the document if known."""
         self.check_files(document)
         with self.lock:
-            board = board or document.board()
+            board = board or self.builder.board(what, document)
             self.session.do(what, document)
             self.show(board)
             if replan:
@@ -147,19 +152,24 @@ class Studio:
 
     def undo(self) -> None:
         """Take the last edit back."""
-        self._step(self.session.undo, "Nothing to undo.", "Undid")
+        self._step("undo", self.session.undo, self.session.redo)
 
     def redo(self) -> None:
         """Make the last undone edit again."""
-        self._step(self.session.redo, "Nothing to do again.", "Did again")
+        self._step("redo", self.session.redo, self.session.undo)
 
-    def _step(self, step: Callable[[], str], nothing: str, word: str) -> None:
+    def _step(self, verb: str, step: Callable[[], str], back: Callable[[], str]) -> None:
         with self.lock:
             what = step()
             if not what:
-                return self.say(nothing)
-            self.show(self.document.board())
-            self.say(f"{word}: {what}.")
+                return self.say(f"Nothing to {verb}.")
+            try:
+                board = self.builder.board(f"{verb} {what}", self.document)
+            except BaseException:  # cancelled, or a file that it names is gone
+                back()
+                raise
+            self.show(board)
+            self.say(f"{'Undid' if verb == 'undo' else 'Did again'}: {what}.")
             self.replan()
 
     def show(self, board: Storyboard, *, keep: bool = False) -> None:
@@ -179,7 +189,7 @@ class Studio:
     def open(self, document: Document, board: Storyboard | None = None) -> None:
         """Open another document in place of this one; `board` is its storyboard if that is known."""
         self.check_files(document)
-        board = board or document.board()
+        board = board or self.builder.board(f"open {document.name}", document)
         with self.lock:
             self.worker.cancel()
             self.session.open(document)
@@ -192,7 +202,7 @@ class Studio:
     def take_up(self, document: Document) -> None:
         """Go on with a document that was not saved."""
         self.check_files(document)
-        board = document.board()
+        board = self.builder.board(f"restore {document.name}", document)
         with self.lock:
             self.session.take_up(document)
             self.show(board)
@@ -238,7 +248,7 @@ class Studio:
 
     def cancel(self) -> None:
         """Stop what is going on."""
-        if any([self.worker.cancel(), self.filer.cancel()]):
+        if any([self.builder.cancel(), self.worker.cancel(), self.filer.cancel()]):
             kept = " The motion that is shown is not planned yet: 'Plan anew' does that, 'Undo' takes the edit back."
             self.say("Cancelled." + (kept if self.live and self.drags.current is None else ""))
 

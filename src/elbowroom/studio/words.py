@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from elbowroom.tasks.plan import Plan
+from elbowroom.world.pairs import FLOOR
+
 
 def sentence(error: BaseException, path: Path) -> str:
     """An error as one sentence; where it speaks of the storyboard that is open, its path and lines are left out."""
@@ -23,6 +26,24 @@ def seconds(t: float) -> str:
 def millimetres(x: float) -> str:
     """A short length: 12.3 mm."""
     return f"{1000.0 * x:.1f} mm"
+
+
+def nearest(plan: Plan) -> str:
+    """How near a motion that is free comes to anything, and to the own body where that is nearer; empty if not known.
+
+    Thighs brush each other in every walk: what somebody could run into is told first.
+    """
+    proof = plan.certificate
+    if proof is None or proof.clearance_m is None or proof.at_s is None or proof.pair is None:
+        return ""
+    near, own = proof.nearest, ""
+    if proof.others is not None:
+        own = "" if FLOOR in proof.pair else f", own body {millimetres(proof.clearance_m)}"
+        if proof.others.value is None:
+            return f"nothing within {100.0 * (proof.others.at_least or 0.0):.0f} cm{own}"
+    assert near.pair is not None and near.value is not None and near.at is not None
+    people = all(plan.world.split(name)[0] in plan.world.characters for name in near.pair)
+    return f"nearest {'person' if people else 'thing'} {millimetres(near.value)} at {seconds(near.at)}{own}"
 
 
 def part(name: str) -> str:

@@ -1,8 +1,11 @@
-"""One thread for long work: jobs one after the other, each can be cancelled; of live jobs only the latest counts."""
+"""One thread for long work: jobs one after the other, each can be cancelled; of live jobs only the latest counts.
+
+A job that is cancelled ends where it looks up next, which work does wherever nothing is half done (`stopping`). Only
+one that does not for a while is stopped from outside, by an exception that comes wherever it happens to be.
+"""
 
 from __future__ import annotations
 
-import ctypes
 import sys
 import threading
 import time
@@ -10,36 +13,20 @@ import weakref
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import FrameType
 from typing import Any, Literal
 
+from elbowroom.stopping import stoppable
+from elbowroom.studio.forcing import Cancelled, deaf, hear_what_is_dropped, raise_in
 from elbowroom.studio.memory import give_back
 
 # Seconds without a job after which there is time to tidy up.
 _REST = 2.0
+# Seconds that a job has to end by itself when it was cancelled, before it is stopped from outside.
+_PATIENCE = 1.5
+# Seconds after which that is tried again where it came at a bad time: callbacks are over by then.
+_AGAIN = 0.02
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
-
-
-# Code in which an exception out of the blue is dropped or does harm: half-done imports, callbacks of a C library, files
-# that are put in place together.
-_DEAF = ("<frozen importlib", "llvmlite", "elbowroom/files/atomic.py")
-# Code that is of no more use after one, wherever it goes on: the compiler. Compiled code itself has no such frames.
-_LASTING = ("/numba/",)
-
-
-def deaf(frame: FrameType | None, *, ends: bool = True) -> bool:
-    """Whether code is at work, in a frame or around it, that nothing may be raised in; if all `ends` then, more may."""
-    places = _DEAF if ends else _DEAF + _LASTING
-    while frame is not None:
-        if any(place in frame.f_code.co_filename for place in places):
-            return True
-        frame = frame.f_back
-    return False
-
-
-class Cancelled(BaseException):
-    """Raised inside of a job that was cancelled; no `except Exception` holds it up."""
 
 
 @dataclass(eq=False)
@@ -47,7 +34,7 @@ class Job:
     """Something to do. `work` is given the job, so that it can tell its `progress`, 0 to 1, or None where unknown.
 
     Where it turns out that it takes long, `lengthy` says so. `done` is called with the result, `failed` with the
-    error, both in the worker's thread.
+    error, both in the worker's thread. `forced` says that it had to be stopped from outside.
     """
 
     what: str
@@ -58,6 +45,7 @@ class Job:
     progress: float | None = None
     step: str = ""
     lengthy: bool = False
+    forced: bool = False
     begun: float = 0.0
     ended: float = 0.0
     finished: threading.Event = field(default_factory=threading.Event)
@@ -69,16 +57,42 @@ class Job:
 
     def tell(self, progress: float | None, step: str = "") -> None:
         """Say how far it is; a cancelled job ends here at the latest."""
-        if self.state == "cancelled":
-            raise Cancelled
+        self.look()
         self.progress, self.step = progress, step or self.step
+
+    def look(self) -> None:
+        """A job that was cancelled ends here."""
+        if self.state == "cancelled" and not self.finished.is_set():
+            raise Cancelled
+
+    def begin(self) -> None:
+        """It is being done from now on."""
+        self.state, self.begun = "running", time.perf_counter()
+
+    def end(self, state: State) -> None:
+        """It is over."""
+        self.state, self.ended = state, time.perf_counter() if self.begun else 0.0
+        self.finished.set()
+
+    def here(self) -> Any:
+        """Do it at once, in this thread, and give its result; raises `Cancelled` where it was cancelled meanwhile."""
+        self.begin()
+        try:
+            with stoppable(self.look):
+                result = self.work(self)
+            self.look()
+        except BaseException as error:
+            self.end("cancelled" if isinstance(error, Cancelled) else "failed")
+            raise
+        self.end("done")
+        return result
 
 
 class Worker:
     """Runs jobs in one thread. `changed` is called whenever a job begins or ends, in whichever thread that is."""
 
     def __init__(self, changed: Callable[[], None] = lambda: None, name: str = "studio-worker") -> None:
-        _hear_what_is_dropped()
+        hear_what_is_dropped(_force_again)
         _WORKERS.add(self)
         self._changed = changed
         self._wake = threading.Condition()
@@ -88,6 +102,7 @@ class Worker:
         self._now: Job | None = None
         self._working = False  # whether a job is at it, and not at its end
         self._stopping = False
+        self._timer: threading.Timer | None = None  # until a job is stopped from outside
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
@@ -120,7 +135,7 @@ class Worker:
         """Do a job as soon as the thread is free, in place of a live job that has not begun yet, or an idle one."""
         with self._wake:
             if self._live is not None:
-                self._end(self._live, "cancelled")
+                self._live.end("cancelled")
             self._live = job
             if self._now is not None and self._now is self._idle:
                 self._stop_now()
@@ -141,18 +156,17 @@ class Worker:
         with self._wake:
             any_left = self._now is not None or bool(self._waiting) or self._live is not None
             for job in (*self._waiting, *([self._live] if self._live else [])) if waiting else ():
-                self._end(job, "cancelled")
+                job.end("cancelled")
             if waiting:
                 self._waiting.clear()
                 self._live = None
             self._stop_now()
         return any_left
 
-    def cancel_again(self) -> None:
-        """Raise once more in a job that was cancelled and is still at work."""
-        with self._wake:
-            if self._working and self._now is not None and self._now.state == "cancelled":
-                self._raise()
+    def force_again(self) -> None:
+        """Stop a job once more that was to be stopped from outside, and is still at work."""
+        if self._now is not None and self._now.forced:
+            self._force_in(_AGAIN)
 
     def stop(self, timeout: float = 5.0) -> None:
         """Cancel everything and end the thread; one that is amid compiled code for longer ends when that does."""
@@ -165,16 +179,28 @@ class Worker:
     def _stop_now(self) -> None:
         if self._now is not None and self._now.state == "running":
             self._now.state = "cancelled"
-            self._raise()
+            self._force_in(_PATIENCE)
 
-    def _raise(self) -> None:
-        """Raise in the job that runs, later where that would leave a module half imported."""
-        if not self._deaf:
-            _raise_in(self._thread)
-            if not self._deaf:
+    def _force_in(self, seconds: float) -> None:
+        """Stop the job that was cancelled from outside, if it has not ended by then."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = threading.Timer(seconds, self._force, [self._now])
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _force(self, job: Job) -> None:
+        """Raise in a job that was cancelled, later where that would leave a module half imported."""
+        with self._wake:
+            if not self._working or job is not self._now:
                 return
-            _raise_in(self._thread, None)  # it has gone on meanwhile
-        threading.Timer(_AGAIN, self.cancel_again).start()
+            if not self._deaf:
+                job.forced = True
+                raise_in(self._thread)
+                if not self._deaf:
+                    return
+                raise_in(self._thread, None)  # it has gone on meanwhile
+            self._force_in(_AGAIN)
 
     @property
     def _deaf(self) -> bool:
@@ -208,11 +234,12 @@ class Worker:
             assert job is not None
             if job is self._live:
                 self._live = None
-            self._now, job.state, job.begun = job, "running", time.perf_counter()
-            self._working = True
+            job.begin()
+            self._now, self._working = job, True
         self._changed()
         try:
-            result = job.work(job)
+            with stoppable(job.look):
+                result = job.work(job)
             self._settle(job, "done")
             if job.state == "done":
                 job.done(result)
@@ -220,12 +247,13 @@ class Worker:
             self._settle(job, "cancelled")
         except BaseException as error:
             self._settle(job, "failed")
-            if job.state == "failed":
+            if job.state != "cancelled":  # else what it ends with is of no interest
+                job.state = "failed"
                 job.failed(error)
         finally:
             with self._wake:
                 self._now = None
-                self._end(job, job.state)
+                job.end(job.state)
             self._changed()
         return True
 
@@ -234,37 +262,16 @@ class Worker:
         with self._wake:
             job.state = state if job.state == "running" else job.state
             self._working = False
-            _raise_in(self._thread, None)
-
-    def _end(self, job: Job, state: State) -> None:
-        job.state = state
-        job.ended = time.perf_counter() if job.begun else 0.0
-        job.finished.set()
-
-
-def _raise_in(thread: threading.Thread, error: type[BaseException] | None = Cancelled) -> None:
-    """Have an exception raised in a thread when it next runs Python; None takes one back that was not raised yet."""
-    if thread.ident is not None:
-        raised = ctypes.py_object(error) if error is not None else None
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), raised)
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+            if job.forced:  # it may be on its way still
+                raise_in(self._thread, None)
 
 
 _WORKERS: weakref.WeakSet[Worker] = weakref.WeakSet()
-# Seconds after which a cancel that was dropped is raised again: callbacks are over by then.
-_AGAIN = 0.02
 
 
-def _hear_what_is_dropped() -> None:
-    """From now on a cancel that comes amid a callback of the collector or of C code, which drop it, is raised again."""
-    before = sys.unraisablehook
-    if getattr(before, "hears_cancelled", False):
-        return
-
-    def hook(dropped: sys.UnraisableHookArgs, /) -> None:
-        if not issubclass(dropped.exc_type, Cancelled):
-            return before(dropped)
-        for worker in _WORKERS:
-            threading.Timer(_AGAIN, worker.cancel_again).start()
-
-    hook.hears_cancelled = True  # type: ignore[attr-defined]
-    sys.unraisablehook = hook
+def _force_again() -> None:
+    for worker in _WORKERS:
+        worker.force_again()

@@ -23,6 +23,7 @@ from elbowroom.geometry.rotations import Array, slerp
 from elbowroom.posing.gaze import looking_at
 from elbowroom.posing.reach import Reached, reach
 from elbowroom.spaces.styles import NATURAL, style_of
+from elbowroom.stopping import may_stop_here
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.arm_ways import Way
 from elbowroom.tasks.body_way import body_way
@@ -113,6 +114,7 @@ class Director:
 
         The clock can only end a plan: nothing else may depend on it, or the same seed would give another motion.
         """
+        may_stop_here()
         if time.perf_counter() - self._begun >= self.settings.seconds:
             raise Stuck("budget-spent", f"{what}: {self.settings.seconds:g} s are spent")
 

@@ -17,6 +17,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import without_lead
 from elbowroom.motion.quality import peak_jerk
+from elbowroom.stopping import may_stop_here
 from elbowroom.tasks.repair_apart import Apart
 from elbowroom.tasks.repair_own import OwnTouches, own_touches, with_contacts
 from elbowroom.tasks.repair_pace import Pace
@@ -51,7 +52,8 @@ class Clocks:
 
     @property
     def late(self) -> bool:
-        """Whether nothing more is to be begun."""
+        """Whether nothing more is to be begun; who asks may be stopped here."""
+        may_stop_here()
         return time.perf_counter() >= self.until
 
     def add(self, stage: str, since: float) -> float:

@@ -14,7 +14,8 @@ import numpy as np
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
-from elbowroom.world.certificate_clearance import Clearance, smallest_clearance
+from elbowroom.world.belonging import of_one_body
+from elbowroom.world.certificate_clearance import Clearance, of_others, smallest_clearance
 from elbowroom.world.certificate_exact import Measured, decide, spans_of
 from elbowroom.world.certificate_findings import (
     Allowed,
@@ -27,7 +28,7 @@ from elbowroom.world.certificate_findings import (
     touches_of,
     unproven_of,
 )
-from elbowroom.world.certificate_proof import Proof
+from elbowroom.world.certificate_proof import Items, Proof
 from elbowroom.world.certificate_stage import DENSE, Stage
 from elbowroom.world.certificate_units import units_of
 from elbowroom.world.contacts import Contact
@@ -49,6 +50,7 @@ class Certificate:
     only be sampled. `clearance_m` is the smallest distance of pairs that may not touch, at `at_s`, with the nearest
     `points` (2, 3); negative where they collide. No distance is below `at_least_m` at any time. `frames` at `fps` a
     second are those of the first character. All of that is said of the seconds `during` alone, where they are given.
+    Where the nearest pair is of one body, or with the floor, `others` is the same for different bodies and things.
     """
 
     free: bool
@@ -65,6 +67,18 @@ class Certificate:
     frames: int = 0
     fps: float | None = None
     during: tuple[float, float] | None = None
+    others: Clearance | None = None
+
+    @property
+    def nearest(self) -> Clearance:
+        """The smallest distance of different bodies and things where there is one, else of all pairs."""
+        if self.others is not None and self.others.value is not None:
+            return self.others
+        return Clearance(self.clearance_m, self.at_least_m, self.at_s, self.pair, self.points)
+
+    def unmeasured(self) -> Certificate:
+        """The same, with how near things come left open."""
+        return replace(self, clearance_m=None, at_least_m=None, at_s=None, pair=None, points=None, others=None)
 
     def facts(self) -> dict[str, Any]:
         """Collisions and certificate as plain data for JSON."""
@@ -133,10 +147,9 @@ def certify(
     if touching:
         allowed += own_touches(proof, measured, touching)
     free = not collisions and not unproven
-    if free:
-        nearest = _clearance(proof, measured, close, tolerance) if clearance else Clearance()
-    else:
-        nearest = _worst(collisions)
+    nearest, others = (Clearance() if free else _worst(collisions)), None
+    if free and clearance:
+        nearest, others = _clearance(proof, measured, close, tolerance)
     motion = next((m for m in stage.world.characters.values() if isinstance(m, Clip)), None)
     return Certificate(
         free,
@@ -153,6 +166,7 @@ def certify(
         0 if motion is None else len(motion),
         None if motion is None else motion.fps,
         None if during is None else (float(stage.knots[0]), float(stage.knots[-1])),
+        others,
     )
 
 
@@ -183,12 +197,18 @@ def supports(world: World) -> list[Contact]:
     return [Contact(name, FLOOR, (-np.inf, np.inf), "support", SUPPORT, "stands on the floor") for name in feet]
 
 
-def _clearance(proof: Proof, measured: Measured, close: object, tolerance: float) -> Clearance:
-    found = smallest_clearance(proof, measured, close, _NEAR, tolerance)  # type: ignore[arg-type]
-    if found.value is not None and found.value <= _NEAR:
-        return found
-    _, close, _ = proof.first_pass(_FAR)
-    return smallest_clearance(proof, measured, close, _FAR, tolerance)
+def _clearance(proof: Proof, measured: Measured, close: Items, tolerance: float) -> tuple[Clearance, Clearance | None]:
+    """The smallest clearance; where it is of one body or with the floor, that of different bodies and things, too."""
+    near = _NEAR
+    found = smallest_clearance(proof, measured, close, near, tolerance)
+    if found.value is None or found.value > near:
+        near, (_, close, _) = _FAR, proof.first_pass(_FAR)
+        found = smallest_clearance(proof, measured, close, near, tolerance)
+    if found.pair is None or found.at is None:
+        return found, None
+    if FLOOR not in found.pair and not of_one_body(proof.exact.world, *found.pair, found.at):
+        return found, None
+    return found, smallest_clearance(proof, measured, of_others(proof, close), near, tolerance)
 
 
 def _worst(collisions: list[Collision]) -> Clearance:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from elbowroom.geometry.rotations import Array
+from elbowroom.kernels.sweep import FLOOR
+from elbowroom.world.belonging import belonging
 from elbowroom.world.certificate_exact import Measured, spans_of
 from elbowroom.world.certificate_proof import Items, Proof
 from elbowroom.world.pairs import Pair
@@ -96,3 +98,13 @@ def smallest_clearance(proof: Proof, measured: Measured, close: Items, near: flo
     if best.value is None:
         return Clearance(None, at_least)
     return Clearance(best.value, at_least, best.at, best.pair, best.points)
+
+
+def of_others(proof: Proof, items: Items) -> Items:
+    """Items of different bodies and things: neither of one body and what it holds, nor of the floor."""
+    names = np.array([*(part.owner for part in proof.exact.parts), "", ""])  # floor and static scene count from the end
+    always, held = belonging(proof.exact.world, names[proof.units.parts])
+    own = always[items.unit] | (proof.units.parts[items.unit, 1] == FLOOR)
+    for begin, end, pairs in held:
+        own |= pairs[items.unit] & (items.end >= begin) & (items.begin <= end)
+    return items.pick(~own)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from elbowroom.geometry.fields import nowhere
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import fields, sweep
+from elbowroom.stopping import may_stop_here
 from elbowroom.world.certificate_cull import near_units
 from elbowroom.world.certificate_stage import LEAP, Stage
 from elbowroom.world.certificate_units import Units, hollow_fields, movers_of
@@ -114,6 +115,7 @@ class Proof:
         self, T: Array, unit: NDArray[np.int64], time: NDArray[np.int64], need: Array, units: Units | None = None
     ) -> Array:
         """Distances (I,) that units certainly have at places T (N, M, 4, 4); see `sweep.bounds`."""
+        may_stop_here()
         out = np.zeros(len(unit))
         sweep.bounds(
             self.movers,

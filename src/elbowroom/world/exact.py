@@ -17,6 +17,7 @@ from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import boxes
+from elbowroom.stopping import may_stop_here
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact_forms import Form, Surface, mesh_form, shape_form
 from elbowroom.world.exact_placed import TINY, Placed
@@ -104,6 +105,7 @@ class ExactWorld:
 
     def place_snapshot(self, snapshot: Snapshot) -> ExactWorld:
         """Move everything to where a snapshot has it."""
+        may_stop_here()
         self.time = snapshot.time
         T = self.placed.T
         for name, (rows, joints, local) in self._bodies.items():

@@ -16,6 +16,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
 from elbowroom.kernels import edges, limb_world, validity
 from elbowroom.kernels.fields import BAND, FREE, HIT, new_room
+from elbowroom.stopping import may_stop_here
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast_exact import Desk, Judge
 from elbowroom.world.fast_limb import grips_of, joints_of
@@ -267,7 +268,8 @@ class LimbCheck:
         return q
 
     def desk(self) -> Desk:
-        """Room to work in, one for each thread."""
+        """Room to work in, one for each thread. Whoever asks anything comes here, and may be stopped here."""
+        may_stop_here()
         desk: Desk | None = getattr(self._local, "desk", None)
         if desk is None:
             n, pieces = len(self.tables.parent), len(self._parts.pieces)
