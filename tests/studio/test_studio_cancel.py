@@ -52,7 +52,7 @@ for _ in range(500):
     job = worker.submit(Job("proofs", proofs))
     time.sleep(rng.uniform(0.0, 0.006))
     worker.cancel()
-    assert job.finished.wait(20.0) and job.forced
+    assert job.finished.wait(20.0) and job.forced == bool(job.begun)
 print("alive" if worker.alive else "dead")
 """
 
