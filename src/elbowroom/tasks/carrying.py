@@ -13,6 +13,7 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array, angle, from_matrix, normalize
 from elbowroom.geometry.transforms import inverse
+from elbowroom.tasks import acting
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.beside import resting, supported, under_cover
 from elbowroom.tasks.director import FOREVER, Director, Grip
@@ -80,9 +81,9 @@ def put(d: Director, task: Put) -> None:
         if not isinstance(above, Pose):
             reason = blamed(above) or "the arm does not get there"
             raise Stuck("target-in-collision", f"{what}: there is no room before its place ({reason})")
-        carry_to(d, actor, hand, above, d.set_out(actor, way, count), what, direct=task.at is not None)
-        d.travel(actor, hand, goal, slow, what, margin=0.0, straight=True)
-        d.join(actor, hand, actor.k - slow, actor.k - slow - actor.frames(0.4))
+        carry_to(d, actor, hand, above, acting.set_out(d, actor, way, count), what, direct=task.at is not None)
+        acting.travel(d, actor, hand, goal, slow, what, margin=0.0, straight=True)
+        acting.join(d, actor, hand, actor.k - slow, actor.k - slow - actor.frames(0.4))
         d.world = released(d.world, task.object, actor.now)
         let_go(d, actor, hand, task.object, grip.open, [out], f"leave {task.object}")
 
@@ -104,7 +105,7 @@ def carry_to(d: Director, actor: Actor, hand: str, goal: Pose, count: int, what:
     """Travel with what is held; where no way leads straight there, and time is free, first before the body."""
     saved = d.save()
     try:
-        d.travel(actor, hand, goal, count, what)
+        acting.travel(d, actor, hand, goal, count, what)
     except Stuck as stuck:
         d.restore(saved)
         if direct or stuck.status != "no-path":
@@ -114,7 +115,7 @@ def carry_to(d: Director, actor: Actor, hand: str, goal: Pose, count: int, what:
         def do(between: Pose) -> None:
             middle, end = (hand_of(actor, hand, pose)[:3, 3] for pose in (between, goal))
             for pose, way in ((between, middle - begin), (goal, end - middle)):
-                d.travel(actor, hand, pose, actor.frames(d.seconds_for(float(np.linalg.norm(way)))), what)
+                acting.travel(d, actor, hand, pose, actor.frames(d.seconds_for(float(np.linalg.norm(way)))), what)
 
         try:
             d.first([*_nearer(actor, hand), next(_easy(d, actor, hand))], do)
@@ -161,7 +162,7 @@ def _back(d: Director, actor: Actor, hand: str) -> None:
     goal = actor.neutral(actor.k + count, mine)
     fingers = goal.rotations[list(finger_joints(actor.body, hand))]
     alone = set(actor.kept) <= set(mine)
-    d.travel(actor, hand, goal, count, f"{hand} hand at ease", fingers=fingers, back=alone)
+    acting.travel(d, actor, hand, goal, count, f"{hand} hand at ease", fingers=fingers, back=alone)
     actor.give_back(mine)
 
 
@@ -172,7 +173,7 @@ def _at_ease(d: Director, actor: Actor, hand: str, goal: Pose) -> None:
     body = actor.neutral(actor.k + count)
     q = body.rotations.copy()
     q[mine] = goal.rotations[mine]
-    d.travel(actor, hand, Pose.of(body.root, q), count, f"{hand} hand at ease", back=True)
+    acting.travel(d, actor, hand, Pose.of(body.root, q), count, f"{hand} hand at ease", back=True)
     actor.keep(joints_of(actor, hand))
 
 

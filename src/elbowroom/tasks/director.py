@@ -1,6 +1,6 @@
-"""The steps that all tasks are made of: a hand travels, goes straight, opens and closes, waits.
+"""Who plans: world, actors and settings while tasks are done one after another, and what they ask of all three.
 
-Every step adds frames to an actor and leaves the world in which they are done.
+The steps that add frames to an actor are in `tasks.acting`.
 """
 
 from __future__ import annotations
@@ -11,24 +11,15 @@ from copy import copy
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-import numpy as np
-
-from elbowroom.character.hand_shapes import finger_joints
-from elbowroom.character.limits import clamp_pose
 from elbowroom.character.skeleton import Pose
-from elbowroom.finish.joining import joined
-from elbowroom.finish.settle import between_free
-from elbowroom.geometry.ease import ease
-from elbowroom.geometry.rotations import Array, slerp
+from elbowroom.geometry.rotations import Array
 from elbowroom.posing.gaze import looking_at
 from elbowroom.posing.reach import Reached, reach
 from elbowroom.spaces.styles import NATURAL, style_of
 from elbowroom.stopping import may_stop_here
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.arm_ways import Way
-from elbowroom.tasks.body_way import body_way
 from elbowroom.tasks.hands import arm_to, touches_itself
-from elbowroom.tasks.limb_way import limb_way
 from elbowroom.tasks.plan import Planned
 from elbowroom.tasks.postures import Postures
 from elbowroom.tasks.settings import Settings
@@ -36,15 +27,11 @@ from elbowroom.tasks.stuck import Stuck, blamed
 from elbowroom.tasks.verbs import Task
 from elbowroom.world.certificate import certify
 from elbowroom.world.contacts import Contact
-from elbowroom.world.fast import LimbCheck
 from elbowroom.world.pairs import Pair
 from elbowroom.world.world import World
 
 # A hand takes this long for any way, seconds, and the rest by its length.
 _LEAST = 0.45
-
-# Seconds to either side over which two ways of a hand become one.
-_JOIN = 0.12
 
 # Seconds: the end of holds and contacts that last.
 FOREVER = 1e6
@@ -152,8 +139,6 @@ class Director:
         assert stuck is not None, "there is always an option, or a reason why not"
         raise stuck
 
-    # postures
-
     def reach(
         self,
         actor: Actor,
@@ -215,86 +200,6 @@ class Director:
             short = (least - count) / actor.base.fps
             raise Stuck("too-little-time", f"{what}: {at:g} s is {short:.2f} s too early")
         return count
-
-    def set_out(self, actor: Actor, metres: float, count: int) -> int:
-        """Wait while there is more time than a way takes at ease; the frames that are left for it."""
-        spare = count - round(1.3 * actor.frames(self.seconds_for(metres)))
-        if spare <= 0 or self.at_once:
-            return count
-        self.wait(actor, spare)
-        return count - spare
-
-    def roomy(self, actor: Actor, hand: str) -> bool:
-        """Whether the arm has the clearance now that planned ways keep."""
-        limb = f"{hand}_arm"
-        check = LimbCheck(self.world, actor.who, limb, (actor.now, actor.now), margin=self.settings.margin)
-        return bool(check.free(actor.q[-1, list(actor.body.chain(limb).joints)], actor.now, exact=False))
-
-    # steps
-
-    def travel(
-        self,
-        actor: Actor,
-        hand: str,
-        goal: Pose,
-        count: int,
-        what: str,
-        *,
-        fingers: Array | None = None,
-        margin: float | None = None,
-        straight: bool = False,
-        back: bool = False,
-    ) -> Way:
-        """Go to a posture in some frames: the body straight there, the arm as its tier finds. Raises `Stuck`.
-
-        `fingers` (n, 4) is what the hand's fingers become on the way. `straight` is the hand's way or none. `back`
-        joins the base motion again.
-        """
-        root, q = body_way(actor, goal, count, fingers=fingers, hand=hand)
-        limb = f"{hand}_arm"
-        arm = list(actor.body.chain(limb).joints)
-        q[:, arm] = slerp(q[0, arm], goal.rotations[arm], ease(np.linspace(0.0, 1.0, count + 1))[:, None])
-        way = limb_way(self, actor, limb, root, q, what, margin=margin, straight=straight)
-        q[:, arm] = way.rotations
-        self.add(actor, root, q, away=not back)
-        self.note(actor, limb, what, (actor.time(actor.k - count), actor.now), way)
-        return way
-
-    def fingers(self, actor: Actor, hand: str, rotations: Array, seconds: float) -> None:
-        """Fingers turn to rotations (n, 4)."""
-        joints = list(finger_joints(actor.body, hand))
-        count = actor.frames(seconds)
-        root, q = actor.ahead(count)
-        if joints:
-            q[:, joints] = slerp(q[:1, joints], rotations, ease(np.linspace(0.0, 1.0, count + 1))[:, None])
-        self.add(actor, root, q)
-
-    def join(self, actor: Actor, hand: str, at: int, since: int) -> None:
-        """Let the arm go on without a stop at frame `at` where that is free; frames from `since` on may change."""
-        arm = list(actor.body.chain(f"{hand}_arm").joints)
-        since = max(since, at - 2 * actor.frames(_JOIN))
-        smooth = joined(actor.q[since:, arm], at - since, actor.frames(_JOIN))
-        limits = actor.body.limits
-        within = clamp_pose([limits[j] if j < len(limits) else None for j in arm], smooth)
-        during = (actor.time(since), actor.now)
-        check = LimbCheck(self.world, actor.who, f"{hand}_arm", during)
-        times = actor.base.start + np.arange(since, actor.k + 1) / actor.base.fps
-        for frames in (within, smooth):
-            if between_free(check, frames, times):
-                actor.q = actor.q.copy()
-                actor.q[since:, arm] = frames
-                self.world = actor.placed(self.world)
-                break
-
-    def wait(self, actor: Actor, count: int) -> None:
-        """Go on as if nothing was asked for some frames."""
-        root, q = actor.ahead(count)
-        self.add(actor, root, q, away=actor.away)
-
-    def add(self, actor: Actor, root: Array, q: Array, *, away: bool = True) -> None:
-        """Add frames that begin with the last one."""
-        actor.done(root, q, away=away)
-        self.world = actor.placed(self.world)
 
     def require_free(self, during: tuple[float, float], what: str) -> None:
         """Raise `Stuck` where the whole motion is not free during an interval."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply, inverse
+from elbowroom.tasks import acting
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.beside import supported
 from elbowroom.tasks.carrying import holding_hand, usual_grip
@@ -33,7 +34,7 @@ def drop(d: Director, task: Drop) -> None:
     grip = d.grips.get(task.object) or usual_grip(d, actor, hand, task.object)
     if task.over is None:
         if task.at is not None:
-            d.wait(actor, d.frames_until(actor, 0.0, task.at, 0, what))
+            acting.wait(d, actor, d.frames_until(actor, 0.0, task.at, 0, what))
     else:
         T_release = above(d, task, grip.T_world_taken[:3, :3], actor.now)
         T_thing_hand = inverse(d.world.frame(task.object, actor.now)) @ hand_of(actor, hand, actor.pose)
@@ -77,8 +78,8 @@ def _let_fall(d: Director, actor: Actor, hand: str, thing: str, opened: Array, s
     down = off + seconds_of(found.depth)
     d.allow(supported(thing, found.on, (down - LANDS, FOREVER)))
     d.allow(hand_contacts(d.world, actor.who, hand, thing, (off, off + _OPENS), PRESS))
-    d.fingers(actor, hand, opened, _OPENS)
-    d.wait(actor, max(actor.frame(down) - actor.k, 0) + actor.frames(_OPENS))
+    acting.move_fingers(d, actor, hand, opened, _OPENS)
+    acting.wait(d, actor, max(actor.frame(down) - actor.k, 0) + actor.frames(_OPENS))
     actor.keep(joints_of(actor, hand))
     d.require_free((begin, actor.now), what)
     d.grips.pop(thing, None)

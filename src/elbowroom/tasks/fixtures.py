@@ -17,6 +17,7 @@ from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.orbit import search_orbits
 from elbowroom.posing.stance import between
+from elbowroom.tasks import acting
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.director import Director
 from elbowroom.tasks.hands import hand_of, joints_of
@@ -132,7 +133,7 @@ def follow(d: Director, actor: Actor, hand: str, name: str, to: float, what: str
     times = actor.times(count)
     d.world = moved_along(d.world, name, times, states)
     d.allow(hand_contacts(d.world, actor.who, hand, name, (float(times[0]), float(times[-1])), PRESS))
-    d.add(actor, root, q)
+    acting.add(d, actor, root, q)
     actor.keep(joints_of(actor, hand))
     d.planned.append(Planned(actor.who, f"{hand}_arm", what, (float(times[0]), float(times[-1])), "ik"))
     d.require_free((float(times[0]), float(times[-1])), what)

@@ -12,6 +12,7 @@ from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.geometry.transforms import inverse
 from elbowroom.posing.fingers import close_fingers
 from elbowroom.posing.grasps import grasps_of
+from elbowroom.tasks import acting
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.carrying import holding_hand, rest, usual_grip
 from elbowroom.tasks.director import FOREVER, Director, Grip
@@ -84,10 +85,10 @@ def hand_over(d: Director, task: Handover) -> None:
 
 def _pass(d: Director, giver: Actor, hand: str, taker: Actor, taking: Taking, thing: str, grip: Grip) -> None:
     """Both have it; then it is the taker's, the giver lets go, and the giver's hand goes back."""
-    d.wait(taker, taker.frames(_BOTH))
-    d.wait(giver, max(giver.frame(taker.now) - giver.k, 0))
+    acting.wait(d, taker, taker.frames(_BOTH))
+    acting.wait(d, giver, max(giver.frame(taker.now) - giver.k, 0))
     now = giver.now
-    d.wait(taker, max(taker.frame(now) - taker.k, 0))
+    acting.wait(d, taker, max(taker.frame(now) - taker.k, 0))
     T_taker, T_thing = hand_of(taker, taking.hand, taker.pose), d.world.frame(thing, now)
     d.world = released(d.world, thing, now)
     d.world = d.world.with_hold(thing, taker.who, taking.hand, (now, FOREVER), inverse(T_taker) @ T_thing)
@@ -99,7 +100,7 @@ def _pass(d: Director, giver: Actor, hand: str, taker: Actor, taking: Taking, th
     home = normalize(shoulder_of(giver, hand, giver.pose) - T_giver[:3, 3])
     let_go(d, giver, hand, thing, grip.open, [T_giver[:3, :3] @ grip.out, home], f"leave {thing}")
     # The taker waits until the other's fingers are open, and goes while that hand is on its way.
-    d.wait(taker, max(taker.frame(now + d.settings.close) - taker.k, 0))
+    acting.wait(d, taker, max(taker.frame(now + d.settings.close) - taker.k, 0))
     rest(d, Rest(who=giver.who, hand="left" if hand == "left" else "right"))
 
 

@@ -8,6 +8,7 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.geometry.transforms import inverse
 from elbowroom.posing.limb_ik import LimbIK
+from elbowroom.tasks import acting
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.carrying import carry_to, holding_hand
 from elbowroom.tasks.director import Director
@@ -41,7 +42,7 @@ def hold_out(d: Director, task: HoldOut) -> None:
 
     def do(T_target: Array) -> None:
         bring(d, actor, hand, T_target, task.at, what)
-        d.wait(actor, actor.frames(task.seconds))
+        acting.wait(d, actor, actor.frames(task.seconds))
 
     d.first([ends[i] for i in at_ease(actor, hand, ends)[:_TRIES]], do)
 
@@ -56,7 +57,7 @@ def bring(d: Director, actor: Actor, hand: str, T_target: Array, at: float | Non
     if not there.found:
         raise failure(there, postures, what)[1]
     goal = d.looking(actor, there.pose, T_target[:3, 3])
-    carry_to(d, actor, hand, goal, d.set_out(actor, way, count), what, direct=at is not None)
+    carry_to(d, actor, hand, goal, acting.set_out(d, actor, way, count), what, direct=at is not None)
     actor.keep(joints_of(actor, hand))
 
 

@@ -8,11 +8,13 @@ import numpy as np
 
 from elbowroom.character.hand_shapes import FLAT, finger_rotations
 from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.tasks import acting
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.director import Director
 from elbowroom.tasks.hands import arm_to, hand_of, joints_of, shifted
 from elbowroom.tasks.postures import PRESS, hand_contacts
 from elbowroom.tasks.stuck import Stuck
+from elbowroom.world.fast import LimbCheck
 
 # Metres that a thing is lifted or drawn out before it travels.
 _LIFT, _DRAW = 0.05, 0.14
@@ -43,18 +45,25 @@ def depart(d: Director, actor: Actor, hand: str, goals: Sequence[Array], what: s
         way = float(np.linalg.norm(place[:3, 3] - T[:3, 3]))
         count = actor.frames(max(way / d.settings.slow, least))
         try:
-            d.travel(actor, hand, goal, count, what, margin=0.0, straight=True)
+            acting.travel(d, actor, hand, goal, count, what, margin=0.0, straight=True)
         except Stuck as reason:
             stuck = stuck or reason
         else:
             actor.keep(joints_of(actor, hand))
-            if d.roomy(actor, hand):
+            if _has_room(d, actor, hand):
                 return
             fallback = fallback or d.save()
         d.restore(begin)
     if fallback is None:
         raise stuck or Stuck("no-path", f"{what}: no way off is within the arm's reach")
     d.restore(fallback)
+
+
+def _has_room(d: Director, actor: Actor, hand: str) -> bool:
+    """Whether the arm has the clearance now that planned ways keep."""
+    limb = f"{hand}_arm"
+    check = LimbCheck(d.world, actor.who, limb, (actor.now, actor.now), margin=d.settings.margin)
+    return bool(check.free(actor.q[-1, list(actor.body.chain(limb).joints)], actor.now, exact=False))
 
 
 def lifts(actor: Actor, hand: str, out: Array, covered: bool) -> list[Array]:
@@ -92,7 +101,7 @@ def let_go(
         d.allow(hand_contacts(d.world, actor.who, hand, thing, (begin, begin + d.settings.close + 1.0), PRESS))
 
     def do(fingers: Array) -> None:
-        d.fingers(actor, hand, fingers, d.settings.close)
+        acting.move_fingers(d, actor, hand, fingers, d.settings.close)
         actor.keep(joints_of(actor, hand))
         units = [normalize(out) for out in outs]
         units.append(normalize(outs[0] * [1.0, 1.0, 0.0] + 0.3 * _UP))

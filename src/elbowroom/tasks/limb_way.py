@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from elbowroom.geometry.rotations import Array
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.arm_ways import ArmWays, NoWay, Way
+from elbowroom.tasks.director import Director
 from elbowroom.tasks.stuck import Stuck, why_not
 from elbowroom.world.fast import LimbCheck
-
-if TYPE_CHECKING:
-    from elbowroom.tasks.director import Director
 
 # Clearance of ways whose ends have no more, metres.
 _TIGHT = 0.001

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from elbowroom.tasks import acting
 from elbowroom.tasks.carrying import rest
 from elbowroom.tasks.director import Director, Saved
 from elbowroom.tasks.fixtures import open_fixture, press
@@ -163,12 +164,12 @@ def _wait_for(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[f
             raise Stuck(
                 "too-little-time", f"{task.verb}: {task.begin:g} s is {late:.2f} s before what is done until then"
             )
-        d.wait(actor, actor.frame(task.begin) - actor.k)
+        acting.wait(d, actor, actor.frame(task.begin) - actor.k)
     if task.at is not None or thing is None:
         return
     others = [t for e, t in zip(earlier, done, strict=True) if thing_of(e) == thing and task.who not in people_of(e)]
     if others and max(others) > actor.now:
-        d.wait(actor, actor.frame(max(others)) - actor.k)
+        acting.wait(d, actor, actor.frame(max(others)) - actor.k)
 
 
 def _back_by(d: Director, task: Task) -> None:

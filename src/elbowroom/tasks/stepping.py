@@ -10,6 +10,7 @@ import numpy as np
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, about, normalize, rotate
 from elbowroom.geometry.transforms import inverse
+from elbowroom.tasks import acting
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.body_way import body_way
 from elbowroom.tasks.director import Director
@@ -176,7 +177,7 @@ def _go(d: Director, feet: Footing, step: Step, thing: str, at: float | None, wh
         if spare < -0.4 * parts.sum():
             raise Stuck("too-little-time", f"{what}: {at:g} s is {-spare:.2f} s too early")
         if spare > 0.0:
-            d.wait(actor, actor.frames(spare))
+            acting.wait(d, actor, actor.frames(spare))
         parts = parts * min((at - actor.now) / float(parts.sum()), 1.0)
     shift, swings, slow_count = (actor.frames(float(x)) for x in parts)
     if at is not None:
@@ -186,7 +187,7 @@ def _go(d: Director, feet: Footing, step: Step, thing: str, at: float | None, wh
     if weight is None:
         raise Stuck("out-of-balance", f"{what}: the weight does not go over the {feet.other} foot")
     root, q = body_way(actor, d.looking(actor, weight, focus), shift)
-    d.add(actor, root, q)
+    acting.add(d, actor, root, q)
     swing(d, feet, d.looking(actor, step.before, focus), swings, what)
     if thing:
         end = actor.time(actor.k + slow_count) + 2.0
@@ -204,7 +205,7 @@ def _back(d: Director, feet: Footing, step: Step, what: str) -> None:
     swing(d, feet, weight, actor.frames(max(way / _SPEED, _SWING)), what)
     count = actor.frames(_SHIFT)
     root, q = body_way(actor, actor.neutral(actor.k + count), count)
-    d.add(actor, root, q, away=False)
+    acting.add(d, actor, root, q, away=False)
     d.require_free((actor.time(actor.k - count), actor.now), what)
 
 

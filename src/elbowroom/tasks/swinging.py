@@ -12,6 +12,7 @@ from elbowroom.geometry.ease import ease
 from elbowroom.geometry.rotations import Array, from_matrix, slerp
 from elbowroom.geometry.transforms import transform
 from elbowroom.posing.limb_ik import LimbIK
+from elbowroom.tasks import acting
 from elbowroom.tasks.arm_ways import Way
 from elbowroom.tasks.body_way import body_way
 from elbowroom.tasks.director import Director
@@ -53,7 +54,7 @@ def swing(d: Director, feet: Footing, goal: Pose, count: int, what: str, arcs: t
     finally:
         d.world = standing
     q[:, joints] = way.rotations
-    d.add(actor, root, q)
+    acting.add(d, actor, root, q)
     d.note(actor, limb, what, (actor.time(actor.k - count), actor.now), way)
 
 
@@ -104,7 +105,7 @@ def follow(d: Director, feet: Footing, name: str, T_fixture_foot: Array, to: flo
     d.world = moved_along(d.world, name, actor.times(count), states)
     during = (actor.now, actor.time(actor.k + count))
     d.allow(foot_contacts(d, feet, name, during))
-    d.add(actor, root, q)
+    acting.add(d, actor, root, q)
     d.note(actor, f"{feet.side}_leg", what, during, Way(out.rotations, "ik"))
     d.require_free(during, what)
 

@@ -17,6 +17,7 @@ from elbowroom.posing.grasps import Grasp, grasps_of, press_target
 from elbowroom.posing.limb_ik import EASY_ORBIT, LimbIK
 from elbowroom.posing.orbit import search_orbits
 from elbowroom.posing.reach import Reached
+from elbowroom.tasks import acting
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.beside import resting, supported, under_cover
 from elbowroom.tasks.director import FOREVER, Director, Grip
@@ -101,22 +102,22 @@ def take(
     hand, start = taking.hand, hand_of(actor, taking.hand, actor.pose)
     slow = actor.frames(float(np.linalg.norm(taking.approach)) / d.settings.slow)
     way = float(np.linalg.norm(hand_of(actor, hand, taking.before)[:3, 3] - start[:3, 3]))
-    count = d.set_out(actor, way, d.frames_until(actor, way, at, slow, what))
+    count = acting.set_out(d, actor, way, d.frames_until(actor, way, at, slow, what))
     if focus is None:
         focus = d.world.frame(thing, actor.time(actor.k + count + slow))[:3, 3]
-    d.travel(actor, hand, d.looking(actor, taking.before, focus), count, what, fingers=taking.open)
+    acting.travel(d, actor, hand, d.looking(actor, taking.before, focus), count, what, fingers=taking.open)
     begin = actor.now
     closing = d.settings.close
     end = actor.time(actor.k + slow + actor.frames(closing))
     if thing:
         d.allow(hand_contacts(d.world, actor.who, hand, thing, (begin, end), PRESS))
-    d.travel(actor, hand, d.looking(actor, taking.target, focus), slow, what, margin=0.0, straight=True)
-    d.join(actor, hand, actor.k - slow, actor.k - slow - count)
+    acting.travel(d, actor, hand, d.looking(actor, taking.target, focus), slow, what, margin=0.0, straight=True)
+    acting.join(d, actor, hand, actor.k - slow, actor.k - slow - count)
     if not close:
         return
     T = inverse(hand_of(actor, hand, actor.pose)) @ d.world.frame(thing, actor.now)
     closed = close_fingers(actor.body, hand, T, d.world.objects[thing].mesh, taking.grasp.open, taking.grasp.shape)
-    d.fingers(actor, hand, closed.rotations, closing)
+    acting.move_fingers(d, actor, hand, closed.rotations, closing)
 
 
 def _leading_on(

@@ -16,6 +16,7 @@ from elbowroom.geometry.solids import merge
 from elbowroom.geometry.tessellate import shape_mesh
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.posing.grasps import press_target
+from elbowroom.tasks import acting
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.director import Director
 from elbowroom.tasks.hands import beyond_reach, hand_of, joints_of, shoulder_of
@@ -55,8 +56,8 @@ def reach_to(d: Director, task: Reach) -> None:
     def do(option: tuple[str, Pose]) -> None:
         hand, goal = option
         way = _way(actor, hand, hand_of(actor, hand, goal)[:3, 3])
-        count = d.set_out(actor, way, d.frames_until(actor, way, task.at, 0, what))
-        d.travel(actor, hand, goal, count, what, fingers=finger_rotations(actor.body, hand, shape))
+        count = acting.set_out(d, actor, way, d.frames_until(actor, way, task.at, 0, what))
+        acting.travel(d, actor, hand, goal, count, what, fingers=finger_rotations(actor.body, hand, shape))
         actor.keep(joints_of(actor, hand))
 
     d.first(varied(d, goals()), do)
