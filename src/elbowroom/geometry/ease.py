@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.ndimage import convolve1d, maximum_filter1d
 
 from elbowroom.geometry.rotations import Array
 
@@ -18,3 +19,9 @@ def soft_step(s: ArrayLike) -> Array:
     """0 below 0, 1 above 1, and a rise between with neither slope nor bend at either end (10 s³ - 15 s⁴ + 6 s⁵)."""
     x = np.clip(np.asarray(s, dtype=float), 0.0, 1.0)
     return x**3 * (10.0 - 15.0 * x + 6.0 * x * x)
+
+
+def covering(need: Array, width: int) -> Array:
+    """A smooth curve nowhere below `need` (T,), made over `width` frames, an odd number."""
+    window = np.hanning(width + 2)[1:-1]
+    return convolve1d(maximum_filter1d(need, width, mode="nearest"), window / window.sum(), mode="nearest")

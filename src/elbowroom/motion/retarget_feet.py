@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.ndimage import convolve1d, maximum_filter1d, uniform_filter1d
+from scipy.ndimage import uniform_filter1d
 
 from elbowroom.character.body import Character
 from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.ease import covering
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply
 from elbowroom.motion.clip import Clip
@@ -51,7 +52,7 @@ def plant_feet(clip: Clip, contacts: Contacts) -> Clip:
         if sole.toes >= 0:
             q[:, sole.toes] = _toes_on_floor(clip, sole, feet[sole.side], held, ball)
     root[:, 2] += _hips_follow(np.stack(raised), np.stack(planted), clip.fps)
-    root[:, 2] -= _covering(_lack_of_leg(character, T, root - clip.root, feet), _width(_HIPS, clip.fps))
+    root[:, 2] -= covering(_lack_of_leg(character, T, root - clip.root, feet), _width(_HIPS, clip.fps))
     q = place_feet(character, root, q, feet)
     return clip.with_(root=root, rotations=q)
 
@@ -98,12 +99,6 @@ def _lack_of_leg(character: Character, T: Array, moved: Array, feet: dict[str, A
         drop = -to_foot[:, 2] - np.sqrt(np.maximum(reach**2 - aside, 0.0))
         lack = np.maximum(lack, np.minimum(drop, 0.3 * length))
     return np.maximum(lack, 0.0)
-
-
-def _covering(need: Array, width: int) -> Array:
-    """A smooth curve nowhere below `need` (T,), made over `width` frames."""
-    window = np.hanning(width + 2)[1:-1]
-    return convolve1d(maximum_filter1d(need, width, mode="nearest"), window / window.sum(), mode="nearest")
 
 
 def _soft(on: Flags, seconds: float, fps: float) -> Array:

@@ -28,7 +28,7 @@ _ROUNDS = 6
 # Checks that one search may make.
 USUAL = Budget(checks=60_000)
 # Metres that a body may go aside for a while.
-ASIDE = 0.2
+ASIDE = 0.6
 
 
 @dataclass

@@ -12,7 +12,7 @@ from elbowroom.tasks.plan import Planned
 from elbowroom.tasks.repair_feet import FeetFree, feet_free
 from elbowroom.tasks.repair_find import Linkage, Trouble, linkages
 from elbowroom.tasks.repair_limb import Replanned, hopeless, leaned, searched, spliced, stepped
-from elbowroom.tasks.repair_pelvis import sways
+from elbowroom.tasks.repair_pelvis import Swayed, sways
 from elbowroom.tasks.repair_stretch import MARGIN, TIGHT, Clocks, Job, Stretch, stance, stretches
 from elbowroom.world.certificate import Changed
 from elbowroom.world.contacts import Contact
@@ -20,6 +20,8 @@ from elbowroom.world.world import World
 
 # How often limbs are tried again, with other seeds, nearer to things.
 _AGAIN = 3
+# Share of the depth in things that a body may leave to its limbs when it goes aside, if there are other ways.
+_LITTLE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,19 +97,34 @@ def by_limbs(world: World, trouble: Trouble, wishes: Wishes) -> tuple[Mended | N
 
 
 def _aside(world: World, trouble: Trouble, ladder: list[Linkage], wishes: Wishes, seed: int) -> Mended | None:
-    """The body goes aside, and limbs do what is left to do."""
-    source = wishes.sources[trouble.who]
-    recorded = wishes.recorded(trouble.who)
-    for sway in sways(world, source, trouble, recorded, wishes.max_aside, wishes.clocks):
-        told = f"{sway.told}, clear of {_others(world, trouble)}"
-        planned = Planned(trouble.who, sway.name, told, sway.changed.during, "avoid", checks=sway.checks)
-        if sway.free:
-            return Mended(sway.world, (planned,), (sway.changed,), sway.contacts)
-        more, _ = _by_linkages(sway.world, trouble, ladder, wishes, seed, searches=False)
-        if more is not None:
-            plans, changed = (planned, *more.plans), (sway.changed, *more.changed)
-            return Mended(more.world, plans, changed, (*sway.contacts, *more.contacts))
-    return None
+    """The body goes aside, and limbs do what is left to do; where that is much, a way farther aside may leave less."""
+    tried = []
+    for sway in sways(
+        world, wishes.sources[trouble.who], trouble, wishes.recorded(trouble.who), wishes.max_aside, wishes.clocks
+    ):
+        if wishes.clocks.late:
+            return None
+        if sway.leaves <= _LITTLE:
+            done = _after(sway, trouble, ladder, wishes, seed)
+            if done is not None:
+                return done
+        else:
+            tried.append(sway)
+    followed = (_after(sway, trouble, ladder, wishes, seed) for sway in tried if not wishes.clocks.late)
+    return next((done for done in followed if done is not None), None)
+
+
+def _after(sway: Swayed, trouble: Trouble, ladder: list[Linkage], wishes: Wishes, seed: int) -> Mended | None:
+    """What limbs do once the body has gone aside; None where they cannot."""
+    told = f"{sway.told}, clear of {_others(sway.world, trouble)}"
+    planned = Planned(trouble.who, sway.name, told, sway.changed.during, "avoid", checks=sway.checks)
+    if sway.leaves == 0.0:
+        return Mended(sway.world, (planned,), (sway.changed,), sway.contacts)
+    more, _ = _by_linkages(sway.world, trouble, ladder, wishes, seed, searches=False)
+    if more is None:
+        return None
+    plans, changed = (planned, *more.plans), (sway.changed, *more.changed)
+    return Mended(more.world, plans, changed, (*sway.contacts, *more.contacts))
 
 
 def _by_linkages(

@@ -1,10 +1,11 @@
-"""Rungs for tight places: the pelvis goes aside or down for a while and feet stay, or the whole body steps aside."""
+"""Rungs for tight places: the pelvis goes aside or down for a while and feet stay, the whole body steps aside, or who
+walks walks round what is in the way."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,11 +22,12 @@ from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.world import Snapshot, World
 
-# Metres that the pelvis goes aside over its feet and down, and that a body steps aside; directions.
-_OVER, _DOWN, _ASIDE, _DIRECTIONS = (0.03, 0.06, 0.1), (0.02, 0.05), (0.05, 0.1, 0.15, 0.2, 0.3), 8
-# Seconds about a trouble at which it is all the way there; of the way there and back over its feet and in steps, and at
-# least.
-_PAD, _WAY, _STEPS, _LEAST = 0.15, 0.6, 1.2, 0.3
+# Directions in which it is gone aside.
+_DIRECTIONS = 8
+# Seconds about a trouble at which it is all the way there, and of the way there and back, at least.
+_PAD, _LEAST = 0.15, 0.3
+# Metres a second from which on somebody gets on, so that there is a left and a right to walk round things.
+_WALKS = 0.4
 # Looks a second, how many ways are followed up, and the share of the depth that they leave at most.
 _LOOKS, _FOLLOWED, _GAIN = 30.0, 3, 0.7
 # Looks within the trouble itself, at least.
@@ -35,12 +37,29 @@ _SHALLOW, _DEEP = 0.002, 0.05
 _LEGS = ("left_leg", "right_leg")
 
 
+@dataclass(frozen=True)
+class _Kind:
+    """A way to go aside: metres `aside` and `down` that are tried in turn, with so many `seconds` for the way there and
+    the way back; in steps or over the feet; in all directions, or to the two sides of where somebody walks."""
+
+    aside: tuple[float, ...]
+    seconds: float
+    down: tuple[float, ...] = ()
+    stepping: bool = True
+    sides: bool = False
+
+
+_OVER = _Kind((0.03, 0.06, 0.1), 0.6, (0.02, 0.05), stepping=False)
+_STEPS = _Kind((0.05, 0.1, 0.15, 0.2), 1.2)
+_ROUND = _Kind((0.3, 0.4, 0.5, 0.6, 0.8, 1.0), 2.0, sides=True)
+
+
 @dataclass(frozen=True, eq=False)
 class Swayed:
     """A world in which someone goes aside by `by` (3,) metres for a while, in steps or over the feet.
 
-    `changed` are the joints of the legs, and when; `contacts` what may touch then; `free` says that no look finds
-    anything else in something, out of so many `checks`.
+    `changed` are the joints of the legs, and when; `contacts` what may touch then; `leaves` is the share of the depth
+    in things that is left, 0 where no look finds anything in anything, out of so many `checks`.
     """
 
     world: World
@@ -48,7 +67,7 @@ class Swayed:
     stepping: bool
     changed: Changed
     contacts: tuple[Contact, ...]
-    free: bool
+    leaves: float
     checks: int
 
     @property
@@ -68,14 +87,15 @@ class Swayed:
 def sways(
     world: World, source: Clip, trouble: Trouble, recorded: bool, max_aside: float, clocks: Clocks
 ) -> Iterator[Swayed]:
-    """Ways aside that keep the trunk free: of the pelvis over its feet, then in steps, `max_aside` metres at most.
+    """Ways aside that keep the trunk free: of the pelvis over its feet, in steps, round things, `max_aside` at most.
 
     Of each kind those that leave the least in trouble come first; none are looked at after the first, and least, that
     leaves nothing. `source` is the clip as it came; what is `recorded` may touch itself as it does.
     """
-    for stepping in (False, True):
-        amounts = [a for a in (_ASIDE if stepping else _OVER) if a <= max_aside + 1e-9]
-        yield from _of_a_kind(world, source, trouble, recorded, amounts, stepping, clocks)
+    for kind in (_OVER, _STEPS, _ROUND):
+        amounts = tuple(a for a in kind.aside if a <= max_aside + 1e-9)
+        if amounts:
+            yield from _of_a_kind(world, source, trouble, recorded, replace(kind, aside=amounts), clocks)
 
 
 def _of_a_kind(
@@ -83,8 +103,7 @@ def _of_a_kind(
     source: Clip,
     trouble: Trouble,
     recorded: bool,
-    amounts: Sequence[float],
-    stepping: bool,
+    kind: _Kind,
     clocks: Clocks,
 ) -> Iterator[Swayed]:
     start = time.perf_counter()
@@ -94,10 +113,10 @@ def _of_a_kind(
         legs = [LimbIK(clip.character, name) for name in _LEGS]
     except (BadValue, UnknownName):  # bodies without legs of three joints
         return
-    core = _core(clip, trouble, _STEPS if stepping else _WAY)
-    if core is None or not amounts:
+    core = _core(clip, trouble, kind.seconds)
+    if core is None:
         return
-    sway = Sway(clip, source, legs, core, stepping)
+    sway = Sway(clip, source, legs, core, kind.stepping)
     joints = tuple(j for ik in legs for j in ik.joints)
     frames, span = (sway.first, sway.last), (core.first, core.last)
     contacts: tuple[Contact, ...] = ()
@@ -107,32 +126,34 @@ def _of_a_kind(
         touches = touches_of(job, *frames)
         contacts, planned = tuple(touches.contacts(span, planned=False)), touches.contacts(span, planned=True)
     looks = _Looks(with_contacts(world, planned), trouble, sway)
-    as_is = looks.depth(Moved(clip, (0.0, 0.0, 0.0))) or (np.inf, np.inf)
+    as_is = looks.depth(Moved(clip, (0.0, 0.0, 0.0), np.tile(np.eye(4), (len(sway.weights), 1, 1)))) or (0.0, 0.0)
+    # parts in trouble are to be less deep in something than they were, and all else together no deeper
+    most = _GAIN * as_is[0], max(as_is[1], _SHALLOW)
     found = []
-    for number, by in enumerate(_offsets(amounts, () if stepping else _DOWN)):
+    for number, by in enumerate(_offsets(kind, sway)):
         moved = sway.by(by)
-        depth = None if moved is None else looks.depth(moved)
-        if moved is not None and depth is not None and _gains(depth, as_is):
+        depth = None if moved is None else looks.depth(moved, most)
+        if moved is not None and depth is not None:
             found.append((depth[1], number, moved))
             if depth[1] == 0.0:
                 break
     clocks.add("plan", start)
+    changed = Changed(trouble.who, joints, span)
     for left, _, moved in sorted(found, key=lambda f: f[:2])[:_FOLLOWED]:
         there = world.with_character(trouble.who, moved.clip)
-        yield Swayed(there, moved.by, stepping, Changed(trouble.who, joints, span), contacts, left == 0.0, looks.count)
+        yield Swayed(there, moved.by, kind.stepping, changed, contacts, left / most[1], looks.count)
 
 
-def _gains(depth: tuple[float, float], as_is: tuple[float, float]) -> bool:
-    """Whether parts in trouble are less deep in something than they were, and all else together no deeper."""
-    return depth[0] <= _GAIN * as_is[0] and depth[1] <= max(as_is[1], _SHALLOW)
-
-
-def _offsets(amounts: Sequence[float], downs: Sequence[float]) -> Iterator[Offset]:
+def _offsets(kind: _Kind, sway: Sway) -> Iterator[Offset]:
     """Small ones first."""
-    for down in downs:
+    for down in kind.down:
         yield 0.0, 0.0, -down
-    for aside in amounts:
-        for angle in np.arange(_DIRECTIONS) * (2.0 * np.pi / _DIRECTIONS):
+    angles = np.arange(_DIRECTIONS) * (2.0 * np.pi / _DIRECTIONS)
+    if kind.sides:
+        x, y = sway.travel[int(np.argmax(sway.weights))]
+        angles = np.arctan2(y, x) + np.array([0.5, -0.5]) * np.pi if np.hypot(x, y) > _WALKS else angles[:0]
+    for aside in kind.aside:
+        for angle in angles:
             yield aside * float(np.cos(angle)), aside * float(np.sin(angle)), 0.0
 
 
@@ -158,8 +179,11 @@ class _Looks:
         # trouble may be over between two looks
         begin, end = np.clip(np.searchsorted(sway.clip.times, trouble.during), sway.first, sway.last)
         rows = np.union1d(np.arange(sway.first, sway.last + 1, step), np.linspace(begin, end, _WITHIN).astype(int))
+        # those of the trouble first: what does not get out of it shows there
+        inside = (rows >= begin) & (rows <= end)
+        rows = np.concatenate([rows[inside], rows[~inside]])
         self._record = world.record(sway.clip.times[rows])
-        self._weights = sway.weights[rows - sway.first]
+        self._rows = rows - sway.first
         self._held = [hold.object for hold in world.holds if hold.by == who]
         body = world.body(who)
         limbs = {j for name, c in body.chains.items() if name.endswith(("leg", "arm")) for j in (*c.lead, *c.joints)}
@@ -168,31 +192,34 @@ class _Looks:
         legs = {k for j in hips for k in body.subtree(j)}
         pairs = [[exact.parts[int(i)] for i in row] for row in exact.index]
         mine = [[p for p in pair if p.owner == who or p.name in self._held] for pair in pairs]
-        outer = np.array([len(own) == 1 and pair[1].kind != "floor" for own, pair in zip(mine, pairs, strict=True)])
+        above = np.array([pair[1].kind != "floor" for pair in pairs], dtype=bool)  # feet stand as high as they did
+        outer = above & np.array([len(own) == 1 for own in mine], dtype=bool)
         body_parts = [[p for p in own if p.owner == who] for own in mine]
         # held things and limbs may be planned anew afterwards; the trunk and thighs may not
         self._trunk = outer & np.array([len(own) == 1 and own[0].joint not in below for own in body_parts], dtype=bool)
         self._stuck = np.array([any(p.joint in trouble.joints for p in own) for own in body_parts], dtype=bool)
-        self._counts = outer | np.array([any(p.joint in legs for p in own) for own in body_parts], dtype=bool)
+        self._counts = outer | above & np.array([any(p.joint in legs for p in own) for own in body_parts], dtype=bool)
 
-    def depth(self, moved: Moved) -> tuple[float, float] | None:
+    def depth(self, moved: Moved, most: tuple[float, float] | None = None) -> tuple[float, float] | None:
         """Depth of what hits and is not allowed, metres, over all looks: of parts in trouble, and of all; None where
-        the trunk comes too near to something."""
+        that is more than the `most`, if there is such, or the trunk comes too near to something."""
         T = moved.clip.world(self._record.times)
         own = total = 0.0
-        self.count += len(self._record)
         for k in range(len(self._record)):
+            self.count += 1
             here = self._record[k]
-            shift = np.outer(np.append(self._weights[k] * np.array(moved.by), 0.0), (0.0, 0.0, 0.0, 1.0))
-            things = {name: at + shift if name in self._held else at for name, at in here.things.items()}
+            along = moved.T_new_old[self._rows[k]]
+            things = {name: along @ at if name in self._held else at for name, at in here.things.items()}
             exact = self._exact.place_snapshot(Snapshot(here.time, {**here.joints, self._who: T[k]}, things))
             for n in map(int, exact.near(MARGIN)):
                 a, b = (int(i) for i in exact.index[n])
-                if self._trunk[n] and exact.placed.within(a, b, MARGIN):
+                if most is not None and self._trunk[n] and exact.placed.within(a, b, MARGIN):
                     return None
                 if self._counts[n] and exact.hit(n):
                     depth = exact.distance(n).value
                     if exact.allowed(n, None if depth is None else -depth) is None:
                         deep = _DEEP if depth is None else max(-depth, _SHALLOW)
                         own, total = own + deep * self._stuck[n], total + deep
+            if most is not None and (own > most[0] or total > most[1]):
+                return None
         return own, total
