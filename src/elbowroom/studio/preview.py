@@ -21,10 +21,10 @@ from elbowroom.posing.orbit import search_orbit
 from elbowroom.posing.reach import Reached, ReachStyle
 from elbowroom.studio.errands import Errand
 from elbowroom.tasks.actor import Actor
+from elbowroom.tasks.choosing import ranked
 from elbowroom.tasks.director import Director
 from elbowroom.tasks.hands import arms_of, joints_of, shoulder_of
 from elbowroom.tasks.settings import Settings
-from elbowroom.tasks.taking import ranked
 from elbowroom.tasks.timed_layer import leaned
 from elbowroom.tasks.touching import place_of, pointing
 from elbowroom.tasks.verbs import Point

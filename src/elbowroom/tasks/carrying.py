@@ -16,6 +16,7 @@ from elbowroom.geometry.transforms import inverse
 from elbowroom.tasks import acting
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.beside import resting, supported, under_cover
+from elbowroom.tasks.choosing import effort, failure
 from elbowroom.tasks.director import FOREVER, Director, Grip
 from elbowroom.tasks.hands import (
     arm_to,
@@ -34,7 +35,6 @@ from elbowroom.tasks.leaving import let_go
 from elbowroom.tasks.places import place_for, turned
 from elbowroom.tasks.postures import Postures
 from elbowroom.tasks.stuck import Stuck, blamed
-from elbowroom.tasks.taking import effort, failure
 from elbowroom.tasks.verbs import Put, Rest, Task
 
 # Ways from which a thing is set down: up and towards oneself, metres.

@@ -19,13 +19,14 @@ from elbowroom.posing.orbit import search_orbits
 from elbowroom.posing.stance import between
 from elbowroom.tasks import acting
 from elbowroom.tasks.actor import Actor
+from elbowroom.tasks.choosing import Taking, failure, takings
 from elbowroom.tasks.director import Director
 from elbowroom.tasks.hands import hand_of, joints_of
 from elbowroom.tasks.leaving import let_go
 from elbowroom.tasks.plan import Planned
 from elbowroom.tasks.postures import PRESS, Postures, hand_contacts
 from elbowroom.tasks.stuck import Stuck
-from elbowroom.tasks.taking import Taking, failure, take, takings
+from elbowroom.tasks.taking import take
 from elbowroom.tasks.variety import varied
 from elbowroom.tasks.verbs import Close, Grab, Open, Press
 from elbowroom.world.paths import KeyedState, Riding

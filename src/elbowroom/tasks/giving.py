@@ -15,6 +15,7 @@ from elbowroom.posing.grasps import grasps_of
 from elbowroom.tasks import acting
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.carrying import holding_hand, rest, usual_grip
+from elbowroom.tasks.choosing import Taking, effort, takings
 from elbowroom.tasks.director import FOREVER, Director, Grip
 from elbowroom.tasks.hands import arms_of, hand_of, held_by, joints_of, released, shoulder_of
 from elbowroom.tasks.holding import bring
@@ -22,7 +23,7 @@ from elbowroom.tasks.leaving import let_go
 from elbowroom.tasks.places import turned
 from elbowroom.tasks.postures import Postures
 from elbowroom.tasks.stuck import Stuck
-from elbowroom.tasks.taking import Taking, effort, take, takings
+from elbowroom.tasks.taking import take
 from elbowroom.tasks.variety import varied
 from elbowroom.tasks.verbs import Grab, Handover, Rest
 

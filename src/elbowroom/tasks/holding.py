@@ -11,11 +11,11 @@ from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.tasks import acting
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.carrying import carry_to, holding_hand
+from elbowroom.tasks.choosing import effort, failure
 from elbowroom.tasks.director import Director
 from elbowroom.tasks.hands import front_of, hand_of, joints_of, shoulder_of
 from elbowroom.tasks.places import turned
 from elbowroom.tasks.postures import Postures
-from elbowroom.tasks.taking import effort, failure
 from elbowroom.tasks.touching import place_of
 from elbowroom.tasks.verbs import HoldOut
 

@@ -17,11 +17,11 @@ from elbowroom.posing.grasps import grasps_of
 from elbowroom.tasks import taking as standing
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.beside import resting, supported, under_cover
+from elbowroom.tasks.choosing import Taking, eligible, look, ranked, sifted
 from elbowroom.tasks.director import FOREVER, Director, Grip
 from elbowroom.tasks.hands import holder_of, released
 from elbowroom.tasks.postures import PRESS, Postures, hand_contacts
 from elbowroom.tasks.stuck import Stuck
-from elbowroom.tasks.taking import Taking, eligible, look, ranked, sifted
 from elbowroom.tasks.timed_carry import homes
 from elbowroom.tasks.timed_pace import Pace, beside, paces
 from elbowroom.tasks.timed_pass import Passage

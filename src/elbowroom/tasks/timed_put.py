@@ -17,13 +17,13 @@ from elbowroom.tasks import carrying as standing
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.beside import resting, supported, under_cover
 from elbowroom.tasks.carrying import holding_hand, usual_grip
+from elbowroom.tasks.choosing import discomfort, failure
 from elbowroom.tasks.director import FOREVER, Director
 from elbowroom.tasks.falling import let_fall
 from elbowroom.tasks.hands import hand_of, holder_of, released
 from elbowroom.tasks.places import place_for
 from elbowroom.tasks.postures import PRESS, Postures, hand_contacts
 from elbowroom.tasks.stuck import Stuck
-from elbowroom.tasks.taking import discomfort, failure
 from elbowroom.tasks.timed_pace import Pace, at_speed, beside, speed_past
 from elbowroom.tasks.timed_pass import Passage
 from elbowroom.tasks.timed_touch import begin_layer

@@ -15,11 +15,11 @@ from elbowroom.posing.grasps import press_target
 from elbowroom.tasks import touching as standing
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.carrying import rest
+from elbowroom.tasks.choosing import Taking, failure, look, sifted
 from elbowroom.tasks.director import Director
 from elbowroom.tasks.hands import shoulder_of
 from elbowroom.tasks.postures import PRESS, Postures, hand_contacts
 from elbowroom.tasks.stuck import Stuck
-from elbowroom.tasks.taking import Taking, failure, look, sifted
 from elbowroom.tasks.timed_pace import Pace, beside, paces
 from elbowroom.tasks.timed_pass import Passage
 from elbowroom.tasks.timed_when import far_away, frames_for, frames_of, helpful, in_motion, moments, named

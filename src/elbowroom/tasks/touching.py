@@ -18,12 +18,13 @@ from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.posing.grasps import press_target
 from elbowroom.tasks import acting
 from elbowroom.tasks.actor import Actor
+from elbowroom.tasks.choosing import Taking, failure, free_hands, look
 from elbowroom.tasks.director import Director
 from elbowroom.tasks.hands import beyond_reach, hand_of, joints_of, shoulder_of
 from elbowroom.tasks.leaving import let_go
 from elbowroom.tasks.postures import Postures
 from elbowroom.tasks.stuck import Stuck
-from elbowroom.tasks.taking import Taking, failure, free_hands, look, take
+from elbowroom.tasks.taking import take
 from elbowroom.tasks.variety import varied
 from elbowroom.tasks.verbs import Point, Reach, Touch
 
