@@ -13,7 +13,8 @@ from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.pairs import hand_of, never_ignored
+from elbowroom.world.own_pairs import never_ignored
+from elbowroom.world.pairs import hand_of
 from elbowroom.world.paths import Keyed, Still
 from elbowroom.world.things import Fixture, Joint
 from elbowroom.world.world import World

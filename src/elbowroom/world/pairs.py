@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
 from typing import Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.character.body import Body, Character
+from elbowroom.character.body import Body
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
 from elbowroom.world.contacts import Contact, fits
 from elbowroom.world.paths import Keyed, KeyedState, Still
@@ -26,18 +24,7 @@ FLOOR = "floor"
 # Kinds of parts that may move; they come first.
 _MOVE = ("body", "thing")
 
-# Two joints apart: an upper arm and the chest overlap whatever one does.
-_KIN = 2
-
-# How far an arm is lowered from sideways in the pose that everybody stands in, radians of shoulder swing.
-_HANGING = np.radians(80.0)
-
-# How far neck and head are bent forwards each by somebody who looks at the floor before the feet, radians.
-_NODDING = np.radians(20.0)
-
 _FINGERS = ("thumb", "index", "middle", "ring", "little")
-_ONE_TRUNK = ("spine2", "chest", "left_clavicle", "right_clavicle")
-_TRUNK = ("pelvis", "spine1", "spine2", "chest", "neck", "head")
 
 # How often a fixture is looked at over the span of a world to see whether it moves.
 _LOOKS = 65
@@ -195,46 +182,6 @@ class OwnPairs:
     ignored: tuple[tuple[int, int], ...]
 
 
-def own_pairs(body: Body, overlap: Callable[[list[tuple[int, int]]], set[tuple[int, int]]]) -> OwnPairs:
-    """Pairs of one body's parts; `overlap` tells which of some pairs overlap in an easy pose."""
-    shapes = shapes_of(body)
-    kin = _steps_apart(body)
-    counts = np.zeros((len(shapes), len(shapes)), dtype=bool)
-    near: list[tuple[int, int]] = []
-    for a, b in combinations(range(len(shapes)), 2):
-        (p, one), (q, other) = shapes[a], shapes[b]
-        same_hand = hand_of(one) and hand_of(one) == hand_of(other)
-        counts[a, b] = p.joint != q.joint and not same_hand
-        if counts[a, b] and kin[p.joint, q.joint] <= _KIN and not never_ignored(one, other):
-            near.append((a, b))
-    ignored = tuple(sorted(overlap(near)))
-    for a, b in ignored:
-        counts[a, b] = False
-    return OwnPairs(counts, ignored)
-
-
-def easy_poses(body: Body) -> Iterator[Array]:
-    """Joint transforms (J, 4, 4) of poses that are free whatever the shapes say.
-
-    These are: at rest; a person with hanging arms; one who looks down at what the hands do; one whose hands are bent
-    as far as they go, the base of the thumb on the end of the forearm.
-    """
-    yield body.T_rest
-    if not isinstance(body, Character):
-        return
-    bent = [(("left_upper_arm", "right_upper_arm"), (_HANGING, 0.0)), (("neck", "head"), (_NODDING, 0.0))]
-    bent += [(("left_hand", "right_hand"), way) for way in ((np.pi, 0.0), (-np.pi, 0.0), (0.0, np.pi), (0.0, -np.pi))]
-    skeleton = body.skeleton
-    for parts, swing in bent:
-        q = skeleton.rest.copy()
-        for part in parts:
-            joint = body.roles.get(part, -1)
-            limit = body.limits[joint] if 0 <= joint < len(body.limits) else None
-            if limit is not None:
-                q[joint] = limit.rotation(limit.clamp_coordinates([*swing, 0.0]))
-        yield skeleton.forward(skeleton.offsets[0], q)
-
-
 def moves(world: World, name: str, thing: Thing) -> bool:
     """Whether a thing moves or is held at any time; a path that cannot be looked into counts as moving."""
     if any(h.object == name for h in world.holds):
@@ -257,21 +204,6 @@ def hand_of(role: str) -> str:
     return ""
 
 
-def never_ignored(one: str, other: str) -> bool:
-    """Whether two segments, by role, always count: a forearm or hand against trunk, head, thigh or the other arm."""
-    return _guards(one, other) or _guards(other, one)
-
-
-def _guards(arm: str, other: str) -> bool:
-    side = arm.partition("_")[0]
-    if not (hand_of(arm) or arm.endswith("_forearm")):
-        return False
-    other_side, _, what = other.partition("_")
-    far = other_side in ("left", "right") and other_side != side
-    own = other in _TRUNK or what in ("clavicle", "thigh")
-    return own or (far and (bool(hand_of(other)) or what in ("forearm", "upper_arm")))
-
-
 def _hand_joints(body: Body, hand: str) -> frozenset[int]:
     """Joints of what takes things, its fingers included."""
     return frozenset(body.subtree(body.hand(hand)[0]))
@@ -284,20 +216,3 @@ def _segment_roles(body: Body) -> list[str]:
     for j, parent in enumerate(body.parents):
         roles.append(own.get(j, roles[parent] if parent >= 0 else ""))
     return roles
-
-
-def _steps_apart(body: Body) -> NDArray[np.int32]:
-    """How many joints apart two joints are, (J, J).
-
-    Joints that carry no shape are no step of their own, nor are those within the trunk: a hanging arm rests against
-    the ribs however many vertebrae a rig has.
-    """
-    parents = body.parents
-    carries = np.zeros(len(parents), dtype=bool)
-    carries[[s.joint for s in body.shapes]] = True
-    carries[[body.roles[part] for part in _ONE_TRUNK if part in body.roles]] = False
-    apart = np.zeros((len(parents), len(parents)), dtype=np.int32)
-    for j in range(1, len(parents)):
-        apart[j, :j] = apart[parents[j], :j] + int(carries[j])
-        apart[:j, j] = apart[j, :j]
-    return apart

@@ -1,0 +1,97 @@
+"""Which parts of one body may meet: all pairs count but neighbours that overlap in poses everybody can take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.character.body import Body, Character
+from elbowroom.geometry.rotations import Array
+from elbowroom.world.pairs import OwnPairs, hand_of, shapes_of
+
+# Two joints apart: an upper arm and the chest overlap whatever one does.
+_KIN = 2
+
+# How far an arm is lowered from sideways in the pose that everybody stands in, radians of shoulder swing.
+_HANGING = np.radians(80.0)
+
+# How far neck and head are bent forwards each by somebody who looks at the floor before the feet, radians.
+_NODDING = np.radians(20.0)
+
+_ONE_TRUNK = ("spine2", "chest", "left_clavicle", "right_clavicle")
+_TRUNK = ("pelvis", "spine1", "spine2", "chest", "neck", "head")
+
+
+def own_pairs(body: Body, overlap: Callable[[list[tuple[int, int]]], set[tuple[int, int]]]) -> OwnPairs:
+    """Pairs of one body's parts; `overlap` tells which of some pairs overlap in an easy pose."""
+    shapes = shapes_of(body)
+    kin = _steps_apart(body)
+    counts = np.zeros((len(shapes), len(shapes)), dtype=bool)
+    near: list[tuple[int, int]] = []
+    for a, b in combinations(range(len(shapes)), 2):
+        (p, one), (q, other) = shapes[a], shapes[b]
+        same_hand = hand_of(one) and hand_of(one) == hand_of(other)
+        counts[a, b] = p.joint != q.joint and not same_hand
+        if counts[a, b] and kin[p.joint, q.joint] <= _KIN and not never_ignored(one, other):
+            near.append((a, b))
+    ignored = tuple(sorted(overlap(near)))
+    for a, b in ignored:
+        counts[a, b] = False
+    return OwnPairs(counts, ignored)
+
+
+def easy_poses(body: Body) -> Iterator[Array]:
+    """Joint transforms (J, 4, 4) of poses that are free whatever the shapes say.
+
+    These are: at rest; a person with hanging arms; one who looks down at what the hands do; one whose hands are bent
+    as far as they go, the base of the thumb on the end of the forearm.
+    """
+    yield body.T_rest
+    if not isinstance(body, Character):
+        return
+    bent = [(("left_upper_arm", "right_upper_arm"), (_HANGING, 0.0)), (("neck", "head"), (_NODDING, 0.0))]
+    bent += [(("left_hand", "right_hand"), way) for way in ((np.pi, 0.0), (-np.pi, 0.0), (0.0, np.pi), (0.0, -np.pi))]
+    skeleton = body.skeleton
+    for parts, swing in bent:
+        q = skeleton.rest.copy()
+        for part in parts:
+            joint = body.roles.get(part, -1)
+            limit = body.limits[joint] if 0 <= joint < len(body.limits) else None
+            if limit is not None:
+                q[joint] = limit.rotation(limit.clamp_coordinates([*swing, 0.0]))
+        yield skeleton.forward(skeleton.offsets[0], q)
+
+
+def never_ignored(one: str, other: str) -> bool:
+    """Whether two segments, by role, always count: a forearm or hand against trunk, head, thigh or the other arm."""
+    return _guards(one, other) or _guards(other, one)
+
+
+def _guards(arm: str, other: str) -> bool:
+    side = arm.partition("_")[0]
+    if not (hand_of(arm) or arm.endswith("_forearm")):
+        return False
+    other_side, _, what = other.partition("_")
+    far = other_side in ("left", "right") and other_side != side
+    own = other in _TRUNK or what in ("clavicle", "thigh")
+    return own or (far and (bool(hand_of(other)) or what in ("forearm", "upper_arm")))
+
+
+def _steps_apart(body: Body) -> NDArray[np.int32]:
+    """How many joints apart two joints are, (J, J).
+
+    Joints that carry no shape are no step of their own, nor are those within the trunk: a hanging arm rests against
+    the ribs however many vertebrae a rig has.
+    """
+    parents = body.parents
+    carries = np.zeros(len(parents), dtype=bool)
+    carries[[s.joint for s in body.shapes]] = True
+    carries[[body.roles[part] for part in _ONE_TRUNK if part in body.roles]] = False
+    apart = np.zeros((len(parents), len(parents)), dtype=np.int32)
+    for j in range(1, len(parents)):
+        apart[j, :j] = apart[parents[j], :j] + int(carries[j])
+        apart[:j, j] = apart[j, :j]
+    return apart
