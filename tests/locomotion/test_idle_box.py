@@ -9,8 +9,8 @@ from gait_measures import jolt, knee, lowest
 from elbowroom.character.human import human
 from elbowroom.character.limits import pose_excess
 from elbowroom.character.presets import PRESETS, preset
-from elbowroom.locomotion import reach
 from elbowroom.locomotion.box import BoxClip, lift_box, pick_up, put_down
+from elbowroom.locomotion.box_hands import palm
 from elbowroom.locomotion.figure import figure
 from elbowroom.locomotion.standing import idle
 
@@ -23,7 +23,7 @@ def palms(motion: BoxClip):
     T = motion.clip.world()
     out = {}
     for side, sign in (("left", 1.0), ("right", -1.0)):
-        along, off = reach.palm(figure(character), side)
+        along, off = palm(figure(character), side)
         hand = T[:, character.role(f"{side}_hand")]
         out[side] = hand[:, :3, 3] + hand[:, :3, :3] @ np.array([sign * along, 0.0, -off])
     return out
@@ -60,8 +60,8 @@ def test_palms_stay_on_the_box_while_it_is_held(maker, height):
     motion = maker(human(), height=height)
     held, grips = held_frames(motion), motion.grips()
     assert held.sum() > 60
-    for side, palm in palms(motion).items():
-        assert np.abs(palm - grips[side])[held].max() < 0.001
+    for side, at in palms(motion).items():
+        assert np.abs(at - grips[side])[held].max() < 0.001
     # and nowhere else: the hands come from and go back to the sides
     away = palms(motion)["left"] - grips["left"]
     end = 0 if maker is pick_up else -1

@@ -17,8 +17,10 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
-from elbowroom.locomotion import reach, upper
+from elbowroom.locomotion import upper
 from elbowroom.locomotion.arguments import check, check_time
+from elbowroom.locomotion.box_crouch import CROUCH, Posture, crouched, postures, shoulders
+from elbowroom.locomotion.box_hands import arm_length, arms_to, palm
 from elbowroom.locomotion.clearance import arms_clear, most_nod
 from elbowroom.locomotion.feet import ease
 from elbowroom.locomotion.figure import SIDES, Figure, figure
@@ -136,7 +138,7 @@ def _checked(character: Character, size: ArrayLike, seconds: float, fps: float) 
     missing = [f"{s}_{p}" for s in SIDES for p in parts if not body.has(f"{s}_{p}")]
     if missing:
         raise BadValue(f"{character.name} cannot hold a box: it has no {', '.join(missing)}.")
-    widest = 1.3 * reach.arm_length(body)
+    widest = 1.3 * arm_length(body)
     if box[0] > widest:
         raise BadValue(f"a box {box[0]:.2f} m wide is too wide for {character.name}; {widest:.2f} m would do.")
     return body, box
@@ -157,7 +159,7 @@ def _spot(body: Figure, box: Array, height: float, ahead: float | None) -> Array
 
 def _carried(body: Figure, box: Array) -> Array:
     """Centre (3,) of a box held before the waist, elbows bent."""
-    arm = reach.arm_length(body)
+    arm = arm_length(body)
     z = float(body.at("left_upper_arm")[2]) - 0.62 * arm
     return np.array([0.0, -(0.28 * arm + 0.5 * float(box[1])), z])
 
@@ -173,13 +175,13 @@ def _made(
     half, nearer = 0.5 * float(box[0]), np.array([0.0, _NEARER * float(box[1]), 0.0])
     follow = _postures(body, times, places + nearer, half, held, taking * (1.0 - leaving), fps)
     look = _gaze(body, places, follow, taking * (1.0 - leaving))
-    turns, root, chest = reach.crouched(body, follow, look, fps)
+    turns, root, chest = crouched(body, follow, look, fps)
 
     busy = _busy(times, held, seconds)
     hanging = _hanging(body, chest, turns, root, fps)
     open_ = _opened(times, held, seconds)
     off = _OPEN * open_
-    level = root[:, 2] + reach.shoulders(body)[0] * 0.6
+    level = root[:, 2] + shoulders(body)[0] * 0.6
     down = np.clip(1.3 * (level - places[:, 2]) / body.scale, np.radians(-50.0), np.radians(65.0))
     down = gaussian_filter1d(down, 0.1 * fps, mode="nearest")
     down = np.radians(80.0) + busy * (down - np.radians(80.0))
@@ -191,7 +193,7 @@ def _made(
         round_about = body.scale * np.stack([sign * 0.10 + 0 * off, -0.06 - 0.16 * high, 0 * off], axis=-1)
         on_the_way = (4.0 * busy * (1.0 - busy))[:, None] * round_about
         grips[side] = hanging.palms[side] + busy[:, None] * (box_side - hanging.palms[side]) + on_the_way
-    solved = reach.arms_to(body, chest, root, turns, grips, down, open_)
+    solved = arms_to(body, chest, root, turns, grips, down, open_)
     near = ease(3.0 * busy)  # beside the thigh the arm simply hangs
     for side in SIDES:
         for role, q in solved.items():
@@ -232,7 +234,7 @@ def _hanging(body: Figure, chest: Array, turns: dict[str, Array], root: Array, f
     palms = {}
     for side, sign in zip(SIDES, (1.0, -1.0), strict=True):
         j = body.character.role(f"{side}_hand")
-        along, off = reach.palm(body, side)
+        along, off = palm(body, side)
         # the standing figure's axes seen from the rig's own
         own = rot.rotate(rot.conjugate(body.rotations[j]), np.array([sign * along, 0.0, -off]))
         palms[side] = T[:, j, :3, 3] + T[:, j, :3, :3] @ own
@@ -253,21 +255,21 @@ def _track(times: Array, keys: list[tuple[float, Array]]) -> Array:
 
 def _postures(
     body: Figure, times: Array, places: Array, half: float, held: tuple[float, float], share: Array, fps: float
-) -> reach.Posture:
+) -> Posture:
     """The body's posture over time: as the box needs it while held, from and to standing before and after."""
     knots = np.linspace(held[0], held[1], _KNOTS)
     at = np.stack([np.interp(knots, times, places[:, k]) for k in (1, 2)], axis=-1)
-    possible = reach.postures(body)
+    possible = postures(body)
     values = np.stack([possible.for_grip(float(z), -float(y), half) for y, z in at])
     curve = PchipInterpolator(knots, values, axis=0)(np.clip(times, held[0], held[1]))
     curve = gaussian_filter1d(curve, 0.08 * fps, axis=0, mode="nearest") * share[:, None]
-    return reach.Posture(*curve.T)
+    return Posture(*curve.T)
 
 
-def _gaze(body: Figure, places: Array, p: reach.Posture, share: Array) -> Array:
+def _gaze(body: Figure, places: Array, p: Posture, share: Array) -> Array:
     """How far the head looks down (N,), radians: at the box while it is handled."""
-    up = reach.shoulders(body)[0] + 0.2 * body.scale
-    eyes = body.leg * (1.0 - reach.CROUCH * p.crouch) + up * np.cos(p.lean)
+    up = shoulders(body)[0] + 0.2 * body.scale
+    eyes = body.leg * (1.0 - CROUCH * p.crouch) + up * np.cos(p.lean)
     front = up * np.sin(p.lean) - p.back
     angle = np.arctan2(eyes - places[:, 2], np.maximum(-places[:, 1] - front, 0.15))
     level = np.radians(4.0)
