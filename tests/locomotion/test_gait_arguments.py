@@ -68,7 +68,11 @@ def test_a_hinged_limb_gets_to_its_target(x, y, distance, around, bent):
     axis = np.array([[np.cos(around), np.sin(around), 0.3]])
     solved = limb.solve(reach, axis)
     end = rot.rotate(solved.upper, limb.upper + rot.rotate(rot.about(limb.axis, solved.bend), limb.lower))
-    assert np.allclose(end, reach, atol=1e-9) and solved.missing.max() < 1e-9
+    assert np.allclose(end, reach, atol=1e-9)
+    assert limb.length(limb.flexion(distance)) == pytest.approx(distance, abs=1e-9)
+    # of all turns about the line to the target it is the one that brings the hinge nearest to where it should point
+    points = rot.rotate(solved.upper, limb.axis)
+    assert abs(np.cross(points, axis)[0] @ reach[0]) < 1e-9 and (points @ axis[0])[0] > 0.0
 
 
 def test_a_foot_rolls_without_slipping_or_sinking():

@@ -5,10 +5,9 @@ is the anatomical one of the middle joint before it moves: x is the hinge's axis
 
     place = upper + Rx(flexion) Ry(off-axis) Rz(twist) lower
 
-in it, seen from the ball joint. Its length depends on flexion as a constant plus a cosine, whatever offsets the bones
-have, so the target's distance gives the flexion. The hinge frame is then turned so that `place` points to the target
-and so that the middle joint lies at the orbit angle about that line. What is left of the end's turn is
-Rz(twist) * between * swing, which has one solution in twist and swing.
+in it, seen from the ball joint. The target's distance gives the flexion (`kernels.hinge`). The hinge frame is then
+turned so that `place` points to the target and so that the middle joint lies at the orbit angle about that line. What
+is left of the end's turn is Rz(twist) * between * swing, which has one solution in twist and swing.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from elbowroom.kernels.hinge import TINY, bend_at, line_and_side, straight
 from elbowroom.kernels.limits import ellipse_radius, flexion_and_twist, polygon_radius, swing_and_twist
 from elbowroom.kernels.turns import (
     Turn,
@@ -39,9 +39,6 @@ from elbowroom.kernels.turns import (
 )
 
 Array = NDArray[np.float64]
-
-# Below this, metres or sine of an angle, a direction is taken from elsewhere.
-_TINY = 1e-9
 
 # What is missing within this, metres, is rounding.
 REACHED = 1e-9
@@ -82,10 +79,10 @@ def _orbit_axes(limb: Geometry, parent: Turn, n: Vector) -> tuple[Vector, Vector
     if limb.zero_in_world:
         zero = turned(reversed_turn(parent), zero)
     size, u = across(zero, n)
-    if size < _TINY:
+    if size < TINY:
         sign = 1.0 if dot(zero, n) >= 0.0 else -1.0
         size, u = across(scaled(limb.spare, sign), n)
-        if size < _TINY:
+        if size < TINY:
             size, u = across((1.0, 0.0, 0.0) if abs(n[0]) < 0.9 else (0.0, 1.0, 0.0), n)
     return u, scaled(cross(n, u), limb.sense)
 
@@ -102,46 +99,16 @@ def _bent(limb: Geometry, off_axis: float, twist: float) -> Vector:
 
 
 @nb.njit(cache=True, nogil=True)
-def straight(limb: Geometry, b: Vector) -> float:
-    """Flexion at which the end is farthest away."""
-    a = limb.upper
-    return math.atan2(a[2] * b[1] - a[1] * b[2], a[1] * b[1] + a[2] * b[2])
-
-
-@nb.njit(cache=True, nogil=True)
 def _flexion(limb: Geometry, b: Vector, distance: float, backwards: bool) -> tuple[float, float]:
     """Flexion at which the end is that far off, and by how much the distance is too far (+) or too near (-)."""
-    a = limb.upper
-    size, farthest = 2.0 * math.sqrt((a[1] * a[1] + a[2] * a[2]) * (b[1] * b[1] + b[2] * b[2])), straight(limb, b)
-    constant = dot(a, a) + dot(b, b) + 2.0 * a[0] * b[0]
-    cosine = (distance * distance - constant) / size
-    gap = 0.0
-    if cosine > 1.0:
-        gap = distance - math.sqrt(constant + size)
-    elif cosine < -1.0:
-        gap = distance - math.sqrt(max(constant - size, 0.0))
-    bend = math.acos(min(max(cosine, -1.0), 1.0))
+    farthest = straight(limb.upper, b)
+    bend, gap = bend_at(limb.upper, b, distance)
     flexion = farthest - bend if backwards else farthest + bend
     if flexion > math.pi:
         flexion -= 2.0 * math.pi
     elif flexion < -math.pi:
         flexion += 2.0 * math.pi
     return flexion, gap
-
-
-@nb.njit(cache=True, nogil=True)
-def _limb_axes(limb: Geometry, b: Vector, flexion: float) -> tuple[Vector, Vector]:
-    """Unit directions in the hinge frame: from the ball joint to the end, and of the middle joint beside that line."""
-    c, s = math.cos(flexion), math.sin(flexion)
-    b = b[0], c * b[1] - s * b[2], s * b[1] + c * b[2]
-    v = limb.upper[0] + b[0], limb.upper[1] + b[1], limb.upper[2] + b[2]
-    size = math.sqrt(dot(v, v))
-    if size < _TINY:  # folded onto itself: where it comes from
-        v = 0.0, b[2], -b[1]
-        size = math.sqrt(dot(v, v))
-    v = scaled(v, 1.0 / size)
-    side = 0.0, v[2], -v[1]  # across line and hinge
-    return v, scaled(side, 1.0 / math.sqrt(dot(side, side)))
 
 
 @nb.njit(cache=True, nogil=True)
@@ -192,7 +159,7 @@ def solve(
     for k in range(_ROUNDS):
         b = _bent(limb, off_axis, twist)
         flexion, gap = _flexion(limb, b, distance, backwards)
-        v, side = _limb_axes(limb, b, flexion)
+        v, side = line_and_side(limb.upper, b, flexion)
         hinge = from_frame_to_frame((cross(side, v), side, v), wanted_axes)
         flexed = _flexed(flexion, off_axis)
         rest = product(reversed_turn(product(hinge, flexed)), goal)
@@ -311,7 +278,7 @@ def describe(limb: Geometry, parents: Array, rotations: Array, out: Array) -> No
         flexion, off_axis, twist = flexion_and_twist(*middle)
         last = _parted(limb, 2, row_of(rotations[i], 2))
         b = _bent(limb, off_axis, twist)
-        v, side = _limb_axes(limb, b, flexion)
+        v, side = line_and_side(limb.upper, b, flexion)
         hinge = product(row_of(rotations[i], 0), limb.hinge)
         base = of_matrix(parents[min(i, len(parents) - 1)])
         u, w = _orbit_axes(limb, base, turned(hinge, v))
@@ -319,4 +286,4 @@ def describe(limb: Geometry, parents: Array, rotations: Array, out: Array) -> No
         out[i, 0] = math.atan2(dot(y, w), dot(y, u))
         out[i, 1] = off_axis
         out[i, 2] = twist if limb.end_turns else swing_and_twist(*last)[2]
-        out[i, 3] = 1.0 if math.sin(flexion - straight(limb, b)) < 0.0 else 0.0
+        out[i, 3] = 1.0 if math.sin(flexion - straight(limb.upper, b)) < 0.0 else 0.0

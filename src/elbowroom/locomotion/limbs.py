@@ -13,14 +13,15 @@ from numpy.typing import ArrayLike
 
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
+from elbowroom.kernels import hinge as kernels
+from elbowroom.kernels.turns import Vector
 
 
 class Hinged(NamedTuple):
-    """World turn of the upper bone (N, 4), turn of the hinge from how the limb stands (N,), missing reach (N,), m."""
+    """World turn of the upper bone (N, 4), and turn of the hinge from how the limb stands (N,)."""
 
     upper: Array
     bend: Array
-    missing: Array
 
 
 class Limb(NamedTuple):
@@ -32,45 +33,36 @@ class Limb(NamedTuple):
 
     def length(self, flexion: ArrayLike) -> Array:
         """Distance from root to end at a flexion from straight (radians, any shape)."""
-        constant, size, _ = self._terms
+        constant, size = kernels.squared_distance(*self._in_hinge_frame)
         return np.sqrt(constant + size * np.cos(np.asarray(flexion, dtype=float)))
 
     def flexion(self, distance: ArrayLike) -> Array:
         """Flexion from straight at which the end is that far from the root; the nearest possible where none is."""
-        constant, size, _ = self._terms
+        constant, size = kernels.squared_distance(*self._in_hinge_frame)
         wanted = (np.asarray(distance, dtype=float) ** 2 - constant) / size
         return np.arccos(np.clip(wanted, -1.0, 1.0))
-
-    @property
-    def _terms(self) -> tuple[float, float, float]:
-        """Squared length = constant + size cos(flexion); the limb as it stands is bent by `-straight` already."""
-        a, b, k = self.upper, self.lower, self.axis
-        along = float(a @ k) * float(b @ k)
-        cosine, sine = 2.0 * (float(a @ b) - along), 2.0 * float(a @ np.cross(k, b))
-        return float(a @ a + b @ b) + 2.0 * along, float(np.hypot(cosine, sine)), float(np.arctan2(sine, cosine))
 
     def solve(self, reach: Array, axis: Array, least: float = 0.0) -> Hinged:
         """Turn the limb so that its end is at `reach` (N, 3) from its root and its hinge points along `axis` (N, 3).
 
         `least` is the smallest flexion (radians): a target beyond it is approached along the line to it.
         """
-        distance = np.linalg.norm(reach, axis=-1)
-        flexion = np.maximum(self.flexion(distance), least)
-        bend = flexion + self._terms[2]
-        b = rot.rotate(rot.about(self.axis, bend), self.lower)
-        upper = between(self.upper + b, np.broadcast_to(self.axis, reach.shape), reach, axis)
-        return Hinged(upper, bend, np.abs(distance - self.length(flexion)))
+        upper, lower = self._in_hinge_frame
+        ends, axes = np.array(reach, dtype=float, order="C"), np.array(axis, dtype=float, order="C")
+        turns, bend = np.empty((len(ends), 4)), np.empty(len(ends))
+        kernels.turn_to(upper, lower, ends, axes, least, turns, bend)
+        return Hinged(rot.multiply(turns, rot.conjugate(self._frame)), bend)
 
+    @property
+    def _frame(self) -> Array:
+        """The hinge frame as a turn (4,): its x is the hinge's axis."""
+        return rot.arc([1.0, 0.0, 0.0], self.axis)
 
-def between(line: Array, side: Array, new_line: Array, new_side: Array) -> Array:
-    """Turns (N, 4) that take one direction to another exactly and a second one as near as it can get."""
-    return rot.from_matrix(_frame(new_line, new_side) @ np.swapaxes(_frame(line, side), -1, -2))
-
-
-def _frame(line: Array, side: Array) -> Array:
-    z = rot.normalize(line)
-    x = rot.normalize(side - np.sum(side * z, axis=-1, keepdims=True) * z)
-    return np.stack([x, np.cross(z, x), z], axis=-1)
+    @property
+    def _in_hinge_frame(self) -> tuple[Vector, Vector]:
+        """Both bones in the hinge frame."""
+        upper, lower = rot.rotate(rot.conjugate(self._frame), np.stack([self.upper, self.lower])).tolist()
+        return tuple(upper), tuple(lower)
 
 
 def twist_about(q: Array, bone: Array) -> Array:

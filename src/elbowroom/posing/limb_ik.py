@@ -33,6 +33,7 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import IDENTITY, Array, about, conjugate, multiply, rotate
 from elbowroom.kernels import limb_ik as kernels
+from elbowroom.kernels.hinge import straight
 from elbowroom.kernels.turns import Turn, Vector, unfit
 from elbowroom.stopping import may_stop_here
 
@@ -105,7 +106,7 @@ class LimbIK:
         """Nearest and farthest distance from first joint to end, metres, with the middle joint within its range."""
         g = self.geometry
         low, high = g.low[1][0], g.high[1][0]
-        stretched = kernels.straight(g, g.lower)
+        stretched = straight(g.upper, g.lower)
         # past its stretch a limb only gets nearer, up to a whole fold
         turning = [stretched + k * np.pi for k in (-1, 0, 1) if low < stretched + k * np.pi < high]
         bent = rotate(about([1.0, 0.0, 0.0], np.array([low, high, *turning])), g.lower)
