@@ -141,6 +141,8 @@ def test_an_error_is_told_in_one_sentence_where_the_user_looks(seat: Seat) -> No
     seat.fill("Name", "../out.yaml", lambda: seat.page.panel.files.name == "../out.yaml")
     seat.press("Save")
     seat.reads("may not write")
+    box = seat.window.get_by_text("may not write").first.bounding_box()
+    assert 0 <= box["y"] <= seat.window.viewport_size["height"] - box["height"]  # however far the panel is scrolled
     tone, text = seat.studio.said
     assert tone == "bad" and text.endswith(".") and "\n" not in text
     assert not (seat.studio.folders.work.parent / "out.yaml").exists()

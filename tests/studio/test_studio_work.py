@@ -16,6 +16,7 @@ from elbowroom.geometry.transforms import transform
 from elbowroom.studio import edits, filing
 from elbowroom.studio.bars import bars_of, drawn
 from elbowroom.studio.exporting import export
+from elbowroom.studio.mending import repair_all, to_repair
 from elbowroom.studio.places import target_name
 from elbowroom.studio.saying import as_command, as_python
 from elbowroom.studio.studio import Studio
@@ -35,6 +36,19 @@ def planned(studio: Studio) -> Studio:
     studio.replan()
     settled(studio)
     return studio
+
+
+def test_who_runs_into_something_is_repaired_at_a_press(studio: Studio) -> None:
+    studio.edit("delete task 1", edits.delete_task(studio.document, 0))
+    settled(studio)
+    assert not studio.certified and to_repair(studio) == ("ann",)  # it is her umbrella that hits the post
+    assert "press Repair" in studio.said[1] and "ann." not in studio.said[1]
+    repair_all(studio)
+    assert edits.tasks_of(studio.document) == [("repair", {"who": "ann"})]
+    settled(studio)
+    assert studio.certified and to_repair(studio) == ()
+    with pytest.raises(BadValue, match="nobody"):
+        repair_all(studio)
 
 
 def test_a_post_is_dragged_and_the_motion_follows(planned: Studio) -> None:

@@ -39,6 +39,22 @@ def halves(left: viser.GuiButtonHandle, right: viser.GuiButtonHandle) -> str:
     )
 
 
+def pinned(top: str, buttons: Sequence[viser.GuiButtonHandle]) -> str:
+    """What has the id `top` stays at the top of the panel, small buttons at its right, however far it is scrolled.
+
+    This is HTML without anything to see. What holds the panel's column hides what is too long for it, and would scroll
+    in place of the panel.
+    """
+    all_of = _named(buttons)
+    return (
+        f"<style>div:has(> div > div > div > #{top}){{overflow:clip!important}}"
+        f"div:has(> #{top}){{position:sticky;top:0;z-index:20;background:var(--mantine-color-body)}}"
+        f"div:has(> {all_of}){{position:sticky;top:0;z-index:21;height:0;padding:0!important;text-align:right}}"
+        f"{all_of}{{display:inline-block!important;width:auto!important;height:2em!important;margin-top:.5em;"
+        f"padding:0 .8em!important;font-size:.75em}}</style>"
+    )
+
+
 def _named(buttons: Sequence[viser.GuiButtonHandle]) -> str:
     """A selector of buttons, which viser's page gives their own names."""
     return ":is(" + ",".join(f'[id="{button._impl.uuid}"]' for button in buttons) + ")"

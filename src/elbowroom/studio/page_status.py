@@ -1,4 +1,4 @@
-"""What is going on, in one line at the top of the panel, with undo, redo and cancel."""
+"""What is going on, at the top of the panel and never scrolled away, with cancel, repair, undo and redo."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from html import escape
 import viser
 
 from elbowroom.studio.dragging import MEASURING
+from elbowroom.studio.mending import repair_all, to_repair
 from elbowroom.studio.page_events import asked
-from elbowroom.studio.page_looks import halves
-from elbowroom.studio.studio import Studio, Topic
+from elbowroom.studio.page_looks import halves, pinned
+from elbowroom.studio.studio import Studio, Tone, Topic
 from elbowroom.studio.words import nearest
 
 _GOOD, _BAD, _WAIT, _PLAIN = "#3d8a5f", "#c8443c", "#c98a1b", "#7a868e"
@@ -19,22 +20,26 @@ _GOOD, _BAD, _WAIT, _PLAIN = "#3d8a5f", "#c8443c", "#c98a1b", "#7a868e"
 _EVERY = 0.4
 # Jobs longer than that can be cancelled, seconds: a button that comes and goes at once is a nuisance.
 _PATIENCE = 1.0
+_TOP = "elbowroom-status"
+_REPAIR = "Limbs that run into things are led round them; all else stays as it is."
 
 
 class Status:
-    """The line, and the buttons below it."""
+    """The line, what was said last, and buttons beside and below."""
 
     def __init__(self, server: viser.ViserServer, studio: Studio) -> None:
         self._studio, gui = studio, server.gui
         self._server = server
+        # one or the other stands at the right of the line: there is nothing to repair while something goes on
+        self._cancel = gui.add_button("Cancel", icon=viser.Icon.X, color="gray", order=-2, visible=False)
+        self._repair = gui.add_button("Repair", icon=viser.Icon.BANDAGE, order=-1, visible=False, hint=_REPAIR)
         self._line = gui.add_html("", order=0)
-        self._said = gui.add_html("", order=1, visible=False)
-        self._progress = gui.add_progress_bar(0.0, order=2, visible=False)
-        self._cancel = gui.add_button("Cancel", icon=viser.Icon.X, color="gray", order=3, visible=False)
+        gui.add_html(pinned(_TOP, [self._cancel, self._repair]), order=1)
         self._undo = gui.add_button("Undo", icon=viser.Icon.ARROW_BACK_UP, color="gray", order=4, disabled=True)
         self._redo = gui.add_button("Redo", icon=viser.Icon.ARROW_FORWARD_UP, color="gray", order=4.1, disabled=True)
         gui.add_html(halves(self._undo, self._redo), order=4.2)
         self._cancel.on_click(lambda event: studio.cancel())  # what is cancelled may have the studio for itself
+        self._repair.on_click(asked(studio, lambda: repair_all(studio)))
         self._undo.on_click(asked(studio, studio.undo))
         self._redo.on_click(asked(studio, studio.redo))
         self._stopping = False
@@ -53,11 +58,6 @@ class Status:
                     button.label = f"{word} {what}".strip()
                 if button.disabled == bool(what):
                     button.disabled = not what
-        if topic == "said":
-            tone, text = self._studio.said
-            color = {"good": _GOOD, "bad": _BAD, "plain": _PLAIN}[tone]
-            self._said.content = _boxed(text, color) if text else ""
-            self._said.visible = bool(text)
         if topic == "job" and self._studio.job is not None:
             self._awake.set()
 
@@ -71,15 +71,18 @@ class Status:
         elif long and job is not None:
             color, text = _WAIT, f"{job.what.capitalize()}{', ' + job.step if job.step else ''} … {job.seconds:.1f} s"
         name = studio.document.name + (" •" if studio.session.unsaved else "")
-        self._line.content = (
-            f'<div style="padding:8px 10px 2px 10px;font-size:13px"><div style="opacity:.65">{escape(name)}</div>'
+        tone, said = studio.said
+        done = job.progress if long and job is not None else None
+        content = (
+            f'<div id="{_TOP}" style="padding:8px 10px 2px 10px;font-size:13px"><div style="opacity:.65;'
+            f'padding-right:84px;overflow:hidden;text-overflow:ellipsis;white-space:nowrap">{escape(name)}</div>'
             f'<div style="margin-top:2px"><span style="display:inline-block;width:8px;height:8px;border-radius:4px;'
-            f'background:{color};margin-right:7px"></span>{escape(text)}</div></div>'
+            f'background:{color};margin-right:7px"></span>{escape(text)}</div>{_bar(done)}{_boxed(said, tone)}</div>'
         )
+        if self._line.content != content:
+            self._line.content = content
         self._cancel.visible = job is not None and job.state == "running" and job.seconds > _PATIENCE
-        self._progress.visible = long and job is not None and job.progress is not None
-        if job is not None and job.progress is not None:
-            self._progress.value = 100.0 * job.progress  # type: ignore[misc]
+        self._repair.visible = job is None and bool(to_repair(studio))
 
     def _watched(self) -> None:
         """Tell the time of a job that takes long."""
@@ -111,8 +114,20 @@ def _told(studio: Studio) -> tuple[str, str]:
     return _GOOD, f"Certified free{'; ' + near if near else ''}"
 
 
-def _boxed(text: str, color: str) -> str:
+def _bar(done: float | None) -> str:
+    """How much is done, 0 to 1, where that is known."""
+    if done is None:
+        return ""
     return (
-        f'<div style="margin:4px 10px;padding:6px 9px;border-left:3px solid {color};font-size:12.5px;'
+        f'<div style="margin:5px 0 1px;height:4px;border-radius:2px;background:{_WAIT}30"><div style="height:4px;'
+        f'border-radius:2px;background:{_WAIT};width:{100.0 * done:.1f}%"></div></div>'
+    )
+
+
+def _boxed(text: str, tone: Tone) -> str:
+    """What was said, beside a line whose colour says whether it is good; nothing where nothing was."""
+    color = {"good": _GOOD, "bad": _BAD, "plain": _PLAIN}[tone]
+    return text and (
+        f'<div style="margin:5px 0 3px;padding:6px 9px;border-left:3px solid {color};font-size:12.5px;'
         f'background:{color}18">{escape(text)}</div>'
     )

@@ -24,7 +24,7 @@ from elbowroom.studio.places import Place, places_of, task_of
 from elbowroom.studio.player import Player
 from elbowroom.studio.session import Session
 from elbowroom.studio.sharing import sharing
-from elbowroom.studio.words import sentence
+from elbowroom.studio.words import advised, sentence
 from elbowroom.studio.worker import Job, Worker
 from elbowroom.tasks.plan import Plan
 from elbowroom.tasks.storyboard import Storyboard
@@ -266,7 +266,7 @@ class Studio:
         if other and self.selected is None and not self.session.can_undo:
             self._offer(plan)
         if not plan.found:
-            self.say(plan.advice, "bad")
+            self.say(advised(plan), "bad")
         elif self.said[0] != "good" or self._said_of is not self.document:
             self.say(self.autosave.trouble, "bad" if self.autosave.trouble else "plain")
 

@@ -46,6 +46,14 @@ def nearest(plan: Plan) -> str:
     return f"nearest {'person' if people else 'thing'} {millimetres(near.value)} at {seconds(near.at)}{own}"
 
 
+def advised(plan: Plan) -> str:
+    """What was wrong and what would help, in one sentence, with parts of people in words and buttons by their names."""
+    text = plan.advice.replace("repair the motion first", "press Repair")
+    for who in plan.world.characters:
+        text = re.sub(rf"(?<![\w.]){re.escape(who)}\.(\w+)", lambda m: part(m[0]), text)
+    return text
+
+
 def part(name: str) -> str:
     """A part of somebody, or a thing, in words: ann's left thigh."""
     who, dot, what = name.partition(".")
