@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from reach_cases import standing
 
+from elbowroom.character.body import Character
 from elbowroom.character.dynamics import Dynamics
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
@@ -17,9 +18,14 @@ from elbowroom.posing.balance import (
     center_of_mass,
     contact_points,
     feet_of,
+    hull_of,
     margin_inside,
-    support_polygon,
 )
+
+
+def support_polygon(body: Character, pose: Pose) -> Array:
+    """Corners (K, 2) of the ground under the feet, counterclockwise."""
+    return hull_of(contact_points(body, body.skeleton.at(pose)))
 
 
 def inside(polygon: Array, point: Array) -> float:

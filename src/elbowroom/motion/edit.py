@@ -51,20 +51,6 @@ def resample(clip: Clip, fps: float) -> Clip:
     return _resampled(clip, clip.start + np.arange(int(np.floor(frames + _SNAP)) + 1) / fps, fps, clip.start)
 
 
-def stretch(clip: Clip, factor: float) -> Clip:
-    """The same motion taking `factor` times as long, at the same rate; 0.5 is twice as fast."""
-    if not (np.isfinite(factor) and factor > 0.0):
-        raise BadValue(f"a clip is stretched by a positive factor, not {factor}.")
-    slower = clip.with_(fps=clip.fps / factor)
-    return resample(slower, clip.fps)
-
-
-def reverse(clip: Clip) -> Clip:
-    """The motion run backwards, without artificial frames."""
-    real = without_lead(clip)
-    return real.with_(root=real.root[::-1], rotations=real.rotations[::-1])
-
-
 def without_lead(clip: Clip) -> Clip:
     """The clip without artificial frames at its start; real frames keep their times."""
     lead = clip.source.lead

@@ -93,11 +93,6 @@ def edges(points: Array) -> Array:
     return np.asarray(far.max(axis=-2, initial=-np.inf))
 
 
-def support_polygon(character: Character, pose: Pose, floor: float = 0.0) -> Array:
-    """Corners (K, 2) of the ground under the feet, counterclockwise; none where no foot touches the floor."""
-    return hull_of(contact_points(character, character.skeleton.at(pose), floor))
-
-
 def hull_of(points: Array) -> Array:
     """Corners (K, 2) of the hull of those points (P, 2) that are numbers; none where they cover no ground."""
     points = points[np.isfinite(points[:, 0])]

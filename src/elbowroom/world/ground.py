@@ -57,11 +57,6 @@ def without(mesh: Mesh, drop: NDArray[np.bool_]) -> Mesh:
     return Mesh(mesh.vertices[kept], faces.reshape(-1, 3).astype(np.int32), mesh.color)
 
 
-def above_floor(mesh: Mesh, floor: float | None) -> Mesh:
-    """What is left of a mended mesh without its floor."""
-    return mesh if floor is None else without(mesh, on_floor(mesh, solid_faces(mesh), floor))
-
-
 def estimate_scene_floor(static: Mapping[str, Mesh]) -> float:
     """Height of the ground of a scene in metres: its lowest large level with little beneath it, else its lowest point.
 
