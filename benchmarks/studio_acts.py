@@ -268,9 +268,7 @@ def play(user: User, facts: Facts) -> bool:
 
 @act(2.0)
 def view(user: User, facts: Facts) -> bool:
-    label = user.one(
-        ["Ghost", "Hand paths", "Search trees", "Clearance", "Shapes", "Dark", "Follow", "Frame the action"]
-    )
+    label = user.one([*_SWITCHES, *_LOOKS, "Follow"])
     if label in _LOOKS:
         return user.client.press(label)
     return user.choose(label) if label == "Follow" else user.client.put(label, user.chance(0.5), "Checkbox")

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from pressing import interrupted
 from test_check import CONTRACT, STAGES
 from typer.testing import CliRunner
 
@@ -208,17 +206,7 @@ def test_interrupted_leaves_nothing_and_exits_with_130(stage: str, folder: Path,
 def test_control_c_at_any_time_leaves_nothing(folder: Path):
     """A long motion, written to two files, interrupted while it is made, proven or written."""
     Path("../long.yaml").write_text(BOARD.replace("seconds: 1", "seconds: 120"))
-    command = [sys.executable, "-c", "from elbowroom.cli import main; print('on', flush=True); main()"]
     for delay in (0.3, 1.5):
-        started = subprocess.Popen(
-            [*command, "run", "../long.yaml", "-o", "a.npz", "-o", "a.glb"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert started.stdout is not None and started.stdout.readline() == "on\n"
-        time.sleep(delay)
-        started.send_signal(signal.SIGINT)
-        _, told = started.communicate(timeout=120)
-        assert started.returncode == 130 and "Traceback" not in told, told
+        code, told = interrupted(["run", "../long.yaml", "-o", "a.npz", "-o", "a.glb"], delay, folder)
+        assert code == 130 and "Traceback" not in told, told
         assert names(folder) == []

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from pressing import interrupted
 
 from elbowroom.character.human import human
 from elbowroom.cli import main
@@ -87,25 +85,14 @@ def test_control_c_while_it_plans_leaves_nothing(words: list[str], tmp_path: Pat
     (tmp_path / "room.yaml").write_text(BOARD.replace("skin: false", "") + "  - repair: {who: ann}\n")
     _walk_into_a_post(tmp_path)
     before = sorted(p.name for p in tmp_path.iterdir())
-    command = [sys.executable, "-c", "from elbowroom.cli import main; print('on', flush=True); main()"]
     for delay in (0.4, 2.0):
-        started = subprocess.Popen(
-            [*command, *words, "-o", "out.npz", "-o", "out.glb"],
-            cwd=tmp_path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert started.stdout is not None and started.stdout.readline() == "on\n"
-        time.sleep(delay)
-        started.send_signal(signal.SIGINT)
-        _, told = started.communicate(timeout=120)
+        code, told = interrupted([*words, "-o", "out.npz", "-o", "out.glb"], delay, tmp_path)
         assert "Traceback" not in told, told
         found = sorted(p.name for p in tmp_path.iterdir())
         if found == before or delay == 0.4:
-            assert started.returncode == 130 and found == before
+            assert code == 130 and found == before
         else:  # it was quicker, and all is there; only its last words may have been cut off
-            assert started.returncode in (0, 1, 130) and found == sorted([*before, "out.npz", "out.glb"])
+            assert code in (0, 1, 130) and found == sorted([*before, "out.npz", "out.glb"])
 
 
 def _walk_into_a_post(folder: Path) -> None:

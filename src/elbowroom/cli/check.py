@@ -12,7 +12,7 @@ from elbowroom.cli import options, placing
 from elbowroom.cli.console import Clock, out, print_json, print_notes, print_written
 from elbowroom.cli.reading import is_storyboard
 from elbowroom.cli.results import plan_facts, print_free, print_plans, print_why
-from elbowroom.errors import BadFile, BadValue
+from elbowroom.errors import BadFile
 
 if TYPE_CHECKING:
     from elbowroom.tasks.plan import Plan
@@ -52,8 +52,7 @@ def check(
 
     clock = Clock(quiet=as_json)
     if is_storyboard(clip):
-        if scene is not None:
-            raise BadValue("a storyboard names its own scene: give it alone.")
+        placing.no_scene_beside_storyboard(scene)
         plan = _storyboard(clip, seed, not fix_self, clock)
     else:
         with clock("load", f"reading {clip.name}"):

@@ -28,6 +28,7 @@ StyleName = Annotated[
 BudgetSeconds = Annotated[
     float | None, typer.Option("--budget", metavar="SECONDS", help="Give up searching after this time.")
 ]
+Outputs = Annotated[list[Path], typer.Option("-o", "--output", help="File to write; may be repeated.")]
 Units = Annotated[float | None, typer.Option(help="Metres per unit of the file, instead of a guess.")]
 Up = Annotated[str | None, typer.Option(help="Up axis of the file, Y or Z, instead of a guess.")]
 Fps = Annotated[float | None, typer.Option(help="Frames a second of the file, instead of what it says.")]

@@ -36,6 +36,12 @@ class Around:
     turn: float
 
 
+def no_scene_beside_storyboard(scene: Path | None) -> None:
+    """Refuse a scene that is given to a storyboard."""
+    if scene is not None:
+        raise BadValue("a storyboard names its own scene: give it alone.")
+
+
 def clip_in_scene(clip: Path, told: Told, around: Around, onto: str | None, name: str | None) -> World:
     """The characters of a clip in a scene, placed and put on the floor."""
     at, floor = options.point(around.at), _height(around.floor)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def repair(
     clip: Annotated[Path, typer.Argument(metavar="CLIP", help="Clip: BVH, AMC, GLB or NPZ.")],
     scene: Annotated[Path, typer.Argument(metavar="SCENE", help="GLB, OBJ, STL or PLY.")],
-    output: Annotated[list[Path], typer.Option("-o", "--output", help="File to write; may be repeated.")],
+    output: options.Outputs,
     at: placing.At = None,
     turn: placing.Turn = 0.0,
     floor: placing.Floor = "auto",

@@ -95,8 +95,7 @@ def report(
     certificate: Certificate | None = None
     meant = False
     if is_storyboard(source):
-        if scene is not None:
-            raise BadValue("a storyboard names its own scene: give it alone.")
+        placing.no_scene_beside_storyboard(scene)
         world, before, certificate, meant = _planned(source, seed, clock, as_json)
     else:
         with clock("load", f"reading {source.name}"):

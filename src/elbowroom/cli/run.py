@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def run(
     storyboard: Annotated[Path, typer.Argument(metavar="STORYBOARD", help="A page of YAML; see docs/storyboard.md.")],
-    output: Annotated[list[Path], typer.Option("-o", "--output", help="File to write; may be repeated.")],
+    output: options.Outputs,
     seed: options.Seed = 0,
     variants: Annotated[int | None, typer.Option(metavar="N", help="So many different motions: OUT-1 … OUT-N.")] = None,
     tier: options.TierName = "auto",
