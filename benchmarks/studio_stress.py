@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections import Counter, deque
 from pathlib import Path
+from shutil import copy
 from typing import Any
 
 import studio_acts  # noqa: F401  (what can be done is noted there)
@@ -32,16 +33,8 @@ MOST = 100.0
 # Acts after which the document is read again, the claim is looked at, all is undone.
 _READ, _CLAIM, _BACK = 25, 20, 150
 
-COUNTER = """
-elbowroom: 1
-fps: 30
-scene: {floor: 0.0, meshes: [{maker: counter, name: counter}]}
-objects:
-  jar: {mesh: {maker: jar}, mass: 0.6, at: [0.15, -0.1, 0.9003]}
-  mug: {mesh: {maker: mug}, mass: 0.3, at: [-0.2, -0.1, 0.9003]}
-characters:
-  ann: {body: {preset: woman}, clip: {idle: {seconds: 3}}, at: [0.03, -0.5], turn: 180}
-"""
+# A person before a counter with a jar, as in the test in a real browser.
+COUNTER = Path(__file__).parents[1] / "tests" / "studio" / "counter.yaml"
 
 
 class Stress:
@@ -200,7 +193,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "work").mkdir()
-        (folder / "work" / "counter.yaml").write_text(COUNTER)
+        copy(COUNTER, folder / "work")
         stress = Stress(folder, told.seed)
         try:
             print(json.dumps(run(stress, told.seconds, told.crashes), indent=2))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from shutil import copy
 
 import numpy as np
 import pytest
@@ -25,22 +26,14 @@ pytestmark = pytest.mark.skipif(
     reason="a real browser wants the machine for itself: set ELBOWROOM_BROWSER=1",
 )
 
-COUNTER = """
-elbowroom: 1
-fps: 30
-scene: {floor: 0.0, meshes: [{maker: counter, name: counter}]}
-objects:
-  jar: {mesh: {maker: jar}, mass: 0.6, at: [0.15, -0.1, 0.9003]}
-characters:
-  ann: {body: {preset: woman}, clip: {idle: {seconds: 3}}, at: [0.03, -0.5], turn: 180}
-"""
+COUNTER = Path(__file__).with_name("counter.yaml")
 
 
 @pytest.fixture(scope="module")
 def seat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seat]:
     folder: Path = tmp_path_factory.mktemp("studio")
     (folder / "work").mkdir()
-    (folder / "work" / "counter.yaml").write_text(COUNTER)
+    copy(COUNTER, folder / "work")
     with browser() as window:
         page = opened("umbrella", port=0, folder=folder / "work", state=folder / "state", shadows=False)
         found = Seat(page, window)
