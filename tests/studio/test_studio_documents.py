@@ -21,6 +21,7 @@ from elbowroom.studio.document import Document, from_json, named_files, new_docu
 from elbowroom.studio.places import moved_world, places_of, target_name, with_place
 from elbowroom.studio.rewriting import rewritten
 from elbowroom.studio.session import Session
+from elbowroom.studio.standing import deleted
 from elbowroom.tasks.storyboard_things import quaternion
 from elbowroom.tasks.storyboard_yaml import parse_yaml
 
@@ -89,6 +90,56 @@ def test_a_thing_moved_in_the_world_is_where_the_document_has_it(scene: str, nam
     else:
         assert np.abs(fast.things[name].path(t) - rebuilt.world.things[name].path(t)).max() < 5e-4
     assert np.abs(places_of(after, rebuilt)[name].T - T).max() < 5e-4
+
+
+def box_as_obj(name: str, low: tuple[float, float, float], size: float, first: int) -> str:
+    steps = [(i, j, k) for i in (0, 1) for j in (0, 1) for k in (0, 1)]
+    corners = np.array(low) + size * np.array(steps)
+    sides = ((1, 2, 4, 3), (5, 7, 8, 6), (1, 5, 6, 2), (3, 4, 8, 7), (1, 3, 7, 5), (2, 6, 8, 4))
+    rows = [f"o {name}", *(f"v {x} {y} {z}" for x, y, z in corners)]
+    return "\n".join(rows + ["f " + " ".join(str(first + k) for k in side) for side in sides]) + "\n"
+
+
+def scene_file(folder: Path, apart: float) -> Document:
+    """A storyboard with a file of two boxes, so many metres apart."""
+    text = box_as_obj("chest", (1.0, 2.0, 0.0), 0.5, 0) + box_as_obj("stool", (1.0 + apart, 2.0, 0.0), 0.4, 8)
+    (folder / "room.obj").write_text(text)
+    mesh = {"file": "room.obj", "name": "room", "units": 1.0, "up": "Z", "at": [0.0, 1.0, 0.0], "turn": 90.0}
+    return Document({"elbowroom": 1, "scene": {"floor": 0.0, "meshes": [mesh]}}, folder / "room.yaml")
+
+
+def test_a_part_of_a_place_is_held_moved_and_taken_away_by_itself(tmp_path: Path) -> None:
+    document = scene_file(tmp_path, 6.0)
+    board = document.board()
+    places = places_of(document, board)
+    chest, before = places["room.chest"], board.world.static
+    assert list(places)[0] == "room" and {*places} == {"room", "room.chest", "room.stool"}
+    low, high = before["room.chest"].bounds
+    assert np.allclose(chest.handle[:3, 3], [*(0.5 * (low + high))[:2], low[2]], atol=1e-3)  # not at the file's origin
+    T = chest.held_at(transform([0.0, 0.5, 0.1], quaternion(20.0)) @ chest.handle)
+    after = with_place(document, board, "room.chest", T)
+    rebuilt, fast = after.board(), moved_world(document, board, "room.chest", T)
+    moved = rebuilt.world.static["room.chest"].vertices
+    assert np.abs(moved - fast.static["room.chest"].vertices).max() < 2e-3  # written to 0.1 mm and 0.01°
+    assert np.abs(moved - before["room.chest"].vertices).max() > 0.4
+    assert np.array_equal(rebuilt.world.static["room.stool"].vertices, before["room.stool"].vertices)
+    assert np.abs(places_of(after, rebuilt)["room.chest"].T - T).max() < 5e-4 and after.looks == document.looks
+    whole = with_place(after, rebuilt, "room", places_of(after, rebuilt)["room"].T @ transform([1.0, 0.0, 0.0])).board()
+    for name, mesh in whole.world.static.items():  # all of it goes by (1, 0, 0) of the file, which is turned
+        assert np.allclose(mesh.vertices, rebuilt.world.static[name].vertices + [0.0, 1.0, 0.0], atol=1e-6)
+    rest = deleted(after, rebuilt, "room.chest")
+    assert list(rest.board().world.static) == ["room"]  # a single mesh has the name of its entry
+    assert not deleted(document, board, "room").board().world.static
+
+
+def test_parts_of_furniture_go_together(tmp_path: Path) -> None:
+    document = scene_file(tmp_path, 0.6)
+    board = document.board()
+    assert {*places_of(document, board)} == {"room.chest", "room.stool"}
+    T = places_of(document, board)["room.chest"].T @ transform([0.3, 0.0, 0.0])
+    after = with_place(document, board, "room.chest", T).board().world.static
+    assert np.allclose(after["room.stool"].vertices, board.world.static["room.stool"].vertices + [0.0, 0.3, 0.0])
+    assert not deleted(document, board, "room.stool").board().world.static
 
 
 def test_people_and_targets_are_moved() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,12 +38,12 @@ class Mesh:
         if self.colors is not None:
             object.__setattr__(self, "colors", frozen(self.colors).reshape(len(self.vertices), 3))
 
-    @property
+    @cached_property
     def bounds(self) -> Array:
-        """Smallest and largest corner, (2, 3)."""
+        """Smallest and largest corner, (2, 3), read-only."""
         if not len(self.vertices):
-            return np.zeros((2, 3))
-        return np.stack([self.vertices.min(axis=0), self.vertices.max(axis=0)])
+            return frozen(np.zeros((2, 3)))
+        return frozen([self.vertices.min(axis=0), self.vertices.max(axis=0)])
 
     def moved(self, T: ArrayLike) -> Mesh:
         """The mesh mapped by an affine transform (4, 4)."""

@@ -96,7 +96,7 @@ class Document:
     def looks(self) -> str:
         """What decides which people and things are to be seen, but not where they are; equal texts look the same."""
         values = self.values
-        meshes = [_without(mesh, "at", "turn") for mesh in values.get("scene", {}).get("meshes", [])]
+        meshes = [_without(mesh, "at", "turn", "moved") for mesh in values.get("scene", {}).get("meshes", [])]
         things = {key: {n: _without(o, *_PLACES) for n, o in values.get(key, {}).items()} for key in _THINGS}
         people = {n: c.get("body", c.get("clip")) for n, c in values.get("characters", {}).items()}
         floor = values.get("scene", {}).get("floor")

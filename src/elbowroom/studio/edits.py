@@ -81,13 +81,18 @@ def change_character(document: Document, name: str, told: Mapping[str, Any]) -> 
     return document.with_values(values)
 
 
-def delete(document: Document, name: str, entry: int | None = None) -> Document:
+def delete(document: Document, name: str, entry: int | None = None, part: str | None = None) -> Document:
     """Take a person or thing away, with what it holds or is held by, and tasks that speak of it.
 
-    `entry` is the number of the scene's mesh, for things that never move.
+    `entry` is the number of the scene's mesh, for things that never move; `part` what it is called in the file of that,
+    if the rest of it is to stay.
     """
     values = document.edited()
-    if entry is not None:
+    if entry is not None and part is not None:
+        mesh = values["scene"]["meshes"][entry]
+        mesh["without"] = [*mesh.get("without", []), part]
+        mesh.get("moved", {}).pop(part, None)
+    elif entry is not None:
         del values["scene"]["meshes"][entry]
     else:
         found = next((key for key in _LISTS if name in values.get(key, {})), None)

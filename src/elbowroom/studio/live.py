@@ -13,7 +13,8 @@ from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.clip import Clip
 from elbowroom.search.birrt import keeping_trees
 from elbowroom.studio.document import Document, speaks_of
-from elbowroom.studio.places import entry_names, moved_world, places_of, with_place
+from elbowroom.studio.places import moved_world, places_of, with_place
+from elbowroom.studio.standing import entry_names
 from elbowroom.tasks.plan import Plan
 from elbowroom.tasks.repair import repair
 from elbowroom.tasks.repair_live import LiveRepair

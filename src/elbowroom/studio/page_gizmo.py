@@ -23,6 +23,7 @@ class Gizmo:
         self._server, self._studio = server, studio
         self._handle: viser.TransformControlsHandle | None = None
         self._name: str | None = None
+        self._place: Place | None = None
         self._events: queue.SimpleQueue[tuple[str, Array | None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="studio-handle", daemon=True)
         self._thread.start()
@@ -44,9 +45,10 @@ class Gizmo:
             return
         if self._handle is None:
             self._add(place)
-            self._name = name
+            self._name, self._place = name, place
         elif self._studio.drags.current is None:
-            self._handle.position, self._handle.wxyz = place.T[:3, 3], _turn(place.T)
+            self._handle.position, self._handle.wxyz = place.handle[:3, 3], _turn(place.T)
+            self._place = place
 
     def _add(self, place: Place) -> None:
         turns = any(place.axes)
@@ -58,7 +60,7 @@ class Gizmo:
             disable_rotations=not turns,
             depth_test=False,
             opacity=0.85,
-            position=place.T[:3, 3],
+            position=place.handle[:3, 3],
             wxyz=_turn(place.T),
         )
         handle.on_update(self._moved)
@@ -66,10 +68,11 @@ class Gizmo:
 
     async def _moved(self, event: viser.TransformControlsEvent) -> None:
         # in the server's own thread, which keeps the order of events: they are only noted here
-        if self._name is not None:
+        if self._name is not None and self._place is not None:
             ended = event.phase == "end"
             self._by = None if ended else event.client_id
-            self._events.put((self._name, None if ended else transform(event.target.position, event.target.wxyz)))
+            T = self._place.held_at(transform(event.target.position, event.target.wxyz))
+            self._events.put((self._name, None if ended else T))
 
     async def _gone(self, client: viser.ClientHandle) -> None:
         """A browser that goes while it drags lets go."""
@@ -104,7 +107,7 @@ class Gizmo:
     def _remove(self) -> None:
         if self._handle is not None:
             self._handle.remove()
-        self._handle = self._name = None
+        self._handle = self._name = self._place = None
 
 
 def _turn(T: Array) -> Array:

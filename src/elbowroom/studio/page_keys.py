@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import viser
 
-from elbowroom.studio import edits, filing
+from elbowroom.studio import filing
 from elbowroom.studio.page_events import asked
+from elbowroom.studio.standing import deleted
 from elbowroom.studio.studio import Studio
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Keys:
     def _delete(self) -> None:
         studio, name = self._studio, self._studio.selected
         if name is not None and studio.places[name].kind != "target":
-            studio.edit(f"delete {name}", edits.delete(studio.document, name, studio.board.stands.get(name)))
+            studio.edit(f"delete {name}", deleted(studio.document, studio.board, name))
 
     @property
     def html(self) -> str:

@@ -84,7 +84,7 @@ class SceneView:
                 self._roots.append(ghost)
             for name in world.characters:
                 self._person(name, world, record.joints[name][0])
-            self.hidden &= {*self._frames, *self._people}
+            self.hidden &= {*self._frames, *self._people, *places}
             for name in self.hidden:
                 self.hide(name, True)
             self.mark(self._marked)
@@ -94,8 +94,10 @@ class SceneView:
         (self.hidden.add if hidden else self.hidden.discard)(name)
         if name in self._people:
             self._people[name].show(not hidden)
-        elif name in self._frames:
-            self._frames[name].visible = not hidden
+            return
+        for part, frame in self._frames.items():  # a whole place leads the names of its parts
+            if part == name or (name not in self._frames and part.startswith(f"{name}.") and part not in self.hidden):
+                frame.visible = not hidden
 
     def mark(self, name: str | None) -> None:
         """Show that something is selected, or that nothing is."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from elbowroom.studio import edits
 from elbowroom.studio.page_events import asked, offer
 from elbowroom.studio.page_rows import Rows
 from elbowroom.studio.places import Place, told_place
+from elbowroom.studio.standing import alone, deleted, entry_of
 from elbowroom.studio.studio import Studio, Topic
 from elbowroom.tasks.storyboard_things import quaternion
 
@@ -62,7 +64,9 @@ class Things:
             self._show_list()
             self._show_details()
         if topic == "place" and self._studio.drags.to is not None and self._studio.drags.current is not None:
-            self._show_place(Place(self._studio.drags.current.name, "object", self._studio.drags.to))
+            place = self._studio.places.get(self._studio.drags.current.name)
+            if place is not None:
+                self._show_place(replace(place, T=self._studio.drags.to))
 
     def _list(self, kind: str, order: float) -> Rows:
         few = kind != "static" or sum(p.kind == kind for p in self._studio.places.values()) <= _MANY
@@ -110,16 +114,18 @@ class Things:
             if place.kind == "target":
                 return
             shown = gui.add_checkbox("Shown", name not in self._page.scene.hidden, hint="Hidden things still count.")
-            renamed = gui.add_text("Name", name)
-            buttons = gui.add_button_group(" ", ("Rename", "Delete"))
+            part = alone(self._studio.board, name)  # it is called so by its file
+            renamed = gui.add_text("Name", name, visible=not part)
+            buttons = gui.add_button_group(" ", ("Delete",) if part else ("Rename", "Delete"))
 
         def delete() -> None:
             studio = self._studio
-            studio.edit(f"delete {name}", edits.delete(studio.document, name, studio.board.stands.get(name)))
+            studio.edit(f"delete {name}", deleted(studio.document, studio.board, name))
 
         def rename() -> None:
             studio, new = self._studio, renamed.value
-            studio.edit(f"rename {name}", edits.rename(studio.document, name, new, studio.board.stands.get(name)))
+            entry = entry_of(studio.board, studio.document.values, name)
+            studio.edit(f"rename {name}", edits.rename(studio.document, name, new, entry))
             studio.select(new)
 
         def pressed() -> None:  # twice in haste, it is gone or has another name the second time
@@ -147,8 +153,8 @@ class Things:
         turn = (0.0, 0.0, 0.0) if self._turn is None else self._turn.value
         T = transform(np.array(self._at.value), quaternion(list(turn)))
         place = self._studio.places.get(name)
-        if place is not None and not np.allclose(place.T, T, atol=1e-5):
-            self._studio.trying(lambda: self._studio.place(name, T))
+        if place is not None and not np.allclose(place.handle, T, atol=1e-5):
+            self._studio.trying(lambda: self._studio.place(name, place.held_at(T)))
 
     def _kinds(self) -> None:
         person = self._kind.value == "person"

@@ -15,12 +15,16 @@ from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import place as placed
 from elbowroom.studio.document import Document
+from elbowroom.studio.standing import alone, entry_names, entry_of, foot, is_place, own_name
 from elbowroom.tasks.fixtures import with_fixture
 from elbowroom.tasks.storyboard import Storyboard
 from elbowroom.tasks.storyboard_things import quaternion
 from elbowroom.world.paths import Keyed, Riding, Still
 from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
+
+# A thing whose origin is farther than this from the middle of its underside, metres, is held there instead.
+_NEAR = 0.5
 
 Kind = Literal["static", "object", "fixture", "character", "target"]
 
@@ -29,7 +33,8 @@ Kind = Literal["static", "object", "fixture", "character", "target"]
 class Place:
     """Where something is put by the storyboard: `T` (4, 4) in the world; how a handle may move and turn it.
 
-    `axes` says about which of x, y and z it can be turned; `flat` that it stays on the floor.
+    `axes` says about which of x, y and z it can be turned; `flat` that it stays on the floor. `grip` (3,) is where a
+    handle takes hold of it, in its own axes: what comes from a file may be far from the file's origin.
     """
 
     name: str
@@ -37,15 +42,31 @@ class Place:
     T: Array
     axes: tuple[bool, bool, bool] = (True, True, True)
     flat: bool = False
+    grip: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    @property
+    def handle(self) -> Array:
+        """Where its handle is, (4, 4) in the world."""
+        return np.asarray(self.T @ transform(self.grip))
+
+    def held_at(self, T: Array) -> Array:
+        """Where it is, (4, 4), if its handle is at `T` (4, 4)."""
+        return np.asarray(T @ transform(-np.array(self.grip)))
 
 
 def places_of(document: Document, board: Storyboard) -> dict[str, Place]:
     """All that can be moved, by name; held things without a place of their own are not among them."""
     values = document.values
     out: dict[str, Place] = {}
+    for k, entry in enumerate(values.get("scene", {}).get("meshes", [])):
+        if entry.get("name") not in (None, *board.stands) and is_place(board, k):
+            out[entry["name"]] = Place(entry["name"], "static", _frame(entry.get("at"), entry.get("turn")))
     for name, k in board.stands.items():
         entry = values["scene"]["meshes"][k]
-        out[name] = Place(name, "static", _frame(entry.get("at"), entry.get("turn")))
+        T = _frame(entry.get("at"), entry.get("turn"))
+        own = entry.get("moved", {}).get(own_name(entry, name), {}) if alone(board, name) else {}
+        T = T @ _frame(own.get("at"), own.get("turn"))
+        out[name] = Place(name, "static", T, grip=_grip(board, name, T) if "file" in entry else (0.0, 0.0, 0.0))
     for name, entry in values.get("fixtures", {}).items():
         out[name] = Place(name, "fixture", _frame(entry.get("at"), entry.get("turn")))
     for name, entry in values.get("objects", {}).items():
@@ -98,7 +119,12 @@ def with_place(document: Document, board: Storyboard, name: str, T: Array) -> Do
     place, values = where[name], document.edited()
     at = [_millimetres(x) for x in T[:3, 3]]
     if place.kind == "static":
-        _put(values["scene"]["meshes"][board.stands[name]], at, _degrees(T))
+        entry = values["scene"]["meshes"][entry_of(board, values, name)]
+        if alone(board, name):
+            inside = inverse(_frame(entry.get("at"), entry.get("turn"))) @ T
+            entry = entry.setdefault("moved", {}).setdefault(own_name(entry, name), {})
+            at, T = [_millimetres(x) for x in inside[:3, 3]], inside
+        _put(entry, at, _degrees(T))
     elif place.kind == "fixture":
         _put(values["fixtures"][name], at, _degrees(T))
     elif place.kind == "character":
@@ -134,8 +160,8 @@ def moved_world(document: Document, board: Storyboard, name: str, T: Array, plac
     if place.kind == "target":
         return world
     if place.kind == "static":
-        entry = board.stands[name]
-        static = {n: m.moved(D) if board.stands.get(n) == entry else m for n, m in world.static.items()}
+        names = entry_names(board, name)
+        static = {n: m.moved(D) if n in names else m for n, m in world.static.items()}
         return world.with_(static=static)
     motion = world.characters.get(name)
     if isinstance(motion, Clip):
@@ -157,11 +183,13 @@ def moved_world(document: Document, board: Storyboard, name: str, T: Array, plac
     return world.with_(objects={**world.objects, name: replace(world.objects[name], path=path)})
 
 
-def entry_names(board: Storyboard, name: str) -> tuple[str, ...]:
-    """Names of all static meshes that are moved together with one; the name itself for other things."""
-    if name not in board.stands:
-        return (name,)
-    return tuple(n for n, k in board.stands.items() if k == board.stands[name])
+def _grip(board: Storyboard, name: str, T: Array) -> tuple[float, float, float]:
+    """Where to take hold of a static thing that stands at `T`: at its origin if that is near, else at its underside."""
+    middle = foot(board, name)
+    if float(np.linalg.norm(T[:3, 3] - middle)) < _NEAR:
+        return (0.0, 0.0, 0.0)
+    x, y, z = np.round(inverse(T) @ [*middle, 1.0], 3)[:3]
+    return float(x), float(y), float(z)
 
 
 def _frame(at: Any, turn: Any) -> Array:
@@ -189,5 +217,5 @@ def _millimetres(x: float) -> float:
 
 
 def told_place(place: Place) -> Mapping[str, Any]:
-    """A place in numbers for people: metres and degrees."""
-    return {"at": [_millimetres(x) for x in place.T[:3, 3]], "turn": _degrees(place.T)}
+    """A place in numbers for people, that of its handle: metres and degrees."""
+    return {"at": [_millimetres(x) for x in place.handle[:3, 3]], "turn": _degrees(place.T)}

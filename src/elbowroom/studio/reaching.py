@@ -14,8 +14,9 @@ from elbowroom.studio.bumps import Bumps
 from elbowroom.studio.document import Document, speaks_of
 from elbowroom.studio.edits import tasks_of
 from elbowroom.studio.errands import Errand, errands_about
-from elbowroom.studio.places import entry_names, moved_world, places_of, with_place
+from elbowroom.studio.places import moved_world, places_of, with_place
 from elbowroom.studio.preview import Reacher
+from elbowroom.studio.standing import entry_names
 from elbowroom.tasks.hands import changed_limbs, shifted
 from elbowroom.tasks.places import surface_at
 from elbowroom.tasks.plan import Plan

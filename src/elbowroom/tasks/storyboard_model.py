@@ -40,6 +40,10 @@ class SceneMesh(MeshSource):
     at: Point = Field(default_factory=lambda: [0.0, 0.0, 0.0])
     turn: Turn = 0.0
     without: list[Text] = Field(default_factory=list, description="Names of meshes of the file that are left out.")
+    moved: dict[Text, Frame] = Field(
+        default_factory=dict,
+        description="Meshes of the file that stand elsewhere in its axes, by name.",
+    )
 
 
 class Scene(Part):

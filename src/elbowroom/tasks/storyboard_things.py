@@ -84,10 +84,11 @@ def mesh_of(source: str | MeshSource, folder: Path) -> tuple[Mesh, tuple[str, ..
 def static_of(source: SceneMesh, folder: Path) -> tuple[dict[str, Mesh], tuple[str, ...]]:
     """Meshes of the scene where they stand; a name of their own leads those of a file."""
     found, notes = meshes_of(source, folder)
-    for name in source.without:
+    for name in (*source.without, *source.moved):
         if name not in found:
             raise UnknownName(f"mesh of {source.file or source.maker or 'this'}", name, found)
-        del found[name]
+    found = {name: mesh for name, mesh in found.items() if name not in source.without}
+    found |= {name: found[name].moved(frame(part)) for name, part in source.moved.items() if name in found}
     T = placing(source.at, quaternion(source.turn))
     if source.name is not None:
         found = {source.name if len(found) == 1 else f"{source.name}.{name}": mesh for name, mesh in found.items()}
