@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -150,8 +151,11 @@ def film(
                 writer.send(stamped(picture, f"{t:.2f} s") if labels else picture)
                 if progress is not None:
                     progress(k + 1, len(times))
-        finally:
-            writer.close()
+        except BaseException:
+            with suppress(KeyboardInterrupt):  # that one ffmpeg is not waited for: nobody wants the film any more
+                writer.throw(KeyboardInterrupt)
+            raise
+        writer.close()
     return len(times)
 
 
