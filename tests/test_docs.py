@@ -1,4 +1,4 @@
-"""What the documents point at exists: links, headings, files, rooms of the house."""
+"""What the documents point at exists: links, headings, files, rooms of the house, commands, options, public names."""
 
 from __future__ import annotations
 
@@ -6,14 +6,20 @@ import re
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
+import elbowroom
 from conftest import ROOT
+from elbowroom.cli import app
 
 SOURCE = ROOT / "src" / "elbowroom"
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _FILE = re.compile(r"(?<![\w/.~-])((?:[\w*-]+/)+[\w*-]+\.(?:py|yaml|md|json))(?![\w/])")
+
+
+_COMMAND = re.compile(r"(?:^ {4}|[`&] ?)elbowroom ([a-z]+)\b([^`\n&;#|]*)", re.M)
 
 
 def anchors(page: Path) -> set[str]:
@@ -42,10 +48,21 @@ def missing(text: str) -> list[str]:
     return sorted(name for name in named if not any(any(top.glob(name)) for top in (ROOT, SOURCE)))
 
 
+def unknown(text: str) -> list[str]:
+    """Commands, their options, and names of the package that a text uses and that do not exist."""
+    commands = get_command(app).commands  # type: ignore[attr-defined]
+    out = [f"er.{name}" for name in re.findall(r"\ber\.(\w+)", text) if name not in elbowroom.__all__]
+    for name, rest in _COMMAND.findall(text):
+        known = {o for p in commands[name].params for o in (*p.opts, *p.secondary_opts)} if name in commands else set()
+        out += [] if name in commands else [name]
+        out += [f"{name} {o}" for o in re.findall(r"(?<!\S)--?[a-z][\w-]*", rest) if o not in known | {"--help"}]
+    return out
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
-def test_links_and_named_files_exist(page: Path) -> None:
+def test_what_a_page_names_exists(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    assert broken(page, text) == [] and missing(text) == []
+    assert broken(page, text) == [] and missing(text) == [] and unknown(text) == []
 
 
 def test_architecture_names_all_rooms_and_no_others() -> None:
@@ -65,3 +82,5 @@ def test_the_checks_can_fail() -> None:
     text = "[a](docs/none.md) [b](docs/studio.md#nowhere) [c](https://example.org) `tasks/none.py` `posing/reach*.py`"
     assert broken(readme, text) == ["docs/none.md", "docs/studio.md#nowhere"]
     assert missing(text) == ["docs/none.md", "tasks/none.py"]
+    told = "    elbowroom dance --slowly\n    elbowroom run a.yaml -o b.glb --loud | jq -e .x\n`elbowroom info --json`"
+    assert unknown(told + " er.human() er.robot()") == ["er.robot", "dance", "dance --slowly", "run --loud"]
