@@ -9,8 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.geometry.rotations import Array
+from elbowroom.stopping import may_stop_here
 
 Color = tuple[float, float, float]
+
+# Vertices that are turned at once: more of them are shared out to all cores, and where these are busy that takes longer
+# by far (0.6 s instead of 2 ms for half a million of them).
+_AT_ONCE = 20_000
 
 
 def frozen(a: ArrayLike, dtype: type = float) -> NDArray:
@@ -48,4 +53,6 @@ class Mesh:
     def moved(self, T: ArrayLike) -> Mesh:
         """The mesh mapped by an affine transform (4, 4)."""
         T = np.asarray(T, dtype=float)
-        return Mesh(self.vertices @ T[:3, :3].T + T[:3, 3], self.faces, self.color, self.colors)
+        turned = [self.vertices[k : k + _AT_ONCE] @ T[:3, :3].T for k in range(0, max(len(self.vertices), 1), _AT_ONCE)]
+        may_stop_here()
+        return Mesh(np.concatenate(turned) + T[:3, 3], self.faces, self.color, self.colors)
