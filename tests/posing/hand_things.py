@@ -13,6 +13,9 @@ from elbowroom.geometry.transforms import apply, transform
 from elbowroom.posing.fingers import Closed
 from elbowroom.posing.fingers_model import hand_model
 
+# Half the outline of a jar, radius and height in metres.
+JAR = [(0, 0), (0.035, 0), (0.04, 0.05), (0.04, 0.1), (0.03, 0.12), (0.03, 0.14), (0, 0.14)]
+
 
 def thing(name: str, scale: float = 1.0) -> tuple[Mesh, dict[str, Array]]:
     """A mesh by name and its frames; 'blob7' is irregular, with 7 for its seed."""

@@ -8,9 +8,12 @@ import numpy as np
 from limb_cases import character
 
 from elbowroom.character.body import Character
+from elbowroom.character.limits import pose_excess
 from elbowroom.character.skeleton import Pose
-from elbowroom.geometry.rotations import Array, about, multiply, to_matrix
+from elbowroom.geometry.rotations import Array, about, angle_between, from_matrix, multiply, to_matrix
 from elbowroom.locomotion.standing import idle
+from elbowroom.posing.balance import balance_margin
+from elbowroom.posing.reach import Reached
 
 # Where the right wrist is to be, for a person of 1.65 m who stands at the origin and faces -Y, and how far the fingers
 # point down and to the right (degrees).
@@ -50,3 +53,22 @@ def target(body: Character, place: tuple[float, float, float], down: float, righ
     T[:3, :3] = to_matrix(turn) @ body.T_rest[body.role("right_hand"), :3, :3]
     T[:3, 3] = scale * np.asarray(place)
     return T
+
+
+def check(body: Character, pose: Pose, T: Array, found: Reached) -> None:
+    """All that a found reach promises."""
+    before, after = body.skeleton.at(pose), body.skeleton.at(found.pose)
+    hand = after[body.role("right_hand")]
+    assert found.status == "found" and found.missing == 0.0
+    assert np.linalg.norm(hand[:3, 3] - T[:3, 3]) < 1e-6
+    assert angle_between(from_matrix(hand[:3, :3]), from_matrix(T[:3, :3])) < 1e-6
+    for side in ("left", "right"):
+        # on tiptoe the toes stay and the foot turns about them
+        still = body.roles.get(f"{side}_toes", body.role(f"{side}_foot"))
+        assert np.abs(after[still] - before[still]).max() < 1e-9
+        if found.used["heels"] == 0.0:
+            assert np.abs(after[body.role(f"{side}_foot")] - before[body.role(f"{side}_foot")]).max() < 1e-9
+    helping = [body.roles[r] for r in body.roles if not r.startswith("left_") or "arm" not in r]
+    over = pose_excess(body.limits, found.pose.rotations) - pose_excess(body.limits, pose.rotations)
+    assert over[helping].max() < 1e-6
+    assert balance_margin(body, found.pose) > 0.005
