@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from studio_makers import settled, studio_of, umbrella
 
 from elbowroom.geometry.transforms import transform
 from elbowroom.studio import filing
+from elbowroom.studio.document import new_document
 from elbowroom.studio.studio import Studio
 
 
@@ -51,3 +53,35 @@ def test_undo_after_save_as_stays_in_the_file(studio: Studio) -> None:
     studio.redo()
     assert studio.document.seed == 2
     studio.cancel()
+
+
+def test_a_motion_is_not_known_of_a_file_that_has_changed(tmp_path: Path) -> None:
+    """What was proven of another shape of the same name says nothing of this one, nor is that one to be seen."""
+
+    def write(height: float) -> None:
+        corners = [f"v {x} {y} {z}" for x in (2.0, 2.5) for y in (0.0, 0.5) for z in (0.0, height)]
+        sides = ("1 2 4 3", "5 7 8 6", "1 5 6 2", "3 4 8 7", "1 3 7 5", "2 6 8 4")
+        (tmp_path / "work" / "box.obj").write_text("\n".join([*corners, *(f"f {side}" for side in sides), ""]))
+
+    (tmp_path / "work").mkdir()
+    write(0.4)
+    document = new_document(tmp_path / "work")
+    source = {"file": "box.obj", "units": 1.0, "up": "Z"}
+    with studio_of(document.with_values({**document.values, "scene": {"meshes": [source]}}), tmp_path) as studio:
+        studio.replan()
+        settled(studio)
+        studio.edit("seed 1", studio.document.with_(seed=1))
+        settled(studio)
+        proven, scenes = studio.plan, list[str]()
+        studio.listen(lambda topic: scenes.append(topic) if topic == "scene" else None)
+        write(0.7)
+        studio.undo()
+        settled(studio)
+        assert np.ptp(studio.world.static["box"].vertices[:, 2]) == pytest.approx(0.7) and scenes == ["scene"]
+        studio.redo()
+        settled(studio)
+        assert studio.plan is not proven and np.ptp(studio.world.static["box"].vertices[:, 2]) == pytest.approx(0.7)
+        known = studio.plan
+        studio.undo()
+        studio.redo()
+        assert studio.plan is known and scenes == ["scene"]  # nothing has changed since

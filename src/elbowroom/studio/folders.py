@@ -78,6 +78,11 @@ class Folders:
             for other in files_named_in(path, packages) if path.is_file() else ():
                 self.to_read(other)
 
+    @staticmethod
+    def stamps(names: Iterable[str], folder: Path) -> str:
+        """What changes when one of the files does that a storyboard in a folder names."""
+        return repr([_stamp(folder / name) for name in names])
+
     def files(self, kind: str, most: int = 500) -> list[str]:
         """Files of a kind in the folder to work in, as paths relative to it, in the order of the alphabet.
 

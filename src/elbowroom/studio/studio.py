@@ -61,7 +61,7 @@ class Studio:
         self.check_files(document)
         self.board: Storyboard = document.board()
         self.session = Session(document, self.autosave)
-        self._looks = document.looks
+        self._looks, self._stamps = document.looks, self._stamped()
         self.places: dict[str, Place] = places_of(document, self.board)
         self.player.set_span(self.world.span)
 
@@ -178,13 +178,15 @@ class Studio:
         if not keep:
             self.drags.forget()
             self.plan, self.live = None, False
-        same, self._looks = self.document.looks == self._looks, self.document.looks
-        self.board = board
+        before, self.board = (self._looks, self._stamps), board
+        self._looks, self._stamps = self.document.looks, self._stamped()
         self.places = places_of(self.document, board)
         if self.selected is not None and self.selected not in self.places:
             self.selected = None
         self.player.set_span(self.world.span)
-        self.tell(*(() if same else ("scene",)), "motion", "document", "selection", "time")
+        self.tell(
+            *(() if before == (self._looks, self._stamps) else ("scene",)), "motion", "document", "selection", "time"
+        )
 
     def open(self, document: Document, board: Storyboard | None = None) -> None:
         """Open another document in place of this one; `board` is its storyboard if that is known."""
@@ -212,6 +214,10 @@ class Studio:
         """Raise where a document names files that may not be read."""
         self.folders.check_named(named_files(document.values), document.path.parent)
 
+    def _stamped(self) -> str:
+        """What changes when a file does that the document names: its motion is another then."""
+        return self.folders.stamps(named_files(self.document.values), self.document.path.parent)
+
     # --- planning
 
     def replan(self, instead: Callable[[], Plan | None] = lambda: None) -> None:
@@ -219,7 +225,7 @@ class Studio:
         with self.lock:
             self.worker.cancel()
             document, board = self.document, self.board
-            known = self._known.get(document.as_json())
+            known = self._known.get(self._stamps + document.as_json())
             if known is not None:
                 self.set_plan(known)
                 return
@@ -260,7 +266,7 @@ class Studio:
         self.tell("motion", *(("document",) if other or not live else ()))
         if live:
             return
-        self._known[self.document.as_json()] = plan
+        self._known[self._stamps + self.document.as_json()] = plan
         while len(self._known) > _REMEMBERED:
             del self._known[next(iter(self._known))]
         if other and self.selected is None and not self.session.can_undo:
