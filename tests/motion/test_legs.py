@@ -10,7 +10,7 @@ from elbowroom.character.body import Character
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.errors import BadValue
 from elbowroom.geometry.transforms import transform
-from elbowroom.motion.legs import place_feet, place_foot
+from elbowroom.motion.legs import place_feet
 
 
 def with_helpers(character: Character) -> Character:
@@ -69,14 +69,15 @@ def test_knees_bend_to_the_front():
         assert np.all((knee - 0.5 * (hip + ankle)) @ person().front > 0.0)
 
 
-def test_what_is_out_of_reach_is_told():
+def test_what_is_out_of_reach_is_approached():
     clip = stepping(person())
     T = np.tile(np.eye(4), (len(clip), 1, 1))
     T[:, :3, 3] = clip.positions()[:, person().role("left_thigh")] + [0, 0, -2.0]
-    _, missing = place_foot(person(), clip.root, clip.rotations, "left", T)
+    q = place_feet(person(), clip.root, clip.rotations, {"left": T})
+    foot = person().skeleton.forward(clip.root, q)[:, person().role("left_foot"), :3, 3]
     p = person().skeleton.T_rest[:, :3, 3]
     hip, knee, ankle = (p[person().role(f"left_{part}")] for part in ("thigh", "shin", "foot"))
     length = np.linalg.norm(knee - hip) + np.linalg.norm(ankle - knee)
-    np.testing.assert_allclose(missing, 2.0 - length, atol=1e-9)
+    np.testing.assert_allclose(foot, T[:, :3, 3] + [0, 0, 2.0 - length], atol=1e-9)
     with pytest.raises(BadValue, match="'left' or 'right'"):
-        place_foot(person(), clip.root, clip.rotations, "middle", T)
+        place_feet(person(), clip.root, clip.rotations, {"middle": T})

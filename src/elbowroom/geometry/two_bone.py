@@ -37,17 +37,12 @@ def two_bone(
     target: ArrayLike,
     *,
     bend: ArrayLike | None = None,
-    pole: ArrayLike | None = None,
-    soft: float = 0.0,
 ) -> TwoBone:
     """Turn a limb so that its end comes to the target. All points (..., 3) in metres, broadcasting.
 
-    By default the limb swings the shortest way and bends in its present plane. `bend` (..., 3) is the
-    direction in which the middle joint would move if the limb, as it stands, bent; it decides where the limb
-    is straight. `pole` (..., 3), where given, is the direction in which the middle joint shall point in the
-    end, whatever the present plane. Targets out of reach are approached along the line from the root. `soft`
-    (metres) is the length before full stretch over which the reach tapers off, so that the middle joint does
-    not snap; 0 stretches to the full.
+    The limb swings the shortest way and bends in its present plane. `bend` (..., 3) is the direction in which the
+    middle joint would move if the limb, as it stands, bent; it decides where the limb is straight. Targets out of
+    reach are approached along the line from the root.
     """
     a, b, c, t = np.broadcast_arrays(*(np.asarray(p, dtype=float) for p in (root, middle, end, target)), subok=False)
     upper_length = np.linalg.norm(b - a, axis=-1)
@@ -57,7 +52,7 @@ def two_bone(
     wanted = np.linalg.norm(t - a, axis=-1)
     direction = normalize(t - a)
     direction = np.where(_is_zero(direction), present, direction)
-    reach = _reach(wanted, upper_length, lower_length, soft)
+    reach = np.clip(wanted, np.abs(upper_length - lower_length), upper_length + lower_length)
 
     swing = arc(present, direction)
     # The middle joint lies `along` the line to the target and `off` beside it (law of cosines).
@@ -66,28 +61,13 @@ def two_bone(
     along = np.clip(along, -upper_length, upper_length)
     off = np.sqrt(np.maximum(upper_length**2 - along**2, 0.0))
 
-    if pole is not None:
-        side = _across(np.broadcast_to(np.asarray(pole, dtype=float), a.shape), direction)
-    else:
-        side = rotate(swing, _bend_side(a, b, c, present, off, bend))
-        side = _across(side, direction)
+    side = _across(rotate(swing, _bend_side(a, b, c, present, off, bend)), direction)
     new_middle = a + along[..., None] * direction + off[..., None] * side
     new_end = a + reach[..., None] * direction
     swung_upper, swung_lower = rotate(swing, b - a), rotate(swing, c - b)
     upper = multiply(arc(swung_upper, new_middle - a), swing)
     lower = multiply(arc(swung_lower, new_end - new_middle), swing)
     return TwoBone(upper, lower, new_middle, new_end, np.linalg.norm(t - new_end, axis=-1))
-
-
-def _reach(wanted: Array, upper: Array, lower: Array, soft: float) -> Array:
-    """Distance from root to end that the limb takes when `wanted` is asked for."""
-    full = upper + lower
-    if soft > 0.0:
-        over = wanted - (full - soft)
-        # the exponential meets the straight line with the same slope and never gets past `full`
-        tapered = full - soft * np.exp(-np.maximum(over, 0.0) / soft)
-        wanted = np.where(over > 0.0, tapered, wanted)
-    return np.clip(wanted, np.abs(upper - lower), full)
 
 
 def _bend_side(a: Array, b: Array, c: Array, present: Array, off: Array, bend: ArrayLike | None) -> Array:

@@ -16,38 +16,22 @@ from elbowroom.geometry.two_bone import two_bone
 SIDES = ("left", "right")
 
 
-def place_feet(
-    character: Character,
-    root: ArrayLike,
-    rotations: ArrayLike,
-    feet: Mapping[str, ArrayLike],
-    *,
-    soft: float = 0.0,
-) -> Array:
+def place_feet(character: Character, root: ArrayLike, rotations: ArrayLike, feet: Mapping[str, ArrayLike]) -> Array:
     """Local rotations (N, J, 4) in which the foot joints are at `feet[side]` (N, 4, 4), the rest as before.
 
     root (N, 3), rotations (N, J, 4). Sides are 'left' and 'right'; a side that is not given stays as it is.
-    Knees keep their plane. What is out of reach is approached; `place_foot` says how much is missing.
+    Knees keep their plane. What is out of reach is approached.
     """
     out = np.asarray(rotations, dtype=float)
     for side, T_world_foot in feet.items():
-        out, _ = place_foot(character, root, out, side, T_world_foot, soft=soft)
+        out = _place_foot(character, root, out, side, T_world_foot)
     return out
 
 
-def place_foot(
-    character: Character,
-    root: ArrayLike,
-    rotations: ArrayLike,
-    side: str,
-    T_world_foot: ArrayLike,
-    *,
-    soft: float = 0.0,
-) -> tuple[Array, Array]:
-    """One foot of `place_feet`: local rotations (N, J, 4) and the distance that is missing (N,), metres.
-
-    `soft` (metres) tapers the reach before the leg is fully stretched, so that the knee does not snap.
-    """
+def _place_foot(
+    character: Character, root: ArrayLike, rotations: ArrayLike, side: str, T_world_foot: ArrayLike
+) -> Array:
+    """One foot of `place_feet`."""
     if side not in SIDES:
         raise BadValue(f"a foot is 'left' or 'right', not '{side}'.")
     thigh, shin, foot = (character.role(f"{side}_{part}") for part in ("thigh", "shin", "foot"))
@@ -63,7 +47,6 @@ def place_foot(
         T[:, foot, :3, 3],
         T_foot[..., :3, 3],
         bend=rot.rotate(W[thigh], front),
-        soft=soft,
     )
     new = {
         thigh: rot.multiply(solved.upper, W[thigh]),
@@ -79,4 +62,4 @@ def place_foot(
         else:
             W_parent = rot.multiply(above[j], rot.from_matrix(T[:, parent, :3, :3]))
             q[:, j] = rot.multiply(rot.conjugate(W_parent), new[j])
-    return q, solved.missing
+    return q
