@@ -29,8 +29,8 @@ def repair(
     fix_self: placing.FixSelf = False,
     max_aside: Annotated[
         float,
-        typer.Option(metavar="METRES", help="How far the body may go aside for a while where limbs cannot do it."),
-    ] = 0.2,
+        typer.Option(metavar="METRES", help="How far the body may go aside or walk round where limbs cannot do it."),
+    ] = 0.6,
     max_shift: Annotated[
         float, typer.Option(metavar="METRES", help="How far the whole clip may be moved where nothing else does.")
     ] = 0.0,
@@ -55,7 +55,7 @@ def repair(
 
     OUT is of any kind that can be written. A BVH comes back with its joints, channels and rate, a GLB with its nodes,
     skin and rate; an AMC is written as BVH, GLB or NPZ. First limbs give way, then with shoulder and spine, a foot
-    stands elsewhere, the body goes aside for a while (--max-aside); then, if allowed, the whole clip is moved
+    stands elsewhere, the body goes aside or walks round things (--max-aside); then, if allowed, the whole clip is moved
     (--max-shift) or begun later (--max-delay). Exit code 0: written, and proven free of collision; 1: not free, the
     best repair is written and marked; 2: bad input.
     Example: elbowroom repair walk.bvh hall.glb --at 1,2 --turn 90 -o out.bvh -o out.html

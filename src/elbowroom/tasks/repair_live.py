@@ -10,40 +10,35 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.errors import UnknownName
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
 from elbowroom.spaces.styles import Wish
 from elbowroom.tasks.plan import Plan, Planned
 from elbowroom.tasks.repair import holding_fast
+from elbowroom.tasks.repair_fit import frames_free, hits, without
 from elbowroom.tasks.repair_near import RATE, Balls, balls_of
 from elbowroom.tasks.repair_own import OwnTouches, own_touches, with_contacts
 from elbowroom.tasks.repair_quick import meetings, mended_quickly
-from elbowroom.tasks.repair_stretch import MARGIN, TIGHT
+from elbowroom.tasks.repair_round import Round, troubled
 from elbowroom.tasks.repair_ways import KnownWay, clip_of, way_of
 from elbowroom.world.certificate_findings import Collision, Interval
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.fast import BAND, HIT, LimbCheck
-from elbowroom.world.paths import Still
+from elbowroom.world.fast import LimbCheck
 from elbowroom.world.world import World
 
 # Metres about somebody within which what is moved may meet them: once they have leaned aside, and as they move anyway.
 _ROOM, _TOUCH = 0.3, 0.03
 # Moments a second at which all else of a body is looked at against what is moved, and where it is to be sure.
 _LOOKS, _CLOSE_LOOKS = 30.0, 60.0
-# One in so many frames is looked at first; so many doubts are looked at closely where it need not be sure.
-_FEWER, _DOUBTS = 5, 5
-# Ways that are kept, and the share of the time in which they are tried.
-_KNOWN, _KNOWN_SHARE = 12, 0.2
-# Metres that are far from everybody.
-_FAR = 1e3
+# Ways that are kept; the shares of the time in which they are tried, and until limbs have looked for others.
+_KNOWN, _KNOWN_SHARE, _LIMBS_SHARE = 12, 0.2, 0.7
 # Metres that a thing has to go before a way is looked for anew that was not found: at first, and after so many times.
 _ELSEWHERE = (0.02, 0.04, 0.08, 0.16)
 
@@ -57,6 +52,7 @@ class LiveRepair:
     style: Wish = None
     _ways: list[KnownWay] = field(default_factory=list)
     _whole: dict[str, tuple[Clip, tuple[Planned, ...]]] = field(default_factory=dict)
+    _rounds: dict[str, Round] = field(default_factory=dict)
     _balls: dict[str, Balls] = field(default_factory=dict)
     _gave_up: list[Array] = field(default_factory=list)
 
@@ -74,10 +70,12 @@ class LiveRepair:
                 self._ways = [*self._ways, *ways][-_KNOWN:]
             elif who in self.base.characters:
                 self._whole[who] = (clip_of(plan.world, who), own)
+                self._round(who).learn(clip_of(self.base, who), clip_of(plan.world, who))
 
     def contacts(self, *, planned: bool) -> list[Contact]:
         """What recorded people may touch of themselves and the floor where known ways lead them, planned or proven."""
-        known = [way.touches for way in self._ways if way.touches is not None]
+        touches = [*(way.touches for way in self._ways), *(way.touches for way in self._rounds.values())]
+        known = [own for own in touches if own is not None]
         return [c for own in known for c in own.contacts((own.times[0], own.times[-1]), planned=planned)]
 
     def again(self, world: World, moved: Sequence[str], *, sure: bool = False, seconds: float = math.inf) -> Plan:
@@ -96,6 +94,7 @@ class LiveRepair:
         now, plans, lost = self._with_known(now, exact, moved, sure, start + _KNOWN_SHARE * seconds)
         asides = [planned.during for _, own in self._whole.values() for planned in own]
         found = self._meetings(now, exact, moved, plans, [*lost, *asides], rate)
+        met = found  # before anybody goes aside
         if found and self._whole:
             now, plans = self._gone_aside(now, plans)
             found = self._meetings(now, exact, moved, plans, lost, rate)
@@ -104,13 +103,19 @@ class LiveRepair:
             return Plan("found", now.with_(contacts=world.contacts), tuple(plans))
         at = np.concatenate([world.objects[name].path(0.0)[:3, 3] for name in moved])
         if not math.isfinite(seconds) or self._is_elsewhere(at):
-            sources = {who: clip_of(self.base, who) for who in now.characters}
-            done = mended_quickly(now, found, sources, self.seed, self.style, start + seconds)
-            now, plans = done.world, [*plans, *done.plans]
+            now, plans = self._walked_round(now, exact, plans, met, start + seconds, sure)
             found = self._meetings(now, exact, moved, plans, lost, rate)
+            if found:
+                sources = {who: clip_of(self.base, who) for who in now.characters}
+                done = mended_quickly(now, found, sources, self.seed, self.style, start + _LIMBS_SHARE * seconds)
+                left = self._meetings(done.world, exact, moved, [*plans, *done.plans], lost, rate)
+                if not left:
+                    now, plans, found = done.world, [*plans, *done.plans], left
+                    self.learn(done.with_(plans=tuple(p for p in plans if p.who in {q.who for q in done.plans})))
+                else:
+                    now, plans = self._walked_round(now, exact, plans, met, start + seconds, sure, bodies=False)
+                    found = self._meetings(now, exact, moved, plans, lost, rate)
             self._gave_up = [*self._gave_up, at] if found else []
-            if not found:
-                self.learn(done.with_(plans=tuple(p for p in plans if p.who in {q.who for q in done.plans})))
         why = "" if not found else f"{found[0].pair[0]} meets {found[0].pair[1]} at {found[0].during[0]:.2f} s"
         return Plan("partial" if found else "found", now.with_(contacts=world.contacts), tuple(plans), why)
 
@@ -128,6 +133,31 @@ class LiveRepair:
         times = min(len(self._gave_up), len(_ELSEWHERE)) - 1
         return times < 0 or float(np.linalg.norm(at - self._gave_up[-1])) > _ELSEWHERE[times]
 
+    def _round(self, who: str) -> Round:
+        return self._rounds.setdefault(who, Round(who))
+
+    def _walked_round(
+        self,
+        world: World,
+        exact: ExactWorld,
+        plans: Sequence[Planned],
+        met: Sequence[Collision],
+        until: float,
+        sure: bool,
+        *,
+        bodies: bool = True,
+    ) -> tuple[World, list[Planned]]:
+        """The world with those who walk round what meets their `bodies`, or any of their limbs, in place of all that is
+        known of them; who did so last time goes on with it."""
+        for who in world.characters:
+            for during in troubled(exact, who, met, bodies=bodies and not self._round(who).goes_on):
+                below = world.with_character(who, self.base.characters[who])
+                walked = self._round(who).walked(below, exact, during, until, sure=sure)
+                if walked is not None:
+                    world, planned = walked
+                    plans = [*(p for p in plans if p.who != who), planned]
+        return world, list(plans)
+
     def _gone_aside(self, world: World, plans: Sequence[Planned]) -> tuple[World, list[Planned]]:
         """The world with all that is known of bodies that go aside, in place of ways of their limbs."""
         for who, (clip, own) in self._whole.items():
@@ -144,7 +174,7 @@ class LiveRepair:
         lost: dict[tuple[str, tuple[int, ...]], KnownWay] = {}
         for way in reversed(self._ways):
             key = (way.planned.who, way.joints)
-            if key in done:
+            if key in done or self._round(way.planned.who).goes_on:
                 continue
             late = key in lost and time.perf_counter() > until  # of each kind one at least is tried
             found = None if late else self._fitted(world, exact, way, moved, sure)
@@ -173,9 +203,9 @@ class LiveRepair:
         below = clip.rotations[rows][:, list(way.joints)]
         span = (clip.times[low], clip.times[high])
         if way.anyway is None:
-            way.margin, way.anyway = _without(world, way, below, clip.times[rows], rows, moved)
+            way.margin, way.anyway = without(world, way, below, clip.times[rows], rows, moved)
         check = self._check(world, exact, way, span, moved)
-        hit = _hits(check, below, clip.times[rows], np.flatnonzero(near & ~way.anyway))
+        hit = hits(check, below, clip.times[rows], np.flatnonzero(near & ~way.anyway))
         if not hit.any():
             return clip, None
         trouble = clip.times[rows[hit]]
@@ -184,7 +214,7 @@ class LiveRepair:
         for later, share in [*((later, share) for share in shares), *((0, share) for share in shares if later)]:
             frames = way.leaned(clip, later, share, rows)
             bent = np.any(frames != below, axis=(1, 2)) | hit
-            if _free(check, frames[bent], clip.times[rows[bent]], sure):
+            if frames_free(check, frames[bent], clip.times[rows[bent]], sure):
                 return way.taken(clip, rows, frames, later, share)
         return None
 
@@ -228,47 +258,3 @@ class LiveRepair:
         for begin, end in lost:
             inside |= (times >= begin) & (times <= end)
         return found + meetings(world, exact, times[inside])
-
-
-def _without(
-    world: World, way: KnownWay, below: Array, times: Array, rows: NDArray[np.int64], moved: Sequence[str]
-) -> tuple[float, NDArray[np.bool_]]:
-    """How the motion below a way (F, n, 4) is without what is moved: the clearance that it keeps where the way leads,
-    and which of its frames are not that free. Hands that put things down come very near to others, and feet stand on
-    the floor; that is nothing to go aside for."""
-    led = (rows > way.first) & (rows < way.first + len(way.turns) - 1)
-    span, far = (float(times[0]), float(times[-1])), _far_away(world, moved)
-    for margin in (MARGIN, TIGHT, 0.0):
-        check = LimbCheck(far, way.planned.who, way.joints, span, rate=RATE, margin=margin)
-        free = check.free_batch(below, times)
-        if free[led].all():
-            break
-    return margin, ~free
-
-
-def _far_away(world: World, moved: Sequence[str]) -> World:
-    """The world with what is moved where nobody is."""
-    far = Still(transform([_FAR, _FAR, 0.0]))
-    return world.with_(objects={**world.objects, **{n: replace(world.objects[n], path=far) for n in moved}})
-
-
-def _hits(check: LimbCheck, frames: Array, times: Array, near: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which of some frames (F, n, 4) are not free: sure ones of every other one that is near, else of all of those."""
-    out = np.zeros(len(frames), dtype=bool)
-    out[near[::2]] = check.batch(frames[near[::2]], times[near[::2]], keen=True) == HIT
-    if not out.any():
-        out[near] = ~check.free_batch(frames[near], times[near])
-    return out
-
-
-def _free(check: LimbCheck, frames: Array, times: Array, sure: bool) -> bool:
-    """Whether frames (F, n, 4) are free; those that are not mostly show it at a few of them. Some doubts are
-    left to the exact test, all of them if it is to be `sure`."""
-    for some in (slice(None, None, _FEWER), slice(None)):
-        codes = check.batch(frames[some], times[some], keen=True)
-        if (codes == HIT).any():
-            return False
-    doubts = np.flatnonzero(codes == BAND)
-    if not sure and len(doubts) > _DOUBTS:
-        doubts = doubts[np.linspace(0, len(doubts) - 1, _DOUBTS).astype(int)]
-    return all(check.free(frames[k], float(times[k])) for k in doubts)

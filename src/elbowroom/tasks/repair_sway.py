@@ -22,7 +22,7 @@ from elbowroom.tasks.repair_pace import Pace
 
 # Metres that a body goes down at most beside what is asked for, so that its legs reach; how often that is looked at; of
 # what a leg lacks so much goes down, and a little more; seconds about it that it takes.
-_SINK, _LOOKS, _SHARE, _MORE, _ABOUT = 0.06, 4, 1.1, 0.001, 0.4
+_SINK, _LOOKS, _SHARE, _MORE, _ABOUT = 0.06, 4, 1.1, 0.004, 0.4
 # Radians that a leg may be out of its range beyond what it is anyway.
 _BEYOND = 0.02
 # Seconds to each side over which the speed of travel is taken: a step or so, which the sway of the hips is no part of.
@@ -30,7 +30,9 @@ _STRIDE = 0.4
 # Metres a second of travel at which a body does not turn at all towards where it goes, and from which on it does.
 _STANDS, _WALKS = 0.2, 0.6
 # Metres that feet swing past each other wider apart at most when they step aside, and as a share of how far.
-_WIDER, _WIDENS = 0.02, 0.06
+_WIDER, _WIDENS = 0.03, 0.08
+# Seconds that a step takes at least.
+_SWING = 0.25
 # Share of a swing after which a foot goes with the body, and before whose end it no longer does.
 _LIFTED = 0.45
 
@@ -74,6 +76,11 @@ class Sway:
     def _frames(self) -> slice:
         return slice(self.first, self.last + 1)
 
+    @property
+    def _swing(self) -> int:
+        """Frames that a step takes at least."""
+        return max(round(_SWING * self.clip.fps), 1)
+
     @cached_property
     def weights(self) -> Array:
         """Share of the way at each frame (T,)."""
@@ -94,7 +101,7 @@ class Sway:
         if not self.stepping:
             return [[(0, len(self.weights) - 1, None)] for _ in self.legs]
         on = foot_contacts(self.clip)
-        return [_stances(on.foot(ik.limb.partition("_")[0])[self._frames]) for ik in self.legs]
+        return [_stances(on.foot(ik.limb.partition("_")[0])[self._frames], self._swing) for ik in self.legs]
 
     @cached_property
     def _world(self) -> Array:
@@ -181,26 +188,28 @@ class Sway:
         """Each leg under the moved body; feet swing past each other some metres wider apart."""
         out = []
         for k, (ik, (orbit, keep, _), stances) in enumerate(zip(self.legs, self._told, self._stances, strict=True)):
-            foot = _stepped(self._world[:, ik.joints[2]], T, turns, stances, wider * self._outwards[k])
+            foot = _stepped(self._world[:, ik.joints[2]], T, turns, stances, wider * self._outwards[k], self._swing)
             out.append(ik.solve(T @ self._world[:, ik.parent], foot, orbit, keep))
         return out
 
 
-def _stances(stands: Flags) -> list[tuple[int, int, int | None]]:
+def _stances(stands: Flags, shortest: int) -> list[tuple[int, int, int | None]]:
     """First and last frame of each stance of a foot that stands in some frames (T,), and the one half way through; None
-    for one that goes on outside. A swing that does so begins and ends where it did."""
+    for one that goes on outside, or leaves less than `shortest` frames for a swing. A swing that goes on outside begins
+    and ends where it did."""
     last = len(stands) - 1
     out: list[tuple[int, int, int | None]] = [(0, 0, None)] if not stands[0] else []
-    out += [(a, b, None if a == 0 or b == last else (a + b) // 2) for a, b in runs(stands)]
+    for a, b in runs(stands):
+        out.append((a, b, None if a < shortest or b > last - shortest else (a + b) // 2))
     return out if stands[-1] else [*out, (last, last, None)]
 
 
 def _stepped(
-    foot: Array, T: Array, turns: Array, stances: Sequence[tuple[int, int, int | None]], outward: Array
+    foot: Array, T: Array, turns: Array, stances: Sequence[tuple[int, int, int | None]], outward: Array, shortest: int
 ) -> Array:
     """Where a foot (T, 4, 4) is: moved in each stance as the body (T, 4, 4) half way through it, level as it was, and
     softly from one to the next in between. Half way it is under the body as it was, and farther out by (T, 3) metres:
-    clear of the other foot."""
+    clear of the other foot. What takes less than `shortest` frames is no swing."""
     with_body = np.array(T)
     with_body[:, 2, 3] = 0.0
     there = [np.eye(4) if middle is None else with_body[middle] for _, _, middle in stances]
@@ -210,7 +219,7 @@ def _stepped(
         places[a : b + 1], angle[a : b + 1] = apply(level, foot[a : b + 1, :3, 3]), turn
     for k, ((_, b, _), (a, _, _)) in enumerate(pairwise(stances)):
         rows, s = slice(b, a + 1), (np.arange(b, a + 1) - b) / max(a - b, 1)
-        step, under = soft_step(s), soft_step(s / _LIFTED) * soft_step((1.0 - s) / _LIFTED)
+        step, under = soft_step(s), soft_step(s / _LIFTED) * soft_step((1.0 - s) / _LIFTED) * (a - b >= shortest)
         before, after = (apply(level, foot[rows, :3, 3]) for level in there[k : k + 2])
         along = before + step[:, None] * (after - before)
         body = apply(with_body[rows], (foot[rows, :3, 3] + outward[rows])[:, None])[:, 0]
