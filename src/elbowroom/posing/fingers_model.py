@@ -13,6 +13,7 @@ from elbowroom.character.hand_shapes import FingerJoint, HandShape, finger_roles
 from elbowroom.character.hands import FINGERS
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.errors import BadValue
+from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import Mesh, frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
@@ -140,15 +141,9 @@ def _ends(shape: Shape) -> Array:
     return np.concatenate([points - off, points + off]) if radius > 0.0 else points
 
 
-_MODELS: WeakKeyDictionary[Body, dict[str, HandModel]] = WeakKeyDictionary()
-
-
 def hand_model(body: Body, hand: str) -> HandModel:
     """The model of a hand, made once for each."""
-    kept = _MODELS.setdefault(body, {})
-    if hand not in kept:
-        kept[hand] = HandModel(body, hand)
-    return kept[hand]
+    return kept(body, ("hand model", hand), lambda: HandModel(body, hand))
 
 
 # Metres beyond the nearest shape to which distances of others are measured while a hand is slid.

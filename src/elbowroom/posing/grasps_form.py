@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import trimesh
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
+from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mending import components, has_area, mended
 from elbowroom.geometry.mesh import Mesh, frozen
 from elbowroom.geometry.rotations import Array
@@ -57,14 +57,9 @@ class Form:
         return local[np.all(np.abs(local) <= half, axis=1)]
 
 
-_FORMS: WeakKeyDictionary[Mesh, Form | None] = WeakKeyDictionary()
-
-
 def form_of(mesh: Mesh) -> Form | None:
     """What a mesh is, found out once for each; None where it has no triangle with an area."""
-    if mesh not in _FORMS:
-        _FORMS[mesh] = _recognised(mesh)
-    return _FORMS[mesh]
+    return kept(mesh, "form in a hand", lambda: _recognised(mesh))
 
 
 def _recognised(mesh: Mesh) -> Form | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from elbowroom.character.hand_shapes import (
     pinch,
     power,
 )
+from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array, about, normalize, rotate
 from elbowroom.geometry.transforms import apply
@@ -273,15 +273,9 @@ class Seats:
         return 0.5 * (T[finger.rows[-1], :3, 3] + self.model.tip(finger, shape))
 
 
-_SEATS: WeakKeyDictionary[Body, dict[str, Seats]] = WeakKeyDictionary()
-
-
 def hand_seats(body: Body, hand: str) -> Seats:
     """The seats of a hand, made once for each."""
-    kept = _SEATS.setdefault(body, {})
-    if hand not in kept:
-        kept[hand] = Seats(body, hand)
-    return kept[hand]
+    return kept(body, ("hand seats", hand), lambda: Seats(body, hand))
 
 
 def _bent(bends: tuple[float, float, float], like: HandShape) -> HandShape:
