@@ -11,18 +11,19 @@ from scipy.ndimage import gaussian_filter1d
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion import feet as footwork
-from elbowroom.locomotion import upper
-from elbowroom.locomotion.course import Course, leftwards
+from elbowroom.locomotion import mass, upper
+from elbowroom.locomotion.course import Course, facing, leftwards
 from elbowroom.locomotion.figure import SIDES, Figure
 from elbowroom.locomotion.gait_tables import Style, leg_angles
 from elbowroom.locomotion.limbs import Limb, twist_about
 from elbowroom.locomotion.pelvis import GRAVITY, height, turned
-from elbowroom.locomotion.sole import measure
+from elbowroom.locomotion.sole import Sole, measure
 from elbowroom.locomotion.steps import Steps
 from elbowroom.locomotion.swing import Walker, swung
 
 LEAST_KNEE = np.radians(5.5)  # never quite straight, so that the knee does not snap
-_LEAST_RUNNING = np.radians(12.0)  # a runner lands on a bent knee
+_LEAST_RUNNING = np.radians(20.0)  # a runner lands on a bent knee
+_ROUNDS = 3  # of putting a runner's mass where the ground can carry it
 _HEAD_LEAD = 0.30  # seconds by which the gaze turns ahead of the body (Grasso et al. 1998)
 _ARM_LAG = 0.52  # the arm is foremost just after the other foot's contact, share of the cycle
 
@@ -51,6 +52,49 @@ def legs_of(figure: Figure) -> list[Limb]:
     return out
 
 
+@dataclass(frozen=True, eq=False)
+class Going:
+    """All of a gait over N frames but where the pelvis is: feet as they stand, world turns (N, 4) of the pelvis, turns
+    of the upper body by role, the bend that each loaded knee is to have (N,)."""
+
+    figure: Figure
+    steps: Steps
+    style: Style
+    times: Array
+    rate: float
+    heading: Array
+    soles: list[Sole]
+    feet: list[footwork.Foot]
+    pelvis: Array
+    above: dict[str, Array]
+    knees: list[Array]
+
+    @property
+    def run(self) -> Array:
+        """0 where walking, 1 where running, (N,)."""
+        return self.style.mix(np.zeros(len(self.times)), 1.0)
+
+    def over(self, place: Array, lift: Array | None = None) -> tuple[dict[str, Array], Array]:
+        """Turns by role and pelvis positions (N, 3) with the pelvis over places (N, 2) of the floor.
+
+        lift (N,): acceleration of a runner's pelvis upwards, m/s²; without, what the knees' bends make it.
+        """
+        figure, n = self.figure, len(self.times)
+        offset, flat = figure.at("pelvis"), np.concatenate([place, np.zeros((n, 1))], axis=-1)
+        hips = [rot.rotate(self.pelvis, figure.at(f"{side}_thigh") - offset) + flat for side in SIDES]
+        limbs, least = legs_of(figure), self.style.mix(LEAST_KNEE, _LEAST_RUNNING)
+        z = height(self.feet, limbs, hips, self.knees, self.rate, least, float(offset[2]), self.run, lift)
+        hips = [h + z[:, None] * np.array([0.0, 0.0, 1.0]) for h in hips]
+        ahead = CubicSpline(self.times, self.heading)
+        turns = dict(self.above)
+        for side, sign, limb, sole, foot, hip in zip(SIDES, (1, -1), limbs, self.soles, self.feet, hips, strict=True):
+            away = np.concatenate([sign * leftwards(self.heading), np.zeros((n, 1))], axis=-1)
+            walker = Walker(limb, sole, CubicSpline(self.times, hip), ahead, figure.scale)
+            moved = swung(foot, self.steps.of(side), walker, self.times, self.style, away)
+            turns |= leg(side, limb, moved, hip, self.pelvis, self.heading)
+        return turns, np.concatenate([place, z[:, None]], axis=-1)
+
+
 def perform(
     figure: Figure, course: Course, steps: Steps, style: Style, seed: int, rate: float
 ) -> tuple[dict[str, Array], Array]:
@@ -60,7 +104,6 @@ def perform(
     heading = gaussian_filter1d(course.curve.heading(course.s), 0.10 * rate, mode="nearest")
     active = footwork.ease(style.v / 0.5)
     turn = 2 * np.pi * steps.phase
-    limbs = legs_of(figure)
     soles = [measure(figure, side) for side in SIDES]
 
     share = np.maximum((steps.duty - 0.5), 0.05) / np.maximum(style.stride_rate / np.sqrt(scale), 0.3)
@@ -71,29 +114,36 @@ def perform(
     place = course.curve.at(course.s) + _sway(course, heading, feet, style, rate)[:, None] * leftwards(heading)
     # the body is fastest in double support, slowest over the foot
     surge = 0.010 * scale * active * np.clip(style.v, 0, 1.5) * np.sin(2 * turn - 0.6) * style.mix(1.0, 0.4)
-    place = place + surge[:, None] * np.stack([np.sin(heading), -np.cos(heading)], axis=-1)
+    place = place + surge[:, None] * facing(heading)
 
     pelvis = turned(
         heading - active * style.pelvis_turn * np.cos(turn - style.mix(0.25, 1.6)),
         0.7 * bank - active * style.pelvis_list * np.cos(turn - 2 * np.pi * style.mix(0.14, 0.16)),
         0.45 * style.lean * active + np.radians(1.0) * active * np.cos(2 * turn + 0.6),
     )
-    offset = figure.at("pelvis")
-    hips = [rot.rotate(pelvis, figure.at(f"{side}_thigh") - offset) for side in SIDES]
-    hips = [h + np.concatenate([place, np.zeros((len(times), 1))], axis=-1) for h in hips]
+    above = _upper_body(figure, course, heading, turn, style, active, bank, pelvis, wave, rate)
     knees = [_stance_knee(steps.phase + lag, style, active) for lag in (0.0, 0.5)]
-    run = style.mix(np.zeros(len(times)), 1.0)
-    z = height(feet, limbs, hips, knees, rate, style.mix(LEAST_KNEE, _LEAST_RUNNING), float(offset[2]), run)
-    hips = [h + z[:, None] * np.array([0.0, 0.0, 1.0]) for h in hips]
+    going = Going(figure, steps, style, times, rate, heading, soles, feet, pelvis, above, knees)
+    if figure.character.masses is None or not going.run.any():
+        return going.over(place)
+    return _carried(going, place)
 
-    turns: dict[str, Array] = {}
-    for side, sign, limb, sole, foot, hip in zip(SIDES, (1, -1), limbs, soles, feet, hips, strict=True):
-        away = np.concatenate([sign * leftwards(heading), np.zeros((len(times), 1))], axis=-1)
-        walker = Walker(limb, sole, CubicSpline(times, hip), CubicSpline(times, heading), scale)
-        moved = swung(foot, steps.of(side), walker, times, style, away)
-        turns |= leg(side, limb, moved, hip, pelvis, heading)
-    turns |= _upper_body(figure, course, heading, turn, style, active, bank, pelvis, wave, rate)
-    root = np.concatenate([place, z[:, None]], axis=-1)
+
+def _carried(going: Going, place: Array) -> tuple[dict[str, Array], Array]:
+    """The gait near places (N, 2) of the pelvis, where running with the mass as the ground can move it.
+
+    Where the mass is depends on where the legs are, and that on where the pelvis is: hence in rounds.
+    """
+    given = mass.push(going.steps, going.soles, going.times)
+    character = going.figure.character
+    turns, root = going.over(place)
+    for _ in range(_ROUNDS):
+        T = character.skeleton.forward(*going.figure.assemble(turns, root))
+        body = mass.carried(character, T, going.rate)
+        aside = body.offset[:, :2]
+        way = mass.over(place + aside, root[:, 2] + body.offset[:, 2], given, body.spin, going.run, going.rate)
+        lift = GRAVITY * (given.share - 1.0) - np.gradient(np.gradient(body.offset[:, 2])) * going.rate**2
+        turns, root = going.over(way - aside, lift)
     return turns, root
 
 

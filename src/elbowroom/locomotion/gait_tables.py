@@ -85,15 +85,15 @@ class Style:
 
     @property
     def stride_rate(self) -> Array:
-        """Strides per second of the reference leg: 115 steps/min at 1.3 m/s; running 2.6 to 2.9 steps/s."""
+        """Strides per second of the reference leg: 115 steps/min at 1.3 m/s; running 2.7 to 2.9 steps/s."""
         walking = 0.5 * 115.0 / 60.0 * (np.maximum(self.v, 0.35) / 1.3) ** 0.46
-        return self.mix(walking, 1.30 + 0.065 * (np.maximum(self.v, 1.0) - 2.2))
+        return self.mix(walking, 1.335 + 0.065 * (np.maximum(self.v, 1.0) - 2.2))
 
     @property
     def duty(self) -> Array:
         """Share of the cycle that a foot is on the ground."""
         return self.mix(
-            np.clip(0.62 - 0.055 * (self.v - 1.3), 0.57, 0.67), np.clip(0.39 - 0.045 * (self.v - 2.2), 0.29, 0.40)
+            np.clip(0.62 - 0.055 * (self.v - 1.3), 0.57, 0.67), np.clip(0.385 - 0.05 * (self.v - 2.2), 0.28, 0.40)
         )
 
     @property

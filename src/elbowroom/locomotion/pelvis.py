@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg import solveh_banded
-from scipy.ndimage import maximum_filter1d
+from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
+from elbowroom.locomotion.bends import bent
 from elbowroom.locomotion.feet import Foot
 from elbowroom.locomotion.limbs import Limb
 
 GRAVITY = 9.81
-# seconds: bends of the height faster than this are smoothed away, walking and running
-_SMOOTH_WALK, _SMOOTH_RUN = 0.048, 0.03
+# seconds: bends of the height faster than this are smoothed away, walking and running; those that are lifted as the
+# ground pushes depart from that slowly
+_SMOOTH_WALK, _SMOOTH_RUN, _SMOOTH_LIFTED = 0.048, 0.03, 0.25
 _ROUNDS = 8
+_SLOW = 0.15  # seconds: a runner whose legs would not reach goes lower for several steps, not for a moment
 _DUE = 0.009  # seconds
 
 
@@ -29,13 +30,14 @@ def turned(yaw: Array, roll: Array, pitch: Array) -> Array:
 
 def height(
     feet: list[Foot], limbs: list[Limb], hips: list[Array], knees: list[Array], rate: float, least: Array,
-    standing_height: float, run: Array,
+    standing_height: float, run: Array, lift: Array | None = None,
 ) -> Array:  # fmt: skip
     """Height of the pelvis joint (N,) over N frames at `rate` per second.
 
     hips: hip joints against the pelvis joint in world axes plus the pelvis' place on the floor, (N, 3) each; knees:
-    bend that each loaded knee is to have, (N,) radians. In the air the body falls freely. No planted foot is ever
-    farther from its hip than a knee bent by `least` (N,) reaches.
+    bend that each loaded knee is to have, (N,) radians. `lift` (N,) is the pelvis' acceleration where running; without,
+    it is even on the ground, and in the air the body falls freely. No planted foot is ever farther from its hip than a
+    knee bent by `least` (N,) reaches.
     """
     n = len(hips[0])
     want, weight = np.zeros(n), np.full(n, 1e-6)
@@ -50,40 +52,29 @@ def height(
         weight += foot.load
         # already in reach a little before contact, or the falling body would straighten the knee on landing
         due = maximum_filter1d(foot.planted.astype(float), 2 * int(_DUE * rate) + 1) > 0
-        most = np.minimum(most, np.where(due, ceiling, np.inf))
+        most = np.minimum(most, np.where(foot.planted | (due & (run < 0.5)), ceiling, np.inf))
     aloft = ~(feet[0].planted | feet[1].planted)
     target = want / weight
     limit = np.where(np.isfinite(most), most, 1e3)
-    smooth = (1.0 - run) * _SMOOTH_WALK + run * _SMOOTH_RUN
+    smooth = (1.0 - run) * _SMOOTH_WALK + run * (_SMOOTH_RUN if lift is None else _SMOOTH_LIFTED)
+    stiff = np.where(aloft, 40.0, 1.0) * (smooth * rate) ** 4
+    law = np.where(aloft, -GRAVITY, 0.0) if lift is None else np.where(aloft, lift, run * lift)
     z = target
     push = np.zeros(n)
     for _ in range(_ROUNDS):
-        z = _smoothed(target, weight + push, limit, push, aloft, smooth * rate, rate)
-        over = z > limit
+        held = weight + push
+        z = bent((held - push) * target + push * (limit - 0.001), held, law / rate**2, stiff)
+        over = (z > limit) & ((run < 0.5) | (lift is None))
         if not over.any():
             break
         push = np.where(over, np.maximum(push * 4.0, 4.0), push)
+    if lift is not None:
+        z = z - _slow(np.maximum(z - limit, 0.0), rate)
     return z
 
 
-def _smoothed(
-    target: Array, weight: Array, limit: Array, push: Array, aloft: NDArray[np.bool_], smooth: Array, rate: float
-) -> Array:
-    """Least squares: near the targets, held under the limit where `push` says so, little bending, free fall aloft.
-
-    smooth (N,): frames over which bends are smoothed.
-    """
-    n = len(target)
-    own = weight - push
-    bend = (np.where(aloft, 40.0, 1.0) * smooth**4)[1:-1]
-    fall = np.where(aloft, -GRAVITY / rate**2, 0.0)[1:-1]
-    bands = np.zeros((3, n))  # upper form: bands[2] diagonal, bands[1] first, bands[0] second
-    right = own * target + push * (limit - 0.001)
-    bands[2] = weight
-    for k, c in enumerate((1.0, -2.0, 1.0)):
-        right[k : n - 2 + k] += bend * c * fall
-        bands[2, k : n - 2 + k] += bend * c * c
-    bands[1, 1 : n - 1] += bend * -2.0
-    bands[1, 2:n] += bend * -2.0
-    bands[0, 2:n] += bend
-    return solveh_banded(bands, right)
+def _slow(over: Array, rate: float) -> Array:
+    """A slow curve (N,) that is nowhere lower than the one given."""
+    reach = int(np.ceil(3.0 * _SLOW * rate))
+    wide = maximum_filter1d(np.pad(over, 2 * reach, mode="edge"), 2 * reach + 1)
+    return gaussian_filter1d(wide, _SLOW * rate, truncate=3.0)[2 * reach : 2 * reach + len(over)]

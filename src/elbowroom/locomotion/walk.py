@@ -27,7 +27,7 @@ _TURNING = 0.037  # metres wider on each side for each rad/s of turn
 _TIP = 0.07  # metres of the reference leg
 _ROUNDS = 4  # of stepping wider where the legs come too close
 _WIDER = 1.0  # of what the legs lack, for each foot: thighs part less than the feet do
-_RATE = 60.0  # frames per second that the gait is worked out at, at least
+_RATE_WALK, _RATE_RUN = 60.0, 120.0  # frames per second that a gait is worked out at, at least
 
 
 def walk(
@@ -84,7 +84,7 @@ def walk_to_run(
     check("running speed", running, 2.2, 4.0, "m/s")
     check_time(seconds, fps)
     body = figure(character)
-    times = _times(seconds, fps)
+    times = _times(seconds, fps, _RATE_RUN)
     # People change to a run at about 2 m/s (Hreljac 1995).
     x = (times - seconds / 3.0) / max(seconds / 3.0, 0.8)
     speed = walking + (running - walking) * ease(x)
@@ -109,7 +109,7 @@ def walk_along(
     check_time(1.0, fps)
     body = figure(character)
     curve = courses.through(path)
-    rate = _inner_rate(fps)
+    rate = _inner_rate(fps, _RATE_WALK)
     going = courses.from_rest_to_rest(curve, speed, rate, stand=1.5)
     seconds = float(going.times[-1]) - 0.6
     return _made(body, going, fps, seconds, seed, start=True, stop=True, first=-0.5, name="walk along")
@@ -120,7 +120,7 @@ def _go(
     run: float, name: str,
 ) -> Clip:  # fmt: skip
     body = figure(character)
-    times = _times(seconds, fps)
+    times = _times(seconds, fps, _RATE_RUN if run > 0.0 else _RATE_WALK)
     v = np.full(len(times), speed)
     ramp = max(speed / 0.75, 0.9)
     if start:
@@ -192,11 +192,11 @@ def _half_width(body: Figure, style: Style, turning: float) -> Array:
     )
 
 
-def _inner_rate(fps: float) -> float:
-    return fps * max(1, int(np.ceil(_RATE / fps - 1e-9)))
+def _inner_rate(fps: float, least: float) -> float:
+    return fps * max(1, int(np.ceil(least / fps - 1e-9)))
 
 
-def _times(seconds: float, fps: float) -> Array:
-    """Times at the inner rate, from before the clip to after it, with 0 among them."""
-    rate = _inner_rate(fps)
+def _times(seconds: float, fps: float, least: float) -> Array:
+    """Times at an inner rate of at least so much, from before the clip to after it, with 0 among them."""
+    rate = _inner_rate(fps, least)
     return np.arange(-int(np.ceil(_PAD * rate)), int(np.ceil((seconds + _PAD) * rate)) + 1) / rate

@@ -1,0 +1,115 @@
+"""The centre of mass of who runs: it falls freely in flight, and on the ground the push passes through the foot.
+
+A kinematic gait says where feet and joints are; where the body is over them follows from what the ground can give. The
+vertical push of each step is half a wave, and together these carry the weight. The push along the floor is such that
+the zero moment point goes from under the ankle over the ball to the toes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+
+from elbowroom.character.body import Character
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.rotations import Array
+from elbowroom.locomotion.bends import bent
+from elbowroom.locomotion.course import facing
+from elbowroom.locomotion.figure import SIDES
+from elbowroom.locomotion.pelvis import GRAVITY
+from elbowroom.locomotion.sole import Sole
+from elbowroom.locomotion.steps import Steps
+from elbowroom.posing.balance import center_of_mass
+
+# Shares of a stance, and where the pressure is then: of the way from the heel to the ball, and on to the tips of toes
+# (Cavanagh and Lafortune 1980: soon under the middle of the foot, then long under its front).
+_SHARES = np.array([0.0, 0.15, 0.42, 1.0])
+_TO_BALL, _TO_TIP = np.array([0.60, 0.85, 1.0, 1.0]), np.array([0.0, 0.0, 0.15, 0.7])
+# Seconds: bends of the way of the mass slower than this follow the course, quicker ones the push; walking, running.
+_FOLLOWS_WALK, _FOLLOWS_RUN = 0.03, 0.76
+# Powers that make of half a sine wave the push of a stance: greatest before its middle, and full.
+_EARLY, _FULL = 0.85, 0.8
+_CHANGE = 0.25  # seconds: who begins to run is given over from the one to the other as softly
+_SOFT = 0.02  # seconds: a foot that lands stops within this
+_LIGHT = 0.001  # of the mass: what is lighter, as a finger is, has no momentum to speak of
+_LEAST_SHARE = 0.3  # of the weight: below this the ground takes up no turning of the body
+
+
+@dataclass(frozen=True, eq=False)
+class Push:
+    """What the ground gives over N frames: share of the weight (N,), and where on the floor (N, 2), metres."""
+
+    share: Array
+    at: Array
+
+
+def push(steps: Steps, soles: list[Sole], times: Array) -> Push:
+    """The push of each stance of a run, so that together they carry the weight."""
+    wave, at, total = np.zeros(len(times)), np.zeros((len(times), 2)), np.full(len(times), 1e-9)
+    strides = []
+    for side, sole in zip(SIDES, soles, strict=True):
+        stances = steps.of(side)
+        strides += [b.begin - a.begin for a, b in pairwise(stances)]
+        ball = float(sole.ball[0])
+        to_ball, to_tip = ball - float(sole.foot[:, 0].min()), float(sole.toes[:, 0].max())
+        for stance in stances:
+            u = (times - stance.begin) / (stance.end - stance.begin)
+            here = np.sin(np.pi * np.clip(u, 0.0, 1.0) ** _EARLY) ** _FULL
+            before = to_ball * (np.interp(u, _SHARES, _TO_BALL) - 1.0)
+            along = ball + before + to_tip * np.interp(u, _SHARES, _TO_TIP)
+            near = np.where((u > -0.5) & (u < 1.5), here + 1e-6, 0.0)
+            at += near[:, None] * (stance.place + along[:, None] * facing(stance.heading))
+            total += near
+            wave += here
+    step = 0.5 * float(np.median(strides))
+    mean = gaussian_filter1d(wave, 0.7 * step / (times[1] - times[0]), mode="nearest")
+    return Push(wave / np.maximum(mean, 0.1), at / total[:, None])
+
+
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """The mass of a moving body: its centre against the pelvis (N, 3), metres; for each kg the change of its angular
+    momentum about it (N, 3), m²/s²."""
+
+    offset: Array
+    spin: Array
+
+
+def carried(character: Character, T: Array, rate: float) -> Carried:
+    """Where the mass of somebody is whose joints are at T (N, J, 4, 4), frames at `rate` per second."""
+    masses = character.masses
+    assert masses is not None
+    com = center_of_mass(character, T)
+    heavy = np.flatnonzero(masses.mass > _LIGHT * masses.total)
+    placed = T[:, heavy]
+    turn = placed[..., :3, :3]
+    at = placed[..., :3, 3] + np.einsum("njab,jb->nja", turn, masses.center[heavy]) - com[:, None]
+    velocity = np.gradient(at, axis=0) * rate
+    q = rot.from_matrix(turn)
+    between = rot.log(rot.multiply(q[1:], rot.conjugate(q[:-1]))) * rate
+    turning = np.concatenate([between[:1], 0.5 * (between[1:] + between[:-1]), between[-1:]])
+    inner = np.swapaxes(turn, -1, -2) @ turning[..., None]
+    own = (turn @ (masses.inertia[heavy] @ inner))[..., 0]
+    momentum = np.sum(masses.mass[heavy, None] * np.cross(at, velocity) + own, axis=1) / masses.total
+    soft = gaussian_filter1d(momentum, _SOFT * rate, axis=0, mode="nearest")
+    against = com - T[:, character.role("pelvis"), :3, 3]
+    offset = gaussian_filter1d(against, _SOFT * rate, axis=0, mode="nearest")
+    return Carried(offset, np.gradient(soft, axis=0) * rate)
+
+
+def over(reference: Array, height: Array, given: Push, spin: Array, run: Array, rate: float) -> Array:
+    """Way of the centre of mass over the floor (N, 2): near the reference (N, 2), moved by the push alone.
+
+    height (N,): of the centre of mass, metres; spin (N, 3) as `Carried` has it; run (N,): 0 follows the reference.
+    """
+    draw = GRAVITY * given.share / height  # 1/s²: a body before its foot is driven on, behind it slowed down
+    takes_up = np.clip(given.share / _LEAST_SHARE, 0.0, 1.0) / height
+    turned = takes_up[:, None] * np.stack([-spin[:, 1], spin[:, 0]], axis=-1)
+    law = (turned - draw[:, None] * given.at) / rate**2
+    share = gaussian_filter1d(run, _CHANGE * rate, mode="nearest")
+    follows = _FOLLOWS_WALK ** (1.0 - share) * _FOLLOWS_RUN**share
+    stiff = (follows * rate) ** 4
+    return bent(reference, np.ones(len(reference)), law, stiff, -2.0 - draw / rate**2)
