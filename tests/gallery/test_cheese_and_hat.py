@@ -71,7 +71,7 @@ def test_the_scene_is_as_large_as_that_of_the_paper_and_the_walk_is_free_by_itse
 def test_the_proof_would_tell_if_the_table_stood_nearer() -> None:
     world = planned()[1].require().world
     near = np.eye(4)
-    near[1, 3] = 0.12
+    near[1, 3] = 0.25
     static = {**world.static, "table": world.static["table"].moved(near)}
     told = certify(world.with_(static=static), during=(6.5, 9.0), clearance=False)
     assert any("table" in c.pair for c in told.collisions)

@@ -84,3 +84,11 @@ def joint_jerks(rotations: Array, fps: float) -> Array:
         speed = sosfiltfilt(_low_pass(fps), speed, axis=0)
     jerk = np.diff(speed, n=2, axis=0) * fps**2
     return np.max(np.linalg.norm(jerk, axis=-1), axis=0)
+
+
+def point_jerk(points: Array, fps: float) -> float:
+    """Largest jerk of points (T, ..., 3) after a 6 Hz low-pass, m/s³."""
+    if len(points) < _ENOUGH:
+        return 0.0
+    smooth = sosfiltfilt(_low_pass(fps), points, axis=0) if fps > 2.2 * SMOOTH_BELOW else points
+    return float(np.linalg.norm(np.diff(smooth, n=3, axis=0), axis=-1).max() * fps**3)

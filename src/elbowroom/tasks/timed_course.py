@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
-from elbowroom.character.limits import JointLimit
+from elbowroom.character.limits import JointLimit, clamp_pose
 from elbowroom.character.skeleton import Pose
+from elbowroom.finish.rounding import rounded
 from elbowroom.geometry.rotations import Array, continuous, slerp
 from elbowroom.posing.limb_ik import LimbIK
 
@@ -27,6 +28,10 @@ _ORBITS = np.radians([0.0, 8.0, -8.0, 16.0, -16.0, 26.0, -26.0, 38.0, -38.0])
 
 # Joints may leave their ranges by this much while they follow, radians: less than can be seen.
 _BEYOND = np.radians(0.4)
+
+
+# Frames to either side over which a joint comes to the end of its range.
+_SOFTLY = 8
 
 
 class Tracking:
@@ -67,7 +72,8 @@ class Tracking:
     def _within(self, q: Array) -> Array:
         """Rotations (N, 3, 4) within the joints' ranges: a hand on its way need not be turned yet as at its target."""
         limits = [self.ik.character.limits[j] for j in self.ik.joints]
-        return np.stack([q[:, i] if x is None else x.clamp(q[:, i]) for i, x in enumerate(limits)], axis=1)
+        # a joint that comes to its end does not stop there at once
+        return clamp_pose(limits, rounded(clamp_pose(limits, continuous(q)), _SOFTLY, continuous(q)))
 
 
 def faded(base: Array, there: Array, share: Array, limits: Sequence[JointLimit | None] = ()) -> Array:

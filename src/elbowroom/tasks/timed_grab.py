@@ -38,7 +38,7 @@ _LOOKS, _ENOUGH, _TRIES = 24, 6, 4
 _HOMES = 3
 
 # Metres that a thing is lifted or drawn out on its way off, and seconds in which it is lifted off what it lies on.
-_LIFT, _DRAW, _LIFTS = 0.07, 0.16, 0.12
+_LIFT, _DRAW, _LIFTS = 0.07, 0.16, 0.2
 
 # What is worn may press so deep into who wears it while it is taken off, metres, for so long, seconds.
 _WORN, _OFF = 0.02, 0.3
@@ -79,7 +79,7 @@ def _take(d: Director, actor: Actor, task: Grab, chance: Chance, T_thing: Array,
     k, taking, thing = chance.k, chance.taking, task.object
     hand, grasp = taking.hand, taking.grasp
     T_hand = T_thing @ grasp.T_thing_hand
-    m = moments(d, actor, hand, task, k, T_hand[k], actor.frames(pace.work))
+    m = moments(d, actor, hand, task, k, T_hand[k], actor.frames(pace.work), pace.early)
     owner = holder_of(d.world, thing, actor.time(m.done))
     mesh = d.world.objects[thing].mesh
     under = resting(d.world, thing, actor.time(k))
@@ -123,7 +123,7 @@ def _lifting(lies: bool, pace: Pace) -> tuple[float, ...]:
     """Seconds for which a thing is lifted before it goes with the body, tried in turn."""
     if not lies:
         return (0.0,)
-    return (_LIFTS, 0.0) if pace.quick else (0.0, 3.0 * _LIFTS)
+    return (_LIFTS, 0.0) if pace.quick else (0.0, 1.8 * _LIFTS)
 
 
 def offs(out: Array, covered: bool) -> list[Array]:

@@ -49,7 +49,7 @@ _WEARS = (Pace(0.4, 0.45, 0.0, 0.16), Pace(0.55, 0.6, 0.0, 0.2), Pace(0.3, 0.35,
 
 # Seconds for which a hand that has let go stays with the place and goes straight off, before it goes with the body.
 # Quickly from what is passed by, or with time.
-_KEEPS, _QUICKLY = (0.0, 0.35, 0.5), (0.12, 0.2, 0.0)
+_KEEPS, _QUICKLY = (0.0, 0.35, 0.5), (0.2, 0.12, 0.0)
 
 # Turns about the vertical, radians, of what may be put down as it comes.
 _TURNS = np.radians([0.0, 30.0, -30.0, 60.0, -60.0, 90.0, -90.0, 180.0])
@@ -196,7 +196,7 @@ def _let_go(
     thing, wearer = task.object, _wearer(d, task)
     T_hand = T_goal @ inverse(_grip(d, actor, thing, hand))
     grip = d.grips.get(thing) or usual_grip(d, actor, hand, thing)
-    m = moments(d, actor, hand, task, k, T_hand[k], actor.frames(pace.work))
+    m = moments(d, actor, hand, task, k, T_hand[k], actor.frames(pace.work), pace.early)
     passage = Passage(d, actor, hand, m, pose, named(actor, task, what, k), quick=pace.quick)
     passage.help(None if wearer is not None and wearer[0] == actor.who else T_goal[:, :3, 3])
     there, slow = actor.time(m.there), actor.frames(pace.slow)

@@ -127,7 +127,7 @@ def _touched(
 ) -> None:
     hand = taking.hand
     T_hand = T_owner @ inverse(T_owner[k]) @ taking.grasp.T_thing_hand
-    m = moments(d, actor, hand, task, k, T_hand[k], actor.frames(_TOUCHES))
+    m = moments(d, actor, hand, task, k, T_hand[k], actor.frames(_TOUCHES), pace.early)
     passage = Passage(d, actor, hand, m, taking.target, named(actor, task, what, k), quick=pace.quick)
     passage.help(points)
     if thing:

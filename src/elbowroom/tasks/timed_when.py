@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from elbowroom.character.body import Character
 from elbowroom.geometry.rotations import Array
+from elbowroom.motion.clip import Clip
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.director import Director
@@ -17,7 +20,7 @@ from elbowroom.world.paths import places
 from elbowroom.world.world import World
 
 # Of the time that a hand at rest takes for a way: what it takes on top of a motion, and the least.
-_USUAL, _LEAST = 0.8, 0.45
+_USUAL, _LEAST = 1.0, 0.45
 
 # Of the shoulder's way from its nearest place to a target: this near counts as nearest, metres.
 _AS_NEAR = 0.03
@@ -90,26 +93,53 @@ def best_frame(d: Director, actor: Actor, hand: str, points: Array) -> int:
     return first + int(np.flatnonzero(near <= near.min() + _AS_NEAR)[0])
 
 
-def moments(d: Director, actor: Actor, hand: str, task: Task, k: int, T_world_hand: Array, work: int) -> Moments:
-    """Frames for a hand that is to be at a place (4, 4) in frame k and works there for some frames."""
-    pose = actor.neutral(k)
-    joint, T = actor.body.hand(hand)
-    way = float(np.linalg.norm(T_world_hand[:3, 3] - (actor.body.skeleton.at(pose)[joint] @ T)[:3, 3]))
-    usual, least = (actor.frames(share * d.seconds_for(way)) for share in (_USUAL, _LEAST))
-    first = _first(actor, hand)
-    leaves = max(first, k - usual) if task.begin is None else actor.frame(task.begin)
+def moments(
+    d: Director, actor: Actor, hand: str, task: Task, k: int, T_world_hand: Array, work: int, early: float = 0.0
+) -> Moments:
+    """Frames for a hand that is to be at a place (4, 4) in frame k and works there for some frames.
+
+    It goes with its target from `early` seconds before that on. The time for its way there, and for that back, is by
+    how far it has to go as the body sees it: from where it then is.
+    """
+    first, last = _first(actor, hand), len(actor.base) - 1
+    with_it = k - actor.frames(early) if early > 0.0 else k
+    target = _seen(actor.base, actor.body, np.array([k]), T_world_hand[None, :3, 3])[0]
+
+    def needs(clip: Clip, rows: NDArray[np.int64], share: float) -> NDArray[np.int64]:
+        joint, T = actor.body.hand(hand)
+        hands = (actor.body.transforms(clip.root[rows], clip.rotations[rows])[:, joint] @ T)[:, :3, 3]
+        way = np.linalg.norm(_seen(clip, actor.body, rows, hands) - target, axis=1)
+        return np.array([actor.frames(share * d.seconds_for(x)) for x in way.tolist()])
+
+    before = np.arange(max(with_it - 1, 0), min(first, max(with_it - 1, 0)) - 1, -1)
+    leaves = first
+    if task.begin is None:
+        # an arm that swings may be near by chance
+        enough = np.flatnonzero(with_it - before >= np.maximum.accumulate(needs(actor.base, before, _USUAL)))
+        leaves = int(before[enough[0]]) if len(enough) else first
+    else:
+        leaves = actor.frame(task.begin)
+    least = int(needs(actor.base, np.array([k]), _LEAST)[0])
     if leaves < first or k - leaves < least:
         short = (max(first, leaves) + least - k) / actor.base.fps
         raise Stuck("too-little-time", f"{task.verb}: {actor.time(k):g} s is {short:.2f} s too early")
-    last = len(actor.base) - 1
-    back = k + work + usual if task.back is None else actor.frame(task.back)
-    if task.back is not None and back - k - work < least:
-        late = (k + work + least - back) / actor.base.fps
+    done = k + work
+    after = np.arange(min(done + 1, last), last + 1)
+    enough = np.flatnonzero(after - done >= np.maximum.accumulate(needs(actor.original, after, _USUAL)))
+    back = (int(after[enough[0]]) if len(enough) else last) if task.back is None else actor.frame(task.back)
+    if task.back is not None and back - done < least:
+        late = (done + least - back) / actor.base.fps
         raise Stuck("too-little-time", f"{task.verb}: {late:.2f} s are missing to be back by {task.back:g} s")
-    if last - k - work < least:
-        late = (k + work + least - last) / actor.base.fps
+    if last - done < least:
+        late = (done + least - last) / actor.base.fps
         raise Stuck("too-little-time", f"{task.verb}: the motion of {actor.who} ends {late:.2f} s too early for that")
-    return Moments(leaves, k, k + work, min(back, last))
+    return Moments(leaves, k, done, min(back, last))
+
+
+def _seen(clip: Clip, body: Character, rows: NDArray[np.int64], points: Array) -> Array:
+    """Points (N, 3) of the world as the hips see them in some frames (N,)."""
+    T = body.transforms(clip.root[rows], clip.rotations[rows])[:, 0]
+    return np.einsum("nij,ni->nj", T[:, :3, :3], points - T[:, :3, 3])
 
 
 def frames_for(
