@@ -113,7 +113,7 @@ def test_a_part_of_a_place_is_held_moved_and_taken_away_by_itself(tmp_path: Path
     board = document.board()
     places = places_of(document, board)
     chest, before = places["room.chest"], board.world.static
-    assert list(places)[0] == "room" and {*places} == {"room", "room.chest", "room.stool"}
+    assert next(iter(places)) == "room" and {*places} == {"room", "room.chest", "room.stool"}
     low, high = before["room.chest"].bounds
     assert np.allclose(chest.handle[:3, 3], [*(0.5 * (low + high))[:2], low[2]], atol=1e-3)  # not at the file's origin
     T = chest.held_at(transform([0.0, 0.5, 0.1], quaternion(20.0)) @ chest.handle)
