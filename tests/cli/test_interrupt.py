@@ -78,6 +78,24 @@ def test_what_comes_while_the_command_ends_changes_nothing():
     assert told.returncode == 1 and told.stderr == ""
 
 
+def test_what_is_left_when_a_command_ends_is_not_looked_through_for_garbage():
+    """Among all that planning leaves that takes a second, and the system takes it back anyway."""
+    code = (
+        "from elbowroom.cli.interrupt import ending\n"
+        "class Last:\n"
+        "    def __del__(self, tell=print):\n"
+        "        tell('looked at')\n"
+        "def left():\n"
+        "    last = Last()\n"
+        "    last.itself = last\n"
+        "left()\n"
+        "ENDING\n"
+    )
+    for end, told in (("ending()", ""), ("", "looked at\n")):
+        run = subprocess.run([sys.executable, "-c", code.replace("ENDING", end)], capture_output=True, text=True)
+        assert run.stdout == told and run.stderr == ""
+
+
 def test_files_that_are_put_in_place_are_put_all_of_them(handlers, tmp_path, monkeypatch):
     replace, names = os.replace, [tmp_path / "a.txt", tmp_path / "b.txt"]
 

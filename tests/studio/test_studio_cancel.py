@@ -125,6 +125,18 @@ def test_a_plan_stops_by_itself_whenever_it_is_cancelled(tmp_path: Path) -> None
             assert job.state == "cancelled" or after > 0.3  # a quick machine may be done by then
 
 
+def test_a_studio_that_is_busy_ends_at_once(tmp_path: Path) -> None:
+    with studio_of(umbrella(), tmp_path) as studio:
+        studio.replan()
+        while studio.worker.current is None or studio.worker.current.state != "running":
+            time.sleep(0.001)
+        time.sleep(0.1)
+        job = studio.worker.current
+        studio.close()
+        assert not studio.worker.alive and not studio.filer.alive and not studio.player.alive
+        assert job is not None and job.state in ("cancelled", "done") and not job.forced
+
+
 def test_distance_fields_stop_between_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     """Slices are measured by other threads, which nobody asks to stop: who waits for them does."""
     monkeypatch.setattr(fields, "FEW_BRICKS", 1)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from elbowroom.cli.console import err, out
-from elbowroom.cli.interrupt import INTERRUPTED, heard
+from elbowroom.cli.interrupt import INTERRUPTED, ending, heard
 from elbowroom.errors import BadValue
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def studio(
         page.close()
     kept = f"; changes of {page.studio.document.name} that were not saved are kept, and offered the next time"
     out.print(f"studio: ended{kept if unsaved else ''}.", highlight=False, soft_wrap=True)
+    ending()
     sys.exit(INTERRUPTED)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from html import escape
 
 import viser
@@ -42,8 +41,7 @@ class Status:
         self._repair.on_click(asked(studio, lambda: repair_all(studio)))
         self._undo.on_click(asked(studio, studio.undo))
         self._redo.on_click(asked(studio, studio.redo))
-        self._stopping = False
-        self._awake = threading.Event()
+        self._ended, self._awake = threading.Event(), threading.Event()
         self._watch = threading.Thread(target=self._watched, name="studio-status", daemon=True)
         self._watch.start()
 
@@ -86,16 +84,16 @@ class Status:
 
     def _watched(self) -> None:
         """Tell the time of a job that takes long."""
-        while not self._stopping:
+        while not self._ended.is_set():
             self._awake.wait()
             self._awake.clear()
-            while self._studio.job is not None and not self._stopping:
-                time.sleep(_EVERY)
-                self._show()
+            while self._studio.job is not None and not self._ended.is_set():
+                if not self._ended.wait(_EVERY):
+                    self._show()
 
     def stop(self) -> None:
         """End the thread."""
-        self._stopping = True
+        self._ended.set()
         self._awake.set()
         self._watch.join(2.0)
 

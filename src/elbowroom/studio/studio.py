@@ -134,6 +134,8 @@ class Studio:
     def close(self) -> None:
         """End all threads; unsaved work stays kept."""
         self.player.stop()
+        self.builder.cancel()
+        self.filer.cancel()  # both end at the same time
         for worker in (self.worker, self.filer):
             worker.stop(0.5)
         self.autosave.close()
