@@ -22,6 +22,9 @@ _OUTWARDS = 0.02  # metres by which a foot passes wide of the other
 _LEAST_KNEE = np.radians(5.0)
 # m/s that the foot's speed is changed by before it lands; runners' feet land hard
 _SOFTENED_WALK, _SOFTENED_RUN = 0.6, 0.4
+# share of a swing, at both ends, for which a foot stays where it is when the body stands, and m/s of a body (scaled)
+# that carries it off at once
+_HELD, _CARRIED = 0.4, 0.75
 _TAPER = 0.002  # metres before full stretch over which the reach tapers off
 
 
@@ -51,16 +54,34 @@ def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, times: Array,
         toes[inside] = toes_at_end(a, walker.sole) * (1.0 - ease(u / 0.45)) + np.radians(8.0) * np.sin(np.pi * u) ** 2
         turn = (b.heading - a.heading + np.pi) % (2 * np.pi) - np.pi
         heading[inside] = a.heading + turn * ease(u / 0.7)
-        path = Swing.between(
-            a, b, walker, float(np.interp(a.end, times, speed)), float(np.interp(b.begin, times, speed))
-        )
+        leaving, landing = (float(np.interp(when, times, speed)) for when in (a.end, b.begin))
+        late, early = _held(u, leaving), _held(1.0 - u, landing)
         room = np.sin(np.pi * u) ** 2
-        place = path.at(t) + (_OUTWARDS * walker.scale * room)[:, None] * outwards[inside]
+        place = Swing.between(a, b, walker, leaving, landing).at(t)
+        place = _lifted_first(place, late, early, a, b, pitch[inside], walker.sole)
+        place = place + (_OUTWARDS * walker.scale * room)[:, None] * outwards[inside]
         least = walker.sole.lift(pitch[inside], pitch[inside] + toes[inside]) + _CLEARANCE * walker.scale * room
         over = place[:, 2] - least
         place[:, 2] = least + 0.5 * (over + np.sqrt(over * over + (0.012 * walker.scale * room) ** 2))
         ankle[inside] = _within_reach(place, walker.hip(t), walker.limb)
     return replace(foot, ankle=ankle, pitch=pitch, heading=heading, toes=toes)
+
+
+def _lifted_first(place: Array, late: Array, early: Array, a: Stance, b: Stance, pitch: Array, sole: Sole) -> Array:
+    """Ankles (N, 3) that are still over where their foot stood by shares `late` (N,), and over where it will stand by
+    shares `early` (N,)."""
+    rolled = sole.stance(pitch)[:, :1]
+    out = place.copy()
+    for stance, share in ((a, late), (b, early)):
+        out[:, :2] += share[:, None] * (stance.place + rolled * facing(stance.heading) - out[:, :2])
+    return out
+
+
+def _held(u: Array, speed: float) -> Array:
+    """Shares (N,) by which a foot is where it stands at u = 0, over the swing (0..1): for a while where the body is
+    slow, by its scaled speed. A foot that is hardly carried would scrape along the ground while it is low."""
+    span = _HELD * (1.0 - min(speed / _CARRIED, 1.0))
+    return 1.0 - ease(u / span) if span > 1e-3 else np.zeros_like(u)
 
 
 @dataclass(frozen=True, eq=False)
