@@ -12,8 +12,8 @@ from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.walk import walk
 from elbowroom.motion.clip import Clip
 from elbowroom.tasks.plan import Plan
+from elbowroom.tasks.repair_hands import at_work
 from elbowroom.tasks.repair_live import LiveRepair
-from elbowroom.tasks.repair_pelvis import at_work
 from elbowroom.world.certificate import certify
 from elbowroom.world.contacts import Contact
 from elbowroom.world.paths import Still
@@ -66,7 +66,8 @@ def test_hands_that_take_or_touch_something_keep_the_body_where_it_is() -> None:
     touch = Contact("ann.right_index3", "can", (3.0, 3.2))
     touching = world.with_(contacts=(*world.contacts, touch))
     assert at_work(touching, "ann", (1.0, 4.0)) and not at_work(touching, "ann", (3.5, 4.0))
-    assert not at_work(touching, "bob", (1.0, 4.0))
+    left = WALK.character.role("left_forearm")
+    assert not at_work(touching, "ann", (1.0, 4.0), [left])
 
 
 def test_who_is_at_work_does_not_walk_round() -> None:

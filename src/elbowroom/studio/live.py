@@ -20,6 +20,7 @@ from elbowroom.tasks.repair import repair
 from elbowroom.tasks.repair_live import LiveRepair
 from elbowroom.tasks.repair_near import near_spans
 from elbowroom.tasks.storyboard import Storyboard
+from elbowroom.tasks.storyboard_plan import plan_storyboard
 from elbowroom.tasks.verbs import Repair
 from elbowroom.world.certificate import Changed, certify
 from elbowroom.world.certificate_findings import Interval, merged
@@ -27,8 +28,8 @@ from elbowroom.world.pairs import moves
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 
-# Seconds in which a repair from the start is to be done, or given up.
-_LONGEST = 20.0
+# Seconds in which a repair from the start is to be done, or given up; and where tasks can be planned anew instead.
+_LONGEST, _SHORT = 20.0, 3.0
 
 
 @dataclass(eq=False)
@@ -90,15 +91,19 @@ class Drag:
 
     @keeping_trees()
     def anew(self, T: Array) -> Plan:
-        """A repair from the start, with a proof, where following does not do."""
+        """A repair from the start, with a proof, where following does not do; tasks are planned anew if need be."""
         world = moved_world(self.document, self.board, self.name, T)
         assert self.plan is not None
         if self._repaired:
             who = tuple(dict.fromkeys(task.who for task in self.board.tasks))
             return repair(world, who, seed=self.document.seed, style=self.board.style, seconds=_LONGEST)
         below = world.with_(characters=self.plan.world.characters, holds=self.plan.world.holds, **self._kept())
-        plan = repair(below, seed=self.document.seed, seconds=_LONGEST)
-        return plan.with_(plans=(*self.plan.plans, *plan.plans))
+        plan = repair(below, seed=self.document.seed, seconds=_SHORT)
+        if plan.found:
+            return plan.with_(plans=(*self.plan.plans, *plan.plans))
+        # a hand that takes something beside it has to take it otherwise
+        board = replace(self.board, world=world)
+        return plan_storyboard(board, seed=self.document.seed, tier=self.document.tier)
 
     def prove(self, plan: Plan, T: Array, *, clearance: bool = False) -> Plan:
         """A motion that followed to `T`, with its proof; without `clearance` how near things come is left open.

@@ -11,6 +11,7 @@ from elbowroom.spaces.styles import CLOSE, Style
 from elbowroom.tasks.plan import Planned
 from elbowroom.tasks.repair_feet import FeetFree, feet_free
 from elbowroom.tasks.repair_find import Linkage, Trouble, linkages
+from elbowroom.tasks.repair_hands import hands_free
 from elbowroom.tasks.repair_limb import Replanned, hopeless, leaned, searched, spliced, stepped
 from elbowroom.tasks.repair_pelvis import Swayed, sways
 from elbowroom.tasks.repair_stretch import MARGIN, TIGHT, Clocks, Job, Stretch, stance, stretches
@@ -135,9 +136,14 @@ def _by_linkages(
     assert isinstance(clip, Clip)
     reason = ""
     for number, linkage in enumerate(ladder):
+        bounds = hands_free(world, clip, trouble.who, linkage.joints, trouble.during)
+        if bounds is None:
+            reason = "a hand takes, leaves or touches something just then"
+            continue
         for free in feet_free(clip, trouble):
             if wishes.clocks.late:
                 return None, "there was no time left to look"
+            free = replace(free, low=max(free.low, bounds[0]), high=min(free.high, bounds[1]))
             job = _job(world, trouble, wishes, linkage, free)
             done, reason = _replanned(job, free, linkage.name, wishes, seed + number, searches)
             if done is not None:

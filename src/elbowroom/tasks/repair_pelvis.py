@@ -15,13 +15,14 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.tasks.repair_find import Trouble
+from elbowroom.tasks.repair_hands import at_work
 from elbowroom.tasks.repair_looks import SHALLOW, Looks
 from elbowroom.tasks.repair_own import with_contacts
 from elbowroom.tasks.repair_stretch import MARGIN, Clocks, Job, touches_of
 from elbowroom.tasks.repair_sway import Moved, Offset, Sway
 from elbowroom.world.certificate import Changed
 from elbowroom.world.certificate_findings import Interval
-from elbowroom.world.contacts import Contact, fits
+from elbowroom.world.contacts import Contact
 from elbowroom.world.world import World
 
 # Directions in which it is gone aside.
@@ -163,15 +164,6 @@ def legs_of(clip: Clip) -> list[LimbIK]:
         return [LimbIK(clip.character, name) for name in _LEGS]
     except (BadValue, UnknownName):
         return []
-
-
-def at_work(world: World, who: str, span: Interval) -> bool:
-    """Whether hands take, leave or touch something during a span: then the body has to stay where it is."""
-    first, last = span
-    holds = [t for hold in world.holds if hold.by == who for t in hold.during]
-    touched = [c for c in world.contacts if c.kind in ("touch", "grip") and "floor" not in (c.who, c.on)]
-    spans = [c.during for c in touched if fits(who, c.who) != fits(who, c.on)]
-    return any(first < t < last for t in holds) or any(a < last and first < b for a, b in spans)
 
 
 def core_about(clip: Clip, during: Interval, way: float = _ROUND.seconds) -> Core | None:

@@ -12,9 +12,10 @@ import numpy as np
 from elbowroom.motion.clip import Clip
 from elbowroom.tasks.plan import Planned
 from elbowroom.tasks.repair_find import Trouble, troubles
+from elbowroom.tasks.repair_hands import at_work
 from elbowroom.tasks.repair_looks import Looks
 from elbowroom.tasks.repair_own import OwnTouches, own_touches, with_contacts
-from elbowroom.tasks.repair_pelvis import at_work, core_about, left_of, legs_of, told_by
+from elbowroom.tasks.repair_pelvis import core_about, left_of, legs_of, told_by
 from elbowroom.tasks.repair_sway import Sway
 from elbowroom.world.certificate_findings import Collision, Interval, merged
 from elbowroom.world.exact import ExactWorld

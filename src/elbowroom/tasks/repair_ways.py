@@ -13,6 +13,7 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.tasks.plan import Plan, Planned
+from elbowroom.tasks.repair_hands import at_work
 from elbowroom.tasks.repair_own import OwnTouches
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.world import World
@@ -35,7 +36,8 @@ class KnownWay:
     joints; `middle` is the time of the trouble that it gets out of. `share` is how much of it was needed last, `tight`
     how often that was taken since less was tried, `check` what it was looked at with, `margin` the clearance it keeps,
     `anyway` which of the frames about it below are not that free, whatever is moved. Ways of legs keep the time of
-    their `steps`: feet that lift sooner or later would slide. `touches` are those of a recorded motion about it.
+    their `steps`: feet that lift sooner or later would slide; so do those of hands that are at work before or after.
+    `touches` are those of a recorded motion about it.
     """
 
     planned: Planned
@@ -117,7 +119,8 @@ def way_of(base: World, plan: Plan, planned: Planned) -> KnownWay | None:
     hits = [c.during for c in plan.collisions if c.during[0] <= planned.during[1] and planned.during[0] <= c.during[1]]
     middle = 0.5 * (min(h[0] for h in hits) + max(h[1] for h in hits)) if hits else 0.5 * sum(planned.during)
     legs = {j for name, chain in clip.character.chains.items() if name.endswith("_leg") for j in chain.joints}
-    steps = not legs.isdisjoint(joints)
+    about = (planned.during[0] - _ASIDE, planned.during[1] + _ASIDE)
+    steps = not legs.isdisjoint(joints) or at_work(base, planned.who, about, joints)
     return KnownWay(planned, joints, first, changed.rotations[rows][:, list(joints)], turns, middle, steps)
 
 
