@@ -1,4 +1,4 @@
-"""Repairs of somebody whose hands are at work: a hand is where it takes something when it does, whatever is in its way."""
+"""Repairs of somebody whose hands are at work: a hand is where it takes something when it does so."""
 
 from __future__ import annotations
 
