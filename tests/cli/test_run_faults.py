@@ -51,9 +51,9 @@ FAULTS = {
     ),
     "time outside of the clip": (
         "at: 2}",
-        "at: 7}",
+        "at: 7000}",
         12,
-        "7 s lies outside of what ann does, which goes from 0 to 4 s; give a time in it, or a longer motion.",
+        "7000 s lies outside of what ann does, which goes from 0 to 600 s; give a time in it, or a longer motion.",
     ),
     "back before it was there": ("at: 2}", "at: 2, back: 1.5}", 12, "it has to come after 'at'"),
     "missing clip": ("{idle: {seconds: 4}}", "walks/stroll.bvh", 10, "stroll.bvh: does not exist"),

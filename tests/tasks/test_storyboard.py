@@ -243,3 +243,16 @@ def test_the_example_of_the_docs_is_a_storyboard(folder: Path):
         assert slow in example
         example = example.replace(slow, quick)
     assert set(parse_storyboard(example, folder / "doc.yaml").world.characters) == {"ann", "bob"}
+
+
+@pytest.mark.parametrize(("clip", "late"), [("idle: {seconds: 2}", True), ("walk: {seconds: 2}", False)])
+def test_who_stands_can_be_asked_for_something_after_their_clip(clip: str, late: bool) -> None:
+    text = f"""elbowroom: 1
+characters: {{ann: {{body: {{human: {{skin: false}}}}, clip: {{{clip}}}}}}}
+tasks: [touch: {{who: ann, target: [0.1, -0.4, 1.1], at: 3}}]
+"""
+    if late:
+        assert parse_storyboard(text).tasks[0].at == 3.0
+    else:
+        with pytest.raises(BadFile, match="3 s lies outside of what ann does, which goes from 0 to 2 s"):
+            parse_storyboard(text)

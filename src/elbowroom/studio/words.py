@@ -14,7 +14,7 @@ def sentence(error: BaseException, path: Path) -> str:
     text = str(error)
     text = re.sub(rf"^{re.escape(str(path))}(, line \d+)?: ", "", text)
     text = re.sub(r", on line \d+", "", text)
-    text = re.sub(r"^tasks\[(\d+)\]", lambda m: f"task {int(m[1]) + 1}", text)
+    text = re.sub(r"^tasks\[(\d+)\](\.\w+)*", lambda m: f"task {int(m[1]) + 1}", text)
     return text[:1].upper() + text[1:]
 
 

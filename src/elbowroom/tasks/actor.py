@@ -18,6 +18,12 @@ from elbowroom.world.world import World
 _STANDS = 0.12
 
 
+def stands(clip: Clip) -> bool:
+    """Whether somebody stays where they are, and can stand on for as long as is wanted."""
+    stray = np.linalg.norm(clip.root - clip.root[0], axis=1).max()
+    return bool(stray < _STANDS * clip.character.height)
+
+
 class Actor:
     """Frames of one person: those up to number `k` are done; what follows is what they would do if asked no more.
 
@@ -36,8 +42,7 @@ class Actor:
             raise BadValue(f"'{who}' is no person: hands are what these tasks are for.")
         self.who, self.body = who, motion.body
         self.base = self.original = motion if isinstance(motion, Clip) else to_clip(motion, fps)
-        stray = np.linalg.norm(self.base.root - self.base.root[0], axis=1).max()
-        self.stands = bool(stray < _STANDS * self.body.height)
+        self.stands = stands(self.base)
         self.layered, self.trunk = not self.stands, True
         self.free_from: dict[str, int] = {}
         self.contacts: tuple[tuple[str, int, int], ...] = ()

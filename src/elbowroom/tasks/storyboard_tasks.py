@@ -8,6 +8,8 @@ from typing import Any
 
 from elbowroom.character.body import Character
 from elbowroom.errors import BadValue, UnknownName
+from elbowroom.motion.clip import Clip
+from elbowroom.tasks.actor import stands
 from elbowroom.tasks.storyboard_model import StoryboardFile
 from elbowroom.tasks.storyboard_style import style_from
 from elbowroom.tasks.storyboard_turns import check_held, check_limbs
@@ -28,6 +30,9 @@ from elbowroom.tasks.storyboard_yaml import Document
 from elbowroom.tasks.verbs import VERBS, Task
 from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
+
+# Seconds for which somebody who stands can be asked to stand on, from when their motion begins.
+_STANDS_ON = 600.0
 
 
 def tasks_of(document: Document, file: StoryboardFile, world: World) -> tuple[Task, ...]:
@@ -78,10 +83,12 @@ def _check_person(blame: _Blame, part: TaskPart, world: World) -> None:
         if not arms:
             raise BadValue(f"'{told.who}' has no arm that can be moved")
     begin, end = motion.span
+    if end == begin or (isinstance(motion, Clip) and stands(motion)):
+        end = max(end, begin + _STANDS_ON)
     for key in ("at", "begin", "back"):
         t = getattr(told, key)
         with blame(key):
-            if t is not None and (t < begin or (t > end > begin)):
+            if t is not None and not begin <= t <= end:
                 what = f"{t:g} s lies outside of what {told.who} does, which goes from {begin:g} to {end:.4g} s"
                 raise BadValue(f"{what}; give a time in it, or a longer motion")
 
