@@ -2,7 +2,7 @@
 
     python benchmarks/studio_cancels.py [--cancels 20] [--only NAME] [--seed 0]
 
-Each kind of work is done once to its end, which says how long it takes (8 s at most), and then begun and cancelled
+Each kind of work is done once to its end, which says how long it takes (20 s at most), and then begun and cancelled
 again and again, at a time drawn evenly from that. Where a cancel takes longer than a quarter of a second, it is told
 what was at work then. Prints JSON.
 """
@@ -28,13 +28,14 @@ from elbowroom.studio.document import new_document, read_document
 from elbowroom.studio.exporting import export
 from elbowroom.studio.folders import Folders
 from elbowroom.studio.importing import bring_in
+from elbowroom.studio.reporting import report_on
 from elbowroom.studio.studio import Studio
 from elbowroom.studio.worker import Job, Worker
 
 # Seconds after which it is looked at what holds up a cancel.
 _SLOW = 0.25
 # Seconds for which work is done at most before it is cancelled.
-_LONGEST = 8.0
+_LONGEST = 20.0
 # Vertices along each side of the large mesh.
 _SIDE = 700
 
@@ -54,17 +55,22 @@ def planning(name: str) -> Callable[[Path], tuple[Studio, Callable[[], Job]]]:
     return made
 
 
-def filming(folder: Path) -> tuple[Studio, Callable[[], Job]]:
-    """A film of the umbrella."""
-    studio = opened("umbrella", folder)
-    studio.replan()
-    rest(studio)
+def writing(begin: Callable[[Studio], Job]) -> Callable[[Path], tuple[Studio, Callable[[], Job]]]:
+    """Files of the umbrella's motion."""
 
-    def begin() -> Job:
-        (studio.folders.work / "film.mp4").unlink(missing_ok=True)
-        return export(studio, ["MP4"], "film")
+    def made(folder: Path) -> tuple[Studio, Callable[[], Job]]:
+        studio = opened("umbrella", folder)
+        studio.replan()
+        rest(studio)
 
-    return studio, begin
+        def begun() -> Job:
+            for path in studio.folders.work.iterdir():
+                path.unlink()
+            return begin(studio)
+
+        return studio, begun
+
+    return made
 
 
 def importing(folder: Path) -> tuple[Studio, Callable[[], Job]]:
@@ -93,7 +99,9 @@ def checking(folder: Path) -> tuple[Studio, Callable[[], Job]]:
 KINDS: dict[str, Callable[[Path], tuple[Studio, Callable[[], Job]]]] = {
     "repair of umbrella": planning("umbrella"),
     "plan of cheese-and-hat": planning("cheese-and-hat"),
-    "film (MP4) of umbrella": filming,
+    "film (MP4) of umbrella": writing(lambda studio: export(studio, ["MP4"], "out")),
+    "page (HTML), GLB and USD of umbrella": writing(lambda studio: export(studio, ["HTML", "GLB", "USD"], "out")),
+    "report on umbrella": writing(lambda studio: report_on(studio, "out")),
     "import of a million triangles": importing,
     "check of a walk over them": checking,
 }

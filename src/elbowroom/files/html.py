@@ -17,6 +17,7 @@ from elbowroom.files.names import accepted_names
 from elbowroom.files.viser_nodes import SkinNode, add_mesh, add_skin, quiet
 from elbowroom.geometry.framing import axes_towards, nearest_eye
 from elbowroom.geometry.rotations import Array, from_matrix
+from elbowroom.stopping import may_stop_here
 from elbowroom.world.extent import action, facing, frame_times, joint_transforms, stage
 from elbowroom.world.paths import places
 from elbowroom.world.robots import robots_as_things
@@ -85,6 +86,7 @@ def _recorded(server: viser.ViserServer, world: World, times: Array, pause: floa
     steps = [*_characters(scene, world, times), *_objects(scene, world, times)]
     serializer = server.get_scene_serializer()
     for k in range(len(times)):
+        may_stop_here()
         for step in steps:
             step(k)
         if len(times) > 1:  # a single pose is shown without a player
