@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from elbowroom.geometry.mesh import Color, frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import pose as pose_kernels
+from elbowroom.stopping import may_stop_here
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +38,7 @@ class Skin:
 
     def posed(self, T_world_joint: Array) -> Array:
         """Vertices (V, 3) in the world for joint transforms (J, 4, 4)."""
+        may_stop_here()
         out = np.zeros_like(self.vertices)
         pose_kernels.skin(T_world_joint @ self.inverse_bind, self.vertices, self.joints, self.weights, out)
         return out
