@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,7 +24,8 @@ from elbowroom.locomotion.swing import Walker, swung
 
 LEAST_KNEE = np.radians(5.5)  # never quite straight, so that the knee does not snap
 _LEAST_RUNNING = np.radians(20.0)  # a runner lands on a bent knee
-_ROUNDS = 3  # of putting a runner's mass where the ground can carry it
+# of putting a runner's mass where the ground can carry it; in the first ones the trunk learns to bow
+_ROUNDS, _BOWING = 4, 3
 _HEAD_LEAD = 0.30  # seconds by which the gaze turns ahead of the body (Grasso et al. 1998)
 _ARM_LAG = 0.52  # the arm is foremost just after the other foot's contact, share of the cycle
 
@@ -54,8 +56,9 @@ def legs_of(figure: Figure) -> list[Limb]:
 
 @dataclass(frozen=True, eq=False)
 class Going:
-    """All of a gait over N frames but where the pelvis is: feet as they stand, world turns (N, 4) of the pelvis, turns
-    of the upper body by role, the bend that each loaded knee is to have (N,)."""
+    """All of a gait over N frames but where the pelvis is: feet as they stand, the bend that each loaded knee is to
+    have (N,), and the trunk: for bows (N,), radians, world turns (N, 4) of the pelvis and turns of the upper body.
+    """
 
     figure: Figure
     steps: Steps
@@ -65,33 +68,33 @@ class Going:
     heading: Array
     soles: list[Sole]
     feet: list[footwork.Foot]
-    pelvis: Array
-    above: dict[str, Array]
     knees: list[Array]
+    trunk: Callable[[Array], tuple[Array, dict[str, Array]]]
 
     @property
     def run(self) -> Array:
         """0 where walking, 1 where running, (N,)."""
         return self.style.mix(np.zeros(len(self.times)), 1.0)
 
-    def over(self, place: Array, lift: Array | None = None) -> tuple[dict[str, Array], Array]:
+    def over(self, place: Array, bow: Array, lift: Array | None = None) -> tuple[dict[str, Array], Array]:
         """Turns by role and pelvis positions (N, 3) with the pelvis over places (N, 2) of the floor.
 
-        lift (N,): acceleration of a runner's pelvis upwards, m/s²; without, what the knees' bends make it.
+        bow (N,): of the trunk, forwards, added to what the tables have, radians; lift (N,): acceleration of a runner's
+        pelvis upwards, m/s²; without, what the knees' bends make it.
         """
         figure, n = self.figure, len(self.times)
+        pelvis, turns = self.trunk(bow)
         offset, flat = figure.at("pelvis"), np.concatenate([place, np.zeros((n, 1))], axis=-1)
-        hips = [rot.rotate(self.pelvis, figure.at(f"{side}_thigh") - offset) + flat for side in SIDES]
+        hips = [rot.rotate(pelvis, figure.at(f"{side}_thigh") - offset) + flat for side in SIDES]
         limbs, least = legs_of(figure), self.style.mix(LEAST_KNEE, _LEAST_RUNNING)
         z = height(self.feet, limbs, hips, self.knees, self.rate, least, float(offset[2]), self.run, lift)
         hips = [h + z[:, None] * np.array([0.0, 0.0, 1.0]) for h in hips]
         ahead = CubicSpline(self.times, self.heading)
-        turns = dict(self.above)
         for side, sign, limb, sole, foot, hip in zip(SIDES, (1, -1), limbs, self.soles, self.feet, hips, strict=True):
             away = np.concatenate([sign * leftwards(self.heading), np.zeros((n, 1))], axis=-1)
             walker = Walker(limb, sole, CubicSpline(self.times, hip), ahead, figure.scale)
             moved = swung(foot, self.steps.of(side), walker, self.times, self.style, away)
-            turns |= leg(side, limb, moved, hip, self.pelvis, self.heading)
+            turns |= leg(side, limb, moved, hip, pelvis, self.heading)
         return turns, np.concatenate([place, z[:, None]], axis=-1)
 
 
@@ -116,16 +119,18 @@ def perform(
     surge = 0.010 * scale * active * np.clip(style.v, 0, 1.5) * np.sin(2 * turn - 0.6) * style.mix(1.0, 0.4)
     place = place + surge[:, None] * facing(heading)
 
-    pelvis = turned(
-        heading - active * style.pelvis_turn * np.cos(turn - style.mix(0.25, 1.6)),
-        0.7 * bank - active * style.pelvis_list * np.cos(turn - 2 * np.pi * style.mix(0.14, 0.16)),
-        0.45 * style.lean * active + np.radians(1.0) * active * np.cos(2 * turn + 0.6),
-    )
-    above = _upper_body(figure, course, heading, turn, style, active, bank, pelvis, wave, rate)
+    def trunk(bow: Array) -> tuple[Array, dict[str, Array]]:
+        pelvis = turned(
+            heading - active * style.pelvis_turn * np.cos(turn - style.mix(0.25, 1.6)),
+            0.7 * bank - active * style.pelvis_list * np.cos(turn - 2 * np.pi * style.mix(0.14, 0.16)),
+            0.45 * style.lean * active + 0.45 * bow + np.radians(1.0) * active * np.cos(2 * turn + 0.6),
+        )
+        return pelvis, _upper_body(figure, course, heading, turn, style, active, bank, bow, pelvis, wave, rate)
+
     knees = [_stance_knee(steps.phase + lag, style, active) for lag in (0.0, 0.5)]
-    going = Going(figure, steps, style, times, rate, heading, soles, feet, pelvis, above, knees)
+    going = Going(figure, steps, style, times, rate, heading, soles, feet, knees, trunk)
     if figure.character.masses is None or not going.run.any():
-        return going.over(place)
+        return going.over(place, np.zeros(len(times)))
     return _carried(going, place)
 
 
@@ -136,14 +141,16 @@ def _carried(going: Going, place: Array) -> tuple[dict[str, Array], Array]:
     """
     given = mass.push(going.steps, going.soles, going.times)
     character = going.figure.character
-    turns, root = going.over(place)
-    for _ in range(_ROUNDS):
+    bow = np.zeros(len(going.times))
+    turns, root = going.over(place, bow)
+    for k in range(_ROUNDS):
         T = character.skeleton.forward(*going.figure.assemble(turns, root))
         body = mass.carried(character, T, going.rate)
         aside = body.offset[:, :2]
         way = mass.over(place + aside, root[:, 2] + body.offset[:, 2], given, body.spin, going.run, going.rate)
         lift = GRAVITY * (given.share - 1.0) - np.gradient(np.gradient(body.offset[:, 2])) * going.rate**2
-        turns, root = going.over(way - aside, lift)
+        bow = mass.bowed(bow, given, body, going.heading, going.rate) if k < _BOWING else bow
+        turns, root = going.over(way - aside, bow, lift)
     return turns, root
 
 
@@ -194,7 +201,7 @@ def _sway(course: Course, heading: Array, feet: list[footwork.Foot], style: Styl
 
 def _upper_body(
     figure: Figure, course: Course, heading: Array, turn: Array, style: Style, active: Array, bank: Array,
-    pelvis: Array, wave: Variation, rate: float,
+    bow: Array, pelvis: Array, wave: Variation, rate: float,
 ) -> dict[str, Array]:  # fmt: skip
     times = course.times
     n = len(times)
@@ -204,7 +211,7 @@ def _upper_body(
     chest = turned(
         chest_yaw,
         bank + active * np.radians(0.8) * np.cos(turn - 0.9) + np.radians(0.4) * wave.signal("chest roll"),
-        style.lean * active + active * np.radians(0.8) * np.cos(2 * turn + 2.6) + np.radians(0.5) * breath,
+        style.lean * active + bow + active * np.radians(0.8) * np.cos(2 * turn + 2.6) + np.radians(0.5) * breath,
     )
     ahead = np.interp(times + _HEAD_LEAD, times, heading)
     look = heading + np.clip(1.25 * (ahead - heading), np.radians(-28), np.radians(28))

@@ -17,7 +17,7 @@ from elbowroom.character.body import Character
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.bends import bent
-from elbowroom.locomotion.course import facing
+from elbowroom.locomotion.course import facing, leftwards
 from elbowroom.locomotion.figure import SIDES
 from elbowroom.locomotion.pelvis import GRAVITY
 from elbowroom.locomotion.sole import Sole
@@ -27,13 +27,14 @@ from elbowroom.posing.balance import center_of_mass
 # Shares of a stance, and where the pressure is then: of the way from the heel to the ball, and on to the tips of toes
 # (Cavanagh and Lafortune 1980: soon under the middle of the foot, then long under its front).
 _SHARES = np.array([0.0, 0.15, 0.42, 1.0])
-_TO_BALL, _TO_TIP = np.array([0.60, 0.85, 1.0, 1.0]), np.array([0.0, 0.0, 0.15, 0.7])
+_TO_BALL, _TO_TIP = np.array([0.65, 0.90, 1.0, 1.0]), np.array([0.0, 0.05, 0.25, 0.8])
 # Seconds: bends of the way of the mass slower than this follow the course, quicker ones the push; walking, running.
 _FOLLOWS_WALK, _FOLLOWS_RUN = 0.03, 0.76
 # Powers that make of half a sine wave the push of a stance: greatest before its middle, and full.
 _EARLY, _FULL = 0.85, 0.8
 _CHANGE = 0.25  # seconds: who begins to run is given over from the one to the other as softly
-_SOFT = 0.02  # seconds: a foot that lands stops within this
+SOFT = 0.012  # seconds: a foot that lands stops within this
+_BOWS_ALOFT, _BOWS = 0.5, 0.25  # seconds: slower bows are straightened up, in the air and on the ground
 _LIGHT = 0.001  # of the mass: what is lighter, as a finger is, has no momentum to speak of
 _LEAST_SHARE = 0.3  # of the weight: below this the ground takes up no turning of the body
 
@@ -72,10 +73,11 @@ def push(steps: Steps, soles: list[Sole], times: Array) -> Push:
 @dataclass(frozen=True, eq=False)
 class Carried:
     """The mass of a moving body: its centre against the pelvis (N, 3), metres; for each kg the change of its angular
-    momentum about it (N, 3), m²/s²."""
+    momentum about it (N, 3), m²/s², and the inertia against which the trunk bows on the hips, m²."""
 
     offset: Array
     spin: Array
+    inertia: float
 
 
 def carried(character: Character, T: Array, rate: float) -> Carried:
@@ -94,10 +96,23 @@ def carried(character: Character, T: Array, rate: float) -> Carried:
     inner = np.swapaxes(turn, -1, -2) @ turning[..., None]
     own = (turn @ (masses.inertia[heavy] @ inner))[..., 0]
     momentum = np.sum(masses.mass[heavy, None] * np.cross(at, velocity) + own, axis=1) / masses.total
-    soft = gaussian_filter1d(momentum, _SOFT * rate, axis=0, mode="nearest")
+    soft = gaussian_filter1d(momentum, SOFT * rate, axis=0, mode="nearest")
     against = com - T[:, character.role("pelvis"), :3, 3]
-    offset = gaussian_filter1d(against, _SOFT * rate, axis=0, mode="nearest")
-    return Carried(offset, np.gradient(soft, axis=0) * rate)
+    offset = gaussian_filter1d(against, SOFT * rate, axis=0, mode="nearest")
+    return Carried(offset, np.gradient(soft, axis=0) * rate, _of_trunk(character, T, com))
+
+
+def _of_trunk(character: Character, T: Array, com: Array) -> float:
+    """How much angular momentum for each kg of the body one rad/s of the trunk about the hips gives, m², on average."""
+    masses = character.masses
+    assert masses is not None
+    legs = {j for side in SIDES for j in character.skeleton.subtree(character.role(f"{side}_thigh"))}
+    trunk = np.array([j for j in np.flatnonzero(masses.mass > 0.0) if j not in legs])
+    placed = T[:, trunk]
+    at = placed[..., :3, 3] + np.einsum("njab,jb->nja", placed[..., :3, :3], masses.center[trunk])
+    hips = T[:, character.role("pelvis"), :3, 3]
+    lever = np.sum((at - com[:, None]) * (at - hips[:, None]), axis=-1).mean(axis=0)
+    return float(masses.mass[trunk] @ lever + masses.inertia[trunk].trace(axis1=1, axis2=2).sum() / 3.0) / masses.total
 
 
 def over(reference: Array, height: Array, given: Push, spin: Array, run: Array, rate: float) -> Array:
@@ -113,3 +128,15 @@ def over(reference: Array, height: Array, given: Push, spin: Array, run: Array, 
     follows = _FOLLOWS_WALK ** (1.0 - share) * _FOLLOWS_RUN**share
     stiff = (follows * rate) ** 4
     return bent(reference, np.ones(len(reference)), law, stiff, -2.0 - draw / rate**2)
+
+
+def bowed(bow: Array, given: Push, body: Carried, heading: Array, rate: float) -> Array:
+    """The bow of the trunk (N,), radians, that keeps the angular momentum of who is in the air, from one that does not.
+
+    The legs' swing in the air would turn the body over backwards; the trunk turns against it, and on the ground back.
+    """
+    across = np.sum(body.spin[:, :2] * leftwards(heading), axis=1)
+    aloft = 1.0 - np.clip(given.share / _LEAST_SHARE, 0.0, 1.0)
+    law = aloft * (np.gradient(np.gradient(bow)) * rate**2 - across / body.inertia)
+    stiff = ((_BOWS + aloft * (_BOWS_ALOFT - _BOWS)) * rate) ** 4
+    return bent(np.zeros(len(bow)), np.ones(len(bow)), law / rate**2, stiff)

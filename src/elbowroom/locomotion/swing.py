@@ -21,7 +21,7 @@ _CLEARANCE = 0.013  # metres of the reference leg (Winter 1992)
 _OUTWARDS = 0.02  # metres by which a foot passes wide of the other
 _LEAST_KNEE = np.radians(5.0)
 # m/s that the foot's speed is changed by before it lands; runners' feet land hard
-_SOFTENED_WALK, _SOFTENED_RUN = 0.6, 0.4
+_SOFTENED_WALK, _SOFTENED_RUN = 0.6, 0.3
 # share of a swing, at both ends, for which a foot stays where it is when the body stands, and m/s of a body (scaled)
 # that carries it off at once
 _HELD, _CARRIED = 0.4, 0.75
