@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from report_makers import moved, person, still, subject, turned
 
+from elbowroom.character.human import human
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.solids import box
@@ -18,6 +21,7 @@ from elbowroom.report.difference import difference_of
 from elbowroom.report.feet import feet_of_person, ground_under
 from elbowroom.report.hands import hands_of
 from elbowroom.report.limits import limits_of
+from elbowroom.report.sections import body
 from elbowroom.report.smooth import derivative, judged, smoothed
 from elbowroom.report.speed import speed_of
 
@@ -62,6 +66,17 @@ def test_who_slides_on_tiptoe_is_seen():
     root = np.array(clip.root)
     root[:, 0] += 0.03 * clip.times / clip.times[-1]
     assert 0.02 < foot_slide(clip.with_(root=root)).max() < 0.032
+
+
+def test_a_child_is_told_its_own_limits_and_shown_them():
+    clips = [still(human(height, skin=False), seconds=3.0) for height in (1.75, 1.2)]
+    adult, child = (
+        feet_of_person(subject(clip.with_(root=clip.root + np.outer(clip.times, [0.05 / 3.0, 0.0, 0.0]))), 0.0)
+        for clip in clips
+    )
+    assert adult.light == "look" and "for a body of this size" not in adult.figures
+    assert child.light == "bad" and child.figures["for a body of this size"] == "green to 7, amber to 42 mm"
+    assert body(child) != body(replace(child, size=1.0))  # bands of the plot are where the lights change
 
 
 def test_feet_over_the_floor_are_told():
@@ -214,7 +229,6 @@ def test_an_original_that_lies_elsewhere_is_brought_here():
 
 
 def test_an_original_of_another_rig_is_carried_over():
-    from elbowroom.character.human import human
 
     child = still(human(1.2, skin=False), seconds=3.0)
     found = difference_of(subject(still(seconds=3.0)), child)

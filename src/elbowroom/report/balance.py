@@ -14,7 +14,7 @@ from elbowroom.motion.contacts import runs
 from elbowroom.motion.soles import SIDES
 from elbowroom.posing.balance import TOUCHING, feet_of, hull_of, margin_inside
 from elbowroom.report.forces import Forces
-from elbowroom.report.parts import Light, Measure, Moment, light_of, listed, worst
+from elbowroom.report.parts import Light, Measure, Moment, light_of, listed, told_limits, worst
 from elbowroom.report.people import Subject
 from elbowroom.report.smooth import derivative, judged
 
@@ -41,7 +41,8 @@ class Balance(Measure):
     the first `of_left` of them those of the left foot.
 
     Margins (T,) in metres say how far inside of the support these are; negative outside, NaN where nothing is judged:
-    the centre of mass of a body that moves on, the zero moment point in flight and at the ends of the clip.
+    the centre of mass of a body that moves on, the zero moment point in flight and at the ends of the clip. `size` is
+    that of the body against an adult's, by which thresholds grow.
     """
 
     times: Array
@@ -52,6 +53,7 @@ class Balance(Measure):
     zmp_margin: Array
     outside_share: float
     of_left: int
+    size: float = 1.0
 
     def polygon(self, frame: int) -> Array:
         """Corners (K, 2) of the support at a frame, counterclockwise; none where no foot is planted."""
@@ -108,6 +110,7 @@ def balance_of(subject: Subject, forces: Forces) -> Balance:
     }
     figures |= {"centre of mass while standing": _words(com_margin)} if stands.any() else {}
     figures |= {"zero moment point": _words(zmp_margin)} if counts.any() else {}
+    figures |= told_limits(OUTSIDE, subject.size, "cm")
     return Balance(
         light=light,
         says=says,
@@ -122,6 +125,7 @@ def balance_of(subject: Subject, forces: Forces) -> Balance:
         zmp_margin=zmp_margin,
         outside_share=share,
         of_left=sum(len(part) for part in (left.outline, left.toe_outline)),
+        size=subject.size,
     )
 
 

@@ -12,7 +12,7 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.contacts import Contacts, Step, foot_slide, runs, steps
 from elbowroom.motion.soles import SIDES, soles
-from elbowroom.report.parts import Measure, Moment, light_of, listed, worst
+from elbowroom.report.parts import Measure, Moment, light_of, listed, told_limits, worst
 from elbowroom.report.people import Subject
 
 # How far a planted foot may slide in one step, metres: good up to, worth a look up to. A step of 68 recorded clips as
@@ -29,7 +29,7 @@ class Feet(Measure):
     """Steps with how far each slides (S,), and how far the middle of its planted points is over the floor (S,), metres.
 
     `contacts` has which points are planted when; `drift` (T, 2) how far the left and the right foot have slid since
-    they were planted, NaN in the air.
+    they were planted, NaN in the air. `size` is that of the body against an adult's, by which thresholds grow.
     """
 
     times: Array
@@ -38,6 +38,7 @@ class Feet(Measure):
     slides: Array
     heights: Array
     drift: Array
+    size: float = 1.0
 
     def facts(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -81,6 +82,7 @@ def feet_of_person(subject: Subject, floor: float | None, static: Iterable[Mesh]
         "drift": drift,
         "steps": found,
         "slides": slides,
+        "size": subject.size,
     }
     if not found:
         says = "No foot is planted at any time, so none can slide."
@@ -91,6 +93,7 @@ def feet_of_person(subject: Subject, floor: float | None, static: Iterable[Mesh]
     floating = light_of(off, *(f * subject.size for f in FLOAT))
     says = _sentence(found[k].side, slid, light, off, floating)
     figures = {"steps": str(len(found)), "median slide": f"{1000 * float(np.median(slides)):.1f} mm"}
+    figures |= told_limits(SLIDE, subject.size, "mm")
     if np.isfinite(heights).any():
         figures["planted feet over the floor"] = (
             f"{round(1000 * np.nanmin(heights))} to {round(1000 * np.nanmax(heights))} mm"

@@ -29,6 +29,8 @@ TITLES = {
 
 _FILTER = "the motion is filtered first (6 Hz Butterworth, no lag), and the first and last 0.25 s are not judged"
 
+_SIZES = "Lengths are for an adult, and grow and shrink with the body."
+
 
 def how(key: str) -> str:
     """How a measure is taken and what its lights mean."""
@@ -59,7 +61,7 @@ def _balance() -> str:
         f" is carried counts where its weight is known; {_FILTER}. Green: the centre of mass of who stands is at"
         f" most {100 * STANDING[0]:.0f} cm outside, and the zero moment point is further out than"
         f" {100 * OUTSIDE[0]:.0f} cm in at most {100 * SHARES[0]:.0f} % of the time. Amber: {100 * STANDING[1]:.0f}"
-        f" cm and {100 * SHARES[1]:.0f} %. Red: more."
+        f" cm and {100 * SHARES[1]:.0f} %. Red: more. {_SIZES}"
     )
 
 
@@ -68,7 +70,7 @@ def _feet() -> str:
         "How far the heel or the front of a planted foot moves along the floor in one step, in millimetres; rolling"
         f" over the ball or the toes is no slide. Green: at most {1000 * SLIDE[0]:.0f} mm in a step, and planted"
         f" feet at most {1000 * FLOAT[0]:.0f} mm off the floor. Amber: {1000 * SLIDE[1]:.0f} mm and"
-        f" {1000 * FLOAT[1]:.0f} mm. Red: more."
+        f" {1000 * FLOAT[1]:.0f} mm. Red: more. {_SIZES}"
     )
 
 

@@ -67,7 +67,8 @@ def limits_of(subject: Subject) -> Limits:
     peak = float(excess[frame, joint])
     light = light_of(peak, *PAST)
     share = float(np.mean(excess.max(axis=1) > BEYOND))
-    most = f"the {names[joint]} is {np.degrees(peak):.1f}° past its range"
+    are, their = ("are", "their") if names[joint].endswith("toes") else ("is", "its")
+    most = f"the {names[joint]} {are} {np.degrees(peak):.1f}° past {their} range"
     if peak <= BEYOND:
         says = "Every joint stays within the range that people have."
     elif light == "good":

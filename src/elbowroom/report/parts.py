@@ -14,6 +14,8 @@ from elbowroom.geometry.rotations import Array
 Light = Literal["good", "look", "bad", "none"]
 
 _ORDER: tuple[Light, ...] = ("none", "good", "look", "bad")
+# Bodies whose size differs from an adult's by less than this share are judged alike to the eye.
+_LIKE_AN_ADULT = 0.03
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +36,14 @@ class Moment:
     span: float = 0.8
     trails: tuple[Array, ...] = ()
     above: bool = False
+
+
+def told_limits(limits: tuple[float, float], size: float, unit: Literal["mm", "cm"]) -> dict[str, str]:
+    """Where green and amber end for a body of another size than an adult's, in metres for those; else nothing."""
+    if abs(size - 1.0) < _LIKE_AN_ADULT:
+        return {}
+    green, amber = (f"{size * limit * {'mm': 1000.0, 'cm': 100.0}[unit]:.0f}" for limit in limits)
+    return {"for a body of this size": f"green to {green}, amber to {amber} {unit}"}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

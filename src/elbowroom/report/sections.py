@@ -103,6 +103,7 @@ def _limits(m: Limits) -> str:
 
 
 def _balance(m: Balance) -> str:
+    near, far = (100.0 * m.size * limit for limit in OUTSIDE)
     curves = [Curve("zero moment point", 100.0 * m.zmp_margin, 0)]
     if np.isfinite(m.com_margin).any():
         curves.append(Curve("centre of mass, standing", 100.0 * m.com_margin, 1))
@@ -110,7 +111,7 @@ def _balance(m: Balance) -> str:
         m.times,
         curves,
         "cm",
-        bands=[Band(-100.0 * OUTSIDE[1], -100.0 * OUTSIDE[0], "look"), Band(-1e6, -100.0 * OUTSIDE[1], "bad")],
+        bands=[Band(-far, -near, "look"), Band(-1e6, -far, "bad")],
         moments=m.moments,
         low=-5.0,
         high=5.0,
@@ -120,7 +121,7 @@ def _balance(m: Balance) -> str:
     prints, marks = [Area(p) for p in m.footprints()], []
     if np.isfinite(m.zmp_margin).any():
         worst = int(np.nanargmin(m.zmp_margin))
-        css = f"support {light_of(-m.zmp_margin[worst], *OUTSIDE)}"
+        css = f"support {light_of(-100.0 * m.zmp_margin[worst], near, far)}"
         prints.append(Area(m.polygon(worst), css))
         marks = [(m.zmp[worst], f"worst, {m.times[worst]:.2f} s")]
     zmp = np.where(np.isfinite(m.zmp_margin)[:, None], m.zmp, np.nan)
@@ -134,14 +135,15 @@ def _balance(m: Balance) -> str:
 
 
 def _feet(m: Feet) -> str:
+    short, far = (1000.0 * m.size * limit for limit in SLIDE)
     shown = plot(
         m.times,
         [Curve("left foot", 1000.0 * m.drift[:, 0], 0), Curve("right foot", 1000.0 * m.drift[:, 1], 1)],
         "mm",
-        bands=[Band(1000.0 * SLIDE[0], 1000.0 * SLIDE[1], "look"), Band(1000.0 * SLIDE[1], 1e6, "bad")],
+        bands=[Band(short, far, "look"), Band(far, 1e6, "bad")],
         moments=m.moments,
         low=0.0,
-        high=1200.0 * SLIDE[0],
+        high=1.2 * short,
         label="Slid since it was planted",
     )
     order = np.argsort(-m.slides)[:6]
