@@ -36,9 +36,7 @@ def test_who_saves_last_is_warned_and_replaces_nothing_that_is_lost(path: Path) 
         at_rate(bob, 50)
         filing.save(ann, path.name)
         filing.save(ann, path.name)  # her own may be replaced
-        with pytest.raises(
-            BadValue, match=r"kitchen\.yaml was changed by others since .*: press Save again"
-        ):
+        with pytest.raises(BadValue, match=r"kitchen\.yaml was changed by others since .*: press Save again"):
             filing.save(bob, path.name)
         assert read_document(path).values["fps"] == 40 and bob.session.unsaved
         filing.save(bob, path.name)

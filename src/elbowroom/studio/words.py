@@ -40,7 +40,7 @@ def nearest(plan: Plan) -> str:
     if proof.others is not None:
         own = "" if FLOOR in proof.pair else f", own body {millimetres(proof.clearance_m)}"
         if proof.others.value is None:
-            return f"nothing within {100.0 * (proof.others.at_least or 0.0):.0f} cm{own}"
+            return f"nothing nearer than {100.0 * (proof.others.at_least or 0.0):.0f} cm{own}"
     assert near.pair is not None and near.value is not None and near.at is not None
     people = all(plan.world.split(name)[0] in plan.world.characters for name in near.pair)
     return f"nearest {'person' if people else 'thing'} {millimetres(near.value)} at {seconds(near.at)}{own}"
