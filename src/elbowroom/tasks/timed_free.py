@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import cycle, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +38,8 @@ _TIGHT = 0.001
 # And so many frames after what the course meets.
 _NEAR, _CLEAR = (0.95, 0.75, 0.5), 3
 
-# Searches that are made for each of these where the first gives a way that is too rough.
-_SEARCHES = 2
+# Searches that are made where the first give ways that are too rough, and how many may be in vain.
+_SEARCHES, _VAIN = 6, 1
 
 # Joints may turn this much faster than those of the motion under them do.
 _FASTER = 1.3
@@ -84,7 +85,7 @@ class Free:
             rough = self._calm.rough(way.rotations)
             if best is None or rough < best[0]:
                 best = rough, way
-            if rough <= 1.0:
+            if rough <= self._calm.enough:
                 break
         if best is not None:
             return best[1]
@@ -124,15 +125,16 @@ class Free:
         except Stuck as reason:
             yield reason
             return
-        for part in parts:
-            for _ in range(_SEARCHES):
-                found = 0
-                for way in self._searched(part):
-                    found += 1
-                    yield way
-                if not found:
-                    yield Stuck("no-path", f"{self.what}: no free way was found")
-                    break
+        vain = 0
+        for part in islice(cycle(parts), _SEARCHES):
+            found = False
+            for way in self._searched(part):
+                found = True
+                yield way
+            vain += not found
+            if vain >= _VAIN:
+                yield Stuck("no-path", f"{self.what}: no free way was found")
+                break
 
     def _leaned(self) -> Way | None:
         """The course leaned aside while it would meet something."""

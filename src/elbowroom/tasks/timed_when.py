@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.character.body import Character
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.posing.limb_ik import LimbIK
@@ -103,19 +102,19 @@ def moments(
     """
     first, last = _first(actor, hand), len(actor.base) - 1
     with_it = k - actor.frames(early) if early > 0.0 else k
-    target = _seen(actor.base, actor.body, np.array([k]), T_world_hand[None, :3, 3])[0]
+    here = actor.body.skeleton.at(actor.neutral(k))[:1]
+    target = seen_by(here, T_world_hand[None, :3, 3])[0]
+    joint, T_joint_hand = actor.body.hand(hand)
 
     def needs(clip: Clip, rows: NDArray[np.int64], share: float) -> NDArray[np.int64]:
-        joint, T = actor.body.hand(hand)
-        hands = (actor.body.transforms(clip.root[rows], clip.rotations[rows])[:, joint] @ T)[:, :3, 3]
-        way = np.linalg.norm(_seen(clip, actor.body, rows, hands) - target, axis=1)
+        T = actor.body.transforms(clip.root[rows], clip.rotations[rows])
+        way = np.linalg.norm(seen_by(T[:, 0], (T[:, joint] @ T_joint_hand)[:, :3, 3]) - target, axis=1)
         return np.array([actor.frames(share * d.seconds_for(x)) for x in way.tolist()])
 
     before = np.arange(max(with_it - 1, 0), min(first, max(with_it - 1, 0)) - 1, -1)
     leaves = first
     if task.begin is None:
-        # an arm that swings may be near by chance
-        enough = np.flatnonzero(with_it - before >= np.maximum.accumulate(needs(actor.base, before, _USUAL)))
+        enough = np.flatnonzero(with_it - before >= _mean_so_far(needs(actor.base, before, _USUAL)))
         leaves = int(before[enough[0]]) if len(enough) else first
     else:
         leaves = actor.frame(task.begin)
@@ -125,7 +124,7 @@ def moments(
         raise Stuck("too-little-time", f"{task.verb}: {actor.time(k):g} s is {short:.2f} s too early")
     done = k + work
     after = np.arange(min(done + 1, last), last + 1)
-    enough = np.flatnonzero(after - done >= np.maximum.accumulate(needs(actor.original, after, _USUAL)))
+    enough = np.flatnonzero(after - done >= _mean_so_far(needs(actor.original, after, _USUAL)))
     back = (int(after[enough[0]]) if len(enough) else last) if task.back is None else actor.frame(task.back)
     if task.back is not None and back - done < least:
         late = (done + least - back) / actor.base.fps
@@ -136,9 +135,13 @@ def moments(
     return Moments(leaves, k, done, min(back, last))
 
 
-def _seen(clip: Clip, body: Character, rows: NDArray[np.int64], points: Array) -> Array:
-    """Points (N, 3) of the world as the hips see them in some frames (N,)."""
-    T = body.transforms(clip.root[rows], clip.rotations[rows])[:, 0]
+def _mean_so_far(values: NDArray[np.int64]) -> Array:
+    """Means (N,) of the first, the first two, and so on: an arm that swings is near or far by chance."""
+    return np.cumsum(values) / np.arange(1, len(values) + 1)
+
+
+def seen_by(T: Array, points: Array) -> Array:
+    """Points (N, 3) of the world in frames (N, 4, 4)."""
     return np.einsum("nij,ni->nj", T[:, :3, :3], points - T[:, :3, 3])
 
 
