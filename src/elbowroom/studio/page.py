@@ -33,7 +33,7 @@ class Page:
         light(server.scene)
         self.scene = SceneView(server, studio.select, shadows=shadows)
         self.gizmo = Gizmo(server, studio)
-        self.camera = Camera(server, studio)
+        self.camera = Camera(server, studio, self.scene.cut_open)
         self.extras = Extras(server, studio)
         self.timeline = Timeline(server, studio)
         self.keys = Keys(server, studio, self)

@@ -1,6 +1,12 @@
-"""The camera of every browser: it frames the action, and follows somebody on request."""
+"""The camera of every browser: it frames the action, and follows somebody on request.
+
+Walls before the action are cut open, as pictures have it: who is in a house is seen from outside of it.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import viser
@@ -8,29 +14,47 @@ import viser
 from elbowroom.geometry.framing import axes_towards, nearest_eye
 from elbowroom.geometry.rotations import Array
 from elbowroom.studio.studio import Studio
-from elbowroom.world.extent import action, facing, stage
-from elbowroom.world.viewpoint import open_side
+from elbowroom.world.extent import FURNITURE, action, facing, stage
+from elbowroom.world.viewpoint import best_azimuth
 from elbowroom.world.world import World
 
 FIELD_OF_VIEW = float(np.radians(35.0))
 # Share of the window's height that the timeline covers: the action is framed above it.
 _COVERED = 0.26
-# Elevations to look from, radians, the usual one first, and from how far away walls are looked for, metres.
-_RISES = (float(np.radians(16.0)), float(np.radians(32.0)), float(np.radians(48.0)))
-_FARTHEST = 12.0
+# Elevations to look from, radians: usually, and among walls, where things stand before each other.
+_RISE, _RISE_INSIDE = float(np.radians(16.0)), float(np.radians(28.0))
+# Metres between the action and where walls are cut open.
+_CURTAIN = 0.35
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Where to look from and at, (3,) each, and the plane, normal (3,) · p = limit, before which walls are cut open."""
+
+    eye: Array
+    at: Array
+    normal: Array
+    limit: float
 
 
 class Camera:
     """Moves the cameras of all browsers."""
 
-    def __init__(self, server: viser.ViserServer, studio: Studio) -> None:
-        self._server, self._studio = server, studio
+    def __init__(
+        self,
+        server: viser.ViserServer,
+        studio: Studio,
+        cut: Callable[[Array, float], None] = lambda normal, limit: None,
+    ) -> None:
+        self._server, self._studio, self._cut = server, studio, cut
         self._whom: str | None = None
         self._before: Array | None = None
 
     def frame(self) -> None:
         """See the whole action, in browsers that are there and in those to come."""
-        eye, at = view_of(self._studio.world)
+        view = view_of(self._studio.world)
+        eye, at = view.eye, view.at
+        self._cut(view.normal, view.limit)
         first = self._server.initial_camera
         first.position, first.look_at, first.fov, first.near = eye, at, FIELD_OF_VIEW, 0.02
         for client in self._server.get_clients().values():
@@ -58,19 +82,21 @@ class Camera:
         self._before = now
 
 
-def view_of(world: World) -> tuple[Array, Array]:
+def view_of(world: World) -> View:
     """Where to look from and at, so that the whole action is seen above the timeline."""
     begin, end = world.span
     some = np.linspace(begin, end, 24)
-    points = stage(world, action(world, some))
+    moving = action(world, some)
+    inside = any(np.linalg.norm(np.ptp(mesh.bounds, axis=0)) >= FURNITURE for mesh in world.static.values())
+    points = moving if inside and world.characters else stage(world, moving)
     first = next(iter(world.characters.values()), None)
     front = np.array([0.0, -1.0, 0.0]) if first is None else facing(first, some)
+    rise = _RISE_INSIDE if inside else _RISE
     slope = float(np.tan(0.5 * FIELD_OF_VIEW))
-    far = 0.5 * float(np.linalg.norm(np.ptp(points, axis=0))) / slope
-    axes = axes_towards(front, *open_side(world, front, _RISES, some, min(far, _FARTHEST)))
+    axes = axes_towards(front, best_azimuth(world, front, rise, some), rise)
     eye = nearest_eye(points, axes, np.array([1.1 * slope, 0.92 * (1.0 - _COVERED) * slope]))
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
     far = float((eye - middle) @ axes[2])
-    down = -axes[1] * far * slope * _COVERED
-    eye = eye + down
-    return eye, eye - axes[2] * far
+    eye = eye - axes[1] * far * slope * _COVERED
+    normal = axes[2] * [1.0, 1.0, 0.0]
+    return View(eye, eye - axes[2] * far, normal, float((moving @ normal).max()) + _CURTAIN)

@@ -14,12 +14,14 @@ from elbowroom.character.skin import Skin
 from elbowroom.character.visual import shapes_skin, visible
 from elbowroom.files.names import accepted_names
 from elbowroom.files.viser_nodes import SkinNode, add_mesh
+from elbowroom.geometry.cutting import cut_open
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array, from_matrix
 from elbowroom.geometry.transforms import inverse
 from elbowroom.studio.page_mark import Mark
 from elbowroom.studio.page_skins import Skins
 from elbowroom.studio.places import Place
+from elbowroom.world.extent import FURNITURE
 from elbowroom.world.world import World
 
 GHOST = (88, 120, 150)
@@ -35,6 +37,8 @@ _GHOSTLY: dict[str, Any] = {
 _DIFFERS = 0.01
 # Colours of the floor: cells, sections, the plane.
 _LIGHT = ((216, 218, 221), (190, 193, 197), (226, 228, 230))
+# Metres over the floor up to which what is larger than furniture is never cut open: floors, thresholds.
+_THRESHOLD = 0.1
 # Moments at which motions are compared.
 _LOOKS = 48
 
@@ -55,6 +59,7 @@ class SceneView:
         self._thing_ghosts: dict[str, viser.FrameHandle] = {}
         self._bounds: dict[str, Array] = {}
         self._static: set[str] = set()
+        self._walls: dict[str, tuple[Mesh, str, Array, list[Any]]] = {}  # mesh in the world, node, place, what is shown
         self._mark, self._marked = Mark(server), ""
         self.hidden: set[str] = set()  # what is there but not shown
         self._floor: float | None = None
@@ -72,8 +77,10 @@ class SceneView:
             self._floor = world.floor
             self.lay_floor()
             for name, node in zip(world.static, accepted_names(world.static), strict=True):
-                T = places[name].T if name in places else np.eye(4)
-                self._thing(name, f"/scene/{node}", world.static[name].moved(inverse(T)), T)
+                T, mesh = places[name].T if name in places else np.eye(4), world.static[name]
+                parts = self._thing(name, f"/scene/{node}", mesh.moved(inverse(T)), T)
+                if np.linalg.norm(np.ptp(mesh.bounds, axis=0)) >= FURNITURE:
+                    self._walls[name] = mesh, f"/scene/{node}", T, parts
             self._static = set(world.static)
             for name, node in zip(world.things, accepted_names(world.things), strict=True):
                 self._thing(name, f"/things/{node}", world.things[name].mesh, record.things[name][0])
@@ -112,13 +119,28 @@ class SceneView:
             self._ground.remove()
         self._ground = None if self._floor is None else _floor(self._server.scene, self._floor, dark=self.dark)
 
-    def _thing(self, name: str, node: str, mesh: Any, T: Array) -> None:
+    def cut_open(self, normal: Array, limit: float) -> None:
+        """Show of what is larger than furniture only what is not before the plane `normal` (3,) · p = `limit`."""
+        foot = (self._floor or 0.0) + _THRESHOLD
+        with self._server.atomic():
+            for name, (mesh, node, T, parts) in self._walls.items():
+                for part in parts:
+                    part.remove()
+                shown = cut_open(mesh, normal, limit, foot).moved(inverse(T))
+                self._walls[name] = mesh, node, T, self._add(name, node, shown)
+
+    def _thing(self, name: str, node: str, mesh: Any, T: Array) -> list[Any]:
         scene = self._server.scene
         frame = scene.add_frame(node, show_axes=False, position=T[:3, 3], wxyz=from_matrix(T[:3, :3]))
         self._frames[name], self._bounds[name] = frame, mesh.bounds
         self._roots.append(frame)
-        for part in add_mesh(scene, node, mesh, **self._look):
+        return self._add(name, node, mesh)
+
+    def _add(self, name: str, node: str, mesh: Mesh) -> list[Any]:
+        parts = add_mesh(self._server.scene, node, mesh, **self._look)
+        for part in parts:
             part.on_click(lambda event, name=name: self._clicked(name))  # type: ignore[misc]
+        return list(parts)
 
     def _person(self, name: str, world: World, T: Array) -> None:
         body = world.body(name)
@@ -227,7 +249,7 @@ class SceneView:
         for node in self._roots:
             node.remove()
         self._people, self._ghosts, self._shapes, self._frames, self._roots = {}, {}, {}, {}, []
-        self._thing_ghosts, self._ghostly, self._bounds = {}, {}, {}
+        self._thing_ghosts, self._ghostly, self._bounds, self._walls = {}, {}, {}, {}
 
 
 def _limbs(body: Body, joints: list[int]) -> frozenset[int]:
