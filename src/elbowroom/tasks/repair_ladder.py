@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from elbowroom.motion.clip import Clip
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import CLOSE, Style
 from elbowroom.tasks.plan import Planned
+from elbowroom.tasks.repair_aside import Aside
 from elbowroom.tasks.repair_feet import FeetFree, feet_free
 from elbowroom.tasks.repair_find import Linkage, Trouble, linkages
 from elbowroom.tasks.repair_hands import hands_free
 from elbowroom.tasks.repair_limb import Replanned, hopeless, leaned, searched, spliced, stepped
-from elbowroom.tasks.repair_pelvis import Swayed, sways
+from elbowroom.tasks.repair_pelvis import sways
 from elbowroom.tasks.repair_stretch import MARGIN, TIGHT, Clocks, Job, Stretch, stance, stretches
+from elbowroom.tasks.repair_time import retimed
 from elbowroom.world.certificate import Changed
 from elbowroom.world.contacts import Contact
 from elbowroom.world.world import World
@@ -100,9 +102,7 @@ def by_limbs(world: World, trouble: Trouble, wishes: Wishes) -> tuple[Mended | N
 def _aside(world: World, trouble: Trouble, ladder: list[Linkage], wishes: Wishes, seed: int) -> Mended | None:
     """The body goes aside, and limbs do what is left to do; where that is much, a way farther aside may leave less."""
     tried = []
-    for sway in sways(
-        world, wishes.sources[trouble.who], trouble, wishes.recorded(trouble.who), wishes.max_aside, wishes.clocks
-    ):
+    for sway in _ways_aside(world, trouble, wishes):
         if wishes.clocks.late:
             return None
         if sway.leaves <= _LITTLE:
@@ -115,7 +115,15 @@ def _aside(world: World, trouble: Trouble, ladder: list[Linkage], wishes: Wishes
     return next((done for done in followed if done is not None), None)
 
 
-def _after(sway: Swayed, trouble: Trouble, ladder: list[Linkage], wishes: Wishes, seed: int) -> Mended | None:
+def _ways_aside(world: World, trouble: Trouble, wishes: Wishes) -> Iterator[Aside]:
+    """Over the feet and in steps, then sooner or later, then round things."""
+    of = (world, wishes.sources[trouble.who], trouble, wishes.recorded(trouble.who), wishes.max_aside, wishes.clocks)
+    yield from sways(*of, far=False)
+    yield from retimed(world, trouble, wishes.clocks)
+    yield from sways(*of, far=True)
+
+
+def _after(sway: Aside, trouble: Trouble, ladder: list[Linkage], wishes: Wishes, seed: int) -> Mended | None:
     """What limbs do once the body has gone aside; None where they cannot."""
     told = f"{sway.told}, clear of {_others(sway.world, trouble)}"
     planned = Planned(trouble.who, sway.name, told, sway.changed.during, "avoid", checks=sway.checks)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import place, without_lead
 from elbowroom.world.exact import ExactWorld
@@ -39,7 +40,11 @@ class Moved:
 
 def moved_ways(world: World, who: str, max_shift: float, max_delay: float) -> list[Moved]:
     """Ways to move someone's clip within bounds, those with the fewest hits first, small moves before large ones."""
-    found = [(_hits(way.world, who), k, way) for k, way in enumerate(_ways(world, who, max_shift, max_delay))]
+    found = []
+    for k, way in enumerate(_ways(world, who, max_shift, max_delay)):
+        clip = way.world.motion(who)
+        assert isinstance(clip, Clip)
+        found.append((hits(way.world, who, _looks(clip)), k, way))
     return [way for _, _, way in sorted(found, key=lambda f: f[:2])[:_FOLLOWED]]
 
 
@@ -55,17 +60,21 @@ def _ways(world: World, who: str, max_shift: float, max_delay: float) -> Iterato
             yield Moved(world.with_character(who, place(clip, shift)), shift, 0.0)
 
 
-def _hits(world: World, who: str) -> int:
-    """How many pairs of someone with others are hit, over all looks."""
+def hits(world: World, who: str, times: Array) -> int:
+    """How many pairs of someone, or what they hold, with others are hit, over looks at times (T,)."""
     exact = ExactWorld(world)
-    clip = world.motion(who)
-    assert isinstance(clip, Clip)
-    begin, end = without_lead(clip).span
+    mine = {who, *(hold.object for hold in world.holds if hold.by == who)}
     pairs = [[exact.parts[int(i)] for i in row] for row in exact.index]
-    outer = np.array([sum(p.owner == who for p in pair) == 1 and pair[1].kind != "floor" for pair in pairs], dtype=bool)
-    count = 0
-    record = world.record(np.arange(begin, end + 1e-9, 1.0 / _LOOKS))
+    outer = [sum(p.owner in mine for p in pair) == 1 and pair[1].kind != "floor" for pair in pairs]
+    among, count = np.flatnonzero(outer), 0
+    record = world.record(times)
     for k in range(len(record)):
         exact.place_snapshot(record[k])
-        count += sum(exact.hit(int(i)) for i in exact.near(0.0) if outer[i])
+        count += sum(exact.hit(int(i)) for i in exact.near(0.0, among))
     return count
+
+
+def _looks(clip: Clip) -> Array:
+    """When a whole clip is looked at."""
+    begin, end = without_lead(clip).span
+    return np.arange(begin, end + 1e-9, 1.0 / _LOOKS)

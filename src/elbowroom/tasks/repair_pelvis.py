@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from elbowroom.errors import BadValue, UnknownName
-from elbowroom.finish.nudge import Core
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.posing.limb_ik import LimbIK
+from elbowroom.tasks.repair_aside import Aside, core_about
 from elbowroom.tasks.repair_find import Trouble
 from elbowroom.tasks.repair_hands import at_work
 from elbowroom.tasks.repair_looks import SHALLOW, Looks
@@ -21,14 +21,13 @@ from elbowroom.tasks.repair_own import with_contacts
 from elbowroom.tasks.repair_stretch import MARGIN, Clocks, Job, touches_of
 from elbowroom.tasks.repair_sway import Moved, Offset, Sway
 from elbowroom.world.certificate import Changed
-from elbowroom.world.certificate_findings import Interval
 from elbowroom.world.contacts import Contact
 from elbowroom.world.world import World
 
 # Directions in which it is gone aside.
 _DIRECTIONS = 8
-# Seconds about a trouble at which it is all the way there, and of the way there and back, at least.
-_PAD, _LEAST = 0.15, 0.3
+# Seconds of the way round things, and of the way back.
+ROUND = 2.0
 # Metres a second from which on somebody gets on, so that there is a left and a right to walk round things.
 _WALKS = 0.4
 # How many ways are followed up, and the share of the depth that they leave at most.
@@ -50,34 +49,7 @@ class _Kind:
 
 _OVER = _Kind((0.03, 0.06, 0.1), 0.6, (0.02, 0.05), stepping=False)
 _STEPS = _Kind((0.05, 0.1, 0.15, 0.2), 1.2)
-_ROUND = _Kind((0.3, 0.4, 0.5, 0.6, 0.8, 1.0), 2.0, sides=True)
-
-
-@dataclass(frozen=True, eq=False)
-class Swayed:
-    """A world in which someone goes aside by `by` (3,) metres for a while, in steps or over the feet.
-
-    `changed` are the joints of the legs, and when; `contacts` what may touch then; `leaves` is the share of the depth
-    in things that is left, 0 where no look finds anything in anything, out of so many `checks`.
-    """
-
-    world: World
-    by: Offset
-    stepping: bool
-    changed: Changed
-    contacts: tuple[Contact, ...]
-    leaves: float
-    checks: int
-
-    @property
-    def told(self) -> str:
-        """In words."""
-        return told_by(self.by)
-
-    @property
-    def name(self) -> str:
-        """What of the body is moved."""
-        return "whole body" if self.stepping else "pelvis and legs"
+_ROUND = _Kind((0.3, 0.4, 0.5, 0.6, 0.8, 1.0), ROUND, sides=True)
 
 
 def told_by(by: Offset) -> str:
@@ -89,14 +61,15 @@ def told_by(by: Offset) -> str:
 
 
 def sways(
-    world: World, source: Clip, trouble: Trouble, recorded: bool, max_aside: float, clocks: Clocks
-) -> Iterator[Swayed]:
-    """Ways aside that keep the trunk free: of the pelvis over its feet, in steps, round things, `max_aside` at most.
+    world: World, source: Clip, trouble: Trouble, recorded: bool, max_aside: float, clocks: Clocks, *, far: bool
+) -> Iterator[Aside]:
+    """Ways aside that keep the trunk free, `max_aside` metres at most: of the pelvis over its feet and in steps, or
+    `far`, round things.
 
     Of each kind those that leave the least in trouble come first; none are looked at after the first, and least, that
     leaves nothing. `source` is the clip as it came; what is `recorded` may touch itself as it does.
     """
-    for kind in (_OVER, _STEPS, _ROUND):
+    for kind in (_ROUND,) if far else (_OVER, _STEPS):
         amounts = tuple(a for a in kind.aside if a <= max_aside + 1e-9)
         if amounts:
             yield from _of_a_kind(world, source, trouble, recorded, replace(kind, aside=amounts), clocks)
@@ -109,7 +82,7 @@ def _of_a_kind(
     recorded: bool,
     kind: _Kind,
     clocks: Clocks,
-) -> Iterator[Swayed]:
+) -> Iterator[Aside]:
     start = time.perf_counter()
     clip = world.motion(trouble.who)
     assert isinstance(clip, Clip)
@@ -141,7 +114,8 @@ def _of_a_kind(
     changed = Changed(trouble.who, joints, span)
     for left, _, moved in sorted(found, key=lambda f: f[:2])[:_FOLLOWED]:
         there = world.with_character(trouble.who, moved.clip)
-        yield Swayed(there, moved.by, kind.stepping, changed, contacts, left / most[1], looks.count)
+        name = "whole body" if kind.stepping else "pelvis and legs"
+        yield Aside(there, name, told_by(moved.by), changed, contacts, left / most[1], looks.count)
 
 
 def _offsets(kind: _Kind, sway: Sway) -> Iterator[Offset]:
@@ -164,17 +138,6 @@ def legs_of(clip: Clip) -> list[LimbIK]:
         return [LimbIK(clip.character, name) for name in _LEGS]
     except (BadValue, UnknownName):
         return []
-
-
-def core_about(clip: Clip, during: Interval, way: float = _ROUND.seconds) -> Core | None:
-    """When someone goes aside and comes back, with `way` seconds for either; None where there is too little time."""
-    low, high = (float(clip.times[k]) for k in (clip.source.lead, -1))
-    begin, end = during[0] - _PAD, during[1] + _PAD
-    first, last = max(begin - way, low), min(end + way, high)
-    begin, end = max(begin, first + _LEAST), min(end, last - _LEAST)
-    if begin > during[0] or end < during[1]:
-        return None
-    return Core(first, begin, end, last)
 
 
 def left_of(sway: Sway) -> Array | None:

@@ -11,11 +11,12 @@ import numpy as np
 
 from elbowroom.motion.clip import Clip
 from elbowroom.tasks.plan import Planned
+from elbowroom.tasks.repair_aside import core_about
 from elbowroom.tasks.repair_find import Trouble, troubles
 from elbowroom.tasks.repair_hands import at_work
 from elbowroom.tasks.repair_looks import Looks
 from elbowroom.tasks.repair_own import OwnTouches, own_touches, with_contacts
-from elbowroom.tasks.repair_pelvis import core_about, left_of, legs_of, told_by
+from elbowroom.tasks.repair_pelvis import ROUND, left_of, legs_of, told_by
 from elbowroom.tasks.repair_sway import Sway
 from elbowroom.world.certificate_findings import Collision, Interval, merged
 from elbowroom.world.exact import ExactWorld
@@ -105,10 +106,10 @@ class Round:
         times = (_STEP * math.floor(during[0] / _STEP), _STEP * math.ceil(during[1] / _STEP))
         known = self._sways.get(times)
         if known is None or known.clip is not clip:
-            legs, core = legs_of(clip), core_about(clip, during)
+            legs, core = legs_of(clip), core_about(clip, during, ROUND)
             if not legs or core is None:
                 return None
-            rounded = core_about(clip, times) or core
+            rounded = core_about(clip, times, ROUND) or core
             known = self._sways[times] = Sway(clip, clip, legs, rounded, stepping=True)
         return known
 
