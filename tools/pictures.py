@@ -58,9 +58,18 @@ def scenarios() -> None:
         write_png(FOLDER / f"{name}.png", picture)
 
 
+def pillar() -> None:
+    """A walk round something, from above, in one picture."""
+    view = Camera(azimuth=np.radians(-60), elevation=np.radians(48), follow="")
+    times = np.linspace(0.3, 4.9, 7)
+    picture = strip(scene("pillar"), times=times, layout="path", size=(1400, 700), labels=False, camera=view)
+    write_png(FOLDER / "pillar.png", picture)
+
+
 if __name__ == "__main__":
     FOLDER.mkdir(parents=True, exist_ok=True)
     stroll()
     presets()
     doorway()
     scenarios()
+    pillar()
