@@ -132,6 +132,15 @@ def test_a_part_of_a_place_is_held_moved_and_taken_away_by_itself(tmp_path: Path
     assert not deleted(document, board, "room").board().world.static
 
 
+def test_names_of_files_stay_as_they_were_written(tmp_path: Path) -> None:
+    document = scene_file(tmp_path, 6.0)
+    (tmp_path / "deeper").mkdir()
+    assert named_files(document.moved_to(tmp_path / "deeper" / "room.yaml").values) == ["../room.obj"]
+    whole = str(tmp_path / "room.obj")
+    values = {"elbowroom": 1, "scene": {"meshes": [{"file": whole}]}}
+    assert named_files(document.with_values(values).moved_to(tmp_path / "deeper" / "room.yaml").values) == [whole]
+
+
 def test_parts_of_furniture_go_together(tmp_path: Path) -> None:
     document = scene_file(tmp_path, 0.6)
     board = document.board()

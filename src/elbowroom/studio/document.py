@@ -75,6 +75,8 @@ class Document:
         """The document as one of another file; names of files in it stay those of the same files."""
 
         def moved(name: str) -> str:
+            if Path(name).is_absolute():
+                return name
             return Path(os.path.relpath(self.path.parent / name, path.parent)).as_posix()
 
         return replace(self, path=path, given=False, values=_each_file(self.values, moved))

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
-from elbowroom.tasks.plan import Plan
+from elbowroom.tasks.plan import ADVICE, Plan, Status
 from elbowroom.world.pairs import FLOOR
+
+# What would help, where the page has something for it that other users of a plan have not.
+_HERE: Mapping[Status, str] = {
+    "base-in-collision": "press Repair, or move what it meets",
+    "partial": "red bars show when; move what is in the way, or the person",
+}
 
 
 def sentence(error: BaseException, path: Path) -> str:
@@ -48,7 +55,9 @@ def nearest(plan: Plan) -> str:
 
 def advised(plan: Plan) -> str:
     """What was wrong and what would help, in one sentence, with parts of people in words and buttons by their names."""
-    text = plan.advice.replace("repair the motion first", "press Repair")
+    text = plan.advice
+    if plan.status in _HERE:
+        text = text.replace(ADVICE[plan.status], _HERE[plan.status])
     for who in plan.world.characters:
         text = re.sub(rf"(?<![\w.]){re.escape(who)}\.(\w+)", lambda m: part(m[0]), text)
     return text
