@@ -23,7 +23,7 @@ from elbowroom.tasks.hands import holder_of, released
 from elbowroom.tasks.postures import PRESS, Postures, hand_contacts
 from elbowroom.tasks.stuck import Stuck
 from elbowroom.tasks.timed_carry import homes
-from elbowroom.tasks.timed_pace import Pace, beside, paces
+from elbowroom.tasks.timed_pace import Pace, beside, lingers, paces, speed_past
 from elbowroom.tasks.timed_pass import Passage
 from elbowroom.tasks.timed_put import next_put
 from elbowroom.tasks.timed_touch import begin_layer
@@ -37,8 +37,9 @@ _LOOKS, _ENOUGH, _TRIES = 24, 6, 4
 # Motions of the arm with a thing in its hand that are tried.
 _HOMES = 3
 
-# Metres that a thing is lifted or drawn out on its way off, and seconds in which it is lifted off what it lies on.
-_LIFT, _DRAW, _LIFTS = 0.07, 0.16, 0.2
+# Metres that a thing is lifted or drawn out on its way off, and seconds in which it is lifted off what it lies on, if
+# there is time.
+_LIFT, _DRAW, _LIFTS = 0.07, 0.16, 0.36
 
 # What is worn may press so deep into who wears it while it is taken off, metres, for so long, seconds.
 _WORN, _OFF = 0.02, 0.3
@@ -111,19 +112,20 @@ def _take(d: Director, actor: Actor, task: Grab, chance: Chance, T_thing: Array,
         hands = beside(T_thing[rows], T_hand[rows], way, passage.away(keeps))
         passage.leave(hands, home, None, f"carry {thing}", keeps)
 
+    speed = speed_past(actor, hand, T_thing[:, :3, 3], k)
     # what lies on something is lifted off that before it goes with the body, where the arm can follow
-    ways = [(by, seconds) for seconds in _lifting(bool(under), pace) for by in offs(out, covered)]
+    ways = [(by, seconds) for seconds in _lifting(bool(under), pace, speed) for by in offs(out, covered)]
     found = list(islice(homes(d, actor, hand, thing, m), _HOMES))
     # the ways off first: what is in the way of one may leave another free
     d.first([*((found[0], way) for way in ways), *((home, ways[0]) for home in found[1:])], leave, _HOMES)
     passage.finish()
 
 
-def _lifting(lies: bool, pace: Pace) -> tuple[float, ...]:
-    """Seconds for which a thing is lifted before it goes with the body, tried in turn."""
+def _lifting(lies: bool, pace: Pace, speed: float) -> tuple[float, ...]:
+    """Seconds for which a thing is lifted before it goes with the body, tried in turn; passed by at a speed, m/s."""
     if not lies:
         return (0.0,)
-    return (_LIFTS, 0.0) if pace.quick else (0.0, 1.8 * _LIFTS)
+    return (lingers(speed), 0.0) if pace.quick else (0.0, _LIFTS)
 
 
 def offs(out: Array, covered: bool) -> list[Array]:

@@ -39,6 +39,10 @@ _PASSING = (
 # Metres a second between a shoulder and a target up to which it is gone along with, and from which on it is passed by.
 _SLOW, _FAST = 0.4, 1.2
 
+# Metres that a body may go on while its hand is still at what it passes by, and seconds that this takes at least and at
+# most: what is gone off in less time is snatched away.
+_STAYS, _LINGERS = 0.15, (0.12, 0.2)
+
 
 def paces(actor: Actor, hand: str, points: Array, k: int) -> tuple[Pace, ...]:
     """How a hand may be at a target in frame k, points (N, 3) by frame; quickly where it is soon out of reach."""
@@ -55,6 +59,11 @@ def speed_past(actor: Actor, hand: str, points: Array, k: int) -> float:
     near = slice(max(k - 3, 0), k + 4)
     apart = (points - shoulders(actor, hand))[near]
     return float(np.linalg.norm(apart[-1] - apart[0])) * actor.base.fps / max(len(apart) - 1, 1)
+
+
+def lingers(speed: float) -> float:
+    """Seconds for which a hand that has done its work goes off what it passes by at some metres a second."""
+    return float(np.clip(_STAYS / max(speed, 1e-3), *_LINGERS))
 
 
 def beside(T_thing: Array, T_hand: Array, by: Array, share: Array) -> Array:

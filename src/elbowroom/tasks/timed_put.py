@@ -24,7 +24,7 @@ from elbowroom.tasks.hands import hand_of, holder_of, released
 from elbowroom.tasks.places import place_for
 from elbowroom.tasks.postures import PRESS, Postures, hand_contacts
 from elbowroom.tasks.stuck import Stuck
-from elbowroom.tasks.timed_pace import Pace, at_speed, beside, speed_past
+from elbowroom.tasks.timed_pace import Pace, at_speed, beside, lingers, speed_past
 from elbowroom.tasks.timed_pass import Passage
 from elbowroom.tasks.timed_touch import begin_layer
 from elbowroom.tasks.timed_when import far_away, frames_for, frames_of, helpful, in_motion, moments, moves, named
@@ -48,8 +48,7 @@ _OVER_HEAD = 0.13
 _WEARS = (Pace(0.4, 0.45, 0.0, 0.16), Pace(0.55, 0.6, 0.0, 0.2), Pace(0.3, 0.35, 0.0, 0.12))
 
 # Seconds for which a hand that has let go stays with the place and goes straight off, before it goes with the body.
-# Quickly from what is passed by, or with time.
-_KEEPS, _QUICKLY = (0.0, 0.35, 0.5), (0.2, 0.12, 0.0)
+_KEEPS = (0.0, 0.35, 0.5)
 
 # Turns about the vertical, radians, of what may be put down as it comes.
 _TURNS = np.radians([0.0, 30.0, -30.0, 60.0, -60.0, 90.0, -90.0, 180.0])
@@ -234,5 +233,7 @@ def _let_go(
         passage.leave(places, np.array(own[:, passage.arm]), fingers, f"leave {thing}", keeps)
 
     ways = [_OFF * out, _OFF * normalize(out + 0.7 * _UP), _OFF * _UP]
-    d.first([(way, seconds) for seconds in (_QUICKLY if pace.quick else _KEEPS) for way in ways], leave)
+    speed = speed_past(actor, hand, T_goal[:, :3, 3], k)
+    keeps = dict.fromkeys((lingers(speed), lingers(np.inf), 0.0)) if pace.quick else _KEEPS
+    d.first([(way, seconds) for seconds in keeps for way in ways], leave)
     passage.finish()
