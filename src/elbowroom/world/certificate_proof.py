@@ -22,8 +22,9 @@ from elbowroom.world.exact import ExactWorld
 from elbowroom.world.scene_field import scene_field
 from elbowroom.world.world import Record
 
-# Knots looked at together.
+# Knots looked at together; bounds worked out together: in between work may be stopped.
 _BLOCK = 240
+_ROWS = 10_000
 # Metres added to every travel, for rounding.
 _ROUNDING = 1e-7
 # Stands for a bound that says nothing, metres.
@@ -115,22 +116,13 @@ class Proof:
         self, T: Array, unit: NDArray[np.int64], time: NDArray[np.int64], need: Array, units: Units | None = None
     ) -> Array:
         """Distances (I,) that units certainly have at places T (N, M, 4, 4); see `sweep.bounds`."""
-        may_stop_here()
         out = np.zeros(len(unit))
-        sweep.bounds(
-            self.movers,
-            T,
-            (units or self.units).parts,
-            self._floor,
-            self._static,
-            self._has_static,
-            self._hollow,
-            unit,
-            time,
-            need,
-            self._room,
-            out,
-        )
+        around = self._floor, self._static, self._has_static, self._hollow
+        for first in range(0, len(unit), _ROWS):
+            may_stop_here()
+            rows = slice(first, first + _ROWS)
+            asked = unit[rows], time[rows], need[rows]
+            sweep.bounds(self.movers, T, (units or self.units).parts, *around, *asked, self._room, out[rows])
         return out
 
     def at(self, unit: NDArray[np.int64], times: Array, need: Array) -> Array:
