@@ -24,7 +24,7 @@ from elbowroom.world.world import World
 
 # Metres aside that are tried in turn at first, and that are added to those of last time, with a little less tried every
 # so many times.
-_ASIDE, _MORE, _LESS, _EVERY = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6), (0.0, 0.05, 0.1, 0.2, 0.3), 0.05, 3
+_ASIDE, _MORE, _LESS, _EVERY = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6), (0.0, 0.025, 0.05, 0.1, 0.2, 0.3), 0.025, 2
 # Looks a second, and where it is to be sure.
 _LOOKS, _CLOSE = 15.0, 60.0
 # Seconds that troubles are apart which are walked round one by one; and to which their times are rounded, so that the
@@ -45,6 +45,7 @@ class Round:
     goes_on: bool = False
     touches: OwnTouches | None = None
     _times: int = 0
+    _touching: Sway | None = None
     _sways: dict[Interval, Sway] = field(default_factory=dict)
 
     def walked(
@@ -63,8 +64,11 @@ class Round:
         if sway is None or left is None or at_work(world, self.who, (sway.core.first, sway.core.last)):
             return None
         if clip.source.format:
-            joints = [j for ik in sway.legs for j in ik.joints]
-            self.touches = own_touches(exact, self.who, joints, clip.times[sway.first : sway.last + 1 : 2])
+            if self._touching is not sway:
+                joints = [j for ik in sway.legs for j in ik.joints]
+                self.touches = own_touches(exact, self.who, joints, clip.times[sway.first : sway.last + 1 : 2])
+                self._touching = sway
+            assert self.touches is not None
             world = with_contacts(world, self.touches.contacts((sway.core.first, sway.core.last), planned=True))
             exact = ExactWorld(world)
         looks = Looks(world, Trouble(self.who, "", during, ()), sway, rate=_CLOSE if sure else _LOOKS, exact=exact)

@@ -31,8 +31,8 @@ _STRIDE = 0.4
 _STANDS, _WALKS = 0.2, 0.6
 # Metres that feet swing past each other wider apart at most when they step aside, and as a share of how far.
 _WIDER, _WIDENS = 0.03, 0.08
-# Seconds that a step takes at least.
-_SWING = 0.25
+# Seconds that a step takes at least, and the share of the way for which none is taken.
+_SWING, _HARDLY = 0.25, 0.1
 # Share of a swing after which a foot goes with the body, and before whose end it no longer does.
 _LIFTED = 0.45
 
@@ -101,7 +101,9 @@ class Sway:
         if not self.stepping:
             return [[(0, len(self.weights) - 1, None)] for _ in self.legs]
         on = foot_contacts(self.clip)
-        return [_stances(on.foot(ik.limb.partition("_")[0])[self._frames], self._swing) for ik in self.legs]
+        return [
+            _stances(on.foot(ik.limb.partition("_")[0])[self._frames], self.weights, self._swing) for ik in self.legs
+        ]
 
     @cached_property
     def _world(self) -> Array:
@@ -193,14 +195,16 @@ class Sway:
         return out
 
 
-def _stances(stands: Flags, shortest: int) -> list[tuple[int, int, int | None]]:
+def _stances(stands: Flags, weights: Array, shortest: int) -> list[tuple[int, int, int | None]]:
     """First and last frame of each stance of a foot that stands in some frames (T,), and the one half way through; None
-    for one that goes on outside, or leaves less than `shortest` frames for a swing. A swing that goes on outside begins
-    and ends where it did."""
+    for one that goes on outside, or is hardly moved by the `weights` (T,) of the way and leaves less than `shortest`
+    frames for a swing. A swing that goes on outside begins and ends where it did."""
     last = len(stands) - 1
     out: list[tuple[int, int, int | None]] = [(0, 0, None)] if not stands[0] else []
     for a, b in runs(stands):
-        out.append((a, b, None if a < shortest or b > last - shortest else (a + b) // 2))
+        middle = (a + b) // 2
+        short = (a < shortest or b > last - shortest) and weights[middle] < _HARDLY
+        out.append((a, b, None if short or a == 0 or b == last else middle))
     return out if stands[-1] else [*out, (last, last, None)]
 
 
