@@ -1,7 +1,8 @@
-"""Commands that run inside of a test take Ctrl-C over; after it, pytest has it back."""
+"""Commands that run inside of a test take Ctrl-C over and end for good; after it, pytest has everything back."""
 
 from __future__ import annotations
 
+import gc
 import signal
 from collections.abc import Iterator
 
@@ -12,6 +13,7 @@ import pytest
 def signals_as_before() -> Iterator[None]:
     before = [(number, signal.getsignal(number)) for number in (signal.SIGINT, signal.SIGALRM)]
     yield
+    gc.unfreeze()
     signal.setitimer(signal.ITIMER_REAL, 0.0)
     for number, handler in before:
         signal.signal(number, handler)
