@@ -103,7 +103,7 @@ class LiveRepair:
             return Plan("found", now.with_(contacts=world.contacts), tuple(plans))
         at = np.concatenate([world.objects[name].path(0.0)[:3, 3] for name in moved])
         if not math.isfinite(seconds) or self._is_elsewhere(at):
-            now, plans = self._walked_round(now, exact, plans, met, start + seconds, sure)
+            now, plans = self._walked_round(now, exact, moved, plans, met, start + seconds, sure)
             found = self._meetings(now, exact, moved, plans, lost, rate)
             if found:
                 sources = {who: clip_of(self.base, who) for who in now.characters}
@@ -113,7 +113,7 @@ class LiveRepair:
                     now, plans, found = done.world, [*plans, *done.plans], left
                     self.learn(done.with_(plans=tuple(p for p in plans if p.who in {q.who for q in done.plans})))
                 else:
-                    now, plans = self._walked_round(now, exact, plans, met, start + seconds, sure, bodies=False)
+                    now, plans = self._walked_round(now, exact, moved, plans, met, start + seconds, sure, bodies=False)
                     found = self._meetings(now, exact, moved, plans, lost, rate)
             self._gave_up = [*self._gave_up, at] if found else []
         why = "" if not found else f"{found[0].pair[0]} meets {found[0].pair[1]} at {found[0].during[0]:.2f} s"
@@ -140,6 +140,7 @@ class LiveRepair:
         self,
         world: World,
         exact: ExactWorld,
+        moved: Sequence[str],
         plans: Sequence[Planned],
         met: Sequence[Collision],
         until: float,
@@ -152,7 +153,7 @@ class LiveRepair:
         for who in world.characters:
             for during in troubled(exact, who, met, bodies=bodies and not self._round(who).goes_on):
                 below = world.with_character(who, self.base.characters[who])
-                walked = self._round(who).walked(below, exact, during, until, sure=sure)
+                walked = self._round(who).walked(below, exact, during, " and ".join(moved[:2]), until, sure=sure)
                 if walked is not None:
                     world, planned = walked
                     plans = [*(p for p in plans if p.who != who), planned]

@@ -30,6 +30,8 @@ _LOOKS, _CLOSE = 15.0, 60.0
 # Seconds that troubles are apart which are walked round one by one; and to which their times are rounded, so that the
 # same steps are taken for as long as a thing hardly moves.
 _APART, _STEP = 1.5, 0.1
+# Such steps that are kept: each has the whole motion of somebody.
+_KNOWN = 4
 
 
 @dataclass(eq=False)
@@ -49,12 +51,12 @@ class Round:
     _sways: dict[Interval, Sway] = field(default_factory=dict)
 
     def walked(
-        self, world: World, exact: ExactWorld, during: Interval, until: float, *, sure: bool = False
+        self, world: World, exact: ExactWorld, during: Interval, of: str, until: float, *, sure: bool = False
     ) -> tuple[World, Planned] | None:
         """The world with somebody who is aside during some seconds, and what was planned; None where nothing does.
 
-        No more is tried after `until`, by `time.perf_counter`. `exact` is of the same world. If it is to be `sure`, it
-        is looked at more closely.
+        `of` is what they get clear of, in words; `exact` is of the same world. No more is tried after `until`, by
+        `time.perf_counter`. If it is to be `sure`, it is looked at more closely.
         """
         clip = world.motion(self.who)
         assert isinstance(clip, Clip)
@@ -77,7 +79,8 @@ class Round:
             if moved is not None and looks.depth(moved, (0.0, 0.0)) is not None:
                 self.aside, self.goes_on = aside, True
                 span = (sway.core.first, sway.core.last)
-                planned = Planned(self.who, "whole body", told_by(moved.by), span, "avoid", checks=looks.count)
+                told = f"{told_by(moved.by)}, clear of {of}"
+                planned = Planned(self.who, "whole body", told, span, "avoid", checks=looks.count)
                 return world.with_character(self.who, moved.clip), planned
             if time.perf_counter() > until:
                 break
@@ -88,8 +91,8 @@ class Round:
         if len(before) == len(after):
             way = (after.root - before.root)[:, :2]
             k = int(np.argmax(np.linalg.norm(way, axis=1)))
-            ahead = before.root[min(k + 1, len(before) - 1)] - before.root[max(k - 1, 0)]
-            self.aside = float(math.copysign(np.linalg.norm(way[k]), ahead[0] * way[k, 1] - ahead[1] * way[k, 0]))
+            x, y = (before.root[min(k + 1, len(before) - 1)] - before.root[max(k - 1, 0)])[:2]
+            self.aside = float((x * way[k, 1] - y * way[k, 0]) / max(np.hypot(x, y), 1e-9))
 
     def _tries(self) -> Iterator[float]:
         """Metres to the left, small ones first; at first to both sides, later on the side of last time before."""
@@ -114,7 +117,8 @@ class Round:
             if not legs or core is None:
                 return None
             rounded = core_about(clip, times, ROUND) or core
-            known = self._sways[times] = Sway(clip, clip, legs, rounded, stepping=True)
+            known = Sway(clip, clip, legs, rounded, stepping=True)
+            self._sways = dict([*self._sways.items(), (times, known)][-_KNOWN:])
         return known
 
 
