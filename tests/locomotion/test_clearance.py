@@ -46,6 +46,12 @@ def test_runs_and_standing_are_free(name):
         assert found.free and found.continuous, (clip.name, told(found))
 
 
+@pytest.mark.parametrize(("name", "speed", "turn"), [("gorilla", 4.0, 34.0), ("man", 3.0, -60.0)])
+def test_legs_of_who_leans_into_a_fast_turn_have_room(name, speed, turn):
+    found = proven(run(preset(name), speed, turn, seconds=1.2))
+    assert found.free and found.continuous, told(found)
+
+
 def test_going_over_to_a_run_is_free():
     found = proven(walk_to_run(preset("child"), seconds=4.0))
     assert found.free, told(found)

@@ -23,7 +23,11 @@ from elbowroom.locomotion.steps import Steps
 from elbowroom.locomotion.swing import Walker, swung
 
 LEAST_KNEE = np.radians(5.5)  # never quite straight, so that the knee does not snap
-_LEAST_RUNNING = np.radians(20.0)  # a runner lands on a bent knee
+# a runner lands on a bent knee; less so where the mass is not put where the ground can carry it
+_LEAST_RUNNING, _LEAST_UNCARRIED = np.radians(20.0), np.radians(12.0)
+# lean into a turn times scaled speed (radians m/s) beyond which legs have no room to fold as the push of the ground
+# asks for: the more they lean the lower is the body, and the quicker it is the more they fold
+_TIGHT = np.radians(45.0)
 # of putting a runner's mass where the ground can carry it; in the first ones the trunk learns to bow
 _ROUNDS, _BOWING = 4, 3
 _HEAD_LEAD = 0.30  # seconds by which the gaze turns ahead of the body (Grasso et al. 1998)
@@ -86,7 +90,8 @@ class Going:
         pelvis, turns = self.trunk(bow)
         offset, flat = figure.at("pelvis"), np.concatenate([place, np.zeros((n, 1))], axis=-1)
         hips = [rot.rotate(pelvis, figure.at(f"{side}_thigh") - offset) + flat for side in SIDES]
-        limbs, least = legs_of(figure), self.style.mix(LEAST_KNEE, _LEAST_RUNNING)
+        limbs = legs_of(figure)
+        least = self.style.mix(LEAST_KNEE, _LEAST_UNCARRIED if lift is None else _LEAST_RUNNING)
         z = height(self.feet, limbs, hips, self.knees, self.rate, least, float(offset[2]), self.run, lift)
         hips = [h + z[:, None] * np.array([0.0, 0.0, 1.0]) for h in hips]
         ahead = CubicSpline(self.times, self.heading)
@@ -129,7 +134,7 @@ def perform(
 
     knees = [_stance_knee(steps.phase + lag, style, active) for lag in (0.0, 0.5)]
     going = Going(figure, steps, style, times, rate, heading, soles, feet, knees, trunk)
-    if figure.character.masses is None or not going.run.any():
+    if figure.character.masses is None or not going.run.any() or (np.abs(bank) * style.v).max() > _TIGHT:
         return going.over(place, np.zeros(len(times)))
     return _carried(going, place)
 

@@ -169,6 +169,6 @@ def leg_angles(phase: ArrayLike, style: Style) -> tuple[Array, Array]:
     walk_hip = walk_hip * np.clip(0.72 + 0.33 * style.v, 0.7, 1.4)
     walk_knee = walk_knee + np.radians(8.0 * (style.v - 1.3)) * load + np.radians(7.0 * (style.v - 1.3)) * swing
     run_swing = np.exp(-(((run_at - 0.66) / 0.12) ** 2))
-    run_knee = run_knee + np.radians(15.0 * (style.v - 3.2)) * run_swing
+    run_knee = run_knee + np.radians(15.0 * (np.minimum(style.v, 4.2) - 3.2)) * run_swing
     run_hip = run_hip * np.clip(0.72 + 0.0875 * style.v, 0.8, 1.15)
     return style.mix(walk_hip, run_hip), style.mix(walk_knee, run_knee)

@@ -13,15 +13,16 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.figure import SIDES, Figure
 from elbowroom.locomotion.room import gap, part
 
-MARGIN = 0.004  # metres between the legs
+# metres between the legs, walking, and running, when they go further between two looks
+MARGIN, MARGIN_RUNNING = 0.004, 0.009
 _RATE = 60.0  # looks a second
-_ENOUGH = 0.4 * MARGIN  # what may be missing of it
+_ENOUGH = 0.4  # share of the margin that may be missing
 _AROUND = 0.6  # seconds: the steps before and after a close pass are taken wider
 _SOFT = 0.15  # seconds
 _SEGMENTS = (("thigh",), ("shin",), ("foot", "toes"))
 
 
-def too_close(figure: Figure, turns: dict[str, Array], root: Array, rate: float) -> Array:
+def too_close(figure: Figure, turns: dict[str, Array], root: Array, rate: float, margin: float) -> Array:
     """How much is missing of the margin between the legs, metres (N,), around frames where something is.
 
     turns: (N, 4) or (4,) by role, root (N, 3), at `rate` frames a second.
@@ -36,8 +37,8 @@ def too_close(figure: Figure, turns: dict[str, Array], root: Array, rate: float)
     for one, other in _pairs(character):
         a, b = part(character, one, T), part(character, other, T)
         if a is not None and b is not None:
-            missing = np.maximum(missing, MARGIN - gap(a, b, MARGIN)[0])
-    if missing.max(initial=0.0) < _ENOUGH:
+            missing = np.maximum(missing, margin - gap(a, b, margin)[0])
+    if missing.max(initial=0.0) < _ENOUGH * margin:
         return np.zeros(len(root))
     fps = rate / step
     missing = maximum_filter1d(missing, 2 * round(_AROUND * fps) + 1)

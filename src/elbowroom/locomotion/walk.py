@@ -18,14 +18,14 @@ from elbowroom.locomotion.feet import ease
 from elbowroom.locomotion.figure import Figure, figure
 from elbowroom.locomotion.gait import perform
 from elbowroom.locomotion.gait_tables import Style
-from elbowroom.locomotion.legs_apart import too_close
+from elbowroom.locomotion.legs_apart import MARGIN, MARGIN_RUNNING, too_close
 from elbowroom.locomotion.steps import Gait, plan
 from elbowroom.motion.clip import Clip
 
 _PAD = 2.2  # seconds made before and after a clip, so that its ends are like its middle
 _TURNING = 0.037  # metres wider on each side for each rad/s of turn
 _TIP = 0.07  # metres of the reference leg
-_ROUNDS = 4  # of stepping wider where the legs come too close
+_ROUNDS = 6  # of stepping wider where the legs come too close
 _WIDER = 1.0  # of what the legs lack, for each foot: thighs part less than the feet do
 _RATE_WALK, _RATE_RUN = 60.0, 120.0  # frames per second that a gait is worked out at, at least
 
@@ -173,7 +173,7 @@ def _made(
         steps = plan(course, gait, go, stop, first_phase=0.05)
         turns, root = perform(body, course, steps, style, seed, rate)
         kept = {role: q[frames] if q.ndim == 2 else q for role, q in turns.items()}
-        missing = too_close(body, kept, root[frames], rate)
+        missing = too_close(body, kept, root[frames], rate, MARGIN_RUNNING if share.any() else MARGIN)
         if not missing.any():
             break
         wider += _WIDER * np.interp(times, times[frames], missing)
