@@ -108,7 +108,13 @@ class Page:
         self.camera.frame()
 
     def _connected(self, client: viser.ClientHandle) -> None:
-        self.timeline.place(client.camera.image_width - WIDTH)
+        """Fit the timeline to the scene, whose width is told again when the panel has come beside it."""
+
+        async def fit(camera: viser.CameraHandle) -> None:
+            self.timeline.place(camera.image_width)
+
+        self.timeline.place(client.camera.image_width)
+        client.camera.on_update(fit)
 
     def close(self) -> None:
         """Stop serving."""

@@ -1,4 +1,7 @@
-"""Looks of buttons that viser has no setting for: rows of a list, two side by side. All works without them, too."""
+"""Looks of buttons that viser has no setting for: rows of a list, two side by side. All works without them, too.
+
+Besides, a page that has lost itself loads itself again.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,16 @@ import viser
 
 _TINT = "rgba(74,143,181,.18)"  # of the row that is picked
 _HOVER = "rgba(128,128,128,.14)"
+
+
+# viser's page breaks down and is left empty when the server has ended and another one answers in its place.
+_LOOKS_EVERY = 1000  # milliseconds
+_NO_PICTURE = "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=="
+COMES_BACK = (
+    f'<img alt="" style="display:none" src="{_NO_PICTURE}" onload="window.comesBack = window.comesBack || '
+    "setInterval(() => { if (!document.getElementById('root').childElementCount) location.reload() }, "
+    f'{_LOOKS_EVERY})">'
+)
 
 
 def rows(buttons: Sequence[viser.GuiButtonHandle], picked: viser.GuiButtonHandle | None = None) -> str:
@@ -34,7 +47,7 @@ def halves(left: viser.GuiButtonHandle, right: viser.GuiButtonHandle) -> str:
         f"<style>div:has(> {both}){{display:inline-block;width:calc(50% - .8em);margin-inline:0!important;"
         f"padding-bottom:.25em!important}}div:has(> {_named([left])}){{margin-left:.6em!important;"
         f"margin-right:.4em!important}}{both}{{height:1.75em!important;padding:0 .5em!important;font-size:.75em;"
-        f"font-weight:500;border:0}}{both} .mantine-Button-label{{display:block;overflow:hidden;"
+        f"font-weight:500;border:0}}{both} .mantine-Button-label{{display:block;height:auto;overflow:hidden;"
         f"text-overflow:ellipsis}}{both}:not([data-disabled]){{background:{_HOVER}!important;"
         f"color:inherit!important}}{both}[data-disabled]{{background:transparent!important;opacity:.8}}</style>"
     )

@@ -25,6 +25,7 @@ class Timeline:
         self.dark = False
         self._told = 0.0
         self._lanes, self._room = 0, 1
+        self._placed: tuple[float, int] | None = None
         self.panel = gui.add_panel()
         with self.panel.add_tab("Timeline", viser.Icon.TIMELINE):
             self._buttons = gui.add_button_group("Motion", self._words())
@@ -41,8 +42,10 @@ class Timeline:
         return (play, "Start", "End", f"Speed {player.speed:g}×", f"Loop {loop}")
 
     def place(self, width: float) -> None:
-        """Put the panel below a scene that is so wide, pixels."""
-        self._width = width
+        """Put the panel below a scene that is so wide, pixels, unless it is there."""
+        if (width, self._room) == self._placed:
+            return
+        self._placed, self._width = (width, self._room), width
         height = 156 + ROW * self._room
         self.panel.float(x=10, y=-10, width=min(max(width - 20, 280), 1200), height=height)
 
