@@ -14,7 +14,7 @@ from studio_makers import studio_of, umbrella
 
 from elbowroom.errors import BadValue
 from elbowroom.files.open import open_file
-from elbowroom.studio import exporting, filing, importing
+from elbowroom.studio import edits, exporting, filing, importing
 from elbowroom.studio.document import new_document, read_document
 from elbowroom.studio.exporting import export
 from elbowroom.studio.folders import Folders
@@ -129,6 +129,13 @@ def test_the_first_clip_decides_on_the_rate(studio: Studio, data: Path) -> None:
     work = studio.folders.work
     again, given = open_file(work / "out.bvh").clip(), open_file(work / "uploads" / "02_01.bvh").clip()
     assert (again.fps, len(again.root)) == (pytest.approx(given.fps), len(given.root))
+
+
+def test_what_was_assumed_of_a_clip_is_told_once(studio: Studio, data: Path) -> None:
+    studio.edit("add eve", edits.add_character(studio.document, "eve", {"body": {"human": {"skin": False}}}))
+    clip = (data / "mocap" / "cmu_bvh" / "02_01.bvh").read_bytes()
+    assert done(importing.upload(studio, "clip", "02_01.bvh", clip, "eve", None)).state == "done"
+    assert studio.said[1].count("Units assumed") == 1 and studio.said[1].count("Up axis") == 1
 
 
 def test_an_import_goes_over_what_was_edited_meanwhile(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:

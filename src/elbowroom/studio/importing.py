@@ -146,4 +146,5 @@ def _told(path: Path, before: World, board: Storyboard, whom: str | None) -> str
         facts = seconds(people[0].span[1] - people[0].span[0])
     notes = [n.partition(": ")[2] for n in world.notes if n not in before.notes and "ssumed" in n]
     plain = [re.sub(r"( \(option: [^)]*\))?\.?$", "", re.sub(r", which makes it [^(]* m", "", n)) for n in notes]
-    return f"Imported {path.name}{', ' + facts if facts else ''}." + "".join(f" {note}." for note in plain)
+    told = dict.fromkeys(plain)  # a clip that is brought onto another body has them twice
+    return f"Imported {path.name}{', ' + facts if facts else ''}." + "".join(f" {note}." for note in told)
