@@ -20,6 +20,7 @@ from elbowroom.studio.document import Document, named_files
 from elbowroom.studio.dragging import Dragging
 from elbowroom.studio.folders import Folders
 from elbowroom.studio.forcing import Cancelled
+from elbowroom.studio.known import Known
 from elbowroom.studio.places import Place, places_of, task_of
 from elbowroom.studio.player import Player
 from elbowroom.studio.session import Session
@@ -33,9 +34,6 @@ from elbowroom.world.world import World
 
 Topic = Literal["scene", "motion", "time", "place", "selection", "job", "said", "document"]
 Tone = Literal["good", "bad", "plain"]
-
-# Motions that are kept for undo and redo.
-_REMEMBERED = 5
 
 
 class Studio:
@@ -51,7 +49,6 @@ class Studio:
         self.said: tuple[Tone, str] = ("plain", "")
         self._said_of: Document | None = None
         self.plan: Plan | None = None
-        self._known: dict[str, Plan] = {}
         self.live = False  # whether the motion is one that was not proven yet
         self.drags = Dragging(self)
         self.builder = Builder(lambda: self.tell("job"))
@@ -61,7 +58,7 @@ class Studio:
         self.check_files(document)
         self.board: Storyboard = document.board()
         self.session = Session(document, self.autosave)
-        self._looks, self._stamps = document.looks, self._stamped()
+        self._known = Known(document)
         self.places: dict[str, Place] = places_of(document, self.board)
         self.player.set_span(self.world.span)
 
@@ -180,15 +177,12 @@ class Studio:
         if not keep:
             self.drags.forget()
             self.plan, self.live = None, False
-        before, self.board = (self._looks, self._stamps), board
-        self._looks, self._stamps = self.document.looks, self._stamped()
+        self.board, same = board, self._known.built(self.document)
         self.places = places_of(self.document, board)
         if self.selected is not None and self.selected not in self.places:
             self.selected = None
         self.player.set_span(self.world.span)
-        self.tell(
-            *(() if before == (self._looks, self._stamps) else ("scene",)), "motion", "document", "selection", "time"
-        )
+        self.tell(*(() if same else ("scene",)), "motion", "document", "selection", "time")
 
     def open(self, document: Document, board: Storyboard | None = None) -> None:
         """Open another document in place of this one; `board` is its storyboard if that is known."""
@@ -216,10 +210,6 @@ class Studio:
         """Raise where a document names files that may not be read."""
         self.folders.check_named(named_files(document.values), document.path.parent)
 
-    def _stamped(self) -> str:
-        """What changes when a file does that the document names: its motion is another then."""
-        return self.folders.stamps(named_files(self.document.values), self.document.path.parent)
-
     # --- planning
 
     def replan(self, instead: Callable[[], Plan | None] = lambda: None) -> None:
@@ -227,7 +217,7 @@ class Studio:
         with self.lock:
             self.worker.cancel()
             document, board = self.document, self.board
-            known = self._known.get(self._stamps + document.as_json())
+            known = self._known.of(document)
             if known is not None:
                 self.set_plan(known)
                 return
@@ -251,7 +241,7 @@ class Studio:
     def plan_anew(self) -> None:
         """Plan the whole storyboard from the start, whatever is known of it."""
         with self.lock:
-            self._known.clear()
+            self._known.forget()
             self.replan()
 
     def cancel(self) -> None:
@@ -268,9 +258,7 @@ class Studio:
         self.tell("motion", *(("document",) if other or not live else ()))
         if live:
             return
-        self._known[self._stamps + self.document.as_json()] = plan
-        while len(self._known) > _REMEMBERED:
-            del self._known[next(iter(self._known))]
+        self._known.keep(self.document, plan)
         if other and self.selected is None and not self.session.can_undo:
             self._offer(plan)
         if not plan.found:
