@@ -55,6 +55,25 @@ def check_held(board: Storyboard, world: World) -> None:
             assert np.linalg.norm(np.ptp(way, axis=0)) > 0.1
 
 
+def tilts(world: World) -> dict[str, float]:
+    """How far things that are to stay level are tilted in hands at most, degrees, by name."""
+    found: dict[str, float] = {}
+    for hold in world.holds:
+        if world.objects[hold.object].freedom == "level":
+            times = np.linspace(max(hold.during[0], world.span[0]), min(hold.during[1], world.span[1]), 120)
+            up = world.frame(hold.object, times[0])[:3, :3].T @ [0.0, 0.0, 1.0]
+            least = min((world.frame(hold.object, t)[:3, :3] @ up)[2] for t in times)
+            found[hold.object] = max(found.get(hold.object, 0.0), float(np.degrees(np.arccos(min(least, 1.0)))))
+    return found
+
+
+def check_level(world: World) -> None:
+    """What is to stay level does, or the plan tells that it does not."""
+    for thing, tilt in tilts(world).items():
+        told = any(f"{thing} is tilted by up to" in note for note in world.notes)
+        assert told or tilt < 16.0, f"{thing} is tilted by {tilt:.0f} degrees"
+
+
 def check_fixtures(board: Storyboard, world: World) -> None:
     """Each fixture was moved as far as was asked for, and no faster than a hand does that."""
     times = np.linspace(*world.span, 400)
@@ -81,6 +100,7 @@ def test_it_is_done_and_proven(name: str) -> None:
     check_put(board, plan.world)
     check_held(board, plan.world)
     check_fixtures(board, plan.world)
+    check_level(plan.world)
     found = worst_quality(plan.world.characters.values())
     assert found.foot_slide_m < 0.01
     assert found.limit_violations == 0
@@ -93,6 +113,13 @@ def heights(name: str, who: str, joint: str) -> np.ndarray:
     assert isinstance(motion.body, Character)
     T = motion.body.transforms(*motion.sample(np.linspace(*world.span, 200)))
     return np.asarray(T[:, motion.body.role(joint), 2, 3])
+
+
+@pytest.mark.parametrize("name", ["jar", "low-shelf"])
+def test_what_is_carried_level_stays_so_on_a_searched_way(name: str) -> None:
+    plan = planned(name)[1].require()
+    assert any(p.what.startswith("put") and p.tier == "plan" for p in plan.plans)
+    assert 0.0 < max(tilts(plan.world).values()) < 15.0
 
 
 def test_knees_bend_for_a_low_shelf() -> None:
