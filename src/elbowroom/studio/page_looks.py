@@ -47,8 +47,8 @@ def halves(left: viser.GuiButtonHandle, right: viser.GuiButtonHandle) -> str:
         f"<style>div:has(> {both}){{display:inline-block;width:calc(50% - .8em);margin-inline:0!important;"
         f"padding-bottom:.25em!important}}div:has(> {_named([left])}){{margin-left:.6em!important;"
         f"margin-right:.4em!important}}{both}{{height:1.75em!important;padding:0 .5em!important;font-size:.75em;"
-        f"font-weight:500;border:0}}{both} .mantine-Button-label{{display:block;height:auto;line-height:1.5;"
-        f"overflow:hidden;text-overflow:ellipsis}}{both}:not([data-disabled]){{background:{_HOVER}!important;"
+        f"font-weight:500;border:0}}{both} .mantine-Button-label{{display:block;height:auto;text-box:normal!important;"
+        f"line-height:1.5;overflow:hidden;text-overflow:ellipsis}}{both}:not([data-disabled]){{background:{_HOVER}!important;"
         f"color:inherit!important}}{both}[data-disabled]{{background:transparent!important;opacity:.8}}</style>"
     )
 

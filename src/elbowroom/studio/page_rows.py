@@ -10,14 +10,25 @@ from elbowroom.studio.page_events import asked
 from elbowroom.studio.page_looks import rows
 from elbowroom.studio.studio import Studio
 
+_MORE = "\0more"  # key of the row that stands for those that are not shown
+
 
 class Rows:
-    """Rows of a folder. `picked` is called with the key of a row that is clicked."""
+    """Rows of a folder. `picked` is called with the key of a row that is clicked.
+
+    Of more than `most` rows so many are shown, and the one that is picked, until all are asked for.
+    """
 
     def __init__(
-        self, gui: viser.GuiApi, studio: Studio, folder: viser.GuiFolderHandle, picked: Callable[[str], None]
+        self,
+        gui: viser.GuiApi,
+        studio: Studio,
+        folder: viser.GuiFolderHandle,
+        picked: Callable[[str], None],
+        most: int = 100,
     ) -> None:
         self._gui, self._studio, self._folder, self._picked = gui, studio, folder, picked
+        self._most, self._last = most, (dict[str, str](), "")
         self._buttons: list[viser.GuiButtonHandle] = []
         self._keys: list[str] = []
         with folder:
@@ -25,6 +36,8 @@ class Rows:
 
     def show(self, words: Mapping[str, str], now: str | None) -> None:
         """Show rows, their words by their keys; the one with the key `now` is picked."""
+        self._last = dict(words), now or ""
+        words = few(words, now, self._most)
         while len(self._buttons) < len(words):
             self._add()
         self._keys = list(words)
@@ -48,5 +61,18 @@ class Rows:
         self._buttons.append(button)
 
     def _clicked(self, k: int) -> None:
-        if k < len(self._keys):
+        if k < len(self._keys) and self._keys[k] == _MORE:
+            words, now = self._last
+            self._most = len(words)
+            self.show(words, now)
+        elif k < len(self._keys):
             self._picked(self._keys[k])
+
+
+def few(words: Mapping[str, str], now: str | None, most: int) -> dict[str, str]:
+    """The first rows of too many, the one that is picked, and one that says how many more there are."""
+    if len(words) <= most:
+        return dict(words)
+    some = {key: text for k, (key, text) in enumerate(words.items()) if k < most or key == now}
+    left = len(words) - len(some)
+    return {**some, _MORE: f"… {left} more"} if left else some

@@ -29,7 +29,7 @@ _KINDS = {
     "target": "Targets of hands",
     "static": "Obstacles",
 }
-_MANY = 8  # obstacles that are listed from the start
+_MANY = 8  # rows of a list that are shown before more are asked for
 _BODIES = ("woman", "man", "child")
 _MOTIONS = ("stand", "idle", "walk", "run")
 _SAID = '<div style="padding:2px 10px;font-size:12.5px;opacity:.7">{}</div>'
@@ -69,9 +69,8 @@ class Things:
                 self._show_place(replace(place, T=self._studio.drags.to))
 
     def _list(self, kind: str, order: float) -> Rows:
-        few = kind != "static" or sum(p.kind == kind for p in self._studio.places.values()) <= _MANY
-        folder = self._gui.add_folder(_KINDS[kind], expand_by_default=few, order=order, visible=False)
-        return Rows(self._gui, self._studio, folder, self._picked)
+        folder = self._gui.add_folder(_KINDS[kind], order=order, visible=False)
+        return Rows(self._gui, self._studio, folder, self._picked, _MANY)
 
     def _picked(self, name: str) -> None:
         """A row was clicked: a second time lets it go."""
