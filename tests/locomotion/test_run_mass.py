@@ -10,7 +10,7 @@ from elbowroom.character.dynamics import GRAVITY, Dynamics
 from elbowroom.character.presets import preset
 from elbowroom.locomotion.bends import bent
 from elbowroom.locomotion.mass import SOFT, carried
-from elbowroom.locomotion.walk import run, walk_to_run
+from elbowroom.locomotion.walk import run, walk, walk_to_run
 from elbowroom.motion.clip import Clip
 from elbowroom.report.balance import Balance, balance_of
 from elbowroom.report.forces import forces_of
@@ -74,6 +74,13 @@ def test_the_push_of_the_ground_passes_through_the_foot(name, speed):
     assert np.nanmin(balance.zmp_margin) > -0.10
     # recorded runs of 2.6 to 3.6 m/s: 1.4 to 2.6
     assert hip < 2.7
+
+
+@pytest.mark.parametrize(("name", "speed"), [("man", 1.8), ("child", 1.5)])
+def test_a_brisk_walk_is_carried_by_its_feet(name, speed):
+    balance, hip = under_report(walk(preset(name), speed, seconds=3.0))
+    assert balance.light != "bad" and balance.outside_share < 0.15
+    assert hip < 2.8
 
 
 def test_who_begins_to_run_is_carried_all_the_way():

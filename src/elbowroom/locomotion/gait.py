@@ -28,6 +28,9 @@ _LEAST_RUNNING, _LEAST_UNCARRIED = np.radians(20.0), np.radians(12.0)
 # lean into a turn times scaled speed (radians m/s) beyond which legs have no room to fold as the push of the ground
 # asks for: the more they lean the lower is the body, and the quicker it is the more they fold
 _TIGHT = np.radians(45.0)
+# m/s, scaled: slower walks are balanced as the tables have them, those that are faster by the second in full as runs
+_BRISK, _BRISKER = 1.45, 0.3
+_EVEN = 0.06  # seconds over which the height of who walks is evened before its bends count as pushes
 # of putting a runner's mass where the ground can carry it; in the first ones the trunk learns to bow
 _ROUNDS, _BOWING = 4, 3
 _HEAD_LEAD = 0.30  # seconds by which the gaze turns ahead of the body (Grasso et al. 1998)
@@ -79,6 +82,11 @@ class Going:
     def run(self) -> Array:
         """0 where walking, 1 where running, (N,)."""
         return self.style.mix(np.zeros(len(self.times)), 1.0)
+
+    @property
+    def borne(self) -> Array:
+        """By how much (N,) the mass is put where the ground can carry it: running, and in walks that stay brisk."""
+        return self.run if self.run.any() else footwork.ease((self.style.v - _BRISK) / _BRISKER)
 
     def over(self, place: Array, bow: Array, lift: Array | None = None) -> tuple[dict[str, Array], Array]:
         """Turns by role and pelvis positions (N, 3) with the pelvis over places (N, 2) of the floor.
@@ -134,17 +142,17 @@ def perform(
 
     knees = [_stance_knee(steps.phase + lag, style, active) for lag in (0.0, 0.5)]
     going = Going(figure, steps, style, times, rate, heading, soles, feet, knees, trunk)
-    if figure.character.masses is None or not going.run.any() or (np.abs(bank) * style.v).max() > _TIGHT:
+    if figure.character.masses is None or not going.borne.any() or (np.abs(bank) * style.v).max() > _TIGHT:
         return going.over(place, np.zeros(len(times)))
     return _carried(going, place)
 
 
 def _carried(going: Going, place: Array) -> tuple[dict[str, Array], Array]:
-    """The gait near places (N, 2) of the pelvis, where running with the mass as the ground can move it.
+    """The gait near places (N, 2) of the pelvis, where running or brisk with the mass as the ground can move it.
 
     Where the mass is depends on where the legs are, and that on where the pelvis is: hence in rounds.
     """
-    given = mass.push(going.steps, going.soles, going.times)
+    stepped = mass.push(going.steps, going.soles, going.times)
     character = going.figure.character
     bow = np.zeros(len(going.times))
     turns, root = going.over(place, bow)
@@ -152,7 +160,11 @@ def _carried(going: Going, place: Array) -> tuple[dict[str, Array], Array]:
         T = character.skeleton.forward(*going.figure.assemble(turns, root))
         body = mass.carried(character, T, going.rate)
         aside = body.offset[:, :2]
-        way = mass.over(place + aside, root[:, 2] + body.offset[:, 2], given, body.spin, going.run, going.rate)
+        high = root[:, 2] + body.offset[:, 2]
+        # the push under who walks is what the height makes it
+        up = np.gradient(np.gradient(gaussian_filter1d(high, _EVEN * going.rate))) * going.rate**2
+        given = replace(stepped, share=going.run * stepped.share + (1.0 - going.run) * (1.0 + up / GRAVITY))
+        way = mass.over(place + aside, high, given, body.spin, going.borne, going.rate)
         lift = GRAVITY * (given.share - 1.0) - np.gradient(np.gradient(body.offset[:, 2])) * going.rate**2
         bow = mass.bowed(bow, given, body, going.heading, going.rate) if k < _BOWING else bow
         turns, root = going.over(way - aside, bow, lift)

@@ -25,9 +25,10 @@ from elbowroom.locomotion.steps import Steps
 from elbowroom.posing.balance import center_of_mass
 
 # Shares of a stance, and where the pressure is then: of the way from the heel to the ball, and on to the tips of toes
-# (Cavanagh and Lafortune 1980: soon under the middle of the foot, then long under its front).
+# (Cavanagh and Lafortune 1980: soon under the middle of the foot, then long under its front); walking, it begins later.
 _SHARES = np.array([0.0, 0.15, 0.42, 1.0])
-_TO_BALL, _TO_TIP = np.array([0.65, 0.90, 1.0, 1.0]), np.array([0.0, 0.05, 0.25, 0.8])
+_WALKED, _RUN = np.array([0.50, 0.80, 1.0, 1.0]), np.array([0.65, 0.90, 1.0, 1.0])
+_TO_TIP = np.array([0.0, 0.05, 0.25, 0.8])
 # Seconds: bends of the way of the mass slower than this follow the course, quicker ones the push; walking, running.
 _FOLLOWS_WALK, _FOLLOWS_RUN = 0.03, 0.76
 # Powers that make of half a sine wave the push of a stance: greatest before its middle, and full.
@@ -59,7 +60,8 @@ def push(steps: Steps, soles: list[Sole], times: Array) -> Push:
         for stance in stances:
             u = (times - stance.begin) / (stance.end - stance.begin)
             here = np.sin(np.pi * np.clip(u, 0.0, 1.0) ** _EARLY) ** _FULL
-            before = to_ball * (np.interp(u, _SHARES, _TO_BALL) - 1.0)
+            under = (1.0 - stance.running) * _WALKED + stance.running * _RUN
+            before = to_ball * (np.interp(u, _SHARES, under) - 1.0)
             along = ball + before + to_tip * np.interp(u, _SHARES, _TO_TIP)
             near = np.where((u > -0.5) & (u < 1.5), here + 1e-6, 0.0)
             at += near[:, None] * (stance.place + along[:, None] * facing(stance.heading))
