@@ -17,6 +17,7 @@ from elbowroom.finish.nudge import Core, nudge
 from elbowroom.finish.relax import relax
 from elbowroom.finish.settle import Settled, between_free, own_times, settle, soften
 from elbowroom.geometry.rotations import Array, angle_between
+from elbowroom.search.birrt import Path
 from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace
 from elbowroom.spaces.limb_plan import plan_limb
@@ -207,14 +208,7 @@ class Free:
                 return
             begun = time.perf_counter()
             short = smooth(space, path, d.seed())
-
-            def settled() -> Iterator[Settled]:
-                # drawn to the course, whose speed is a bell; then by a bell of its own, or the times of the search
-                near = relax(check, own_times(space, short, times), times, course, d.seed())  # noqa: B023
-                yield soften(check, near, times, course)  # noqa: B023
-                yield settle(space, short, times, course)  # noqa: B023
-
-            for some in settled():
+            for some in self._settled(space, short, part):
                 if some.free:
                     # rounded corners leave the ranges of joints by a little
                     within = np.stack([x.clamp(some.rotations[:, j]) for j, x in enumerate(space.limits)], axis=1)
@@ -225,3 +219,10 @@ class Free:
                     checks = path.stats.checks + short.stats.checks
                     yield Way(q, "plan", first, took, checks, path.stats.nodes, space.tree_lines(path))
             return
+
+    def _settled(self, space: LimbSpace, path: Path, part: slice) -> Iterator[Settled]:
+        """Frames of a part along a path: drawn to the course, whose speed is a bell; then by a bell of their own."""
+        times, course = self._times[part], self.course[part]
+        near = relax(space.check, own_times(space, path, times), times, course, self.d.seed())
+        yield soften(space.check, near, times, course)
+        yield settle(space, path, times, course)

@@ -112,7 +112,6 @@ def moments(
         return np.array([actor.frames(share * d.seconds_for(x)) for x in way.tolist()])
 
     before = np.arange(max(with_it - 1, 0), min(first, max(with_it - 1, 0)) - 1, -1)
-    leaves = first
     if task.begin is None:
         enough = np.flatnonzero(with_it - before >= _mean_so_far(needs(actor.base, before, _USUAL)))
         leaves = int(before[enough[0]]) if len(enough) else first
