@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("ELBOWROOM_DATA") or ROOT.parent / "shared" / "data")
+
+
+@pytest.fixture(autouse=True)
+def signals_as_before() -> Iterator[None]:
+    """Commands that run inside of a test take Ctrl-C over and end for good; after it, pytest has everything back."""
+    before = [(number, signal.getsignal(number)) for number in (signal.SIGINT, signal.SIGALRM)]
+    yield
+    gc.unfreeze()
+    signal.setitimer(signal.ITIMER_REAL, 0.0)
+    for number, handler in before:
+        signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session")

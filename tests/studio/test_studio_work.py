@@ -78,7 +78,8 @@ def test_a_post_is_dragged_and_the_motion_follows(planned: Studio) -> None:
 
 def test_a_way_round_is_looked_for_while_a_thing_rests_and_makes_way_for_the_next_move(planned: Studio) -> None:
     studio, place = planned, planned.places["post"].T
-    amid = [place @ transform([0.62, 0.1 * k, 0.0]) for k in range(3)]  # in the midst of her way
+    # where her way begins, so that there is no time to go round
+    amid = [place @ transform([0.62, 2.1 + 0.1 * k, 0.0]) for k in range(3)]
     studio.drags.move("post", amid[0])
     looking = None
     for _ in range(2000):
