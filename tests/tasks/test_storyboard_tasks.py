@@ -118,15 +118,15 @@ WRONG = {
     "unknown fixture": (["open: {who: ann, fixture: cup}"], 0, "unknown fixture 'cup': there are drawer, door, button"),
     "third hand": (["grab: {who: ann, object: cup, hand: third}"], 0, "hand: must be 'left' or 'right', not 'third'"),
     "after the clip": (
-        ["rest: {who: bob, at: 9}", "rest: {who: ann, at: 9}"],
+        ["rest: {who: bob, at: 9}", "rest: {who: ann, at: 9000}"],
         1,
-        "rest.at: 9 s lies outside .* 0 to 4 s",
+        "rest.at: 9000 s lies outside .* 0 to 600 s",
     ),
     "before the clip": (["rest: {who: ann, at: -1}"], 0, "at: must be greater than or equal to 0"),
     "back after the clip": (
-        ["touch: {who: ann, target: cup, at: 2, back: 5}"],
+        ["touch: {who: ann, target: cup, at: 2, back: 5000}"],
         0,
-        "touch.back: 5 s lies outside .* 0 to 4 s; give a time in it",
+        "touch.back: 5000 s lies outside .* 0 to 600 s; give a time in it",
     ),
     "begins too late": (
         ["touch: {who: ann, target: cup, begin: 2, at: 1}"],
