@@ -38,7 +38,7 @@ _ROOM, _TOUCH = 0.3, 0.03
 # Moments a second at which all else of a body is looked at against what is moved, and where it is to be sure.
 _LOOKS, _CLOSE_LOOKS = 30.0, 60.0
 # Ways that are kept; the shares of the time in which they are tried, and until limbs have looked for others.
-_KNOWN, _KNOWN_SHARE, _LIMBS_SHARE = 12, 0.2, 0.7
+_KNOWN, _KNOWN_SHARE, _LIMBS_SHARE = 12, 0.2, 0.5
 # Metres that a thing has to go before a way is looked for anew that was not found: at first, and after so many times.
 _ELSEWHERE = (0.02, 0.04, 0.08, 0.16)
 
@@ -103,7 +103,8 @@ class LiveRepair:
             return Plan("found", now.with_(contacts=world.contacts), tuple(plans))
         at = np.concatenate([world.objects[name].path(0.0)[:3, 3] for name in moved])
         if not math.isfinite(seconds) or self._is_elsewhere(at):
-            now, plans = self._walked_round(now, exact, moved, plans, met, start + seconds, sure)
+            tired = bool(self._gave_up)  # limbs have found nothing near by: the body goes first
+            now, plans = self._walked_round(now, exact, moved, plans, met, start + seconds, sure, bodies=not tired)
             found = self._meetings(now, exact, moved, plans, lost, rate)
             if found:
                 sources = {who: clip_of(self.base, who) for who in now.characters}
