@@ -13,7 +13,7 @@ from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.walk import walk
 from elbowroom.motion.clip import Clip
 from elbowroom.tasks.repair import repair
-from elbowroom.tasks.repair_hands import hands_free
+from elbowroom.tasks.repair_hands import at_work, hands_free
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 
@@ -67,3 +67,11 @@ def test_frames_that_may_be_changed_lie_between_two_times_of_work() -> None:
     left = CLIP.character.chains["left_arm"].joints
     assert hands_free(world, CLIP, "ann", left, (1.5, 2.5)) == (0, len(CLIP) - 1)
     assert hands_free(world, CLIP, "ann", (0,), (1.5, 2.5)) is None
+
+
+def test_who_is_taken_something_off_stays_where_they_are() -> None:
+    """A hat that another takes off a head is held by the head until then."""
+    world = World(floor=0.0).with_character("ann", CLIP).with_object("hat", box((0.2, 0.2, 0.1)), Still(np.eye(4)))
+    worn = world.with_hold("hat", "ann", "head", (0.0, 2.0), transform([0.0, 0.0, 0.2]))
+    assert at_work(worn, "ann", (1.0, 3.0)) and not at_work(worn, "ann", (2.5, 3.0))
+    assert not at_work(worn, "ann", (1.0, 3.0), CLIP.character.chains["right_arm"].joints)

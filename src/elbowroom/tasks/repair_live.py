@@ -113,7 +113,7 @@ class LiveRepair:
                 if not left:
                     now, plans, found = done.world, [*plans, *done.plans], left
                     self.learn(done.with_(plans=tuple(p for p in plans if p.who in {q.who for q in done.plans})))
-                else:
+                elif not tired:
                     now, plans = self._walked_round(now, exact, moved, plans, met, start + seconds, sure, bodies=False)
                     found = self._meetings(now, exact, moved, plans, lost, rate)
             self._gave_up = [*self._gave_up, at] if found else []
