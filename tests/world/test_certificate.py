@@ -15,8 +15,9 @@ from elbowroom.kernels import sweep
 from elbowroom.motion.clip import Clip, Source
 from elbowroom.tasks.repair import repair
 from elbowroom.world import certificate_proof
-from elbowroom.world.certificate import SUPPORT, certify, supports
-from elbowroom.world.contacts import Contact
+from elbowroom.world.allowances import supports
+from elbowroom.world.certificate import certify
+from elbowroom.world.contacts import Caps, Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
@@ -164,7 +165,7 @@ def test_a_world_with_nothing_to_hit_is_free() -> None:
 
 
 def test_contacts_allow_a_depth_for_a_time() -> None:
-    x = np.concatenate([np.linspace(0.5, 0.095, 16), np.linspace(0.095, 0.5, 16)])
+    x = np.concatenate([np.linspace(0.5, 0.097, 16), np.linspace(0.097, 0.5, 16)])
     world = EMPTY.with_character("it", flying(np.outer(x, [1.0, 0.0, 0.0])))
     world = world.with_static("wall", box([0.2, 2.0, 2.0], at=[-0.1, 0.0, 0.0]))
     assert not certify(world).free
@@ -172,9 +173,9 @@ def test_contacts_allow_a_depth_for_a_time() -> None:
     assert allowed.free
     (touch,) = allowed.allowed
     assert touch.pair == ("it.ball", "wall") and touch.why == "leans on it"
-    assert touch.depth_m == pytest.approx(0.005, abs=5e-4)
-    assert touch.during == pytest.approx((0.5, 16 / 30.0), abs=0.02)
-    shallow = certify(world.with_contact(Contact("it.ball", "wall", (0.0, 2.0), depth=0.003)))
+    assert 0.003 <= touch.depth_m <= 0.0036
+    assert touch.during == pytest.approx((0.5, 16 / 30.0), abs=0.04)
+    shallow = certify(world.with_contact(Contact("it.ball", "wall", (0.0, 2.0), depth=0.002)))
     assert [c.pair for c in shallow.collisions] == [("it.ball", "wall")]
     early = certify(world.with_contact(Contact("it.ball", "wall", (0.0, 0.5), depth=0.01)))
     assert not early.free
@@ -189,14 +190,14 @@ def foot_clip(depth: float, **more: object) -> Clip:
 
 
 def test_feet_may_press_into_the_floor_a_little() -> None:
-    found = certify(World().with_character("it", foot_clip(0.8 * SUPPORT)))
+    found = certify(World().with_character("it", foot_clip(0.8 * 0.01)))
     assert found.free
     (touch,) = found.allowed
-    assert touch.pair == ("it.ball", "floor") and touch.depth_m == pytest.approx(0.8 * SUPPORT)
+    assert touch.pair == ("it.ball", "floor") and 0.008 <= touch.depth_m <= 0.0086
     assert "stands" in touch.why
-    deep = certify(World().with_character("it", foot_clip(2.0 * SUPPORT)))
+    deep = certify(World().with_character("it", foot_clip(2.0 * 0.01)))
     (hit,) = deep.collisions
-    assert hit.depth_m == pytest.approx(2.0 * SUPPORT, abs=1e-4)
+    assert hit.depth_m == pytest.approx(2.0 * 0.01, abs=1e-4)
     assert hit.during == pytest.approx((1 / 6, 5 / 6), abs=0.01)
 
 
@@ -204,7 +205,7 @@ def test_clips_from_files_may_touch_the_floor_as_they_do_and_others_may_not() ->
     recorded = foot_clip(0.04, source=Source(format="BVH"))
     found = certify(World().with_character("it", recorded))
     assert found.free
-    assert max(a.depth_m for a in found.allowed) == pytest.approx(0.04, abs=1e-4)
+    assert 0.04 <= max(a.depth_m for a in found.allowed) <= 0.0425
     assert {a.why for a in found.allowed} == {"in the clip"}
     assert not certify(World().with_character("it", recorded), own_contacts=False).free
     wall = certify(World().with_character("it", recorded).with_static("plate", PLATE))
@@ -299,4 +300,6 @@ def test_cores_that_overlap_are_deeper_than_bounds_can_tell() -> None:
     assert depth > 0.2
     for allowed in (0.06, 0.5 * depth, 0.99 * depth):
         assert not certify(thing.with_contact(Contact("it", "block", (0.0, 1.0), depth=allowed))).free
-    assert certify(thing.with_contact(Contact("it", "block", (0.0, 1.0), depth=1.01 * depth))).free
+    raised = thing.with_(caps=Caps(contact=1.0))
+    found = certify(raised.with_contact(Contact("it", "block", (0.0, 1.0), depth=1.01 * depth)))
+    assert not found.free and "45.0 mm" in found.notes[0], "no contact goes deeper than the part is thick"

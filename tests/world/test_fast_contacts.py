@@ -153,11 +153,11 @@ def test_a_book_rests_on_its_board_before_while_and_after_it_is_held() -> None:
     assert not LimbCheck(deep, "ann").free(REST, 1.0) and not certify(deep).free
 
 
-def cabinet() -> tuple[Mesh, Mesh]:
-    """A cabinet of five boards and the drawer in it, which its sides squeeze by a millimetre."""
+def cabinet(width: float = 0.39) -> tuple[Mesh, Mesh]:
+    """A cabinet of five boards and the drawer in it, which sags into the lower one by a millimetre."""
     boards = [((0.02, 0.4, 0.24), (0.21, 0, 0)), ((0.02, 0.4, 0.24), (-0.21, 0, 0)), ((0.44, 0.4, 0.02), (0, 0, 0.13)),
               ((0.44, 0.4, 0.02), (0, 0, -0.13)), ((0.44, 0.02, 0.24), (0, 0.21, 0))]  # fmt: skip
-    return merge([box(size, at) for size, at in boards]), box((0.402, 0.38, 0.2))
+    return merge([box(size, at) for size, at in boards]), box((width, 0.38, 0.2), (0.0, 0.0, -0.021))
 
 
 def test_a_drawer_in_its_cabinet() -> None:
@@ -174,6 +174,9 @@ def test_a_drawer_in_its_cabinet() -> None:
     assert ("drawer", "cabinet") in {a.pair for a in certify(open_).allowed}
     part = certify(told(world, "drawer", "cabinet", (0.0, 1.0), 0.002, "support"))
     assert not part.free and all(c.during[0] > 0.99 for c in part.collisions)
+    squeezed = world.with_fixture("drawer", Fixture.at(cabinet(0.402)[1], slide, at, state))
+    tight = certify(told(squeezed, "drawer", "cabinet", (0.0, 2.0), 0.002, "support"))
+    assert not tight.free, "what both sides squeeze cannot be shifted clear, and no depth is proven of it"
 
 
 @pytest.mark.parametrize("depth", [0.002, 0.01])

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from elbowroom.geometry.rotations import Array
-from elbowroom.report.looks import REACH, Tightest, from_files, sampled, smallest
+from elbowroom.report.looks import REACH, Tightest, sampled, smallest
 from elbowroom.report.parts import Light, Measure, Moment, counted, listed
 from elbowroom.report.people import segment_words
+from elbowroom.world.allowances import recorded_people
 from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.pairs import Pair
 from elbowroom.world.world import World
@@ -98,7 +99,7 @@ def clearance_of(world: World, certificate: Certificate | None = None, own_conta
     alone = _alone(world)
     light, says = _verdict(proven, nearest)
     if alone and light == "good":
-        own_touches = own_contacts and bool(from_files(world))
+        own_touches = own_contacts and bool(recorded_people(world))
         itself = "what it touches of itself counts as recorded" if own_touches else "the body stays out of itself"
         says = f"Nothing is around to run into, and {itself}."
     figures = {"collisions": str(len(proven.collisions)), "touches that are allowed": _touches(proven)}

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
+from elbowroom.world.allowances import allow, recorded_people, supports
 from elbowroom.world.belonging import belonging
-from elbowroom.world.certificate import supports
-from elbowroom.world.certificate_findings import is_own
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_placed import TINY
 from elbowroom.world.extent import frame_times
@@ -37,17 +36,16 @@ def sampled(world: World, own_contacts: bool = True, also: float | None = None) 
     Feet may stand on the floor; recorded clips may touch themselves and the floor, where `own_contacts` says so.
     """
     exact = ExactWorld(replace(world, contacts=(*world.contacts, *supports(world))))
-    recorded = from_files(world) if own_contacts else set()
-    counts = np.array([not (recorded and is_own(exact, k, recorded)) for k in range(len(exact.index))], dtype=bool)
+    allow(exact, recorded_people(world) if own_contacts else set())
     begin, end = _span(world)
     regular = frame_times((begin, end), min(_LOOKS, _MOST / max(end - begin, 1e-9)))
     first = regular if also is None else np.union1d(regular, np.clip(also, begin, end))
-    found = _looked(world, exact, first, counts)
+    found = _looked(world, exact, first)
     others = np.array([d for (d, _), _ in found])
     if np.isfinite(others).any() and len(first) > 1:
         k = int(np.nanargmin(others))
         around = np.linspace(first[max(k - 1, 0)], first[min(k + 1, len(first) - 1)], _MORE + 2)[1:-1]
-        more = _looked(world, exact, around, counts)
+        more = _looked(world, exact, around)
         every = np.concatenate([first, around])
         order = np.argsort(every, kind="stable")
         found, first = [(found + more)[i] for i in order], every[order]
@@ -57,15 +55,10 @@ def sampled(world: World, own_contacts: bool = True, also: float | None = None) 
     return first, to_others, to_itself
 
 
-def from_files(world: World) -> set[str]:
-    """Characters whose clips were read from files: what these touch of themselves is theirs."""
-    return {n for n, m in world.characters.items() if isinstance(m, Clip) and m.source.format}
-
-
 def _looked(
-    world: World, exact: ExactWorld, times: Array, counts: NDArray[np.bool_]
+    world: World, exact: ExactWorld, times: Array
 ) -> list[tuple[tuple[float, Pair | None], tuple[float, Pair | None]]]:
-    """The nearest to others and the nearest of own parts at each time, of pairs that count (P,)."""
+    """The nearest to others and the nearest of own parts at each time."""
     owners = np.array([part.owner for part in exact.parts])[exact.index]
     same, held = belonging(world, owners)
     record = world.record(times)
@@ -73,7 +66,6 @@ def _looked(
     for k, t in enumerate(times):
         exact.place_snapshot(record[k])
         gaps, near = exact.gaps(), exact.near(REACH)
-        near = near[counts[near]]
         own = same.copy()
         for begin, end, pairs in held:
             if begin <= t <= end:

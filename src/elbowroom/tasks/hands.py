@@ -16,7 +16,7 @@ from elbowroom.posing.orbit import search_orbit
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.plan import Planned
 from elbowroom.tasks.repair_own import own_touches
-from elbowroom.world.certificate import Changed
+from elbowroom.world.allowances import Changed
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.things import Hold

@@ -10,7 +10,7 @@ import numpy as np
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
-from elbowroom.world.certificate import supports
+from elbowroom.world.allowances import supports
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.pairs import Pair, Part

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from elbowroom.finish.nudge import Core
 from elbowroom.motion.clip import Clip
-from elbowroom.world.certificate import Changed
+from elbowroom.world.allowances import Changed
 from elbowroom.world.certificate_findings import Interval
 from elbowroom.world.contacts import Contact
 from elbowroom.world.world import World

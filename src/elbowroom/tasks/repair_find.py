@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from elbowroom.character.body import Character
-from elbowroom.world.certificate_findings import Collision, Interval, Unproven, limb_of, merged
+from elbowroom.world.certificate_findings import Collision, Unproven, limb_of
 from elbowroom.world.exact import ExactWorld
+from elbowroom.world.intervals import Interval, merged
 from elbowroom.world.pairs import Pair, Part
 
 # Trouble of one limb less than this apart, seconds, is one: there is no time to return in between.

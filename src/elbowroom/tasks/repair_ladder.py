@@ -17,7 +17,7 @@ from elbowroom.tasks.repair_limb import Replanned, hopeless, leaned, searched, s
 from elbowroom.tasks.repair_pelvis import sways
 from elbowroom.tasks.repair_stretch import MARGIN, TIGHT, Clocks, Job, Stretch, stance, stretches
 from elbowroom.tasks.repair_time import retimed
-from elbowroom.world.certificate import Changed
+from elbowroom.world.allowances import Changed
 from elbowroom.world.contacts import Contact
 from elbowroom.world.world import World
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from elbowroom.character.body import Body, Character
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.rotations import Array
-from elbowroom.world.certificate_findings import Interval, merged
 from elbowroom.world.extent import box_corners, joint_transforms, outline
+from elbowroom.world.intervals import Interval, merged
 from elbowroom.world.pairs import moves
 from elbowroom.world.paths import places
 from elbowroom.world.world import World

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from elbowroom.geometry.rotations import Array
-from elbowroom.world.certificate import supports
+from elbowroom.world.allowances import supports
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.pairs import FLOOR

@@ -20,7 +20,7 @@ from elbowroom.tasks.repair_looks import SHALLOW, Looks
 from elbowroom.tasks.repair_own import with_contacts
 from elbowroom.tasks.repair_stretch import MARGIN, Clocks, Job, touches_of
 from elbowroom.tasks.repair_sway import Moved, Offset, Sway
-from elbowroom.world.certificate import Changed
+from elbowroom.world.allowances import Changed
 from elbowroom.world.contacts import Contact
 from elbowroom.world.world import World
 

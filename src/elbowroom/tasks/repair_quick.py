@@ -16,8 +16,9 @@ from elbowroom.tasks.repair import ASIDE, USUAL
 from elbowroom.tasks.repair_find import troubles
 from elbowroom.tasks.repair_ladder import Wishes, by_limbs, mended
 from elbowroom.tasks.repair_stretch import Clocks
-from elbowroom.world.certificate_findings import Collision, merged, who_and_limb
+from elbowroom.world.certificate_findings import Collision, who_and_limb
 from elbowroom.world.exact import ExactWorld
+from elbowroom.world.intervals import merged
 from elbowroom.world.world import World
 
 # Checks that one search may make: it has to be over before the hand has moved on.

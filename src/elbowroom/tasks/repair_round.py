@@ -18,8 +18,9 @@ from elbowroom.tasks.repair_looks import Looks
 from elbowroom.tasks.repair_own import OwnTouches, own_touches, with_contacts
 from elbowroom.tasks.repair_pelvis import ROUND, left_of, legs_of, told_by
 from elbowroom.tasks.repair_sway import Sway
-from elbowroom.world.certificate_findings import Collision, Interval, merged
+from elbowroom.world.certificate_findings import Collision
 from elbowroom.world.exact import ExactWorld
+from elbowroom.world.intervals import Interval, merged
 from elbowroom.world.world import World
 
 # Metres aside that are tried in turn at first, and that are added to those of last time, with a little less tried every

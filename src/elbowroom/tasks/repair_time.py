@@ -14,7 +14,7 @@ from elbowroom.tasks.repair_find import Trouble
 from elbowroom.tasks.repair_hands import at_work
 from elbowroom.tasks.repair_move import hits
 from elbowroom.tasks.repair_stretch import Clocks
-from elbowroom.world.certificate import Changed
+from elbowroom.world.allowances import Changed
 from elbowroom.world.pairs import moves
 from elbowroom.world.world import World
 

@@ -21,7 +21,7 @@ from elbowroom.tasks.fixtures import fixture_of, moved_along
 from elbowroom.tasks.limb_way import limb_way
 from elbowroom.tasks.postures import PRESS
 from elbowroom.tasks.stuck import Stuck
-from elbowroom.world.certificate import supports
+from elbowroom.world.allowances import supports
 from elbowroom.world.contacts import Contact
 from elbowroom.world.fast import LimbCheck
 

@@ -1,43 +1,34 @@
 """Certificate of a motion: proven free in continuous time, or where it collides, or what could not be proven.
 
-It speaks of what is written: frames at a rate, joints slerped and the root lerped in between.
+It speaks of what is written: a world on the frames of a file (`played`), and how files are played back between them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
-from elbowroom.motion.clip import Clip
+from elbowroom.world.allowances import Changed, allow, recorded_people, supports
 from elbowroom.world.belonging import of_one_body
 from elbowroom.world.certificate_clearance import Clearance, of_others, smallest_clearance
 from elbowroom.world.certificate_exact import Measured, decide, spans_of
-from elbowroom.world.certificate_findings import (
-    Allowed,
-    Collision,
-    Unproven,
-    collisions_of,
-    is_own,
-    merged,
-    own_touches,
-    touches_of,
-    unproven_of,
-)
+from elbowroom.world.certificate_findings import Allowed, Collision, Unproven, collisions_of, unproven_of
+from elbowroom.world.certificate_overlaps import overlaps_of
 from elbowroom.world.certificate_proof import Items, Proof
-from elbowroom.world.certificate_stage import DENSE, Stage
+from elbowroom.world.certificate_shifts import excuse
+from elbowroom.world.certificate_stage import Stage
 from elbowroom.world.certificate_units import units_of
-from elbowroom.world.contacts import Contact
+from elbowroom.world.evidence import Evidence, evidence_of
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.pairs import FLOOR, Pair, parts_of
+from elbowroom.world.pairs import FLOOR, Pair
+from elbowroom.world.played import played
 from elbowroom.world.world import World
 
-# How deep soles may press into the floor that they stand on, metres: real ones give way by as much.
-SUPPORT = 0.01
 # Clearances are looked for up to this, metres, then up to that.
 _NEAR, _FAR = 0.03, 0.5
 
@@ -46,8 +37,8 @@ _NEAR, _FAR = 0.03, 0.5
 class Certificate:
     """What is proven of a motion.
 
-    `free`: nothing collides at any time, between frames too. `continuous`: that is a proof; not so where a path could
-    only be sampled. `clearance_m` is the smallest distance of pairs that may not touch, at `at_s`, with the nearest
+    `free`: proven that nothing collides at any time, between frames too. `continuous`: nothing was too near to tell.
+    `clearance_m` is the smallest distance of pairs that may not touch, at `at_s`, with the nearest
     `points` (2, 3); negative where they collide. No distance is below `at_least_m` at any time. `frames` at `fps` a
     second are those of the first character. All of that is said of the seconds `during` alone, where they are given.
     Where the nearest pair is of one body, or with the floor, `others` is the same for different bodies and things.
@@ -68,6 +59,13 @@ class Certificate:
     fps: float | None = None
     during: tuple[float, float] | None = None
     others: Clearance | None = None
+    evidence: Evidence = field(default_factory=Evidence)
+    digest: str = ""
+
+    @property
+    def only_unproven(self) -> bool:
+        """Whether nothing was found to collide, but something is too near to be proven."""
+        return not self.free and not self.collisions
 
     @property
     def nearest(self) -> Clearance:
@@ -93,22 +91,11 @@ class Certificate:
                 "at_s": self.at_s,
                 "pair": None if self.pair is None else list(self.pair),
                 "points": None if self.points is None else self.points.tolist(),
-                "allowed": [
-                    {"pair": list(a.pair), "depth_m": a.depth_m, "during": list(a.during), "why": a.why}
-                    for a in self.allowed
-                ],
+                "allowed": [a.facts() for a in self.allowed],
                 "unproven": [{"pair": list(u.pair), "during": list(u.during)} for u in self.unproven],
+                **self.evidence.facts(),
             },
         }
-
-
-@dataclass(frozen=True)
-class Changed:
-    """What no longer is as it was recorded: parts of a character that joints move, during an interval of seconds."""
-
-    who: str
-    joints: tuple[int, ...]
-    during: tuple[float, float]
 
 
 def certify(
@@ -123,37 +110,35 @@ def certify(
 ) -> Certificate:
     """Prove that a motion is free in continuous time, or refuse to.
 
-    Motions are taken as they would be written at `fps` frames a second; by default clips keep their rate. Bisection
-    ends where parts travel less than `tolerance` metres. With `own_contacts`, clips that were read from files may touch
-    themselves and the floor as deep as they do; not so what was `changed` of them, which counts as far as contacts
-    of the world do not allow it. With `during`, only that interval of seconds is looked at;
-    without `clearance`, how far apart things stay is left open, which is quicker.
+    The world is taken as a file of it would be played back, at `fps` frames a second, by default those of its first
+    clip. Bisection ends where parts travel less than `tolerance` metres. With `own_contacts`, clips that were read from
+    files may touch themselves and the floor as deep as the world's caps have it; not so what was `changed` of them,
+    which counts as far as contacts of the world do not allow it. With `during`, only that interval of seconds is looked
+    at; without `clearance`, how far apart things stay is left open, which is quicker.
     """
     if not (np.isfinite(tolerance) and tolerance > 0.0):
         raise BadValue(f"the tolerance is a positive number of metres, not {tolerance}.")
-    stage = Stage(replace(world, contacts=(*world.contacts, *supports(world))), fps, during)
-    exact = ExactWorld(stage.world)
-    recorded = {n for n, m in world.characters.items() if own_contacts and isinstance(m, Clip) and m.source.format}
-    touching = [k for k in range(len(exact.index)) if is_own(exact, k, recorded)] if recorded else []
-    anew = _counting(exact, touching, changed)
-    exact.off.update({k: (*exact.off.get(k, ()), *_outside(spans)) for k, spans in anew.items()})
-    own = [k for k in touching if k not in anew]
-    proof = Proof(stage, exact, units_of(exact, np.delete(np.arange(len(exact.index)), own)))
+    base = played(world, fps)
+    staged = replace(base, contacts=(*base.contacts, *supports(base)))
+    stage = Stage(staged, during, [t for c in changed for t in c.during])
+    exact = ExactWorld(staged)
+    notes = allow(exact, recorded_people(base) if own_contacts else set(), changed)
+    proof = Proof(stage, exact, units_of(exact, np.arange(len(exact.index))))
     measured = Measured(proof)
-    left, close, soles = proof.first_pass(_NEAR if clearance else 0.0)
-    found = decide(measured, spans_of(proof, proof.settle(left)), tolerance)
+    left, close, touching = proof.first_pass(_NEAR if clearance else 0.0)
+    spans = spans_of(proof, proof.settle(left))
+    found = decide(measured, spans, tolerance)
+    allowed = excuse(proof, spans, found, tolerance)
     collisions, unproven = collisions_of(exact, measured, found), unproven_of(exact, found)
-    allowed = touches_of(proof, measured, soles, collisions)
-    if touching:
-        allowed += own_touches(proof, measured, touching)
+    touches = [*spans_of(proof, touching), *(s for s in spans if s.depth > 0.0 and _on_static(proof, s.pair))]
+    allowed += overlaps_of(proof, measured, touches, collisions)
     free = not collisions and not unproven
     nearest, others = (Clearance() if free else _worst(collisions)), None
     if free and clearance:
         nearest, others = _clearance(proof, measured, close, tolerance)
-    motion = next((m for m in stage.world.characters.values() if isinstance(m, Clip)), None)
     return Certificate(
         free,
-        not (stage.sampled or stage.jumps or unproven),
+        not unproven,
         nearest.value,
         nearest.at_least,
         nearest.at,
@@ -162,39 +147,18 @@ def certify(
         tuple(sorted(allowed, key=lambda a: (a.during, a.pair))),
         tuple(collisions),
         tuple(unproven),
-        _notes(stage),
-        0 if motion is None else len(motion),
-        None if motion is None else motion.fps,
+        tuple(notes),
+        len(base.times),
+        base.fps,
         None if during is None else (float(stage.knots[0]), float(stage.knots[-1])),
         others,
+        evidence_of(exact),
+        base.digest,
     )
 
 
-def _counting(
-    exact: ExactWorld, own: Sequence[int], changed: Sequence[Changed]
-) -> dict[int, list[tuple[float, float]]]:
-    """Own pairs of a clip, by number, that count during some intervals."""
-    found: dict[int, list[tuple[float, float]]] = {}
-    for change in changed:
-        moved = {j for top in change.joints for j in exact.world.body(change.who).subtree(top)}
-        for k in own:
-            parts = [exact.parts[int(i)] for i in exact.index[k]]
-            if any(p.kind == "body" and p.owner == change.who and p.joint in moved for p in parts):
-                found.setdefault(k, []).append(change.during)
-    return found
-
-
-def _outside(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The time before, between and after intervals."""
-    inside = merged(spans, 0.0)
-    begins, ends = [b for b, _ in inside], [e for _, e in inside]
-    return list(zip([-np.inf, *ends], [*begins, np.inf], strict=True))
-
-
-def supports(world: World) -> list[Contact]:
-    """People stand on the floor: soles and toes may press into it a little."""
-    feet = [p.name for p in parts_of(world) if p.kind == "body" and p.role.endswith(("_foot", "_toes"))]
-    return [Contact(name, FLOOR, (-np.inf, np.inf), "support", SUPPORT, "stands on the floor") for name in feet]
+def _on_static(proof: Proof, pair: int) -> bool:
+    return proof.exact.parts[int(proof.exact.index[pair, 1])].kind == "static"
 
 
 def _clearance(proof: Proof, measured: Measured, close: Items, tolerance: float) -> tuple[Clearance, Clearance | None]:
@@ -219,14 +183,3 @@ def _worst(collisions: list[Collision]) -> Clearance:
     deepest = max(collisions, key=lambda c: c.depth_m or 0.0)
     depth = None if deepest.depth_m is None else -deepest.depth_m
     return Clearance(depth, depth, deepest.at_s, deepest.pair, deepest.points)
-
-
-def _notes(stage: Stage) -> tuple[str, ...]:
-    sampled = [
-        f"'{name}' follows a function, sampled {DENSE:g} times a second: between samples nothing is proven."
-        for name in stage.sampled
-    ]
-    return (
-        *sampled,
-        *(f"'{name}' leaps into a hand at {t:g} s: nothing is proven of the leap." for name, t in stage.jumps),
-    )

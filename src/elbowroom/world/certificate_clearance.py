@@ -52,7 +52,7 @@ class _Search:
         """Exact distances of items at times (I,), no more than the best so far."""
         here = Items(items.unit, at, at, items.before, items.after, 0.0 * at + self.value, items.depth)
         spans = [s for s in spans_of(self._proof, here) if s.depth == 0.0]
-        wanted = [(s.pair, s.begin, self.value) for s in spans]
+        wanted = [(s.pair, s.begin, self.value, 0.0) for s in spans]
         self.calls += len(wanted)
         self._measured.measure(wanted)
         unit_of = {k: u for u in np.unique(items.unit).tolist() for k in self._proof.units.pairs[u]}

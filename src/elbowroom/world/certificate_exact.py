@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.geometry.rotations import Array
+from elbowroom.kernels import boxes
 from elbowroom.kernels.sweep import STATIC
 from elbowroom.world.certificate_proof import Items, Proof
 
@@ -24,7 +25,10 @@ Reading = tuple[float | None, Array | None]
 
 @dataclass(frozen=True)
 class Span:
-    """A pair over an interval that is not proven; `depth` is what it may overlap by, `way` its travel, metres."""
+    """A pair over an interval that is not proven; `depth` is what it may overlap by, `way` its travel, metres.
+
+    A depth below zero is one to which the pair may overlap if a shift of as much parts it throughout.
+    """
 
     pair: int
     begin: float
@@ -48,11 +52,16 @@ class Findings:
 
 
 class Measured:
-    """Exact signed distances of pairs at times, with nearest points, as `ExactWorld` has them, each measured once."""
+    """Exact signed distances of pairs at times, with nearest points, as `ExactWorld` has them, each measured once.
+
+    Depths are lower bounds: enough to tell a collision. `reading` has upper bounds, for what may overlap.
+    """
 
     def __init__(self, proof: Proof) -> None:
         self._proof, self._exact = proof, proof.exact
         self._known: dict[int, dict[float, Reading]] = {}
+        self._parted: dict[int, dict[float, float]] = {}
+        self._last: dict[int, tuple[Array, float, Reading, float | None]] = {}
 
     def __getitem__(self, key: tuple[int, float]) -> Reading:
         return self._known[key[0]][key[1]]
@@ -61,34 +70,58 @@ class Measured:
         """All that was measured of a pair, by time."""
         return self._known.get(pair, {})
 
-    def overlaps(self) -> list[tuple[int, float, float]]:
-        """Pairs, times and distances of all overlaps of known depth that were measured."""
-        every = ((k, t, d) for k, readings in self._known.items() for t, (d, _) in readings.items())
-        return [(k, t, d) for k, t, d in every if d is not None and d <= 0.0]
+    def reading(self, pair: int, time: float, depth: float) -> float | None:
+        """Distance of a pair where it is apart, minus a bound of its depth where it may overlap by some; None where
+        they overlap and there is no such bound."""
+        value = self._known[pair][time][0]
+        if depth <= 0.0 or (value is not None and value > 0.0) or not self._exact.by_separation[pair]:
+            return value
+        parted = self._parted.get(pair, {}).get(time, np.inf)
+        return -parted if np.isfinite(parted) else None
 
-    def measure(self, wanted: Iterable[tuple[int, float, float]]) -> None:
-        """Measure (pair, time, limit): distances beyond the limit need not be told."""
-        at: dict[float, dict[int, float]] = {}
-        for k, t, limit in wanted:
-            if not self._tells(k, t, limit):
+    def measure(self, wanted: Iterable[tuple[int, float, float, float]]) -> None:
+        """Measure (pair, time, limit, depth): distances beyond the limit need not be told, nor depths beyond theirs."""
+        at: dict[float, dict[int, tuple[float, float]]] = {}
+        for k, t, limit, depth in wanted:
+            if not self._tells(k, t, limit, depth):
                 here = at.setdefault(t, {})
-                here[k] = max(here.get(k, 0.0), limit)
+                far, deep = here.get(k, (0.0, 0.0))
+                here[k] = max(far, limit), max(deep, depth)
         times = np.array(sorted(at))
         for first in range(0, len(times), _BLOCK):
             record = self._proof.stage.world.record(times[first : first + _BLOCK])
             for i, t in enumerate(times[first : first + _BLOCK].tolist()):
                 self._exact.place_snapshot(record[i])
-                for k, limit in at[t].items():
-                    d = self._exact.distance(k, limit)
-                    self._known.setdefault(k, {})[t] = d.value, d.points
+                for k, (limit, depth) in at[t].items():
+                    self._measure(k, t, limit, depth)
 
-    def _tells(self, pair: int, time: float, limit: float) -> bool:
+    def _measure(self, k: int, t: float, limit: float, depth: float) -> None:
+        """Measure a pair as placed; what stands to each other as at the last time needs no look."""
+        exact = self._exact
+        a, b = (int(i) for i in exact.index[k])
+        T = boxes.relative(exact.placed.T, a, b)
+        last = self._last.get(k)
+        bounded = bool(exact.by_separation[k]) and depth > 0.0
+        if last is None or b == exact.placed.floor or last[1] < limit or not np.array_equal(last[0], T):
+            d = exact.distance(k, limit)
+            last = T, limit, (d.value, d.points), None
+        if bounded and last[3] is None and not (last[2][0] is not None and last[2][0] > 0.0):
+            last = *last[:3], exact.separation(k, depth)
+        self._last[k] = last
+        self._known.setdefault(k, {})[t] = last[2]
+        if last[3] is not None:
+            self._parted.setdefault(k, {})[t] = last[3]
+
+    def _tells(self, pair: int, time: float, limit: float, depth: float) -> bool:
         """Whether what is known will do up to a limit; a distance without points is a limit itself."""
         known = self._known.get(pair, {}).get(time)
         if known is None:
             return False
         value, points = known
-        return value is None or points is not None or not 0.0 < value < limit
+        apart = value is not None and value > 0.0
+        if depth > 0.0 and not apart and self._exact.by_separation[pair]:
+            return time in self._parted.get(pair, {})
+        return not apart or points is not None or not value < limit  # type: ignore[operator]
 
 
 def spans_of(proof: Proof, items: Items) -> list[Span]:
@@ -118,7 +151,8 @@ def _static_spans(proof: Proof, items: Items, rows: NDArray[np.int64]) -> list[S
     gap = np.linalg.norm(np.maximum(np.maximum(low - center, center - high), 0.0), axis=2) - ball[:, 3:]
     number = {u: {int(exact.index[k, 1]): k for k in units.pairs[u]} for u in np.unique(items.unit[rows]).tolist()}
     out = []
-    for n, s in zip(*np.nonzero(gap <= items.way[rows][:, None]), strict=True):
+    reach = items.way[rows] + np.maximum(-items.depth[rows], 0.0)
+    for n, s in zip(*np.nonzero(gap <= reach[:, None]), strict=True):
         i = int(rows[n])
         k = number[int(items.unit[i])].get(int(static[s]))
         if k is not None:
@@ -131,10 +165,11 @@ def decide(measured: Measured, spans: list[Span], tolerance: float) -> Findings:
     """Tell apart where pairs are free, where they collide, and where the tolerance does not tell."""
     found = Findings()
     while spans:
-        measured.measure((s.pair, t, 2.0 * s.way + 1e-3) for s in spans for t in (s.begin, s.end))
+        measured.measure((s.pair, t, 2.0 * s.way + 1e-3, s.depth) for s in spans for t in (s.begin, s.end))
         open_spans: list[Span] = []
         for s in spans:
-            verdict = _verdict(s, measured[s.pair, s.begin][0], measured[s.pair, s.end][0], tolerance)
+            before, after = (measured.reading(s.pair, t, s.depth) for t in (s.begin, s.end))
+            verdict = verdict_of(s, before, after, tolerance)
             if verdict == "bisect":
                 open_spans += s.halves()
             elif verdict == "collide":
@@ -145,9 +180,11 @@ def decide(measured: Measured, spans: list[Span], tolerance: float) -> Findings:
     return found
 
 
-def _verdict(span: Span, before: float | None, after: float | None, tolerance: float) -> str:
-    bad = [_collides(d, span.depth) for d in (before, after)]
-    free = [(0.0 if d is None else d) + span.depth for d in (before, after)]
+def verdict_of(span: Span, before: float | None, after: float | None, tolerance: float) -> str:
+    """'free', 'collide', 'unproven' or 'bisect', by the readings at both ends of a span."""
+    depth = max(span.depth, 0.0)
+    bad = [_collides(d, depth) for d in (before, after)]
+    free = [(0.0 if d is None else d) + depth for d in (before, after)]
     length = span.end - span.begin
     if not any(bad):
         if sum(free) > span.way:

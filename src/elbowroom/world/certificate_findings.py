@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from elbowroom.character.body import Body
 from elbowroom.geometry.rotations import Array
 from elbowroom.world.certificate_exact import LOCAL, Findings, Measured
-from elbowroom.world.certificate_proof import Proof
-from elbowroom.world.certificate_units import units_of
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.pairs import FLOOR, Pair, Part, hand_of
-
-# Touches less than this apart in time are told as one, seconds; they are looked for this often, a second.
-_JOIN = 0.1
-_LOOKS = 60.0
-
-Interval = tuple[float, float]
+from elbowroom.world.intervals import Interval, merged
+from elbowroom.world.pairs import Pair, Part, hand_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +42,10 @@ class Collision:
 
 @dataclass(frozen=True)
 class Allowed:
-    """A pair that touches and may, with its deepest overlap and why it may."""
+    """A pair that touches and may, no deeper than `depth_m` at any time of the interval, and why it may.
+
+    `shift`, metres, is what proves it of two meshes: the first, shifted by it, is clear of the second.
+    """
 
     pair: Pair
     depth_m: float
@@ -60,6 +53,12 @@ class Allowed:
     why: str
     who: tuple[str, ...] = ()
     limb: str = ""
+    shift: tuple[float, float, float] | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """Plain data for JSON and files."""
+        shift = {} if self.shift is None else {"shift_m": list(self.shift)}
+        return {"pair": list(self.pair), "depth_m": self.depth_m, "during": list(self.during), "why": self.why} | shift
 
 
 @dataclass(frozen=True)
@@ -98,63 +97,6 @@ def unproven_of(exact: ExactWorld, found: Findings) -> list[Unproven]:
     return sorted(out, key=lambda u: (u.during, u.pair))
 
 
-def touches_of(
-    proof: Proof, measured: Measured, soles: dict[int, list[tuple[float, float]]], collisions: Iterable[Collision]
-) -> list[Allowed]:
-    """Touches that contacts allow. `soles` are units with times and heights of what stands on the floor."""
-    exact = proof.exact
-    found: dict[tuple[int, str], list[tuple[float, float]]] = {}
-    hits: dict[Pair, list[Interval]] = {}
-    for c in collisions:
-        hits.setdefault(c.pair, []).append(c.during)
-
-    def note(k: int, t: float, distance: float) -> None:
-        pair = exact.pairs[k]
-        if not any(a <= t <= b for a, b in hits.get(pair, ())):
-            now = (c for c in exact.contacts.get(k, ()) if c.during[0] <= t <= c.during[1])
-            why = max(now, key=lambda c: c.depth, default=None)
-            if why is not None:
-                found.setdefault((k, why.why), []).append((t, -distance))
-
-    for unit, samples in soles.items():
-        for t, height in samples:
-            note(proof.units.pairs[unit][0], t, height)
-    for k, t, distance in measured.overlaps():
-        if exact.parts[int(exact.index[k, 1])].kind != "floor":
-            note(k, t, distance)
-    return [a for (k, why), samples in found.items() for a in _runs(exact, k, samples, why)]
-
-
-def own_touches(proof: Proof, measured: Measured, own: list[int]) -> list[Allowed]:
-    """Touches of recorded clips with themselves and the floor, as deep as they are in the clip."""
-    exact, knots = proof.exact, proof.stage.knots
-    every = max(int(np.floor(len(knots) / max((knots[-1] - knots[0]) * _LOOKS, 1.0))), 1)
-    units = units_of(exact, own)
-    near = proof.touching(units, knots[::every])
-    sure = {(units.pairs[u][0], t): d for u, t, d in near if units.parts[u, 1] < 0}
-    rest = [(units.pairs[u][0], t) for u, t, _ in near if units.parts[u, 1] >= 0]
-    measured.measure((k, t, 1e-6) for k, t in rest)
-    for k, t in rest:
-        distance = measured[k, t][0]
-        sure[k, t] = 0.0 if distance is None else distance
-    found: dict[int, list[tuple[float, float]]] = {}
-    for (k, t), distance in sure.items():
-        if not distance > 0.0:
-            found.setdefault(k, []).append((t, -distance))
-    return [a for k, samples in found.items() for a in _runs(exact, k, samples, "in the clip")]
-
-
-def merged(pieces: Iterable[Interval], gap: float) -> list[Interval]:
-    """Intervals joined where they are no more than a gap apart."""
-    out: list[Interval] = []
-    for begin, end in sorted(pieces):
-        if out and begin <= out[-1][1] + gap:
-            out[-1] = (out[-1][0], max(out[-1][1], end))
-        else:
-            out.append((begin, end))
-    return out
-
-
 def who_and_limb(exact: ExactWorld, k: int) -> tuple[tuple[str, ...], str]:
     """The characters in a pair, and the limb in it: an arm or leg of the first rather than their trunk."""
     bodies = [p for p in (exact.parts[int(i)] for i in exact.index[k]) if p.kind == "body"]
@@ -178,12 +120,6 @@ def limb_of(exact: ExactWorld, part: Part) -> str:
     return part.role or part.name
 
 
-def is_own(exact: ExactWorld, k: int, recorded: set[str]) -> bool:
-    """Whether a pair is of one of these characters with itself or with the floor."""
-    a, b = (exact.parts[int(i)] for i in exact.index[k])
-    return a.kind == "body" and a.owner in recorded and (b.owner == a.owner or b.name == FLOOR)
-
-
 def _deepest(measured: Measured, numbers: list[int], during: Interval) -> tuple[float | None, float, Array | None]:
     """Depth, time and points of the deepest overlap that was measured in an interval."""
     best: tuple[float | None, float, Array | None] = (None, during[0], None)
@@ -194,13 +130,3 @@ def _deepest(measured: Measured, numbers: list[int], during: Interval) -> tuple[
             if known and (best[0] is None or depth > best[0]):
                 best = (depth, t, points)
     return best
-
-
-def _runs(exact: ExactWorld, k: int, samples: list[tuple[float, float]], why: str) -> list[Allowed]:
-    depth: dict[float, float] = {}
-    for t, d in samples:
-        depth[t] = max(depth.get(t, 0.0), d)
-    runs = merged([(t, t) for t in depth], _JOIN)
-    who, limb = who_and_limb(exact, k)
-    deepest = [max(d for t, d in depth.items() if a <= t <= b) for a, b in runs]
-    return [Allowed(exact.pairs[k], d, during, why, who, limb) for d, during in zip(deepest, runs, strict=True)]

@@ -11,22 +11,25 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from elbowroom.character.robot import Robot
 from elbowroom.geometry.fields import nowhere
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import fields, sweep
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.certificate_cull import near_units
-from elbowroom.world.certificate_stage import LEAP, Stage
+from elbowroom.world.certificate_stage import Stage
 from elbowroom.world.certificate_units import Units, hollow_fields, movers_of
+from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
+from elbowroom.world.intervals import holds_at
 from elbowroom.world.scene_field import scene_field
 from elbowroom.world.world import Record
 
 # Knots looked at together; bounds worked out together: in between work may be stopped.
 _BLOCK = 240
 _ROWS = 10_000
-# Metres added to every travel, for rounding.
-_ROUNDING = 1e-7
+# Metres added to every travel: files hold single-precision numbers, which are this near for places within 100 m.
+_ROUNDING = 2e-5
 # Stands for a bound that says nothing, metres.
 _NOTHING = -1e3
 # Below this travel in metres the exact test takes over from bounds that are not sharp; from sharp ones below that.
@@ -38,7 +41,8 @@ class Items:
     """Units over intervals of time that are not proven yet.
 
     unit (I,); begin, end (I,) seconds; before, after (I,): what the distances there certainly are; way (I,): travel in
-    between; depth (I,): how deep they may overlap, metres.
+    between; depth (I,): how deep they may overlap, metres. Where that is below zero, one of the two is looked at
+    shifted by as much, too (`certificate_shifts`), and what comes nearer than that is not proven here.
     """
 
     unit: NDArray[np.int64]
@@ -54,7 +58,7 @@ class Items:
 
     @property
     def slack(self) -> Array:
-        """What they certainly keep free in the interval, (I,), overlap allowed included."""
+        """What they certainly keep free in the interval, (I,), overlap allowed and shifts included."""
         return 0.5 * (self.before + self.after - self.way) + self.depth
 
     def pick(self, rows: NDArray) -> Items:
@@ -85,8 +89,9 @@ def joined(items: list[Items]) -> Items:
 class Proof:
     """Bounds for the units of a stage.
 
-    `allow` (U, K - 1) is the depth that a unit may overlap by between knots, inf where it does not count. The static
-    scene as a whole may not be touched; where one of its meshes may, the exact test sees to it.
+    `allow` (U, K - 1) is the depth that a unit may overlap by between knots, inf where it does not count; minus the
+    depth where it may do so shifted only. The static scene as a whole may not be touched; where one of its meshes may,
+    the exact test sees to it.
     """
 
     def __init__(self, stage: Stage, exact: ExactWorld, units: Units) -> None:
@@ -102,6 +107,7 @@ class Proof:
         self._joint = stage.joints_of(exact.parts)
         self._set_up_rows()
         self.allow = self._allowances()
+        self._shift = float(-self.allow.min(initial=0.0))
 
     def place(self, record: Record) -> Array:
         """Places (N, M, 4, 4) of all parts that move."""
@@ -135,14 +141,12 @@ class Proof:
             out[mine] = self.bounds(T, unit[mine], row[mine] - first, need[mine])
         return out
 
-    def first_pass(self, margin: float) -> tuple[Items, Items, dict[int, list[tuple[float, float]]]]:
-        """All units from knot to knot: items that are not proven; those with less than `margin` to spare; touches.
-
-        The touches are, for parts that may press into the floor and do, times of knots and heights there.
-        """
+    def first_pass(self, margin: float) -> tuple[Items, Items, Items]:
+        """All units from knot to knot: items that are not proven; those with less than `margin` to spare that may not
+        touch; and those that may touch and do so, as far as is known."""
         open_items: list[Items] = []
         close: list[Items] = []
-        touches: dict[int, list[tuple[float, float]]] = {}
+        touches: list[Items] = []
         knots = self.stage.knots
         for first in range(0, len(knots) - 1, _BLOCK):
             last = min(first + _BLOCK, len(knots) - 1)
@@ -151,8 +155,9 @@ class Proof:
             tree, T = self.stage.tree(record), self.place(record)
             ball = np.zeros((*T.shape[:2], 4))
             sweep.spheres(self.movers, T, ball)
-            roots = [(rows, record.joints[name][:, 0]) for name, rows, _, _ in self._bodies]
-            near = near_units(self.units.parts, tree, ball, self._joint, roots, self._floor, margin + _ROUNDING)
+            roots = [(rows, record.joints[name][:, 0]) for name, rows, _, _ in self._people]
+            reach = margin + self._shift + _ROUNDING
+            near = near_units(self.units.parts, tree, ball, self._joint, roots, self._floor, reach)
             allow, parts = self.allow[near, first:last], self.units.parts[near]
             way = np.zeros(allow.shape)
             sweep.travel(tree, ball, self._joint, parts, way)
@@ -160,34 +165,20 @@ class Proof:
             need = np.zeros((len(near), len(times)))
             need[:, 1:] = way
             need[:, :-1] = np.maximum(need[:, :-1], way)
-            need = 0.5 * need + margin
+            wanted = np.maximum(margin, -allow.min(axis=1, initial=0.0))[:, None]
+            need = 0.5 * need + wanted
             unit = np.repeat(near, len(times))
             time = np.tile(np.arange(len(times)), len(near))
             d = self.bounds(T, unit, time, need.ravel()).reshape(need.shape)
-            u, k = np.nonzero(~(0.5 * (d[:, :-1] + d[:, 1:] - way) > margin))
+            u, k = np.nonzero(~(0.5 * (d[:, :-1] + d[:, 1:] - way) > wanted))
             items = Items(near[u], times[k], times[k + 1], d[u, k], d[u, k + 1], way[u, k], allow[u, k])
-            close.append(items.pick(items.depth == 0.0))
+            static = self.units.parts[items.unit, 1] == sweep.STATIC
+            close.append(replace(items, depth=np.maximum(items.depth, 0.0)).pick((items.depth == 0.0) | static))
             items = self._measurable(items)
             open_items.append(items.pick(~(items.slack > 0.0)))
-            may = np.zeros(need.shape, dtype=bool)
-            may[:, :-1] = np.isfinite(allow) & (allow > 0.0) & (parts[:, 1:] == sweep.FLOOR)
-            may[:, 1:] |= may[:, :-1]
-            for u, k in zip(*np.nonzero(may & ~(d > 0.0)), strict=True):
-                touches.setdefault(int(near[u]), []).append((float(times[k]), float(d[u, k])))
-        return joined(open_items), joined(close), touches
-
-    def touching(self, units: Units, times: Array) -> list[tuple[int, float, float]]:
-        """Units, times and bounds that are not positive, at times (N,): what may touch then."""
-        found = []
-        for first in range(0, len(times), _BLOCK):
-            here = times[first : first + _BLOCK]
-            T = self.place(self.stage.world.record(here))
-            unit = np.repeat(np.arange(len(units)), len(here))
-            time = np.tile(np.arange(len(here)), len(units))
-            d = self.bounds(T, unit, time, np.zeros(len(unit)), units)
-            rows = np.flatnonzero(~(d > 0.0))
-            found += list(zip(unit[rows].tolist(), here[time[rows]].tolist(), d[rows].tolist(), strict=True))
-        return found
+            may = np.isfinite(items.depth) & (items.depth > 0.0)
+            touches.append(items.pick(may & ~(items.before + items.after > items.way)))
+        return joined(open_items), joined(close), joined(touches)
 
     def settle(self, items: Items) -> Items:
         """Bisect what is not proven as long as bounds may do it; the rest is for the exact test."""
@@ -214,27 +205,33 @@ class Proof:
         before, after = (np.where(told & ~(d > 0.0), _NOTHING, d) for d in (items.before, items.after))
         return replace(items, before=before, after=after)
 
+    def contact(self, pair: int, time: float) -> Contact | None:
+        """The contact that lets a pair touch deepest at a time."""
+        now = (c for c in self.exact.contacts.get(pair, ()) if holds_at(c.during, time))
+        return max(now, key=lambda c: c.depth, default=None)
+
     def depth_allowed(self, pair: int, time: float) -> float:
-        """How deep a pair may overlap at a time, metres."""
-        contacts = self.exact.contacts.get(pair, ())
-        return max((c.depth for c in contacts if c.during[0] <= time <= c.during[1]), default=0.0)
+        """How deep a pair may overlap at a time, metres; minus that where it may do so shifted only."""
+        contact = self.contact(pair, time)
+        if contact is None:
+            return 0.0
+        return -contact.depth if self.exact.by_shift[pair] else contact.depth
 
     def _allowances(self) -> Array:
         knots = self.stage.knots
         middle = 0.5 * (knots[:-1] + knots[1:])
         allow = np.zeros((len(self.units), len(middle)))
-        unit_of = {pairs[0]: u for u, pairs in enumerate(self.units.pairs) if self.units.parts[u, 1] != sweep.STATIC}
+        unit_of = {k: u for u, pairs in enumerate(self.units.pairs) for k in pairs}
+        static = self.units.parts[:, 1] == sweep.STATIC
         for k, contacts in self.exact.contacts.items():
-            for contact in contacts if k in unit_of else ():
+            u, shifted = unit_of.get(k, -1), bool(self.exact.by_shift[k])
+            for contact in contacts if u >= 0 and (shifted or not static[u]) else ():
                 during = (middle >= contact.during[0]) & (middle <= contact.during[1])
-                allow[unit_of[k], during] = np.maximum(allow[unit_of[k], during], contact.depth)
+                deeper = np.minimum if shifted else np.maximum
+                allow[u, during] = deeper(allow[u, during], -contact.depth if shifted else contact.depth)
         for k, intervals in self.exact.off.items():
-            for begin, end in intervals if k in unit_of else ():
+            for begin, end in intervals if k in unit_of and not static[unit_of[k]] else ():
                 allow[unit_of[k], (middle >= begin) & (middle <= end)] = np.inf
-        owner = np.array([p.owner for p in self.exact.parts])
-        for name, t in self.stage.jumps:  # nothing is proven of a leap
-            leaping = ((owner[self.units.parts] == name) & (self.units.parts >= 0)).any(axis=1)
-            allow[np.ix_(leaping, (middle > t - LEAP) & (middle < t))] = np.inf
         return allow
 
     def _set_up_rows(self) -> None:
@@ -247,3 +244,5 @@ class Proof:
                 local = np.stack([s.T_joint_shape for s in shapes])
                 self._bodies.append((name, slice(rows[0], rows[-1] + 1), np.array([s.joint for s in shapes]), local))
         self._things = [(p.owner, i) for i, p in enumerate(parts) if p.kind == "thing"]
+        # links of robots move by themselves, not with their base
+        self._people = [b for b in self._bodies if not isinstance(self.exact.world.body(b[0]), Robot)]

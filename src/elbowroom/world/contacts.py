@@ -2,12 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Literal
 
-from elbowroom.errors import BadValue
+from elbowroom.errors import BadValue, UnknownName
 
 Kind = Literal["support", "grip", "touch", "seat"]
+
+
+@dataclass(frozen=True)
+class Caps:
+    """The deepest overlaps, metres, that any allowance may have; deeper ones are collisions.
+
+    `feet` of a recorded clip in the floor; other parts of a `body` in the floor; a recorded clip's `own` parts in each
+    other; feet and own parts of a `generated` motion; any other `contact`, such as a hand on what it takes.
+    """
+
+    feet: float = 0.05
+    body: float = 0.01
+    own: float = 0.1
+    generated: float = 0.01
+    contact: float = 0.005
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not 0.0 <= value <= 1.0:
+                raise BadValue(f"the allowance '{field.name}' is from 0 to 1 m, not {value}.")
+
+    def with_told(self, told: Mapping[str, float]) -> Caps:
+        """These caps with some of them changed, by name, metres."""
+        names = [field.name for field in fields(self)]
+        for name in told:
+            if name not in names:
+                raise UnknownName("allowance", name, names)
+        return replace(self, **told)
+
+    def facts(self) -> dict[str, float]:
+        """Plain data for JSON and files."""
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -15,14 +49,17 @@ class Contact:
     """A pair that may touch during an interval of seconds, to a depth in metres.
 
     Names are those of collision pairs: 'ann.left_foot', 'ann' for any part of her, a thing, a static mesh, 'floor'.
+    `shift`, in metres along the axes of the world, is one that proves a contact of two meshes where it is known
+    already: see `certificate_shifts`.
     """
 
     who: str
     on: str
     during: tuple[float, float]
     kind: Kind = "touch"
-    depth: float = 0.01
+    depth: float = 0.005
     why: str = "told"
+    shift: tuple[float, float, float] | None = None
 
     def __post_init__(self) -> None:
         if not self.during[0] <= self.during[1]:

@@ -8,6 +8,7 @@ whatever is not finite is a hit.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from elbowroom.stopping import may_stop_here
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact_forms import Form, Surface, mesh_form, shape_form
 from elbowroom.world.exact_placed import TINY, Placed
+from elbowroom.world.intervals import holds_at
 from elbowroom.world.own_pairs import easy_poses, own_pairs
 from elbowroom.world.pairs import OwnPairs, Pair, PairNames, Part, pairs_of, parts_of, shapes_of
 from elbowroom.world.world import Snapshot, World
@@ -98,6 +100,19 @@ class ExactWorld:
         forms = zip(self.parts, self.placed.forms, strict=False)  # the floor has none
         return [form for part, form in forms if part.kind == "static" and isinstance(form, Surface)]
 
+    @cached_property
+    def by_shift(self) -> NDArray[np.bool_]:
+        """Pairs (P,) of two surfaces: depths of those have no bound, so what lets them touch is proven by a shift."""
+        curved = np.array([not form.convex for form in self.placed.forms] + [False])
+        return np.asarray(curved[self.index].all(axis=1))
+
+    @cached_property
+    def by_separation(self) -> NDArray[np.bool_]:
+        """Pairs (P,) of a convex part and a surface, whose depth is bounded by a shift that parts them."""
+        curved = np.array([not form.convex for form in self.placed.forms] + [False])
+        solid = np.array([p.kind != "floor" for p in self.parts])
+        return np.asarray((curved[self.index].sum(axis=1) == 1) & solid[self.index].all(axis=1))
+
     # where everything is
 
     def place(self, t: float) -> ExactWorld:
@@ -158,6 +173,15 @@ class ExactWorld:
             best = other if _deeper(other, best) else best
         return best
 
+    def shifted_distance(self, k: int, shift: Array, limit: float = np.inf) -> Distance:
+        """Signed distance of a pair whose first part is shifted by a vector (3,), metres."""
+        value, points = self.placed.shifted_distance(int(self.index[k, 0]), int(self.index[k, 1]), shift, limit)
+        return Distance(value, points, self.pairs[k])
+
+    def separation(self, k: int, most: float) -> float:
+        """Length of a shift that parts a pair, at most `most` metres; inf where none is found."""
+        return self.placed.separation(int(self.index[k, 0]), int(self.index[k, 1]), most)
+
     def numbers(self, a: str, b: str) -> list[int]:
         """Numbers of the pairs with these names, in either order."""
         one, other = (np.array([p.name == name for p in self.parts], dtype=bool) for name in (a, b))
@@ -213,7 +237,7 @@ class ExactWorld:
         for k in self.near(limit):
             if gaps[k] > reach:
                 break
-            if any(_during(c.during, self.time) for c in self.contacts.get(int(k), ())):
+            if any(holds_at(c.during, self.time) for c in self.contacts.get(int(k), ())):
                 continue
             d = self._distance(int(k), reach)
             if (d.points is not None or d.hit) and (best is None or _deeper(d, best)):
@@ -226,13 +250,13 @@ class ExactWorld:
         if depth is None:
             return None
         for contact in self.contacts.get(k, ()):
-            if _during(contact.during, self.time) and depth <= contact.depth:
+            if holds_at(contact.during, self.time) and depth <= contact.depth:
                 return contact
         return None
 
     def counts(self, k: int, t: float) -> bool:
         """Whether a pair counts at a time: an object does not collide with the hand that holds it."""
-        return k not in self.off or not any(_during(during, t) for during in self.off[k])
+        return k not in self.off or not any(holds_at(during, t) for during in self.off[k])
 
     # inner workings
 
@@ -249,7 +273,7 @@ class ExactWorld:
         self._movers = np.flatnonzero([p.kind in ("body", "thing") for p in self.parts])
 
     def _resting(self) -> list[int]:
-        return [k for k, times in self.off.items() if any(_during(d, self.time) for d in times)]
+        return [k for k, times in self.off.items() if any(holds_at(d, self.time) for d in times)]
 
     def _distance(self, k: int, limit: float = np.inf) -> Distance:
         value, points = self.placed.distance(int(self.index[k, 0]), int(self.index[k, 1]), limit)
@@ -282,10 +306,6 @@ def _form(part: Part, world: World) -> Form | None:
     if part.mesh is None:
         return None
     return mesh_form(part.mesh, part.name, world.floor if part.kind == "static" else None)
-
-
-def _during(interval: tuple[float, float], t: float) -> bool:
-    return interval[0] <= t <= interval[1]
 
 
 def _deeper(d: Distance, than: Distance) -> bool:

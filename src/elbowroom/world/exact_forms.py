@@ -50,6 +50,15 @@ class Convex:
         self.bounds = np.stack([points.min(axis=0) - radius, points.max(axis=0) + radius])
         self.boxes = self.bounds[None]
 
+    @cached_property
+    def thickness(self) -> float:
+        """Radius of a ball that lies in the body, metres."""
+        hull = _hull(self.points) if len(self.points) > 3 else None
+        if hull is None:
+            return self.radius
+        inside = self.points.mean(axis=0)
+        return self.radius + float(-(hull.equations[:, :3] @ inside + hull.equations[:, 3]).max())
+
     def chunk(self, c: int) -> Any:
         """Coal's geometry of the only chunk."""
         return self.geometry
@@ -64,6 +73,7 @@ class Surface:
 
     convex = False
     radius = 0.0
+    thickness = 0.0
 
     def __init__(self, mesh: Mesh, name: str, floor: float | None = None) -> None:
         check_finite(mesh, name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import coal
@@ -19,6 +20,14 @@ TINY = 1e-6
 
 # Metres: as far as anything goes; its square is still a number.
 _FAR = 1e9
+
+# Deepest contacts that are undone one after the other before a way out is given up.
+_PUSHES = 8
+
+# Unit vectors (26, 3) all round: up first, then the other axes, then what lies between them.
+_GRID = np.array([(x, y, z) for z in (1, 0, -1) for x in (0, 1, -1) for y in (0, 1, -1)], dtype=float)
+_BY_AXES = np.argsort(np.abs(_GRID).sum(axis=1), kind="stable")[1:]
+ALL_ROUND = _GRID[_BY_AXES] / np.linalg.norm(_GRID[_BY_AXES], axis=1, keepdims=True)
 
 # Triangles that overlap a convex form, looked at for the deepest in each chunk.
 _CONTACTS = 2048
@@ -113,6 +122,63 @@ class Placed:
             return self._deepest(a, b, value, points)
         return value, points
 
+    def shifted_distance(self, a: int, b: int, shift: Array, limit: float) -> tuple[float | None, Array | None]:
+        """`distance` with part `a` shifted by a vector (3,), metres."""
+        with self._shifted(a, shift):
+            return self.distance(a, b, limit)
+
+    def separation(self, a: int, b: int, most: float) -> float:
+        """Length of a shift of `a` that parts two forms which overlap, at most `most` metres; inf where none is found.
+
+        No point of the one is then deeper in the other: an upper bound of the depth, as `distance` has a lower one.
+        """
+        if self._rank[b] < self._rank[a]:
+            a, b = b, a
+        push, pushes = np.zeros(3), [np.zeros(3)]
+        for _ in range(_PUSHES):
+            with self._shifted(a, push):
+                if not self.hit(a, b):
+                    return float(np.linalg.norm(push))
+                out = self._way_out(a, b)
+            if out is None:
+                break
+            push = push + out
+            pushes.append(out)
+            if np.linalg.norm(push) > most:
+                break
+        ways = [w / np.linalg.norm(w) for w in (push, *pushes[1:]) if np.any(w)]
+        for way in (*ways, *ALL_ROUND):
+            with self._shifted(a, most * way):
+                if not self.hit(a, b):
+                    return most
+        return np.inf
+
+    @contextmanager
+    def _shifted(self, a: int, shift: Array) -> Iterator[None]:
+        """Part `a` elsewhere for a while."""
+        kept, rows = self.T[a, :3, 3].copy(), np.array([a])
+        self.T[a, :3, 3] += shift
+        self.moved(rows)
+        try:
+            yield
+        finally:
+            self.T[a, :3, 3] = kept
+            self.moved(rows)
+
+    def _way_out(self, a: int, b: int) -> Array | None:
+        """The shift (3,) of `a` that undoes its deepest contact with `b`, and a hair more."""
+        one, other, result = self._pose(a), self._pose(b), self._collided
+        best: tuple[float, Array] | None = None
+        most = float(np.linalg.norm(np.ptp(self.forms[a].bounds, axis=0)))
+        for _, i, j in self._chunks(a, b, 0.0):
+            result.clear()
+            coal.collide(self.forms[a].chunk(i), one, self.forms[b].chunk(j), other, self._probe, result)
+            for contact in result.getContacts() if result.isCollision() else ():
+                depth = -float(contact.penetration_depth)
+                if depth <= most and (best is None or depth > best[0]):
+                    best = depth, -np.array(contact.normal, dtype=float)
+        return None if best is None else best[1] * (max(best[0], 0.0) + 10.0 * TINY)
+
     def surfaces_meet(self, a: int, b: int, margin: float = 0.0) -> bool:
         """Whether the surfaces of two forms meet; convex forms are full to the middle.
 
@@ -200,11 +266,13 @@ class Placed:
         no closed part contains a vertex of the other.
         """
         one, other = self.forms[a], self.forms[b]
-        known = one.convex and bool(np.isfinite(value))
+        known = one.convex and bool(np.isfinite(value)) and value > -_FAR
         depth = max(-value, 0.0) if known else 0.0
         if one.convex and not other.convex:
+            # where an axis lies in a triangle Coal's depth is the largest number there is
+            most = float(np.linalg.norm(np.ptp(one.bounds, axis=0)))
             for found, near in self._contacts(a, b):
-                if found > depth:
+                if depth < found <= most:
                     depth, points = found, near
         for p, q, inner, outer in ((a, b, one, other), (b, a, other, one)):
             if outer.solid is None:

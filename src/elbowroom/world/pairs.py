@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.character.body import Body
+from elbowroom.character.body import Body, Character
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.shapes import Shape
@@ -167,7 +167,7 @@ def pairs_of(world: World, parts: tuple[Part, ...], own: Mapping[str, OwnPairs])
     pairs = Pairs(parts, index, ignored=tuple(ignored))
     rows = {p.owner: i for i, p in enumerate(parts) if p.kind == "thing"}
     for hold in world.holds:
-        joints = _hand_joints(world.body(hold.by), hold.hand)
+        joints = holding_joints(world.body(hold.by), hold.hand)
         holding = [i for i, p in enumerate(parts[:movers]) if p.owner == hold.by and p.joint in joints]
         for k in pairs.number[holding, rows[hold.object]].tolist() if hold.object in rows else ():
             pairs.off[k] = (*pairs.off.get(k, ()), hold.during)
@@ -204,9 +204,17 @@ def hand_of(role: str) -> str:
     return ""
 
 
-def _hand_joints(body: Body, hand: str) -> frozenset[int]:
-    """Joints of what takes things, its fingers included."""
-    return frozenset(body.subtree(body.hand(hand)[0]))
+def holding_joints(body: Body, hand: str) -> frozenset[int]:
+    """Joints of the segment that holds a thing; of a hand or gripper its fingers, too.
+
+    Whatever else hangs on the segment still collides: a rod on the chest does not pass through both arms.
+    """
+    joint = body.hand(hand)[0]
+    below = body.subtree(joint)
+    if not isinstance(body, Character):
+        return frozenset(below if joint in {chain.end for chain in body.chains.values()} else (joint,))
+    roles = _segment_roles(body)
+    return frozenset(below if hand_of(roles[joint]) else (j for j in below if roles[j] == roles[joint]))
 
 
 def _segment_roles(body: Body) -> list[str]:

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import Mesh, frozen
-from elbowroom.geometry.rotations import Array, about, from_matrix, normalize
+from elbowroom.geometry.rotations import Array, about, normalize
 from elbowroom.geometry.transforms import transform
-from elbowroom.world.paths import Fall, Keyed, KeyedState, Path, Riding, states
+from elbowroom.world.paths import Fall, KeyedState, Path, states
 
 Freedom = Literal["free", "level", "joint"]
 
@@ -126,17 +126,6 @@ class _OnJoint:
     def sample(self, times: ArrayLike) -> Array:
         """Places at many times, (N, 4, 4)."""
         return self.T_world_closed @ self.joint.moved_many(states(self.state, times))
-
-
-def with_keys(path: Path) -> Path:
-    """The path as one with keys where it is just that: what rides on a slide whose state has keys."""
-    if not (isinstance(path, Riding) and isinstance(path.base, _OnJoint) and path.base.joint.kind == "slides"):
-        return path
-    state = path.base.state
-    if not isinstance(state, KeyedState):
-        return path
-    T = path.sample(state.times)
-    return Keyed(state.times, T[:, :3, 3], from_matrix(T[:, :3, :3]))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

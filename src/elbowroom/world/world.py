@@ -17,7 +17,7 @@ from elbowroom.geometry.transforms import placing, transform
 from elbowroom.motion.clip import Clip, Motion, still_clip
 from elbowroom.motion.retarget import retarget
 from elbowroom.world.carried import Carried, hands
-from elbowroom.world.contacts import Contact
+from elbowroom.world.contacts import Caps, Contact
 from elbowroom.world.paths import Keyed, KeyedState, Path, Still, places
 from elbowroom.world.things import Fixture, Freedom, GraspMark, Hold, Thing
 
@@ -53,7 +53,7 @@ class World:
 
     `objects` are things as they would move by themselves; `things` has them where hands take them. `floor` is the
     height of the ground in metres, or None where there is none. `notes` are sentences on what was assumed of the files
-    that it was read from.
+    that it was read from. `caps` are the deepest overlaps that certificates allow.
     """
 
     characters: Mapping[str, Motion] = field(default_factory=dict)
@@ -63,6 +63,7 @@ class World:
     holds: tuple[Hold, ...] = ()
     contacts: tuple[Contact, ...] = ()
     notes: tuple[str, ...] = ()
+    caps: Caps = field(default_factory=Caps)
 
     @property
     def span(self) -> tuple[float, float]:

@@ -1,0 +1,108 @@
+"""What a certificate allows of itself: feet on the floor, and touches that were recorded, within the caps.
+
+Real soles give way, recorded bodies touch themselves, hands press what they take. All of it is bounded here, and
+whatever was used of it is told in the certificate and in the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from elbowroom.motion.clip import Clip
+from elbowroom.world.contacts import Contact
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.intervals import Interval, outside
+from elbowroom.world.pairs import FLOOR, Part, parts_of
+from elbowroom.world.world import World
+
+# The cap of a contact is no more than this share of how thick the thinnest part of a body in it is: at any time a ball
+# in the part's middle is then clear of the other, and the part cannot slip through a thin sheet while it is allowed to
+# touch.
+_OF_THICKNESS = 0.9
+RECORDED = "in the clip"
+
+
+@dataclass(frozen=True)
+class Changed:
+    """Parts of a recorded character that no longer are as recorded: those that joints move, during an interval."""
+
+    who: str
+    joints: tuple[int, ...]
+    during: Interval
+
+
+def recorded_people(world: World) -> set[str]:
+    """Names of the characters whose clips were read from files."""
+    return {n for n, m in world.characters.items() if isinstance(m, Clip) and m.source.format}
+
+
+def supports(world: World) -> list[Contact]:
+    """Contacts of soles and toes with the floor that people stand on."""
+    feet = [p.name for p in parts_of(world) if is_foot(p)]
+    depth = world.caps.generated
+    return [Contact(name, FLOOR, (-np.inf, np.inf), "support", depth, "stands on the floor") for name in feet]
+
+
+def is_foot(part: Part) -> bool:
+    """Whether a part of a body is a foot or its toes."""
+    return part.kind == "body" and part.role.endswith(("_foot", "_toes"))
+
+
+def allow(exact: ExactWorld, recorded: set[str], changed: Sequence[Changed] = ()) -> list[str]:
+    """Set what may touch in a world: its own contacts, and what was `recorded` as far as nothing has `changed` it.
+
+    All depths are cut to the caps of the world. Returns sentences on contacts that were asked for deeper.
+    """
+    notes: list[str] = []
+    for k, contacts in exact.contacts.items():
+        cap = _cap(exact, k, recorded)
+        exact.contacts[k] = tuple(replace(c, depth=min(c.depth, cap)) for c in contacts)
+        notes += [_cut_short(c, cap) for c in contacts if c.why == "told" and c.depth > cap]
+    for who in recorded:
+        moved = [(_moved_by(exact, c), c.during) for c in changed if c.who == who]
+        for k in own_pairs(exact, who):
+            parts = [exact.parts[int(i)] for i in exact.index[k]]
+            spans = [during for joints, during in moved if any(p.joint in joints for p in parts)]
+            depth = _cap(exact, k, recorded)
+            a, b = exact.pairs[k]
+            made = [Contact(a, b, during, "touch", depth, RECORDED) for during in outside(spans)]
+            exact.contacts[k] = (*exact.contacts.get(k, ()), *made)
+    return list(dict.fromkeys(notes))
+
+
+def own_pairs(exact: ExactWorld, who: str) -> list[int]:
+    """Numbers of the pairs of one character with itself or with the floor."""
+    parts = exact.parts
+    mine = np.array([p.kind == "body" and p.owner == who for p in parts], dtype=bool)
+    same = mine | np.array([p.kind == "floor" for p in parts], dtype=bool)
+    a, b = exact.index.T
+    return np.flatnonzero(mine[a] & same[b]).tolist()
+
+
+def _cap(exact: ExactWorld, k: int, recorded: set[str]) -> float:
+    """The deepest overlap that any contact of a pair may have, metres."""
+    caps = exact.world.caps
+    a, b = (exact.parts[int(i)] for i in exact.index[k])
+    known = a.owner in recorded
+    if b.kind == "floor" and a.kind == "body":
+        return (caps.feet if known else caps.generated) if is_foot(a) else caps.body
+    if a.kind == b.kind == "body" and a.owner == b.owner:
+        return caps.own if known else caps.generated
+    thick = [exact.placed.forms[int(i)].thickness for i in exact.index[k] if exact.parts[int(i)].kind == "body"]
+    return min([caps.contact, *(_OF_THICKNESS * t for t in thick)])
+
+
+def _moved_by(exact: ExactWorld, change: Changed) -> set[int]:
+    """Joints that are moved by those of a change."""
+    body = exact.world.body(change.who)
+    return {j for top in change.joints for j in body.subtree(top)}
+
+
+def _cut_short(contact: Contact, cap: float) -> str:
+    return (
+        f"the contact of {contact.who} and {contact.on} is asked for {1000 * contact.depth:.0f} mm deep and counts to "
+        f"{1000 * cap:.1f} mm: contacts of parts this thick may not be deeper, or raise the allowance 'contact'."
+    )

@@ -1,0 +1,110 @@
+"""How deep pairs overlap that may: bounds from above over whole intervals of time, not samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.geometry.rotations import Array
+from elbowroom.kernels.sweep import FLOOR
+from elbowroom.world.certificate_exact import Measured, Span
+from elbowroom.world.certificate_findings import Allowed, Collision, who_and_limb
+from elbowroom.world.certificate_proof import Items, Proof, joined
+from elbowroom.world.contacts import Contact
+from elbowroom.world.intervals import Interval
+
+# Touches less than this apart in time are told as one, seconds.
+_JOIN = 0.1
+# Bounds are at most this much above what was measured, metres, or this share of it.
+_CLOSE, _SHARE = 0.0005, 0.05
+
+
+class _Depths:
+    """Pairs that may overlap, by number, at times: heights above the floor in bulk, others one by one."""
+
+    def __init__(self, proof: Proof, measured: Measured) -> None:
+        self._proof, self._measured = proof, measured
+        self._unit = {pairs[0]: u for u, pairs in enumerate(proof.units.pairs) if proof.units.parts[u, 1] == FLOOR}
+
+    def at(self, pair: NDArray[np.int64], times: Array, depth: Array) -> Array:
+        """Signed distances (I,); overlaps as bounds of their depth, no deeper than they may be."""
+        out = np.zeros(len(pair))
+        unit = np.array([self._unit.get(k, -1) for k in pair.tolist()], dtype=np.int64)
+        floor = unit >= 0
+        if floor.any():
+            out[floor] = self._proof.at(unit[floor], times[floor], np.zeros(int(floor.sum())))
+        rest = [(int(pair[i]), float(times[i]), float(depth[i])) for i in np.flatnonzero(~floor)]
+        self._measured.measure((k, t, 1.0, deep) for k, t, deep in rest)
+        # deeper than it may be is a collision, which is told elsewhere
+        found = [(self._measured.reading(k, t, deep), deep) for k, t, deep in rest]
+        out[~floor] = [-deep if d is None else d for d, deep in found]
+        return out
+
+
+def overlaps_of(
+    proof: Proof, measured: Measured, spans: Iterable[Span], collisions: Iterable[Collision]
+) -> list[Allowed]:
+    """Overlaps of pairs that may, by branch and bound: no depth in the interval is above the one told."""
+    hits: dict[tuple[str, str], list[Interval]] = {}
+    for c in collisions:
+        hits.setdefault(c.pair, []).append(c.during)
+    by_reason: dict[str, list[Span]] = {}
+    for span in spans:
+        contact = _contact(proof, span)
+        collides = any(a < span.end and span.begin < b for a, b in hits.get(proof.exact.pairs[span.pair], ()))
+        if contact is not None and not collides:
+            by_reason.setdefault(contact.why, []).append(span)
+    runs = [(why, run) for why, own in by_reason.items() for run in _runs(_Depths(proof, measured), own)]
+    exact = proof.exact
+    return [Allowed(exact.pairs[k], depth, during, why, *who_and_limb(exact, k)) for why, (k, during, depth) in runs]
+
+
+def _contact(proof: Proof, span: Span) -> Contact | None:
+    """The contact by which a pair may overlap in an interval."""
+    contact = proof.contact(span.pair, 0.5 * (span.begin + span.end))
+    return None if contact is None or contact.depth == 0.0 or proof.exact.by_shift[span.pair] else contact
+
+
+def _runs(depths: _Depths, spans: Sequence[Span]) -> list[tuple[int, Interval, float]]:
+    """Pairs and intervals in which they overlap, each with a bound of the depth."""
+    columns = np.array([(s.pair, s.begin, s.end, s.way, s.depth) for s in spans]).T
+    pair, (begin, end, way, depth) = columns[0].astype(np.int64), columns[1:]
+    items = Items(pair, begin, end, depths.at(pair, begin, depth), depths.at(pair, end, depth), way, depth)
+    done = items.pick(np.zeros(len(items), dtype=bool))
+    while len(items):
+        items = items.pick(_bound(items) > 0.0)
+        both = joined([items, done])
+        run = _run(both)
+        seen = np.zeros(int(run.max(initial=-1)) + 1)
+        np.maximum.at(seen, run, np.maximum(-both.before, -both.after))
+        enough = seen[run[: len(items)]]
+        close = (_bound(items) <= enough + np.maximum(_CLOSE, _SHARE * enough)) | (items.way < _CLOSE)
+        done = joined([done, items.pick(close)])
+        items = items.pick(~close)
+        items = items.halves(depths.at(items.unit, 0.5 * (items.begin + items.end), items.depth))
+    out = []
+    run = _run(done)
+    for r in range(int(run.max(initial=-1)) + 1):
+        mine = done.pick(run == r)
+        during = float(mine.begin.min()), float(mine.end.max())
+        out.append((int(mine.unit[0]), during, float(_bound(mine).max())))
+    return out
+
+
+def _bound(items: Items) -> Array:
+    """What pairs are not deeper than in their intervals, (I,), metres."""
+    return -0.5 * (items.before + items.after - items.way)
+
+
+def _run(items: Items) -> NDArray[np.int64]:
+    """Number (I,) of the touch that each item belongs to: those of one pair without a longer gap."""
+    order = np.lexsort((items.begin, items.unit))
+    out = np.zeros(len(items), dtype=np.int64)
+    if len(items):
+        # pairs one after the other in time, farther apart than any gap
+        later = items.unit[order] * (float(np.ptp([items.begin.min(), items.end.max()])) + 2.0 * _JOIN)
+        begin, end = items.begin[order] + later, np.maximum.accumulate(items.end[order] + later)
+        out[order] = np.concatenate([[0], np.cumsum(begin[1:] > end[:-1] + _JOIN)])
+    return out

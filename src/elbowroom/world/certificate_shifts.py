@@ -1,0 +1,177 @@
+"""Contacts of two meshes, proven by a shift: a tray on a table, a book on its board.
+
+How deep two meshes overlap has no upper bound that could be measured: a fin may pierce a tray between its vertices. So
+what may touch is proven otherwise. Shifted by a few millimetres in one direction, the thing must be clear of the other
+at all times of the contact; and where the contact begins or ends within the motion, the way from its place to the
+shifted one must be clear, too. Then it is nowhere deeper than the shift is long, and it cannot change sides: a card
+does not fall through a thin table, and resting on a board does not excuse the board above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.geometry.rotations import Array
+from elbowroom.world.certificate_exact import Findings, Span, verdict_of
+from elbowroom.world.certificate_findings import Allowed, who_and_limb
+from elbowroom.world.certificate_proof import Proof
+from elbowroom.world.contacts import Contact
+from elbowroom.world.exact_placed import ALL_ROUND
+from elbowroom.world.intervals import Interval, holds_at, merged
+from elbowroom.world.world import Record
+
+# Shifts that are tried, metres: the smallest that will do is told.
+_SHIFTS = (0.0002, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02)
+# Times of a contact at which directions are tried before one is proven, and proofs that are tried, at most.
+_SAMPLES, _PROOFS = 12, 6
+# The way to the shifted place is bisected down to this, metres.
+_FINE = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class _Case:
+    """A contact that is used: spans of its pair during the contact, and what is wrong without a shift.
+
+    Contacts of one pair that follow each other without a gap are one: else a thing could change sides from one to the
+    next.
+    """
+
+    pair: int
+    during: Interval
+    contacts: tuple[Contact, ...]
+    spans: tuple[Span, ...]
+    bad: tuple[Interval, ...]
+
+    @property
+    def depth(self) -> float:
+        """The longest shift that may prove it, metres."""
+        return max(c.depth for c in self.contacts)
+
+
+def excuse(proof: Proof, spans: Sequence[Span], found: Findings, tolerance: float) -> list[Allowed]:
+    """Allow what a shift proves to be contact, and take it out of the findings. Returns what was allowed."""
+    allowed: list[Allowed] = []
+    for case in _cases(proof, spans, found):
+        shift = _shift(proof, case, tolerance)
+        if shift is None:
+            continue
+        for pieces in (found.collide, found.unproven):
+            if case.pair in pieces:
+                pieces[case.pair] = [p for p in pieces[case.pair] if not _covers(case.during, p)]
+                if not pieces[case.pair]:
+                    del pieces[case.pair]
+        during = max(case.during[0], float(proof.stage.knots[0])), min(case.during[1], float(proof.stage.knots[-1]))
+        who, limb = who_and_limb(proof.exact, case.pair)
+        length = float(np.linalg.norm(shift))
+        why = max(case.contacts, key=lambda c: c.depth).why
+        told = (float(shift[0]), float(shift[1]), float(shift[2]))
+        allowed.append(Allowed(proof.exact.pairs[case.pair], length, during, why, who, limb, told))
+    return allowed
+
+
+def _cases(proof: Proof, spans: Sequence[Span], found: Findings) -> list[_Case]:
+    out = []
+    for k in sorted({*found.collide, *found.unproven}):
+        if not proof.exact.by_shift[k]:
+            continue
+        pieces = [*found.collide.get(k, ()), *found.unproven.get(k, ())]
+        own = [s for s in spans if s.pair == k]
+        contacts = [c for c in proof.exact.contacts.get(k, ()) if c.depth > 0.0]
+        for during in merged(c.during for c in contacts):
+            bad = tuple(p for p in pieces if _covers(during, p))
+            if bad:
+                inside = tuple(s for s in own if _covers(during, (s.begin, s.end)))
+                together = tuple(c for c in contacts if during[0] <= c.during[0] <= during[1])
+                out.append(_Case(k, during, together, inside, bad))
+    return out
+
+
+def _covers(during: Interval, piece: Interval) -> bool:
+    return holds_at(during, 0.5 * (piece[0] + piece[1]))
+
+
+def _shift(proof: Proof, case: _Case, tolerance: float) -> Array | None:
+    """The shortest shift (3,) that proves a contact."""
+    given = {c.shift for c in case.contacts}
+    if given != {None}:
+        known = next(s for s in given if s is not None)
+        return np.array(known) if len(given) == 1 and _proves(proof, case, np.array(known), tolerance) else None
+    ends = sorted({t for piece in case.bad for t in piece})
+    times = [ends[i] for i in np.unique(np.linspace(0, len(ends) - 1, min(_SAMPLES, len(ends))).astype(int))]
+    record = proof.stage.world.record(np.array(times))
+    a = int(proof.exact.index[case.pair, 0])
+    proof.exact.place_snapshot(record[0])
+    axes = proof.exact.placed.T[a, :3, :3].T
+    directions = np.concatenate([ALL_ROUND, axes, -axes])
+    proofs = 0
+    for length in (s for s in (*_SHIFTS, case.depth) if s <= case.depth):
+        for direction in _clear(proof, case.pair, record, length * directions):
+            proofs += 1
+            if _proves(proof, case, direction, tolerance):
+                return direction
+            if proofs >= _PROOFS:
+                return None
+    return None
+
+
+def _clear(proof: Proof, pair: int, record: Record, shifts: Array) -> list[Array]:
+    """Those of some shifts (S, 3) that make a pair clear at all times of a record."""
+    left = list(shifts)
+    for i in range(len(record)):
+        proof.exact.place_snapshot(record[i])
+        left = [s for s in left if not proof.exact.shifted_distance(pair, s, 1e-3).hit]
+    return left
+
+
+def _proves(proof: Proof, case: _Case, shift: Array, tolerance: float) -> bool:
+    """Whether a shifted pair is free at all times of a contact, and can be shifted where that begins and ends."""
+    spans = [Span(s.pair, s.begin, s.end, s.way, 0.0) for s in case.spans]
+    known: dict[float, float] = {}
+    while spans:
+        need: dict[float, float] = {}
+        for s in spans:
+            for t in (s.begin, s.end):
+                need[t] = max(need.get(t, 0.0), 2.0 * s.way + 1e-3)
+        times = sorted(t for t in need if t not in known)
+        record = proof.stage.world.record(np.array(times))
+        for i, t in enumerate(times):
+            proof.exact.place_snapshot(record[i])
+            value = proof.exact.shifted_distance(case.pair, shift, need[t]).value
+            known[t] = -1.0 if value is None else value
+            if not known[t] > 0.0:
+                return False
+        verdicts = [(s, verdict_of(s, known[s.begin], known[s.end], tolerance)) for s in spans]
+        if any(v in ("collide", "unproven") for _, v in verdicts):
+            return False
+        spans = [half for s, v in verdicts if v == "bisect" for half in s.halves()]
+    first, last = float(proof.stage.knots[0]), float(proof.stage.knots[-1])
+    begin, end = case.during
+    return all(_way_is_clear(proof, case.pair, t, shift) for t in (begin, end) if first < t < last)
+
+
+def _way_is_clear(proof: Proof, pair: int, time: float, shift: Array) -> bool:
+    """Whether a part is clear of the other all the way from its place to the shifted one, or collides where it is."""
+    proof.exact.place_snapshot(proof.stage.world.record([time])[0])
+    length = float(np.linalg.norm(shift))
+
+    def at(share: float) -> float:
+        value = proof.exact.shifted_distance(pair, share * shift, 2.0 * length + 1e-3).value
+        return -1.0 if value is None else value
+
+    pieces = [(0.0, 1.0, at(0.0), at(1.0))]
+    if not pieces[0][2] > 0.0:
+        return True  # it collides as soon as the contact is over, which is told elsewhere
+    while pieces:
+        a, b, before, after = pieces.pop()
+        if not (before > 0.0 and after > 0.0):
+            return False
+        if before + after > (b - a) * length:
+            continue
+        if (b - a) * length < _FINE:
+            return False
+        middle = at(0.5 * (a + b))
+        pieces += [(a, 0.5 * (a + b), before, middle), (0.5 * (a + b), b, middle, after)]
+    return True

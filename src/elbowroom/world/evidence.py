@@ -1,0 +1,49 @@
+"""What a proof rests on, for the file: everything that was allowed, excused, ignored or left out, with its bound."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from elbowroom.world.contacts import Caps
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.intervals import Interval
+from elbowroom.world.pairs import Pair
+
+
+@dataclass(frozen=True)
+class Excused:
+    """A part of a hand and what it holds, which do not count as a collision during the hold."""
+
+    pair: Pair
+    during: Interval
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What was not looked at, or not in full.
+
+    `ignored` are neighbours in one body that never count; `excused` are hands and what they hold; `caps` are the
+    deepest overlaps that could have been allowed, `floor` the height of the ground, metres.
+    """
+
+    ignored: tuple[Pair, ...] = ()
+    excused: tuple[Excused, ...] = ()
+    caps: Caps = field(default_factory=Caps)
+    floor: float | None = None
+
+    def facts(self) -> Mapping[str, Any]:
+        """Plain data for JSON and files."""
+        return {
+            "floor_m": self.floor,
+            "caps_m": self.caps.facts(),
+            "ignored": [list(p) for p in self.ignored],
+            "excused": [{"pair": list(e.pair), "during": list(e.during)} for e in self.excused],
+        }
+
+
+def evidence_of(exact: ExactWorld) -> Evidence:
+    """What a proof in a world leaves out."""
+    excused = [Excused(exact.pairs[k], during) for k, spans in sorted(exact.off.items()) for during in spans]
+    return Evidence(exact.ignored, tuple(dict.fromkeys(excused)), exact.world.caps, exact.world.floor)

@@ -1,0 +1,189 @@
+"""A world on the frames of a file: exactly what is written, played back and proven.
+
+Whatever a world is made of (clips at several rates, start times between frames, paths with keys of their own, functions
+of time, hinges, holds), a file has frames at one rate. All of it is put on those frames first; the certificate and
+every writer then take it from there, so that the proof speaks of the file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from elbowroom.character.body import Character
+from elbowroom.character.robot import Robot
+from elbowroom.errors import BadValue, ElbowroomError
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.mesh import frozen
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import inverse
+from elbowroom.motion.clip import Clip, Motion
+from elbowroom.motion.edit import without_lead
+from elbowroom.motion.robot_clip import RobotClip
+from elbowroom.world.extent import frame_times
+from elbowroom.world.paths import Keyed, Still, places
+from elbowroom.world.things import Hold, Thing
+from elbowroom.world.world import Record, World
+
+# Frames a second of motions that are no clips and were not given a rate.
+RATE = 60.0
+# Frames: a time that is this near to a frame's is the frame's.
+_SAME_FRAMES = 1e-6
+# Frames of a world that fit into memory with all that is made of them.
+_MOST_FRAMES = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class PlayedWorld(World):
+    """A world whose motions and paths have keys at the frames of a file alone, at `times` (T,) seconds.
+
+    Between frames people's joints are slerped and roots lerped; things and links of robots are each lerped and slerped
+    in the world. Paths of objects have the holds in them: `holds` only tells which hand has what, from the frame before
+    a hold begins to the frame after it ends.
+    """
+
+    fps: float = RATE
+    times: Array = field(default_factory=lambda: frozen(np.zeros(1)))
+
+    @cached_property
+    def things(self) -> Mapping[str, Thing]:
+        """All objects, with paths that have the holds in them."""
+        return self.objects
+
+    def record(self, times: ArrayLike) -> Record:
+        """Where everything is at times (N,) in seconds; links of robots go straight from frame to frame."""
+        found = super().record(times)
+        robots = {name: self.links(name, found.times) for name in self._links}
+        return replace(found, joints={**found.joints, **robots}) if robots else found
+
+    def links(self, robot: str, times: ArrayLike) -> Array:
+        """Places (N, J, 4, 4) of a robot's links at times (N,)."""
+        return np.stack([path.sample(times) for path in self._links[robot]], axis=1)
+
+    @cached_property
+    def _links(self) -> Mapping[str, list[Keyed]]:
+        out = {}
+        for name, motion in self.characters.items():
+            if isinstance(motion.body, Robot):
+                T = motion.body.transforms(*motion.sample(self.times))
+                turn = rot.from_matrix(T[..., :3, :3])
+                out[name] = [Keyed(self.times, T[:, j, :3, 3], turn[:, j]) for j in range(T.shape[1])]
+        return out
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over all that can collide, frame by frame: two worlds with the same digest play alike."""
+        sha = hashlib.sha256()
+
+        def add(*parts: object) -> None:
+            for part in parts:
+                sha.update(
+                    np.ascontiguousarray(part).tobytes() if isinstance(part, np.ndarray) else repr(part).encode()
+                )
+
+        add(self.fps, self.times, self.floor)
+        for name, motion in self.characters.items():
+            add(name, motion.body.parents, *motion.sample(self.times))
+            for shape in motion.body.shapes:
+                add(shape.name, shape.joint, shape.kind, shape.size, shape.T_joint_shape)
+                add(*(() if shape.mesh is None else (shape.mesh.vertices, shape.mesh.faces)))
+        for name, thing in self.objects.items():
+            add(name, thing.mesh.vertices, thing.mesh.faces, places(thing.path, self.times))
+        for name, mesh in self.static.items():
+            add(name, mesh.vertices, mesh.faces)
+        add(*((h.object, h.by, h.hand, h.during) for h in self.holds))
+        return sha.hexdigest()
+
+    def riding(self) -> World:
+        """The world with objects that ride in the hands that hold them, so that they follow where hands are moved.
+
+        Between frames hand and object then part from the file by a hair; what a hold cannot describe stays as it is.
+        """
+        plain = {f.name: getattr(self, f.name) for f in fields(World)}
+        world = World(**plain | {"holds": ()})
+        for hold in self.holds:
+            during = _within(hold.during, self.motion(hold.by).span)
+            inside = self.times[(self.times >= during[0]) & (self.times <= during[1])]
+            if not (during[0] < during[1] and len(inside)):
+                continue
+            middle = float(inside[len(inside) // 2])
+            grip = inverse(self.hand(hold.by, hold.hand, middle)) @ self.objects[hold.object].path(middle)
+            try:
+                world = world.with_hold(hold.object, hold.by, hold.hand, during, grip)
+            except ElbowroomError:
+                continue
+        return world
+
+
+def output_rate(world: World, fps: float | None = None) -> float:
+    """Frames a second that a world is written at: as asked for, else those of its first clip."""
+    if fps is not None and not (np.isfinite(fps) and fps > 0.0):
+        raise BadValue(f"a frame rate is a positive number of frames per second, not {fps}.")
+    if fps is None and isinstance(world, PlayedWorld):
+        return world.fps
+    rates = (m.fps for m in world.characters.values() if isinstance(m, Clip))
+    return float(next(rates, RATE) if fps is None else fps)
+
+
+def played(world: World, fps: float | None = None) -> PlayedWorld:
+    """A world on the frames that a file of it has, `fps` a second; artificial frames at the start of clips are left
+    out."""
+    rate = output_rate(world, fps)
+    if isinstance(world, PlayedWorld) and world.fps == rate:
+        return world
+    real = {n: without_lead(m) if isinstance(m, Clip) else m for n, m in world.characters.items()}
+    base = replace(world, characters=real)
+    begin, end = base.span
+    if (end - begin) * rate > _MOST_FRAMES:
+        raise BadValue(f"{end - begin:g} s at {rate:g} frames per second are more frames than fit into memory.")
+    times = frozen(frame_times((begin, end), rate))
+    characters = {name: _on_frames(motion, times, rate) for name, motion in real.items()}
+    moved = replace(base, characters=characters)
+    objects = {name: _thing(name, thing, times) for name, thing in moved.things.items()}
+    plain = {f.name: getattr(base, f.name) for f in fields(World)}
+    plain |= {"characters": characters, "objects": objects, "holds": tuple(_held(h, times, rate) for h in base.holds)}
+    return PlayedWorld(**plain, fps=rate, times=times)
+
+
+def _on_frames(motion: Motion, times: Array, fps: float) -> Motion:
+    """A motion with keys at the frames alone; a clip that has them stays as it is."""
+    if isinstance(motion, Clip):
+        first = (motion.start - times[0]) * fps
+        if motion.fps == fps and abs(first - round(first)) < _SAME_FRAMES:
+            return motion
+        root, q = motion.sample(times)
+        return motion.with_(fps=fps, root=root, rotations=q, start=float(times[0]))
+    if isinstance(motion.body, Robot):
+        return RobotClip(motion.body, times, *motion.sample(times))
+    if not isinstance(motion.body, Character):
+        raise BadValue(f"{motion.body.name} is neither a person nor a robot and cannot be put on frames.")
+    return Clip(motion.body, fps, *motion.sample(times), start=float(times[0]))
+
+
+def _thing(name: str, thing: Thing, times: Array) -> Thing:
+    """A thing whose path has keys at the frames alone."""
+    T = places(thing.path, times)
+    if not np.all(np.isfinite(T)):
+        raise BadValue(f"the path of '{name}' is not finite.")
+    still = len(times) == 1 or not np.ptp(T, axis=0).any()
+    path = Still(T[0]) if still else Keyed(times, T[:, :3, 3], rot.from_matrix(T[:, :3, :3]))
+    return Thing(
+        mesh=thing.mesh, path=path, mass=thing.mass, frames=thing.frames, freedom=thing.freedom, grasps=thing.grasps
+    )
+
+
+def _held(hold: Hold, times: Array, fps: float) -> Hold:
+    """A hold from the frame before it begins, when the object is on its way into the hand, to the frame after."""
+    first, last = (np.array(hold.during) - times[0]) * fps
+    begin, end = np.floor(first + _SAME_FRAMES), np.ceil(last - _SAME_FRAMES)
+    during = (float(times[0] + begin / fps), float(times[0] + max(end, begin + 1.0) / fps))
+    return replace(hold, during=during, T_hand_object=None, fall=None)
+
+
+def _within(during: tuple[float, float], span: tuple[float, float]) -> tuple[float, float]:
+    return max(during[0], span[0]), min(during[1], span[1])
