@@ -11,12 +11,14 @@ from elbowroom.character.human import human
 from elbowroom.files.glb_story import story_of, with_story
 from elbowroom.files.glb_write import write_glb
 from elbowroom.files.open import open_file
+from elbowroom.files.proof import proof_of
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.walk import walk
 from elbowroom.world.certificate import certify
 from elbowroom.world.contacts import Contact
 from elbowroom.world.paths import Still
+from elbowroom.world.played import played
 from elbowroom.world.world import World
 
 
@@ -81,4 +83,4 @@ def test_nonsense_in_a_file_is_left_out(carrying: World, story: dict):
 def test_the_story_is_plain_data(carrying: World):
     import json
 
-    json.dumps(story_of(carrying, 0.5), allow_nan=False)
+    json.dumps(story_of(carrying, 0.5, proof_of(played(carrying))), allow_nan=False)

@@ -131,7 +131,7 @@ def rewritten(path, tmp_path, **changes) -> str:
     ("changes", "sentence"),
     [
         ({"times": None}, "'times': is missing"),
-        ({"fps": np.array(0.0)}, "positive fps"),
+        ({"fps": np.array(0.0)}, "1 / fps apart"),
         ({"char__ann__parents": np.zeros(16, int)}, "parent-first"),
         ({"char__ann__parents": np.arange(16.0)}, "claims"),
         ({"char__ann__root": np.full((61, 3), np.nan)}, "not finite"),

@@ -17,6 +17,7 @@ from elbowroom.files.glb_container import Container
 from elbowroom.files.glb_nodes import Nodes, distinct, sane
 from elbowroom.files.glb_objects import free_nodes, moving, resting
 from elbowroom.files.glb_rig import Rig, find_rigs, skeleton_of, skin_of
+from elbowroom.files.glb_story import with_shapes
 from elbowroom.files.glb_surface import Surfaces
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
@@ -137,7 +138,9 @@ def _character(
         every = np.concatenate([s.rotations for s in sampled.values()])
         poses = every[:: max(1, len(every) // _POSES_SHOWN)]
     character = as_character(skeleton, name=name, skin=skin, poses=poses)
-    lead = own.get("lead", {}).get(name, 0) if isinstance(own.get("lead"), dict) else 0
+    shapes = own.get("shapes")
+    if isinstance(shapes, dict) and np.allclose(turn, Y_UP_TO_Z_UP):  # as it was written: those it was certified with
+        character = with_shapes(character, shapes.get(name))
     clips = {}
     for key, played in sampled.items():
         source = Source(
@@ -145,7 +148,6 @@ def _character(
             format="glTF",
             units=float(np.abs(turn[:3, :3]).max()),
             up="Z" if turn[2, 2] else "Y",
-            lead=lead if isinstance(lead, int) and 0 <= lead < len(played.root) else 0,
             notes=played.notes,
         )
         clips[key] = Clip(character, played.fps, played.root, played.rotations, played.start, key, source)

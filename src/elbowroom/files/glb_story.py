@@ -1,4 +1,5 @@
-"""What glTF has no words for and elbowroom leaves in a file's extras: who holds what, what may touch, what weighs.
+"""What glTF has no words for and elbowroom leaves in a file's extras: collision shapes, who holds what, what may touch,
+what weighs, and the proof.
 
 Times are those of the file. What does not make sense is left out: extras are anybody's to write.
 """
@@ -10,43 +11,161 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, TypeGuard, cast, get_args
 
+import numpy as np
+
+from elbowroom.character.body import Character
 from elbowroom.errors import ElbowroomError
-from elbowroom.geometry.transforms import inverse
-from elbowroom.motion.clip import Clip, Motion
+from elbowroom.files.proof import Proof
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.shapes import Shape
+from elbowroom.world.certificate_findings import Allowed
 from elbowroom.world.contacts import Contact, Kind
+from elbowroom.world.evidence import Excused
+from elbowroom.world.pairs import Pair
+from elbowroom.world.played import PlayedWorld
+from elbowroom.world.things import Hold, Linked
 from elbowroom.world.world import World
 
-# Entries of a list that are read at most.
+# Entries of a list, and numbers of a shape's mesh, that are read at most.
 _MOST = 10_000
+_MOST_CORNERS = 100_000
+_KINDS = ("capsule", "sphere", "box", "mesh")
 
 
-def story_of(world: World, start: float) -> dict[str, Any]:
-    """Holds, contacts and masses of a world as plain data; the file's time 0 is `start` seconds of the world's."""
+def story_of(world: World, start: float, proof: Proof) -> dict[str, Any]:
+    """Shapes, holds, contacts, masses and proof of a world as plain data; the file's time 0 is `start` in seconds."""
 
     def during(interval: tuple[float, float]) -> list[float | None]:
         return [t - start if math.isfinite(t) else None for t in interval]
 
     return {
+        "shapes": {
+            name: [_shape_facts(shape) for shape in motion.body.shapes] for name, motion in world.characters.items()
+        },
         "holds": [{"object": h.object, "by": h.by, "hand": h.hand, "during": during(h.during)} for h in world.holds],
         "contacts": [
             {"who": c.who, "on": c.on, "during": during(c.during), "kind": c.kind, "depth": c.depth, "why": c.why}
             for c in world.contacts
         ],
+        "linked": [{"a": link.a, "b": link.b, "during": during(link.during)} for link in world.linked],
         "masses": {name: thing.mass for name, thing in world.objects.items() if thing.mass is not None},
+        "proof": {
+            "status": proof.status,
+            "why": proof.why,
+            **proof.facts,
+            "allowed": [a.facts() | {"during": during(a.during)} for a in proof.allowed],
+            "excused": [{"pair": list(e.pair), "during": during(e.during)} for e in proof.excused],
+            "ignored": [list(pair) for pair in proof.ignored],
+        },
     }
 
 
 def with_story(world: World, story: dict[str, Any]) -> World:
-    """A world with what a file's extras say of it."""
-    masses = story.get("masses")
+    """A world with what a file's extras say of it; objects ride in the hands that hold them."""
+    return played_story(world, story).riding() if _frames(story) is not None else _with_told(world, story)
+
+
+def played_story(world: World, story: dict[str, Any]) -> PlayedWorld:
+    """A world exactly as a file plays it, with what its extras say of it."""
+    fps, count = _frames(story) or (30.0, 1)
+    told = _with_told(world, story)
+    fields = {name: getattr(told, name) for name in World.__dataclass_fields__}
+    on = PlayedWorld(**fields, fps=fps, times=np.arange(count) / fps)
+    holds = [hold for entry in _entries(story.get("holds")) if (hold := _hold(on, entry)) is not None]
+    return replace(on, holds=tuple(holds))
+
+
+def proof_in(story: dict[str, Any]) -> Proof:
+    """The proof that a file's extras carry."""
+    told = story.get("proof")
+    if not isinstance(told, dict):
+        return Proof()
+    allowed = []
+    for entry in _entries(told.get("allowed")):
+        pair, depth, shift = _pair(entry.get("pair")), entry.get("depth_m"), entry.get("shift_m")
+        during, why = _during(entry), entry.get("why")
+        if pair is not None and during is not None and _number(depth) and depth >= 0.0 and isinstance(why, str):
+            known = isinstance(shift, list) and len(shift) == 3 and all(_number(x) for x in shift)
+            moved = (float(shift[0]), float(shift[1]), float(shift[2])) if known and shift is not None else None
+            allowed.append(Allowed(pair, float(depth), during, why, shift=moved))
+    rows = [(_pair(e.get("pair")), _during(e)) for e in _entries(told.get("excused"))]
+    excused = tuple(Excused(pair, during) for pair, during in rows if pair is not None and during is not None)
+    never = told.get("ignored")
+    ignored = tuple(p for e in (never[:_MOST] if isinstance(never, list) else ()) if (p := _pair(e)) is not None)
+    facts = {k: v for k, v in told.items() if k not in ("status", "why", "allowed", "excused", "ignored")}
+    return Proof(
+        str(told.get("status", "unchecked")), str(told.get("why", "")), tuple(allowed), excused, ignored, facts
+    )
+
+
+def with_shapes(character: Character, told: object) -> Character:
+    """A character with the collision shapes that a file says it was certified with, where these make sense."""
+    listed = told[:_MOST] if isinstance(told, list) else []
+    shapes = [_shape(entry, len(character.skeleton)) for entry in listed if isinstance(entry, dict)]
+    return character.with_(shapes=tuple(shapes)) if shapes and all(s is not None for s in shapes) else character
+
+
+def _shape_facts(shape: Shape) -> dict[str, Any]:
+    facts: dict[str, Any] = {"name": shape.name, "joint": int(shape.joint), "kind": shape.kind}
+    facts |= {"size": shape.size.tolist(), "T_joint_shape": shape.T_joint_shape[:3].ravel().tolist()}
+    if shape.mesh is not None:
+        facts |= {"vertices": shape.mesh.vertices.ravel().tolist(), "faces": shape.mesh.faces.ravel().tolist()}
+    return facts
+
+
+def _shape(entry: dict[str, Any], joints: int) -> Shape | None:
+    """A collision shape, or None where what is told of it makes none."""
+    words, joint = _words(entry, "name", "kind"), entry.get("joint")
+    size, T = _numbers(entry.get("size"), 3), _numbers(entry.get("T_joint_shape"), 12)
+    if words is None or size is None or T is None or words[1] not in _KINDS:
+        return None
+    if not (isinstance(joint, int) and 0 <= joint < joints):
+        return None
+    mesh = None
+    if words[1] == "mesh":
+        vertices, faces = _numbers(entry.get("vertices"), 0), _numbers(entry.get("faces"), 0)
+        if vertices is None or faces is None or len(vertices) % 3 or len(faces) % 3 or not len(faces):
+            return None
+        if not 0 <= faces.min() <= faces.max() < len(vertices) // 3:
+            return None
+        mesh = Mesh(vertices.reshape(-1, 3), faces.reshape(-1, 3).astype(np.int32))
+    place = np.vstack([T.reshape(3, 4), [0.0, 0.0, 0.0, 1.0]])
+    try:
+        return Shape(words[0], joint, words[1], size, place, mesh)  # type: ignore[arg-type]
+    except ElbowroomError:
+        return None
+
+
+def _numbers(listed: object, count: int) -> np.ndarray | None:
+    """Finite numbers of a list, so many of them; 0 is any number."""
+    if not isinstance(listed, list) or len(listed) > _MOST_CORNERS or (count and len(listed) != count):
+        return None
+    return np.array(listed, dtype=float) if all(_number(x) for x in listed) else None
+
+
+def _pair(told: object) -> Pair | None:
+    known = isinstance(told, list) and len(told) == 2 and all(isinstance(name, str) for name in told)
+    return Pair(*told) if known and isinstance(told, list) else None
+
+
+def _frames(story: dict[str, Any]) -> tuple[float, int] | None:
+    """Frames a second of a file and how many there are."""
+    fps, count = story.get("fps"), story.get("frames")
+    known = _number(fps) and 0.1 < fps < 1000.0 and isinstance(count, int) and 0 < count <= 10_000_000
+    return (float(cast(float, fps)), cast(int, count)) if known else None
+
+
+def _with_told(world: World, story: dict[str, Any]) -> World:
+    """A world with masses, contacts, links and the floor that a file's extras tell."""
+    masses, floor = story.get("masses"), story.get("floor")
     for name, mass in masses.items() if isinstance(masses, dict) else ():
         if name in world.objects and _number(mass) and mass >= 0.0:
             world = world.with_(objects={**world.objects, name: replace(world.objects[name], mass=float(mass))})
     for entry in _entries(story.get("contacts")):
         world = _with_contact(world, entry)
-    for entry in _entries(story.get("holds")):
-        world = _with_hold(world, entry)
-    return world
+    linked = [(_words(e, "a", "b"), _during(e)) for e in _entries(story.get("linked"))]
+    links = tuple(Linked(ab[0], ab[1], during) for ab, during in linked if ab is not None and during is not None)
+    return world.with_(linked=links, floor=float(floor) if _number(floor) else world.floor if floor else None)
 
 
 def _entries(listed: object) -> Iterator[dict[str, Any]]:
@@ -81,24 +200,12 @@ def _with_contact(world: World, entry: dict[str, Any]) -> World:
     return world.with_contact(Contact(words[0], words[1], during, cast(Kind, words[2]), float(depth), words[3]))
 
 
-def _frame_near(motion: Motion, t: float) -> float:
-    """The time of the frame that is nearest to a time in seconds."""
-    return motion.start + round((t - motion.start) * motion.fps) / motion.fps if isinstance(motion, Clip) else t
-
-
-def _with_hold(world: World, entry: dict[str, Any]) -> World:
+def _hold(world: World, entry: dict[str, Any]) -> Hold | None:
     words, during = _words(entry, "object", "by", "hand"), _during(entry)
-    if words is None or during is None:
-        return world
-    thing, by, hand = words
+    if words is None or during is None or words[0] not in world.objects:
+        return None
     try:
-        begin, end = world.motion(by).span
-        interval = (max(during[0], begin), min(during[1], end))
-        if thing not in world.objects or not interval[0] < interval[1]:
-            return world
-        # the grip is where the file has the thing at one of its frames: between them hand and thing part by a hair
-        middle = _frame_near(world.motion(by), 0.5 * (interval[0] + interval[1]))
-        grip = inverse(world.hand(by, hand, middle)) @ world.objects[thing].path(middle)
-        return world.with_hold(thing, by, hand, interval, grip)
+        world.body(words[1]).hand(words[2])
+        return Hold(words[0], words[1], words[2], during)
     except ElbowroomError:
-        return world
+        return None

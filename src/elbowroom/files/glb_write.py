@@ -20,13 +20,14 @@ from elbowroom.errors import BadValue
 from elbowroom.files.atomic import writing
 from elbowroom.files.glb_build import Builder
 from elbowroom.files.glb_story import story_of
+from elbowroom.files.proof import Proof, proof_of
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
-from elbowroom.motion.clip import Clip, Motion
-from elbowroom.world.extent import frame_times
+from elbowroom.motion.clip import Motion
 from elbowroom.world.paths import places
+from elbowroom.world.played import played
 from elbowroom.world.robots import robots_as_things
 from elbowroom.world.things import Thing
 from elbowroom.world.world import World
@@ -38,19 +39,16 @@ _TO_FILE = rot.conjugate(_TO_OURS)
 _STILL = 1e-7  # changes below it, in metres or of a quaternion's numbers, are none
 
 
-def write_glb(path: str | Path, world: World, fps: float = 30.0) -> None:
-    """Write everything in a world, sampled at `fps`; the file's time 0 is the start of the world's span."""
-    if not (np.isfinite(fps) and fps > 0):
-        raise BadValue(f"a frame rate must be a positive number, not {fps}.")
-    times = frame_times(world.span, fps)
-    world = robots_as_things(world)
+def write_glb(path: str | Path, world: World, fps: float = 30.0, proof: Proof | None = None) -> None:
+    """Write everything in a world on frames, `fps` a second, with its proof; the file's time 0 is its first frame."""
+    on = played(world, fps)
+    proof = proof_of(on) if proof is None else proof
+    world, times = robots_as_things(on), on.times
     file = Builder()
     keys = _Keys(file, (times - times[0]).astype(np.float32))
     roots: list[int] = []
-    leads = {}
     for name, motion in world.characters.items():
         roots += _character(file, keys, name, motion, times)
-        leads[name] = _lead(motion, times)
     for name, mesh in world.static.items():
         if len(mesh.faces):
             roots.append(file.add("nodes", {"name": name, "mesh": _mesh(file, name, mesh)}))
@@ -60,17 +58,10 @@ def write_glb(path: str | Path, world: World, fps: float = 30.0) -> None:
     file.add("scenes", {"nodes": roots} if roots else {"name": "empty"})
     if keys.channels:
         file.add("animations", {"name": "motion", "channels": keys.channels, "samplers": keys.samplers})
-    extras = {"fps": float(fps), "start": float(times[0]), "floor": world.floor, "lead": leads}
-    extras |= story_of(world, float(times[0]))
+    extras = {"fps": on.fps, "frames": len(times), "start": float(times[0]), "floor": world.floor}
+    extras |= story_of(world, float(times[0]), proof)
     with writing(path) as (stand_in,):
         stand_in.write_bytes(file.glb(extras))
-
-
-def _lead(motion: Motion, times: Array) -> int:
-    """How many of the written frames are artificial ones at the start of a clip."""
-    if not isinstance(motion, Clip) or not motion.source.lead:
-        return 0
-    return int(np.sum(times < motion.start + (motion.source.lead - 0.5) / motion.fps))
 
 
 @dataclass(eq=False)

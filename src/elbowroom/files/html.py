@@ -18,8 +18,9 @@ from elbowroom.files.viser_nodes import SkinNode, add_mesh, add_skin, quiet
 from elbowroom.geometry.framing import axes_towards, nearest_eye
 from elbowroom.geometry.rotations import Array, from_matrix
 from elbowroom.stopping import may_stop_here
-from elbowroom.world.extent import action, facing, frame_times, joint_transforms, stage
+from elbowroom.world.extent import action, facing, joint_transforms, stage
 from elbowroom.world.paths import places
+from elbowroom.world.played import played
 from elbowroom.world.robots import robots_as_things
 from elbowroom.world.viewpoint import open_side
 from elbowroom.world.world import World
@@ -27,22 +28,28 @@ from elbowroom.world.world import World
 if TYPE_CHECKING:
     import viser
 
+# Frames a second that a page shows at most: a browser draws no more.
+_FASTEST = 60.0
 _FIELD_OF_VIEW = np.radians(35.0)
 # Elevations to look from, the usual one first, and from how far away walls are looked for, metres.
 _RISES, _FARTHEST = tuple(np.radians([18.0, 32.0, 48.0]).tolist()), 12.0
 
 
 def write_html(path: str | Path, world: World, fps: float = 30.0) -> None:
-    """Write a page that plays the world in a loop: bodies, moving and static things, a floor grid."""
-    if not (np.isfinite(fps) and 0.0 < fps <= 240.0):
-        raise BadValue(f"an HTML playback needs a rate between 0 and 240 frames per second, not {fps}.")
-    times = frame_times(world.span, fps)
-    world = robots_as_things(world)
+    """Write a page that plays the world in a loop: bodies, moving and static things, a floor grid.
+
+    The page shows frames as they are and nothing in between; above 60 a second, it leaves out all but every second,
+    third and so on, so that whatever it shows is a frame of the world at `fps`.
+    """
+    on = played(world, fps)
+    every = int(np.ceil(on.fps / _FASTEST))
+    times = on.times[::every]
+    world = robots_as_things(on)
     with writing(path) as (stand_in,), quiet():
         server = _server()
         try:
             with server.atomic():  # nobody listens: spares waking the server up for every bone of every frame
-                page = _recorded(server, world, times, 1.0 / fps)
+                page = _recorded(server, world, times, every / on.fps)
         finally:
             server.stop()
         stand_in.write_text(page.replace("<title>Viser</title>", "<title>elbowroom</title>"), encoding="utf-8")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,41 +16,51 @@ from numpy.typing import NDArray
 from elbowroom.character.body import Character
 from elbowroom.character.rig import as_character
 from elbowroom.character.skeleton import Skeleton
-from elbowroom.errors import BadFile, BadValue, ElbowroomError
+from elbowroom.errors import BadFile, BadValue, ElbowroomError, UnknownName
 from elbowroom.files.atomic import writing
 from elbowroom.files.glb_nodes import distinct
+from elbowroom.files.proof import Proof, contacts_of, proof_of
 from elbowroom.geometry import rotations as rot
-from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.mesh import Mesh, frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
-from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.clip import Clip, Motion, Source
-from elbowroom.world.contacts import Contact
-from elbowroom.world.extent import frame_times
+from elbowroom.world.certificate_findings import Allowed
+from elbowroom.world.evidence import Excused
+from elbowroom.world.pairs import Pair
 from elbowroom.world.paths import Keyed, places
+from elbowroom.world.played import PlayedWorld, played
 from elbowroom.world.robots import robots_as_things
-from elbowroom.world.things import Thing
+from elbowroom.world.things import Hold, Linked, Thing
 from elbowroom.world.world import World
 
 _KINDS = ("capsule", "sphere", "box", "mesh")
 _LARGEST = 2 * 1024**3  # bytes of all arrays together
+# Arrays that may have numbers which are not finite: no floor, intervals without an end, contacts without a shift.
+_ENDLESS = ("floor", "allowed_during", "linked_during", "excused_during", "allowed_shift")
 
 
-def write_npz(path: str | Path, world: World, fps: float = 30.0) -> None:
-    """Write a world sampled at `fps`. `floor` is NaN where there is none; '/' in names becomes '_'."""
-    if not (np.isfinite(fps) and fps > 0):
-        raise BadValue(f"a frame rate must be a positive number, not {fps}.")
-    times = frame_times(world.span, fps)
-    world = robots_as_things(world)
-    contacts = world.contacts
+def write_npz(path: str | Path, world: World, fps: float = 30.0, proof: Proof | None = None) -> None:
+    """Write a world on frames, `fps` a second, with its proof. `floor` is NaN where there is none; '/' in names becomes
+    '_'."""
+    on = played(world, fps)
+    proof = proof_of(on) if proof is None else proof
+    world, times = robots_as_things(on), on.times
     arrays: dict[str, NDArray] = {
         "times": times,
-        "fps": np.array(float(fps)),
+        "fps": np.array(on.fps),
         "floor": np.array(np.nan if world.floor is None else float(world.floor)),
-        "allowed_pair": np.array([_pair(c.who, c.on) for c in contacts], np.str_).reshape(-1, 2),
-        "allowed_depth": np.array([c.depth for c in contacts], float),
-        "allowed_during": np.array([c.during for c in contacts], float).reshape(-1, 2),
-        "ignored_pair": np.zeros((0, 2), "<U1"),
+        "allowed_pair": _pairs(a.pair for a in proof.allowed),
+        "allowed_depth": np.array([a.depth_m for a in proof.allowed], float),
+        "allowed_during": np.array([a.during for a in proof.allowed], float).reshape(-1, 2),
+        "allowed_why": np.array([a.why for a in proof.allowed], np.str_),
+        "allowed_shift": np.array([a.shift or (np.nan,) * 3 for a in proof.allowed], float).reshape(-1, 3),
+        "excused_pair": _pairs(e.pair for e in proof.excused),
+        "excused_during": np.array([e.during for e in proof.excused], float).reshape(-1, 2),
+        "ignored_pair": _pairs(proof.ignored),
+        "linked_pair": _pairs((link.a, link.b) for link in world.linked),
+        "linked_during": np.array([link.during for link in world.linked], float).reshape(-1, 2),
+        "evidence": np.array(proof.text()),
     }
     for i, hold in enumerate(world.holds):
         object_and_by = _pair(hold.object, hold.by)
@@ -62,6 +75,11 @@ def write_npz(path: str | Path, world: World, fps: float = 30.0) -> None:
         arrays[f"object/{name}/T_world_object"] = places(thing.path, times)
     with writing(path) as (stand_in,), open(stand_in, "wb") as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]
+
+
+def _pairs(pairs: Iterable[tuple[str, str]]) -> NDArray:
+    """Pairs of names (K, 2) as they are in the file."""
+    return np.array([_pair(*pair) for pair in pairs], np.str_).reshape(-1, 2)
 
 
 def _pair(a: str, b: str) -> tuple[str, str]:
@@ -101,17 +119,23 @@ def _character(name: str, motion: Motion, times: Array) -> dict[str, NDArray]:
 
 
 def read_npz(path: str | Path) -> World:
-    """Read what `write_npz` wrote: characters with clips, static meshes, objects moved between frames."""
+    """Read what `write_npz` wrote: characters with clips, static meshes, objects that ride in hands."""
+    return read_played_npz(path)[0].riding()
+
+
+def read_played_npz(path: str | Path) -> tuple[PlayedWorld, Proof]:
+    """Read a world exactly as the file plays it, and the proof that it carries."""
     with _Arrays(Path(path)) as file:
-        return _world(file)
+        proof = _proof(file)
+        return _world(file, proof), proof
 
 
-def _world(file: _Arrays) -> World:
+def _world(file: _Arrays, proof: Proof) -> PlayedWorld:
     times = file.get("times", 1)
     fps = float(file.get("fps", 0))
     floor = float(file.get("floor", 0))
-    if not len(times) or not (0 < fps < np.inf) or np.any(np.diff(times) <= 0):
-        raise BadFile(file.path, "needs rising times and a positive fps", where="times, fps")
+    if not len(times) or not (0 < fps < np.inf) or not np.allclose(np.diff(times), 1.0 / fps, rtol=1e-3, atol=0.0):
+        raise BadFile(file.path, "needs rising times, 1 / fps apart", where="times, fps")
     characters = {name: _clip(file, name, fps, times) for name in file.names("char")}
     static = {name: file.mesh(f"static/{name}") for name in file.names("static")}
     objects = {}
@@ -122,39 +146,73 @@ def _world(file: _Arrays) -> World:
             raise BadFile(file.path, "holds transforms that are not rigid", where=f"object '{name}'")
         path = Keyed(times, T[:, :3, 3], rot.from_matrix(turn))
         objects[name] = Thing(mesh=file.mesh(f"object/{name}"), path=path)
-    world = World(characters, static, objects, None if np.isnan(floor) else floor)
-    return _with_holds(file, _with_contacts(file, world), times)
+    world = PlayedWorld(
+        characters,
+        static,
+        objects,
+        None if np.isnan(floor) else floor,
+        contacts=contacts_of(proof.allowed),
+        linked=tuple(Linked(a, b, during) for (a, b), during in _rows(file, "linked")),
+        fps=fps,
+        times=frozen(times),
+    )
+    return _with_holds(file, world)
 
 
-def _with_contacts(file: _Arrays, world: World) -> World:
-    if "allowed_pair" not in file:
-        return world
-    pairs = file.get("allowed_pair", 2, kind="U")
-    depths = file.get("allowed_depth", 1, (len(pairs),))
-    during = file.get("allowed_during", 2, (len(pairs), 2))
-    if pairs.shape[1] != 2 or np.any(depths < 0) or np.any(during[:, 0] > during[:, 1]):
-        raise BadFile(file.path, "needs pairs, depths of zero or more, and intervals", where="allowed_pair")
-    for (who, on), depth, (begin, end) in zip(pairs, depths, during, strict=True):
-        contact = Contact(str(who), str(on), (float(begin), float(end)), depth=float(depth))
-        world = world.with_contact(contact)
-    return world
+def _proof(file: _Arrays) -> Proof:
+    """What the file says of its proof."""
+    rows = _rows(file, "allowed")
+    depths = file.get("allowed_depth", 1, (len(rows),)) if rows else ()
+    if np.any(np.asarray(depths) < 0.0):
+        raise BadFile(file.path, "needs depths of zero or more", where="allowed_depth")
+    told = "allowed_why" in file and "allowed_shift" in file
+    whys = [str(w) for w in file.get("allowed_why", 1, (len(rows),), "U")] if told else ["told"] * len(rows)
+    shifts = file.get("allowed_shift", 2, (len(rows), 3)) if told else np.full((len(rows), 3), np.nan)
+    allowed = []
+    for (pair, during), depth, why, (x, y, z) in zip(rows, depths, whys, shifts.tolist(), strict=True):
+        shift = (x, y, z) if np.isfinite([x, y, z]).all() else None
+        allowed.append(Allowed(pair, float(depth), during, why, shift=shift))
+    excused = [Excused(pair, during) for pair, during in _rows(file, "excused")]
+    never = file.get("ignored_pair", 2, kind="U") if "ignored_pair" in file else np.zeros((0, 2), np.str_)
+    if never.shape[1] != 2:
+        raise BadFile(file.path, "needs pairs", where="ignored_pair")
+    ignored = [Pair(str(a), str(b)) for a, b in never]
+    facts: dict[str, Any] = {}
+    if "evidence" in file:
+        try:
+            facts = json.loads(str(file.get("evidence", 0, kind="U")))
+        except (ValueError, RecursionError):
+            raise BadFile(file.path, "is no JSON", where="array 'evidence'") from None
+        facts = facts if isinstance(facts, dict) else {}
+    status, why = (str(facts.pop(key, "")) for key in ("status", "why"))
+    return Proof(status or "unchecked", why, tuple(allowed), tuple(excused), tuple(ignored), facts)
 
 
-def _with_holds(file: _Arrays, world: World, times: Array) -> World:
-    """Holds as they were told, with the grip of the first frame in them."""
+def _rows(file: _Arrays, what: str) -> list[tuple[Pair, tuple[float, float]]]:
+    """Pairs with the intervals that something is said of them for."""
+    if f"{what}_pair" not in file:
+        return []
+    pairs = file.get(f"{what}_pair", 2, kind="U")
+    during = file.get(f"{what}_during", 2, (len(pairs), 2))
+    if pairs.shape[1] != 2 or np.any(during[:, 0] > during[:, 1]):
+        raise BadFile(file.path, "needs pairs and intervals", where=f"{what}_pair")
+    return [(Pair(str(a), str(b)), (float(t), float(u))) for (a, b), (t, u) in zip(pairs, during, strict=True)]
+
+
+def _with_holds(file: _Arrays, world: PlayedWorld) -> PlayedWorld:
+    """Holds as the file has them; whatever is held exists."""
+    holds = []
     for i in file.names("hold"):
         object, by, hand = (str(file.get(f"hold/{i}/{key}", 0, kind="U")) for key in ("object", "by", "hand"))
         begin, end = file.get(f"hold/{i}/during", 1, (2,))
         try:
-            held = world.with_hold(object, by, hand, (float(begin), float(end)))
-            inside = times[(times >= begin) & (times <= end)]
-            if len(inside):
-                grip = inverse(world.hand(by, hand, inside[0])) @ world.objects[object].path(inside[0])
-                held = world.with_hold(object, by, hand, (float(begin), float(end)), grip)
-            world = held
+            world.body(by).hand(hand)
+            if object not in world.objects:
+                raise UnknownName("object", object, world.objects)
+            holds.append(Hold(object, by, hand, (float(begin), float(end))))
         except ElbowroomError as error:
             raise BadFile(file.path, str(error).rstrip("."), where=f"hold {i}") from None
-    return world
+    return replace(world, holds=tuple(holds))
 
 
 class _Arrays:
@@ -220,7 +278,7 @@ class _Arrays:
         if array.ndim != dims or (shape is not None and array.shape != shape):
             want = shape if shape is not None else f"{dims} dimensions"
             raise BadFile(self.path, f"has the shape {array.shape}", f"array '{key}'", f"{want} would do")
-        if array.dtype.kind == "f" and key != "floor" and not np.all(np.isfinite(array)):
+        if array.dtype.kind == "f" and key not in _ENDLESS and not np.all(np.isfinite(array)):
             raise BadFile(self.path, "holds numbers that are not finite", where=f"array '{key}'")
         return array
 

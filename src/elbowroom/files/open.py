@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from elbowroom.character.body import Character
 from elbowroom.errors import BadFile, BadValue, UnknownName
@@ -143,18 +144,25 @@ def _c3d(path: Path, told: Told) -> Opened:
     return Opened(path, "C3D", markers=markers, notes=markers.notes)
 
 
-def _glb(path: Path, told: Told) -> Opened:
+def open_glb(path: Path, told: Told | None = None) -> tuple[Opened, dict[str, Any]]:
+    """What a glTF file holds, and what elbowroom left in its extras."""
     from elbowroom.files.glb_read import read_glb
-    from elbowroom.files.glb_story import with_story
 
+    told = told or Told()
     glb = read_glb(path, units=told.units, up=told.up)
     if not (glb.characters or glb.meshes):
         raise BadFile(path, "holds no rig and no triangles")
     notes = (*glb.notes, *(n for c in glb.characters.values() for n in c.notes))
     clips = {name: clip.with_(fps=told.fps) if told.fps and len(clip) > 1 else clip for name, clip in glb.clips.items()}
     still = {name: mesh for name, mesh in glb.meshes.items() if name not in glb.objects}
-    opened = Opened(path, "glTF", glb.characters, clips, still, glb.objects, notes=notes)
-    return replace(opened, whole=with_story(opened.world(), dict(glb.story))) if glb.story else opened
+    return Opened(path, "glTF", glb.characters, clips, still, glb.objects, notes=notes), dict(glb.story)
+
+
+def _glb(path: Path, told: Told) -> Opened:
+    from elbowroom.files.glb_story import with_story
+
+    opened, story = open_glb(path, told)
+    return replace(opened, whole=with_story(opened.world(), story)) if story else opened
 
 
 def _npz(path: Path, told: Told) -> Opened:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from elbowroom.errors import BadFile
 from elbowroom.files.atomic import said_of, writing
+from elbowroom.files.proof import Proof, proof_of
 from elbowroom.motion.clip import Clip
+from elbowroom.motion.edit import with_lead
+from elbowroom.world.certificate import Certificate
+from elbowroom.world.played import PlayedWorld, played
 from elbowroom.world.world import World
-
-# Frames a second of an HTML page: a browser shows no difference, and the page has half the size.
-_PAGE_FPS = 30.0
 
 SUFFIXES = ".glb, .bvh, .npz, .html, .usd, .usda, .usdc"
 
@@ -36,52 +37,66 @@ def check_world(paths: Sequence[str | Path], world: World) -> None:
             raise BadFile(path, f"BVH holds one character, not {len(world.characters)}", would_do="write .glb or .npz")
 
 
-def save(paths: Sequence[str | Path], world: World, fps: float | None = None) -> list[Path]:
-    """Write the world to every path, all or none. `fps` defaults to the rate of the first clip, else 30."""
+def save(
+    paths: Sequence[str | Path],
+    world: World,
+    fps: float | None = None,
+    *,
+    certificate: Certificate | None = None,
+    seed: int | None = None,
+    inputs: Iterable[str | Path] = (),
+) -> list[Path]:
+    """Write the world to every path, all or none. `fps` defaults to the rate of the first clip.
+
+    Everything is put on the frames of the file first; a `certificate` of just those frames goes into GLB and NPZ with
+    all that it rests on, and so do the `seed` and hashes of the `inputs`. A file of other frames says that it is
+    unchecked.
+    """
     targets = check_outputs(paths)
     check_world(targets, world)
-    rate = fps or next((m.fps for m in world.characters.values() if isinstance(m, Clip)), 30.0)
+    on = played(world, fps)
+    proof = proof_of(on, certificate, seed, inputs)
     with writing(*targets) as stand_ins:
         for target, stand_in in zip(targets, stand_ins, strict=True):
             with said_of(target):
-                _WRITERS[target.suffix.lower()](stand_in, world, rate)
+                _WRITERS[target.suffix.lower()](stand_in, world, on, proof)
     return targets
 
 
-def _bvh(path: Path, world: World, fps: float) -> None:
+def _bvh(path: Path, world: World, on: PlayedWorld, proof: Proof) -> None:
     from elbowroom.files.bvh import write_bvh
-    from elbowroom.motion.layers import to_clip
 
-    motion = next(iter(world.characters.values()))
-    clip = motion if isinstance(motion, Clip) and motion.fps == fps else to_clip(motion, fps)
-    write_bvh(path, clip)
+    (clip,), (original,) = on.characters.values(), world.characters.values()
+    if not isinstance(clip, Clip):
+        raise BadFile(path, "BVH holds a person, not a robot", would_do="write .glb or .npz")
+    write_bvh(path, with_lead(clip, original) if isinstance(original, Clip) else clip)
 
 
-def _glb(path: Path, world: World, fps: float) -> None:
+def _glb(path: Path, world: World, on: PlayedWorld, proof: Proof) -> None:
     from elbowroom.files.glb_write import write_glb
 
-    write_glb(path, world, fps)
+    write_glb(path, on, on.fps, proof)
 
 
-def _npz(path: Path, world: World, fps: float) -> None:
+def _npz(path: Path, world: World, on: PlayedWorld, proof: Proof) -> None:
     from elbowroom.files.npz import write_npz
 
-    write_npz(path, world, fps)
+    write_npz(path, on, on.fps, proof)
 
 
-def _html(path: Path, world: World, fps: float) -> None:
+def _html(path: Path, world: World, on: PlayedWorld, proof: Proof) -> None:
     from elbowroom.files.html import write_html
 
-    write_html(path, world, min(fps, _PAGE_FPS))
+    write_html(path, on, on.fps)
 
 
-def _usd(path: Path, world: World, fps: float) -> None:
+def _usd(path: Path, world: World, on: PlayedWorld, proof: Proof) -> None:
     from elbowroom.files.usd import write_usd
 
-    write_usd(path, world, fps)
+    write_usd(path, on, on.fps)
 
 
-_WRITERS: dict[str, Callable[[Path, World, float], None]] = {
+_WRITERS: dict[str, Callable[[Path, World, PlayedWorld, Proof], None]] = {
     ".glb": _glb,
     ".bvh": _bvh,
     ".npz": _npz,

@@ -19,8 +19,9 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.normals import split_at_creases
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Motion
-from elbowroom.world.extent import frame_times, joint_transforms
+from elbowroom.world.extent import joint_transforms
 from elbowroom.world.paths import places
+from elbowroom.world.played import played
 from elbowroom.world.robots import robots_as_things
 from elbowroom.world.things import Thing
 from elbowroom.world.world import World
@@ -32,14 +33,12 @@ def write_usd(path: str | Path, world: World, fps: float = 30.0) -> None:
     """Write a world as .usd, .usda or .usdc: metres, Z up, one time code per frame from 0."""
     if Path(path).suffix.lower() not in SUFFIXES:
         raise BadFile(path, "is no USD file", would_do="give a name that ends in .usd, .usda or .usdc")
-    if not (np.isfinite(fps) and fps > 0.0):
-        raise BadValue(f"USD needs a positive frame rate, not {fps}.")
     try:
         from pxr import Tf, Usd, UsdGeom
     except ImportError:
         raise MissingExtra("writing USD", 'pip install "elbowroom[usd]"') from None
-    times = frame_times(world.span, fps)
-    world = robots_as_things(world)
+    on = played(world, fps)
+    world, times = robots_as_things(on), on.times
     with writing(path) as (stand_in,):
         stand_in.unlink()  # USD makes the file itself and refuses one that is there
         stage = Usd.Stage.CreateNew(str(stand_in))
@@ -152,14 +151,19 @@ def _joint_paths(body: Character) -> list[str]:
 
 
 def _write_object(stage: Any, path: str, thing: Thing, times: Array) -> None:
-    from pxr import UsdGeom
+    from pxr import Gf, UsdGeom
 
     T = places(thing.path, times)
     if not np.all(np.isfinite(T)):
         raise BadValue(f"the path of '{path.rsplit('/', 1)[1]}' has values that are not finite.")
-    place = UsdGeom.Xform.Define(stage, path).AddTransformOp()
-    for k, matrix in enumerate(T):
-        place.Set(_gf(matrix), k)
+    # not as matrices: between frames those are not rigid
+    xform = UsdGeom.Xform.Define(stage, path)
+    place = xform.AddTranslateOp(UsdGeom.XformOp.PrecisionDouble)
+    turn = xform.AddOrientOp(UsdGeom.XformOp.PrecisionDouble)
+    turns = rot.continuous(rot.from_matrix(T[:, :3, :3]))
+    for k, (where, (w, x, y, z)) in enumerate(zip(T[:, :3, 3].tolist(), turns.tolist(), strict=True)):
+        place.Set(Gf.Vec3d(*where), k)
+        turn.Set(Gf.Quatd(w, x, y, z), k)
     _write_mesh(stage, f"{path}/Mesh", thing.mesh)
 
 

@@ -66,6 +66,19 @@ def without_lead(clip: Clip) -> Clip:
     )
 
 
+def with_lead(clip: Clip, original: Clip) -> Clip:
+    """A clip with the artificial frames of the one that it was made from before its first frame, as files want them."""
+    lead = original.source.lead
+    if lead == 0:
+        return clip
+    return clip.with_(
+        root=np.concatenate([original.root[:lead], clip.root]),
+        rotations=np.concatenate([original.rotations[:lead], clip.rotations]),
+        start=clip.start - lead / clip.fps,
+        source=original.source,
+    )
+
+
 def place(
     clip: Clip,
     at: ArrayLike = (0.0, 0.0),

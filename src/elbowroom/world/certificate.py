@@ -13,7 +13,7 @@ import numpy as np
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
-from elbowroom.world.allowances import Changed, allow, recorded_people, supports
+from elbowroom.world.allowances import RECORDED, Changed, allow, recorded_people, supports
 from elbowroom.world.belonging import of_one_body
 from elbowroom.world.certificate_clearance import Clearance, of_others, smallest_clearance
 from elbowroom.world.certificate_exact import Measured, decide, spans_of
@@ -68,6 +68,30 @@ class Certificate:
         return not self.free and not self.collisions
 
     @property
+    def touches(self) -> dict[str, float]:
+        """The deepest overlap that was allowed, metres, with the 'scene' and others, the 'floor', and of one body with
+        its 'self'; none where nothing of the kind touches."""
+        out: dict[str, float] = {}
+        for a in self.allowed:
+            own = len(a.who) == 1 and all(name.startswith(f"{a.who[0]}.") for name in a.pair)
+            what = "floor" if FLOOR in a.pair else "self" if own else "scene"
+            out[what] = max(out.get(what, 0.0), a.depth_m)
+        return out
+
+    @property
+    def summary(self) -> str:
+        """What was found, in one sentence that states what was allowed: of the scene, the floor and itself."""
+        if self.collisions:
+            return f"{len(self.collisions)} collision{'s' * (len(self.collisions) > 1)}"
+        if self.unproven:
+            return "free as far as was measured, but too near to be proven"
+        deep, recorded = self.touches, " as recorded" if any(a.why == RECORDED for a in self.allowed) else ""
+        said = [f"free of the scene{_up_to(deep, 'scene', ', contacts up to')}"]
+        said.append(f"in the floor{recorded} up to {_mm(deep['floor'])}" if "floor" in deep else "above the floor")
+        said.append(f"self-contact{recorded} up to {_mm(deep['self'])}" if "self" in deep else "free of itself")
+        return "; ".join(said)
+
+    @property
     def nearest(self) -> Clearance:
         """The smallest distance of different bodies and things where there is one, else of all pairs."""
         if self.others is not None and self.others.value is not None:
@@ -91,6 +115,8 @@ class Certificate:
                 "at_s": self.at_s,
                 "pair": None if self.pair is None else list(self.pair),
                 "points": None if self.points is None else self.points.tolist(),
+                "summary": self.summary,
+                "touches_m": self.touches,
                 "allowed": [a.facts() for a in self.allowed],
                 "unproven": [{"pair": list(u.pair), "during": list(u.during)} for u in self.unproven],
                 **self.evidence.facts(),
@@ -104,6 +130,7 @@ def certify(
     *,
     tolerance: float = 0.0005,
     own_contacts: bool = True,
+    standing: bool = True,
     changed: Sequence[Changed] = (),
     during: tuple[float, float] | None = None,
     clearance: bool = True,
@@ -119,7 +146,7 @@ def certify(
     if not (np.isfinite(tolerance) and tolerance > 0.0):
         raise BadValue(f"the tolerance is a positive number of metres, not {tolerance}.")
     base = played(world, fps)
-    staged = replace(base, contacts=(*base.contacts, *supports(base)))
+    staged = replace(base, contacts=(*base.contacts, *supports(base))) if standing else base
     stage = Stage(staged, during, [t for c in changed for t in c.during])
     exact = ExactWorld(staged)
     notes = allow(exact, recorded_people(base) if own_contacts else set(), changed)
@@ -155,6 +182,14 @@ def certify(
         evidence_of(exact),
         base.digest,
     )
+
+
+def _mm(metres: float) -> str:
+    return f"{1000 * metres:.1f} mm"
+
+
+def _up_to(deep: dict[str, float], what: str, said: str) -> str:
+    return f"{said} {_mm(deep[what])}" if what in deep else ""
 
 
 def _on_static(proof: Proof, pair: int) -> bool:

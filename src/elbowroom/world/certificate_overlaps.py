@@ -28,17 +28,19 @@ class _Depths:
         self._proof, self._measured = proof, measured
         self._unit = {pairs[0]: u for u, pairs in enumerate(proof.units.pairs) if proof.units.parts[u, 1] == FLOOR}
 
-    def at(self, pair: NDArray[np.int64], times: Array, depth: Array) -> Array:
-        """Signed distances (I,); overlaps as bounds of their depth, no deeper than they may be."""
+    def at(self, pair: NDArray[np.int64], times: Array, depth: Array, way: Array) -> Array:
+        """Signed distances (I,), none that is above the travel `way` (I,); overlaps as bounds of their depth, no deeper
+        than they may be."""
         out = np.zeros(len(pair))
         unit = np.array([self._unit.get(k, -1) for k in pair.tolist()], dtype=np.int64)
         floor = unit >= 0
         if floor.any():
             out[floor] = self._proof.at(unit[floor], times[floor], np.zeros(int(floor.sum())))
-        rest = [(int(pair[i]), float(times[i]), float(depth[i])) for i in np.flatnonzero(~floor)]
-        self._measured.measure((k, t, 1.0, deep) for k, t, deep in rest)
+        rows = np.flatnonzero(~floor)
+        rest = list(zip(*(column[rows].tolist() for column in (pair, times, way + 1e-4, depth)), strict=True))
+        self._measured.measure(rest)
         # deeper than it may be is a collision, which is told elsewhere
-        found = [(self._measured.reading(k, t, deep), deep) for k, t, deep in rest]
+        found = [(self._measured.reading(k, t, deep), deep) for k, t, _, deep in rest]
         out[~floor] = [-deep if d is None else d for d, deep in found]
         return out
 
@@ -71,7 +73,8 @@ def _runs(depths: _Depths, spans: Sequence[Span]) -> list[tuple[int, Interval, f
     """Pairs and intervals in which they overlap, each with a bound of the depth."""
     columns = np.array([(s.pair, s.begin, s.end, s.way, s.depth) for s in spans]).T
     pair, (begin, end, way, depth) = columns[0].astype(np.int64), columns[1:]
-    items = Items(pair, begin, end, depths.at(pair, begin, depth), depths.at(pair, end, depth), way, depth)
+    before, after = (depths.at(pair, t, depth, way) for t in (begin, end))
+    items = Items(pair, begin, end, before, after, way, depth)
     done = items.pick(np.zeros(len(items), dtype=bool))
     while len(items):
         items = items.pick(_bound(items) > 0.0)
@@ -83,7 +86,7 @@ def _runs(depths: _Depths, spans: Sequence[Span]) -> list[tuple[int, Interval, f
         close = (_bound(items) <= enough + np.maximum(_CLOSE, _SHARE * enough)) | (items.way < _CLOSE)
         done = joined([done, items.pick(close)])
         items = items.pick(~close)
-        items = items.halves(depths.at(items.unit, 0.5 * (items.begin + items.end), items.depth))
+        items = items.halves(depths.at(items.unit, 0.5 * (items.begin + items.end), items.depth, items.way))
     out = []
     run = _run(done)
     for r in range(int(run.max(initial=-1)) + 1):

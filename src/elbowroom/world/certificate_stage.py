@@ -76,7 +76,7 @@ class Stage:
     def _cut(self) -> Array:
         """All times at which something changes its speed, or what may touch changes."""
         begin, end = self._span
-        ends = [h.during for h in self.world.holds] + [c.during for c in self.world.contacts]
+        ends = [self.world.held_during(h) for h in self.world.holds] + [c.during for c in self.world.contacts]
         times = [np.array([begin, end]), self.world.times, self._cuts, *(np.array(d) for d in ends)]
         merged = np.unique(np.clip(np.concatenate(times), begin, end))
         if len(merged) == 1:  # one frame: it is held

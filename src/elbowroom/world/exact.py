@@ -73,7 +73,7 @@ class ExactWorld:
         self.parts: tuple[Part, ...] = tuple(part for part, _ in found)
         self.placed = Placed([form for _, form in found if form is not None], world.floor)
         self._set_up_movers()
-        own = {name: _own_pairs(world.body(name)) for name in world.characters}
+        own = {name: own_pairs_of(world.body(name)) for name in world.characters}
         self._pairs = pairs_of(world, self.parts, own)
         self.index: NDArray[np.int32] = self._pairs.index
         self.ignored: tuple[Pair, ...] = self._pairs.ignored
@@ -280,7 +280,7 @@ class ExactWorld:
         return Distance(value, points, self.pairs[k])
 
 
-def _own_pairs(body: Body) -> OwnPairs:
+def own_pairs_of(body: Body) -> OwnPairs:
     """Pairs of one body's parts that count; worked out once for each body."""
     return kept(body, "own pairs", lambda: own_pairs(body, lambda near: _overlaps(body, near)))
 

@@ -81,7 +81,8 @@ class Pairs:
     """Parts and pairs (P, 2) of their indices that count.
 
     `off` has, for pairs that are switched off for a time, the intervals in seconds: an object and the hand that holds
-    it. `ignored` are pairs of one body that overlap in easy poses, by name.
+    it. `ignored` are pairs of one body that never count, by name: neighbours that overlap in easy poses, parts of one
+    hand, shapes of one joint.
     """
 
     parts: tuple[Part, ...]
@@ -161,7 +162,8 @@ def pairs_of(world: World, parts: tuple[Part, ...], own: Mapping[str, OwnPairs])
         counts = own[name].counts
         last = first + len(counts)
         meet[first:last, first:last] = counts
-        ignored += [Pair(parts[first + a].name, parts[first + b].name) for a, b in own[name].ignored]
+        never = np.argwhere(np.triu(~counts, 1)).tolist()
+        ignored += [Pair(parts[first + a].name, parts[first + b].name) for a, b in never]
         first = last
     index = np.argwhere(meet).astype(np.int32).reshape(-1, 2)
     pairs = Pairs(parts, index, ignored=tuple(ignored))
@@ -170,7 +172,11 @@ def pairs_of(world: World, parts: tuple[Part, ...], own: Mapping[str, OwnPairs])
         joints = holding_joints(world.body(hold.by), hold.hand)
         holding = [i for i, p in enumerate(parts[:movers]) if p.owner == hold.by and p.joint in joints]
         for k in pairs.number[holding, rows[hold.object]].tolist() if hold.object in rows else ():
-            pairs.off[k] = (*pairs.off.get(k, ()), hold.during)
+            pairs.off[k] = (*pairs.off.get(k, ()), world.held_during(hold))
+    for link in world.linked:
+        k = int(pairs.number[rows[link.a], rows[link.b]]) if link.a in rows and link.b in rows else -1
+        if k >= 0:
+            pairs.off[k] = (*pairs.off.get(k, ()), link.during)
     return pairs
 
 

@@ -25,8 +25,9 @@ from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.edit import without_lead
 from elbowroom.motion.robot_clip import RobotClip
+from elbowroom.world.carried import hands
 from elbowroom.world.extent import frame_times
-from elbowroom.world.paths import Keyed, Still, places
+from elbowroom.world.paths import Fall, Keyed, Still, places
 from elbowroom.world.things import Hold, Thing
 from elbowroom.world.world import Record, World
 
@@ -34,6 +35,8 @@ from elbowroom.world.world import Record, World
 RATE = 60.0
 # Frames: a time that is this near to a frame's is the frame's.
 _SAME_FRAMES = 1e-6
+# An object that moves less than this, metres, stays.
+_STAYS = 1e-5
 # Frames of a world that fit into memory with all that is made of them.
 _MOST_FRAMES = 1_000_000
 
@@ -96,7 +99,7 @@ class PlayedWorld(World):
             add(name, thing.mesh.vertices, thing.mesh.faces, places(thing.path, self.times))
         for name, mesh in self.static.items():
             add(name, mesh.vertices, mesh.faces)
-        add(*((h.object, h.by, h.hand, h.during) for h in self.holds))
+        add(*((h.object, h.by, h.hand, h.during) for h in self.holds), *self.linked)
         return sha.hexdigest()
 
     def riding(self) -> World:
@@ -106,18 +109,45 @@ class PlayedWorld(World):
         """
         plain = {f.name: getattr(self, f.name) for f in fields(World)}
         world = World(**plain | {"holds": ()})
-        for hold in self.holds:
-            during = _within(hold.during, self.motion(hold.by).span)
-            inside = self.times[(self.times >= during[0]) & (self.times <= during[1])]
-            if not (during[0] < during[1] and len(inside)):
-                continue
-            middle = float(inside[len(inside) // 2])
-            grip = inverse(self.hand(hold.by, hold.hand, middle)) @ self.objects[hold.object].path(middle)
+        for hold in sorted(self.holds, key=lambda h: h.during):
+            held = self._ridden(hold)
             try:
-                world = world.with_hold(hold.object, hold.by, hold.hand, during, grip)
+                world = world if held is None else world.with_hold(*held)
             except ElbowroomError:
                 continue
+            if held is not None:
+                fallen = replace(world.holds[-1], fall=self._fall(hold))
+                world = world.with_(holds=(*world.holds[:-1], fallen))
         return world
+
+    def held_during(self, hold: Hold) -> tuple[float, float]:
+        """From the frame before a hold begins, when the object is on its way into the hand, to the frame after."""
+        first, last = (np.array(hold.during) - self.times[0]) * self.fps
+        begin, end = np.floor(first + _SAME_FRAMES), np.ceil(last - _SAME_FRAMES)
+        return float(self.times[0] + begin / self.fps), float(self.times[0] + max(end, begin + 1.0) / self.fps)
+
+    def _ridden(self, hold: Hold) -> tuple[str, str, str, tuple[float, float], Array] | None:
+        """A hold as `with_hold` takes it, with `T_hand_object` of a frame in its middle; None where it has no frame."""
+        span = self.motion(hold.by).span
+        during = max(hold.during[0], span[0]), min(hold.during[1], span[1])
+        inside = self.times[(self.times >= during[0]) & (self.times <= during[1])]
+        if not (during[0] < during[1] and len(inside)):
+            return None
+        middle = inside[len(inside) // 2 : len(inside) // 2 + 1]
+        hand = hands(self.motion(hold.by), hold.hand, middle)
+        grip = inverse(hand[0]) @ places(self.objects[hold.object].path, middle)[0]
+        return hold.object, hold.by, hold.hand, during, grip
+
+    def _fall(self, hold: Hold) -> Fall | None:
+        """How an object goes on in the file after a hold has ended and before the next; None where it stays."""
+        end = hold.during[1]
+        coming = min((h.during[0] for h in self.holds if h.object == hold.object and h.during[0] > end), default=np.inf)
+        later = self.times[(self.times > end) & (self.times < coming)]
+        place = places(self.objects[hold.object].path, later)[:, :3, 3]
+        if not len(later) or np.abs(place - place[0]).max() < _STAYS:
+            return None
+        # it is left at the first of these frames
+        return Fall(np.append(end, later), np.vstack([np.zeros(3), place - place[0]]))
 
 
 def output_rate(world: World, fps: float | None = None) -> float:
@@ -146,7 +176,7 @@ def played(world: World, fps: float | None = None) -> PlayedWorld:
     moved = replace(base, characters=characters)
     objects = {name: _thing(name, thing, times) for name, thing in moved.things.items()}
     plain = {f.name: getattr(base, f.name) for f in fields(World)}
-    plain |= {"characters": characters, "objects": objects, "holds": tuple(_held(h, times, rate) for h in base.holds)}
+    plain |= {"characters": characters, "objects": objects}
     return PlayedWorld(**plain, fps=rate, times=times)
 
 
@@ -175,15 +205,3 @@ def _thing(name: str, thing: Thing, times: Array) -> Thing:
     return Thing(
         mesh=thing.mesh, path=path, mass=thing.mass, frames=thing.frames, freedom=thing.freedom, grasps=thing.grasps
     )
-
-
-def _held(hold: Hold, times: Array, fps: float) -> Hold:
-    """A hold from the frame before it begins, when the object is on its way into the hand, to the frame after."""
-    first, last = (np.array(hold.during) - times[0]) * fps
-    begin, end = np.floor(first + _SAME_FRAMES), np.ceil(last - _SAME_FRAMES)
-    during = (float(times[0] + begin / fps), float(times[0] + max(end, begin + 1.0) / fps))
-    return replace(hold, during=during, T_hand_object=None, fall=None)
-
-
-def _within(during: tuple[float, float], span: tuple[float, float]) -> tuple[float, float]:
-    return max(during[0], span[0]), min(during[1], span[1])

@@ -13,7 +13,9 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import merge
 from elbowroom.geometry.tessellate import shape_mesh
 from elbowroom.motion.clip import Motion
-from elbowroom.world.things import Thing
+from elbowroom.world.exact import own_pairs_of
+from elbowroom.world.pairs import holding_joints, shapes_of
+from elbowroom.world.things import Linked, Thing
 from elbowroom.world.world import World
 
 
@@ -36,12 +38,13 @@ class JointPath:
 def robots_as_things(world: World) -> World:
     """The same world with every robot as one object for each joint that carries shapes, named 'robot.joint'.
 
-    What robots hold keeps its way.
+    What robots hold keeps its way. Links that never collide, and a gripper and what it holds, are `linked`.
     """
     robots = {name: m for name, m in world.characters.items() if not isinstance(m.body, Character)}
     if not robots:
         return world
     objects = dict(world.things)
+    linked = list(world.linked)
     for name, motion in robots.items():
         body = motion.body
         for joint, title in enumerate(body.joint_names):
@@ -49,6 +52,25 @@ def robots_as_things(world: World) -> World:
             if meshes:
                 mesh = merge(meshes, color=SHAPE_COLOR)
                 objects[f"{name}.{title}"] = Thing(mesh=mesh, path=JointPath(motion, joint))
+        counts = own_pairs_of(body).counts
+        shapes = [shape for shape, _ in shapes_of(body)]
+        pairs = {(shapes[a].joint, shapes[b].joint) for a, b in np.argwhere(np.triu(~counts, 1)).tolist()}
+        titles = body.joint_names
+        linked += [Linked(f"{name}.{titles[a]}", f"{name}.{titles[b]}") for a, b in sorted(pairs) if a != b]
+        for hold in (h for h in world.holds if h.by == name):
+            grips = sorted(holding_joints(body, hold.hand))
+            linked += [Linked(f"{name}.{body.joint_names[j]}", hold.object, world.held_during(hold)) for j in grips]
     people = {name: m for name, m in world.characters.items() if name not in robots}
     holds = tuple(h for h in world.holds if h.by in people)
-    return replace(world, characters=people, objects=objects, holds=holds)
+    present = tuple(link for link in linked if link.a in objects and link.b in objects)
+    return replace(world, characters=people, objects=objects, holds=holds, linked=present)
+
+
+def file_names(world: World) -> dict[str, str]:
+    """Names of robots' parts in collision pairs, each with the name of the object that stands for it in files."""
+    out = {}
+    for name, motion in world.characters.items():
+        if not isinstance(motion.body, Character):
+            for shape in motion.body.shapes:
+                out[f"{name}.{shape.name}"] = f"{name}.{motion.body.joint_names[shape.joint]}"
+    return out

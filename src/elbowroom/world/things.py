@@ -189,3 +189,12 @@ class Hold:
             raise BadValue(f"'{self.object}' is held from an earlier to a later time, not from {begin} s to {end} s.")
         if self.T_hand_object is not None:
             object.__setattr__(self, "T_hand_object", frozen(self.T_hand_object).reshape(4, 4))
+
+
+@dataclass(frozen=True)
+class Linked:
+    """Two objects by name that are joined to each other over an interval of seconds."""
+
+    a: str
+    b: str
+    during: tuple[float, float] = (-np.inf, np.inf)

@@ -19,7 +19,7 @@ from elbowroom.motion.retarget import retarget
 from elbowroom.world.carried import Carried, hands
 from elbowroom.world.contacts import Caps, Contact
 from elbowroom.world.paths import Keyed, KeyedState, Path, Still, places
-from elbowroom.world.things import Fixture, Freedom, GraspMark, Hold, Thing
+from elbowroom.world.things import Fixture, Freedom, GraspMark, Hold, Linked, Thing
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,8 @@ class World:
 
     `objects` are things as they would move by themselves; `things` has them where hands take them. `floor` is the
     height of the ground in metres, or None where there is none. `notes` are sentences on what was assumed of the files
-    that it was read from. `caps` are the deepest overlaps that certificates allow.
+    that it was read from. `caps` are the deepest overlaps that certificates allow. `linked` are pairs of objects that
+    are joined during an interval and do not collide then: links of a robot, and what its gripper holds.
     """
 
     characters: Mapping[str, Motion] = field(default_factory=dict)
@@ -64,6 +65,7 @@ class World:
     contacts: tuple[Contact, ...] = ()
     notes: tuple[str, ...] = ()
     caps: Caps = field(default_factory=Caps)
+    linked: tuple[Linked, ...] = ()
 
     @property
     def span(self) -> tuple[float, float]:
@@ -92,6 +94,10 @@ class World:
             name: replace(thing, path=Carried(thing.path, tuple(held[name]), self.characters)) if held[name] else thing
             for name, thing in self.objects.items()
         }
+
+    def held_during(self, hold: Hold) -> tuple[float, float]:
+        """The seconds during which an object does not collide with the hand that holds it."""
+        return hold.during
 
     def motion(self, name: str) -> Motion:
         """The motion of the character of that name."""
