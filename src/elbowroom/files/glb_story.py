@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, TypeGuard, cast, get_args
+from typing import Any, Literal, TypeGuard, cast, get_args
 
 from elbowroom.errors import ElbowroomError
 from elbowroom.geometry.transforms import inverse
@@ -38,6 +38,8 @@ def story_of(world: World, start: float) -> dict[str, Any]:
 
 def with_story(world: World, story: dict[str, Any]) -> World:
     """A world with what a file's extras say of it."""
+    floor = story_floor(story)
+    world = world if floor == "auto" else world.with_(floor=floor)
     masses = story.get("masses")
     for name, mass in masses.items() if isinstance(masses, dict) else ():
         if name in world.objects and _number(mass) and mass >= 0.0:
@@ -47,6 +49,12 @@ def with_story(world: World, story: dict[str, Any]) -> World:
     for entry in _entries(story.get("holds")):
         world = _with_hold(world, entry)
     return world
+
+
+def story_floor(story: dict[str, Any]) -> float | Literal["auto"] | None:
+    """Height of the floor that a file's extras tell, metres, None for no floor; 'auto' where they say nothing."""
+    floor = story.get("floor", "auto")
+    return float(floor) if _number(floor) else None if floor is None else "auto"
 
 
 def _entries(listed: object) -> Iterator[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
 from elbowroom.character.body import Character
 from elbowroom.errors import BadFile, BadValue, UnknownName
@@ -45,7 +46,8 @@ class Told:
 class Opened:
     """What a file holds, in elbowroom's own terms. `meshes` stand still, `objects` are moved by the file.
 
-    `whole` is the world of a file that holds one, with its floor, holds and contacts.
+    `whole` is the world of a file that holds one, with its floor, holds and contacts. `floor` is the height that the
+    file tells, metres, None for no floor; 'auto' where it says nothing.
     """
 
     path: Path
@@ -57,6 +59,7 @@ class Opened:
     markers: Markers | None = None
     notes: tuple[str, ...] = ()
     whole: World | None = None
+    floor: float | Literal["auto"] | None = "auto"
 
     def clip(self, name: str | None = None) -> Clip:
         """A clip by name; the only or first one without a name; the rest pose as one frame if there is none."""
@@ -145,7 +148,7 @@ def _c3d(path: Path, told: Told) -> Opened:
 
 def _glb(path: Path, told: Told) -> Opened:
     from elbowroom.files.glb_read import read_glb
-    from elbowroom.files.glb_story import with_story
+    from elbowroom.files.glb_story import story_floor, with_story
 
     glb = read_glb(path, units=told.units, up=told.up)
     if not (glb.characters or glb.meshes):
@@ -154,7 +157,10 @@ def _glb(path: Path, told: Told) -> Opened:
     clips = {name: clip.with_(fps=told.fps) if told.fps and len(clip) > 1 else clip for name, clip in glb.clips.items()}
     still = {name: mesh for name, mesh in glb.meshes.items() if name not in glb.objects}
     opened = Opened(path, "glTF", glb.characters, clips, still, glb.objects, notes=notes)
-    return replace(opened, whole=with_story(opened.world(), dict(glb.story))) if glb.story else opened
+    if not glb.story:
+        return opened
+    story = dict(glb.story)
+    return replace(opened, whole=with_story(opened.world(), story), floor=story_floor(story))
 
 
 def _npz(path: Path, told: Told) -> Opened:
@@ -163,7 +169,7 @@ def _npz(path: Path, told: Told) -> Opened:
     world = read_npz(path)
     clips = {name: m for name, m in world.characters.items() if isinstance(m, Clip)}
     characters = {name: clip.character for name, clip in clips.items()}
-    return Opened(path, "NPZ", characters, clips, world.static, world.objects, whole=world)
+    return Opened(path, "NPZ", characters, clips, world.static, world.objects, whole=world, floor=world.floor)
 
 
 def _mesh(path: Path, told: Told) -> Opened:

@@ -10,6 +10,10 @@ from scipy.sparse.csgraph import connected_components
 from elbowroom.errors import BadValue
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.solidity import Edges, shell_signs
+from elbowroom.geometry.stitching import stitched
+from elbowroom.kernels.insides import contained
+from elbowroom.kernels.triangles import tree_of
 
 # Metres: vertices nearer than this are the same place; files split them for normals and colours.
 WELD = 1e-7
@@ -22,26 +26,33 @@ _SLIVER = 1e-9
 
 
 def mended(mesh: Mesh, name: str = "mesh") -> Mesh:
-    """The same surface, with vertices at one place merged and each triangle once.
+    """The same surface made fit for collision, as `mended_solids` has it."""
+    return mended_solids(mesh, name)[0]
+
+
+def mended_solids(mesh: Mesh, name: str = "mesh") -> tuple[Mesh, NDArray[np.bool_]]:
+    """The same surface, with vertices at one place merged, cracks closed, and each triangle once.
 
     Triangles that shrink to an edge or a point and second copies of a triangle are dropped, and so are vertices that no
     triangle uses. Triangles given twice, once for each side, become one where that makes a closed surface. Where an
-    edge joins two triangles, they are turned alike. Slivers stay, since closed surfaces may need them: see `has_area`.
-    Vertices that are not finite raise `BadValue` with the mesh's name.
+    edge joins two triangles, they are turned alike; closed shells are turned outwards, but for cavities. Slivers stay,
+    since closed surfaces may need them: see `has_area`. Vertices that are not finite raise `BadValue` with the mesh's
+    name. Comes with which faces (F,) bound solids, as `solid_faces` finds them.
     """
     check_finite(mesh, name)
     if not len(mesh.faces):
-        return Mesh(np.zeros((0, 3)), np.zeros((0, 3), np.int32), mesh.color)
-    points, faces = _welded(mesh)
+        return Mesh(np.zeros((0, 3)), np.zeros((0, 3), np.int32), mesh.color), np.zeros(0, dtype=bool)
+    points, faces = stitched(*_welded(mesh))
     once = _first_of_each(faces, any_order=True)
     if len(once) < len(faces):
         turned = np.argmin(faces, axis=1)[:, None] + np.arange(3)
         faces = _first_of_each(np.take_along_axis(faces, turned % 3, axis=1))
         faces = _closed_once(faces, once)
-    faces = _turned_alike(faces)
+    faces, solid = _shells_turned(points, faces, _turned_alike(faces))
+    faces = _outward(points, faces, solid)
     used = np.zeros(len(points), dtype=bool)
     used[faces] = True
-    return Mesh(points[used], (np.cumsum(used) - 1)[faces], mesh.color)
+    return Mesh(points[used], (np.cumsum(used) - 1)[faces], mesh.color), solid
 
 
 def check_finite(mesh: Mesh, name: str) -> None:
@@ -148,5 +159,51 @@ def _turned_alike(faces: NDArray) -> NDArray:
     _, label = connected_components(graph, directed=False)
     flip = label[n:] < label[:n]
     out = faces.copy()
+    out[flip] = out[flip][:, ::-1]
+    return out
+
+
+def _shells_turned(points: Array, faces: NDArray, turned: NDArray) -> tuple[NDArray, NDArray[np.bool_]]:
+    """`turned` (F, 3) with the shells of parts that are not simply closed turned as most of their area is in `faces`.
+
+    Comes with which faces (F,) bound solids.
+    """
+    solid = Edges(turned).balanced
+    rest = np.flatnonzero(~solid)
+    signs = shell_signs(points, faces[rest])
+    rest, signs = rest[signs != 0], signs[signs != 0]
+    if not len(rest):
+        return turned, solid
+    part = Edges(faces[rest]).part
+    a, b, c = np.moveaxis(points[faces[rest]], 1, 0)
+    look = np.bincount(part, signs * np.linalg.norm(np.cross(b - a, c - a), axis=1))
+    wrong = signs != np.where(look[part] < 0.0, -1, 1)
+    out, solid = turned.copy(), solid.copy()
+    out[rest] = np.where(wrong[:, None], faces[rest][:, ::-1], faces[rest])
+    solid[rest] = True
+    return out, solid
+
+
+def _outward(points: Array, faces: NDArray, bounds_solid: NDArray[np.bool_]) -> NDArray:
+    """Faces, of which closed shells (F,) look outwards; those that lie in another shell and look inwards are cavities.
+
+    Shells that overlap and are turned differently would cancel each other, and their common inside count as free.
+    """
+    solid = np.flatnonzero(bounds_solid)
+    if not len(solid):
+        return faces
+    part = Edges(faces[solid]).part
+    corners = points[faces[solid]]
+    a, b, c = np.moveaxis(corners - corners.mean(axis=(0, 1)), 1, 0)
+    inwards = np.bincount(part, np.einsum("ij,ij->i", a, np.cross(b, c))) < 0.0
+    if not inwards.any():
+        return faces
+    if not inwards.all():
+        within = contained(tree_of(corners[~inwards[part]]), corners[inwards[part]].reshape(-1, 3))
+        lone = np.zeros(len(inwards), dtype=bool)
+        lone[np.repeat(part[inwards[part]], 3)[~within]] = True
+        inwards = lone
+    out = faces.copy()
+    flip = solid[inwards[part]]
     out[flip] = out[flip][:, ::-1]
     return out
