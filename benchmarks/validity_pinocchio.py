@@ -20,8 +20,8 @@ from elbowroom.geometry.tessellate import shape_mesh
 from elbowroom.geometry.transforms import inverse
 from elbowroom.world.exact_forms import Surface
 from elbowroom.world.fast import LimbCheck
-from elbowroom.world.scene_floor import scene_floor
 from elbowroom.world.paths import Keyed
+from elbowroom.world.scene_floor import scene_floor
 from elbowroom.world.world import World
 from validity_scenes import STAY, Scene, person, visited
 

@@ -26,8 +26,8 @@ from elbowroom.geometry.solids import box, cylinder, lathe, merge, sphere
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.scene_floor import scene_floor
 from elbowroom.world.paths import Keyed
+from elbowroom.world.scene_floor import scene_floor
 from elbowroom.world.world import Snapshot, World
 
 # Seconds at a station, frames a second of the clip.
