@@ -13,7 +13,7 @@ from elbowroom.cli import options
 from elbowroom.errors import BadFile, BadValue
 
 if TYPE_CHECKING:
-    from elbowroom.files.open import Told
+    from elbowroom.files.open import Opened, Told
     from elbowroom.world.world import World
 
 At = Annotated[str | None, typer.Option(metavar="X,Y", help="Where the clip's origin is in the scene.")]
@@ -63,11 +63,16 @@ def clip_in_scene(clip: Path, hints: Told, around: Around, onto: str | None, nam
     if floor == "auto" and opened.floor != "auto":
         floor = opened.floor
     own = _placed(options.world_of(opened, name, onto, None), at, around.turn)
+    notes = [*own.notes, *opened.notes]
+    if onto is not None:
+        own, left = _around_retargeted(own, opened)
+        notes += left
     clips_floor = opened.floor if isinstance(opened.floor, float) else 0.0
     if around.scene is None:
+        own = own.with_(notes=tuple(dict.fromkeys(notes)))
         return _lifted(on_floor(own, 0.0 if floor == "auto" and not own.static else floor), clips_floor)
     found = read_scene(around.scene, units=around.units, up=around.up, floor=None)
-    notes = [*opened.notes, *found.notes]
+    notes += found.notes
     left = [*own.static, *own.objects]
     if left:
         notes.append(f"Meshes of {clip.name} are left out beside a scene: {', '.join(left)}.")
@@ -75,6 +80,19 @@ def clip_in_scene(clip: Path, hints: Told, around: Around, onto: str | None, nam
         taken = {*found.static, *found.objects, *found.characters}
         found = found.with_character(f"{who}.clip" if who in taken else who, motion)
     return _lifted(on_floor(found.with_(notes=tuple(dict.fromkeys(notes))), floor), clips_floor)
+
+
+def _around_retargeted(world: World, opened: Opened) -> tuple[World, list[str]]:
+    """A retargeted clip with the meshes and objects of its file around it, and a note on people who are left out."""
+    from elbowroom.files.glb_nodes import distinct
+
+    taken = [*world.characters]
+    names = distinct([*taken, *opened.meshes, *opened.objects])[len(taken) :]
+    static = dict(zip(names, opened.meshes.values(), strict=False))
+    objects = dict(zip(names[len(static) :], opened.objects.values(), strict=True))
+    left = [*opened.characters][1:]
+    notes = [f"With --onto only one character is taken; left out: {', '.join(left)}."] if left else []
+    return world.with_(static=static, objects=objects), notes
 
 
 def _placed(world: World, at: tuple[float, float], turn: float) -> World:
