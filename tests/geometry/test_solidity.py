@@ -82,6 +82,17 @@ def test_a_block_with_an_inner_wall_is_solid(seed: int | None) -> None:
     assert demoted_parts(clean, solid, "block") == ()
 
 
+def test_a_block_drawn_from_both_sides_is_solid() -> None:
+    block = squares(cubes(PAIR, {((0, 0, 0), 0)}))
+    both = Mesh(block.vertices, np.concatenate([block.faces, block.faces[:, ::-1]]))
+    assert inside(both, MIDDLE) == [True, True, False]
+    assert solid_faces(both).sum() == 20
+    outer, inner = squares(cubes(PAIR, set())), squares(cubes(PAIR, set()), 1)
+    assert inside(merge([outer, Mesh(inner.vertices, inner.faces[:, ::-1])]), MIDDLE) == [True, True, False]
+    sheet = squares([[(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]])
+    assert not solid_faces(Mesh(sheet.vertices, np.concatenate([sheet.faces, sheet.faces[:, ::-1]]))).any()
+
+
 def test_blocks_that_share_a_face_are_solid() -> None:
     twice = merge([box([1, 1, 1], at=(0.5, 0.5, 0.5)), box([1, 1, 1], at=(1.5, 0.5, 0.5))])
     assert inside(twice, MIDDLE) == [True, True, False]

@@ -33,21 +33,17 @@ def mended(mesh: Mesh, name: str = "mesh") -> Mesh:
 def mended_solids(mesh: Mesh, name: str = "mesh") -> tuple[Mesh, NDArray[np.bool_]]:
     """The same surface, with vertices at one place merged, cracks closed, and each triangle once.
 
-    Triangles that shrink to an edge or a point and second copies of a triangle are dropped, and so are vertices that no
-    triangle uses. Triangles given twice, once for each side, become one where that makes a closed surface. Where an
-    edge joins two triangles, they are turned alike; closed shells are turned outwards, but for cavities. Slivers stay,
-    since closed surfaces may need them: see `has_area`. Vertices that are not finite raise `BadValue` with the mesh's
-    name. Comes with which faces (F,) bound solids, as `solid_faces` finds them.
+    Triangles that shrink to an edge or a point and second copies of a triangle, be they turned over, are dropped, and
+    so are vertices that no triangle uses. Where an edge joins two triangles, they are turned alike; closed shells are
+    turned outwards, but for cavities. Slivers stay, since closed surfaces may need them: see `has_area`. Vertices that
+    are not finite raise `BadValue` with the mesh's name. Comes with which faces (F,) bound solids, as `solid_faces`
+    finds them.
     """
     check_finite(mesh, name)
     if not len(mesh.faces):
         return Mesh(np.zeros((0, 3)), np.zeros((0, 3), np.int32), mesh.color), np.zeros(0, dtype=bool)
     points, faces = stitched(*_welded(mesh))
-    once = _first_of_each(faces, any_order=True)
-    if len(once) < len(faces):
-        turned = np.argmin(faces, axis=1)[:, None] + np.arange(3)
-        faces = _first_of_each(np.take_along_axis(faces, turned % 3, axis=1))
-        faces = _closed_once(faces, once)
+    faces = _once(faces)
     faces, solid = _shells_turned(points, faces, _turned_alike(faces))
     faces = _outward(points, faces, solid)
     used = np.zeros(len(points), dtype=bool)
@@ -101,9 +97,9 @@ def _welded(mesh: Mesh) -> tuple[Array, NDArray]:
     return mesh.vertices[order[new]], faces[real]
 
 
-def _first_of_each(faces: NDArray, any_order: bool = False) -> NDArray:
-    """Faces without later copies; `any_order` takes the two sides of a triangle for copies."""
-    rows = np.sort(faces, axis=1) if any_order else faces
+def _once(faces: NDArray) -> NDArray:
+    """Faces without later copies, be they turned over."""
+    rows = np.sort(faces, axis=1)
     # one number for each triangle that sorts faster than three; where two agree by chance, all three are compared
     key = (rows[:, 0] * _MIX[0] + rows[:, 1] * _MIX[1]) ^ (rows[:, 2] * _MIX[2])
     ranked = np.sort(key)
@@ -114,23 +110,6 @@ def _first_of_each(faces: NDArray, any_order: bool = False) -> NDArray:
     new = np.ones(len(order), dtype=bool)
     new[1:] = np.any(ranked[1:] != ranked[:-1], axis=1)
     return faces if new.all() else faces[np.sort(order[new])]
-
-
-def _closed_once(faces: NDArray, once: NDArray) -> NDArray:
-    """`once` for the parts that are closed without second sides, `faces` for the others.
-
-    Two boxes that share a wall have it twice, once for each side, and need both; a box drawn from inside and outside
-    needs one of each.
-    """
-    vertices = int(faces.max()) + 1
-    part = np.full(vertices, -1)
-    part[faces.ravel()] = np.repeat(components(faces), 3)
-    tail, head = once.ravel(), np.roll(once, -1, axis=1).ravel()
-    key = np.minimum(tail, head) * vertices + np.maximum(tail, head)
-    _, first, uses = np.unique(key, return_index=True, return_counts=True)
-    open_part = np.zeros(part.max() + 1, dtype=bool)
-    open_part[part[tail[first[uses != 2]]]] = True
-    return np.concatenate([once[~open_part[part[once[:, 0]]]], faces[open_part[part[faces[:, 0]]]]])
 
 
 def _turned_alike(faces: NDArray) -> NDArray:
@@ -168,7 +147,7 @@ def _shells_turned(points: Array, faces: NDArray, turned: NDArray) -> tuple[NDAr
 
     Comes with which faces (F,) bound solids.
     """
-    solid = Edges(turned).balanced
+    solid = Edges(turned).simple
     rest = np.flatnonzero(~solid)
     signs = shell_signs(points, faces[rest])
     rest, signs = rest[signs != 0], signs[signs != 0]

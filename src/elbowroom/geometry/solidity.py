@@ -1,7 +1,7 @@
 """Which faces of a mesh bound solids: closed shells, turned the same way all over.
 
-A part of a mesh is a set of triangles that are connected across edges. Where every edge of a part is used as often
-in one direction as in the other, the part bounds a solid as it is. In other parts (a block with an inner wall, two
+A part of a mesh is a set of triangles that are connected across edges. Where every edge of a part is used by two
+triangles, once in each direction, the part bounds a solid as it is. In other parts (a block with an inner wall, two
 blocks that share a face, panels glued along an edge) the two sides of each triangle are nodes of a graph, and at each
 edge the sides that look at each other are joined. Sides that hang together bound one region of space. If a part has
 more than one region, one of them is the outside, and the triangles between it and the others are a closed shell.
@@ -55,8 +55,8 @@ def solid_faces(mesh: Mesh) -> NDArray[np.bool_]:
     if not len(index):
         return solid
     edges = Edges(faces[index].astype(np.int64))
-    solid[index] = edges.balanced
-    rest = index[~edges.balanced]
+    solid[index] = edges.simple
+    rest = index[~edges.simple]
     if len(rest):
         places = np.zeros((int(same.max()) + 1, 3))
         places[same] = mesh.vertices
@@ -98,9 +98,8 @@ def demoted_parts(mesh: Mesh, solid: NDArray[np.bool_], name: str) -> tuple[Demo
     edges = Edges(mesh.faces.astype(np.int64))
     count = int(edges.part.max()) + 1
     surface = np.bincount(edges.part, solid, count) == 0
-    has_open = np.zeros(count, dtype=bool)
-    has_open[edges.part[edges.face[edges.uses[edges.edge] == 1]]] = True
     open_edges = np.bincount(edges.part[edges.face], edges.uses[edges.edge] == 1, count)
+    has_open = open_edges > 0
     size = np.bincount(edges.part, minlength=count)
     found = []
     for chosen, why in (
@@ -145,11 +144,11 @@ class Edges:
         return number.reshape(-1)
 
     @cached_property
-    def balanced(self) -> NDArray[np.bool_]:
-        """Faces (F,) of parts whose edges are all used as often in one direction as in the other."""
+    def simple(self) -> NDArray[np.bool_]:
+        """Faces (F,) of parts whose edges are all used by two triangles, once in each direction."""
         turn = np.bincount(self.edge, np.where(self.forward, 1.0, -1.0), len(self.uses))
         spoiled = np.zeros(int(self.part.max(initial=-1)) + 1, dtype=bool)
-        spoiled[self.part[self.face[(turn != 0)[self.edge]]]] = True
+        spoiled[self.part[self.face[((turn != 0) | (self.uses != 2))[self.edge]]]] = True
         return ~spoiled[self.part]
 
 
