@@ -119,6 +119,10 @@ def test_what_was_dropped_is_told() -> None:
     assert (sunk.name, sunk.faces) == ("slab", 12) and sunk.above_floor_m == pytest.approx(0.0015)
     assert account.above_floor_m == pytest.approx(0.0015)
     assert left_out(world.with_(floor=None)).dropped == ()
+    wire = Mesh(np.array([[0.0, 0, 1], [1, 0, 1], [2, 0, 1], [0, 1, 1]]), [[0, 1, 2], [0, 1, 3]])
+    told = left_out(World(static={"wire": wire})).facts()
+    assert told["flat"] == [{"name": "wire", "faces": 1}]
+    assert [(d["name"], d["faces"]) for d in told["demoted"]] == [("wire", 2)]
 
 
 def test_a_slope_is_no_floor() -> None:

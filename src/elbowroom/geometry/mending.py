@@ -8,6 +8,7 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
 from elbowroom.errors import BadValue
+from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solidity import Edges, shell_signs
@@ -37,8 +38,12 @@ def mended_solids(mesh: Mesh, name: str = "mesh") -> tuple[Mesh, NDArray[np.bool
     so are vertices that no triangle uses. Where an edge joins two triangles, they are turned alike; closed shells are
     turned outwards, but for cavities. Slivers stay, since closed surfaces may need them: see `has_area`. Vertices that
     are not finite raise `BadValue` with the mesh's name. Comes with which faces (F,) bound solids, as `solid_faces`
-    finds them.
+    finds them. It is kept with the mesh.
     """
+    return kept(mesh, "mended", lambda: _mended_solids(mesh, name))
+
+
+def _mended_solids(mesh: Mesh, name: str) -> tuple[Mesh, NDArray[np.bool_]]:
     check_finite(mesh, name)
     if not len(mesh.faces):
         return Mesh(np.zeros((0, 3)), np.zeros((0, 3), np.int32), mesh.color), np.zeros(0, dtype=bool)

@@ -73,6 +73,8 @@ def _cut_once(points: Array, faces: NDArray) -> NDArray:
     if not len(ends):
         return faces
     on_edge, vertex, share = _on_edges(points, ends)
+    other = vertex != third[on_edge]  # a sliver's own corner cuts nothing
+    on_edge, vertex, share = on_edge[other], vertex[other], share[other]
     has_cut = np.zeros(len(ends), dtype=bool)
     has_cut[on_edge] = True
     # of a triangle's open edges the first that has something to cut

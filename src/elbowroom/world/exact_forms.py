@@ -83,12 +83,17 @@ class Surface:
     @cached_property
     def empty(self) -> bool:
         """Whether there is nothing to hit: no triangle with an area, or none that is more than the floor."""
-        faces = self._raw.faces
-        blocks = (faces[k : k + _BLOCK] for k in range(0, len(faces), _BLOCK))
-        if not any(has_area(self._raw.vertices, block).any() for block in blocks):
+        if self.flat == len(self._raw.faces):
             return True
         low = self._floor is not None and bool(self.bounds[1, 2] <= self._floor + FLUSH_M)
         return low and not len(self.mesh.faces)
+
+    @cached_property
+    def flat(self) -> int:
+        """Triangles of the mesh that have no area."""
+        faces = self._raw.faces
+        blocks = (faces[k : k + _BLOCK] for k in range(0, len(faces), _BLOCK))
+        return sum(int((~has_area(self._raw.vertices, block)).sum()) for block in blocks)
 
     @cached_property
     def bounds(self) -> Array:
