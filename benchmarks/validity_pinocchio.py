@@ -20,8 +20,8 @@ from elbowroom.geometry.tessellate import shape_mesh
 from elbowroom.geometry.transforms import inverse
 from elbowroom.world.exact_forms import Surface
 from elbowroom.world.fast import LimbCheck
-from elbowroom.world.ground import estimate_scene_floor
 from elbowroom.world.paths import Keyed
+from elbowroom.world.scene_floor import scene_floor
 from elbowroom.world.world import World
 from validity_scenes import STAY, Scene, person, visited
 
@@ -50,7 +50,7 @@ def gloved() -> Character:
 def speed_scene(data: Path, stations: int) -> Scene:
     """A part of the house of about 30K triangles, and ten boxes that fly about in it."""
     meshes = dict(read_meshes(data / "scenes" / "small_house.glb").meshes)
-    floor = estimate_scene_floor(meshes)
+    floor = scene_floor(meshes).height
     static: dict[str, Mesh] = {}
     for name in sorted(meshes, key=lambda n: len(meshes[n].faces)):
         if sum(len(m.faces) for m in static.values()) + len(meshes[name].faces) <= TRIANGLES:

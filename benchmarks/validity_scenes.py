@@ -26,8 +26,8 @@ from elbowroom.geometry.solids import box, cylinder, lathe, merge, sphere
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.ground import estimate_scene_floor
 from elbowroom.world.paths import Keyed
+from elbowroom.world.scene_floor import scene_floor
 from elbowroom.world.world import Snapshot, World
 
 # Seconds at a station, frames a second of the clip.
@@ -71,7 +71,7 @@ def scenes(data: Path | None, stations: int = 60, seed: int = 0) -> dict[str, Ca
 def from_file(name: str, path: Path, stations: int, seed: int) -> Scene:
     """A scene as it was scanned or built, nothing but the person moving."""
     meshes = dict(read_meshes(path).meshes)
-    return visited(name, World(static=meshes, floor=estimate_scene_floor(meshes)), stations, seed)
+    return visited(name, World(static=meshes, floor=scene_floor(meshes).height), stations, seed)
 
 
 def room() -> dict[str, Mesh]:

@@ -35,6 +35,7 @@ def flipped(mesh: Mesh, which: slice) -> Mesh:
 
 
 CUPBOARD = box([1.0, 1.0, 2.0])
+BESIDE = box([1.0, 1.0, 2.0], at=(-1.0, 0.0, 0.0))
 VARIANTS = {
     "closed": CUPBOARD,
     "inside out": flipped(CUPBOARD, slice(None)),
@@ -48,6 +49,10 @@ VARIANTS = {
     ),
     "with a smaller one inside": merge([CUPBOARD, box([0.7, 0.7, 0.7])]),
     "with a loose sheet": merge([CUPBOARD, Mesh(np.array([[3.0, 0, 0], [4, 0, 0], [3, 1, 0]]), [[0, 1, 2]])]),
+    "sharing a wall with another": merge(
+        [CUPBOARD, Mesh(BESIDE.vertices, BESIDE.faces[(BESIDE.vertices[BESIDE.faces, 0] < -0.6).any(axis=1)])]
+    ),
+    "meeting one that is inside out": merge([CUPBOARD, flipped(box([1.0, 1.0, 3.0]), slice(None))]),
     "standing on another": merge([CUPBOARD, box([1.0, 1.0, 2.0], at=(0.0, 0.0, -2.0))]),
 }
 

@@ -45,5 +45,5 @@ def board_as_opened(board: Storyboard, world: World) -> Opened:
 
     clips = {name: motion for name, motion in world.characters.items() if isinstance(motion, Clip)}
     characters = {name: clip.character for name, clip in clips.items()}
-    kind = "storyboard"
-    return Opened(board.path, kind, characters, clips, world.static, world.objects, notes=world.notes, whole=world)
+    kind, still, things = "storyboard", world.static, world.objects
+    return Opened(board.path, kind, characters, clips, still, things, notes=world.notes, whole=world, floor=world.floor)

@@ -15,6 +15,9 @@ from elbowroom.geometry.rotations import Array, normalize, to_matrix
 
 _DEEPEST = 500
 
+# The extension that puts one node's mesh at many places; left out, all but one of them would be missing.
+_INSTANCES = "EXT_mesh_gpu_instancing"
+
 # Metres (or whatever the unit is) beyond which a number is damage, not a place.
 _FARTHEST = 1e9
 
@@ -33,6 +36,10 @@ class Nodes:
                     part.fail(f"shares its child, node {child}, with node {self.parents[child]}", "a tree would do")
                 self.parents[child] = i
         self.order = self._parent_first()
+        for part in self.parts:
+            extensions = part.values.get("extensions")
+            if isinstance(extensions, dict) and _INSTANCES in extensions:
+                part.fail(f"repeats its mesh by {_INSTANCES}", "export every copy as a node of its own")
 
     def _parent_first(self) -> list[int]:
         """All nodes, parents first; every node has at most one parent, so what no root reaches is a cycle."""

@@ -17,13 +17,22 @@ from elbowroom.geometry.transforms import inverse
 from elbowroom.world.paths import Keyed
 from elbowroom.world.things import Thing
 
+# Share of its size by which a thing may change between frames and still be rigid.
+_SAME_SIZE = 1e-3
 
-def free_nodes(nodes: Nodes, surfaces: Surfaces, rigs: list[Rig]) -> dict[str, int]:
-    """Nodes with triangles that no rig carries, under names that differ."""
-    carried = {n for rig in rigs for n in rig.nodes}
+# Names that a note lists, at most.
+_NAMED = 5
+
+
+def free_nodes(nodes: Nodes, surfaces: Surfaces, rigs: list[Rig], notes: list[str]) -> dict[str, int]:
+    """Nodes with triangles that no rig carries, under names that differ; `notes` tells of those that are not shown."""
+    carried = {n for rig in rigs for n in rig.carriers}
     found: list[tuple[str, int]] = []
+    hidden: list[str] = []
     for i in nodes.order:
         at = nodes.parts[i].index("mesh", len(surfaces.parts), "mesh", -1)
+        if at >= 0 and i not in nodes.shown:
+            hidden.append(nodes.name(i))
         if at < 0 or i not in nodes.shown or "skin" in nodes.parts[i]:
             continue
         if carried and not carried.isdisjoint((i, *nodes.ancestors(i))):
@@ -31,6 +40,9 @@ def free_nodes(nodes: Nodes, surfaces: Surfaces, rigs: list[Rig]) -> dict[str, i
         if len(surfaces[at].faces):
             name = nodes.parts[i].text("name").strip() or surfaces.parts[at].text("name").strip()
             found.append((name or f"node {i}", i))
+    if hidden:
+        more = f" and {len(hidden) - _NAMED} more" if len(hidden) > _NAMED else ""
+        notes.append(f"Not in the scene that is shown, and left out: {', '.join(hidden[:_NAMED])}{more}.")
     return dict(zip(distinct(n for n, _ in found), (i for _, i in found), strict=True))
 
 
@@ -42,9 +54,15 @@ def resting(nodes: Nodes, surfaces: Surfaces, free: dict[str, int], turn: Array)
 
 
 def moving(
-    nodes: Nodes, surfaces: Surfaces, free: dict[str, int], turn: Array, tracks: Tracks, told_fps: float | None
+    nodes: Nodes,
+    surfaces: Surfaces,
+    free: dict[str, int],
+    turn: Array,
+    tracks: Tracks,
+    told_fps: float | None,
+    notes: list[str],
 ) -> dict[str, Thing]:
-    """Those of the free nodes that an animation moves, as rigid things; scales are taken from the first frame."""
+    """Those of the free nodes that an animation moves, as rigid things; one that changes its size is at its largest."""
     names = [name for name, i in free.items() if touching(nodes, tracks, [i])]
     if not names:
         return {}
@@ -55,7 +73,12 @@ def moving(
     T_rigid = rigid(T @ np.linalg.inv(turn))  # a thing's own axes are turned as well: upright things have upright axes
     out = {}
     for k, name in enumerate(names):
-        own = inverse(T_rigid[0, k]) @ T[0, k]
+        scaled = inverse(T_rigid[:, k]) @ T[:, k]
+        size = np.linalg.norm(scaled[:, :3, :3], axis=(1, 2))
+        changes = bool(np.ptp(scaled[:, :3, :3], axis=0).max() > _SAME_SIZE * size.max())
+        own = scaled[int(size.argmax()) if changes else 0]
+        if changes:
+            notes.append(f"'{name}' changes its size or shape and was taken as it is when largest.")
         mesh = _mesh(nodes, surfaces, chosen[k], own, f"vertices of '{name}'")
         path = Keyed(times, T_rigid[:, k, :3, 3], rot.from_matrix(T_rigid[:, k, :3, :3]))
         out[name] = Thing(mesh=mesh, path=path)

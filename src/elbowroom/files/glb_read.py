@@ -12,7 +12,7 @@ import numpy as np
 from elbowroom.character.body import Character
 from elbowroom.character.rig import as_character
 from elbowroom.files.conventions import checked_units, checked_up
-from elbowroom.files.glb_animation import Sampled, Tracks, read_tracks, sample
+from elbowroom.files.glb_animation import Sampled, Tracks, read_tracks, sample, touching
 from elbowroom.files.glb_container import Container
 from elbowroom.files.glb_nodes import Nodes, distinct, sane
 from elbowroom.files.glb_objects import free_nodes, moving, resting
@@ -66,10 +66,13 @@ def read_glb(path: str | Path, *, units: float | None = None, up: str | None = N
             character, own = _character(rig, name, nodes, surfaces, turn, animations, notes)
             characters[name] = character
             clips.update({k if len(rigs) == 1 else f"{name}.{k}": clip for k, clip in own.items()})
-        free = free_nodes(nodes, surfaces, rigs)
+        free = free_nodes(nodes, surfaces, rigs, notes)
         meshes = resting(nodes, surfaces, free, turn)
         first = next(iter(animations.values()), {})
-        things = moving(nodes, surfaces, free, turn, first, _own_rate(nodes))
+        things = moving(nodes, surfaces, free, turn, first, _own_rate(nodes), notes)
+        others = [name for name, tracks in list(animations.items())[1:] if touching(nodes, tracks, list(free.values()))]
+        if others:
+            notes.append(f"Things move as in the first animation; left out: {', '.join(others[:5])}.")
     if not rigs and not things and animations:
         notes.append("Animations were left out, since no skin says what their joints are.")
     return GlbFile(characters, clips, meshes, (*dict.fromkeys(notes), *surfaces.notes), things, _own_extras(nodes))

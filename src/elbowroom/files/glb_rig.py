@@ -21,12 +21,17 @@ SKIN_COLOR: Color = (0.80, 0.66, 0.53)
 
 @dataclass(frozen=True)
 class Rig:
-    """Joints of one body as node numbers, parent-first, and the skins that use them."""
+    """Joints of one body as node numbers, parent-first, and the skins that use them.
+
+    `carriers` are those nodes that carry what hangs on them: all but a common root that no skin lists, which may have
+    the whole scene below it.
+    """
 
     nodes: tuple[int, ...]
     parents: tuple[int, ...]  # along `nodes`, -1 for the root
     skins: tuple[int, ...]
     names: tuple[str, ...]
+    carriers: frozenset[int]
 
     def frames(self, nodes: Nodes, turn: Array) -> Array:
         """Rigid frames of the joints at rest, (J, 4, 4), with `turn` (4, 4) applied in front."""
@@ -77,7 +82,8 @@ def _rig(nodes: Nodes, skins: list[int], joints: set[int]) -> Rig:
     at = {n: k for k, n in enumerate(order)}
     parents = tuple(-1 if k == 0 else at[nodes.parents[n]] for k, n in enumerate(order))
     names = distinct("root" if n < 0 else nodes.name(n) for n in order)
-    return Rig(tuple(order), parents, tuple(skins), tuple(names))
+    carriers = frozenset(n for n in order if n >= 0 and (n != root or n in joints))
+    return Rig(tuple(order), parents, tuple(skins), tuple(names), carriers)
 
 
 def skeleton_of(rig: Rig, T_joint: Array) -> Skeleton:
@@ -183,7 +189,7 @@ def _inverse_binds(skin: Part, nodes: Nodes, count: int) -> Array:
 
 def _hanging(rig: Rig, nodes: Nodes, surfaces: Surfaces, turn: Array) -> list[_Bound]:
     """Meshes without a skin on nodes below a joint: they follow it rigidly."""
-    at = {n: k for k, n in enumerate(rig.nodes) if n >= 0}
+    at = {n: k for k, n in enumerate(rig.nodes) if n in rig.carriers}
     out = []
     for i, part in enumerate(nodes.parts):
         mesh = part.index("mesh", len(surfaces.parts), "mesh", -1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, TypeGuard, cast, get_args
+from typing import Any, Literal, TypeGuard, cast, get_args
 
 import numpy as np
 
@@ -157,7 +157,8 @@ def _frames(story: dict[str, Any]) -> tuple[float, int] | None:
 
 def _with_told(world: World, story: dict[str, Any]) -> World:
     """A world with masses, contacts, links and the floor that a file's extras tell."""
-    masses, floor = story.get("masses"), story.get("floor")
+    floor, masses = story_floor(story), story.get("masses")
+    world = world if floor == "auto" else world.with_(floor=floor)
     for name, mass in masses.items() if isinstance(masses, dict) else ():
         if name in world.objects and _number(mass) and mass >= 0.0:
             world = world.with_(objects={**world.objects, name: replace(world.objects[name], mass=float(mass))})
@@ -165,7 +166,13 @@ def _with_told(world: World, story: dict[str, Any]) -> World:
         world = _with_contact(world, entry)
     linked = [(_words(e, "a", "b"), _during(e)) for e in _entries(story.get("linked"))]
     links = tuple(Linked(ab[0], ab[1], during) for ab, during in linked if ab is not None and during is not None)
-    return world.with_(linked=links, floor=float(floor) if _number(floor) else world.floor if floor else None)
+    return world.with_(linked=links)
+
+
+def story_floor(story: dict[str, Any]) -> float | Literal["auto"] | None:
+    """Height of the floor that a file's extras tell, metres, None for no floor; 'auto' where they say nothing."""
+    floor = story.get("floor", "auto")
+    return float(floor) if _number(floor) else None if floor is None else "auto"
 
 
 def _entries(listed: object) -> Iterator[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from elbowroom.character.body import Character
 from elbowroom.errors import BadFile, BadValue, UnknownName
@@ -46,7 +46,8 @@ class Told:
 class Opened:
     """What a file holds, in elbowroom's own terms. `meshes` stand still, `objects` are moved by the file.
 
-    `whole` is the world of a file that holds one, with its floor, holds and contacts.
+    `whole` is the world of a file that holds one, with its floor, holds and contacts. `floor` is the height that the
+    file tells, metres, None for no floor; 'auto' where it says nothing.
     """
 
     path: Path
@@ -58,6 +59,7 @@ class Opened:
     markers: Markers | None = None
     notes: tuple[str, ...] = ()
     whole: World | None = None
+    floor: float | Literal["auto"] | None = "auto"
 
     def clip(self, name: str | None = None) -> Clip:
         """A clip by name; the only or first one without a name; the rest pose as one frame if there is none."""
@@ -159,10 +161,12 @@ def open_glb(path: Path, told: Told | None = None) -> tuple[Opened, dict[str, An
 
 
 def _glb(path: Path, told: Told) -> Opened:
-    from elbowroom.files.glb_story import with_story
+    from elbowroom.files.glb_story import story_floor, with_story
 
     opened, story = open_glb(path, told)
-    return replace(opened, whole=with_story(opened.world(), story)) if story else opened
+    if not story:
+        return opened
+    return replace(opened, whole=with_story(opened.world(), story), floor=story_floor(story))
 
 
 def _npz(path: Path, told: Told) -> Opened:
@@ -171,7 +175,7 @@ def _npz(path: Path, told: Told) -> Opened:
     world = read_npz(path)
     clips = {name: m for name, m in world.characters.items() if isinstance(m, Clip)}
     characters = {name: clip.character for name, clip in clips.items()}
-    return Opened(path, "NPZ", characters, clips, world.static, world.objects, whole=world)
+    return Opened(path, "NPZ", characters, clips, world.static, world.objects, whole=world, floor=world.floor)
 
 
 def _mesh(path: Path, told: Told) -> Opened:

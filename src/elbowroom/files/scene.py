@@ -1,4 +1,4 @@
-"""Reading a scene file as a world: what stands, what moves, and how high the ground is."""
+"""Reading a scene file as a world: what stands, what moves, and how high the floor is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from elbowroom.files.glb_nodes import distinct
 from elbowroom.files.glb_read import GlbFile, read_glb
 from elbowroom.files.meshes import read_meshes
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.world.ground import estimate_scene_floor
+from elbowroom.world.scene_floor import foot_places, scene_floor
 from elbowroom.world.world import World
 
 Floor = float | None | Literal["auto"]
@@ -22,8 +22,9 @@ def read_scene(path: str | Path, *, units: float | None = None, up: str | None =
     """Read a scene from .glb, .gltf, .obj, .stl or .ply as a world.
 
     `units` is metres per unit of the file, `up` is 'Y' or 'Z'; where not given they are guessed. `floor` is the height
-    of the ground in metres, None for no ground, or 'auto' to estimate it. What a glTF file animates moves in the world:
-    meshes as objects, rigged characters with their first clip. `world.notes` tells what was assumed.
+    of the floor in metres, None for no floor, or 'auto' to find it as `scene_floor` does. What a glTF file animates
+    moves in the world: meshes as objects, rigged characters with their first clip. `world.notes` tells what was
+    assumed.
     """
     path = Path(path)
     if path.suffix.lower() in (".glb", ".gltf"):
@@ -35,11 +36,10 @@ def read_scene(path: str | Path, *, units: float | None = None, up: str | None =
 
 
 def on_floor(world: World, floor: Floor) -> World:
-    """The world with a ground of that height; with 'auto' it is estimated from the static meshes, and told."""
+    """The world with a floor of that height; with 'auto' it is found from static meshes and feet, and noted."""
     if floor == "auto":
-        height = estimate_scene_floor(world.static)
-        told = f"Floor assumed at {height:.3f} m; say floor to have it elsewhere."
-        return world.with_(floor=height, notes=(*world.notes, told) if world.static else world.notes)
+        found = scene_floor(world.static, foot_places(world.characters.values()))
+        return world.with_(floor=found.height, notes=(*world.notes, *([found.note] if found.note else [])))
     if floor is not None and not (isinstance(floor, int | float) and np.isfinite(floor)):
         raise BadValue(f"the floor is a height in metres, none at all, or 'auto', not {floor!r}.")
     return world.with_(floor=None if floor is None else float(floor))

@@ -8,8 +8,13 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
 from elbowroom.errors import BadValue
+from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.solidity import Edges, shell_signs
+from elbowroom.geometry.stitching import stitched
+from elbowroom.kernels.insides import contained
+from elbowroom.kernels.triangles import tree_of
 
 # Metres: vertices nearer than this are the same place; files split them for normals and colours.
 WELD = 1e-7
@@ -22,26 +27,33 @@ _SLIVER = 1e-9
 
 
 def mended(mesh: Mesh, name: str = "mesh") -> Mesh:
-    """The same surface, with vertices at one place merged and each triangle once.
+    """The same surface made fit for collision, as `mended_solids` has it."""
+    return mended_solids(mesh, name)[0]
 
-    Triangles that shrink to an edge or a point and second copies of a triangle are dropped, and so are vertices that no
-    triangle uses. Triangles given twice, once for each side, become one where that makes a closed surface. Where an
-    edge joins two triangles, they are turned alike. Slivers stay, since closed surfaces may need them: see `has_area`.
-    Vertices that are not finite raise `BadValue` with the mesh's name.
+
+def mended_solids(mesh: Mesh, name: str = "mesh") -> tuple[Mesh, NDArray[np.bool_]]:
+    """The same surface, with vertices at one place merged, cracks closed, and each triangle once.
+
+    Triangles that shrink to an edge or a point and second copies of a triangle, be they turned over, are dropped, and
+    so are vertices that no triangle uses. Where an edge joins two triangles, they are turned alike; closed shells are
+    turned outwards, but for cavities. Slivers stay, since closed surfaces may need them: see `has_area`. Vertices that
+    are not finite raise `BadValue` with the mesh's name. Comes with which faces (F,) bound solids, as `solid_faces`
+    finds them. It is kept with the mesh.
     """
+    return kept(mesh, "mended", lambda: _mended_solids(mesh, name))
+
+
+def _mended_solids(mesh: Mesh, name: str) -> tuple[Mesh, NDArray[np.bool_]]:
     check_finite(mesh, name)
     if not len(mesh.faces):
-        return Mesh(np.zeros((0, 3)), np.zeros((0, 3), np.int32), mesh.color)
-    points, faces = _welded(mesh)
-    once = _first_of_each(faces, any_order=True)
-    if len(once) < len(faces):
-        turned = np.argmin(faces, axis=1)[:, None] + np.arange(3)
-        faces = _first_of_each(np.take_along_axis(faces, turned % 3, axis=1))
-        faces = _closed_once(faces, once)
-    faces = _turned_alike(faces)
+        return Mesh(np.zeros((0, 3)), np.zeros((0, 3), np.int32), mesh.color), np.zeros(0, dtype=bool)
+    points, faces = stitched(*_welded(mesh))
+    faces = _once(faces)
+    faces, solid = _shells_turned(points, faces, _turned_alike(faces))
+    faces = _outward(points, faces, solid)
     used = np.zeros(len(points), dtype=bool)
     used[faces] = True
-    return Mesh(points[used], (np.cumsum(used) - 1)[faces], mesh.color)
+    return Mesh(points[used], (np.cumsum(used) - 1)[faces], mesh.color), solid
 
 
 def check_finite(mesh: Mesh, name: str) -> None:
@@ -90,9 +102,9 @@ def _welded(mesh: Mesh) -> tuple[Array, NDArray]:
     return mesh.vertices[order[new]], faces[real]
 
 
-def _first_of_each(faces: NDArray, any_order: bool = False) -> NDArray:
-    """Faces without later copies; `any_order` takes the two sides of a triangle for copies."""
-    rows = np.sort(faces, axis=1) if any_order else faces
+def _once(faces: NDArray) -> NDArray:
+    """Faces without later copies, be they turned over."""
+    rows = np.sort(faces, axis=1)
     # one number for each triangle that sorts faster than three; where two agree by chance, all three are compared
     key = (rows[:, 0] * _MIX[0] + rows[:, 1] * _MIX[1]) ^ (rows[:, 2] * _MIX[2])
     ranked = np.sort(key)
@@ -103,23 +115,6 @@ def _first_of_each(faces: NDArray, any_order: bool = False) -> NDArray:
     new = np.ones(len(order), dtype=bool)
     new[1:] = np.any(ranked[1:] != ranked[:-1], axis=1)
     return faces if new.all() else faces[np.sort(order[new])]
-
-
-def _closed_once(faces: NDArray, once: NDArray) -> NDArray:
-    """`once` for the parts that are closed without second sides, `faces` for the others.
-
-    Two boxes that share a wall have it twice, once for each side, and need both; a box drawn from inside and outside
-    needs one of each.
-    """
-    vertices = int(faces.max()) + 1
-    part = np.full(vertices, -1)
-    part[faces.ravel()] = np.repeat(components(faces), 3)
-    tail, head = once.ravel(), np.roll(once, -1, axis=1).ravel()
-    key = np.minimum(tail, head) * vertices + np.maximum(tail, head)
-    _, first, uses = np.unique(key, return_index=True, return_counts=True)
-    open_part = np.zeros(part.max() + 1, dtype=bool)
-    open_part[part[tail[first[uses != 2]]]] = True
-    return np.concatenate([once[~open_part[part[once[:, 0]]]], faces[open_part[part[faces[:, 0]]]]])
 
 
 def _turned_alike(faces: NDArray) -> NDArray:
@@ -148,5 +143,51 @@ def _turned_alike(faces: NDArray) -> NDArray:
     _, label = connected_components(graph, directed=False)
     flip = label[n:] < label[:n]
     out = faces.copy()
+    out[flip] = out[flip][:, ::-1]
+    return out
+
+
+def _shells_turned(points: Array, faces: NDArray, turned: NDArray) -> tuple[NDArray, NDArray[np.bool_]]:
+    """`turned` (F, 3) with the shells of parts that are not simply closed turned as most of their area is in `faces`.
+
+    Comes with which faces (F,) bound solids.
+    """
+    solid = Edges(turned).simple
+    rest = np.flatnonzero(~solid)
+    signs = shell_signs(points, faces[rest])
+    rest, signs = rest[signs != 0], signs[signs != 0]
+    if not len(rest):
+        return turned, solid
+    part = Edges(faces[rest]).part
+    a, b, c = np.moveaxis(points[faces[rest]], 1, 0)
+    look = np.bincount(part, signs * np.linalg.norm(np.cross(b - a, c - a), axis=1))
+    wrong = signs != np.where(look[part] < 0.0, -1, 1)
+    out, solid = turned.copy(), solid.copy()
+    out[rest] = np.where(wrong[:, None], faces[rest][:, ::-1], faces[rest])
+    solid[rest] = True
+    return out, solid
+
+
+def _outward(points: Array, faces: NDArray, bounds_solid: NDArray[np.bool_]) -> NDArray:
+    """Faces, of which closed shells (F,) look outwards; those that lie in another shell and look inwards are cavities.
+
+    Shells that overlap and are turned differently would cancel each other, and their common inside count as free.
+    """
+    solid = np.flatnonzero(bounds_solid)
+    if not len(solid):
+        return faces
+    part = Edges(faces[solid]).part
+    corners = points[faces[solid]]
+    a, b, c = np.moveaxis(corners - corners.mean(axis=(0, 1)), 1, 0)
+    inwards = np.bincount(part, np.einsum("ij,ij->i", a, np.cross(b, c))) < 0.0
+    if not inwards.any():
+        return faces
+    if not inwards.all():
+        within = contained(tree_of(corners[~inwards[part]]), corners[inwards[part]].reshape(-1, 3))
+        lone = np.zeros(len(inwards), dtype=bool)
+        lone[np.repeat(part[inwards[part]], 3)[~within]] = True
+        inwards = lone
+    out = faces.copy()
+    flip = solid[inwards[part]]
     out[flip] = out[flip][:, ::-1]
     return out

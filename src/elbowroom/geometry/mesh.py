@@ -51,8 +51,9 @@ class Mesh:
         return frozen([self.vertices.min(axis=0), self.vertices.max(axis=0)])
 
     def moved(self, T: ArrayLike) -> Mesh:
-        """The mesh mapped by an affine transform (4, 4)."""
+        """The mesh mapped by an affine transform (4, 4); where that mirrors, triangles are turned over."""
         T = np.asarray(T, dtype=float)
+        faces = self.faces[:, ::-1] if np.linalg.det(T[:3, :3]) < 0.0 else self.faces
         turned = [self.vertices[k : k + _AT_ONCE] @ T[:3, :3].T for k in range(0, max(len(self.vertices), 1), _AT_ONCE)]
         may_stop_here()
-        return Mesh(np.concatenate(turned) + T[:3, 3], self.faces, self.color, self.colors)
+        return Mesh(np.concatenate(turned) + T[:3, 3], faces, self.color, self.colors)

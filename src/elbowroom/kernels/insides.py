@@ -25,6 +25,16 @@ def contains_any(tree, T_solid_points, points):
 
 
 @nb.njit(cache=True, nogil=True)
+def contained(tree, points):
+    """Which of points (N, 3) are inside of the closed surfaces of a tree, (N,) bool."""
+    nodes = np.zeros(DEPTH, np.int32)
+    out = np.zeros(len(points), np.bool_)
+    for n in range(len(points)):
+        out[n] = winding(tree, 0, points[n, 0], points[n, 1], points[n, 2], nodes) != 0
+    return out
+
+
+@nb.njit(cache=True, nogil=True)
 def depths(tree, points):
     """Distance to the surface of points (N, 3) inside of the closed surfaces of a tree, 0 for those outside, (N,)."""
     nodes = np.zeros(DEPTH, np.int32)

@@ -223,6 +223,18 @@ def nearest(tree, root, x, y, z, best, enough, nodes, bounds):
     return best, who
 
 
+@nb.njit(cache=True, nogil=True)
+def distances(tree, points):
+    """Distances (N,) from points (N, 3) to the nearest triangle of a tree."""
+    nodes = np.zeros(DEPTH, np.int32)
+    bounds = np.zeros(DEPTH)
+    out = np.zeros(len(points))
+    for n in range(len(points)):
+        square, _ = nearest(tree, 0, points[n, 0], points[n, 1], points[n, 2], np.inf, 0.0, nodes, bounds)
+        out[n] = np.sqrt(square)
+    return out
+
+
 def joined(trees: list[Tree]) -> tuple[Tree, NDArray[np.int64]]:
     """Several trees in one set of arrays, and the root node of each."""
     first_node = np.cumsum([0] + [len(t.kids) for t in trees])

@@ -13,7 +13,7 @@ from elbowroom.character.robot import Robot
 from elbowroom.errors import BadValue
 from elbowroom.files.scene import on_floor
 from elbowroom.geometry.transforms import inverse
-from elbowroom.motion.clip import Clip
+from elbowroom.motion.clip import Clip, Motion
 from elbowroom.posing.upright import carried_upright
 from elbowroom.spaces.styles import Wish
 from elbowroom.tasks.storyboard_check import checked
@@ -89,10 +89,12 @@ class _Builder:
         self._file = file
         self._folder = document.path.parent
         self.stands: dict[str, int] = {}
+        self._made: dict[float | None, tuple[dict[str, Motion], list[str]]] = {}
 
     def world(self) -> World:
         """The world of the storyboard."""
         world = self._scene()
+        world = self._on_floor(world)
         world = self._fixtures(world)
         world = self._objects(world)
         world = self._characters(world)
@@ -116,9 +118,14 @@ class _Builder:
                     world = world.with_static(free, mesh)
                     self.stands[free] = k
                 world = world.with_(notes=(*world.notes, *notes))
+        return world
+
+    def _on_floor(self, world: World) -> World:
+        """The scene with its floor; where that is to be found, it is sought under the feet of all characters."""
         floor = self._file.scene.floor
+        people = self._motions(0.0)[0] if floor == "auto" and world.static else {}
         with self._document.blaming("scene", "floor"):
-            return on_floor(world, None if floor == "none" else floor)
+            return on_floor(world.with_(characters=people), None if floor == "none" else floor).with_(characters={})
 
     def _fixtures(self, world: World) -> World:
         for name, part in self._file.fixtures.items():
@@ -147,15 +154,26 @@ class _Builder:
         return world
 
     def _characters(self, world: World) -> World:
-        for name, part in self._file.characters.items():
-            person = Person(name, part, self._folder, self._file.fps)
-            with self._document.blaming("characters", name, "body"):
-                body = person.body()
-            with self._document.blaming("characters", name, "clip"):
-                motion = person.motion(body, world.floor)
+        motions, notes = self._motions(world.floor)
+        for name, motion in motions.items():
             with self._document.blaming("characters", name):
-                world = world.with_character(name, motion).with_(notes=(*world.notes, *person.notes))
-        return world
+                world = world.with_character(name, motion)
+        return world.with_(notes=(*world.notes, *notes))
+
+    def _motions(self, floor: float | None) -> tuple[dict[str, Motion], list[str]]:
+        """All characters' motions on a floor of that height, metres, and notes on them; made once for each height."""
+        if floor not in self._made:
+            motions: dict[str, Motion] = {}
+            notes: list[str] = []
+            for name, part in self._file.characters.items():
+                person = Person(name, part, self._folder, self._file.fps)
+                with self._document.blaming("characters", name, "body"):
+                    body = person.body()
+                with self._document.blaming("characters", name, "clip"):
+                    motions[name] = person.motion(body, floor)
+                notes += person.notes
+            self._made[floor] = motions, notes
+        return self._made[floor]
 
     def _holds(self, world: World) -> World:
         for k, part in enumerate(self._file.holds):

@@ -16,13 +16,13 @@ from scipy.spatial import ConvexHull, QhullError
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry.kept import kept
-from elbowroom.geometry.mending import check_finite, components, has_area, mended
+from elbowroom.geometry.mending import check_finite, components, has_area, mended_solids
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
-from elbowroom.geometry.solidity import solid_faces
+from elbowroom.geometry.solidity import Demoted, demoted_parts
 from elbowroom.world.exact_solids import Solid
-from elbowroom.world.ground import MATCH, on_floor, without
+from elbowroom.world.ground import FLUSH_M, Dropped, dropped_faces, on_floor, without
 
 # A capsule is probed for depth at points along its axis no farther apart than this share of its radius.
 _PROBE = 0.25
@@ -82,12 +82,18 @@ class Surface:
 
     @cached_property
     def empty(self) -> bool:
-        """Whether there is nothing to hit: no triangle with an area, or none that rises above the floor."""
+        """Whether there is nothing to hit: no triangle with an area, or none that is more than the floor."""
+        if self.flat == len(self._raw.faces):
+            return True
+        low = self._floor is not None and bool(self.bounds[1, 2] <= self._floor + FLUSH_M)
+        return low and not len(self.mesh.faces)
+
+    @cached_property
+    def flat(self) -> int:
+        """Triangles of the mesh that have no area."""
         faces = self._raw.faces
         blocks = (faces[k : k + _BLOCK] for k in range(0, len(faces), _BLOCK))
-        if not any(has_area(self._raw.vertices, block).any() for block in blocks):
-            return True
-        return self._floor is not None and bool(self.bounds[1, 2] <= self._floor + MATCH)
+        return sum(int((~has_area(self._raw.vertices, block)).sum()) for block in blocks)
 
     @cached_property
     def bounds(self) -> Array:
@@ -97,18 +103,27 @@ class Surface:
         return np.stack([corners.min(axis=0), corners.max(axis=0)])
 
     @cached_property
-    def _mended(self) -> tuple[Mesh, NDArray[np.bool_]]:
-        mesh = mended(self._raw, self._name)
-        closed = solid_faces(mesh)
+    def _mended(self) -> tuple[Mesh, NDArray[np.bool_], Dropped | None]:
+        mesh, closed = mended_solids(self._raw, self._name)
         if self._floor is None:
-            return mesh, closed
+            return mesh, closed, None
         drop = on_floor(mesh, closed, self._floor)
-        return without(mesh, drop), closed[~drop]
+        return without(mesh, drop), closed[~drop], dropped_faces(mesh, drop, self._floor, self._name)
 
     @property
     def mesh(self) -> Mesh:
         """The mended mesh without what lies flat on the floor."""
         return self._mended[0]
+
+    @property
+    def dropped(self) -> Dropped | None:
+        """Triangles that were left out of `mesh` since the floor stands for them."""
+        return self._mended[2]
+
+    @cached_property
+    def demoted(self) -> tuple[Demoted, ...]:
+        """Parts of `mesh` that are surfaces without an inside."""
+        return demoted_parts(self.mesh, self.closed, self._name)
 
     @property
     def closed(self) -> NDArray[np.bool_]:
@@ -131,7 +146,7 @@ class Surface:
 
     @cached_property
     def solid(self) -> Solid | None:
-        mesh, closed = self._mended
+        mesh, closed = self.mesh, self.closed
         return Solid(mesh.vertices[mesh.faces[closed]]) if closed.any() else None
 
     @cached_property
@@ -170,8 +185,13 @@ def shape_form(shape: Shape) -> Form:
 
 def mesh_form(mesh: Mesh, name: str, floor: float | None = None) -> Surface | None:
     """The form of a mesh, without what lies flat on a floor of that height; None where nothing is left."""
-    form = kept(mesh, ("form", floor), lambda: Surface(mesh, name, floor))
+    form = mesh_surface(mesh, name, floor)
     return None if form.empty else form
+
+
+def mesh_surface(mesh: Mesh, name: str, floor: float | None = None) -> Surface:
+    """The form of a mesh, also where nothing is left of it."""
+    return kept(mesh, ("form", floor), lambda: Surface(mesh, name, floor))
 
 
 def _shape_form(shape: Shape) -> Form:

@@ -1,0 +1,53 @@
+"""Account of what a proof leaves out of a world's meshes, for evidence and messages."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from elbowroom.geometry.solidity import Demoted
+from elbowroom.world.exact_forms import mesh_surface
+from elbowroom.world.ground import Dropped
+from elbowroom.world.world import World
+
+
+@dataclass(frozen=True)
+class Flat:
+    """Triangles (faces) of a mesh that have no area: lines and points, which nothing can hit."""
+
+    name: str
+    faces: int
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What a proof does not look at, or not in full.
+
+    dropped: triangles that the floor stands for; demoted: parts that count as surfaces without an inside; flat:
+    triangles without an area.
+    """
+
+    dropped: tuple[Dropped, ...]
+    demoted: tuple[Demoted, ...]
+    flat: tuple[Flat, ...]
+
+    @property
+    def above_floor_m(self) -> float:
+        """Metres above the floor up to which something was dropped; 0 where nothing was."""
+        return max((d.above_floor_m for d in self.dropped), default=0.0)
+
+    def facts(self) -> dict[str, list[dict[str, Any]]]:
+        """Plain data for JSON and files."""
+        return {key: [asdict(entry) for entry in getattr(self, key)] for key in ("dropped", "demoted", "flat")}
+
+
+def left_out(world: World) -> LeftOut:
+    """Account for all static meshes and things of a world, in their order."""
+    forms = {name: mesh_surface(mesh, name, world.floor) for name, mesh in world.static.items()}
+    forms |= {name: mesh_surface(thing.mesh, name) for name, thing in world.objects.items()}
+    # a mesh may stand under several names and keeps the account of the first
+    return LeftOut(
+        tuple(replace(form.dropped, name=name) for name, form in forms.items() if form.dropped is not None),
+        tuple(replace(part, name=name) for name, form in forms.items() for part in form.demoted),
+        tuple(Flat(name, form.flat) for name, form in forms.items() if form.flat),
+    )

@@ -1,0 +1,177 @@
+"""The height of a scene's floor: one rule for the command line, storyboards and the studio."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.character.body import Character
+from elbowroom.geometry.mending import mended_solids
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.rotations import Array
+from elbowroom.kernels.triangles import distances, tree_of
+from elbowroom.motion.clip import Clip, Motion
+from elbowroom.world.ground import LEVEL, normals, tilt
+
+# Metres: level triangles within this of each other in height are one level. Rooms of a real house model differ by
+# 3 mm, floor and carpets of a shop by 20.
+_BAND_M = 0.02
+
+# Share of a level's area that lies at or below its height: feet stand on its sheets, and low edges do not count.
+_AT_OR_BELOW = 0.9
+
+# Square metres that a floor has at least; larger than any table.
+_LARGE_M2 = 6.0
+
+# A level with this share of the largest one's area is large enough to be the floor.
+_LARGE_SHARE = 0.4
+
+# Metres that a floor is thick at most, and the share of a scene's surface that may lie deeper below its top.
+_THICK_M = 0.35
+_BENEATH_SHARE = 0.01
+
+# Metres above 0 from which on a floor has to carry something: a lone slab up there is a roof or a gallery, and people
+# walk below it. Things that it carries have this share of its area, more than this far above it, metres.
+_LONE_M = 0.5
+_CARRIED_SHARE = 0.05
+_CARRIED_M = 0.1
+
+# Metres that a foot may be beyond the edge of a floor, or over a gap in it: about the length of a foot.
+_BEYOND_M = 0.3
+
+# Places of feet that are looked at, at most, and seconds between them.
+_MOST_FEET = 400
+_FEET_S = 0.1
+
+
+@dataclass(frozen=True)
+class FloorFound:
+    """The height of a floor in metres, whether the scene has one there (else it is 0), and a sentence on it.
+
+    `note` is empty where there are no meshes, and nothing to tell.
+    """
+
+    height: float
+    found: bool
+    note: str
+
+
+@dataclass(frozen=True)
+class _Level:
+    """Level triangles (F, 3, 3) of about one height, metres, with their area, and whether too much lies beneath."""
+
+    height: float
+    area: float
+    triangles: Array
+    deep: bool
+    bare: bool
+
+
+def scene_floor(static: Mapping[str, Mesh], feet: Array | None = None) -> FloorFound:
+    """Find the floor of a scene from its static meshes and, if known, places of feet (N, 2) over time, metres.
+
+    A floor is a level: nearly horizontal triangles (within 5°) whose heights differ by no more than 20 mm. It
+    - has 6 m² or more, and 40 % or more of the area of the largest level;
+    - lies under the feet: every place of a foot is over it, or within 0.3 m of it;
+    - is the lowest: no more than 1 % of the scene's surface lies more than 0.35 m below it;
+    - carries something if it is more than 0.5 m above 0, since it may be a roof otherwise.
+    What faces down on solids is neither a level nor something beneath. The lowest level that is all this is the floor;
+    90 % of its area lies at or below its height. Without one the floor is at 0, and the note says why.
+    """
+    levels = _levels(static)
+    if levels is None:
+        return FloorFound(0.0, False, "")
+    why = "it has no level of 6 m² or more"
+    under = []
+    for level in levels:
+        beyond = 0.0 if feet is None or not len(feet) else _beyond(level, feet)
+        if beyond <= _BEYOND_M:
+            under.append(level)
+        else:
+            why = f"its level at {level.height:.3f} m ends {beyond:.1f} m before where feet are"
+    largest = max((level.area for level in under), default=0.0)
+    for level in under:
+        if level.area < _LARGE_SHARE * largest:
+            continue
+        if level.deep:
+            why = f"other things lie below its level at {level.height:.3f} m"
+        elif level.height > _LONE_M and level.bare:
+            why = f"its level at {level.height:.3f} m carries nothing and may be a roof"
+        else:
+            what = f"Floor assumed at {level.height:.3f} m, a level of {level.area:.0f} m²"
+            return FloorFound(level.height, True, f"{what}; say floor to have it elsewhere.")
+    what = f"No floor found in the scene ({why}): assumed at 0"
+    return FloorFound(0.0, False, f"{what}; say floor to have it elsewhere.")
+
+
+def foot_places(motions: Iterable[Motion]) -> Array:
+    """Places (N, 2) of feet on their way, metres; the root's where a body has no feet."""
+    found = [np.zeros((0, 2))]
+    for motion in motions:
+        begin, end = motion.span
+        if isinstance(motion, Clip):
+            begin += min(motion.source.lead, len(motion) - 1) / motion.fps  # artificial frames are nowhere
+        count = int(np.clip(np.ceil((end - begin) / _FEET_S) + 1, 1, _MOST_FEET))
+        root, q = motion.sample(np.linspace(begin, end, count))
+        roles = motion.body.roles if isinstance(motion.body, Character) else {}
+        joints = [roles[name] for name in ("left_foot", "right_foot") if name in roles]
+        places = motion.body.transforms(root, q)[:, joints, :2, 3].reshape(-1, 2) if joints else root[:, :2]
+        found.append(places)
+    return np.concatenate(found)
+
+
+def _levels(static: Mapping[str, Mesh]) -> list[_Level] | None:
+    """Large levels of a scene, the lowest first; None where there are no triangles."""
+    heights, tops, areas, flat, corners = [], [], [], [], []
+    for name, raw in static.items():
+        mesh, solid = mended_solids(raw, name)
+        if not len(mesh.faces):
+            continue
+        steep = tilt(mesh)
+        counts = ~(solid & (steep <= -LEVEL))
+        triangles = mesh.vertices[mesh.faces[counts]]
+        corners.append(triangles)
+        heights.append(triangles[:, :, 2].mean(axis=1))
+        tops.append(triangles[:, :, 2].max(axis=1))
+        areas.append(0.5 * np.linalg.norm(normals(triangles), axis=1))
+        flat.append(np.abs(steep[counts]) >= LEVEL)
+    if not heights:
+        return None
+    order = np.argsort(np.concatenate(heights))
+    height, area, level = (np.concatenate(a)[order] for a in (heights, areas, flat))
+    top, triangles = np.concatenate(tops)[order], np.concatenate(corners)[order]
+    total = np.append(0.0, np.cumsum(area))
+    spread = np.append(0.0, np.cumsum(area * level))
+    end = np.searchsorted(height, height + _BAND_M, side="right")
+    extent = spread[end] - spread[:-1]  # area of the level that begins at each triangle's height
+    found: list[_Level] = []
+    after = 0
+    for begin in np.flatnonzero(extent >= _LARGE_M2).tolist():
+        if begin < after or not level[begin]:
+            continue
+        after = int(end[begin])
+        inside = begin + np.flatnonzero(level[begin:after])
+        at = _height_at(top[inside], area[inside])
+        beneath = total[np.searchsorted(height, at - _THICK_M)]
+        above = total[-1] - total[np.searchsorted(height, at + _CARRIED_M)]
+        deep, bare = beneath > _BENEATH_SHARE * total[-1], above < _CARRIED_SHARE * extent[begin]
+        found.append(_Level(at, float(extent[begin]), triangles[inside], bool(deep), bool(bare)))
+    return found
+
+
+def _height_at(top: Array, area: NDArray) -> float:
+    """The height that most of an area lies at or below, from the tops (F,) of its triangles."""
+    order = np.argsort(top)
+    share = np.cumsum(area[order]) / area.sum()
+    return float(top[order[min(int(np.searchsorted(share, _AT_OR_BELOW)), len(order) - 1)]])
+
+
+def _beyond(level: _Level, feet: Array) -> float:
+    """How far beyond a level the farthest place of a foot is in plan, metres; 0 where all are over it."""
+    flat = level.triangles * [1.0, 1.0, 0.0]
+    some = np.asarray(feet, dtype=float)[:: max(1, len(feet) // _MOST_FEET), :2]
+    places = np.concatenate([some, np.zeros((len(some), 1))], axis=1)
+    return float(distances(tree_of(flat), places).max())
