@@ -27,6 +27,7 @@ from elbowroom.geometry.shapes import Shape
 from elbowroom.motion.clip import Clip, Motion, Source
 from elbowroom.world.certificate_findings import Allowed
 from elbowroom.world.evidence import Excused
+from elbowroom.world.left_out import dropped_mask
 from elbowroom.world.pairs import Pair
 from elbowroom.world.paths import Keyed, places
 from elbowroom.world.played import PlayedWorld, played
@@ -70,6 +71,7 @@ def write_npz(path: str | Path, world: World, fps: float = 30.0, proof: Proof | 
         arrays |= {f"char/{name}/{key}": value for key, value in _character(name, motion, times).items()}
     for name, mesh in _plain(world.static):
         arrays |= {f"static/{name}/vertices": mesh.vertices, f"static/{name}/faces": mesh.faces}
+        arrays[f"static/{name}/dropped"] = dropped_mask(mesh, name, world.floor)
     for name, thing in _plain(world.things):
         arrays |= {f"object/{name}/vertices": thing.mesh.vertices, f"object/{name}/faces": thing.mesh.faces}
         arrays[f"object/{name}/T_world_object"] = places(thing.path, times)

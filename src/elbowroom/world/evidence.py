@@ -9,6 +9,7 @@ from typing import Any
 from elbowroom.world.contacts import Caps
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.intervals import Interval
+from elbowroom.world.left_out import LeftOut, left_out
 from elbowroom.world.pairs import Pair
 
 
@@ -25,13 +26,15 @@ class Evidence:
     """What was not looked at, or not in full.
 
     `ignored` are neighbours in one body that never count; `excused` are hands and what they hold; `caps` are the
-    deepest overlaps that could have been allowed, `floor` the height of the ground, metres.
+    deepest overlaps that could have been allowed, `floor` the height of the ground, metres; `left_out` is what was
+    dropped from meshes, and parts of them that have no inside.
     """
 
     ignored: tuple[Pair, ...] = ()
     excused: tuple[Excused, ...] = ()
     caps: Caps = field(default_factory=Caps)
     floor: float | None = None
+    left_out: LeftOut = field(default_factory=lambda: LeftOut((), (), ()))
 
     def facts(self) -> Mapping[str, Any]:
         """Plain data for JSON and files."""
@@ -40,10 +43,12 @@ class Evidence:
             "caps_m": self.caps.facts(),
             "ignored": [list(p) for p in self.ignored],
             "excused": [{"pair": list(e.pair), "during": list(e.during)} for e in self.excused],
+            **self.left_out.facts(),
         }
 
 
 def evidence_of(exact: ExactWorld) -> Evidence:
     """What a proof in a world leaves out."""
+    world = exact.world
     excused = [Excused(exact.pairs[k], during) for k, spans in sorted(exact.off.items()) for during in spans]
-    return Evidence(exact.ignored, tuple(dict.fromkeys(excused)), exact.world.caps, exact.world.floor)
+    return Evidence(exact.ignored, tuple(dict.fromkeys(excused)), world.caps, world.floor, left_out(world))

@@ -5,10 +5,17 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.solidity import Demoted
 from elbowroom.world.exact_forms import mesh_surface
-from elbowroom.world.ground import Dropped
+from elbowroom.world.ground import FLUSH_M, Dropped
 from elbowroom.world.world import World
+
+# Metres: middles of triangles that are nearer than this are one.
+_WELD_M = 1e-5
 
 
 @dataclass(frozen=True)
@@ -51,3 +58,16 @@ def left_out(world: World) -> LeftOut:
         tuple(replace(part, name=name) for name, form in forms.items() for part in form.demoted),
         tuple(Flat(name, form.flat) for name, form in forms.items() if form.flat),
     )
+
+
+def dropped_mask(mesh: Mesh, name: str, floor: float | None) -> NDArray[np.bool_]:
+    """Which faces (F,) of a static mesh, as it was given, the floor stands for."""
+    form = mesh_surface(mesh, name, floor)
+    if floor is None or form.dropped is None:
+        return np.zeros(len(mesh.faces), dtype=bool)
+    corners = mesh.vertices[mesh.faces]
+    low = corners[:, :, 2].max(axis=1) <= floor + FLUSH_M + _WELD_M
+    left = {tuple(c) for c in np.round(form.mesh.vertices[form.mesh.faces].mean(axis=1) / _WELD_M).astype(int).tolist()}
+    middles = np.round(corners[low].mean(axis=1) / _WELD_M).astype(int).tolist()
+    low[low] = [tuple(c) not in left for c in middles]
+    return low
