@@ -135,13 +135,13 @@ def test_what_cannot_be_done_is_told() -> None:
 def test_behind_a_wall_there_is_no_path_and_the_budget_is_kept() -> None:
     world = room().with_static("wall", box((3.0, 0.02, 3.0), (0.0, -0.3, 1.5)))
     begun = time.perf_counter()
-    plan = plan_tasks(world, [Grab(who="ann", object="can")], Settings(seconds=5.0))
+    plan = plan_tasks(world, [Grab(who="ann", object="can")], budget=5.0)
     assert plan.status in ("no-path", "target-in-collision") and "wall" in plan.why
     assert time.perf_counter() - begun < 15.0
 
 
 def test_the_clock_ends_a_plan_and_changes_none() -> None:
-    plan = plan_tasks(room(), [Grab(who="ann", object="can")], Settings(seconds=1e-6))
+    plan = plan_tasks(room(), [Grab(who="ann", object="can")], budget=1e-6)
     assert plan.status == "budget-spent" and "spent" in plan.why and not plan.plans
 
 

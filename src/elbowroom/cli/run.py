@@ -11,6 +11,7 @@ from elbowroom.cli import options
 from elbowroom.cli.console import Clock, out, print_json, print_written
 from elbowroom.cli.results import plan_facts, print_plan, print_seconds, stages
 from elbowroom.errors import BadValue
+from elbowroom.stopping import checked_budget
 
 if TYPE_CHECKING:
     from elbowroom.tasks.plan import Plan
@@ -36,7 +37,7 @@ def run(
     from elbowroom.files.save import check_outputs, check_world
     from elbowroom.tasks.storyboard import read_storyboard
 
-    how: dict[str, Any] = {"seed": seed, "tier": options.tier_named(tier), "budget": options.seconds_of(budget)}
+    how: dict[str, Any] = {"seed": seed, "tier": options.tier_named(tier), "budget": checked_budget(budget)}
     how["style"] = options.style_named(style)
     paths = check_outputs(output)
     if variants is not None:

@@ -172,7 +172,7 @@ def _chances(d: Director, actor: Actor, task: Grab, T_thing: Array, what: str) -
             _leading_on(d, actor, look(d, actor, hand, grasp, T_thing[k], k, postures, what), then, task.object)
             for grasp in ranked(actor, hand, grasps, T_thing[k], k)[:_LOOKS]
         )
-        suited = sifted(d, looks, _ENOUGH, failed, what)
+        suited = sifted(looks, _ENOUGH, failed)
         for taking in suited[:_TRIES]:
             given += 1
             yield Chance(k, taking)
