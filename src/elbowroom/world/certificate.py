@@ -229,4 +229,14 @@ def _notes(stage: Stage) -> tuple[str, ...]:
     return (
         *sampled,
         *(f"'{name}' leaps into a hand at {t:g} s: nothing is proven of the leap." for name, t in stage.jumps),
+        *_empty(stage.world),
     )
+
+
+def _empty(world: World) -> list[str]:
+    """What a proof is about where nothing stands around, in a sentence."""
+    if world.triangles or not world.characters:
+        return []
+    met = [] if world.floor is None else ["with the floor"]
+    met += ["of a body with itself"] + (["of bodies with each other"] if len(world.characters) > 1 else [])
+    return [f"there is nothing to collide with in the scene; looked for were collisions {' and '.join(met)} alone."]
