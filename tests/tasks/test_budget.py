@@ -20,11 +20,11 @@ from elbowroom.tasks.manipulate import plan_tasks
 from elbowroom.tasks.plan import Plan
 from elbowroom.tasks.repair import repair
 from elbowroom.tasks.repair_variants import repair_variants
-from elbowroom.tasks.verbs import Grab, Put
+from elbowroom.tasks.verbs import Grab
 from elbowroom.world.certificate import certify
 from elbowroom.world.world import World
 
-TASKS = [Grab(who="ann", object="can"), Put(who="ann", object="can", to=(0.1, -0.5, 0.9602))]
+TASKS = [Grab(who="ann", object="can")]
 WORK: dict[str, Callable[[float | None], Plan]] = {
     "repair": lambda budget: repair(past_a_table(), seed=1, budget=budget),
     "tasks": lambda budget: plan_tasks(room(), TASKS, budget=budget),
@@ -63,7 +63,7 @@ def same_motion(a: Plan, b: Plan) -> bool:
 def test_a_motion_that_is_found_is_the_same_whatever_the_budget_and_the_clock(what: str, looks: int) -> None:
     usual, often = without_budget(what)
     ended = []
-    for share in (0.05, 0.3, 0.7, 0.95, 1.05):
+    for share in (0.05, 0.5, 0.95, 1.05):
         plan = WORK[what](share * often)
         assert plan.status in ("found", "budget-spent")
         assert not plan.found or same_motion(plan, usual)
