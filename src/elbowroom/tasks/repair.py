@@ -49,14 +49,22 @@ class _Work:
     def certified(self) -> Certificate:
         """Proof of the world as it is; that of the world as it came is kept as `before`."""
         start = time.perf_counter()
+        self.tell("looking for collisions" if self.before is None else "proving what was repaired")
         told = self.world.with_(contacts=(*self.world.contacts, *self.contacts))
         self.proof = certify(told, own_contacts=not self.wishes.fix_self, changed=self.changed)
         self.before = self.before or self.proof
         self.wishes.clocks.add("certify", start)
         return self.proof
 
+    def tell(self, doing: str) -> None:
+        """Say what is being done."""
+        if self.wishes.progress is not None:
+            self.wishes.progress(doing)
+
     def certified_late(self) -> Certificate | None:
         """Proof of the world as it is when the budget is spent; None where that would take too long."""
+        if self.before is None:  # not even one proof was done within the whole budget
+            return None
         try:
             with overtime(_OVERTIME):
                 return self.proof or self.certified()
@@ -219,8 +227,7 @@ def _treat(work: _Work, found: Sequence[Trouble]) -> bool:
     """Treat troubles one after another; whether any was mended."""
     mended = False
     for trouble in found:
-        if work.wishes.progress is not None:
-            work.wishes.progress(f"repairing: {trouble.told}")
+        work.tell(f"repairing: {trouble.told}")
         mended = _mend(work, trouble) or mended
     return mended
 
