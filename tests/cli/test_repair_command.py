@@ -40,6 +40,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return where
 
 
+def test_a_budget_that_is_spent_is_told_and_what_is_repaired_by_then_is_written(folder: Path) -> None:
+    told = (folder / "walk.bvh", folder / "wall.obj", "--scene-up", "Z", "--floor", "0", "-o", folder / "late.bvh")
+    code, text = run(*told, "--budget", 0.05)
+    assert code == 1 and "out of time: budget-spent" in text and "the budget of 0.05 s is spent" in text
+    assert "give a larger budget (--budget SECONDS) or none" in " ".join(text.split())
+    assert (folder / "late.bvh").is_file()
+    code, text = run(*told, "--budget", 0.05, "--variants", 2, "--json")
+    assert code == 1 and json.loads(text)["status"] == "budget-spent" and json.loads(text)["written"] == []
+
+
+@pytest.mark.parametrize("budget", [0, -1, "nan"])
+def test_budgets_that_are_none(folder: Path, budget: object) -> None:
+    code, _ = run(folder / "walk.bvh", folder / "wall.obj", "-o", folder / "none.bvh", "--budget", budget)
+    assert code != 0 and not (folder / "none.bvh").exists()
+
+
 def run(*told: object) -> tuple[int, str]:
     result = CliRunner().invoke(app, ["repair", *map(str, told)])
     return result.exit_code, result.stdout

@@ -14,6 +14,7 @@ from test_check import CONTRACT, STAGES
 from typer.testing import CliRunner
 
 from elbowroom.cli import app, main
+from elbowroom.errors import BadFile
 from elbowroom.files import save
 from elbowroom.tasks import storyboard_plan
 from elbowroom.tasks.plan import Plan, Planned
@@ -103,6 +104,38 @@ def test_plans_are_told_and_written(folder: Path, monkeypatch: pytest.MonkeyPatc
     facts = json.loads(run("../room.yaml", "-o", "a.npz", "--seed", 7, "--json")[1])
     assert facts["seed"] == 7 and facts["plans"][0]["who"] == ["ann"] and facts["plans"][0]["first_solution_s"] == 0.002
     assert set(facts) >= CONTRACT
+
+
+def test_a_budget_that_is_spent_ends_with_1_and_nothing_is_written(folder: Path):
+    code, text = run("../room.yaml", "-o", "a.npz", "--budget", 0.001)
+    assert code == 1 and names(folder) == [] and "out of time: budget-spent" in text
+    assert "the budget of 0.001 s is spent" in text and "--budget SECONDS" in " ".join(text.split())
+    code, text = run("../still.yaml", "-o", "a.npz", "--budget", 1e-9, "--json")
+    assert code == 1 and json.loads(text)["status"] == "budget-spent" and not json.loads(text)["certificate"]["free"]
+
+
+def test_names_of_the_gallery_are_storyboards_where_there_is_no_such_file(folder: Path):
+    code, text = run("umbrella", "-o", "a.npz", "--budget", 0.001, "--json")
+    assert code == 1 and json.loads(text)["status"] == "budget-spent"
+    with pytest.raises(BadFile, match=r"does not exist; give a file, or one of the gallery: .*umbrella"):
+        run("umbrelle", "-o", "a.npz")
+    Path("umbrella").write_text("no storyboard")
+    with pytest.raises(BadFile, match="umbrella"):
+        run("umbrella", "-o", "a.npz")
+
+
+@pytest.mark.parametrize("command", ["check", "report", "render", "convert", "info"])
+def test_other_commands_take_names_of_the_gallery(folder: Path, monkeypatch: pytest.MonkeyPatch, command: str):
+    read = []
+
+    def spy(path: Path) -> Storyboard:
+        read.append(Path(path))
+        raise BadFile(path, "is read")
+
+    monkeypatch.setattr("elbowroom.tasks.storyboard.read_storyboard", spy)
+    more = {"report": ["--json"], "render": ["-o", "a.png"], "convert": ["a.npz"]}.get(command, [])
+    result = CliRunner().invoke(app, [command, "umbrella", *more])
+    assert isinstance(result.exception, BadFile) and [p.name for p in read] == ["umbrella.yaml"]
 
 
 def test_where_no_motion_is_found_nothing_is_written(folder: Path, monkeypatch: pytest.MonkeyPatch):

@@ -119,6 +119,17 @@ def test_ends_that_are_hit() -> None:
     assert plan(space, at(-0.8, 0), at(0, 0)).status == "goal-in-collision"
 
 
+@pytest.mark.parametrize("at_once", [1, 7, 10**9])
+def test_where_a_search_pauses_makes_no_difference(monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+    for space, b in ((wall((0.862, 0.88)), at(0.8, -0.5)), (wall(), at(0.8, 0.0))):
+        usual = plan(space, at(-0.8, -0.5), b, seed=3, budget=Budget(checks=6000))
+        with monkeypatch.context() as patch:
+            patch.setattr("elbowroom.search.birrt._AT_ONCE", at_once)
+            other = plan(space, at(-0.8, -0.5), b, seed=3, budget=Budget(checks=6000))
+        assert usual.stats.checks > 1000, "it pauses in between"
+        assert np.array_equal(usual.states, other.states) and usual.stats == other.stats
+
+
 def test_same_seed_same_path_whatever_the_room() -> None:
     space, a, b = wall((0.862, 0.88)), at(-0.8, -0.5), at(0.8, -0.5)
     first, again, other = (plan(space, a, b, seed=s) for s in (3, 3, 5))
@@ -202,8 +213,8 @@ def test_compiled_search_loads_in_the_next_process(tmp_path: File) -> None:
         "rows = np.zeros((2, 64, 3)); rows[0, 0] = (0, -0.8, 0); rows[1, 0] = (0, 0.8, 0)\n"
         "space = p.Plane(np.zeros((0, 4)), False, 0.0, 0.0, 0.2, 0.01)\n"
         "z = np.zeros\n"
-        "out = birrt.connect(space, dice(0), 1000, 10.0, rows, z((2, 64), np.int64), z((2, 64), np.int64), "
-        "z(64, np.int64), z(3), z(2, np.int64), z(4, np.int64))\n"
+        "out = birrt.connect(space, dice(0), 1000, 1000, 10.0, rows, z((2, 64), np.int64), z((2, 64), np.int64), "
+        "z(64, np.int64), z(3), z(3, np.int64), z(4, np.int64))\n"
         "print(out[0], sum(birrt.connect.stats.cache_hits.values()), sum(birrt.connect.stats.cache_misses.values()))\n"
     )
     env = {**os.environ, "ELBOWROOM_CACHE": str(tmp_path)}

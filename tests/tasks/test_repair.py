@@ -184,7 +184,7 @@ def test_what_cannot_be_repaired_is_told() -> None:
     """A wall right through the way: the trunk is in it, and no limb helps."""
     at = place_of("pelvis", 1.5)
     world = World(floor=0.0).with_character("ann", stroll()).with_static("wall", box((2.0, 0.1, 2.0), (0, at[1], 1.0)))
-    plan = repair(world, budget=Budget(checks=2000))
+    plan = repair(world, search_budget=Budget(checks=2000))
     assert plan.status == "partial" and plan.certificate is not None and not plan.certificate.free
     assert "wall" in plan.why and "collisions before" in plan.why
     with pytest.raises(Exception, match="partial"):

@@ -26,7 +26,7 @@ K = 120
 
 @cache
 def walker() -> tuple[Director, Actor]:
-    d = Director(street(), Settings(), 60.0, 0, 0.0)
+    d = Director(street(), Settings(), 60.0, 0)
     return d, d.actor("ann")
 
 

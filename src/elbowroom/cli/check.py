@@ -10,7 +10,7 @@ from rich.table import Table
 
 from elbowroom.cli import options, placing
 from elbowroom.cli.console import Clock, out, print_json, print_notes, print_written
-from elbowroom.cli.reading import is_storyboard
+from elbowroom.cli.reading import is_storyboard, named
 from elbowroom.cli.results import plan_facts, print_free, print_plans, print_why
 from elbowroom.errors import BadFile
 
@@ -24,7 +24,12 @@ _ROWS = 40
 
 
 def check(
-    clip: Annotated[Path, typer.Argument(metavar="CLIP", help="Clip (BVH, AMC, GLB, NPZ), or a storyboard alone.")],
+    clip: Annotated[
+        Path,
+        typer.Argument(
+            metavar="CLIP", help="Clip (BVH, AMC, GLB, NPZ), or a storyboard or name from the gallery alone."
+        ),
+    ],
     scene: Annotated[Path | None, typer.Argument(metavar="SCENE", help="GLB, OBJ, STL or PLY.")] = None,
     at: placing.At = None,
     turn: placing.Turn = 0.0,
@@ -50,6 +55,7 @@ def check(
     """
     from elbowroom.files.open import Told
 
+    clip = named(clip)
     clock = Clock(quiet=as_json)
     if is_storyboard(clip):
         placing.no_scene_beside_storyboard(scene)

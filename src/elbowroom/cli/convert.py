@@ -11,7 +11,7 @@ import typer
 
 from elbowroom.cli import options
 from elbowroom.cli.console import Clock, print_json, print_notes, print_written
-from elbowroom.cli.reading import is_storyboard, open_source
+from elbowroom.cli.reading import is_storyboard, named, open_source
 from elbowroom.errors import BadValue
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def convert(
 
     paths = check_outputs(output)
     place_at = options.point(at)
+    source = named(source)
     clock = Clock(quiet=as_json)
     edits = bool(cut is not None or mirror or at is not None or turn)
     if is_storyboard(source) and edits:

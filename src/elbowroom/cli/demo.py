@@ -11,6 +11,7 @@ from elbowroom.cli import options
 from elbowroom.cli.console import Clock, out, print_json, print_written
 from elbowroom.cli.results import plan_facts, print_plan, print_seconds, stages
 from elbowroom.cli.run import write_plan
+from elbowroom.stopping import checked_budget
 
 # The first of these that the gallery has.
 _FIRST = ("umbrella", "stroll")
@@ -35,7 +36,7 @@ def demo(
     from elbowroom.gallery.scenes import scenario, scenarios
     from elbowroom.tasks.storyboard_plan import plan_storyboard
 
-    how: dict[str, Any] = {"seed": seed, "tier": options.tier_named(tier), "budget": options.seconds_of(budget)}
+    how: dict[str, Any] = {"seed": seed, "tier": options.tier_named(tier), "budget": checked_budget(budget)}
     how["style"] = options.style_named(style)
     shown = scenario(name or next(n for n in _FIRST if n in scenarios()))
     paths = check_outputs(output or [Path(f"{shown.name}.glb"), Path(f"{shown.name}.html")])

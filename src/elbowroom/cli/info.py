@@ -11,7 +11,7 @@ from rich.table import Table
 
 from elbowroom.cli import options
 from elbowroom.cli.console import out, print_json, print_notes
-from elbowroom.cli.reading import board_as_opened, is_storyboard
+from elbowroom.cli.reading import board_as_opened, is_storyboard, named
 
 
 def info(
@@ -27,6 +27,7 @@ def info(
     from elbowroom.files.describe import describe
     from elbowroom.files.open import Told, open_file
 
+    file = named(file)
     told_of = Told(units, up, fps, fix_rig, asf)
     facts = _storyboard(file) if is_storyboard(file) else describe(open_file(file, told_of))
     if as_json:

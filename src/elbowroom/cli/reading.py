@@ -20,6 +20,15 @@ def is_storyboard(path: Path) -> bool:
     return path.suffix.lower() in _STORYBOARDS
 
 
+def named(source: Path) -> Path:
+    """A file that a command is given; where there is none, a storyboard of the gallery by its name."""
+    if source.suffix or source.is_file():
+        return source
+    from elbowroom.gallery.scenes import storyboard_path
+
+    return storyboard_path(str(source))
+
+
 def open_source(path: Path, told: Told, clock: Clock) -> Opened:
     """What a file holds. A storyboard is one world; what it asks for is done, or `NoMotion` raised."""
     from elbowroom.files.open import open_file

@@ -9,11 +9,16 @@ import typer
 
 from elbowroom.cli import options
 from elbowroom.cli.console import Clock, print_json, print_written
-from elbowroom.cli.reading import open_source
+from elbowroom.cli.reading import named, open_source
 
 
 def render(
-    source: Annotated[Path, typer.Argument(metavar="IN", help="Anything that info can read; a storyboard is planned.")],
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="IN", help="Anything that info can read; a storyboard, or a name from the gallery, is planned."
+        ),
+    ],
     output: Annotated[Path, typer.Option("-o", "--output", help=".png (still or strip of frames) or .mp4")],
     when: Annotated[float | None, typer.Option("--time", help="Second of a still; the middle without it.")] = None,
     frames: Annotated[int, typer.Option(help="More than 1: a strip of that many frames.")] = 1,
@@ -46,6 +51,7 @@ def render(
     from elbowroom.pictures.draw import draw
 
     wanted = options.pixels(size)
+    source = named(source)
     clock = Clock(quiet=as_json)
     opened = open_source(source, Told(units, up, fps, fix_rig, asf), clock)
     world = options.world_of(opened, clip, onto, scene)

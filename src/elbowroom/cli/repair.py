@@ -12,6 +12,7 @@ from elbowroom.cli.console import Clock, out, print_json, print_written
 from elbowroom.cli.results import plan_facts, print_plan, print_seconds, stages
 from elbowroom.cli.run import checked_count, numbered, write_variants
 from elbowroom.errors import BadValue
+from elbowroom.stopping import checked_budget
 
 if TYPE_CHECKING:
     from elbowroom.world.world import World
@@ -40,6 +41,7 @@ def repair(
     variants: Annotated[
         int | None, typer.Option(metavar="N", help="So many repairs that differ to the eye: OUT-1 … OUT-N.")
     ] = None,
+    budget: options.BudgetSeconds = None,
     style: options.StyleName = None,
     seed: options.Seed = 0,
     units: options.Units = None,
@@ -56,8 +58,8 @@ def repair(
     OUT is of any kind that can be written. A BVH comes back with its joints, channels and rate, a GLB with its nodes,
     skin and rate; an AMC is written as BVH, GLB or NPZ. First limbs give way, then with shoulder and spine, a foot
     stands elsewhere, the body goes aside or walks round things (--max-aside); then, if allowed, the whole clip is moved
-    (--max-shift) or begun later (--max-delay). Exit code 0: written, and proven free of collision; 1: not free, the
-    best repair is written and marked; 2: bad input.
+    (--max-shift) or begun later (--max-delay). Exit code 0: written, and proven free of collision; 1: not free or the
+    --budget spent, the best repair so far is written; 2: bad input.
     Example: elbowroom repair walk.bvh hall.glb --at 1,2 --turn 90 -o out.bvh -o out.html
     """
     from elbowroom.files.open import Told
@@ -67,7 +69,7 @@ def repair(
     if not (0.0 <= max_aside <= 1.0 and 0.0 <= max_shift < 100.0 and 0.0 <= max_delay < 1000.0):
         raise BadValue("--max-aside is 0 to 1 metres, --max-shift 0 or more metres, --max-delay 0 or more seconds.")
     how: dict[str, Any] = {"seed": seed, "style": options.style_named(style), "fix_self": fix_self}
-    how |= {"max_aside": max_aside, "max_shift": max_shift, "max_delay": max_delay}
+    how |= {"budget": checked_budget(budget), "max_aside": max_aside, "max_shift": max_shift, "max_delay": max_delay}
     paths = check_outputs(output)
     if variants is not None:
         check_outputs([p for k in range(checked_count(variants)) for p in numbered(paths, k)])

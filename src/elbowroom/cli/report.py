@@ -12,7 +12,7 @@ from rich.table import Table
 
 from elbowroom.cli import options, placing
 from elbowroom.cli.console import Clock, out, print_json, print_notes, print_written
-from elbowroom.cli.reading import is_storyboard
+from elbowroom.cli.reading import is_storyboard, named
 from elbowroom.cli.results import print_why
 from elbowroom.errors import BadFile, BadValue
 
@@ -34,7 +34,10 @@ _REPORTED = ("found", "partial", "not-certified", "base-in-collision")
 def report(
     source: Annotated[
         Path,
-        typer.Argument(metavar="IN", help="Clip or result (BVH, AMC, GLB, NPZ), or a storyboard, which is planned."),
+        typer.Argument(
+            metavar="IN",
+            help="Clip or result (BVH, AMC, GLB, NPZ), or a storyboard or name from the gallery, which is planned.",
+        ),
     ],
     scene: Annotated[Path | None, typer.Argument(metavar="SCENE", help="GLB, OBJ, STL or PLY around a clip.")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Page to write, .html; opens offline.")] = None,
@@ -89,6 +92,7 @@ def report(
     if output is not None:
         check_page(output)
     weights = _weights(mass or [])
+    source = named(source)
     clock = Clock(quiet=as_json)
     told = Told(units, up, fps, fix_rig, asf)
     before: World | Mapping[str, Motion] | None = None

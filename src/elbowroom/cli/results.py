@@ -122,6 +122,7 @@ def print_why(plan: Plan) -> None:
     from elbowroom.tasks.plan import ADVICE
 
     what = "not free" if plan.status in _NOT_FREE else "no motion found"
+    what = "out of time" if plan.status == "budget-spent" else what
     out.print(f"{what}: {plan.status}", style="red", highlight=False)
     if plan.why:
         out.print(f"why: {plan.why.rstrip('.')}.", highlight=False, soft_wrap=True, markup=False)

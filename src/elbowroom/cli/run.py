@@ -9,8 +9,10 @@ import typer
 
 from elbowroom.cli import options
 from elbowroom.cli.console import Clock, out, print_json, print_written
+from elbowroom.cli.reading import named
 from elbowroom.cli.results import plan_facts, print_plan, print_seconds, stages
 from elbowroom.errors import BadValue
+from elbowroom.stopping import checked_budget
 
 if TYPE_CHECKING:
     from elbowroom.tasks.plan import Plan
@@ -19,7 +21,10 @@ if TYPE_CHECKING:
 
 
 def run(
-    storyboard: Annotated[Path, typer.Argument(metavar="STORYBOARD", help="A page of YAML; see docs/storyboard.md.")],
+    storyboard: Annotated[
+        Path,
+        typer.Argument(metavar="STORYBOARD", help="A page of YAML (docs/storyboard.md), or a name from the gallery."),
+    ],
     output: options.Outputs,
     seed: options.Seed = 0,
     variants: Annotated[int | None, typer.Option(metavar="N", help="So many different motions: OUT-1 … OUT-N.")] = None,
@@ -36,13 +41,14 @@ def run(
     from elbowroom.files.save import check_outputs, check_world
     from elbowroom.tasks.storyboard import read_storyboard
 
-    how: dict[str, Any] = {"seed": seed, "tier": options.tier_named(tier), "budget": options.seconds_of(budget)}
+    how: dict[str, Any] = {"seed": seed, "tier": options.tier_named(tier), "budget": checked_budget(budget)}
     how["style"] = options.style_named(style)
     paths = check_outputs(output)
     if variants is not None:
         check_outputs([p for k in range(checked_count(variants)) for p in numbered(paths, k)])
     if not paths:
         raise BadValue("a storyboard is planned into at least one file: give -o NAME.glb.")
+    storyboard = named(storyboard)
     clock = Clock(quiet=as_json)
     with clock("load", f"reading {storyboard.name}"):
         board = read_storyboard(storyboard)

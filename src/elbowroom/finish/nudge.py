@@ -19,6 +19,7 @@ from elbowroom.finish.settle import first_hit
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.ease import soft_step
 from elbowroom.geometry.rotations import Array
+from elbowroom.stopping import may_stop_here
 from elbowroom.world.fast import BAND, HIT, LimbCheck
 
 # Leans drawn at once, and for each of their numbers; how many of the best lead the next draw, and how often.
@@ -41,6 +42,8 @@ _HIT, _DOUBT, _MISSED = 60.0, 0.2, 100.0
 _ROUGH, _ROUGHEST = 1.0, 4.0
 # A lean that is free is drawn back by halves, so often.
 _BACK = 4
+# Frames whose roughness is measured at once, so that long motions can be stopped, too.
+_AT_ONCE = 10_000
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,8 @@ def nudge(
 
     `weights` (T,) is how much of a lean there is at each frame: where it is 0, frames are those of the base. `largest`
     is the most that any number of a lean may be; `rough` says of frames (N, T, n, 4) how rough they are (N,), above 1
-    being too rough. No other leans are drawn after `until`, by `time.perf_counter`.
+    being too rough. No other leans are drawn after `until`, by `time.perf_counter`: only for motions that follow a
+    mouse, since the clock then picks the motion.
     """
     rng = np.random.default_rng(seed)
     looks = _looks(weights)
@@ -148,12 +152,18 @@ def nudge(
         return hits, doubts, rough_by
 
     def hit_of(lean: Array) -> float | None:
+        may_stop_here()
         q = whole(lean)
         if not np.isfinite(q).all() or (rough is not None and rough(q[None])[0] > 1.0):
             return float(times[0])
         return first_hit(check, q, times)
 
     def roughness(leans: Array) -> Array:
+        few = max(_AT_ONCE // len(every), 1)
+        return np.concatenate([roughness_of(leans[k : k + few]) for k in range(0, len(leans), few)])
+
+    def roughness_of(leans: Array) -> Array:
+        may_stop_here()
         q = ways.frames(leans, every)
         bad = ~np.isfinite(q).all(axis=(1, 2, 3))
         if rough is None or bad.all():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from elbowroom.errors import UnknownName
+from elbowroom.errors import BadFile, UnknownName
 from elbowroom.tasks.storyboard import Storyboard, about_storyboard, read_storyboard
 from elbowroom.tasks.storyboard_plan import plan_storyboard
 from elbowroom.world.world import World
@@ -39,6 +39,19 @@ def scenario(name: str) -> Scenario:
     if name not in scenarios():
         raise UnknownName("scenario of the gallery", name, scenarios())
     return scenarios()[name]
+
+
+def storyboard_path(name: str) -> Path:
+    """A storyboard by what a user calls it: a file, or where there is none of that name, a scenario of the gallery."""
+    path = Path(name)
+    if path.is_file() or path.suffix:
+        return path
+    if name in scenarios():
+        return scenarios()[name].path
+    if not path.exists():
+        known = ", ".join(scenarios())
+        raise BadFile(name, "does not exist", would_do=f"give a file, or one of the gallery: {known}")
+    return path
 
 
 def scene(name: str, seed: int = 0) -> World:

@@ -175,8 +175,12 @@ def _share_out(work: Callable[[tuple[int, int]], None], count: int) -> None:
     workers = os.cpu_count() or 1
     cuts = np.linspace(0, count, max(4 * workers, count // _SLICE) + 1).astype(int)
     with ThreadPoolExecutor(workers) as pool:
-        for _ in pool.map(work, pairwise(cuts)):
-            may_stop_here()
+        try:
+            for slice_done in [pool.submit(work, cut) for cut in pairwise(cuts)]:
+                slice_done.result()
+                may_stop_here()
+        finally:
+            pool.shutdown(cancel_futures=True)  # work that is stopped does not wait for slices that are not begun
 
 
 def _rounded_down(a: NDArray[np.float64]) -> NDArray[np.float32]:

@@ -13,6 +13,8 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
+from elbowroom.stopping import leave_out
+
 
 def cache_folder() -> Path:
     """Where elbowroom keeps what it can make again: compiled code, fields, skins."""
@@ -52,4 +54,13 @@ def _point_numba_at_our_cache() -> None:
     numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
 
 
+def _leave_compiling_out_of_budgets() -> None:
+    from numba.core import event
+
+    compiling = event.TimingListener()
+    event.register("numba:compile", compiling)
+    leave_out(lambda: float(compiling.duration) if compiling.done else 0.0)
+
+
 _point_numba_at_our_cache()
+_leave_compiling_out_of_budgets()

@@ -14,7 +14,7 @@ from elbowroom.kernels.lean import lean
 from elbowroom.kernels.space import CHECKS, NODES, ROUNDS, SAMPLES, distance, joins, sample, steer, stray, valid
 
 # How a search ended.
-FOUND, START_HIT, GOAL_HIT, SPENT, FULL = 0, 1, 2, 3, 4
+FOUND, START_HIT, GOAL_HIT, SPENT, FULL, PAUSED = 0, 1, 2, 3, 4, 5
 
 # What is known of the edge that leads to a state.
 _ROUGHLY, _CLOSELY, _CUT = 0, 1, 2
@@ -57,12 +57,13 @@ def stands(space, rows, parent, seen, count, k, forward, tally):
 
 
 @lean()
-def connect(space, dice, most_checks, widen, rows, parent, seen, tried, drawn, size, tally):
+def connect(space, dice, most_checks, pause, widen, rows, parent, seen, tried, drawn, size, tally):
     """(how it ended, last state of the first tree, first state of the second) of a search from start to goal.
 
     rows (2, N, W), parent (2, N), seen (2, N), tried (N,): room for the two trees, whose first rows are start and goal;
-    size (2,): states in them, 0 at first. A connection is tried before and after each growth. Effort rises from 0 to 1
-    in `widen` rounds, sooner where few samples are valid. With FULL, a call with more room goes on from there.
+    size (3,): states in them, and whether a sample is being drawn, 0 at first. A connection is tried before and after
+    each growth. Effort rises from 0 to 1 in `widen` rounds, sooner where few samples are valid. With FULL, a call with
+    more room goes on from there; with PAUSED, after `pause` checks, a call with a later pause, as if it never had been.
     drawn (W,): room to work in.
     """
     if size[0] == 0:
@@ -78,10 +79,12 @@ def connect(space, dice, most_checks, widen, rows, parent, seen, tried, drawn, s
     while tally[CHECKS] < most_checks:
         if max(size[0], size[1]) == rows.shape[1]:
             return FULL, 0, 0
+        if tally[CHECKS] >= pause:
+            return PAUSED, 0, 0
         tree = tally[ROUNDS] % 2
         other = 1 - tree
         i, good = -1, False
-        if throw(dice) < _STRAYS:
+        if size[2] == 0 and throw(dice) < _STRAYS:
             for _ in range(_DRAWS):
                 tally[SAMPLES] += 1
                 i = int(throw(dice) * size[tree])
@@ -90,11 +93,15 @@ def connect(space, dice, most_checks, widen, rows, parent, seen, tried, drawn, s
                     break
         strays = good
         while not good and tally[CHECKS] < most_checks:
+            if tally[CHECKS] >= pause:
+                size[2] = 1
+                return PAUSED, 0, 0
             tally[SAMPLES] += 1
             effort = min(max(tally[ROUNDS], tally[SAMPLES] // _PATIENCE) / widen, 1.0)
             good = sample(space, dice, effort, drawn, tally)
         if not good:
             break
+        size[2] = 0
         tally[ROUNDS] += 1
         if not strays:
             i = nearest(space, rows[tree], size[tree], drawn, tree == 0)

@@ -29,8 +29,10 @@ _STATUS: dict[int, Status] = {
 }
 
 
-# Room for states in each tree, and how much is added where that is used up: between times a search may be stopped.
+# Room for states in each tree, and how much is added where that is used up.
 _ROOM = 256
+# Checks after which a search looks up, and may be stopped: some milliseconds.
+_AT_ONCE = 500
 
 
 class Space(Protocol):
@@ -119,13 +121,14 @@ def plan(space: Space, start: ArrayLike, goal: ArrayLike, seed: int = 0, budget:
     """Search a path between two states (W,) of a space. The same seed gives the same path."""
     a, b = checked(space, "start", start), checked(space, "goal", goal)
     compiled, thrown = space.compiled(a, b), dice(seed)
-    tally, size, drawn = np.zeros(TALLY, np.int64), np.zeros(2, np.int64), np.zeros(space.width)
+    tally, size, drawn = np.zeros(TALLY, np.int64), np.zeros(3, np.int64), np.zeros(space.width)
     trees = _Trees.of(min(_ROOM, budget.nodes), space.width)
     trees.rows[0, 0], trees.rows[1, 0] = a, b
     code = kernels.FULL
-    while code == kernels.FULL:
+    while code in (kernels.FULL, kernels.PAUSED):
         may_stop_here()
-        code, i, j = kernels.connect(compiled, thrown, budget.checks, float(budget.widen), *trees, drawn, size, tally)
+        limits = budget.checks, int(tally[CHECKS]) + _AT_ONCE, float(budget.widen)
+        code, i, j = kernels.connect(compiled, thrown, *limits, *trees, drawn, size, tally)
         if code == kernels.FULL:
             if len(trees.tried) >= budget.nodes:
                 code = kernels.SPENT

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import said_of, writing
-from elbowroom.gallery.scenes import FOLDER, scenarios
+from elbowroom.gallery.scenes import FOLDER, scenarios, storyboard_path
 from elbowroom.studio.autosave import Kept
 from elbowroom.studio.document import Document, new_document, read_document
 from elbowroom.studio.studio import Studio
@@ -36,16 +36,11 @@ def open_choice(studio: Studio, choice: str) -> Job:
 
 
 def document_of(name: str) -> Document:
-    """A scenario of the gallery by its name, or a storyboard file."""
-    if name in scenarios():
-        return read_document(scenarios()[name].path, given=True)
-    path = Path(name)
+    """A storyboard file, or a scenario of the gallery by its name."""
+    path = storyboard_path(name)
     if path.is_dir():
         raise BadFile(name, "is a folder", would_do="give a .yaml file in it, or the folder as --folder")
-    if not path.suffix and not path.exists():
-        known = ", ".join(scenarios())
-        raise BadFile(name, "does not exist", would_do=f"give a .yaml file, or one of {known}")
-    return read_document(path.resolve())
+    return read_document(path.resolve(), given=path != Path(name))
 
 
 def save(studio: Studio, name: str) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -62,9 +61,7 @@ class Reacher:
         self._actor = Actor(before, errand.who)
         self._k = min(max(self._actor.frame(t), 0), len(self._actor.base) - 1)
         styles = (ReachStyle(thorough=False), ReachStyle())
-        self._quick, self._thorough = (
-            Director(before, Settings(tier="ik", reach=style), 60.0, 0, time.perf_counter()) for style in styles
-        )
+        self._quick, self._thorough = (Director(before, Settings(tier="ik", reach=style), 60.0, 0) for style in styles)
         self._far: tuple[Goal, Reached] | None = None  # what was out of reach last, looked for in earnest
         self._grasps: dict[str, list[Grasp]] = {}
 
@@ -77,7 +74,7 @@ class Reacher:
         """Ways in which a hand could be at a place in a world, the easiest first; all of it moved by `seen` (4, 4)."""
         actor, k = self._actor, self._k
         pose, verb = actor.neutral(k), self.errand.verb
-        point = apply(seen, place_of(Director(world, self._quick.settings, 60.0, 0, 0.0), to, self.t)[None])[0]
+        point = apply(seen, place_of(Director(world, self._quick.settings, 60.0, 0), to, self.t)[None])[0]
         hands = [self.errand.hand] if self.errand.hand is not None else arms_of(actor, self.errand.told.get("hand"))
         hand = min(hands, key=lambda h: float(np.linalg.norm(point - shoulder_of(actor, h, pose))))
         if verb not in ("grab", "open", "close", "press") or not isinstance(to, str):

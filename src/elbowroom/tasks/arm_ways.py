@@ -169,7 +169,7 @@ class ArmWays:
         space = LimbSpace.over(self.check, timed=self.moving, style=style_of(self.settings.style, NATURAL))
         t0, t1 = (float(self.times[0]), float(self.times[-1])) if self.moving else (0.0, 0.0)
         begun = time.perf_counter()
-        path = plan_limb(space, space.state(start, t0), space.state(goal, t1), seed, self.settings.budget)
+        path = plan_limb(space, space.state(start, t0), space.state(goal, t1), seed, self.settings.search_budget)
         first = time.perf_counter() - begun
         if not path.found:
             kinds: dict[str, Status] = {

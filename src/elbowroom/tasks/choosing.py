@@ -15,6 +15,7 @@ from elbowroom.posing.grasps import Grasp, grasps_of, press_target
 from elbowroom.posing.limb_ik import EASY_ORBIT, LimbIK
 from elbowroom.posing.orbit import search_orbits
 from elbowroom.posing.reach import Reached
+from elbowroom.stopping import may_stop_here
 from elbowroom.tasks.actor import Actor
 from elbowroom.tasks.director import Director
 from elbowroom.tasks.hands import (
@@ -75,7 +76,7 @@ def takings(
             _leading_on(d, actor, look(d, actor, hand, grasp, T_world_thing, k, postures, what), k, then, thing)
             for grasp in ranked(actor, hand, grasps, T_world_thing, k)[:_LOOKS]
         )
-        suited = sifted(d, looks, _ENOUGH, failed, what)
+        suited = sifted(looks, _ENOUGH, failed)
         yield from suited[:_TRIES]
         given += len(suited)
     if not given:
@@ -115,11 +116,7 @@ def ranked(actor: Actor, hand: str, grasps: Sequence[Grasp], T_world_thing: Arra
 
 
 def sifted(
-    d: Director,
-    looks: Iterable[Taking | tuple[float, Stuck]],
-    enough: int,
-    failed: list[tuple[float, Stuck]],
-    what: str,
+    looks: Iterable[Taking | tuple[float, Stuck]], enough: int, failed: list[tuple[float, Stuck]]
 ) -> list[Taking]:
     """Ways that can be done, those most at ease first, after `enough` of them were found; the others join `failed`."""
     suited: list[Taking] = []
@@ -130,7 +127,7 @@ def sifted(
             failed.append(found)
         if len(suited) >= enough:
             break
-        d.require_time(what)
+        may_stop_here()
     return sorted(suited, key=lambda taking: taking.cost)
 
 

@@ -5,7 +5,6 @@ The steps that add frames to an actor are in `tasks.acting`.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -65,16 +64,16 @@ class Saved:
 class Director:
     """World, actors and settings while tasks are planned one after another."""
 
-    def __init__(self, world: World, settings: Settings, fps: float, attempt: int, begun: float) -> None:
+    def __init__(self, world: World, settings: Settings, fps: float, attempt: int) -> None:
         self.world, self.settings, self._fps = world, settings, fps
         self.actors: dict[str, Actor] = {}
         self.planned: list[Planned] = []
         self.grips: dict[str, Grip] = {}
         self.coming: Sequence[Task] = ()  # tasks that are still to do
+        self.doing = ""  # the task that is being done, in words
         self.at_once = False  # whether hands set out without waiting: the task says when
         self.refused: dict[str, set[tuple[str, str]]] = {}  # grasps by thing that led nowhere later
         self._over = False  # whether what was planned before goes on below what is planned now
-        self._begun = begun  # by `time.perf_counter`
         self._seeds = 1000 * settings.seed + attempt * 300
 
     def actor(self, who: str) -> Actor:
@@ -95,15 +94,6 @@ class Director:
         """Another seed for each search."""
         self._seeds += 1
         return self._seeds
-
-    def require_time(self, what: str) -> None:
-        """Raise `Stuck` where the settings leave no time to try more.
-
-        The clock can only end a plan: nothing else may depend on it, or the same seed would give another motion.
-        """
-        may_stop_here()
-        if time.perf_counter() - self._begun >= self.settings.seconds:
-            raise Stuck("budget-spent", f"{what}: {self.settings.seconds:g} s are spent")
 
     def save(self) -> Saved:
         """All that steps change, to come back to."""
@@ -128,14 +118,12 @@ class Director:
             try:
                 return do(option)
             except Stuck as reason:
-                if reason.status == "budget-spent":
-                    raise
                 stuck = stuck or reason
                 self.restore(saved)
                 most -= reason.status == "no-path"
             if most <= 0:
                 break
-            self.require_time(stuck.why)
+            may_stop_here()
         assert stuck is not None, "there is always an option, or a reason why not"
         raise stuck
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from elbowroom.stopping import OutOfTime, deadline
 from elbowroom.tasks import acting
 from elbowroom.tasks.carrying import rest
 from elbowroom.tasks.director import Director, Saved
@@ -52,14 +53,22 @@ _WITH_FEET: dict[type[Task], Callable[[Director, Any], None]] = {
 _ATTEMPTS, _ORDERS, _REGRASPS = 3, 4, 4
 
 
-def plan_tasks(world: World, tasks: Sequence[Task], settings: Settings = USUAL, *, fps: float = 60.0) -> Plan:
+def plan_tasks(
+    world: World, tasks: Sequence[Task], settings: Settings = USUAL, *, fps: float = 60.0, budget: float | None = None
+) -> Plan:
     """Plan tasks one after another, by priority; at the end hands go back to what the base motion does.
 
     Who finds no way past those that were planned before is planned before them; the world's notes tell that. The same
     seed gives the same motion. `fps` is the rate of motions that are no clips. Bad names and numbers raise; that no
-    motion was found is told by the status.
+    motion was found is told by the status. After `budget` seconds of the wall clock, proof included, the status is
+    'budget-spent'; what is found within it is the same motion as without a budget.
     """
-    begun = time.perf_counter()
+    with deadline(budget):
+        return _in_orders(world, tasks, settings, fps)
+
+
+def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: float) -> Plan:
+    """Try orders of people, then other samples, until one plan is found or nothing is left to try."""
     orders = [ordered(world, tasks)]
     leading: tuple[str, ...] = ()
     notes: list[str] = []
@@ -67,7 +76,7 @@ def plan_tasks(world: World, tasks: Sequence[Task], settings: Settings = USUAL, 
     attempt = 0
     while attempt < _ATTEMPTS:
         order = ordered(world, tasks, leading)
-        plan, stuck = _planned(Director(world, settings, fps, attempt, begun), order)
+        plan, stuck = _planned(Director(world, settings, fps, attempt), order)
         plans.append(plan.with_(world=plan.world.with_(notes=(*plan.world.notes, *notes))))
         if plan.found or plan.status == "budget-spent":
             break
@@ -85,7 +94,7 @@ def plan_tasks(world: World, tasks: Sequence[Task], settings: Settings = USUAL, 
         notes.clear()
     # Time that ran out in a later attempt is told with what was wrong in the first.
     if len(plans) > 1 and plans[-1].status == "budget-spent":
-        return plans[0].with_(status="budget-spent")
+        return plans[0].with_(status="budget-spent", why=f"{plans[0].why}; then {plans[-1].why}")
     return plans[-1] if plans[-1].found else plans[0]
 
 
@@ -99,12 +108,16 @@ def _planned(d: Director, tasks: Sequence[Task]) -> tuple[Plan, str]:
                 d.on_top(finished(d))
             _do_all(d, layer)
             _do_all(d, [Rest(who=who) for who in dict.fromkeys(who for task in layer for who in people_of(task))])
+        planned = time.perf_counter()
+        d.doing = "the proof"
+        done = finished(d)
+        certificate = certify(done, changed=changed_limbs(done, d.planned))
     except Stuck as stuck:
         seconds = {"plan": time.perf_counter() - begun}
         return Plan(stuck.status, d.world, tuple(d.planned), stuck.why, seconds=seconds), stuck.who
-    planned = time.perf_counter()
-    done = finished(d)
-    certificate = certify(done, changed=changed_limbs(done, d.planned))
+    except OutOfTime as spent:
+        seconds = {"plan": time.perf_counter() - begun}
+        return Plan("budget-spent", d.world, tuple(d.planned), f"{d.doing}: {spent}", seconds=seconds), people[-1]
     seconds = {"plan": planned - begun, "certify": time.perf_counter() - planned}
     if certificate.free:
         return Plan("found", done, tuple(d.planned), "", certificate, seconds), ""
@@ -123,7 +136,7 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
     settings, k = d.settings, 0
     while k < len(tasks):
         task, thing = tasks[k], thing_of(tasks[k]) or ""
-        d.coming = tasks[k + 1 :]
+        d.coming, d.doing = tasks[k + 1 :], f"{task.verb} {thing}".strip()
         d.settings = settings if task.style is None else replace(settings, style=task.style)
         if isinstance(task, Grab | Handover) and all(number != k for number, *_ in taken):
             taken.append((k, thing, d.save()))
@@ -141,7 +154,7 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
             before = next((t for t in reversed(taken) if t[1] == thing), None)
             grip = d.grips.get(thing) if isinstance(task, Put | Drop | HoldOut | Handover) else None
             refused = d.refused.setdefault(thing, set())
-            if before is None or grip is None or len(refused) >= _REGRASPS or stuck.status == "budget-spent":
+            if before is None or grip is None or len(refused) >= _REGRASPS:
                 raise
             refused.add(grip.grasp)
             k = before[0]

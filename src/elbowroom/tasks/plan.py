@@ -40,7 +40,7 @@ ADVICE: Mapping[Status, str] = {
     "no-path": "move what is in the way, or try another hand or seed",
     "too-little-time": "give it a later time, or let the time be chosen",
     "hand-not-free": "put down what it holds first, or use the other hand",
-    "budget-spent": "give a larger budget, or try another seed",
+    "budget-spent": "give a larger budget (--budget SECONDS) or none, or try another seed",
     "not-certified": "try another seed",
 }
 

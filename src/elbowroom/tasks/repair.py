@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,6 +10,7 @@ from elbowroom.errors import BadValue, UnknownName
 from elbowroom.motion.clip import Clip
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import CLOSE, Wish, style_of
+from elbowroom.stopping import OutOfTime, deadline, overtime
 from elbowroom.tasks.plan import Plan, Planned, Status
 from elbowroom.tasks.repair_balance import balance
 from elbowroom.tasks.repair_find import Trouble, troubles
@@ -29,6 +29,8 @@ _ROUNDS = 6
 USUAL = Budget(checks=60_000)
 # Metres that a body may go aside for a while.
 ASIDE = 0.6
+# Share of a budget, beyond it, in which what was repaired when it was spent is looked at once more.
+_OVERTIME = 0.1
 
 
 @dataclass
@@ -41,14 +43,33 @@ class _Work:
     changed: list[Changed] = field(default_factory=list)
     contacts: list[Contact] = field(default_factory=list)
     failed: dict[tuple[str, str, int], str] = field(default_factory=dict)
+    before: Certificate | None = None
+    proof: Certificate | None = None
 
     def certified(self) -> Certificate:
-        """Proof of the world as it is."""
+        """Proof of the world as it is; that of the world as it came is kept as `before`."""
         start = time.perf_counter()
+        self.tell("looking for collisions" if self.before is None else "proving what was repaired")
         told = self.world.with_(contacts=(*self.world.contacts, *self.contacts))
-        found = certify(told, own_contacts=not self.wishes.fix_self, changed=self.changed)
+        self.proof = certify(told, own_contacts=not self.wishes.fix_self, changed=self.changed)
+        self.before = self.before or self.proof
         self.wishes.clocks.add("certify", start)
-        return found
+        return self.proof
+
+    def tell(self, doing: str) -> None:
+        """Say what is being done."""
+        if self.wishes.progress is not None:
+            self.wishes.progress(doing)
+
+    def certified_late(self) -> Certificate | None:
+        """Proof of the world as it is when the budget is spent; None where that would take too long."""
+        if self.before is None:  # not even one proof was done within the whole budget
+            return None
+        try:
+            with overtime(_OVERTIME):
+                return self.proof or self.certified()
+        except OutOfTime:
+            return None
 
 
 def repair(
@@ -57,14 +78,14 @@ def repair(
     *,
     seed: int = 0,
     style: Wish = None,
-    budget: Budget = USUAL,
+    search_budget: Budget = USUAL,
     fix_self: bool = False,
     max_aside: float = ASIDE,
     max_shift: float = 0.0,
     max_delay: float = 0.0,
     apart: Sequence[World] = (),
     progress: Callable[[str], None] | None = None,
-    seconds: float = math.inf,
+    budget: float | None = None,
 ) -> Plan:
     """Bring clips of characters out of what they run into; `who` is by default everybody with a clip, one by one.
 
@@ -75,34 +96,48 @@ def repair(
     clip may be moved on the floor by `max_shift` metres, or begin `max_delay` seconds later, at most. The same seed
     gives the same motion. Where something is left, the status is 'partial', the world has the best repair, and `why`
     says what is left and why. `apart` are other repairs of the same world that this one is to look different from,
-    where it can. After some `seconds` nothing more is tried: then the status is 'budget-spent'.
+    where it can. `search_budget` is what one search may do, counted in checks. After `budget` seconds of the wall
+    clock, proofs included, the status is 'budget-spent', and the world has what was repaired until then; what is found
+    within a budget is the same motion as without one.
     """
-    until = time.perf_counter() + seconds
-    others = {name: tuple(_clips(other)[name] for other in apart) for name in _people(world, who)} if apart else {}
+    people = _people(world, who)
+    others = {name: tuple(_clips(other)[name] for other in apart) for name in people} if apart else {}
     wishes = Wishes(
         _clips(world),
         seed,
         style_of(style, CLOSE),
-        budget,
+        search_budget,
         fix_self,
         max_aside,
         others,
         progress,
-        clocks=Clocks(until=until),
     )
-    plan = _by_limbs(world, who, wishes, until)
-    for name in _people(world, who) if max_shift > 0.0 or max_delay > 0.0 else ():
-        if plan.found or plan.status == "budget-spent":
-            break
+    with deadline(budget):
+        plan = _by_limbs(world, people, wishes)
+        for name in people if max_shift > 0.0 or max_delay > 0.0 else ():
+            if plan.status == "partial":
+                plan = _moved(plan, world, name, people, wishes, max_shift, max_delay)
+    return plan
+
+
+def _moved(
+    plan: Plan, world: World, name: str, people: Sequence[str], wishes: Wishes, max_shift: float, max_delay: float
+) -> Plan:
+    """The least that is left by a repair, or by repairs of someone's whole clip moved on the floor or begun later."""
+    try:
         for way in moved_ways(world, name, max_shift, max_delay):
-            moved = replace(wishes, sources=_clips(way.world), clocks=Clocks(until=until))
-            other = _by_limbs(way.world, who, moved, until)
+            other = _by_limbs(way.world, people, replace(wishes, sources=_clips(way.world), clocks=Clocks()))
+            late = other.status == "budget-spent"
             if _better(other, plan):
                 whole = Planned(name, "whole body", way.told, way.world.motion(name).span, "avoid")
                 spent = {k: round(plan.seconds.get(k, 0.0) + s, 4) for k, s in other.seconds.items()}
                 plan = other.with_(plans=(whole, *other.plans), seconds=spent, collisions=plan.collisions)
-            if plan.found:
+            elif late:
+                plan = plan.with_(status="budget-spent", why=f"{plan.why}; then {other.why}")
+            if plan.found or late:
                 break
+    except OutOfTime as spent_s:
+        plan = plan.with_(status="budget-spent", why=f"{plan.why}; then {spent_s}")
     return plan
 
 
@@ -117,28 +152,39 @@ def _clips(world: World) -> dict[str, Clip]:
     return {name: motion for name, motion in world.characters.items() if isinstance(motion, Clip)}
 
 
-def _by_limbs(world: World, who: str | Sequence[str] | None, wishes: Wishes, until: float) -> Plan:
-    """Repair within a clip: by limbs, and by going aside for a while; `until` is by `time.perf_counter`."""
+def _by_limbs(world: World, people: Sequence[str], wishes: Wishes) -> Plan:
+    """Repair within a clip: by limbs, and by going aside for a while."""
     work = _Work(holding_fast(world), wishes)
-    people = _people(world, who)
-    before = after = work.certified()
+    notes: tuple[str, ...] = ()
+    status: Status = "found"
+    try:
+        done = _in_rounds(work, people)
+        notes = balance(world, work.world, [c.who for c in work.changed])
+        after: Certificate | None = done
+        status, why = ("found", "") if done.free else ("partial", _left(work, people, done))
+    except OutOfTime as spent:
+        after = work.certified_late()
+        status, why = "budget-spent", f"{spent}; {_so_far(work, after)}"
+    seconds = {stage: round(s, 4) for stage, s in work.wishes.clocks.seconds.items()}
+    result = replace(work.world, holds=world.holds, notes=(*world.notes, *notes))
+    collisions = () if work.before is None else work.before.collisions
+    return Plan(status, result, tuple(work.plans), why, after, seconds, collisions)
+
+
+def _in_rounds(work: _Work, people: Sequence[str]) -> Certificate:
+    """Repair people round by round until nothing more gives way; the last proof."""
+    after = work.certified()
     # all of them between two proofs, which take long: that way repairs grow with the number of people, not its square
     for _ in range(_ROUNDS + len(people) - 1):
         exact, moved = ExactWorld(work.world), set[str]()
         for name in people:
             found = [t for t in _open(work, exact, name, after) if not moved & _owners(exact, t)]
-            if found and _treat(work, found, until):
+            if found and _treat(work, found):
                 moved.add(name)
         if not moved:
             break
         after = work.certified()
-    seconds = {stage: round(s, 4) for stage, s in work.wishes.clocks.seconds.items()}
-    notes = balance(world, work.world, [c.who for c in work.changed])
-    result = replace(work.world, holds=world.holds, notes=(*world.notes, *notes))
-    late = time.perf_counter() >= until
-    status: Status = "found" if after.free else "budget-spent" if late else "partial"
-    why = "" if after.free else _left(work, people, before, after)
-    return Plan(status, result, tuple(work.plans), why, after, seconds, before.collisions)
+    return after
 
 
 def _people(world: World, who: str | Sequence[str] | None) -> list[str]:
@@ -177,14 +223,12 @@ def _owners(exact: ExactWorld, trouble: Trouble) -> set[str]:
     return owners | {hold.by for hold in exact.world.holds if hold.object in owners}
 
 
-def _treat(work: _Work, found: Sequence[Trouble], until: float) -> bool:
-    """Treat troubles until a time; whether any was mended."""
+def _treat(work: _Work, found: Sequence[Trouble]) -> bool:
+    """Treat troubles one after another; whether any was mended."""
     mended = False
     for trouble in found:
-        if work.wishes.progress is not None:
-            work.wishes.progress(f"repairing: {trouble.told}")
-        if time.perf_counter() < until and _mend(work, trouble):
-            mended = True
+        work.tell(f"repairing: {trouble.told}")
+        mended = _mend(work, trouble) or mended
     return mended
 
 
@@ -194,7 +238,7 @@ def _mend(work: _Work, trouble: Trouble) -> bool:
     if done is None:
         work.failed[_key(trouble)] = reason
         return False
-    work.world = done.world
+    work.world, work.proof = done.world, None
     work.plans += done.plans
     work.changed += done.changed
     work.contacts += done.contacts
@@ -206,7 +250,20 @@ def _key(trouble: Trouble) -> tuple[str, str, int]:
     return trouble.who, trouble.limb, round(0.5 * sum(trouble.during) * 4.0)
 
 
-def _left(work: _Work, people: Sequence[str], before: Certificate, after: Certificate) -> str:
+def _so_far(work: _Work, after: Certificate | None) -> str:
+    """What a repair has come to that the clock has ended, in words."""
+    if work.before is None:
+        return "it was not known by then where the motion collides"
+    if after is None:
+        return f"{len(work.before.collisions)} collisions before, {len(work.plans)} repairs made, none proven"
+    return _counts(work.before, after)
+
+
+def _counts(before: Certificate, after: Certificate) -> str:
+    return f"{len(before.collisions)} collisions before, {len(after.collisions)} now"
+
+
+def _left(work: _Work, people: Sequence[str], after: Certificate) -> str:
     """One sentence on what is left."""
     exact = ExactWorld(work.world)
     left = [t for name in people for t in troubles(exact, name, [*after.collisions, *after.unproven])]
@@ -216,4 +273,5 @@ def _left(work: _Work, people: Sequence[str], before: Certificate, after: Certif
     why: Mapping[tuple[str, str, int], str] = work.failed
     reason = why.get(_key(first), "rounds of repair were used up")
     more = f", and {len(left) - 1} more" if len(left) > 1 else ""
-    return f"{first.told} ({reason}){more}; {len(before.collisions)} collisions before, {len(after.collisions)} now"
+    assert work.before is not None
+    return f"{first.told} ({reason}){more}; {_counts(work.before, after)}"

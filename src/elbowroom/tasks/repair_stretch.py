@@ -45,7 +45,11 @@ _LEADING = 0.35
 
 @dataclass
 class Clocks:
-    """Seconds that stages took, added up; nothing more is begun after `until`, by `time.perf_counter`."""
+    """Seconds that stages took, added up.
+
+    `until`, by `time.perf_counter`, is for repairs that follow a hand and prove nothing: they begin nothing more then,
+    and take what they have. All others end by a `stopping.deadline`, so that the clock never picks the motion.
+    """
 
     seconds: dict[str, float] = field(default_factory=lambda: {"prepare": 0.0, "plan": 0.0, "smooth": 0.0})
     until: float = math.inf

@@ -21,15 +21,14 @@ class Settings:
 
     `margin` is the clearance that planned ways keep, `speed` the mean speed of a hand in the open, `approach` how far
     before a grasp the slow part begins and `slow` its speed, `close` the time in which fingers close or open.
-    `seconds` is the wall-clock time after which no further way is tried. `style`, a `Style` or the name of one, is how
-    motion is to look; None is 'natural' for reaches and 'close' for repairs. `variety` is how many of the best ways to
-    take or touch something are left for last, so that it is done in another way.
+    `search_budget` is what one search may do, counted in checks: the clock has no say in it. `style`, a `Style` or the
+    name of one, is how motion is to look; None is 'natural' for reaches and 'close' for repairs. `variety` is how many
+    of the best ways to take or touch something are left for last, so that it is done in another way.
     """
 
     tier: Tier = "auto"
     seed: int = 0
-    seconds: float = 120.0
-    budget: Budget = field(default_factory=lambda: Budget(checks=30_000))
+    search_budget: Budget = field(default_factory=lambda: Budget(checks=30_000))
     reach: ReachStyle = field(default_factory=ReachStyle)
     margin: float = 0.005
     speed: float = 0.65
@@ -43,7 +42,7 @@ class Settings:
     def __post_init__(self) -> None:
         if self.tier not in ("ik", "avoid", "plan", "auto"):
             raise BadValue(f"a tier is ik, avoid, plan or auto, not '{self.tier}'.")
-        lengths = (self.margin, self.speed, self.approach, self.slow, self.close, self.seconds)
+        lengths = (self.margin, self.speed, self.approach, self.slow, self.close)
         if not all(0.0 < x < float("inf") for x in lengths):
             raise BadValue("margin, speeds, lengths and times of a plan are numbers above 0.")
         if self.variety < 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +13,7 @@ from scipy.spatial import cKDTree
 from elbowroom.errors import BadFile, BadValue, UnknownName
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
+from elbowroom.stopping import OutOfTime, deadline
 from elbowroom.tasks.plan import Plan, Status
 from elbowroom.tasks.storyboard import Storyboard
 from elbowroom.world.certificate import Certificate, certify
@@ -43,9 +44,15 @@ def plan_storyboard(
 ) -> Plan:
     """Plan the tasks of a storyboard and prove the result; without tasks the world is proven as it stands.
 
-    `budget` is the wall-clock time in seconds after which the search gives up. `style`, a `Style` or the name of one,
-    is instead of the storyboard's own. `variety` is how many of the best ways to do something are left for last.
+    After `budget` seconds of the wall clock, proofs included, the status is 'budget-spent'; what is found within it is
+    the same motion as without a budget. `style`, a `Style` or the name of one, is instead of the storyboard's own.
+    `variety` is how many of the best ways to do something are left for last.
     """
+    with deadline(budget):
+        return _planned(board, seed, tier, style, variety)
+
+
+def _planned(board: Storyboard, seed: int, tier: Tier, style: Wish, variety: int) -> Plan:
     if not board.tasks:
         return _proven(Plan("found", board.world), board.fps)
     # planners load much that a world which only needs its proof can do without
@@ -53,7 +60,6 @@ def plan_storyboard(
     from elbowroom.tasks.settings import Settings
 
     settings = Settings(tier=tier, seed=seed, style=board.style if style is None else style, variety=variety)
-    settings = settings if budget is None else replace(settings, seconds=budget)
     try:
         plan = plan_in_turn(board.world, board.tasks, settings)
     except (BadValue, UnknownName) as error:  # what only planning can tell, such as the names of proposed grasps
@@ -70,7 +76,10 @@ def _speaks_of(plan: Plan, fps: float) -> bool:
 def _proven(plan: Plan, fps: float) -> Plan:
     """The plan with its certificate; where that is refused the status says so."""
     start = time.perf_counter()
-    certificate = certify(plan.world, fps)
+    try:
+        certificate = certify(plan.world, fps)
+    except OutOfTime as spent:
+        return plan.with_(status="budget-spent", why=f"the proof: {spent}", certificate=None)
     seconds = {**plan.seconds, "certify": time.perf_counter() - start}
     if certificate.free:
         return plan.with_(certificate=certificate, seconds=seconds)
@@ -120,30 +129,34 @@ def plan_variants(
     """Several clearly different motions, from this seed on. `progress` is told the seed and how many are found.
 
     Straight ways are the same for all seeds: once two motions were alike, the tier 'auto' becomes 'plan', and with
-    each more of them things are taken and touched in another way.
+    each more of them things are taken and touched in another way. `budget` is for all of them together: what was found
+    when it is spent is kept.
     """
     if not 1 <= count <= MOST_VARIANTS:
         raise BadValue(f"the number of variants is between 1 and {MOST_VARIANTS}, not {count}.")
     kept: list[Variant] = []
     failed: list[Variant] = []
     alike: list[Variant] = []
-    for s in range(seed, seed + (_TRIES * count if board.tasks else 1)):
-        if progress is not None:
-            progress(s, len(kept))
-        variety = min(len(alike), _VARIETY)
-        plan = plan_storyboard(board, seed=s, tier=tier, budget=budget, style=style, variety=variety)
-        if not plan.found:
-            failed.append(Variant(s, plan))
-            continue
-        differs = min((difference(plan.world, v.plan.world) for v in kept), default=None)
-        variant = Variant(s, plan, differs)
-        if differs is None or differs > ALIKE:
-            kept.append(variant)
-        else:
-            alike.append(variant)
-            tier = "plan" if tier == "auto" else tier
-        if len(kept) == count:
-            break
+    with deadline(budget):
+        for s in range(seed, seed + (_TRIES * count if board.tasks else 1)):
+            if progress is not None:
+                progress(s, len(kept))
+            variety = min(len(alike), _VARIETY)
+            plan = plan_storyboard(board, seed=s, tier=tier, style=style, variety=variety)
+            if not plan.found:
+                failed.append(Variant(s, plan))
+                if plan.status == "budget-spent":
+                    break
+                continue
+            differs = min((difference(plan.world, v.plan.world) for v in kept), default=None)
+            variant = Variant(s, plan, differs)
+            if differs is None or differs > ALIKE:
+                kept.append(variant)
+            else:
+                alike.append(variant)
+                tier = "plan" if tier == "auto" else tier
+            if len(kept) == count:
+                break
     return Variants(tuple(kept), tuple(failed), tuple(alike))
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 
-from elbowroom.errors import UnknownName
+from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
 from elbowroom.posing.fingers import close_fingers
@@ -22,18 +24,16 @@ from elbowroom.tasks.leaving import depart, lifts
 from elbowroom.tasks.postures import PRESS, hand_contacts
 from elbowroom.tasks.stuck import Stuck
 from elbowroom.tasks.variety import varied
-from elbowroom.tasks.verbs import Grab
+from elbowroom.tasks.verbs import Grab, Hand
 
 
 def grab(d: Director, task: Grab) -> None:
     """Take an object and lift it off what it lies on."""
     actor = d.actor(task.who)
-    if task.object not in d.world.objects:
-        raise UnknownName("object", task.object, d.world.objects)
-    owner = holder_of(d.world, task.object, actor.now)
-    if owner is not None and owner.by == task.who:
-        raise Stuck("hand-not-free", f"{task.who} holds '{task.object}' already in the {owner.hand} hand")
     what = f"grab {task.object}"
+    owner = holder_of(d.world, task.object, actor.now)
+    if owner is not None:
+        raise Stuck("hand-not-free", f"{what}: {owner.by} wears it ({owner.hand}), and nobody moves when it is taken")
     under = resting(d.world, task.object, actor.now)
 
     def do(taking: Taking) -> None:
@@ -49,6 +49,23 @@ def grab(d: Director, task: Grab) -> None:
         depart(d, actor, hand, lifts(actor, hand, out, covered), f"lift {task.object}")
 
     d.first(varied(d, takings(d, actor, task.object, task, what)), do)
+
+
+def in_hand(d: Director, task: Grab, t: float) -> bool:
+    """Whether the hand that is asked for has the object at a time already; a note tells that nothing is done then.
+
+    Raises where it is in another hand, of the same person or of somebody else: an object is in one hand at a time.
+    """
+    hold = holder_of(d.world, task.object, t)
+    if hold is None or hold.hand not in get_args(Hand):
+        return False
+    has = f"grab {task.object}: {hold.by} holds it in the {hold.hand} hand already"
+    if hold.by != task.who:
+        raise Stuck("hand-not-free", f"{has} and has to hand it over or put it down first")
+    if task.hand not in (None, hold.hand):
+        raise BadValue(f"{has}; to change hands put it down first, then grab it with the {task.hand} one.")
+    d.world = d.world.with_(notes=(*d.world.notes, f"{has}: nothing is done."))
+    return True
 
 
 def take(

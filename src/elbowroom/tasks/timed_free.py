@@ -200,7 +200,7 @@ class Free:
             space = LimbSpace.over(check, timed=True, style=style, speed=top)
             begun = time.perf_counter()
             begin, end = (space.state(course[k], during[k]) for k in (0, -1))
-            path = plan_limb(space, begin, end, d.seed(), d.settings.budget)
+            path = plan_limb(space, begin, end, d.seed(), d.settings.search_budget)
             first = time.perf_counter() - begun
             if path.status in ("start-in-collision", "goal-in-collision"):
                 continue

@@ -60,7 +60,11 @@ def grab(d: Director, task: Grab) -> None:
     actor = d.actor(task.who)
     if task.object not in d.world.objects:
         raise UnknownName("object", task.object, d.world.objects)
-    if not in_motion(d, actor, task.object, task.at):
+    moving = in_motion(d, actor, task.object, task.at)
+    last = actor.time(len(actor.base) - 1) - 0.5 / actor.base.fps if moving else actor.now
+    if standing.in_hand(d, task, last if task.at is None else task.at):
+        return
+    if not moving:
         return standing.grab(d, task)
     begin_layer(d, actor, task)
     T_thing = frames_of(d.world, task.object, actor.base.times)
@@ -160,9 +164,8 @@ def _chances(d: Director, actor: Actor, task: Grab, T_thing: Array, what: str) -
     failed: list[tuple[float, Stuck]] = []
     given = 0
     for hand, k in frames_for(d, actor, task, T_thing[:, :3, 3], what):
-        owner = holder_of(d.world, task.object, actor.time(k))
-        if owner is not None and (owner.by, owner.hand) == (actor.who, hand):
-            raise Stuck("hand-not-free", f"{actor.who} holds '{task.object}' already in the {owner.hand} hand")
+        if standing.in_hand(d, task, actor.time(k)):
+            raise Stuck("hand-not-free", f"{what}: {actor.who} holds it already at {actor.time(k):.2f} s")
         actor.trunk = helpful(actor, hand, k, None)
         grasps = grasps_of(d.world, actor.who, hand, task.object, actor.time(k))
         grasps = eligible(d, hand, task.object, grasps, task.grasp)
@@ -172,7 +175,7 @@ def _chances(d: Director, actor: Actor, task: Grab, T_thing: Array, what: str) -
             _leading_on(d, actor, look(d, actor, hand, grasp, T_thing[k], k, postures, what), then, task.object)
             for grasp in ranked(actor, hand, grasps, T_thing[k], k)[:_LOOKS]
         )
-        suited = sifted(d, looks, _ENOUGH, failed, what)
+        suited = sifted(looks, _ENOUGH, failed)
         for taking in suited[:_TRIES]:
             given += 1
             yield Chance(k, taking)

@@ -99,7 +99,7 @@ def touch(d: Director, task: Touch) -> None:
             ways = press_target(actor.body, hand, spot, task.shape)
             looks = (look(d, actor, hand, way, np.eye(4), k, postures, what) for way in ways)
             # those most at ease first: a finger that slants down is no good where the elbow has to rise for it
-            yield from ((k, taking, thing) for taking in sifted(d, looks, _ENOUGH, failed, what))
+            yield from ((k, taking, thing) for taking in sifted(looks, _ENOUGH, failed))
             if failed and all(f[1].status == "target-out-of-reach" for f in failed):
                 failed = [(f[0], far_away(actor, hand, points, k, f[1].why)) for f in failed]
         if failed:

@@ -86,8 +86,10 @@ class Certificate:
         if self.unproven:
             return "free as far as was measured, but too near to be proven"
         deep, recorded = self.touches, " as recorded" if any(a.why == RECORDED for a in self.allowed) else ""
-        said = [f"free of the scene{_up_to(deep, 'scene', ', contacts up to')}"]
-        said.append(f"in the floor{recorded} up to {_mm(deep['floor'])}" if "floor" in deep else "above the floor")
+        contacts = f", contacts up to {_mm(deep['scene'])}" if "scene" in deep else ""
+        said = [f"free of the scene{contacts}" if self.evidence.scene else "nothing to collide with in the scene"]
+        if self.evidence.floor is not None:
+            said.append(f"in the floor{recorded} up to {_mm(deep['floor'])}" if "floor" in deep else "above the floor")
         said.append(f"self-contact{recorded} up to {_mm(deep['self'])}" if "self" in deep else "free of itself")
         return "; ".join(said)
 
@@ -174,7 +176,7 @@ def certify(
         tuple(sorted(allowed, key=lambda a: (a.during, a.pair))),
         tuple(collisions),
         tuple(unproven),
-        tuple(notes),
+        (*notes, *_empty(base)),
         len(base.times),
         base.fps,
         None if during is None else (float(stage.knots[0]), float(stage.knots[-1])),
@@ -186,10 +188,6 @@ def certify(
 
 def _mm(metres: float) -> str:
     return f"{1000 * metres:.1f} mm"
-
-
-def _up_to(deep: dict[str, float], what: str, said: str) -> str:
-    return f"{said} {_mm(deep[what])}" if what in deep else ""
 
 
 def _on_static(proof: Proof, pair: int) -> bool:
@@ -218,3 +216,12 @@ def _worst(collisions: list[Collision]) -> Clearance:
     deepest = max(collisions, key=lambda c: c.depth_m or 0.0)
     depth = None if deepest.depth_m is None else -deepest.depth_m
     return Clearance(depth, depth, deepest.at_s, deepest.pair, deepest.points)
+
+
+def _empty(world: World) -> list[str]:
+    """What a proof is about where nothing stands around, in a sentence."""
+    if world.triangles or not world.characters:
+        return []
+    met = [] if world.floor is None else ["with the floor"]
+    met += ["of a body with itself"] + (["of bodies with each other"] if len(world.characters) > 1 else [])
+    return [f"there is nothing to collide with in the scene; looked for were collisions {' and '.join(met)} alone."]

@@ -26,14 +26,16 @@ class Evidence:
     """What was not looked at, or not in full.
 
     `ignored` are neighbours in one body that never count; `excused` are hands and what they hold; `caps` are the
-    deepest overlaps that could have been allowed, `floor` the height of the ground, metres; `left_out` is what was
-    dropped from meshes, and parts of them that have no inside.
+    deepest overlaps that could have been allowed, `floor` the height of the ground, metres; `scene` says whether there
+    is anything to meet but floor and self; `left_out` is what was dropped from meshes, and parts of them that have no
+    inside.
     """
 
     ignored: tuple[Pair, ...] = ()
     excused: tuple[Excused, ...] = ()
     caps: Caps = field(default_factory=Caps)
     floor: float | None = None
+    scene: bool = True
     left_out: LeftOut = field(default_factory=lambda: LeftOut((), (), ()))
 
     def facts(self) -> Mapping[str, Any]:
@@ -51,4 +53,11 @@ def evidence_of(exact: ExactWorld) -> Evidence:
     """What a proof in a world leaves out."""
     world = exact.world
     excused = [Excused(exact.pairs[k], during) for k, spans in sorted(exact.off.items()) for during in spans]
-    return Evidence(exact.ignored, tuple(dict.fromkeys(excused)), world.caps, world.floor, left_out(world))
+    return Evidence(
+        exact.ignored,
+        tuple(dict.fromkeys(excused)),
+        world.caps,
+        world.floor,
+        bool(world.triangles) or len(world.characters) > 1,
+        left_out(world),
+    )

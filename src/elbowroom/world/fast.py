@@ -31,6 +31,8 @@ __all__ = ["BAND", "FREE", "HIT", "LimbCheck"]
 
 # Postures whose surroundings are placed together for the exact test.
 _AT_ONCE = 512
+# Postures that compiled code looks at before work may stop: a tenth of a second where many are in doubt.
+_ROWS = 512
 
 
 class LimbCheck:
@@ -189,9 +191,11 @@ class LimbCheck:
             self._check_time(float(times.min()))
             self._check_time(float(times.max()))
         out = np.zeros(len(q), np.uint8)
-        edges.check_batch(self.limb, self.around, q, times, self.desk().bench, out)
-        if keen:
-            edges.settle_batch(self.limb, self.around, q, times, self.desk().bench, out)
+        for first in range(0, len(q), _ROWS):
+            rows = slice(first, first + _ROWS)
+            edges.check_batch(self.limb, self.around, q[rows], times[rows], self.desk().bench, out[rows])
+            if keen:
+                edges.settle_batch(self.limb, self.around, q[rows], times[rows], self.desk().bench, out[rows])
         return out
 
     def free_batch(self, q: ArrayLike, t: ArrayLike, exact: bool = True) -> NDArray[np.bool_]:
