@@ -16,13 +16,13 @@ from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts, foot_slide
 from elbowroom.motion.edit import place
+from elbowroom.motion.smooth import derivative, judged, smoothed
 from elbowroom.motion.soles import sole_points
 from elbowroom.report.difference import difference_of
 from elbowroom.report.feet import feet_of_person, ground_under
 from elbowroom.report.hands import hands_of
 from elbowroom.report.limits import limits_of
 from elbowroom.report.sections import body
-from elbowroom.report.smooth import derivative, judged, smoothed
 from elbowroom.report.speed import speed_of
 
 

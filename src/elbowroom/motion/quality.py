@@ -15,9 +15,8 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.contacts import foot_slide
 from elbowroom.motion.edit import without_lead
+from elbowroom.motion.smooth import SMOOTH_BELOW
 
-# People's joints move below this many hertz; what is faster in a recording is noise.
-SMOOTH_BELOW = 6.0
 # A joint is out of its range beyond this many radians (half a degree): rounding in files is less.
 BEYOND = np.radians(0.5)
 # Frames that a low-pass filter needs before it says anything.

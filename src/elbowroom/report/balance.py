@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply
 from elbowroom.motion.contacts import runs
+from elbowroom.motion.smooth import derivative, judged
 from elbowroom.motion.soles import SIDES
 from elbowroom.posing.balance import TOUCHING, feet_of, hull_of, margin_inside
 from elbowroom.report.forces import Forces
 from elbowroom.report.parts import Light, Measure, Moment, light_of, listed, told_limits, worst
 from elbowroom.report.people import Subject
-from elbowroom.report.smooth import derivative, judged
 
 # A body stands while its centre of mass moves slower than this, metres a second, and the zero moment point is as near
 # to it, metres, for so long, seconds: then it must be over its feet. Who turns back for a moment does not stand.

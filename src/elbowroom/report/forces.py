@@ -13,13 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from elbowroom.character.dynamics import GRAVITY, Dynamics
+from elbowroom.character.masses import center_of_mass
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply
+from elbowroom.motion.smooth import smoothed
 from elbowroom.motion.soles import SIDES
-from elbowroom.posing.balance import center_of_mass, feet_of
+from elbowroom.posing.balance import feet_of
 from elbowroom.report.loads import Load
 from elbowroom.report.people import Subject
-from elbowroom.report.smooth import smoothed
 
 # Below this share of its weight a body flies, lands or takes off: so little presses on the ground that small errors put
 # the point anywhere, or there is none.

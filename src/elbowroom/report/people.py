@@ -14,7 +14,7 @@ from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.contacts import Contacts, foot_contacts
 from elbowroom.motion.edit import without_lead
 from elbowroom.motion.layers import to_clip
-from elbowroom.report.smooth import smoothed_clip
+from elbowroom.motion.smooth import smoothed_clip
 from elbowroom.world.world import World
 
 # What people call the joint that moves a segment.
