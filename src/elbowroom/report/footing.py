@@ -11,8 +11,8 @@ from scipy.ndimage import minimum_filter1d
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply
-from elbowroom.motion.contacts import Contacts, Step, runs, steps
-from elbowroom.motion.soles import SIDES
+from elbowroom.motion.contacts import Contacts, Flags, Step, steps
+from elbowroom.motion.soles import SIDES, Sole
 from elbowroom.posing.balance import feet_of
 from elbowroom.report.parts import Measure, Moment, light_of, listed, told_limits
 from elbowroom.report.people import Subject
@@ -32,13 +32,13 @@ _SHORT = 0.04
 class Gaps:
     """Height of the lowest point of each sole (T, 2) over the ground, metres, left and right; negative in it.
 
-    The ground of a foot that carries the body is what it stands on; that of one in the air is the floor. NaN where there
-    is none. `stance` (T, 2) says which is which, `over` (S,) how far the foot of each step is over its ground in the
-    middle of it.
+    The ground of a foot that carries the body is what it stands on; that of one in the air is the floor. NaN where
+    there is none. `stance` (T, 2) says which is which, `over` (S,) how far the foot of each step is over its ground,
+    the median over the step.
     """
 
     gap: Array
-    stance: Array
+    stance: Flags
     steps: tuple[Step, ...]
     over: Array
 
@@ -174,3 +174,33 @@ def _stands_at(contacts: Contacts, step: Step) -> Array:
     columns = [0, 1] if step.side == "left" else [2, 3]
     inside = slice(step.first, step.last + 1)
     return np.asarray(np.median(contacts.points[inside][:, columns][contacts.on[inside][:, columns]], axis=0))
+
+
+def _lowest(T: Array, sole: Sole) -> Array:
+    """Height of the lowest point of a sole (T,) for joint transforms (T, J, 4, 4), metres."""
+    toes = sole.toes if sole.toes >= 0 else sole.foot
+    foot, front = apply(T[:, sole.foot], sole.outline), apply(T[:, toes], sole.toe_outline)
+    return np.asarray(np.minimum(foot[..., 2].min(axis=1, initial=np.inf), front[..., 2].min(axis=1, initial=np.inf)))
+
+
+def _moment(subject: Subject, frame: int, side: str, where: str, much: float, limits: tuple[float, float]) -> Moment:
+    told = f"{side} foot {1000 * much:.0f} mm {where}"
+    bad = much / (limits[0] * subject.size)
+    part = f"{subject.name}.{side}_foot"
+    return Moment(float(subject.times[frame]), told, subject.name, bad, part, 0.6 * subject.size)
+
+
+def _figures(gaps: Gaps) -> dict[str, str]:
+    """How far the feet of all steps are over what they stand on."""
+    over = gaps.over[np.isfinite(gaps.over)]
+    if not len(over):
+        return {}
+    low, high = (f"{round(1000 * float(v)):+d}".replace("-", "−").replace("+0", "0") for v in (over.min(), over.max()))
+    return {"steps over what they stand on": f"{low} to {high} mm"}
+
+
+def _why(gaps: Gaps) -> str:
+    """Why nothing was measured."""
+    if not gaps.steps:
+        return "No foot carries the body at any time."
+    return "There is no floor, and nothing to stand on."

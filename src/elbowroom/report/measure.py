@@ -15,6 +15,7 @@ from elbowroom.report.balance import Balance, balance_of
 from elbowroom.report.clearance import Clearance, clearance_of
 from elbowroom.report.difference import Difference, difference_of
 from elbowroom.report.feet import Feet, feet_of_person
+from elbowroom.report.footing import Footing, floating_of, gaps_of, sinking_of
 from elbowroom.report.forces import ENOUGH, forces_of
 from elbowroom.report.hands import Hands, hands_of
 from elbowroom.report.how import TITLES, thresholds
@@ -28,7 +29,7 @@ from elbowroom.world.certificate import Certificate
 from elbowroom.world.world import World
 
 # Of the facts for JSON; it grows when a name in them changes its meaning or goes.
-LAYOUT = 2
+LAYOUT = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +42,8 @@ class Person:
     limits: Limits
     balance: Balance | Measure
     feet: Feet | Measure
+    floating: Footing | Measure
+    sinking: Footing | Measure
     speed: Speed
     hands: Hands
     torque: Torque | Measure
@@ -53,6 +56,8 @@ class Person:
             "limits": self.limits,
             "balance": self.balance,
             "feet": self.feet,
+            "floating": self.floating,
+            "sinking": self.sinking,
             "speed": self.speed,
             "hands": self.hands,
             "torque": self.torque,
@@ -192,8 +197,10 @@ def _person(world: World, subject: Subject, original: Clip | None, change_meant:
     balance: Measure = _unmeasured(_why_no_forces(subject, floor))
     torque: Measure = balance
     feet: Measure = _unmeasured("The rig has no feet that were found.")
+    floating = sinking = feet
     if subject.contacts is not None:
-        feet = feet_of_person(subject, world.floor, world.static.values())
+        gaps = gaps_of(subject, world)
+        feet, floating, sinking = feet_of_person(subject), floating_of(subject, gaps), sinking_of(subject, gaps)
     if not balance.says and floor is not None:
         forces = forces_of(subject, loads, floor)
         torque = torque_of(subject, forces, notes)
@@ -205,6 +212,8 @@ def _person(world: World, subject: Subject, original: Clip | None, change_meant:
         limits=limits_of(subject),
         balance=balance,
         feet=feet,
+        floating=floating,
+        sinking=sinking,
         speed=speed_of(subject),
         hands=hands_of(subject),
         torque=torque,
