@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.ndimage import minimum_filter1d
@@ -14,17 +14,20 @@ from elbowroom.geometry.transforms import apply
 from elbowroom.motion.contacts import Contacts, Flags, Step, steps
 from elbowroom.motion.soles import SIDES, Sole
 from elbowroom.posing.balance import feet_of
-from elbowroom.report.parts import Measure, Moment, light_of, listed, told_limits
+from elbowroom.report.parts import Measure, Moment, light_of, listed, told_limits, worst
 from elbowroom.report.people import Subject
 from elbowroom.world.world import World
 
-# How far a foot may float over what it stands on, metres: good up to, worth a look up to.
-FLOAT = (0.020, 0.050)
+# How far a foot may float over what it stands on, metres: good up to, worth a look up to. Floors of recorded clips lean
+# by as much as the first in both directions, some by as much as the second.
+FLOAT = (0.030, 0.060)
 # How far a sole may be in what it stands on or in the floor, metres: good up to, worth a look up to.
-SINK = (0.020, 0.050)
+SINK = (0.030, 0.060)
 # Surfaces up to this far above a foot that carries the body are what it stands on and has sunk into, metres.
 _ABOVE = 0.08
-# What lasts no longer is no sinking but a leap of the motion, seconds.
+# What lasts this long is judged, seconds: toes of recorded feet dip for less when they push off, which is worth a look.
+_LASTS = 0.2
+# What lasts no longer is a leap of the motion, seconds.
 _SHORT = 0.04
 
 
@@ -46,18 +49,21 @@ class Gaps:
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Footing(Measure):
     """How far feet are off the ground, metres: `off` (T, 2) over it or in it for left and right, NaN where they are not
-    judged; `most` the largest; `size` that of the body against an adult's, by which thresholds grow."""
+    judged; `most` the largest that counts; `size` that of the body against an adult's, by which thresholds grow;
+    `deepest` what feet sink by for a moment."""
 
     times: Array
     off: Array
     most: float
     limits: tuple[float, float]
-    name: str
+    name: Literal["float", "sink"]
     size: float = 1.0
+    deepest: float | None = None
 
     def facts(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        return super().facts() | {f"{self.name}_m": round(self.most, 5)}
+        short = {} if self.deepest is None else {"deepest_m": round(self.deepest, 5)}
+        return super().facts() | {f"{self.name}_m": round(self.most, 5)} | short
 
     def curves(self) -> dict[str, Any]:
         """Curves for JSON."""
@@ -116,27 +122,38 @@ def sinking_of(subject: Subject, gaps: Gaps) -> Footing:
     common: dict[str, Any] = {"times": subject.times, "off": deep, "limits": SINK, "name": "sink"}
     if not np.isfinite(deep).any():
         return Footing(light="none", says=_why(gaps), most=0.0, **common)
-    lasting = minimum_filter1d(np.nan_to_num(deep), max(1, round(_SHORT * subject.clip.fps)), axis=0, mode="nearest")
-    frame, side = (int(i) for i in np.unravel_index(int(np.argmax(lasting)), lasting.shape))
-    most = float(lasting[frame, side])
-    light = light_of(most, *(limit * subject.size for limit in SINK))
+    frame, side, most = _deepest(deep, _LASTS * subject.clip.fps)
+    _, which, deepest = _deepest(deep, _SHORT * subject.clip.fps)
+    green, amber = (limit * subject.size for limit in SINK)
+    light = worst(light_of(most, green, amber), "look" if deepest > green else "good")
     where = "what it stands on" if gaps.stance[frame, side] else "the floor"
     much = f"the {SIDES[side]} sole is {1000 * most:.0f} mm in {where}"
-    says = {
-        "good": "Soles stay on top of the floor and of what they stand on.",
-        "look": f"Soles dip into the ground: {much}, as in raw recordings.",
-        "bad": f"Feet sink into the ground: {much}.",
-    }[light]
+    if light == "good":
+        says = "Soles stay on top of the floor and of what they stand on."
+    elif most <= green:
+        says = f"The {SIDES[which]} sole dips into the ground by {1000 * deepest:.0f} mm for a moment."
+    elif light == "look":
+        says = f"Soles are in the ground: {much}, as in raw recordings."
+    else:
+        says = f"Feet sink into the ground: {much}."
     return Footing(
         light=light,
         says=says,
         headline=f"{1000 * most:.0f} mm at most",
         moments=(_moment(subject, frame, SIDES[side], f"in {where}", most, SINK),),
-        figures=_figures(gaps) | told_limits(SINK, subject.size, "mm"),
+        figures=_figures(gaps) | {"for a moment": f"{1000 * deepest:.0f} mm"} | told_limits(SINK, subject.size, "mm"),
         most=most,
         size=subject.size,
+        deepest=deepest,
         **common,
     )
+
+
+def _deepest(deep: Array, frames: float) -> tuple[int, int, float]:
+    """Frame, foot and depth (metres) of the deepest that depths (T, 2) are for some frames on end."""
+    lasting = minimum_filter1d(np.nan_to_num(deep), max(1, round(frames)), axis=0, mode="nearest")
+    frame, side = (int(i) for i in np.unravel_index(int(np.argmax(lasting)), lasting.shape))
+    return frame, side, float(lasting[frame, side])
 
 
 def ground_under(at: Array, floor: float | None, meshes: list[Mesh]) -> float:
@@ -167,6 +184,18 @@ def _meshes(world: World, time: float, at: Array) -> list[Mesh]:
         if np.linalg.norm(T[:3, 3] - at) <= reach + _ABOVE:
             out.append(thing.mesh.moved(T))
     return out
+
+
+def bearing_height(contacts: Contacts) -> Array:
+    """Height (T,) of where feet bear, metres: that of each step while it lasts, and evenly on in the air."""
+    total, count = np.zeros(len(contacts.on)), np.zeros(len(contacts.on))
+    for step in steps(contacts):
+        total[step.first : step.last + 1] += _stands_at(contacts, step)[2]
+        count[step.first : step.last + 1] += 1
+    known = np.flatnonzero(count)
+    if not len(known):
+        return np.full(len(count), contacts.floor)
+    return np.interp(np.arange(len(count)), known, total[known] / count[known])
 
 
 def _stands_at(contacts: Contacts, step: Step) -> Array:

@@ -89,8 +89,9 @@ def _floating() -> str:
 
 def _sinking() -> str:
     return (
-        "How far the lowest point of a sole is in what it stands on, or in the floor, at any time, in millimetres."
-        f" Green: at most {1000 * SINK[0]:.0f} mm. Amber: {1000 * SINK[1]:.0f} mm. Red: more. {_SIZES}"
+        "How far the lowest point of a sole is in what it stands on, or in the floor, in millimetres. Green: at most"
+        f" {1000 * SINK[0]:.0f} mm. Amber: more for a moment, or at most {1000 * SINK[1]:.0f} mm. Red: more for 0.2 s"
+        f" or longer. {_SIZES}"
     )
 
 
