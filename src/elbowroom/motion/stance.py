@@ -61,6 +61,8 @@ _CHANGE_S = 0.05
 _GROUND_PERCENT, _NEARBY_S = 20.0, 0.7
 # Points of a foot this much higher than its lowest hardly bear, metres.
 _SOFT_M = 0.01
+# A foot slides only where its lowest point is less than this over its median height in the step, metres.
+_LIFTED_M = 0.015
 # Time over which the velocity of a foot in stance is averaged, and which does not count at both ends, seconds.
 _DRIFT_S, _ENDS_S = 0.25, 0.10
 # Touching down and lifting off are told within this time of a phase's ends, seconds.
@@ -117,14 +119,18 @@ def slide_ways(clip: Clip, contacts: Contacts) -> list[Array]:
     """
     if len(contacts.on) != len(clip):
         raise BadValue(f"contacts of {len(contacts.on)} frames do not fit a clip of {len(clip)} frames.")
-    flat = _points(clip)[..., :2]
-    width = max(1, round(_DRIFT_S * clip.fps))
+    points = _points(clip)
+    low = points[..., 2].min(axis=-1)
+    width, lifted = max(1, round(_DRIFT_S * clip.fps)), _LIFTED_M * leg_scales(clip.character)[0]
     out = []
     for step in steps(contacts):
         side = SIDES.index(step.side)
         inside = slice(step.first, step.last + 1)
         on = contacts.on[inside][:, [2 * side, 2 * side + 1, 2 * side + 1]]
-        moved = np.diff(flat[inside, side], axis=0)
+        moved = np.diff(points[inside, side, :, :2], axis=0)
+        # a foot that comes down or lifts off does not bear yet or any more
+        down = np.flatnonzero(low[inside, side] <= np.median(low[inside, side]) + lifted)
+        moved[: down[0]] = moved[down[-1] :] = 0.0
         bears = on[1:] & on[:-1]
         # where one point hands over to another, whichever was down
         bears |= ~bears.any(axis=1, keepdims=True) & (on[1:] | on[:-1])
