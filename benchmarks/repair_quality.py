@@ -9,8 +9,9 @@ from elbowroom.character.limits import pose_excess
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
-from elbowroom.motion.contacts import foot_contacts, foot_slide
+from elbowroom.motion.contacts import foot_contacts
 from elbowroom.motion.quality import joint_jerks
+from elbowroom.motion.stance import foot_slide
 from elbowroom.tasks.plan import Plan
 from elbowroom.tasks.repair_pace import ABOUT, JERK, ROUGHER, speed_limits
 from elbowroom.world.certificate_findings import merged

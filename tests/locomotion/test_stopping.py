@@ -6,7 +6,7 @@ from elbowroom.character.presets import preset
 from elbowroom.locomotion import swing
 from elbowroom.locomotion.walk import walk, walk_along
 from elbowroom.motion.clip import Clip
-from elbowroom.motion.contacts import foot_slide
+from elbowroom.motion.stance import foot_slide
 
 
 def slow() -> Clip:

@@ -11,9 +11,10 @@ from motion_makers import odd_rig, person, planted, standing, stepping, wild
 from conftest import real_files
 from elbowroom.errors import BadValue
 from elbowroom.files.bvh import read_bvh
-from elbowroom.motion.contacts import estimate_floor, foot_contacts, foot_slide, runs, steps
+from elbowroom.motion.contacts import estimate_floor, foot_contacts, runs, steps
 from elbowroom.motion.edit import place
 from elbowroom.motion.soles import sole_points, soles
+from elbowroom.motion.stance import foot_slide
 
 
 def test_a_standing_person_has_both_feet_down_and_does_not_slide():

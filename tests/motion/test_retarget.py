@@ -19,7 +19,7 @@ from elbowroom.files.bvh import read_bvh
 from elbowroom.files.glb_read import read_glb
 from elbowroom.geometry import rotations as rot
 from elbowroom.motion.clip import Clip
-from elbowroom.motion.contacts import foot_contacts, foot_slide, steps
+from elbowroom.motion.contacts import foot_contacts, steps
 from elbowroom.motion.edit import place
 from elbowroom.motion.jolts import jolts, without_jolts
 from elbowroom.motion.retarget import retarget
@@ -27,6 +27,7 @@ from elbowroom.motion.retarget_feet import plant_feet
 from elbowroom.motion.retarget_hands import is_finger
 from elbowroom.motion.retarget_pose import carry_over, leg_length
 from elbowroom.motion.soles import sole_points
+from elbowroom.motion.stance import foot_slide
 
 WALKS = real_files(*(f"mocap/cmu_bvh/{name}.bvh" for name in ("02_01", "07_01", "07_12", "16_17")))
 MODELS = real_files(*(f"characters/{name}.glb" for name in ("CesiumMan", "rocketbox_male_*", "quaternius_worker")))

@@ -10,12 +10,12 @@ from reach_cases import standing
 
 from elbowroom.character.body import Character
 from elbowroom.character.dynamics import Dynamics
+from elbowroom.character.masses import center_of_mass
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array, about, multiply
 from elbowroom.posing.balance import (
     balance_margin,
-    center_of_mass,
     contact_points,
     feet_of,
     hull_of,

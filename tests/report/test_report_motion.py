@@ -1,8 +1,6 @@
-"""Feet, speed, jerk, hands, joint limits and difference against motions with known answers."""
+"""Speed, jerk, hands, joint limits and difference against motions with known answers."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,96 +8,13 @@ from report_makers import moved, person, still, subject, turned
 
 from elbowroom.character.human import human
 from elbowroom.geometry import rotations as rot
-from elbowroom.geometry.mesh import Mesh
-from elbowroom.geometry.solids import box
-from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
-from elbowroom.motion.contacts import foot_contacts, foot_slide
 from elbowroom.motion.edit import place
-from elbowroom.motion.soles import sole_points
+from elbowroom.motion.smooth import derivative, judged, smoothed
 from elbowroom.report.difference import difference_of
-from elbowroom.report.feet import feet_of_person, ground_under
 from elbowroom.report.hands import hands_of
 from elbowroom.report.limits import limits_of
-from elbowroom.report.sections import body
-from elbowroom.report.smooth import derivative, judged, smoothed
 from elbowroom.report.speed import speed_of
-
-
-def test_a_planted_foot_does_not_slide():
-    found = feet_of_person(subject(still()), 0.0)
-    assert found.slides.max() < 1e-9 and found.light == "good"
-    assert np.nanmax(found.drift) < 1e-9
-    np.testing.assert_allclose(found.heights, 0.0, atol=1e-3)
-
-
-@pytest.mark.parametrize(("shift", "light"), [(0.004, "good"), (0.03, "look"), (0.08, "bad")])
-def test_a_shifted_foot_slides_by_the_shift(shift: float, light: str):
-    found = feet_of_person(subject(moved(lambda t: shift * t / 3.0)), 0.0)
-    np.testing.assert_allclose(found.slides, shift, rtol=1e-6)
-    assert np.nanmax(found.drift) == pytest.approx(shift, rel=1e-6) and found.light == light
-
-
-def tiptoe(character=None) -> Clip:
-    """Rising on the balls of the feet and down again: toes stay, heels rise by 30 degrees, legs stay upright."""
-    clip = still(character)
-    angle = np.radians(30.0) * np.sin(np.pi * clip.times / clip.times[-1]) ** 2
-    for side in ("left", "right"):
-        clip = turned(turned(clip, f"{side}_foot", [1.0, 0.0, 0.0], angle), f"{side}_toes", [1.0, 0.0, 0.0], -angle)
-    toes = clip.character.role("left_toes")
-    p = clip.positions()[:, toes]
-    return clip.with_(root=clip.root + (p[0] - p))
-
-
-def test_who_rises_on_tiptoe_does_not_slide():
-    clip = tiptoe()
-    contacts = foot_contacts(clip)
-    assert contacts.on[60, [1, 3]].all() and not contacts.on[60, [0, 2]].any()
-    ball = sole_points(clip.character, clip.world())[:, 1, :2]
-    assert np.linalg.norm(ball[60] - ball[0]) > 0.005  # the point of the stiff foot does move
-    assert foot_slide(clip).max() < 0.002  # what the heel moves by before it counts as lifted
-    assert feet_of_person(subject(clip), 0.0).light == "good"
-
-
-def test_who_slides_on_tiptoe_is_seen():
-    clip = tiptoe()
-    root = np.array(clip.root)
-    root[:, 0] += 0.03 * clip.times / clip.times[-1]
-    assert 0.02 < foot_slide(clip.with_(root=root)).max() < 0.032
-
-
-def test_a_child_is_told_its_own_limits_and_shown_them():
-    clips = [still(human(height, skin=False), seconds=3.0) for height in (1.75, 1.2)]
-    adult, child = (
-        feet_of_person(subject(clip.with_(root=clip.root + np.outer(clip.times, [0.05 / 3.0, 0.0, 0.0]))), 0.0)
-        for clip in clips
-    )
-    assert adult.light == "look" and "for a body of this size" not in adult.figures
-    assert child.light == "bad" and child.figures["for a body of this size"] == "green to 7, amber to 42 mm"
-    assert body(child) != body(replace(child, size=1.0))  # bands of the plot are where the lights change
-
-
-def test_feet_over_the_floor_are_told():
-    found = feet_of_person(subject(still()), -0.05)
-    np.testing.assert_allclose(found.heights, 0.05, atol=1e-3)
-    assert found.light == "look" and "50 mm off the floor" in found.says
-
-
-def test_who_stands_on_a_step_does_not_float():
-    clip = still()
-    high = clip.with_(root=clip.root + [0.0, 0.0, 0.3])
-    step, table = box([1.0, 1.0, 0.3], at=[0.0, 0.0, 0.15]), box([2.0, 2.0, 0.05], at=[0.0, 0.0, 0.9])
-    found = feet_of_person(subject(high), 0.0, [step, table])
-    np.testing.assert_allclose(found.heights, 0.0, atol=1e-3)
-    assert found.light == "good"
-    beside = feet_of_person(subject(high), 0.0, [step.moved(transform([3.0, 0.0, 0.0]))])
-    np.testing.assert_allclose(beside.heights, 0.3, atol=1e-3)
-
-
-def test_the_ground_under_a_slope_is_on_the_slope():
-    slope = Mesh(np.array([[0.0, 0.0, 0.0], [2.0, 0.0, 1.0], [0.0, 2.0, 0.0]]), np.array([[0, 1, 2]]))
-    assert ground_under(np.array([0.5, 0.5, 0.3]), 0.0, [slope]) == pytest.approx(0.25)
-    assert ground_under(np.array([1.5, 1.5, 0.3]), -0.1, [slope]) == -0.1
 
 
 def test_speed_of_a_sinusoid():

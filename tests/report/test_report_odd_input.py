@@ -117,14 +117,15 @@ def test_a_world_without_a_floor_is_measured_where_the_feet_rest():
     found = report(lone(clip, floor=None))
     (ann,) = found.people
     assert ann.balance.light == "good" and ann.feet.light == "good"
-    assert np.isnan(ann.feet.heights).all()
+    assert ann.floating.light == ann.sinking.light == "none" and "no floor" in ann.floating.says
     told(found)
 
 
 def test_who_stands_high_above_the_floor_is_told():
     clip = still()
     (ann,) = report(lone(clip.with_(root=clip.root + [0.0, 0.0, 0.3]))).people
-    assert ann.feet.light == "bad" and "300 mm off the floor" in ann.feet.says
+    assert ann.floating.light == "bad" and "300 mm over it" in ann.floating.says
+    assert ann.feet.light == ann.sinking.light == ann.balance.light == "good"
 
 
 def test_ten_times_the_size_is_judged_by_its_own_size():

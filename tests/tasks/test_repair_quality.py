@@ -13,8 +13,9 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.solids import box
 from elbowroom.locomotion.walk import walk
 from elbowroom.motion.clip import Clip
-from elbowroom.motion.contacts import foot_contacts, foot_slide
+from elbowroom.motion.contacts import foot_contacts
 from elbowroom.motion.quality import joint_jerks
+from elbowroom.motion.stance import foot_slide
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.tasks.plan import Plan
 from elbowroom.tasks.repair import repair

@@ -11,7 +11,7 @@ from elbowroom.geometry.solids import cylinder
 from elbowroom.locomotion.walk import walk
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts
-from elbowroom.motion.quality import foot_slide
+from elbowroom.motion.stance import foot_slide
 from elbowroom.tasks.repair import repair
 from elbowroom.world.world import World
 

@@ -11,7 +11,8 @@ from elbowroom.geometry.solids import box
 from elbowroom.locomotion.walk import walk
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import place
-from elbowroom.motion.quality import foot_slide, peak_jerk
+from elbowroom.motion.quality import peak_jerk
+from elbowroom.motion.stance import foot_slide
 from elbowroom.tasks.repair import repair
 from elbowroom.tasks.repair_time import later_by
 from elbowroom.world.paths import Keyed

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import elbowroom as er
+from elbowroom.character.masses import center_of_mass
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import about
 from elbowroom.geometry.solids import box, sphere
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.quality import worst_quality
-from elbowroom.posing.balance import balance_margin, center_of_mass
+from elbowroom.posing.balance import balance_margin
 from elbowroom.tasks.manipulate import plan_tasks
 from elbowroom.tasks.plan import Plan
 from elbowroom.tasks.verbs import Press, Reach, Touch

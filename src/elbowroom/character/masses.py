@@ -7,14 +7,17 @@ part, or to the nearest part above it that the rig has.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elbowroom.character.anthropometry import Proportions, Scales, Sex, proportions
-from elbowroom.character.body import Masses
+from elbowroom.character.body import Character, Masses
 from elbowroom.character.body_pieces import body_pieces
 from elbowroom.character.human_joints import PARENT_ROLE, carrier, rest_positions
 from elbowroom.character.skeleton import Skeleton
+from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array, about, normalize, rotate
 
 
@@ -85,3 +88,22 @@ def _landmarks(skeleton: Skeleton, roles: Mapping[str, int], template: Proportio
         else:
             at[role] = at[parent] + rotate(yaw, step)
     return at, front
+
+
+def center_of_mass(character: Character, T: Array) -> Array:
+    """Centre of mass (..., 3) for joint transforms (..., J, 4, 4), metres."""
+    if character.masses is None:
+        raise BadValue(f"character '{character.name}' has no masses; masses_for() makes some.")
+    rows, shares, centers = _heavy(character)
+    places = T[..., rows, :, :]
+    at = np.einsum("...jab,jb->...ja", places[..., :3, :3], centers) + places[..., :3, 3]
+    return np.asarray(np.einsum("j,...ja->...a", shares, at))
+
+
+@lru_cache(maxsize=64)
+def _heavy(character: Character) -> tuple[NDArray[np.int64], Array, Array]:
+    """Joints that weigh something, their shares of the mass and their centres."""
+    masses = character.masses
+    assert masses is not None
+    rows = np.flatnonzero(masses.mass > 0.0)
+    return rows, masses.mass[rows] / masses.total, masses.center[rows]

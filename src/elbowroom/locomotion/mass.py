@@ -14,6 +14,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from elbowroom.character.body import Character
+from elbowroom.character.masses import center_of_mass
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.bends import bent
@@ -22,7 +23,6 @@ from elbowroom.locomotion.figure import SIDES
 from elbowroom.locomotion.pelvis import GRAVITY
 from elbowroom.locomotion.sole import Sole
 from elbowroom.locomotion.steps import Steps
-from elbowroom.posing.balance import center_of_mass
 
 # Shares of a stance, and where the pressure is then: of the way from the heel to the ball, and on to the tips of toes
 # (Cavanagh and Lafortune 1980: soon under the middle of the foot, then long under its front); walking, it begins later.

@@ -1,4 +1,8 @@
-"""When heels and balls of the feet bear on the floor, where the floor is, and how far planted feet slide.
+"""When heels and balls of the feet lie still on the floor, and where the floor is.
+
+`foot_contacts` is for planting feet: what lies still can be pinned to the floor, and a foot that slides is left as it
+is. It cannot judge a motion, because a foot that skates is none that it finds: `motion.stance.stance_contacts` asks
+which foot carries the weight instead, and uses the same rules on what is left once its skating is taken away.
 
 Recorded feet are noisy: in stance they wander by centimetres in height, differently for heel and ball. So
 each point is compared with the level at which it itself comes to rest, and a contact ends later than it
@@ -13,11 +17,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import uniform_filter1d
 
+from elbowroom.character.body import Character
 from elbowroom.errors import BadValue
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
-from elbowroom.motion.soles import SIDES, sole_points, soles
+from elbowroom.motion.soles import SIDES, sole_points
 
 Flags = NDArray[np.bool_]
 
@@ -69,6 +74,12 @@ class Contacts:
         start = self.start + frames / self.fps
         return replace(self, start=start, on=self.on[frames:], points=self.points[frames:])
 
+    def before(self, points: Array) -> Contacts:
+        """The same after some first frames without contacts, whose points (N, 4, 3) are given."""
+        on = np.concatenate([np.zeros((len(points), 4), dtype=bool), self.on])
+        start = self.start - len(points) / self.fps
+        return replace(self, start=start, on=on, points=np.concatenate([points, self.points]))
+
     @staticmethod
     def _columns(side: str) -> slice:
         if side not in SIDES:
@@ -96,10 +107,17 @@ def foot_contacts(clip: Clip, floor: float | None = None) -> Contacts:
 
     The floor's height (metres) is estimated where it is not given.
     """
-    points, height, speed = _tracks(clip)
+    points = sole_points(clip.character, clip.world())
+    on, ground = resting(clip, points, floor)
+    return Contacts(clip.fps, clip.start, on, points, ground)
+
+
+def resting(clip: Clip, points: Array, floor: float | None = None) -> tuple[Flags, float]:
+    """Which of the points (T, 4, 3) of a clip's feet rest on the floor, (T, 4), and the floor's height in metres."""
+    height, speed = _tracks(clip, points)
     levels = _levels(clip, height, speed)
     ground = _ground(levels) if floor is None else float(floor)
-    size, pace = _scales(clip)
+    size, pace = leg_scales(clip.character)
     if floor is not None:
         levels = np.where(np.abs(levels - ground) < _SPREAD * size, levels, ground)
     above = (height - levels) / size
@@ -113,12 +131,12 @@ def foot_contacts(clip: Clip, floor: float | None = None) -> Contacts:
     on[:lead] = False
     shortest = max(1, round(_SHORTEST * clip.fps))
     on[lead:] = np.stack([_tidy(on[lead:, k], shortest) for k in range(4)], axis=1)
-    return Contacts(clip.fps, clip.start, on, points, ground)
+    return on, ground
 
 
 def estimate_floor(clip: Clip) -> float:
     """Height of the ground in metres, one plane: the level at which the feet come to rest."""
-    _, height, speed = _tracks(clip)
+    height, speed = _tracks(clip, sole_points(clip.character, clip.world()))
     return _ground(_levels(clip, height, speed))
 
 
@@ -134,31 +152,6 @@ def steps(contacts: Contacts, side: str | None = None) -> tuple[Step, ...]:
     return tuple(sorted(found, key=lambda s: (s.first, s.side)))
 
 
-def foot_slide(clip: Clip, contacts: Contacts | None = None) -> Array:
-    """How far planted feet move along the floor, metres, one number for each of `steps(contacts)`.
-
-    It is the greatest horizontal distance between two places of the heel while the heel is planted, or of the front
-    while the ball is. Of the front the ball or the tip of the toes counts, whichever moves less: who rises on tiptoe
-    rolls over the ball, and who pushes off over the toes. `contacts` may come from another clip of the same frames,
-    such as the retargeted original.
-    """
-    contacts = foot_contacts(clip) if contacts is None else contacts
-    if len(contacts.on) != len(clip):
-        raise BadValue(f"contacts of {len(contacts.on)} frames do not fit a clip of {len(clip)} frames.")
-    T = clip.world()
-    points, tips = sole_points(clip.character, T), [sole.tips(T) for sole in soles(clip.character)]
-    slides = []
-    for step in steps(contacts):
-        side = SIDES.index(step.side)
-        slid = [0.0]
-        for point, ways in ((2 * side, ()), (2 * side + 1, (tips[side],))):
-            for first, last in runs(contacts.on[step.first : step.last + 1, point]):
-                inside = slice(step.first + first, step.first + last + 1)
-                slid.append(min(_diameter(way[inside, :2]) for way in (points[:, point], *ways)))
-        slides.append(max(slid))
-    return np.array(slides)
-
-
 def runs(on: ArrayLike) -> list[tuple[int, int]]:
     """First and last frame of each run of true values in (T,)."""
     flags = np.concatenate([[False], np.asarray(on, dtype=bool), [False]]).astype(np.int8)
@@ -166,21 +159,14 @@ def runs(on: ArrayLike) -> list[tuple[int, int]]:
     return [(int(a), int(b) - 1) for a, b in edges.reshape(-1, 2)]
 
 
-def _diameter(p: Array) -> float:
-    """Greatest distance between two of the points (N, 2)."""
-    thin = p[:: max(1, len(p) // 200)]
-    return float(np.linalg.norm(thin[:, None] - thin[None], axis=-1).max())
-
-
-def _tracks(clip: Clip) -> tuple[Array, Array, Array]:
-    """Points (T, 4, 3), their heights and speeds (T, 4); artificial frames count as the first real one."""
-    points = sole_points(clip.character, clip.world())
+def _tracks(clip: Clip, points: Array) -> tuple[Array, Array]:
+    """Heights and speeds (T, 4) of points (T, 4, 3); artificial frames count as the first real one."""
     lead = min(clip.source.lead, len(clip) - 1)
     real = np.concatenate([np.repeat(points[lead : lead + 1], lead, axis=0), points[lead:]])
     width = max(1, round(clip.fps / 24.0))
     smooth = uniform_filter1d(real, width, axis=0, mode="nearest")
     moved = np.gradient(smooth, axis=0) if len(real) > 1 else np.zeros_like(real)
-    return points, smooth[..., 2], np.linalg.norm(moved, axis=-1) * clip.fps
+    return smooth[..., 2], np.linalg.norm(moved, axis=-1) * clip.fps
 
 
 def _shift(points: Array, fps: float, lead: int) -> Array:
@@ -194,7 +180,7 @@ def _shift(points: Array, fps: float, lead: int) -> Array:
 
 def _levels(clip: Clip, height: Array, speed: Array) -> Array:
     """Height at which each point would rest on the floor by frame, (T, 4): recorded floors drift and lean."""
-    size, pace = _scales(clip)
+    size, pace = leg_scales(clip.character)
     rests = [_rests(height[:, k], speed[:, k] < _SPEED[0] * pace) for k in range(4)]
     if not any(len(r) for r in rests):
         rests = [np.array([[np.argmin(height[:, k]), height[:, k].min()]]) for k in range(4)]
@@ -224,10 +210,10 @@ def _ground(levels: Array) -> float:
     return float(0.5 * (typical[:2].min() + typical[2:].min()))
 
 
-def _scales(clip: Clip) -> tuple[float, float]:
-    """Factors for lengths and for speeds by the size of the legs."""
-    p = clip.character.skeleton.T_rest[:, :3, 3]
-    leg = [p[clip.character.role(f"left_{part}")] for part in ("thigh", "shin", "foot")]
+def leg_scales(character: Character) -> tuple[float, float]:
+    """Factors for lengths and for speeds by the size of the legs, 1 for an adult's."""
+    p = character.skeleton.T_rest[:, :3, 3]
+    leg = [p[character.role(f"left_{part}")] for part in ("thigh", "shin", "foot")]
     size = float(np.linalg.norm(leg[1] - leg[0]) + np.linalg.norm(leg[2] - leg[1])) / _LEG
     return size, float(np.sqrt(size))
 

@@ -13,11 +13,10 @@ from elbowroom.character.limits import pose_excess
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip, Motion
-from elbowroom.motion.contacts import foot_slide
 from elbowroom.motion.edit import without_lead
+from elbowroom.motion.smooth import SMOOTH_BELOW
+from elbowroom.motion.stance import foot_slide
 
-# People's joints move below this many hertz; what is faster in a recording is noise.
-SMOOTH_BELOW = 6.0
 # A joint is out of its range beyond this many radians (half a degree): rounding in files is less.
 BEYOND = np.radians(0.5)
 # Frames that a low-pass filter needs before it says anything.

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from elbowroom.character.body import Character
+from elbowroom.character.masses import center_of_mass
 from elbowroom.character.skeleton import Pose
-from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.soles import Sole, soles
 
@@ -33,25 +33,6 @@ def feet_of(character: Character) -> tuple[Sole, ...]:
     if any(f"{side}_foot" not in character.roles for side in ("left", "right")):
         return ()
     return soles(character)
-
-
-def center_of_mass(character: Character, T: Array) -> Array:
-    """Centre of mass (..., 3) for joint transforms (..., J, 4, 4), metres."""
-    if character.masses is None:
-        raise BadValue(f"character '{character.name}' has no masses; masses_for() makes some.")
-    rows, shares, centers = _heavy(character)
-    places = T[..., rows, :, :]
-    at = np.einsum("...jab,jb->...ja", places[..., :3, :3], centers) + places[..., :3, 3]
-    return np.asarray(np.einsum("j,...ja->...a", shares, at))
-
-
-@lru_cache(maxsize=64)
-def _heavy(character: Character) -> tuple[NDArray[np.int64], Array, Array]:
-    """Joints that weigh something, their shares of the mass and their centres."""
-    masses = character.masses
-    assert masses is not None
-    rows = np.flatnonzero(masses.mass > 0.0)
-    return rows, masses.mass[rows] / masses.total, masses.center[rows]
 
 
 def contact_points(character: Character, T: Array, floor: float = 0.0) -> Array:

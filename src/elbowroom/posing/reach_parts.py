@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
 from elbowroom.character.limits import JointLimit
+from elbowroom.character.masses import center_of_mass
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.ease import ease
 from elbowroom.geometry.rotations import IDENTITY, Array, conjugate, from_matrix, multiply, normalize, rotate
 from elbowroom.motion.soles import Sole
-from elbowroom.posing.balance import AROUND, center_of_mass, contact_points, edges, feet_of
+from elbowroom.posing.balance import AROUND, contact_points, edges, feet_of
 from elbowroom.posing.limb_ik import LimbIK
 
 _UP = np.array([0.0, 0.0, 1.0])

@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import maximum_filter1d
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply
 from elbowroom.motion.contacts import runs
+from elbowroom.motion.smooth import derivative, judged
 from elbowroom.motion.soles import SIDES
-from elbowroom.posing.balance import TOUCHING, feet_of, hull_of, margin_inside
+from elbowroom.posing.balance import AROUND, TOUCHING, edges, feet_of, hull_of
 from elbowroom.report.forces import Forces
 from elbowroom.report.parts import Light, Measure, Moment, light_of, listed, told_limits, worst
 from elbowroom.report.people import Subject
-from elbowroom.report.smooth import derivative, judged
 
 # A body stands while its centre of mass moves slower than this, metres a second, and the zero moment point is as near
 # to it, metres, for so long, seconds: then it must be over its feet. Who turns back for a moment does not stand.
@@ -31,6 +32,9 @@ OUTSIDE = (0.06, 0.15)
 SHARES = (0.10, 0.25)
 # How high a pin stands in the ground in pictures of worst moments, metres.
 _PIN = 0.4
+# A foot that bears within this time before or after counts, seconds: forces below 6 Hz pass from one foot to the other
+# over as long, while feet touch down and lift off within a frame.
+_BLUR_S = 0.08
 # Frames whose margins are worked out at once.
 _CHUNK = 512
 
@@ -53,11 +57,12 @@ class Balance(Measure):
     zmp_margin: Array
     outside_share: float
     of_left: int
+    fps: float
     size: float = 1.0
 
     def polygon(self, frame: int) -> Array:
-        """Corners (K, 2) of the support at a frame, counterclockwise; none where no foot is planted."""
-        return hull_of(self.support[frame])
+        """Corners (K, 2) of the support at a frame, counterclockwise; none where no foot bears."""
+        return _polygon(self.support, frame, self.fps)
 
     def footprints(self) -> list[Array]:
         """Outline (K, 2) of each foot where it stands, once for each time that it is planted."""
@@ -97,10 +102,10 @@ def balance_of(subject: Subject, forces: Forces) -> Balance:
     times, fps = subject.times, subject.clip.fps
     on_ground = np.isfinite(support[..., 0]).sum(axis=1) >= 3
     stands = _stands(subject, forces, on_ground)
-    com_margin = np.where(stands, _margins(support, forces.com[:, :2]), np.nan)
+    com_margin = np.where(stands, _margins(support, forces.com[:, :2], fps), np.nan)
     counts = on_ground & np.isfinite(forces.zmp[:, 0]) & judged(len(times), fps)
     zmp = np.where(np.isfinite(forces.zmp), forces.zmp, 0.0)
-    zmp_margin = np.where(counts, _margins(support, zmp), np.nan)
+    zmp_margin = np.where(counts, _margins(support, zmp, fps), np.nan)
     far = OUTSIDE[0] * subject.size
     share = float(np.mean(zmp_margin[counts] < -far)) if counts.any() else 0.0
     light, says = _verdict(subject, com_margin, zmp_margin, share)
@@ -125,6 +130,7 @@ def balance_of(subject: Subject, forces: Forces) -> Balance:
         zmp_margin=zmp_margin,
         outside_share=share,
         of_left=sum(len(part) for part in (left.outline, left.toe_outline)),
+        fps=fps,
         size=subject.size,
     )
 
@@ -145,10 +151,21 @@ def support_points(subject: Subject) -> Array:
     return np.concatenate(feet, axis=1)
 
 
-def _margins(support: Array, at: Array) -> Array:
+def _margins(support: Array, at: Array, fps: float) -> Array:
     """How far places (T, 2) are inside of supports (T, P, 2), metres; some frames at a time, to spare memory."""
-    parts = [margin_inside(support[k : k + _CHUNK], at[k : k + _CHUNK]) for k in range(0, len(at), _CHUNK)]
-    return np.concatenate(parts)
+    reach = np.concatenate([edges(support[k : k + _CHUNK]) for k in range(0, len(at), _CHUNK)])
+    reach = maximum_filter1d(reach, 2 * _blur(fps) + 1, axis=0, mode="nearest")
+    return np.asarray((reach - at @ AROUND).min(axis=-1))
+
+
+def _polygon(support: Array, frame: int, fps: float) -> Array:
+    """Corners (K, 2) of what supports (T, P, 2) cover about a frame, counterclockwise; none where nothing bears."""
+    about = support[max(frame - _blur(fps), 0) : frame + _blur(fps) + 1]
+    return hull_of(about.reshape(-1, 2))
+
+
+def _blur(fps: float) -> int:
+    return round(_BLUR_S * fps)
 
 
 def _stands(subject: Subject, forces: Forces, on_ground: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -204,7 +221,7 @@ def _moments(
             told = f"{what} (red pin) {100 * abs(margin[k]):.1f} cm {side} of the feet"
             bad = max(-float(margin[k]) / (limits[0] * subject.size), 0.0)
             ground = float(np.min(subject.contacts.points[k, :, 2])) if subject.contacts else 0.0
-            edge = hull_of(support[k])
+            edge = _polygon(support, k, subject.clip.fps)
             lines = (np.concatenate([edge, edge[:1]]),) if len(edge) else ()
             trails = [np.column_stack([p, np.full(len(p), ground)]) for p in (*lines, at[k][None])]
             pin = trails[-1] + np.linspace([0.0, 0.0, 0.0], [0.0, 0.0, _PIN * subject.size], 10)

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from elbowroom.character.dynamics import GRAVITY, Dynamics
+from elbowroom.character.masses import center_of_mass
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply
+from elbowroom.motion.smooth import smoothed
 from elbowroom.motion.soles import SIDES
-from elbowroom.posing.balance import center_of_mass, feet_of
+from elbowroom.posing.balance import feet_of
 from elbowroom.report.loads import Load
 from elbowroom.report.people import Subject
-from elbowroom.report.smooth import smoothed
 
 # Below this share of its weight a body flies, lands or takes off: so little presses on the ground that small errors put
 # the point anywhere, or there is none.
@@ -62,8 +63,9 @@ def center_with_loads(subject: Subject, loads: Sequence[Load], T: Array) -> Arra
     return moment / total[:, None]
 
 
-def forces_of(subject: Subject, loads: Sequence[Load], floor: float) -> Forces:
-    """Work out what moves a body that has masses; the floor's height in metres. Needs three frames."""
+def forces_of(subject: Subject, loads: Sequence[Load], ground: float | Array) -> Forces:
+    """Work out what moves a body that has masses; `ground` in metres is the height of what it stands on, one or (T,).
+    Needs three frames."""
     clip, T = subject.smooth, subject.T_smooth
     dynamics = Dynamics(subject.character)
     pushes = _loads_on_hands(loads, T, clip.fps)
@@ -71,9 +73,10 @@ def forces_of(subject: Subject, loads: Sequence[Load], floor: float) -> Forces:
     turn = T[:, 0, :3, :3]
     force, moment = (np.einsum("tab,tb->ta", turn, part) for part in (root[:, :3], root[:, 3:]))
     weight = dynamics.mass * GRAVITY
-    zmp = _zero_moment_point(T[:, 0, :3, 3], force, moment, floor)
+    level = np.broadcast_to(np.asarray(ground, dtype=float), len(T))
+    zmp = _zero_moment_point(T[:, 0, :3, 3], force, moment, level)
     zmp[force[:, 2] < _FLIGHT * weight] = np.nan
-    on_feet = _on_feet(subject, T, force, moment, np.column_stack([zmp, np.full(len(zmp), floor)]))
+    on_feet = _on_feet(subject, T, force, moment, np.column_stack([zmp, level]))
     for joint, wrench in on_feet.items():
         pushes[joint] = pushes.get(joint, 0.0) + wrench
     torque = dynamics.torques(clip, pushes)
@@ -83,10 +86,11 @@ def forces_of(subject: Subject, loads: Sequence[Load], floor: float) -> Forces:
     return Forces(center_with_loads(subject, loads, T), force, zmp, joints, weight, rest)
 
 
-def _zero_moment_point(root: Array, force: Array, moment: Array, floor: float) -> Array:
-    """Where on the floor (T, 2) a force at the root (T, 3) with its moment about it has no moment to tip the body."""
+def _zero_moment_point(root: Array, force: Array, moment: Array, level: Array) -> Array:
+    """Where on the ground (T, 2), at heights (T,), a force at the root (T, 3) with its moment about it has no moment to
+    tip the body."""
     up = np.where(np.abs(force[:, 2]) > 1e-9, force[:, 2], np.nan)
-    height = root[:, 2] - floor
+    height = root[:, 2] - level
     x = root[:, 0] - (moment[:, 1] + height * force[:, 0]) / up
     y = root[:, 1] + (moment[:, 0] - height * force[:, 1]) / up
     return np.stack([x, y], axis=-1)

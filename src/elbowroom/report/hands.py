@@ -15,9 +15,9 @@ from scipy.signal import find_peaks
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.contacts import runs
+from elbowroom.motion.smooth import derivative
 from elbowroom.report.parts import Light, Measure, Moment, counted, light_of, listed, worst
 from elbowroom.report.people import Subject
-from elbowroom.report.smooth import derivative
 
 # A hand moves while it is faster than this against the body, m/s; shorter ways are no movements, metres.
 _MOVES, _WAY = 0.08, 0.10

@@ -9,7 +9,8 @@ import numpy as np
 from elbowroom.report.balance import OUTSIDE, SHARES, STANDING, STANDS
 from elbowroom.report.clearance import NEAR
 from elbowroom.report.difference import ALIKE, ALIKE_LIMB, CHANGED
-from elbowroom.report.feet import FLOAT, SLIDE
+from elbowroom.report.feet import SLIDE
+from elbowroom.report.footing import FLOAT, SINK
 from elbowroom.report.hands import PEAKS
 from elbowroom.report.limits import PAST
 from elbowroom.report.looks import REACH
@@ -20,7 +21,9 @@ TITLES = {
     "clearance": "Clearance",
     "limits": "Joint limits",
     "balance": "Balance",
-    "feet": "Feet",
+    "feet": "Foot slide",
+    "floating": "Floating",
+    "sinking": "Sinking",
     "speed": "Speed and jerk",
     "hands": "Hands",
     "torque": "Effort",
@@ -67,10 +70,28 @@ def _balance() -> str:
 
 def _feet() -> str:
     return (
-        "How far the heel or the front of a planted foot moves along the floor in one step, in millimetres; rolling"
-        f" over the ball or the toes is no slide. Green: at most {1000 * SLIDE[0]:.0f} mm in a step, and planted"
-        f" feet at most {1000 * FLOAT[0]:.0f} mm off the floor. Amber: {1000 * SLIDE[1]:.0f} mm and"
-        f" {1000 * FLOAT[1]:.0f} mm. Red: more. {_SIZES}"
+        "How far the part of a foot that carries the body moves along the floor in one step, in millimetres; rolling"
+        " over heel, ball or toes is no slide, nor is pivoting. A foot carries the body where it is low and level, the"
+        " weight presses near it, and it does not move against the other foot if that carries, too; it need not lie"
+        f" still. Green: at most {1000 * SLIDE[0]:.0f} mm in a step. Amber: {1000 * SLIDE[1]:.0f} mm. Red: more."
+        f" {_SIZES}"
+    )
+
+
+def _floating() -> str:
+    return (
+        "How far the lowest point of a foot that carries the body is over what it stands on, in millimetres: the floor,"
+        " or what is under the foot; the median of each step counts. Feet in the air, as in a jump or in the flight of"
+        f" a run, do not float. Green: at most {1000 * FLOAT[0]:.0f} mm. Amber: {1000 * FLOAT[1]:.0f} mm. Red: more."
+        f" {_SIZES}"
+    )
+
+
+def _sinking() -> str:
+    return (
+        "How far the lowest point of a sole is in what it stands on, or in the floor, in millimetres. Green: at most"
+        f" {1000 * SINK[0]:.0f} mm. Amber: more for a moment, or at most {1000 * SINK[1]:.0f} mm. Red: more for 0.2 s"
+        f" or longer. {_SIZES}"
     )
 
 
@@ -117,6 +138,8 @@ _HOW = {
     "limits": _limits,
     "balance": _balance,
     "feet": _feet,
+    "floating": _floating,
+    "sinking": _sinking,
     "speed": _speed,
     "hands": _hands,
     "torque": _torque,
@@ -135,7 +158,9 @@ def thresholds() -> dict[str, dict[str, Any]]:
             "zmp_outside_m": list(OUTSIDE),
             "zmp_outside_share": list(SHARES),
         },
-        "feet": {"slide_m": list(SLIDE), "off_floor_m": list(FLOAT)},
+        "feet": {"slide_m": list(SLIDE)},
+        "floating": {"float_m": list(FLOAT)},
+        "sinking": {"sink_m": list(SINK)},
         "speed": {"jerk_m_s3": {name: [low, high] for name, low, high in JERK.values()}},
         "hands": {"peaks_per_movement_or_s": list(PEAKS)},
         "torque": {"effort_share": list(EFFORT)},

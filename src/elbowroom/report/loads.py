@@ -13,8 +13,8 @@ from elbowroom.geometry.ease import ease
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply
+from elbowroom.motion.smooth import derivative, smoothed
 from elbowroom.report.people import Subject
-from elbowroom.report.smooth import derivative, smoothed
 from elbowroom.world.paths import places
 from elbowroom.world.world import World
 

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from elbowroom.errors import BadValue
+from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.layers import to_clip
 from elbowroom.report.balance import Balance, balance_of
 from elbowroom.report.clearance import Clearance, clearance_of
 from elbowroom.report.difference import Difference, difference_of
 from elbowroom.report.feet import Feet, feet_of_person
+from elbowroom.report.footing import Footing, bearing_height, floating_of, gaps_of, sinking_of
 from elbowroom.report.forces import ENOUGH, forces_of
 from elbowroom.report.hands import Hands, hands_of
 from elbowroom.report.how import TITLES, thresholds
@@ -28,7 +30,7 @@ from elbowroom.world.certificate import Certificate
 from elbowroom.world.world import World
 
 # Of the facts for JSON; it grows when a name in them changes its meaning or goes.
-LAYOUT = 2
+LAYOUT = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +43,8 @@ class Person:
     limits: Limits
     balance: Balance | Measure
     feet: Feet | Measure
+    floating: Footing | Measure
+    sinking: Footing | Measure
     speed: Speed
     hands: Hands
     torque: Torque | Measure
@@ -53,6 +57,8 @@ class Person:
             "limits": self.limits,
             "balance": self.balance,
             "feet": self.feet,
+            "floating": self.floating,
+            "sinking": self.sinking,
             "speed": self.speed,
             "hands": self.hands,
             "torque": self.torque,
@@ -188,14 +194,16 @@ def _originals(world: World, original: World | Mapping[str, Motion] | Motion | N
 
 def _person(world: World, subject: Subject, original: Clip | None, change_meant: bool = False) -> Person:
     loads, notes = loads_of(world, subject)
-    floor = _floor(world, subject)
-    balance: Measure = _unmeasured(_why_no_forces(subject, floor))
+    ground = _ground(world, subject)
+    balance: Measure = _unmeasured(_why_no_forces(subject, ground))
     torque: Measure = balance
     feet: Measure = _unmeasured("The rig has no feet that were found.")
+    floating = sinking = feet
     if subject.contacts is not None:
-        feet = feet_of_person(subject, world.floor, world.static.values())
-    if not balance.says and floor is not None:
-        forces = forces_of(subject, loads, floor)
+        gaps = gaps_of(subject, world)
+        feet, floating, sinking = feet_of_person(subject), floating_of(subject, gaps), sinking_of(subject, gaps)
+    if not balance.says and ground is not None:
+        forces = forces_of(subject, loads, ground)
         torque = torque_of(subject, forces, notes)
         balance = balance_of(subject, forces) if subject.contacts is not None else feet
     return Person(
@@ -205,6 +213,8 @@ def _person(world: World, subject: Subject, original: Clip | None, change_meant:
         limits=limits_of(subject),
         balance=balance,
         feet=feet,
+        floating=floating,
+        sinking=sinking,
         speed=speed_of(subject),
         hands=hands_of(subject),
         torque=torque,
@@ -212,14 +222,12 @@ def _person(world: World, subject: Subject, original: Clip | None, change_meant:
     )
 
 
-def _floor(world: World, subject: Subject) -> float | None:
-    """Height of the ground under a person: the world's, or where its feet come to rest."""
-    if world.floor is not None:
-        return world.floor
-    return None if subject.contacts is None else subject.contacts.floor
+def _ground(world: World, subject: Subject) -> float | Array | None:
+    """Height of the ground under a person: where its feet bear, (T,), or the world's floor for a body without feet."""
+    return world.floor if subject.contacts is None else bearing_height(subject.contacts)
 
 
-def _why_no_forces(subject: Subject, floor: float | None) -> str:
+def _why_no_forces(subject: Subject, floor: float | Array | None) -> str:
     """Why forces cannot be worked out; empty where they can."""
     masses = subject.character.masses
     if masses is None:

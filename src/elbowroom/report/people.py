@@ -11,10 +11,11 @@ from elbowroom.character.body import Character
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip, Motion
-from elbowroom.motion.contacts import Contacts, foot_contacts
+from elbowroom.motion.contacts import Contacts
 from elbowroom.motion.edit import without_lead
 from elbowroom.motion.layers import to_clip
-from elbowroom.report.smooth import smoothed_clip
+from elbowroom.motion.smooth import smoothed_clip
+from elbowroom.motion.stance import stance_contacts
 from elbowroom.world.world import World
 
 # What people call the joint that moves a segment.
@@ -71,8 +72,8 @@ class Subject:
 
     @cached_property
     def contacts(self) -> Contacts | None:
-        """When heels and balls of the feet are planted; None for a rig without feet."""
-        return foot_contacts(self.clip) if has_feet(self.character) else None
+        """When heels and balls of the feet bear the body; None for a rig without feet."""
+        return stance_contacts(self.clip) if has_feet(self.character) else None
 
     @cached_property
     def size(self) -> float:

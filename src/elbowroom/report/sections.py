@@ -9,6 +9,7 @@ from elbowroom.report.balance import OUTSIDE, Balance
 from elbowroom.report.clearance import NEAR, Clearance, plain
 from elbowroom.report.difference import Difference
 from elbowroom.report.feet import SLIDE, Feet
+from elbowroom.report.footing import Footing
 from elbowroom.report.hands import Hands
 from elbowroom.report.limits import PAST, Limits
 from elbowroom.report.maps import Area, Way, plan
@@ -40,6 +41,8 @@ def body(measure: Measure) -> str:
             return _balance(measure)
         case Feet():
             return _feet(measure)
+        case Footing():
+            return _footing(measure)
         case Speed():
             return _speed(measure)
         case Hands():
@@ -144,7 +147,7 @@ def _feet(m: Feet) -> str:
         moments=m.moments,
         low=0.0,
         high=1.2 * short,
-        label="Slid since it was planted",
+        label="Slid since it came down",
     )
     order = np.argsort(-m.slides)[:6]
     rows = [
@@ -153,16 +156,23 @@ def _feet(m: Feet) -> str:
             Cell.span(m.steps[k].strike, m.steps[k].off),
             Cell(f"{1000 * m.slides[k]:.1f} mm", True),
         )
-        + (() if not np.isfinite(m.heights).any() else (Cell(_signed(1000 * m.heights[k]), True),))
         for k in order
     ]
-    return shown + table(("foot", "planted", "slides", "over the floor"), rows)
+    return shown + table(("foot", "carries the body", "slides"), rows)
 
 
-def _signed(millimetres: float) -> str:
-    """A height with its sign; none for zero."""
-    whole = round(float(millimetres)) if np.isfinite(millimetres) else 0
-    return f"{whole:+d} mm".replace("-", "−") if whole else "0 mm"
+def _footing(m: Footing) -> str:
+    near, far = (1000.0 * m.size * limit for limit in m.limits)
+    return plot(
+        m.times,
+        [Curve("left foot", 1000.0 * m.off[:, 0], 0), Curve("right foot", 1000.0 * m.off[:, 1], 1)],
+        "mm",
+        bands=[Band(near, far, "look"), Band(far, 1e6, "bad")],
+        moments=m.moments,
+        low=0.0,
+        high=1.2 * near,
+        label={"float": "Over what the foot stands on", "sink": "In the ground"}[m.name],
+    )
 
 
 def _speed(m: Speed) -> str:

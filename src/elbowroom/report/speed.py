@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.contacts import runs
 from elbowroom.motion.quality import peak_jerk
+from elbowroom.motion.smooth import derivative, judged
 from elbowroom.report.parts import Light, Measure, Moment, light_of, listed, worst
 from elbowroom.report.people import Subject
-from elbowroom.report.smooth import derivative, judged
 
 # Parts by role, as people call them, and the jerk (m/s³) below 6 Hz that is good up to and worth a look up to. Feet
 # strike the ground, and hands are thrown about; heads are not.

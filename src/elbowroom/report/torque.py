@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.geometry.rotations import Array
+from elbowroom.motion.smooth import derivative, judged
 from elbowroom.report.forces import Forces
 from elbowroom.report.parts import Measure, Moment, light_of, listed
 from elbowroom.report.people import Subject, words_for
-from elbowroom.report.smooth import derivative, judged
 
 # Torque that an adult can give for a moment, Nm for each kg of body mass, the stronger direction of a joint. The knee's
 # is from 411 studies (Sarabon, Kozinc and Perman 2021: 2.1 to 3.5 in mid-range, women and men); the others are usual

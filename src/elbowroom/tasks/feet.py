@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from elbowroom.character.limits import EPS
+from elbowroom.character.masses import center_of_mass
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, about, arc, conjugate, from_matrix, multiply, normalize, to_matrix
 from elbowroom.motion.soles import Sole
-from elbowroom.posing.balance import center_of_mass, feet_of
+from elbowroom.posing.balance import feet_of
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.orbit import OrbitRange, search_orbit
 from elbowroom.tasks.actor import Actor

@@ -12,8 +12,9 @@ from scipy.signal import butter, sosfiltfilt
 
 from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.motion.clip import Clip
-from elbowroom.motion.quality import SMOOTH_BELOW
 
+# People's joints move below this many hertz; what is faster in a recording is noise.
+SMOOTH_BELOW = 6.0
 # Seconds at both ends of a clip in which the filter has too little to go by: derivatives there are not judged.
 EDGE = 0.25
 # Rates below this have nothing that the filter would take away, frames a second.

@@ -1,0 +1,258 @@
+"""Stance phases: when a foot carries the body, wherever it slides to meanwhile, and how far it slides.
+
+`motion.contacts.foot_contacts` finds points that lie still, because these can be pinned to the floor. A skating foot
+is none of them, so it cannot be judged by that. Here a foot is in stance by what it does for the body: it is low, it
+neither rises nor falls, and the weight presses on the ground nearer to it than to the other one; two feet in stance do
+not move against each other. None of this changes where a whole clip is moved along the floor or up and down. The
+cheapest order of phases (flight, left, right, both) over time is found by dynamic programming.
+
+The motion of each foot in stance is then taken away from it, and what heel and ball do is told by the rules of
+`foot_contacts` from what is left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import percentile_filter, uniform_filter1d
+
+from elbowroom.character.dynamics import GRAVITY
+from elbowroom.character.masses import center_of_mass
+from elbowroom.errors import BadValue
+from elbowroom.geometry.rotations import Array
+from elbowroom.motion.clip import Clip
+from elbowroom.motion.contacts import Contacts, Flags, leg_scales, resting, runs, steps
+from elbowroom.motion.edit import without_lead
+from elbowroom.motion.smooth import derivative, smoothed
+from elbowroom.motion.soles import SIDES, soles
+
+# Phases: whether the left and the right foot are in stance.
+_PHASES = np.array([[False, False], [True, False], [False, True], [True, True]])
+# A foot is low up to about this height over the ground nearby in time, metres for an adult's leg.
+_LOW_M = 0.035
+# It neither rises nor falls below about this speed, m/s.
+_LEVEL_M_S = 0.15
+# Two feet in stance move against each other slower than about this, m/s.
+_TOGETHER_M_S = 0.5
+# The weight is on the other foot where that one is nearer to where the ground pushes by about this much, metres. It
+# costs no more than this, because who pushes or pulls at something leans on more than feet.
+_NEARER_M = 0.08
+_NEARER_MOST = 1.5
+# A foot that is faster than the other by this speed, m/s, is a little less likely the one in stance: this breaks ties.
+_FASTER_M_S = 1.0
+_FASTER_MOST = 1.25
+# The body flies where the ground pushes with less than the first share of its weight, and stands from the second on: a
+# filtered acceleration does not come down to nothing in a short flight, and goes down to 0.6 in a brisk walk.
+_FLIES, _STANDS = 0.2, 0.8
+# Cost of a foot in the air; a low and level one in stance costs nothing.
+_AIR = 1.0
+# Cost of a single foot in stance while the other does not move against it.
+_IDLE = 1.5
+# Cost of flight while the ground bears the whole weight, and of stance while it bears nothing.
+_HELD, _UNPRESSED = 4.0, 3.0
+# No single cue costs more than this.
+_MOST = 4.0
+# Cost of a change of one foot between air and stance, as seconds at a cost of 1: shorter phases are noise.
+_CHANGE_S = 0.05
+# The ground is where the lower foot is in this share of the time, percent, in so many seconds before and after: longer
+# than a step of a slow walk. The lowest of all would be toes that dip into the floor for a moment.
+_GROUND_PERCENT, _NEARBY_S = 20.0, 0.7
+# Points of a foot this much higher than its lowest hardly bear, metres.
+_SOFT_M = 0.01
+# A foot slides only where its lowest point is less than this over its median height in the step, metres.
+_LIFTED_M = 0.015
+# Time over which the velocity of a foot in stance is averaged, and which does not count at both ends, seconds.
+_DRIFT_S, _ENDS_S = 0.25, 0.10
+# Touching down and lifting off are told within this time of a phase's ends, seconds.
+_EDGE_S = 0.08
+
+
+def stance_contacts(clip: Clip) -> Contacts:
+    """Find out when heels and balls bear weight, also those that slide, float over the floor or sink into it.
+
+    For judging a motion; to pin feet to the floor use `foot_contacts`.
+    """
+    lead = clip.source.lead
+    if 0 < lead < len(clip):
+        real = stance_contacts(without_lead(clip))
+        return real.before(_points(clip)[:lead, :, :2].reshape(lead, 4, 3))
+    feet = _feet(clip)
+    phases = _phases(clip, feet)
+    points = feet.points[:, :, :2]
+    ways = np.stack([_way(feet.velocity[:, k], phases[:, k], clip.fps) for k in range(2)], axis=1)
+    ways = np.concatenate([ways, np.zeros((*ways.shape[:2], 1))], axis=-1)
+    found, floor = resting(clip, (points - ways[:, :, None]).reshape(-1, 4, 3))
+    height = points[..., 2] - feet.low[..., None]
+    lower = height < np.maximum(_SOFT_M * leg_scales(clip.character)[0], height.min(axis=-1, keepdims=True) + 1e-9)
+    on = np.zeros_like(found)
+    edge = max(1, round(_EDGE_S * clip.fps))
+    for k in range(2):
+        foot = slice(2 * k, 2 * k + 2)
+        for first, last in runs(phases[:, k]):
+            near = slice(max(first - edge, 0), last + edge + 1)
+            on[near, foot] |= found[near, foot]
+            inner = min(edge, (last - first) // 3)
+            sure = slice(first + inner, last - inner + 1)
+            on[sure, foot] |= ~on[sure, foot].any(axis=1, keepdims=True) & lower[sure, k]
+    return Contacts(clip.fps, clip.start, on, points.reshape(-1, 4, 3), floor)
+
+
+def foot_slide(clip: Clip, contacts: Contacts | None = None) -> Array:
+    """How far feet in stance move along the floor, metres, one number for each of `steps(contacts)`.
+
+    It is the greatest distance between two places on the step's `slide_ways`. `contacts` may come from another clip of
+    the same frames, such as the retargeted original.
+    """
+    contacts = stance_contacts(clip) if contacts is None else contacts
+    return np.array([slid_so_far(way)[-1] for way in slide_ways(clip, contacts)])
+
+
+def slide_ways(clip: Clip, contacts: Contacts) -> list[Array]:
+    """Way (N, 2) that the foot of each of `steps(contacts)` has slid by frame, metres.
+
+    From frame to frame it goes on as a part of the sole that bears does: the heel while the heel is down; the ball or
+    the tip of the toes while the ball is down. Of several the one that moves least counts, because who rises on tiptoe
+    rolls over the ball, who pushes off over the toes, and who pivots turns about one of them; of a foot that slides,
+    the one that moves least against its sliding.
+    """
+    if len(contacts.on) != len(clip):
+        raise BadValue(f"contacts of {len(contacts.on)} frames do not fit a clip of {len(clip)} frames.")
+    points = _points(clip)
+    low = points[..., 2].min(axis=-1)
+    width, lifted = max(1, round(_DRIFT_S * clip.fps)), _LIFTED_M * leg_scales(clip.character)[0]
+    out = []
+    for step in steps(contacts):
+        side = SIDES.index(step.side)
+        inside = slice(step.first, step.last + 1)
+        on = contacts.on[inside][:, [2 * side, 2 * side + 1, 2 * side + 1]]
+        moved = np.diff(points[inside, side, :, :2], axis=0)
+        # a foot that comes down or lifts off does not bear yet or any more
+        down = np.flatnonzero(low[inside, side] <= np.median(low[inside, side]) + lifted)
+        moved[: down[0]] = moved[down[-1] :] = 0.0
+        bears = on[1:] & on[:-1]
+        # where one point hands over to another, whichever was down
+        bears |= ~bears.any(axis=1, keepdims=True) & (on[1:] | on[:-1])
+        least = _least(moved, bears, np.zeros(2))
+        if len(least):
+            least = _least(moved, bears, uniform_filter1d(least, min(width, len(least)), axis=0, mode="nearest"))
+        out.append(np.concatenate([np.zeros((1, 2)), np.cumsum(least, axis=0)]))
+    return out
+
+
+def _least(moved: Array, bears: Flags, against: Array) -> Array:
+    """Of what points (N, 3, 2) that bear move by, what is least against some motion (N, 2) of the ground, (N, 2)."""
+    far = np.where(bears, np.linalg.norm(moved - np.broadcast_to(against, (len(moved), 2))[:, None], axis=-1), np.inf)
+    return moved[np.arange(len(moved)), far.argmin(axis=1)]
+
+
+def slid_so_far(way: Array) -> Array:
+    """Greatest distance between two places of a way (N, 2) up to each of them, (N,), metres; of many some do."""
+    some = np.unique(np.linspace(0, len(way) - 1, min(len(way), 400)).round().astype(int))
+    apart = np.linalg.norm(way[some][:, None] - way[some][None], axis=-1)
+    return np.interp(np.arange(len(way)), some, np.maximum.accumulate(np.tril(apart).max(axis=1)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Feet:
+    """Points (T, 2, 3, 3): heel, ball and tip of each foot; height `low` (T, 2) of the lowest; horizontal velocity
+    (T, 2, 2) of where the foot is lowest, m/s."""
+
+    points: Array
+    low: Array
+    velocity: Array
+
+
+def _points(clip: Clip) -> Array:
+    """Heel, ball and tip of both feet, (T, 2, 3, 3)."""
+    T = clip.world()
+    return np.stack([np.concatenate([s.points(T), s.tips(T)[:, None]], axis=1) for s in soles(clip.character)], axis=1)
+
+
+def _feet(clip: Clip) -> _Feet:
+    points = _points(clip)
+    calm = uniform_filter1d(points, max(1, round(clip.fps / 24.0)), axis=0, mode="nearest")
+    low = calm[..., 2].min(axis=-1)
+    weight = np.exp(-(calm[..., 2] - low[..., None]) / (_SOFT_M * leg_scales(clip.character)[0]))
+    weight /= weight.sum(axis=-1, keepdims=True)
+    velocity = np.einsum("tfp,tfpa->tfa", weight, derivative(calm[..., :2], clip.fps))
+    return _Feet(points, low, velocity)
+
+
+def _phases(clip: Clip, feet: _Feet) -> Flags:
+    """Which foot is in stance by frame, (T, 2)."""
+    size, pace = leg_scales(clip.character)
+    fps = clip.fps
+    around = 2 * round(_NEARBY_S * np.sqrt(size) * fps) + 1
+    ground = percentile_filter(feet.low.min(axis=1), _GROUND_PERCENT, size=around, mode="nearest")
+    height = (feet.low - ground[:, None]) / (_LOW_M * size)
+    rising = derivative(feet.low, fps) / (_LEVEL_M_S * pace)
+    apart = np.linalg.norm(feet.velocity[:, 0] - feet.velocity[:, 1], axis=-1) / (_TOGETHER_M_S * pace)
+    pressure, place = _ground_force(clip, ground)
+    far = np.stack([_distance(place, feet.points[:, k, :, :2]) for k in range(2)], axis=1)
+    speed = np.linalg.norm(feet.velocity, axis=-1)
+    faster = np.clip((speed - speed[:, ::-1]) / (_FASTER_M_S * pace), 0.0, 1.0)
+    stance = np.clip(height, 0.0, _MOST) + np.minimum(rising**2, _MOST)
+    nearer = np.clip((far - far[:, ::-1]) / (_NEARER_M * size), 0.0, _NEARER_MOST)
+    pressed = np.clip((pressure - _FLIES) / (_STANDS - _FLIES), 0.0, 1.0)
+    cost = np.zeros((len(height), 4))
+    for k, phase in enumerate(_PHASES):
+        cost[:, k] = np.where(phase, stance, _AIR).sum(axis=1)
+        if phase.any():
+            cost[:, k] += _UNPRESSED * (1.0 - pressed)
+    cost[:, 0] += _HELD * pressed
+    cost[:, 1:3] += nearer + _FASTER_MOST * faster + _IDLE * (1.0 - np.minimum(apart, 1.0))[:, None]
+    cost[:, 3] += np.minimum(apart**2, 2.0 * _MOST)
+    return _PHASES[_cheapest(cost / fps, _CHANGE_S * np.sqrt(size))]
+
+
+def _cheapest(cost: Array, change: float) -> NDArray[np.intp]:
+    """Phase of each frame (T,) whose costs (T, 4) with those of changes of a foot sum to the least."""
+    between = change * (_PHASES[:, None] != _PHASES[None]).sum(axis=-1)
+    came = np.zeros(cost.shape, dtype=np.intp)
+    total = cost[0].copy()
+    for t in range(1, len(cost)):
+        through = total[:, None] + between
+        came[t] = through.argmin(axis=0)
+        total = through.min(axis=0) + cost[t]
+    out = np.empty(len(cost), dtype=np.intp)
+    out[-1] = total.argmin()
+    for t in range(len(cost) - 1, 0, -1):
+        out[t - 1] = came[t, out[t]]
+    return out
+
+
+def _ground_force(clip: Clip, ground: Array) -> tuple[Array, Array]:
+    """How hard the ground pushes (T,) as a share of the weight, and about where (T, 2), metres: as if all of the mass
+    were in its centre."""
+    masses = clip.character.masses
+    T = clip.world()
+    com = T[:, 0, :3, 3] if masses is None or not masses.total > 0.0 else center_of_mass(clip.character, T)
+    com = smoothed(com, clip.fps)
+    faster = derivative(com, clip.fps, 2)
+    pressure = np.clip(1.0 + faster[:, 2] / GRAVITY, 0.0, None)
+    lever = (com[:, 2] - ground) / (GRAVITY * np.maximum(pressure, _FLIES))
+    return pressure, com[:, :2] - lever[:, None] * faster[:, :2]
+
+
+def _distance(place: Array, sole: Array) -> Array:
+    """Distance (T,) of places (T, 2) from the line from heel to tip of a sole (T, 3, 2)."""
+    along = sole[:, 2] - sole[:, 0]
+    s = np.einsum("ta,ta->t", place - sole[:, 0], along) / np.maximum(np.einsum("ta,ta->t", along, along), 1e-12)
+    return np.linalg.norm(place - sole[:, 0] - np.clip(s, 0.0, 1.0)[:, None] * along, axis=-1)
+
+
+def _way(velocity: Array, stance: Flags, fps: float) -> Array:
+    """Way (T, 2) that a foot with a velocity (T, 2) is taken along in its stances, metres; it rests in between."""
+    taken = np.zeros_like(velocity)
+    edge, ends = round(_EDGE_S * fps), round(_ENDS_S * fps)
+    width = max(1, round(_DRIFT_S * fps))
+    for first, last in runs(stance):
+        trim = min(ends, (last - first) // 3)
+        core = velocity[first + trim : last - trim + 1]
+        calm = uniform_filter1d(core, min(width, len(core)), axis=0, mode="nearest")
+        begin, end = max(first - edge, 0), min(last + edge, len(velocity) - 1)
+        inside = np.clip(np.arange(begin, end + 1) - first - trim, 0, len(core) - 1)
+        taken[begin : end + 1] = calm[inside]
+    return np.cumsum(taken, axis=0) / fps

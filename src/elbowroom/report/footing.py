@@ -1,0 +1,235 @@
+"""Footing: how far feet that carry the body float over what they stand on, and how far feet sink into it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from scipy.ndimage import minimum_filter1d
+
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import apply
+from elbowroom.motion.contacts import Contacts, Flags, Step, steps
+from elbowroom.motion.soles import SIDES, Sole
+from elbowroom.posing.balance import feet_of
+from elbowroom.report.parts import Measure, Moment, light_of, listed, told_limits, worst
+from elbowroom.report.people import Subject
+from elbowroom.world.world import World
+
+# How far a foot may float over what it stands on, metres: good up to, worth a look up to. Floors of recorded clips lean
+# by as much as the first in both directions, some by as much as the second.
+FLOAT = (0.030, 0.060)
+# How far a sole may be in what it stands on or in the floor, metres: good up to, worth a look up to.
+SINK = (0.030, 0.060)
+# Surfaces up to this far above a foot that carries the body are what it stands on and has sunk into, metres.
+_ABOVE = 0.08
+# What lasts this long is judged, seconds: toes of recorded feet dip for less when they push off, which is worth a look.
+_LASTS = 0.2
+# What lasts no longer is a leap of the motion, seconds.
+_SHORT = 0.04
+
+
+@dataclass(frozen=True, eq=False)
+class Gaps:
+    """Height of the lowest point of each sole (T, 2) over the ground, metres, left and right; negative in it.
+
+    The ground of a foot that carries the body is what it stands on; that of one in the air is the floor. NaN where
+    there is none. `stance` (T, 2) says which is which, `over` (S,) how far the foot of each step is over its ground,
+    the median over the step.
+    """
+
+    gap: Array
+    stance: Flags
+    steps: tuple[Step, ...]
+    over: Array
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Footing(Measure):
+    """How far feet are off the ground, metres: `off` (T, 2) over it or in it for left and right, NaN where they are not
+    judged; `most` the largest that counts; `size` that of the body against an adult's, by which thresholds grow;
+    `deepest` what feet sink by for a moment."""
+
+    times: Array
+    off: Array
+    most: float
+    limits: tuple[float, float]
+    name: Literal["float", "sink"]
+    size: float = 1.0
+    deepest: float | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        short = {} if self.deepest is None else {"deepest_m": round(self.deepest, 5)}
+        return super().facts() | {f"{self.name}_m": round(self.most, 5)} | short
+
+    def curves(self) -> dict[str, Any]:
+        """Curves for JSON."""
+        named = {f"{side}_{self.name}_m": listed(self.off[:, k]) for k, side in enumerate(SIDES)}
+        return {"times_s": listed(self.times)} | named
+
+
+def gaps_of(subject: Subject, world: World) -> Gaps:
+    """Work out how far the soles of a person are over what they stand on."""
+    contacts = subject.contacts
+    assert contacts is not None
+    low = np.stack([_lowest(subject.T, sole) for sole in feet_of(subject.character)], axis=1)
+    stance = np.stack([contacts.foot(side) for side in SIDES], axis=1)
+    ground = np.full(low.shape, np.nan if world.floor is None else world.floor)
+    found = steps(contacts)
+    over = np.full(len(found), np.nan)
+    for k, step in enumerate(found):
+        inside, side = slice(step.first, step.last + 1), SIDES.index(step.side)
+        at = _stands_at(contacts, step)
+        ground[inside, side] = ground_under(at, world.floor, _meshes(world, 0.5 * (step.strike + step.off), at))
+        over[k] = np.median(low[inside, side] - ground[inside, side])
+    return Gaps(low - ground, stance, found, over)
+
+
+def floating_of(subject: Subject, gaps: Gaps) -> Footing:
+    """Measure how far feet that carry the body float over what they stand on."""
+    off = np.where(gaps.stance, np.maximum(gaps.gap, 0.0), np.nan)
+    common: dict[str, Any] = {"times": subject.times, "off": off, "limits": FLOAT, "name": "float"}
+    if not np.isfinite(gaps.over).any():
+        return Footing(light="none", says=_why(gaps), most=0.0, **common)
+    k = int(np.nanargmax(gaps.over))
+    most = max(float(gaps.over[k]), 0.0)
+    step = gaps.steps[k]
+    light = light_of(most, *(limit * subject.size for limit in FLOAT))
+    much = f"the {step.side} foot is {1000 * most:.0f} mm over it while it carries the body"
+    says = {
+        "good": "Feet that carry the body are on what they stand on.",
+        "look": f"Feet float a little over what they stand on: {much}, as in raw recordings.",
+        "bad": f"Feet float in the air: {much}.",
+    }[light]
+    return Footing(
+        light=light,
+        says=says,
+        headline=f"{1000 * most:.0f} mm at most",
+        moments=(_moment(subject, (step.first + step.last) // 2, step.side, "over what it stands on", most, FLOAT),),
+        figures=_figures(gaps) | told_limits(FLOAT, subject.size, "mm"),
+        most=most,
+        size=subject.size,
+        **common,
+    )
+
+
+def sinking_of(subject: Subject, gaps: Gaps) -> Footing:
+    """Measure how far soles are in what they stand on, or in the floor."""
+    deep = np.maximum(-gaps.gap, 0.0)
+    common: dict[str, Any] = {"times": subject.times, "off": deep, "limits": SINK, "name": "sink"}
+    if not np.isfinite(deep).any():
+        return Footing(light="none", says=_why(gaps), most=0.0, **common)
+    frame, side, most = _deepest(deep, _LASTS * subject.clip.fps)
+    _, which, deepest = _deepest(deep, _SHORT * subject.clip.fps)
+    green, amber = (limit * subject.size for limit in SINK)
+    light = worst(light_of(most, green, amber), "look" if deepest > green else "good")
+    where = "what it stands on" if gaps.stance[frame, side] else "the floor"
+    much = f"the {SIDES[side]} sole is {1000 * most:.0f} mm in {where}"
+    if light == "good":
+        says = "Soles stay on top of the floor and of what they stand on."
+    elif most <= green:
+        says = f"The {SIDES[which]} sole dips into the ground by {1000 * deepest:.0f} mm for a moment."
+    elif light == "look":
+        says = f"Soles are in the ground: {much}, as in raw recordings."
+    else:
+        says = f"Feet sink into the ground: {much}."
+    return Footing(
+        light=light,
+        says=says,
+        headline=f"{1000 * most:.0f} mm at most",
+        moments=(_moment(subject, frame, SIDES[side], f"in {where}", most, SINK),),
+        figures=_figures(gaps) | {"for a moment": f"{1000 * deepest:.0f} mm"} | told_limits(SINK, subject.size, "mm"),
+        most=most,
+        size=subject.size,
+        deepest=deepest,
+        **common,
+    )
+
+
+def _deepest(deep: Array, frames: float) -> tuple[int, int, float]:
+    """Frame, foot and depth (metres) of the deepest that depths (T, 2) are for some frames on end."""
+    lasting = minimum_filter1d(np.nan_to_num(deep), max(1, round(frames)), axis=0, mode="nearest")
+    frame, side = (int(i) for i in np.unravel_index(int(np.argmax(lasting)), lasting.shape))
+    return frame, side, float(lasting[frame, side])
+
+
+def ground_under(at: Array, floor: float | None, meshes: list[Mesh]) -> float:
+    """Height of the floor, or of the highest surface of meshes under a place (3,) and at most a little above it; NaN
+    where there is neither."""
+    highest = -np.inf if floor is None else floor
+    for mesh in meshes:
+        low, high = mesh.bounds
+        if np.all(at[:2] >= low[:2]) and np.all(at[:2] <= high[:2]) and low[2] <= at[2] + _ABOVE:
+            corners = mesh.vertices[mesh.faces]
+            a, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+            area = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
+            flat = np.abs(area) > 1e-12  # what stands upright has no height at a place
+            to = at[:2] - a[flat, :2]
+            s = (to[:, 0] * v[flat, 1] - to[:, 1] * v[flat, 0]) / area[flat]
+            t = (to[:, 1] * u[flat, 0] - to[:, 0] * u[flat, 1]) / area[flat]
+            z = (a[flat, 2] + s * u[flat, 2] + t * v[flat, 2])[(s >= 0.0) & (t >= 0.0) & (s + t <= 1.0)]
+            highest = max(highest, float(z[z <= at[2] + _ABOVE].max(initial=highest)))
+    return highest if np.isfinite(highest) else float("nan")
+
+
+def _meshes(world: World, time: float, at: Array) -> list[Mesh]:
+    """What may be stood on at a time: walls and whatever stands about, and things that are near a place (3,)."""
+    out = list(world.static.values())
+    for thing in world.things.values():
+        T = np.asarray(thing.path(time))
+        reach = float(np.linalg.norm(thing.mesh.vertices, axis=-1).max(initial=0.0))
+        if np.linalg.norm(T[:3, 3] - at) <= reach + _ABOVE:
+            out.append(thing.mesh.moved(T))
+    return out
+
+
+def bearing_height(contacts: Contacts) -> Array:
+    """Height (T,) of where feet bear, metres: that of each step while it lasts, and evenly on in the air."""
+    total, count = np.zeros(len(contacts.on)), np.zeros(len(contacts.on))
+    for step in steps(contacts):
+        total[step.first : step.last + 1] += _stands_at(contacts, step)[2]
+        count[step.first : step.last + 1] += 1
+    known = np.flatnonzero(count)
+    if not len(known):
+        return np.full(len(count), contacts.floor)
+    return np.interp(np.arange(len(count)), known, total[known] / count[known])
+
+
+def _stands_at(contacts: Contacts, step: Step) -> Array:
+    """Middle (3,) of where the points of a step bear."""
+    columns = [0, 1] if step.side == "left" else [2, 3]
+    inside = slice(step.first, step.last + 1)
+    return np.asarray(np.median(contacts.points[inside][:, columns][contacts.on[inside][:, columns]], axis=0))
+
+
+def _lowest(T: Array, sole: Sole) -> Array:
+    """Height of the lowest point of a sole (T,) for joint transforms (T, J, 4, 4), metres."""
+    toes = sole.toes if sole.toes >= 0 else sole.foot
+    foot, front = apply(T[:, sole.foot], sole.outline), apply(T[:, toes], sole.toe_outline)
+    return np.asarray(np.minimum(foot[..., 2].min(axis=1, initial=np.inf), front[..., 2].min(axis=1, initial=np.inf)))
+
+
+def _moment(subject: Subject, frame: int, side: str, where: str, much: float, limits: tuple[float, float]) -> Moment:
+    told = f"{side} foot {1000 * much:.0f} mm {where}"
+    bad = much / (limits[0] * subject.size)
+    part = f"{subject.name}.{side}_foot"
+    return Moment(float(subject.times[frame]), told, subject.name, bad, part, 0.6 * subject.size)
+
+
+def _figures(gaps: Gaps) -> dict[str, str]:
+    """How far the feet of all steps are over what they stand on."""
+    over = gaps.over[np.isfinite(gaps.over)]
+    if not len(over):
+        return {}
+    low, high = (f"{round(1000 * float(v)):+d}".replace("-", "−").replace("+0", "0") for v in (over.min(), over.max()))
+    return {"steps over what they stand on": f"{low} to {high} mm"}
+
+
+def _why(gaps: Gaps) -> str:
+    """Why nothing was measured."""
+    if not gaps.steps:
+        return "No foot carries the body at any time."
+    return "There is no floor, and nothing to stand on."
