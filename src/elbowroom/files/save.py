@@ -48,6 +48,11 @@ def save(paths: Sequence[str | Path], world: World, fps: float | None = None) ->
     return targets
 
 
+def written_rate(path: Path, fps: float) -> float:
+    """Frames a second of a file that is written of a world at `fps`; pages have fewer."""
+    return min(fps, _PAGE_FPS) if path.suffix.lower() == ".html" else fps
+
+
 def _bvh(path: Path, world: World, fps: float) -> None:
     from elbowroom.files.bvh import write_bvh
     from elbowroom.motion.layers import to_clip
@@ -72,7 +77,7 @@ def _npz(path: Path, world: World, fps: float) -> None:
 def _html(path: Path, world: World, fps: float) -> None:
     from elbowroom.files.html import write_html
 
-    write_html(path, world, min(fps, _PAGE_FPS))
+    write_html(path, world, written_rate(path, fps))
 
 
 def _usd(path: Path, world: World, fps: float) -> None:

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import said_of, writing
+from elbowroom.files.save import written_rate
 from elbowroom.studio.studio import Studio, Tone, Verdict
 from elbowroom.studio.worker import Job
+from elbowroom.world.played import played
 from elbowroom.world.world import World
 
 FORMATS = ("GLB", "BVH", "NPZ", "USD", "HTML", "MP4")
 _SUFFIX = {name: f".{name.lower()}" for name in FORMATS}
 _FILM_SIZE = (960, 540)
-_SAID: Mapping[Verdict, tuple[Tone, str]] = {
-    "certified": ("good", ""),
-    "free": ("plain", " The motion is free, not proven."),
-}
-_UNCERTIFIED: tuple[Tone, str] = ("bad", " The motion is not certified free of collisions.")
 _WAIT = 0.02  # seconds between looks whether a motion is there
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """A motion, what is known of it, the digest of what was proven, and frames a second of its storyboard."""
+
+    world: World
+    verdict: Verdict
+    digest: str
+    fps: float
 
 
 def export(studio: Studio, formats: list[str], stem: str) -> Job:
@@ -35,29 +42,41 @@ def export(studio: Studio, formats: list[str], stem: str) -> Job:
     paths = [studio.folders.to_write(f"{plain}{_SUFFIX[name]}") for name in formats]
     studio.folders.check_replacing(paths, "Export")
 
-    def work(job: Job) -> Verdict:
-        world, verdict, fps = settled(job, studio)
-        written(job, paths, world, fps)
-        return verdict
+    def work(job: Job) -> tuple[Tone, str]:
+        motion = settled(job, studio)
+        written(job, paths, motion.world, motion.fps)
+        return _said_of(motion, paths)
 
-    def done(verdict: Verdict) -> None:
+    def done(said: tuple[Tone, str]) -> None:
         studio.folders.know(*paths)
-        tone, text = _SAID.get(verdict, _UNCERTIFIED)
+        tone, text = said
         studio.say(f"Exported {', '.join(path.name for path in paths)}.{text}", tone)
 
     return studio.run_files(Job("exporting", work, done))
 
 
-def settled(job: Job, studio: Studio) -> tuple[World, Verdict, float]:
-    """The motion that is shown, whether it is proven, and frames a second of its storyboard.
-
-    One that is being planned is waited for.
-    """
+def settled(job: Job, studio: Studio) -> Settled:
+    """The motion that is shown; one that is being planned is waited for."""
     while studio.worker.busy or studio.drags.current is not None:
         job.tell(None, "waiting for the motion")
         time.sleep(_WAIT)
     with studio.lock:
-        return studio.world, studio.verdict, studio.board.fps
+        proof = None if studio.live or studio.plan is None else studio.plan.certificate
+        return Settled(studio.world, studio.verdict, "" if proof is None else proof.digest, studio.board.fps)
+
+
+def _said_of(motion: Settled, paths: list[Path]) -> tuple[Tone, str]:
+    """What is said of files that were written; what plays otherwise than it was proven is not certified."""
+    if motion.verdict == "free":
+        return "plain", " The motion is free, not proven."
+    if motion.verdict != "certified":
+        return "bad", " The motion is not certified free of collisions."
+    rates = {path: written_rate(path, motion.fps) for path in paths if path.suffix != ".mp4"}
+    same = {rate: played(motion.world, rate).digest == motion.digest for rate in set(rates.values())}
+    others = [f"{path.name} ({rate:g} frames a second)" for path, rate in rates.items() if not same[rate]]
+    if not others:
+        return "good", ""
+    return "plain", f" Not certified at the frames that it is played with: {', '.join(others)}."
 
 
 def written(job: Job, paths: list[Path], world: World, fps: float) -> list[Path]:
