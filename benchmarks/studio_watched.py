@@ -13,6 +13,7 @@ import signal
 import sys
 import threading
 import traceback
+from collections import Counter
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -27,17 +28,19 @@ from elbowroom.world.certificate import certify
 
 # Threads without which the studio does nothing.
 NEEDED = {"studio-worker", "studio-files", "studio-player", "studio-handle", "studio-status"}
+# Types whose objects are counted.
+_COUNTED = ("World", "Plan", "Clip", "Mesh", "Character", "Skin", "DistanceField", "Document")
 
 
 class Watched:
-    """A server that runs; `port` is where."""
+    """A server that runs; `url` is where."""
 
     def __init__(self, storyboard: str, work: Path, state: Path) -> None:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, storyboard, work, state), daemon=True)
         self._process.start()
-        self.port: int = self._answer(180.0)
+        self.url: str = self._answer(180.0)
 
     def ask(self, what: str) -> Any:
         """The answer to one of the questions of `Inside`."""
@@ -130,6 +133,23 @@ class Inside:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return pages * resource.getpagesize() / 1024**2
 
+    def counts(self) -> dict[str, int]:
+        """How many there are of what could pile up."""
+        server = self._page.server
+        kinds = Counter(type(thing).__name__ for thing in gc.get_objects())
+        return {
+            "messages for new pages": len(server._websock_server._broadcast_buffer.message_from_id),
+            "nodes of the scene": len(server.scene._handle_from_node_name),
+            "controls": len(server.gui._gui_input_handle_from_uuid),
+            "skins": self._page.scene._skins.kept,
+            **{name: kinds[name] for name in _COUNTED},
+            "objects": sum(kinds.values()),
+        }
+
+    def peak(self) -> float:
+        """Megabytes in use at most since the server began."""
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
     def claim(self) -> str:
         """What is wrong with the claim that the motion is free; empty where it is right, or nothing is claimed."""
         studio = self._studio
@@ -143,7 +163,8 @@ class Inside:
             if off > 1e-3:
                 return f"{name} is {off:.4f} m from where the document says in {document.as_json()}"
         proof = certify(world, clearance=False)
-        return "" if proof.free else f"{proof.collisions[:2]} {proof.unproven[:2]} in {document.as_json()}"
+        wrong = f"{proof.collisions[:2]} {proof.unproven[:2]} in {document.as_json()}"
+        return "" if proof.free and proof.continuous else wrong
 
 
 def _first(session: Session) -> str:
@@ -183,7 +204,7 @@ class _Handler(logging.Handler):
 def _serve(pipe: Connection, storyboard: str, work: Path, state: Path) -> None:
     page = opened(storyboard, port=0, folder=work, state=state)
     inside = Inside(page, state)
-    pipe.send(page.server.get_port())
+    pipe.send(page.url)
     while (asked := pipe.recv()) != "stop":
         try:
             pipe.send(getattr(inside, asked)())

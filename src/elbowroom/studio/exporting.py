@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import said_of, writing
-from elbowroom.studio.studio import Studio
+from elbowroom.studio.studio import Studio, Tone, Verdict
 from elbowroom.studio.worker import Job
+from elbowroom.world.certificate import Certificate
+from elbowroom.world.played import played
 from elbowroom.world.world import World
 
 FORMATS = ("GLB", "BVH", "NPZ", "USD", "HTML", "MP4")
 _SUFFIX = {name: f".{name.lower()}" for name in FORMATS}
 _FILM_SIZE = (960, 540)
 _WAIT = 0.02  # seconds between looks whether a motion is there
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """A motion, what is known of it, its certificate, and frames a second of its storyboard."""
+
+    world: World
+    verdict: Verdict
+    certificate: Certificate | None
+    fps: float
 
 
 def export(studio: Studio, formats: list[str], stem: str) -> Job:
@@ -29,30 +42,41 @@ def export(studio: Studio, formats: list[str], stem: str) -> Job:
     paths = [studio.folders.to_write(f"{plain}{_SUFFIX[name]}") for name in formats]
     studio.folders.check_replacing(paths, "Export")
 
-    def work(job: Job) -> bool:
-        world, proven = settled(job, studio)
-        written(job, paths, world, studio.board.fps)
-        return proven
+    def work(job: Job) -> tuple[Tone, str]:
+        motion = settled(job, studio)
+        written(job, paths, motion.world, motion.fps, motion.certificate)
+        return _said_of(motion)
 
-    def done(proven: bool) -> None:
+    def done(said: tuple[Tone, str]) -> None:
         studio.folders.know(*paths)
-        names = ", ".join(path.name for path in paths)
-        unproven = "" if proven else " The motion is not certified free of collisions."
-        studio.say(f"Exported {names}.{unproven}", "good" if proven else "bad")
+        tone, text = said
+        studio.say(f"Exported {', '.join(path.name for path in paths)}.{text}", tone)
 
     return studio.run_files(Job("exporting", work, done))
 
 
-def settled(job: Job, studio: Studio) -> tuple[World, bool]:
-    """The motion that is shown, and whether it is proven; one that is being planned is waited for."""
+def settled(job: Job, studio: Studio) -> Settled:
+    """The motion that is shown; one that is being planned is waited for."""
     while studio.worker.busy or studio.drags.current is not None:
         job.tell(None, "waiting for the motion")
         time.sleep(_WAIT)
     with studio.lock:
-        return studio.world, studio.certified
+        proof = None if studio.live or studio.plan is None else studio.plan.certificate
+        return Settled(studio.world, studio.verdict, proof, studio.board.fps)
 
 
-def written(job: Job, paths: list[Path], world: World, fps: float) -> list[Path]:
+def _said_of(motion: Settled) -> tuple[Tone, str]:
+    """What is said of files that were written; what plays otherwise than it was proven is not certified."""
+    if motion.verdict == "free":
+        return "plain", " The motion is free, not proven."
+    if motion.verdict != "certified":
+        return "bad", " The motion is not certified free of collisions."
+    if motion.certificate is not None and played(motion.world, motion.fps).digest == motion.certificate.digest:
+        return "good", ""
+    return "plain", f" Not certified at {motion.fps:g} frames a second, which it was written with."
+
+
+def written(job: Job, paths: list[Path], world: World, fps: float, certificate: Certificate | None) -> list[Path]:
     """Write all files one by one, and put them in place when all are done."""
     from elbowroom.files.save import check_world, save
 
@@ -65,7 +89,7 @@ def written(job: Job, paths: list[Path], world: World, fps: float) -> list[Path]
                     with said_of(path):
                         _film(job, stand_in, world, k / len(paths), 1.0 / len(paths))
                 else:
-                    save([stand_in], world, fps)
+                    save([stand_in], world, fps, certificate=certificate)
             except BadFile as error:
                 raise BadValue(str(error).replace(str(stand_in), str(path))) from None
         job.tell(1.0)

@@ -22,10 +22,12 @@ from elbowroom.tasks.repair_near import near_spans
 from elbowroom.tasks.storyboard import Storyboard
 from elbowroom.tasks.storyboard_plan import plan_storyboard
 from elbowroom.tasks.verbs import Repair
-from elbowroom.world.certificate import Changed, certify
+from elbowroom.world.allowances import Changed
+from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.certificate_findings import Interval, merged
 from elbowroom.world.pairs import moves
 from elbowroom.world.paths import Still
+from elbowroom.world.played import played
 from elbowroom.world.world import World
 
 # Seconds in which a repair from the start is to be done, or given up; and where tasks can be planned anew instead.
@@ -115,17 +117,20 @@ class Drag:
         assert self._live is not None
         loose = self._loosened(plan.world, T)  # what surrounds things is known then, and need not be worked out again
         loose = loose.with_(contacts=(*loose.contacts, *self._live.contacts(planned=False)))
-        if clearance or before is None or not before.free:
-            certificate = certify(loose, changed=self._changed(plan), clearance=clearance)
-            return plan.with_(certificate=certificate, status="found" if certificate.free else "not-certified")
+        fps = self.board.fps
+        if clearance or before is None or not before.free or before.fps != fps:
+            certificate = certify(loose, fps, changed=self._changed(plan), clearance=clearance)
+            return _with_proof(plan, certificate, fps)
         changed, alone = self._changed(plan), self._alone(loose)
         looks = [(loose, span) for span in self._differs(plan.world)]
         looks += [(alone, span) for span in near_spans(loose, self.names)]
+        proven = before.continuous
         for world, span in looks:
-            part = certify(world, changed=changed, during=span, clearance=False)
+            part = certify(world, fps, changed=changed, during=span, clearance=False)
             if not part.free:
-                return plan.with_(certificate=part, status="not-certified")
-        return plan.with_(certificate=before.unmeasured(), status="found")
+                return _with_proof(plan, part, fps)
+            proven &= part.continuous
+        return _with_proof(plan, replace(before.unmeasured(), continuous=proven), fps)
 
     def _alone(self, world: World) -> World:
         """The world with what goes about and what is moved alone: all else is as it was before the drag."""
@@ -183,3 +188,12 @@ class Drag:
         for name, mesh in self._loose.items():
             loose = loose.with_object(name, mesh, Still(T))
         return loose
+
+
+def _with_proof(plan: Plan, certificate: Certificate, fps: float) -> Plan:
+    """A plan with its certificate, which speaks of the plan's world at `fps` frames a second.
+
+    What was proven is that world with what is dragged as an object in its own axes.
+    """
+    proof = replace(certificate, digest=played(plan.world, fps).digest)
+    return plan.with_(certificate=proof, status="found" if proof.free else "not-certified")

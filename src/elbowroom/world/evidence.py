@@ -26,9 +26,8 @@ class Evidence:
     """What was not looked at, or not in full.
 
     `ignored` are neighbours in one body that never count; `excused` are hands and what they hold; `caps` are the
-    deepest overlaps that could have been allowed, `floor` the height of the ground, metres; `scene` says whether there
-    is anything to meet but floor and self; `left_out` is what was dropped from meshes, and parts of them that have no
-    inside.
+    deepest overlaps that could have been allowed, `floor` the height of the ground, metres. `scene` says whether there
+    is anything to meet but the floor and oneself; `left_out` is what was dropped from meshes, and what has no inside.
     """
 
     ignored: tuple[Pair, ...] = ()
