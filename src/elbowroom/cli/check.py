@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +12,7 @@ from rich.table import Table
 from elbowroom.cli import options, placing
 from elbowroom.cli.console import Clock, out, print_json, print_notes, print_written
 from elbowroom.cli.reading import is_storyboard, named
-from elbowroom.cli.results import plan_facts, print_free, print_plans, print_why
+from elbowroom.cli.results import exit_code, plan_facts, print_free, print_plans, print_why
 from elbowroom.errors import BadFile
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ def check(
     onto: options.Onto = None,
     name: options.ClipName = None,
     fix_self: placing.FixSelf = False,
+    allow: options.Allow = None,
+    accept_unproven: options.AcceptUnproven = False,
     picture: Annotated[Path | None, typer.Option(help="PNG of all collisions over time.")] = None,
     units: options.Units = None,
     up: options.Up = None,
@@ -51,7 +54,8 @@ def check(
     """Say where a clip collides with a scene or with itself, in continuous time, or certify that it is free.
 
     A storyboard with tasks is planned first, with --seed, and not written.
-    Exit code 0: free; 1: not free. Example: elbowroom check walk.bvh hall.glb --at 1,2 --turn 90
+    Exit code 0: proven free; 1: not free; 2: bad input; 3: nothing collides, but something is too near to be proven.
+    Example: elbowroom check walk.bvh hall.glb --at 1,2 --turn 90
     """
     from elbowroom.files.open import Told
 
@@ -59,12 +63,12 @@ def check(
     clock = Clock(quiet=as_json)
     if is_storyboard(clip):
         placing.no_scene_beside_storyboard(scene)
-        plan = _storyboard(clip, seed, not fix_self, clock)
+        plan = _storyboard(clip, seed, not fix_self, allow, clock)
     else:
         with clock("load", f"reading {clip.name}"):
             told = Told(units, up, fps, fix_rig, asf)
             around = placing.Around(scene, scene_units, scene_up, floor, at, turn)
-            world = placing.clip_in_scene(clip, told, around, onto, name)
+            world = options.with_allowances(placing.clip_in_scene(clip, told, around, onto, name), allow)
         plan = _as_it_stands(world, None, not fix_self, clock)
     if picture is not None and plan.certificate is not None:
         _draw(picture, plan.certificate, plan.world)
@@ -74,17 +78,17 @@ def check(
     else:
         _print(plan, facts)
         print_written([] if picture is None or plan.certificate is None else [picture])
-    if not plan.found:
-        raise typer.Exit(1)
+    raise typer.Exit(exit_code(plan, accept_unproven))
 
 
-def _storyboard(path: Path, seed: int, own_contacts: bool, clock: Clock) -> Plan:
+def _storyboard(path: Path, seed: int, own_contacts: bool, allow: list[str] | None, clock: Clock) -> Plan:
     """A storyboard with what it asks for done."""
     from elbowroom.tasks.storyboard import read_storyboard
     from elbowroom.tasks.storyboard_plan import plan_storyboard
 
     with clock("load", f"reading {path.name}"):
         board = read_storyboard(path)
+        board = replace(board, world=options.with_allowances(board.world, allow))
     if not board.tasks:
         return _as_it_stands(board.world, board.fps, own_contacts, clock)
     with clock("plan", f"planning {path.name}"):

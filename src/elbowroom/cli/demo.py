@@ -9,7 +9,7 @@ import typer
 
 from elbowroom.cli import options
 from elbowroom.cli.console import Clock, out, print_json, print_written
-from elbowroom.cli.results import plan_facts, print_plan, print_seconds, stages
+from elbowroom.cli.results import exit_code, plan_facts, print_plan, print_seconds, stages
 from elbowroom.cli.run import write_plan
 from elbowroom.stopping import checked_budget
 
@@ -30,7 +30,7 @@ def demo(
 ) -> None:
     """Plan a scenario of the gallery and prove it free; writes NAME.glb and NAME.html (plays offline).
 
-    Exit code 0: written, and proven free of collision; 1: no motion found, or not free.
+    Exit code 0: written, and proven free of collision; 1: no motion found, or not free; 3: free, but not proven.
     """
     from elbowroom.files.save import check_outputs, check_world
     from elbowroom.gallery.scenes import scenario, scenarios
@@ -46,7 +46,7 @@ def demo(
         check_world(paths, board.world)
     with clock("plan", "planning, and proving that it is free of collision"):
         plan = plan_storyboard(board, **how)
-    written = write_plan(paths, plan, board.fps, clock, asked=bool(board.tasks))
+    written = write_plan(paths, plan, board.fps, clock, asked=bool(board.tasks), made={"seed": seed})
     if as_json:
         print_json(plan_facts(plan, seed, clock.seconds) | {"written": [str(p) for p in written]})
     else:
@@ -56,5 +56,4 @@ def demo(
         print_written(written)
         if written:
             out.print("Open the .html in a browser, or import the .glb into Blender.", highlight=False)
-    if not plan.found:
-        raise typer.Exit(1)
+    raise typer.Exit(exit_code(plan))

@@ -34,6 +34,20 @@ BudgetSeconds = Annotated[
         "top. It never changes a motion that is found.",
     ),
 ]
+AcceptUnproven = Annotated[
+    bool,
+    typer.Option("--accept-unproven", help="End with 0, not 3, where something is too near to be proven."),
+]
+Allow = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow",
+        metavar="NAME=MM",
+        help="How deep parts may overlap at most: feet (of a recorded clip, in the floor) 50, body (other parts in the "
+        "floor) 10, own (a recorded clip in itself) 100, generated (feet and own parts of a made motion) 10, contact "
+        "(all else that may touch) 5. May be repeated.",
+    ),
+]
 Outputs = Annotated[list[Path], typer.Option("-o", "--output", help="File to write; may be repeated.")]
 Units = Annotated[float | None, typer.Option(help="Metres per unit of the file, instead of a guess.")]
 Up = Annotated[str | None, typer.Option(help="Up axis of the file, Y or Z, instead of a guess.")]
@@ -45,6 +59,18 @@ Onto = Annotated[
     str | None, typer.Option(help="Retarget onto woman, man, child, clown, gorilla, or the rig of a file.")
 ]
 Scenes = Annotated[list[Path] | None, typer.Option("--scene", help="Scene mesh to put around it; may be repeated.")]
+
+
+def with_allowances(world: World, told: list[str] | None) -> World:
+    """A world with the caps that --allow gives, NAME=MM."""
+    caps: dict[str, float] = {}
+    for entry in told or []:
+        name, _, text = entry.partition("=")
+        try:
+            caps[name.strip()] = 0.001 * float(text)
+        except ValueError:
+            raise BadValue(f"--allow takes a name and millimetres, such as feet=60, not '{entry}'.") from None
+    return world.with_(caps=world.caps.with_told(caps)) if caps else world
 
 
 def character_named(name: str) -> Character:

@@ -9,7 +9,7 @@ import typer
 
 from elbowroom.cli import options, placing
 from elbowroom.cli.console import Clock, out, print_json, print_written
-from elbowroom.cli.results import plan_facts, print_plan, print_seconds, stages
+from elbowroom.cli.results import exit_code, plan_facts, print_plan, print_seconds, stages
 from elbowroom.cli.run import checked_count, numbered, write_variants
 from elbowroom.errors import BadValue
 from elbowroom.stopping import checked_budget
@@ -28,6 +28,8 @@ def repair(
     onto: options.Onto = None,
     name: options.ClipName = None,
     fix_self: placing.FixSelf = False,
+    allow: options.Allow = None,
+    accept_unproven: options.AcceptUnproven = False,
     max_aside: Annotated[
         float,
         typer.Option(metavar="METRES", help="How far the body may go aside or walk round where limbs cannot do it."),
@@ -59,7 +61,7 @@ def repair(
     skin and rate; an AMC is written as BVH, GLB or NPZ. First limbs give way, then with shoulder and spine, a foot
     stands elsewhere, the body goes aside or walks round things (--max-aside); then, if allowed, the whole clip is moved
     (--max-shift) or begun later (--max-delay). Exit code 0: written, and proven free of collision; 1: not free or the
-    --budget spent, the best repair so far is written; 2: bad input.
+    --budget spent, the best repair so far is written; 2: bad input; 3: free as far as was measured, but not proven.
     Example: elbowroom repair walk.bvh hall.glb --at 1,2 --turn 90 -o out.bvh -o out.html
     """
     from elbowroom.files.open import Told
@@ -77,12 +79,13 @@ def repair(
     with clock("load", f"reading {clip.name} and {scene.name}"):
         around = placing.Around(scene, scene_units, scene_up, floor, at, turn)
         world = placing.clip_in_scene(clip, Told(units, up, fps, fix_rig, asf), around, onto, name)
+        world = options.with_allowances(world, allow)
     if variants is not None:
-        raise typer.Exit(_several(world, variants, paths, clock, as_json, how))
+        raise typer.Exit(_several(world, variants, paths, [clip, scene], clock, as_json, how))
     with clock("plan", "repairing") as say:
         plan = bring_out(world, progress=say, **how)
     with clock("write", "writing " + ", ".join(p.name for p in paths)):
-        save(paths, plan.world)
+        save(paths, plan.world, certificate=plan.certificate, seed=seed, inputs=[clip, scene])
     if as_json:
         print_json(plan_facts(plan, seed, clock.seconds) | {"written": [str(p) for p in paths]})
     else:
@@ -91,14 +94,22 @@ def repair(
             out.print("nothing to repair: the clip is free as it is.", highlight=False)
         print_seconds(stages(clock.seconds, plan.seconds))
         print_written(paths)
-    raise typer.Exit(0 if plan.found else 1)
+    raise typer.Exit(exit_code(plan, accept_unproven))
 
 
-def _several(world: World, count: int, paths: list[Path], clock: Clock, as_json: bool, how: dict[str, Any]) -> int:
+def _several(
+    world: World,
+    count: int,
+    paths: list[Path],
+    inputs: list[Path],
+    clock: Clock,
+    as_json: bool,
+    how: dict[str, Any],
+) -> int:
     """Repair in several ways and write them; the exit code."""
     from elbowroom.tasks.repair_variants import repair_variants
 
     with clock("plan", "repairing") as say:
         told = lambda seed, found: say(f"repairing with seed {seed}; {found} of {count} motions found")  # noqa: E731
         found = repair_variants(world, count, progress=told, **how)
-    return write_variants(found, count, paths, None, clock, as_json)
+    return write_variants(found, count, paths, None, inputs, clock, as_json)

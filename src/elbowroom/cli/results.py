@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 # Stages of the JSON contract, in order.
 _STAGES = ("load", "prepare", "plan", "smooth", "certify", "write")
+# What commands end with where a motion is free as far as was measured, but not proven.
+NOT_PROVEN = 3
+# Lines on what was left out of a proof, on a terminal.
+_LINES = 6
 # There is a motion, but it is not proven.
 _NOT_FREE = ("base-in-collision", "not-certified", "partial")
 
@@ -107,10 +111,29 @@ def print_plans(plan: Plan, title: str) -> None:
     out.print(table)
 
 
+def exit_code(plan: Plan, accept_unproven: bool = False) -> int:
+    """0: done and proven; 1: not free, or no motion; 3: nothing collides, but something is too near to be proven."""
+    if plan.found:
+        return 0
+    unproven = plan.certificate is not None and plan.certificate.only_unproven and plan.status in _NOT_FREE
+    return (0 if accept_unproven else NOT_PROVEN) if unproven else 1
+
+
 def print_free(certificate: Certificate, what: str) -> None:
-    """That a motion is free, and where it is tightest."""
-    how = "proven in continuous time" if certificate.continuous else "checked, not proven in continuous time"
-    out.print(f"free: {how} ({what})", style="green", highlight=False, soft_wrap=True)
+    """That a motion is free and of what, what was allowed and left out, and where it is tightest."""
+    out.print(f"free: proven in continuous time ({what})", style="green", highlight=False, soft_wrap=True)
+    out.print(certificate.summary, highlight=False, soft_wrap=True, markup=False)
+    left = certificate.evidence.left_out
+    lines = [
+        f"left out: {d.faces:,} triangles of '{d.name}' ({d.area_m2:.1f} m²), which are the floor, "
+        f"up to {1000 * d.above_floor_m:.1f} mm above it"
+        for d in left.dropped
+    ]
+    lines += [f"no inside: {d.parts} parts of '{d.name}' ({d.faces:,} triangles) are {d.why}" for d in left.demoted]
+    for line in lines[:_LINES]:
+        out.print(line, highlight=False, soft_wrap=True, markup=False)
+    if len(lines) > _LINES:
+        out.print(f"… and {len(lines) - _LINES} more; --json has all.", highlight=False)
     if certificate.pair is not None and certificate.clearance_m is not None:
         a, b = certificate.pair
         told = f"smallest clearance {1000 * certificate.clearance_m:.1f} mm at {certificate.at_s:.3f} s: {a} and {b}"
@@ -122,6 +145,7 @@ def print_why(plan: Plan) -> None:
     from elbowroom.tasks.plan import ADVICE
 
     what = "not free" if plan.status in _NOT_FREE else "no motion found"
+    what = "free, but not proven" if exit_code(plan) == NOT_PROVEN else what
     what = "out of time" if plan.status == "budget-spent" else what
     out.print(f"{what}: {plan.status}", style="red", highlight=False)
     if plan.why:

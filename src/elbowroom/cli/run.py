@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,14 +12,13 @@ import typer
 from elbowroom.cli import options
 from elbowroom.cli.console import Clock, out, print_json, print_written
 from elbowroom.cli.reading import named
-from elbowroom.cli.results import plan_facts, print_plan, print_seconds, stages
+from elbowroom.cli.results import NOT_PROVEN, exit_code, plan_facts, print_plan, print_seconds, stages
 from elbowroom.errors import BadValue
 from elbowroom.stopping import checked_budget
 
 if TYPE_CHECKING:
     from elbowroom.tasks.plan import Plan
-    from elbowroom.tasks.storyboard_plan import Variants
-    from elbowroom.world.world import World
+    from elbowroom.tasks.storyboard_plan import Variant, Variants
 
 
 def run(
@@ -31,12 +32,14 @@ def run(
     tier: options.TierName = "auto",
     budget: options.BudgetSeconds = None,
     style: options.StyleName = None,
+    allow: options.Allow = None,
+    accept_unproven: options.AcceptUnproven = False,
     as_json: options.Json = False,
 ) -> None:
     """Plan what a storyboard asks for and prove it free; several outputs are all written or none.
 
-    Exit code 0: written, and proven free of collision; 1: no motion found, or not free; 2: bad input.
-    Example: elbowroom run kitchen.yaml -o kitchen.glb -o kitchen.html --seed 7
+    Exit code 0: written, and proven free of collision; 1: no motion found, or not free; 2: bad input; 3: free as far as
+    was measured, but not proven. Example: elbowroom run kitchen.yaml -o kitchen.glb -o kitchen.html --seed 7
     """
     from elbowroom.files.save import check_outputs, check_world
     from elbowroom.tasks.storyboard import read_storyboard
@@ -52,31 +55,38 @@ def run(
     clock = Clock(quiet=as_json)
     with clock("load", f"reading {storyboard.name}"):
         board = read_storyboard(storyboard)
+        board = replace(board, world=options.with_allowances(board.world, allow))
         check_world(paths, board.world)
     if variants is not None:
-        raise typer.Exit(_several(board, paths, variants, clock, as_json, **how))
+        raise typer.Exit(_several(board, storyboard, paths, variants, clock, as_json, **how))
     from elbowroom.tasks.storyboard_plan import plan_storyboard
 
     with clock("plan", f"planning {storyboard.name}"):
         plan = plan_storyboard(board, **how)
-    written = write_plan(paths, plan, board.fps, clock, asked=bool(board.tasks))
+    made = {"seed": seed, "inputs": [storyboard]}
+    written = write_plan(paths, plan, board.fps, clock, asked=bool(board.tasks), made=made)
     if as_json:
         print_json(plan_facts(plan, seed, clock.seconds) | {"written": [str(p) for p in written]})
     else:
         print_plan(plan, f"{storyboard.name}, seed {seed}")
         print_seconds(stages(clock.seconds, plan.seconds))
         print_written(written)
-    raise typer.Exit(0 if plan.found else 1)
+    raise typer.Exit(exit_code(plan, accept_unproven))
 
 
-def write_plan(paths: list[Path], plan: Plan, fps: float, clock: Clock, *, asked: bool) -> list[Path]:
-    """Write a plan's world where it has done what was `asked`, or as much as it could; else nothing."""
+def write_plan(
+    paths: list[Path], plan: Plan, fps: float, clock: Clock, *, asked: bool, made: Mapping[str, Any]
+) -> list[Path]:
+    """Write a plan's world where it has done what was `asked`, or as much as it could; else nothing.
+
+    `made` is the seed and the inputs that it was made from, for the proof in the file.
+    """
     from elbowroom.files.save import save
 
-    if asked and plan.status not in ("found", "partial"):
+    if asked and plan.status not in ("found", "partial") and exit_code(plan) != NOT_PROVEN:
         return []
     with clock("write", "writing " + ", ".join(p.name for p in paths)):
-        return save(paths, plan.world, fps)
+        return save(paths, plan.world, fps, certificate=plan.certificate, **made)
 
 
 def numbered(paths: list[Path], k: int) -> list[Path]:
@@ -93,24 +103,24 @@ def checked_count(count: int) -> int:
     return count
 
 
-def _several(board: Any, paths: list[Path], count: int, clock: Clock, as_json: bool, **how: Any) -> int:
+def _several(board: Any, path: Path, paths: list[Path], count: int, clock: Clock, as_json: bool, **how: Any) -> int:
     """Plan and write several variants; the exit code."""
     from elbowroom.tasks.storyboard_plan import plan_variants
 
     with clock("plan", "planning") as say:
         told = lambda seed, found: say(f"planning with seed {seed}; {found} of {count} motions found")  # noqa: E731
         found = plan_variants(board, count, progress=told, **how)
-    return write_variants(found, count, paths, board.fps, clock, as_json)
+    return write_variants(found, count, paths, board.fps, [path], clock, as_json)
 
 
 def write_variants(
-    found: Variants, count: int, paths: list[Path], fps: float | None, clock: Clock, as_json: bool
+    found: Variants, count: int, paths: list[Path], fps: float | None, inputs: list[Path], clock: Clock, as_json: bool
 ) -> int:
-    """Write variants that were found and tell of them; the exit code."""
+    """Write variants that were found, made from some inputs, and tell of them; the exit code."""
     files = [numbered(paths, k) for k in range(len(found.kept))]
     if found.kept:
         with clock("write", f"writing {len(found.kept)} motions"):
-            _save_all(list(zip(files, (v.plan.world for v in found.kept), strict=True)), fps)
+            _save_all(list(zip(files, found.kept, strict=True)), fps, inputs)
     best = (*found.kept, *found.failed)[0]
     if as_json:
         entries = [_entry(v, f) for v, f in zip(found.kept, files, strict=True)]
@@ -129,15 +139,16 @@ def write_variants(
     return 0 if found.kept else 1
 
 
-def _save_all(groups: list[tuple[list[Path], World]], fps: float | None) -> None:
-    """Write several worlds, all of their files or none."""
+def _save_all(groups: list[tuple[list[Path], Variant]], fps: float | None, inputs: list[Path]) -> None:
+    """Write several motions, all of their files or none."""
     from elbowroom.files.atomic import writing
     from elbowroom.files.save import save
 
     with writing(*(p for paths, _ in groups for p in paths)) as stand_ins:
         left = iter(stand_ins)
-        for paths, world in groups:
-            save([next(left) for _ in paths], world, fps)
+        for paths, variant in groups:
+            plan, files = variant.plan, [next(left) for _ in paths]
+            save(files, plan.world, fps, certificate=plan.certificate, seed=variant.seed, inputs=inputs)
 
 
 def _entry(variant: Any, files: list[Path] | None = None) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from elbowroom.tasks.storyboard_things import fixture_of, frame, mark, mesh_of, 
 from elbowroom.tasks.storyboard_yaml import Document, parse_yaml, read_yaml
 from elbowroom.tasks.verbs import Task
 from elbowroom.tasks.wearing import worn_place
-from elbowroom.world.contacts import Contact
+from elbowroom.world.contacts import Caps, Contact
 from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
 
@@ -93,7 +93,7 @@ class _Builder:
 
     def world(self) -> World:
         """The world of the storyboard."""
-        world = self._scene()
+        world = self._scene().with_(caps=Caps(**self._file.allow.model_dump()))
         world = self._on_floor(world)
         world = self._fixtures(world)
         world = self._objects(world)

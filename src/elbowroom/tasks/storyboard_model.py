@@ -187,7 +187,20 @@ class ContactPart(Part):
     on: Text
     during: During | None = None
     kind: Kind = "touch"
-    depth: Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)] = 0.01
+    depth: Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)] = 0.005
+
+
+Depth = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+
+
+class AllowPart(Part):
+    """The deepest overlaps that a proof may allow, metres; deeper ones are collisions."""
+
+    feet: Annotated[Depth, Field(description="Feet of a recorded clip in the floor.")] = 0.05
+    body: Annotated[Depth, Field(description="Other parts of a body in the floor.")] = 0.01
+    own: Annotated[Depth, Field(description="Parts of a recorded clip in each other.")] = 0.1
+    generated: Annotated[Depth, Field(description="Feet in the floor and own parts of a made motion.")] = 0.01
+    contact: Annotated[Depth, Field(description="All else that may touch: hands, things that rest, seats.")] = 0.005
 
 
 class StoryboardFile(Part):
@@ -203,5 +216,6 @@ class StoryboardFile(Part):
     characters: dict[Name, CharacterPart] = Field(default_factory=dict)
     holds: list[HoldPart] = Field(default_factory=list)
     contacts: list[ContactPart] = Field(default_factory=list)
+    allow: AllowPart = Field(default_factory=AllowPart)
     style: StyleChoice | None = None
     tasks: list[TaskPart] = Field(default_factory=list, description="Verbs with their arguments.")

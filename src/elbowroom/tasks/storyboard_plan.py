@@ -13,10 +13,13 @@ from scipy.spatial import cKDTree
 from elbowroom.errors import BadFile, BadValue, UnknownName
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
+from elbowroom.motion.edit import resample
 from elbowroom.stopping import OutOfTime, deadline
+from elbowroom.tasks.hands import changed_limbs
 from elbowroom.tasks.plan import Plan, Status
 from elbowroom.tasks.storyboard import Storyboard
 from elbowroom.world.certificate import Certificate, certify
+from elbowroom.world.played import played
 from elbowroom.world.world import World
 
 if TYPE_CHECKING:
@@ -61,23 +64,28 @@ def _planned(board: Storyboard, seed: int, tier: Tier, style: Wish, variety: int
 
     settings = Settings(tier=tier, seed=seed, style=board.style if style is None else style, variety=variety)
     try:
-        plan = plan_in_turn(board.world, board.tasks, settings)
+        plan = plan_in_turn(_at_rate(board.world, board.fps), board.tasks, settings)
     except (BadValue, UnknownName) as error:  # what only planning can tell, such as the names of proposed grasps
         raise BadFile(board.path, str(error).removesuffix(".")) from None
     return _proven(plan, board.fps) if plan.found and not _speaks_of(plan, board.fps) else plan
 
 
+def _at_rate(world: World, fps: float) -> World:
+    """The world with all clips at the rate that is written: what is planned is what is proven."""
+    clips = {n: m for n, m in world.characters.items() if isinstance(m, Clip) and m.fps != fps and len(m) > 1}
+    return world.with_(characters={**world.characters, **{n: resample(m, fps) for n, m in clips.items()}})
+
+
 def _speaks_of(plan: Plan, fps: float) -> bool:
     """Whether the certificate is one of the frames that are written."""
-    clips = [m for m in plan.world.characters.values() if isinstance(m, Clip)]
-    return plan.certificate is not None and all(clip.fps == fps or len(clip) == 1 for clip in clips)
+    return plan.certificate is not None and plan.certificate.digest == played(plan.world, fps).digest
 
 
 def _proven(plan: Plan, fps: float) -> Plan:
     """The plan with its certificate; where that is refused the status says so."""
     start = time.perf_counter()
     try:
-        certificate = certify(plan.world, fps)
+        certificate = certify(plan.world, fps, changed=changed_limbs(plan.world, plan.plans))
     except OutOfTime as spent:
         return plan.with_(status="budget-spent", why=f"the proof: {spent}", certificate=None)
     seconds = {**plan.seconds, "certify": time.perf_counter() - start}

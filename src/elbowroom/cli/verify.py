@@ -1,0 +1,81 @@
+"""`elbowroom verify`: a written file checked again, from its contents alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from elbowroom.cli import options
+from elbowroom.cli.console import Clock, out, print_json
+from elbowroom.cli.results import NOT_PROVEN, print_free, print_seconds
+
+if TYPE_CHECKING:
+    from elbowroom.files.verify import Verified
+
+# Rows of the table on a terminal; --json has them all.
+_ROWS = 20
+
+
+def verify(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="GLB or NPZ that elbowroom wrote.")],
+    as_json: options.Json = False,
+) -> None:
+    """Check a written file again, from its contents alone: by dense samples and by a proof in continuous time.
+
+    Nothing is allowed but what the file lists. The file must say that it is proven; both checks must agree with it.
+    Exit code 0: verified; 1: something collides, or is deeper than the file allows; 2: bad file; 3: nothing collides,
+    but the file does not claim to be proven, or something is too near to be proven.
+    tools/verify_npz.py does the sampling without elbowroom. Example: elbowroom verify kitchen.glb
+    """
+    from elbowroom.files.verify import RATE
+    from elbowroom.files.verify import verify as checked
+
+    clock = Clock(quiet=as_json)
+    with clock("verify", f"verifying {file.name}") as say:
+        found = checked(file, lambda done: say(f"verifying {file.name}: {100 * done:.0f} % of samples"))
+    if as_json:
+        print_json(found.facts() | {"seconds": clock.seconds})
+    else:
+        _print(found, RATE)
+        print_seconds(clock.seconds)
+    raise typer.Exit(_exit_code(found))
+
+
+def _exit_code(found: Verified) -> int:
+    if found.good:
+        return 0
+    return 1 if found.violations or found.certificate.collisions else NOT_PROVEN
+
+
+def _print(found: Verified, rate: float) -> None:
+    told = found.proof
+    facts = told.facts
+    out.print(f"the file says: {told.status} ({told.why})", highlight=False, soft_wrap=True, markup=False)
+    made = [f"elbowroom {facts['version']}"] if "version" in facts else []
+    made += [f"seed {facts['seed']}"] if facts.get("seed") is not None else []
+    made += [f"{i['name']} {i['sha256'][:12]}" for i in facts.get("inputs", []) if isinstance(i, dict)]
+    if made:
+        out.print("made by " + ", ".join(made), highlight=False, soft_wrap=True, markup=False)
+    if isinstance(facts.get("caps_m"), dict):
+        caps = ", ".join(f"{name} {1000 * depth:g} mm" for name, depth in facts["caps_m"].items())
+        out.print(f"deepest overlaps that could be allowed: {caps}", highlight=False, soft_wrap=True, markup=False)
+    worst = [(v.at_s, v.pair, v.depth_m, v.allowed_m) for v in found.violations]
+    worst += [(c.at_s, c.pair, c.depth_m, 0.0) for c in found.certificate.collisions if not found.violations]
+    if worst:
+        table = Table(title=f"{len(worst)} violations ({found.samples:,} samples)", title_justify="left")
+        for column in ("at", "part", "hits", "depth", "allowed"):
+            table.add_column(column, justify="left" if column in ("part", "hits") else "right")
+        for at, pair, depth, allowed in worst[:_ROWS]:
+            deep = "?" if depth is None else f"{1000 * depth:.1f} mm"
+            table.add_row(f"{at:.3f} s", *pair, deep, f"{1000 * allowed:.1f} mm")
+        out.print(table)
+        return
+    said = f"{found.samples:,} samples, {rate:g} a second: nothing collides beyond what the file allows"
+    out.print(said, highlight=False, soft_wrap=True)
+    if found.certificate.free:
+        print_free(found.certificate, f"{found.certificate.frames} frames at {found.certificate.fps:g} fps")
+    if found.good:
+        out.print(f"verified: {found.path.name}", style="green", highlight=False, soft_wrap=True, markup=False)
