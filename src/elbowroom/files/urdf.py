@@ -13,12 +13,15 @@ import numpy as np
 from elbowroom.character.body import Masses
 from elbowroom.character.robot import JointKind, Robot, RobotJoints, robot_chains
 from elbowroom.errors import BadFile, MissingExtra
+from elbowroom.files.regular import check_regular, read_bytes
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
 from elbowroom.geometry.solids import cylinder
 
 _LARGEST = 16 * 1024**2  # bytes
+_LARGEST_MESH = 64 * 1024**2  # bytes of one mesh file; those of robots have one or two megabytes
+_MESHES = (".stl", ".dae", ".obj", ".ply")  # others that Pinocchio knows name further files, as glTF does
 _SIDES = 32  # of the polygon that stands for a circle
 _FARTHEST = 1e6  # metres
 _JOINTS = ("revolute", "continuous", "prismatic", "fixed")
@@ -52,12 +55,9 @@ def mesh_files(path: Path, packages: Sequence[Path] = ()) -> list[Path]:
 
 
 def _parsed(path: Path) -> ElementTree.Element:
+    raw = read_bytes(path, _LARGEST)
     try:
-        if path.is_file() and path.stat().st_size > _LARGEST:
-            raise BadFile(path, "is larger than 16 MB", would_do="a URDF is a page of text")
-        tree = ElementTree.fromstring(path.read_bytes())
-    except OSError as error:
-        raise BadFile(path, f"cannot be read ({error.strerror or error})") from None
+        tree = ElementTree.fromstring(raw)
     except (ElementTree.ParseError, ValueError) as error:
         line = getattr(error, "position", (0, 0))[0]
         raise BadFile(path, f"is no valid XML ({error})", f"line {line}" if line else "") from None
@@ -78,7 +78,10 @@ def _resolved(name: str, path: Path, packages: list[Path]) -> Path:
     else:
         places = [path.parent / tried]
     for place in places:
-        if place.is_file():
+        if place.exists():
+            check_regular(place, _LARGEST_MESH)
+            if place.suffix.lower() not in _MESHES:
+                raise BadFile(path, f"the mesh '{name}' is of another kind", would_do=f"{', '.join(_MESHES)} are read")
             return place.resolve()
     raise BadFile(path, f"the mesh '{name}' was not found", would_do="put it there, or say packages")
 
