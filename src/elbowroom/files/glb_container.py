@@ -95,7 +95,7 @@ class Container:
                 part.fail("has no data")
             data = blob
         else:
-            data = self._from_uri(part, length)
+            data = memoryview(self._from_uri(part, length))
         self._buffer_bytes += len(data)
         if self._buffer_bytes > _MOST_BUFFERS:
             part.fail("is one too many", f"{_MOST_BUFFERS // 2**20} MB of buffers are read in all")

@@ -22,6 +22,8 @@ from elbowroom.geometry.solids import cylinder
 _LARGEST = 16 * 1024**2  # bytes
 _LARGEST_MESH = 64 * 1024**2  # bytes of one mesh file; those of robots have one or two megabytes
 _MESHES = (".stl", ".dae", ".obj", ".ply")  # others that Pinocchio knows name further files, as glTF does
+_MOST_LINKS = 200  # a humanoid with hands has 50 to 120; Pinocchio's time grows with their cube: 0.5 s for 200
+_MOST_SHAPES = 2000  # collision shapes of all links
 _SIDES = 32  # of the polygon that stands for a circle
 _FARTHEST = 1e6  # metres
 _JOINTS = ("revolute", "continuous", "prismatic", "fixed")
@@ -88,6 +90,9 @@ def _resolved(name: str, path: Path, packages: list[Path]) -> Path:
 
 def _check_joints(tree: ElementTree.Element, path: Path) -> None:
     """Joints of known kinds that make one tree of all links; Pinocchio leaves out what hangs on nothing."""
+    links = len(tree.findall("link"))
+    if links > _MOST_LINKS or len(tree.findall(".//collision")) > _MOST_SHAPES:
+        raise BadFile(path, f"has {links} links", would_do=f"at most {_MOST_LINKS} with {_MOST_SHAPES} shapes are read")
     for joint in tree.findall("joint"):
         kind = joint.get("type", "")
         if kind not in _JOINTS:

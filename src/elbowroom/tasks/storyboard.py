@@ -13,9 +13,10 @@ from elbowroom.character.robot import Robot
 from elbowroom.errors import BadValue
 from elbowroom.files.scene import on_floor
 from elbowroom.geometry.transforms import inverse
-from elbowroom.motion.clip import Clip
+from elbowroom.motion.clip import Clip, frames_in
 from elbowroom.posing.upright import carried_upright
 from elbowroom.spaces.styles import Wish
+from elbowroom.tasks.storyboard_cast import ClipSource
 from elbowroom.tasks.storyboard_check import checked
 from elbowroom.tasks.storyboard_model import HoldPart, StoryboardFile
 from elbowroom.tasks.storyboard_people import Person
@@ -28,6 +29,9 @@ from elbowroom.tasks.wearing import worn_place
 from elbowroom.world.contacts import Contact
 from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
+
+# Frames of built-in motion of all people together; each takes about 1.5 ms to make.
+MOST_BUILT_IN_FRAMES = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +106,8 @@ class _Builder:
             if part.on is not None:
                 world = world.with_contact(Contact(name, part.on, world.span, "support", why="rides on it"))
         world = self._holds(world)
+        with self._document.blaming("fps"):
+            frames_in(world.span[1] - world.span[0], self._file.fps)
         return self._contacts(world).with_(notes=tuple(dict.fromkeys(world.notes)))
 
     def _scene(self) -> World:
@@ -147,6 +153,8 @@ class _Builder:
         return world
 
     def _characters(self, world: World) -> World:
+        with self._document.blaming("characters"):
+            self._check_frames()
         for name, part in self._file.characters.items():
             person = Person(name, part, self._folder, self._file.fps)
             with self._document.blaming("characters", name, "body"):
@@ -156,6 +164,16 @@ class _Builder:
             with self._document.blaming("characters", name):
                 world = world.with_character(name, motion).with_(notes=(*world.notes, *person.notes))
         return world
+
+    def _check_frames(self) -> None:
+        """Refuse more built-in motion of all people together than is made in a few minutes."""
+        clips = [part.clip for part in self._file.characters.values()]
+        frames = self._file.fps * sum(clip.seconds for clip in clips if isinstance(clip, ClipSource))
+        if frames > MOST_BUILT_IN_FRAMES:
+            raise BadValue(
+                f"built-in motions have {frames:,.0f} frames in all, more than {MOST_BUILT_IN_FRAMES:,}; "
+                "fewer people, fewer seconds or a lower fps would do"
+            )
 
     def _holds(self, world: World) -> World:
         for k, part in enumerate(self._file.holds):
