@@ -20,6 +20,7 @@ from elbowroom.files.conventions import checked_units, checked_up
 from elbowroom.files.glb_nodes import distinct, sane
 from elbowroom.files.glb_read import Y_UP_TO_Z_UP, read_glb
 from elbowroom.files.regular import read_bytes, resolved_beneath
+from elbowroom.files.text import shown
 from elbowroom.geometry.mesh import Color, Mesh
 from elbowroom.geometry.rotations import Array
 
@@ -137,7 +138,7 @@ def _check_ply(path: Path, data: bytes) -> None:
             if not 0 <= count <= len(body):
                 raise BadFile(
                     path,
-                    f"claims '{line[:60].decode('latin-1').strip()}' with {len(body)} bytes of data",
+                    f"claims '{shown(line.decode('latin-1').strip(), 60)}' with {len(body)} bytes of data",
                     where=f"line {number}",
                     would_do="a count that the file holds would do",
                 )

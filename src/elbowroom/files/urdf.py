@@ -14,6 +14,7 @@ from elbowroom.character.body import Masses
 from elbowroom.character.robot import JointKind, Robot, RobotJoints, robot_chains
 from elbowroom.errors import BadFile, MissingExtra
 from elbowroom.files.regular import check_regular, read_bytes
+from elbowroom.files.text import numbers, shown
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
@@ -26,6 +27,20 @@ _MOST_LINKS = 200  # a humanoid with hands has 50 to 120; Pinocchio's time grows
 _MOST_SHAPES = 2000  # collision shapes of all links
 _SIDES = 32  # of the polygon that stands for a circle
 _FARTHEST = 1e6  # metres
+# Shapes of collisions, with what each needs.
+_SHAPES = {"box": ("size",), "sphere": ("radius",), "cylinder": ("radius", "length"), "mesh": ("filename",)}
+# How many numbers attributes have, by the element that they stand in.
+_NUMBERS = {
+    "origin": {"xyz": 3, "rpy": 3},
+    "axis": {"xyz": 3},
+    "box": {"size": 3},
+    "sphere": {"radius": 1},
+    "cylinder": {"radius": 1, "length": 1},
+    "mesh": {"scale": 3},
+    "mass": {"value": 1},
+    "inertia": dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), 1),
+    "limit": dict.fromkeys(("lower", "upper", "effort", "velocity"), 1),
+}
 _JOINTS = ("revolute", "continuous", "prismatic", "fixed")
 
 
@@ -47,6 +62,7 @@ def read_urdf(
     for mesh in tree.iter("mesh"):
         mesh.set("filename", str(_resolved(mesh.get("filename", ""), path, folders)))
     _check_joints(tree, path)
+    _check_shapes(tree, path)
     return _robot(path, ElementTree.tostring(tree, encoding="unicode"), tree.get("name") or path.stem, base)
 
 
@@ -119,6 +135,39 @@ def _check_joints(tree: ElementTree.Element, path: Path) -> None:
             raise BadFile(path, f"does not hang on '{roots[0]}'", f"link '{name}'")
 
 
+def _check_shapes(tree: ElementTree.Element, path: Path) -> None:
+    """One shape of a known kind with all its numbers in every collision, and finite numbers everywhere.
+
+    The parser below Pinocchio leaves out a collision that it cannot read and prints a line: nothing would touch it.
+    """
+    for link in tree.findall("link"):
+        where = f"link '{shown(link.get('name', ''))}'"
+        for collision in link.findall("collision"):
+            shapes = [shape for geometry in collision.findall("geometry") for shape in geometry]
+            if len(shapes) != 1 or shapes[0].tag not in _SHAPES:
+                kinds = ", ".join(_SHAPES)
+                raise BadFile(path, "has a collision without one shape", where, f"one of {kinds} would do")
+            lacking = [key for key in _SHAPES[shapes[0].tag] if key not in shapes[0].attrib]
+            if lacking:
+                raise BadFile(path, f"has a {shapes[0].tag} without '{lacking[0]}'", where)
+        for inertial in link.findall("inertial"):
+            for tag in ("mass", "inertia"):
+                part = inertial.find(tag)
+                if part is None or not set(_NUMBERS[tag]) <= set(part.attrib):
+                    needed = ", ".join(_NUMBERS[tag])
+                    raise BadFile(path, f"has an inertial part without a whole {tag}", where, f"it needs {needed}")
+    for element in tree.iter():
+        for key, count in _NUMBERS.get(element.tag, {}).items():
+            if key in element.attrib:
+                words = element.attrib[key].split()
+                found = numbers(path, words, f"{element.tag} {key}")
+                if len(found) != count:
+                    told = f"{element.tag} {key}"
+                    raise BadFile(path, f"has {len(found)} numbers", told, f"{count} would do")
+                if key in ("size", "radius", "length") and not np.all(found > 0.0):
+                    raise BadFile(path, f"'{shown(element.attrib[key])}' is no size", f"{element.tag} {key}")
+
+
 def _link_of(joint: ElementTree.Element, end: str) -> str:
     found = joint.find(end)
     return "" if found is None else found.get("link", "")
@@ -139,8 +188,8 @@ def _robot(path: Path, text: str, name: str, base: Literal["fixed", "wheels", "f
         raise BadFile(path, f"is no URDF that makes sense ({str(error).splitlines()[0][:120]})") from None
     frames = [f for f in model.frames if f.type == pin.FrameType.BODY]
     shapes = [_shape(g, model.frames[g.parentFrame].name, path) for g in found]
-    numbers = [joints.T_parent_joint, joints.axes, *(s.T_joint_shape for s in shapes), *(s.size for s in shapes)]
-    if not all(np.all(np.isfinite(a)) for a in numbers):
+    every = [joints.T_parent_joint, joints.axes, *(s.T_joint_shape for s in shapes), *(s.size for s in shapes)]
+    if not all(np.all(np.isfinite(a)) for a in every):
         raise BadFile(path, "has numbers that are not finite")
     return Robot(
         name=name,
