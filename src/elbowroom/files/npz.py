@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -234,6 +235,7 @@ class _Arrays:
             NotImplementedError,
             RuntimeError,
             OSError,
+            zlib.error,
         ) as error:
             text = str(error).split("\n")[0][:80]
             raise BadFile(self.path, f"cannot be read ({text})", where=f"array '{key}'") from None
