@@ -20,7 +20,6 @@ import resource
 import sys
 import tempfile
 import time
-import traceback
 from collections import Counter
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
@@ -30,7 +29,6 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from elbowroom.errors import ElbowroomError  # noqa: E402
 from tools.mutation_seeds import Seed, made_seeds, real_seeds  # noqa: E402
 
 # Work that one file may take, seconds; and memory beyond what the package takes by itself, bytes.
@@ -38,8 +36,6 @@ MOST_SECONDS = 10.0
 MOST_BYTES = 2 * 1024**3
 # Seconds by the clock after which a worker that says nothing is ended: others use the machine, too.
 _SILENCE = 120.0
-# Letters of a sentence.
-_LONGEST = 1000
 # Cases between two reports of a worker, and before it is replaced, so that what leaks is seen per case.
 _REPORT, _LIFE = 50, 20_000
 
@@ -55,34 +51,6 @@ class Tally:
     failures: list[str] = field(default_factory=list)
 
 
-def attempt(seed: Seed, number: int, folder: Path) -> tuple[str, float]:
-    """'read', 'told' or what went wrong, and the seconds of work that it took."""
-    path = folder / f"any_01{seed.suffix}"
-    path.write_bytes(seed.damaged(number))
-    start = time.process_time()
-    try:
-        seed.read(path)
-        said = "read"
-    except ElbowroomError as error:
-        text = str(error)
-        good = text.endswith(".") and text.isprintable() and len(text) <= _LONGEST
-        said = "told" if good else f"is no sentence: {text[:200]!r}"
-    except BaseException as error:
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        said = f"{type(error).__name__}: {str(error)[:200]} ({Path(place.filename).name}:{place.lineno})"
-    spent = time.process_time() - start
-    return (said if spent <= MOST_SECONDS else f"took {spent:.1f} s"), spent
-
-
-def prepared(seed: Seed, folder: Path) -> Path:
-    """A folder with the files that a seed names."""
-    own = folder / seed.name.replace(" ", "_")
-    own.mkdir(exist_ok=True)
-    for name, content in seed.beside.items():
-        (own / name).write_bytes(content)
-    return own
-
-
 def numbered(seeds: list[Seed], count: int) -> list[tuple[int, int]]:
     """Which seed and which damage of it each case is; cases are shared out by weight, at least one for each."""
     whole = sum(seed.weight for seed in seeds)
@@ -94,7 +62,7 @@ def worker(seeds: list[Seed], cases: list[tuple[int, int]], pipe: Connection, fo
     """Read damaged files and report; the parent knows which case is under way."""
     silent = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silent, 2)  # libraries below print what they do not like
-    folders = [prepared(seed, folder) for seed in seeds]
+    folders = [seed.prepared(folder) for seed in seeds]
     for seed, own in zip(seeds, folders, strict=True):  # what is compiled and loaded once is no file's memory or time
         path = own / f"whole_01{seed.suffix}"
         path.write_bytes(seed.data)
@@ -107,7 +75,8 @@ def worker(seeds: list[Seed], cases: list[tuple[int, int]], pipe: Connection, fo
         if at % _REPORT == 0:
             pipe.send((done, at))
             done = []
-        done.append((at, *attempt(seeds[k], number, folders[k])))
+        said, spent = seeds[k].attempt(number, folders[k])
+        done.append((at, said if spent <= MOST_SECONDS else f"took {spent:.1f} s", spent))
     pipe.send((done, len(cases)))
     pipe.send(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 

@@ -7,6 +7,8 @@ import json
 import random
 import sys
 import tempfile
+import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +26,7 @@ from robot_maker import urdf_text  # noqa: E402
 from test_asf_amc import AMC, ASF  # noqa: E402
 from test_c3d import make_c3d  # noqa: E402
 
+from elbowroom.errors import ElbowroomError  # noqa: E402
 from elbowroom.files.glb_write import write_glb  # noqa: E402
 from elbowroom.files.npz import write_npz  # noqa: E402
 from elbowroom.files.open import open_file  # noqa: E402
@@ -33,6 +36,9 @@ from elbowroom.tasks.storyboard import read_storyboard  # noqa: E402
 from elbowroom.world.paths import Keyed  # noqa: E402
 from elbowroom.world.world import World  # noqa: E402
 from tools import mutate, small_worlds  # noqa: E402
+
+# Letters of a sentence.
+_LONGEST = 1000
 
 OBJ = (
     b"mtllib a.mtl\no a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nusemtl red\n"
@@ -100,6 +106,31 @@ class Seed:
     def damaged(self, number: int) -> bytes:
         """The file with the damage of that number."""
         return mutate.damaged(self.data, self.kinds, random.Random(f"{self.name} {number}"))
+
+    def prepared(self, folder: Path) -> Path:
+        """A folder of its own with the files that it names."""
+        own = folder / self.name.replace(" ", "_")
+        own.mkdir(exist_ok=True)
+        for name, content in self.beside.items():
+            (own / name).write_bytes(content)
+        return own
+
+    def attempt(self, number: int, folder: Path) -> tuple[str, float]:
+        """Read the damage of that number: 'read', 'told' or what went wrong, and the seconds of work that it took."""
+        path = folder / f"any_01{self.suffix}"
+        path.write_bytes(self.damaged(number))
+        start = time.process_time()
+        try:
+            self.read(path)
+            said = "read"
+        except ElbowroomError as error:
+            text = str(error)
+            good = text.endswith(".") and text.isprintable() and len(text) <= _LONGEST
+            said = "told" if good else f"is no sentence: {text[:200]!r}"
+        except BaseException as error:
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            said = f"{type(error).__name__}: {str(error)[:200]} ({Path(place.filename).name}:{place.lineno})"
+        return said, time.process_time() - start
 
 
 def made_seeds() -> list[Seed]:
