@@ -14,6 +14,9 @@ from hypothesis import settings
 # With --hypothesis-profile=steady the same examples are drawn every time: what passed once passes on the next machine.
 settings.register_profile("steady", derandomize=True)
 
+# Signals that commands take over.
+_HEEDED = (signal.SIGINT, signal.SIGALRM, signal.SIGTERM, signal.SIGHUP)
+
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("ELBOWROOM_DATA") or ROOT.parent / "shared" / "data")
 
@@ -21,7 +24,7 @@ DATA = Path(os.environ.get("ELBOWROOM_DATA") or ROOT.parent / "shared" / "data")
 @pytest.fixture(autouse=True)
 def signals_as_before() -> Iterator[None]:
     """Commands that run inside of a test take Ctrl-C over and end for good; after it, pytest has everything back."""
-    before = [(number, signal.getsignal(number)) for number in (signal.SIGINT, signal.SIGALRM)]
+    before = [(number, signal.getsignal(number)) for number in _HEEDED]
     yield
     gc.unfreeze()
     signal.setitimer(signal.ITIMER_REAL, 0.0)

@@ -159,5 +159,5 @@ def test_damaged_files_are_told(tmp_path: Path, change: tuple[str, str], said: s
     path.write_text(urdf_text().replace(*change))
     with pytest.raises(BadFile, match=said):
         read_urdf(path)
-    with pytest.raises(BadFile, match="cannot be read"):
+    with pytest.raises(BadFile, match="does not exist"):
         read_urdf(tmp_path / "none.urdf")

@@ -1,4 +1,4 @@
-"""Ctrl-C pressed while a command runs in a process of its own."""
+"""Ctrl-C pressed, or another signal sent, while a command runs in a process of its own."""
 
 from __future__ import annotations
 

@@ -13,6 +13,8 @@ import pytest
 
 from elbowroom.cli.interrupt import heard, heed_interrupts
 from elbowroom.files.atomic import writing
+from elbowroom.files.bvh import write_bvh
+from tools import small_worlds
 
 
 @pytest.fixture
@@ -132,3 +134,38 @@ def test_during_an_import_it_waits():
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert told.stdout.split() == ["imported", "heard"], told.stderr
+
+
+SLOW = """
+import sys, time
+from elbowroom.cli import main
+from elbowroom.files import save
+
+def slow(path, world, fps):
+    path.write_bytes(b"half of it")
+    print("writing", flush=True)
+    time.sleep(60.0)
+
+save._WRITERS[".glb"] = slow
+main()
+"""
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_request_to_end_leaves_no_half_written_file(tmp_path, number: int, code: int):
+    write_bvh(tmp_path / "walk.bvh", small_worlds.moving(small_worlds.person(skin=False), frames=3))
+    words = [sys.executable, "-c", SLOW, "convert", "walk.bvh", "a.npz", "a.glb"]
+    started = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert started.stdout is not None and started.stdout.readline() == "writing\n"
+    assert len(list(tmp_path.iterdir())) == 3, "the stand-ins of both files are there"
+    started.send_signal(number)
+    _, told = started.communicate(timeout=60)
+    assert started.returncode == code and "no file is left half written" in told and "Traceback" not in told
+    assert [p.name for p in tmp_path.iterdir()] == ["walk.bvh"]
+
+
+def test_what_is_ignored_from_the_start_stays_so(handlers):
+    """`nohup` has a command outlive its terminal."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    heed_interrupts()
+    assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN

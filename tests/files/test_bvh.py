@@ -262,7 +262,7 @@ def test_bad_files_are_told_in_one_sentence(write, spoil, says: str) -> None:
 def test_missing_files_and_folders(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="does not exist"):
         read_bvh(tmp_path / "none.bvh")
-    with pytest.raises(BadFile, match="is not a file"):
+    with pytest.raises(BadFile, match="is a folder"):
         read_bvh(tmp_path)
 
 

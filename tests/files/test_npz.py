@@ -165,5 +165,5 @@ def test_what_is_no_npz(tmp_path):
     (tmp_path / "a.npz").write_bytes(b"PK\x03\x04 nothing of the kind")
     with pytest.raises(BadFile, match="is no NPZ"):
         read_npz(tmp_path / "a.npz")
-    with pytest.raises(BadFile, match="cannot be read"):
+    with pytest.raises(BadFile, match="does not exist"):
         read_npz(tmp_path / "none.npz")

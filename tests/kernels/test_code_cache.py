@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import elbowroom
+from elbowroom.kernels.sealing import unseal
 
 HELPER = "import numba as nb\n\n\n@nb.njit(cache=True)\ndef helper():\n    return {value}\n"
 CALLER = (
@@ -28,18 +29,54 @@ def run(package: Path, cache: Path) -> str:
     return done.stdout.strip()
 
 
-def test_edited_helper_gives_the_new_result(tmp_path: Path) -> None:
-    package = tmp_path / "src" / "elbowroom"
+def package_in(folder: Path) -> Path:
+    """A package with two kernels, one of which calls the other."""
+    package = folder / "src" / "elbowroom"
     kernels = package / "kernels"
     kernels.mkdir(parents=True)
     (package / "__init__.py").write_text("")
-    source = Path(elbowroom.__file__).parent / "kernels" / "__init__.py"
-    shutil.copy(source, kernels / "__init__.py")
+    for name in ("__init__.py", "sealing.py"):
+        shutil.copy(Path(elbowroom.__file__).parent / "kernels" / name, kernels / name)
     (kernels / "caller.py").write_text(CALLER)
-    cache = tmp_path / "cache"
     (kernels / "helper.py").write_text(HELPER.format(value=1))
+    return package
+
+
+def test_edited_helper_gives_the_new_result(tmp_path: Path) -> None:
+    package, cache = package_in(tmp_path), tmp_path / "cache"
     assert run(package, cache) == "1 False"
     assert run(package, cache) == "1 True"
     assert list(cache.rglob("caller*.nbi")), "the code was not cached at all"
-    (kernels / "helper.py").write_text(HELPER.format(value=2))
+    (package / "kernels" / "helper.py").write_text(HELPER.format(value=2))
     assert run(package, cache) == "2 False"
+
+
+# Ways to damage a file.
+DAMAGE = {
+    "emptied": lambda content: b"",
+    "cut off": lambda content: content[: len(content) // 2],
+    "garbage": lambda content: b"\x80\x04garbage" * 100,
+    "overwritten": lambda content: content[: len(content) // 2] + b"\xff" * 64 + content[len(content) // 2 + 64 :],
+    "last byte": lambda content: content[:-1] + bytes([content[-1] ^ 1]),
+}
+
+
+def test_damaged_code_is_compiled_and_stored_anew(tmp_path: Path) -> None:
+    """Every file of the cache is damaged: the result is right, nothing escapes, and all files are sound again."""
+    package, cache = package_in(tmp_path), tmp_path / "cache"
+    run(package, cache)
+    files = [path for path in cache.rglob("*") if path.is_file()]
+    assert {path.suffix for path in files} == {".nbi", ".nbc"}
+    kinds = list(DAMAGE.values())
+    for first in (0, 3):  # all kinds, of both kinds of files
+        for k, path in enumerate(files, start=first):
+            path.write_bytes(kinds[k % len(kinds)](path.read_bytes()))
+        assert run(package, cache) == "1 True"
+        assert all(unseal(path) is not None for path in files)
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
+    package, cache = package_in(tmp_path), tmp_path / "cache"
+    cache.write_text("no folder")
+    assert run(package, cache) == "1 False"
+    assert not list(package.rglob("*.nbi")), "code beside the sources would not notice that a helper changes"

@@ -39,6 +39,11 @@ PERSON = human()
         lambda: walk_along(PERSON, [(0.0, 0.0), (0.0, 0.0)]),
         lambda: walk_along(PERSON, [(0.0, 0.0), (np.nan, 1.0)]),
         lambda: walk_along(PERSON, np.zeros((4, 3))),
+        lambda: walk_along(PERSON, [(0.0, 0.0), (1e6, 0.0)]),
+        lambda: walk_along(PERSON, [(0.0, 0.0), (1e300, 0.0), (0.0, 0.0)]),
+        lambda: walk_along(PERSON, lambda u: (1e6 * u, 0.0)),
+        lambda: walk_along(PERSON, [(0.0, 0.0), (200.0, 0.0)], fps=480.0),
+        lambda: idle(PERSON, seconds=600.0, fps=480.0),
         lambda: idle(PERSON, seconds=-1.0),
         lambda: pick_up(PERSON, height=-0.5),
         lambda: pick_up(PERSON, height=2.6),
@@ -96,5 +101,5 @@ def test_an_arc_has_its_curvature_and_length(bend, length):
 
 def test_a_curve_through_points_starts_and_ends_there():
     points = np.array([(0.0, 0.0), (1.0, -1.0), (1.0, -3.0), (-1.0, -4.0)])
-    curve = through(points)
+    curve = through(points, longest=100.0)
     assert np.allclose(curve.at(np.array([0.0, curve.length])), points[[0, -1]], atol=1e-6)

@@ -133,7 +133,7 @@ def test_files_that_cannot_be_read(tmp_path: Path):
         (tmp_path, "is a folder"),
         (tmp_path / "no.yaml", "does not exist"),
         (tmp_path / "raw.yaml", "is no text"),
-        (tmp_path / "big.yaml", "larger than 1 MB"),
+        (tmp_path / "big.yaml", "at most 1 MB are read"),
     ]:
         with pytest.raises(BadFile, match=said):
             read_storyboard(path)

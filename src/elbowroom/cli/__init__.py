@@ -1,7 +1,7 @@
 """The command line, one file per command.
 
 Each command says what it did in a few lines, or in one JSON object with --json. Exit codes: 0 done, 1 no motion found
-or not free, 2 bad input or an optional extra missing, 130 interrupted.
+or not free, 2 bad input or an optional extra missing, 130 interrupted by Ctrl-C, 143 by `kill`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import typer
 from elbowroom import __version__
 from elbowroom.cli import check, convert, demo, gallery, info, render, repair, report, run, studio, verify
 from elbowroom.cli.console import err, out
-from elbowroom.cli.interrupt import INTERRUPTED, ending, heed_interrupts
+from elbowroom.cli.interrupt import INTERRUPTED, ending, heed_interrupts, interrupted_by
 from elbowroom.errors import ElbowroomError
 
 # What a crash ends with, as EX_SOFTWARE of sysexits.h.
@@ -50,7 +50,7 @@ def _options(version: Annotated[bool, typer.Option("--version", help="Print the 
 
 
 def main() -> None:
-    """Entry point: one sentence and exit code 2 on bad input, 70 for a crash, 130 when interrupted."""
+    """Entry point: one sentence and exit code 2 on bad input, 70 for a crash, 130 or 143 when interrupted."""
     heed_interrupts()
     try:
         status = app(standalone_mode=False)
@@ -73,4 +73,5 @@ def main() -> None:
     ending()
     if status == INTERRUPTED:
         err.print("elbowroom: interrupted; no file is left half written.", style="red")
+        status = interrupted_by()
     sys.exit(status if isinstance(status, int) else 0)

@@ -60,6 +60,8 @@ def check(
     from elbowroom.files.open import Told
 
     clip = named(clip)
+    if picture is not None:
+        _check_picture(picture)
     clock = Clock(quiet=as_json)
     if is_storyboard(clip):
         placing.no_scene_beside_storyboard(scene)
@@ -109,12 +111,18 @@ def _as_it_stands(world: World, rate: float | None, own_contacts: bool, clock: C
     )
 
 
+def _check_picture(path: Path) -> None:
+    from elbowroom.files.atomic import check_writable
+
+    if path.suffix.lower() != ".png":
+        raise BadFile(path, "is no picture that can be drawn", would_do="give a name that ends in .png")
+    check_writable(path)
+
+
 def _draw(path: Path, certificate: Certificate, world: World) -> None:
     from elbowroom.files.atomic import writing
     from elbowroom.pictures.timeline import timeline
 
-    if path.suffix.lower() != ".png":
-        raise BadFile(path, "is no picture that can be drawn", would_do="give a name that ends in .png")
     with writing(path) as (stand_in,):
         timeline(stand_in, certificate, world)
 

@@ -1,4 +1,4 @@
-"""Ctrl-C that is heard at any time, also inside libraries that would swallow it."""
+"""Ctrl-C and the requests of the system to end, heard at any time, also inside libraries that would swallow them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from types import FrameType
 
 from elbowroom.studio.forcing import deaf
 
-# What a command ends with; what typer makes of Ctrl-C, too.
+# What a command ends with after Ctrl-C; what typer makes of it, too.
 INTERRUPTED = 130
+# Requests to end that are answered as Ctrl-C is, so that nothing half written is left: of `kill`, of a closed terminal.
+_REQUESTS = (signal.SIGTERM, signal.SIGHUP)
 # Seconds after which an interrupt that came at a bad time is tried again.
 _AGAIN = 0.05
 # Seconds after which an interrupt that nobody answered is raised again: a library caught it.
@@ -18,10 +20,21 @@ _UNHEARD = 2.0
 
 
 def heed_interrupts() -> None:
-    """From now on Ctrl-C raises `KeyboardInterrupt`, as soon as code runs that lets it through; then call `heard`."""
+    """From now on Ctrl-C and requests to end raise `KeyboardInterrupt`, as soon as code runs that lets it through.
+
+    Where it is answered, call `heard`.
+    """
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, _asked)
         signal.signal(signal.SIGALRM, _asked)
+        for number in _REQUESTS:
+            if signal.getsignal(number) is signal.SIG_DFL:  # what `nohup` ignores stays so
+                signal.signal(number, _asked)
+
+
+def interrupted_by() -> int:
+    """What a command that was interrupted ends with: 130 after Ctrl-C, 143 after `kill`."""
+    return 128 + _request if _request is not None else INTERRUPTED
 
 
 def heard() -> None:
@@ -40,10 +53,18 @@ def ending() -> None:
     gc.freeze()
     heard()
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        for number in (signal.SIGINT, *_REQUESTS):
+            signal.signal(number, signal.SIG_IGN)
+
+
+# The request to end that came first.
+_request: int | None = None
 
 
 def _asked(number: int, frame: FrameType | None) -> None:
+    global _request
+    if number in _REQUESTS and _request is None:
+        _request = number
     if deaf(frame):
         signal.setitimer(signal.ITIMER_REAL, _AGAIN)
         return

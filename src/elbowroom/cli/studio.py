@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from elbowroom.cli.console import err, out
-from elbowroom.cli.interrupt import INTERRUPTED, ending, heard
+from elbowroom.cli.interrupt import ending, heard, interrupted_by
 from elbowroom.errors import BadValue
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def studio(
     It writes in the folder to work in alone, and reads there, in the gallery, and in folders given by --read.
     Only who knows the address with its token, which is printed, gets the page.
 
-    Exit code 2: bad input; 130: ended by Ctrl-C.
+    Exit code 2: bad input; 130: ended by Ctrl-C; 143: by kill.
 
     Examples: elbowroom studio; elbowroom studio kitchen.yaml --read ~/scenes
     """
@@ -70,7 +70,7 @@ def studio(
     kept = f"; changes of {page.studio.document.name} that were not saved are kept, and offered the next time"
     out.print(f"studio: ended{kept if unsaved else ''}.", highlight=False, soft_wrap=True)
     ending()
-    sys.exit(INTERRUPTED)
+    sys.exit(interrupted_by())
 
 
 def _greet(page: Page, host: str, port: int, seconds: float) -> None:

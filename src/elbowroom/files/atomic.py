@@ -3,12 +3,43 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from elbowroom.errors import BadFile
+
+# Who may write to a file, of all that its mode says.
+_WRITE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+# Bytes that are written to see whether the disk is full.
+_TRIED = 4096
+
+
+def check_writable(path: str | Path) -> Path:
+    """The path, if a file can be put there: it is tried with a file that has no name. Call before long work."""
+    target = Path(path)
+    try:
+        found = target.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        found = None
+    except (OSError, ValueError) as error:
+        raise BadFile(target, f"cannot be written ({getattr(error, 'strerror', None) or error})") from None
+    if found is not None and stat.S_ISDIR(found.st_mode):
+        raise BadFile(target, "is a folder", would_do="give the name of a file")
+    if found is not None and not stat.S_ISREG(found.st_mode):
+        raise BadFile(target, "is no regular file", would_do="give another name")
+    if found is not None and not (found.st_mode & _WRITE and os.access(target, os.W_OK)):
+        raise BadFile(target, "is read-only", would_do="give another name, or allow writing to it")
+    if not target.parent.is_dir():
+        raise BadFile(target, "lies in a folder that does not exist", would_do=f"make {target.parent} first")
+    try:
+        with tempfile.TemporaryFile(dir=target.parent) as file:
+            file.write(bytes(_TRIED))
+    except OSError as error:
+        raise BadFile(target, f"cannot be written ({(error.strerror or str(error)).lower()})") from None
+    return target
 
 
 @contextmanager

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from elbowroom.errors import BadFile, UnknownName
 from elbowroom.files.c3d_parameters import Parameters, Processor, read_parameters
 from elbowroom.files.conventions import checked_fps, checked_units, checked_up, turned_points
-from elbowroom.files.text import MOST, read_bytes, shown
+from elbowroom.files.regular import read_bytes
+from elbowroom.files.text import MOST, shown
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 

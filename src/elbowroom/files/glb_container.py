@@ -12,14 +12,23 @@ from numpy.typing import NDArray
 
 from elbowroom.errors import BadFile
 from elbowroom.files.glb_json import Part, parse
+from elbowroom.files.regular import check_regular, read_bytes, resolved_beneath
+from elbowroom.files.text import shown
 from elbowroom.geometry.rotations import Array
 
 _COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
 _COMPRESSED = {"KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_meshopt_compression"}
 
+# Bytes of one file; the largest scenes take a tenth of it.
+_MOST_BYTES = 2**30
+# Bytes of all buffers together.
+_MOST_BUFFERS = 2**30
 # Numbers decoded from one file at most: ten times the largest scenes, in time and memory that hurt nobody.
 _BUDGET = 60_000_000
+
+# White space before the first brace of a .gltf, bytes.
+_MOST_SPACE = 4096
 
 _WANTED = "a .glb or .gltf file of version 2 would do"
 
@@ -31,24 +40,24 @@ def buffer_files(path: Path) -> list[Path]:
     return [_beside(path, part, uri) for part, uri in uris if not uri.startswith("data:")]
 
 
-def _opened(path: Path) -> tuple[Part, bytes | None]:
+def _opened(path: Path) -> tuple[Part, memoryview | None]:
     """The JSON of a file, and its binary chunk."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise BadFile(path, f"cannot be read ({error.strerror or error})") from None
-    text, blob = _chunks(path, data) if data[:4] == b"glTF" else (data, None)
-    if blob is None and not data.lstrip()[:1] == b"{" and data[:4] != b"glTF":
+    data = memoryview(read_bytes(path, _MOST_BYTES))
+    binary = bytes(data[:4]) == b"glTF"
+    if not binary and bytes(data[:_MOST_SPACE]).lstrip()[:1] != b"{":
         raise BadFile(path, "is not glTF", would_do=_WANTED)
+    text, blob = _chunks(path, data) if binary else (data, None)
     return parse(path, text), blob
 
 
 def _beside(path: Path, part: Part, uri: str) -> Path:
-    """The file that a buffer's address means."""
+    """The file that a buffer's address means: one in or below the folder of the .gltf, symbolic links resolved."""
     name = unquote(uri)
-    if "://" in name or "\0" in name or Path(name).is_absolute() or not name:
-        part.fail(f"lies at '{uri[:60]}'", "a file beside the .gltf would do")
-    return path.parent / name
+    outside = "://" in name or "\0" in name or Path(name).is_absolute() or not name
+    found = None if outside else resolved_beneath(path.parent, name)
+    if found is None:
+        part.fail(f"lies at '{shown(uri, 60)}'", "a file in or below the folder of the .gltf would do")
+    return found
 
 
 class Container:
@@ -58,6 +67,7 @@ class Container:
         self.path = path
         self.json, blob = _opened(path)
         self._check_version()
+        self._buffer_bytes = 0
         self.buffers = [self._buffer(i, b, blob) for i, b in enumerate(self.json.parts("buffers", "buffer"))]
         self.views = self.json.parts("bufferViews", "buffer view")
         self.accessors = self.json.parts("accessors", "accessor")
@@ -78,29 +88,35 @@ class Container:
                 would_do="export it again without mesh compression",
             )
 
-    def _buffer(self, i: int, part: Part, blob: bytes | None) -> memoryview:
+    def _buffer(self, i: int, part: Part, blob: memoryview | None) -> memoryview:
         length = part.integer("byteLength")
         if "uri" not in part:
             if i != 0 or blob is None:
                 part.fail("has no data")
             data = blob
         else:
-            data = self._from_uri(part)
+            data = memoryview(self._from_uri(part, length))
+        self._buffer_bytes += len(data)
+        if self._buffer_bytes > _MOST_BUFFERS:
+            part.fail("is one too many", f"{_MOST_BUFFERS // 2**20} MB of buffers are read in all")
         if length > len(data):
             part.fail(f"claims {length} bytes", f"the file holds {len(data)}")
         return memoryview(data)[:length]
 
-    def _from_uri(self, part: Part) -> bytes:
+    def _from_uri(self, part: Part, length: int) -> bytes:
         uri = part.text("uri")
         if uri.startswith("data:"):
             try:
                 return base64.b64decode(uri.partition(",")[2], validate=True)
             except (binascii.Error, ValueError):
                 part.fail("holds base64 text that breaks off")
-        try:
-            return _beside(self.path, part, uri).read_bytes()
-        except OSError:
-            part.fail(f"needs the file '{unquote(uri)[:80]}', which is not beside it")
+        found = _beside(self.path, part, uri)
+        if not found.exists():
+            part.fail(f"needs the file '{shown(unquote(uri), 80)}', which is not beside it")
+        size = check_regular(found, _MOST_BUFFERS)
+        if size < length:
+            part.fail(f"claims {length} bytes", f"the file '{shown(unquote(uri), 80)}' holds {size}")
+        return read_bytes(found, _MOST_BUFFERS)
 
     def _view(self, part: Part, of: Part) -> tuple[memoryview, int]:
         """Bytes of a buffer view and its stride (0 where packed)."""
@@ -196,7 +212,7 @@ class Container:
         return out
 
 
-def _chunks(path: Path, data: bytes) -> tuple[bytes, bytes | None]:
+def _chunks(path: Path, data: memoryview) -> tuple[memoryview, memoryview | None]:
     """The JSON text and the binary chunk of a GLB file."""
     if len(data) < 20:
         raise BadFile(path, f"breaks off after {len(data)} bytes", would_do=_WANTED)
@@ -206,13 +222,13 @@ def _chunks(path: Path, data: bytes) -> tuple[bytes, bytes | None]:
     if length > len(data):
         raise BadFile(path, f"claims {length} bytes but holds {len(data)}", would_do="it may be cut off")
     size = int.from_bytes(data[12:16], "little")
-    if data[16:20] != b"JSON" or 20 + size > len(data):
+    if bytes(data[16:20]) != b"JSON" or 20 + size > len(data):
         raise BadFile(path, "does not begin with a whole JSON chunk", where="byte 12")
     text, at = data[20 : 20 + size], 20 + size
     if at + 8 > len(data):
         return text, None
     size, kind = int.from_bytes(data[at : at + 4], "little"), data[at + 4 : at + 8]
-    if kind != b"BIN\0":
+    if bytes(kind) != b"BIN\0":
         return text, None
     if at + 8 + size > len(data):
         raise BadFile(path, f"its binary chunk claims {size} bytes", where=f"byte {at}", would_do="it may be cut off")

@@ -12,6 +12,8 @@ from elbowroom.errors import BadFile
 
 # No real file nests or lists so much; beyond it reading would take long before anything useful came out.
 MANY = 200_000
+# Values in all the JSON of a file; each takes about a hundred bytes of memory.
+MOST_VALUES = 5_000_000
 
 
 class Part:
@@ -96,10 +98,13 @@ class Part:
         return iter(inside.values.items() if inside else ())
 
 
-def parse(path: Path, text: bytes) -> Part:
+def parse(path: Path, text: memoryview) -> Part:
     """The JSON text of a glTF file."""
+    raw = bytes(text)
+    if sum(raw.count(sign) for sign in b"[{,") > MOST_VALUES:
+        raise BadFile(path, f"its JSON holds more than {MOST_VALUES:,} values")
     try:
-        values = json.loads(text.decode("utf-8"), parse_constant=_refuse)
+        values = json.loads(raw.decode("utf-8"), parse_constant=_refuse)
     except UnicodeDecodeError:
         raise BadFile(path, "its JSON is not UTF-8 text") from None
     except json.JSONDecodeError as error:

@@ -13,11 +13,14 @@ from typing import Any
 import numpy as np
 import trimesh
 from trimesh.exchange.stl import HeaderError
+from trimesh.resolvers import Resolver
 
 from elbowroom.errors import BadFile
 from elbowroom.files.conventions import checked_units, checked_up
 from elbowroom.files.glb_nodes import distinct, sane
 from elbowroom.files.glb_read import Y_UP_TO_Z_UP, read_glb
+from elbowroom.files.regular import read_bytes, resolved_beneath
+from elbowroom.files.text import shown
 from elbowroom.geometry.mesh import Color, Mesh
 from elbowroom.geometry.rotations import Array
 
@@ -41,8 +44,8 @@ _PARSE_ERRORS = (
     HeaderError,
 )
 
-# Its PLY header parser and its OBJ reader take what a header claims on trust: nothing real nears this size.
-_LARGEST_FILE = 2 * 1024**3
+# Bytes of the materials of an OBJ; a page of text in all files that were seen.
+_MOST_MATERIALS = 4 * 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,12 +99,7 @@ def _from_glb(path: Path, units: float | None, up: str | None) -> MeshFile:
 
 
 def _bytes(path: Path) -> bytes:
-    try:
-        if path.stat().st_size > _LARGEST_FILE:
-            raise BadFile(path, "is larger than 2 GB", would_do="a smaller file would do")
-        data = path.read_bytes()
-    except OSError as error:
-        raise BadFile(path, f"cannot be read ({error.strerror or error})") from None
+    data = read_bytes(path)
     if not data.strip():
         raise BadFile(path, "is empty")
     return data
@@ -140,10 +138,47 @@ def _check_ply(path: Path, data: bytes) -> None:
             if not 0 <= count <= len(body):
                 raise BadFile(
                     path,
-                    f"claims '{line[:60].decode('latin-1').strip()}' with {len(body)} bytes of data",
+                    f"claims '{shown(line.decode('latin-1').strip(), 60)}' with {len(body)} bytes of data",
                     where=f"line {number}",
                     would_do="a count that the file holds would do",
                 )
+
+
+class _Beside(Resolver):
+    """Gives trimesh the material file of an OBJ, from the OBJ's own folder; textures are not needed and not read.
+
+    trimesh swallows every exception of a resolver: `fault` keeps the one that the user has to see.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.file_name = path.name
+        self.fault: BadFile | None = None
+        self._folder = path.parent
+        self._wants_materials = path.suffix.lower() == ".obj"
+
+    def get(self, key: str) -> bytes:
+        """Content of the first file that is asked for, which is that of the materials."""
+        wanted, self._wants_materials = self._wants_materials, False
+        found = resolved_beneath(self._folder, key) if wanted else None
+        if found is None or not found.exists():
+            raise FileNotFoundError(key)
+        try:
+            return read_bytes(found, _MOST_MATERIALS)
+        except BadFile as error:
+            self.fault = error
+            raise FileNotFoundError(key) from None
+
+    def keys(self) -> list[str]:
+        """No names: what there is cannot be listed."""
+        return []
+
+    def namespaced(self, namespace: str) -> _Beside:
+        """Itself: files have no namespaces."""
+        return self
+
+    def write(self, name: str, data: object) -> None:
+        """Refuse: nothing is written while reading."""
+        raise NotImplementedError
 
 
 def _parsed(path: Path, data: bytes, kind: str) -> dict[str, Mesh]:
@@ -151,16 +186,18 @@ def _parsed(path: Path, data: bytes, kind: str) -> dict[str, Mesh]:
     options: dict[str, Any] = (
         {"split_objects": True, "split_groups": True, "group_material": False} if kind == "obj" else {}
     )
-    resolver = trimesh.resolvers.FilePathResolver(str(path.resolve()))
+    beside = _Beside(path)
     try:
         with np.errstate(all="ignore"):
             scene = trimesh.load_scene(
-                io.BytesIO(data), file_type=kind, resolver=resolver, process=kind == "stl", **options
+                io.BytesIO(data), file_type=kind, resolver=beside, process=kind == "stl", **options
             )
             pieces = [(name, g) for name, g in scene.geometry.items() if isinstance(g, trimesh.Trimesh)]
     except _PARSE_ERRORS as error:
         text = str(error).split("\n")[0][:80]
         raise BadFile(path, f"is damaged or no {kind.upper()} at all ({text or type(error).__name__})") from None
+    if beside.fault is not None:
+        raise beside.fault
     out: dict[str, Mesh] = {}
     for name, piece in zip(distinct(_tidy(n, path) for n, _ in pieces), (g for _, g in pieces), strict=True):
         vertices, faces = np.asarray(piece.vertices, dtype=float), np.asarray(piece.faces)

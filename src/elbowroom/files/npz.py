@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+import zlib
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from elbowroom.errors import BadFile, BadValue, ElbowroomError, UnknownName
 from elbowroom.files.atomic import writing
 from elbowroom.files.glb_nodes import distinct
 from elbowroom.files.proof import Proof, contacts_of, proof_of
+from elbowroom.files.regular import check_regular
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import Mesh, frozen
 from elbowroom.geometry.rotations import Array
@@ -36,7 +38,14 @@ from elbowroom.world.things import Hold, Linked, Thing
 from elbowroom.world.world import World
 
 _KINDS = ("capsule", "sphere", "box", "mesh")
-_LARGEST = 2 * 1024**3  # bytes of all arrays together
+# Bytes of all arrays together.
+_LARGEST = 2 * 1024**3
+# Bytes of all compressed arrays: a few megabytes of a file can claim as many gigabytes. `write_npz` compresses nothing.
+_LARGEST_COMPRESSED = 256 * 1024**2
+# Arrays in a file; a world of a hundred people has 2,000 to 10,000.
+_MOST_ARRAYS = 100_000
+# Characters in a file.
+_MOST_CHARACTERS = 200
 # Arrays that may have numbers which are not finite: no floor, intervals without an end, contacts without a shift.
 _ENDLESS = ("floor", "allowed_during", "linked_during", "excused_during", "allowed_shift")
 
@@ -138,6 +147,8 @@ def _world(file: _Arrays, proof: Proof) -> PlayedWorld:
     floor = float(file.get("floor", 0))
     if not len(times) or not (0 < fps < np.inf) or not np.allclose(np.diff(times), 1.0 / fps, rtol=1e-3, atol=0.0):
         raise BadFile(file.path, "needs rising times, 1 / fps apart", where="times, fps")
+    if len(file.names("char")) > _MOST_CHARACTERS:
+        raise BadFile(file.path, f"holds more than {_MOST_CHARACTERS} characters")
     characters = {name: _clip(file, name, fps, times) for name in file.names("char")}
     static = {name: file.mesh(f"static/{name}") for name in file.names("static")}
     objects = {}
@@ -222,17 +233,27 @@ class _Arrays:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        check_regular(path, _LARGEST)
         try:
             self._zip = zipfile.ZipFile(path)
-            self._infos = {i.filename.removesuffix(".npy"): i for i in self._zip.infolist()}
+            members = self._zip.infolist()
         except OSError as error:
             raise BadFile(path, f"cannot be read ({error.strerror or error})") from None
         except (zipfile.BadZipFile, ValueError, NotImplementedError):
             raise BadFile(
                 path, "is no NPZ", would_do="a file of named arrays as numpy.savez writes it would do"
             ) from None
-        if sum(i.file_size for i in self._infos.values()) > _LARGEST:
-            raise BadFile(path, "claims more than 2 GB of arrays")
+        if len(members) > _MOST_ARRAYS:
+            raise BadFile(path, f"holds {len(members)} arrays", would_do=f"at most {_MOST_ARRAYS} are read")
+        packed = sum(i.file_size for i in members if i.compress_type != zipfile.ZIP_STORED)
+        if packed > _LARGEST_COMPRESSED or sum(i.file_size for i in members) > _LARGEST:
+            size = sum(i.compress_size for i in members)
+            raise BadFile(
+                path,
+                f"claims {sum(i.file_size for i in members) / 2**20:,.0f} MB of arrays in {size / 2**20:,.1f} MB",
+                would_do=f"at most {_LARGEST_COMPRESSED // 2**20} MB are unpacked",
+            )
+        self._infos = {i.filename.removesuffix(".npy"): i for i in members}
 
     def __enter__(self) -> _Arrays:
         return self
@@ -274,6 +295,7 @@ class _Arrays:
             NotImplementedError,
             RuntimeError,
             OSError,
+            zlib.error,
         ) as error:
             text = str(error).split("\n")[0][:80]
             raise BadFile(self.path, f"cannot be read ({text})", where=f"array '{key}'") from None

@@ -11,13 +11,14 @@ from elbowroom.character.body import Character
 from elbowroom.errors import BadFile, BadValue, UnknownName
 from elbowroom.files.c3d import Markers
 from elbowroom.files.glb_nodes import distinct
+from elbowroom.files.regular import check_regular
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.motion.clip import Clip, still_clip
 from elbowroom.world.things import Thing
 from elbowroom.world.world import World
 
 # No real clip, rig or scene comes near this; a larger file is a mistake that would fill the memory.
-LARGEST = 4 * 1024**3
+LARGEST = 2 * 1024**3
 
 
 @dataclass(frozen=True)
@@ -96,17 +97,11 @@ def open_file(path: str | Path, told: Told | None = None) -> Opened:
     """Read a file of any known kind; raises `BadFile` with one sentence where that fails."""
     path = Path(path)
     reader = _READERS.get(path.suffix.lower())
-    if path.is_dir():
-        raise BadFile(path, "is a folder", would_do=f"give a file: {SUFFIXES}")
-    if not path.exists():
-        raise BadFile(path, "does not exist")
+    size = check_regular(path, LARGEST, f"give a file: {SUFFIXES}")
     if reader is None:
         raise BadFile(path, f"has a suffix that is not known: '{path.suffix}'", would_do=f"these are: {SUFFIXES}")
-    size = path.stat().st_size
     if size == 0:
         raise BadFile(path, "is empty")
-    if size > LARGEST:
-        raise BadFile(path, f"is too large ({size / 1024**3:.1f} GB)", would_do="at most 4 GB are read")
     try:
         return reader(path, told or Told())
     except OSError as error:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from elbowroom.errors import BadFile
-from elbowroom.files.atomic import said_of, writing
+from elbowroom.files.atomic import check_writable, said_of, writing
 from elbowroom.files.proof import Proof, proof_of
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import with_lead
@@ -18,13 +18,12 @@ SUFFIXES = ".glb, .bvh, .npz, .html, .usd, .usda, .usdc"
 
 
 def check_outputs(paths: Sequence[str | Path]) -> list[Path]:
-    """The paths, if each can be written: known suffix, folder present, none named twice. Call before long work."""
+    """The paths, if each can be written: known suffix, writable, none named twice. Call before long work."""
     out = [Path(p) for p in paths]
     for p in out:
         if p.suffix.lower() not in _WRITERS:
             raise BadFile(p, f"has a suffix that cannot be written: '{p.suffix}'", would_do=f"these can: {SUFFIXES}")
-        if not p.parent.is_dir():
-            raise BadFile(p, "lies in a folder that does not exist", would_do=f"make {p.parent} first")
+        check_writable(p)
     if len({p.resolve() for p in out}) < len(out):
         raise BadFile(out[0], "the same output is named twice")
     return out

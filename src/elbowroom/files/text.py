@@ -8,37 +8,19 @@ from pathlib import Path
 import numpy as np
 
 from elbowroom.errors import BadFile
+from elbowroom.files.regular import read_bytes
 from elbowroom.geometry.rotations import Array
 
-# No motion file of one person comes near this; it keeps a wrong path (a disk image) from filling the memory.
-MOST_BYTES = 512 * 2**20
 # Numbers beyond this are damage, not measurements, in every unit that motion capture uses.
 MOST = 1e7
-
-
-def read_bytes(path: str | Path) -> bytes:
-    """The whole file, or a sentence why not."""
-    p = Path(path)
-    if not p.exists():
-        raise BadFile(p, "does not exist")
-    if not p.is_file():
-        raise BadFile(p, "is not a file", would_do="give the name of a file")
-    try:
-        size = p.stat().st_size
-        if size > MOST_BYTES:
-            raise BadFile(p, f"has {size / 2**20:.0f} MB, more than the {MOST_BYTES // 2**20} MB that are read")
-        return p.read_bytes()
-    except OSError as error:
-        raise BadFile(p, f"cannot be read ({error.strerror})") from None
-
 
 # Control characters have no business in names and words, and would end up on the user's terminal.
 _CONTROLS = {c: "?" for c in (*range(32), *range(127, 160)) if chr(c) not in "\t\n\r\v\f"}
 
 
-def shown(word: str) -> str:
-    """A word from a file, fit to be put into a sentence."""
-    return "".join(c if c.isprintable() else "?" for c in word[:40])
+def shown(word: str, most: int = 40) -> str:
+    """A word from a file, fit to be put into a sentence: at most so many letters."""
+    return "".join(c if c.isprintable() else "?" for c in word[:most])
 
 
 def read_lines(path: str | Path, kind: str) -> list[str]:

@@ -13,14 +13,34 @@ import numpy as np
 from elbowroom.character.body import Masses
 from elbowroom.character.robot import JointKind, Robot, RobotJoints, robot_chains
 from elbowroom.errors import BadFile, MissingExtra
+from elbowroom.files.regular import check_regular, read_bytes
+from elbowroom.files.text import numbers, shown
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
 from elbowroom.geometry.solids import cylinder
 
 _LARGEST = 16 * 1024**2  # bytes
+_LARGEST_MESH = 64 * 1024**2  # bytes of one mesh file; those of robots have one or two megabytes
+_MESHES = (".stl", ".dae", ".obj", ".ply")  # others that Pinocchio knows name further files, as glTF does
+_MOST_LINKS = 200  # a humanoid with hands has 50 to 120; Pinocchio's time grows with their cube: 0.5 s for 200
+_MOST_SHAPES = 2000  # collision shapes of all links
 _SIDES = 32  # of the polygon that stands for a circle
 _FARTHEST = 1e6  # metres
+# Shapes of collisions, with what each needs.
+_SHAPES = {"box": ("size",), "sphere": ("radius",), "cylinder": ("radius", "length"), "mesh": ("filename",)}
+# How many numbers attributes have, by the element that they stand in.
+_NUMBERS = {
+    "origin": {"xyz": 3, "rpy": 3},
+    "axis": {"xyz": 3},
+    "box": {"size": 3},
+    "sphere": {"radius": 1},
+    "cylinder": {"radius": 1, "length": 1},
+    "mesh": {"scale": 3},
+    "mass": {"value": 1},
+    "inertia": dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), 1),
+    "limit": dict.fromkeys(("lower", "upper", "effort", "velocity"), 1),
+}
 _JOINTS = ("revolute", "continuous", "prismatic", "fixed")
 
 
@@ -42,6 +62,7 @@ def read_urdf(
     for mesh in tree.iter("mesh"):
         mesh.set("filename", str(_resolved(mesh.get("filename", ""), path, folders)))
     _check_joints(tree, path)
+    _check_shapes(tree, path)
     return _robot(path, ElementTree.tostring(tree, encoding="unicode"), tree.get("name") or path.stem, base)
 
 
@@ -52,12 +73,9 @@ def mesh_files(path: Path, packages: Sequence[Path] = ()) -> list[Path]:
 
 
 def _parsed(path: Path) -> ElementTree.Element:
+    raw = read_bytes(path, _LARGEST)
     try:
-        if path.is_file() and path.stat().st_size > _LARGEST:
-            raise BadFile(path, "is larger than 16 MB", would_do="a URDF is a page of text")
-        tree = ElementTree.fromstring(path.read_bytes())
-    except OSError as error:
-        raise BadFile(path, f"cannot be read ({error.strerror or error})") from None
+        tree = ElementTree.fromstring(raw)
     except (ElementTree.ParseError, ValueError) as error:
         line = getattr(error, "position", (0, 0))[0]
         raise BadFile(path, f"is no valid XML ({error})", f"line {line}" if line else "") from None
@@ -78,13 +96,19 @@ def _resolved(name: str, path: Path, packages: list[Path]) -> Path:
     else:
         places = [path.parent / tried]
     for place in places:
-        if place.is_file():
+        if place.exists():
+            check_regular(place, _LARGEST_MESH)
+            if place.suffix.lower() not in _MESHES:
+                raise BadFile(path, f"the mesh '{name}' is of another kind", would_do=f"{', '.join(_MESHES)} are read")
             return place.resolve()
     raise BadFile(path, f"the mesh '{name}' was not found", would_do="put it there, or say packages")
 
 
 def _check_joints(tree: ElementTree.Element, path: Path) -> None:
     """Joints of known kinds that make one tree of all links; Pinocchio leaves out what hangs on nothing."""
+    links = len(tree.findall("link"))
+    if links > _MOST_LINKS or len(tree.findall(".//collision")) > _MOST_SHAPES:
+        raise BadFile(path, f"has {links} links", would_do=f"at most {_MOST_LINKS} with {_MOST_SHAPES} shapes are read")
     for joint in tree.findall("joint"):
         kind = joint.get("type", "")
         if kind not in _JOINTS:
@@ -111,6 +135,39 @@ def _check_joints(tree: ElementTree.Element, path: Path) -> None:
             raise BadFile(path, f"does not hang on '{roots[0]}'", f"link '{name}'")
 
 
+def _check_shapes(tree: ElementTree.Element, path: Path) -> None:
+    """One shape of a known kind with all its numbers in every collision, and finite numbers everywhere.
+
+    The parser below Pinocchio leaves out a collision that it cannot read and prints a line: nothing would touch it.
+    """
+    for link in tree.findall("link"):
+        where = f"link '{shown(link.get('name', ''))}'"
+        for collision in link.findall("collision"):
+            shapes = [shape for geometry in collision.findall("geometry") for shape in geometry]
+            if len(shapes) != 1 or shapes[0].tag not in _SHAPES:
+                kinds = ", ".join(_SHAPES)
+                raise BadFile(path, "has a collision without one shape", where, f"one of {kinds} would do")
+            lacking = [key for key in _SHAPES[shapes[0].tag] if key not in shapes[0].attrib]
+            if lacking:
+                raise BadFile(path, f"has a {shapes[0].tag} without '{lacking[0]}'", where)
+        for inertial in link.findall("inertial"):
+            for tag in ("mass", "inertia"):
+                part = inertial.find(tag)
+                if part is None or not set(_NUMBERS[tag]) <= set(part.attrib):
+                    needed = ", ".join(_NUMBERS[tag])
+                    raise BadFile(path, f"has an inertial part without a whole {tag}", where, f"it needs {needed}")
+    for element in tree.iter():
+        for key, count in _NUMBERS.get(element.tag, {}).items():
+            if key in element.attrib:
+                words = element.attrib[key].split()
+                found = numbers(path, words, f"{element.tag} {key}")
+                if len(found) != count:
+                    told = f"{element.tag} {key}"
+                    raise BadFile(path, f"has {len(found)} numbers", told, f"{count} would do")
+                if key in ("size", "radius", "length") and not np.all(found > 0.0):
+                    raise BadFile(path, f"'{shown(element.attrib[key])}' is no size", f"{element.tag} {key}")
+
+
 def _link_of(joint: ElementTree.Element, end: str) -> str:
     found = joint.find(end)
     return "" if found is None else found.get("link", "")
@@ -131,8 +188,8 @@ def _robot(path: Path, text: str, name: str, base: Literal["fixed", "wheels", "f
         raise BadFile(path, f"is no URDF that makes sense ({str(error).splitlines()[0][:120]})") from None
     frames = [f for f in model.frames if f.type == pin.FrameType.BODY]
     shapes = [_shape(g, model.frames[g.parentFrame].name, path) for g in found]
-    numbers = [joints.T_parent_joint, joints.axes, *(s.T_joint_shape for s in shapes), *(s.size for s in shapes)]
-    if not all(np.all(np.isfinite(a)) for a in numbers):
+    every = [joints.T_parent_joint, joints.axes, *(s.T_joint_shape for s in shapes), *(s.size for s in shapes)]
+    if not all(np.all(np.isfinite(a)) for a in every):
         raise BadFile(path, "has numbers that are not finite")
     return Robot(
         name=name,

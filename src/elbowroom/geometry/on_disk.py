@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import tempfile
-import zipfile
-import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from elbowroom import kernels
 from elbowroom.kernels import cache_folder
+from elbowroom.kernels.sealing import seal, unseal
 
 Arrays = dict[str, NDArray]
 
@@ -59,37 +59,31 @@ def _key(about: tuple[Any, ...]) -> str:
     return h.hexdigest()
 
 
-def _digest(arrays: Arrays) -> NDArray[np.uint32]:
-    """Checks of all arrays, by name."""
-    about = [f"{name} {arrays[name].dtype} {arrays[name].shape}".encode() for name in sorted(arrays)]
-    checks = [
-        zlib.crc32(np.ascontiguousarray(arrays[name]).data, zlib.crc32(a))
-        for name, a in zip(sorted(arrays), about, strict=True)
-    ]
-    return np.array(checks, np.uint32)
-
-
 def _store(path: Path, arrays: Arrays) -> None:
     """Keep arrays; a cache that cannot be written is no reason to fail."""
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
+        content = io.BytesIO()
+        np.savez(content, **arrays)  # type: ignore[arg-type]
         handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
-        with os.fdopen(handle, "wb") as file:
-            np.savez(file, digest=_digest(arrays), **arrays)  # type: ignore[arg-type]
-        os.replace(name, path)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(seal(content.getvalue()))
+            os.replace(name, path)
+        finally:
+            Path(name).unlink(missing_ok=True)
         _make_room(path.parent)
 
 
 def _load(path: Path) -> Arrays | None:
-    """Kept arrays, or None where there are none or their content does not match its digest."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        os.utime(path)
-    except (OSError, ValueError, EOFError, KeyError, SyntaxError, zipfile.BadZipFile):
+    """Kept arrays, or None where there are none or the file is not as it was written."""
+    content = unseal(path)
+    if content is None:
         return None
-    digest = arrays.pop("digest", None)
-    return arrays if digest is not None and np.array_equal(digest, _digest(arrays)) else None
+    with suppress(OSError):
+        os.utime(path)
+    with np.load(io.BytesIO(content), allow_pickle=False) as file:
+        return {name: file[name] for name in file.files}
 
 
 def _make_room(folder: Path) -> None:

@@ -7,9 +7,12 @@ Import this package before decorating anything: it points numba at that folder.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
+import shutil
 import sys
+import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
@@ -47,8 +50,19 @@ def compiled_before() -> bool:
 
 def _point_numba_at_our_cache() -> None:
     folder = code_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError:
+        # numba would fall back to folders that are not named after the sources; this one is for this process alone
+        folder = Path(tempfile.mkdtemp(prefix="elbowroom-code-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
     import numba
 
+    from elbowroom.kernels.sealing import seal_compiled_code
+
+    seal_compiled_code()
     # both: the variable is what child processes see, the setting is what this process uses
     os.environ["NUMBA_CACHE_DIR"] = str(folder)
     numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]

@@ -71,15 +71,18 @@ def arc(length: float, bend: float, before: float = 0.0) -> Curve:
     return Curve(length, CubicSpline(s, points), CubicSpline(s, h), -before)
 
 
-def through(path: ArrayLike | Callable[[float], ArrayLike]) -> Curve:
-    """Smooth curve through points (N, 2), or along a callable over 0..1, by arc length."""
+def through(path: ArrayLike | Callable[[float], ArrayLike], longest: float) -> Curve:
+    """Smooth curve of at most `longest` metres through points (N, 2), or along a callable over 0..1, by arc length."""
     if callable(path):
         points = np.array([np.asarray(path(float(u)), dtype=float).reshape(-1)[:2] for u in np.linspace(0, 1, 257)])
     else:
         points = np.asarray(path, dtype=float)
     if points.ndim != 2 or points.shape[1] != 2 or len(points) < 2 or not np.all(np.isfinite(points)):
         raise BadValue(f"a path to walk along needs at least two finite points (N, 2), not an array {points.shape}.")
-    steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    with np.errstate(over="ignore"):
+        steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    if not steps.sum() <= longest:
+        raise BadValue(f"a path to walk along is at most {longest:.0f} m long at that speed, not {steps.sum():.4g} m.")
     points = points[np.concatenate([[True], steps > 1e-6])]
     if len(points) < 2 or np.linalg.norm(np.diff(points, axis=0), axis=1).sum() < 0.3:
         raise BadValue("a path to walk along needs to be at least 0.3 m long.")

@@ -11,7 +11,7 @@ from elbowroom.character.body import Character
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion import course as courses
-from elbowroom.locomotion.arguments import check, check_time
+from elbowroom.locomotion.arguments import LONGEST_S, MOST_FRAMES, check, check_time
 from elbowroom.locomotion.clearance import arms_clear
 from elbowroom.locomotion.course import Course
 from elbowroom.locomotion.feet import ease
@@ -107,8 +107,8 @@ def walk_along(
     """
     check("walking speed", speed, 0.6, 1.8, "m/s")
     check_time(1.0, fps)
+    curve = courses.through(path, longest=speed * min(LONGEST_S, MOST_FRAMES / fps))
     body = figure(character)
-    curve = courses.through(path)
     rate = _inner_rate(fps, _RATE_WALK)
     going = courses.from_rest_to_rest(curve, speed, rate, stand=1.5)
     seconds = float(going.times[-1]) - 0.6

@@ -16,8 +16,22 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 
+# Frames of one motion: ten times the longest recordings of motion capture. Each takes 2 to 7 kB of a person.
+MOST_FRAMES = 200_000
 # Squared lengths of quaternions this near to 1 are 1 but for rounding.
 _UNIT = 1e-14
+
+
+def frames_in(seconds: float, fps: float) -> int:
+    """Frames at a rate from the start of a motion of so many seconds up to its end; `BadValue` for too many."""
+    if not (np.isfinite(fps) and fps > 0.0):
+        raise BadValue(f"a frame rate is a positive number of frames per second, not {fps}.")
+    if not seconds * fps < MOST_FRAMES:
+        raise BadValue(
+            f"{seconds:g} s at {fps:g} frames per second are more than {MOST_FRAMES:,} frames; "
+            "a lower rate or a shorter motion would do."
+        )
+    return int(np.floor(seconds * fps + 1e-6)) + 1
 
 
 @runtime_checkable

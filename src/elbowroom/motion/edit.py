@@ -16,12 +16,10 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.ease import ease
 from elbowroom.geometry.rotations import Array
-from elbowroom.motion.clip import Clip
+from elbowroom.motion.clip import Clip, frames_in
 
 # Times closer than this to a frame, in frames, are that frame.
 _SNAP = 1e-6
-# Joints times frames that a clip may have: more would take gigabytes, and is a slip of the pen in a frame rate.
-_MOST_ROTATIONS = 20_000_000
 
 
 def cut(clip: Clip, t0: float, t1: float, *, keep_time: bool = False) -> Clip:
@@ -43,12 +41,7 @@ def cut(clip: Clip, t0: float, t1: float, *, keep_time: bool = False) -> Clip:
 
 def resample(clip: Clip, fps: float) -> Clip:
     """The same motion at another rate; what is left after the last whole frame is dropped."""
-    if not (np.isfinite(fps) and fps > 0.0):
-        raise BadValue(f"a frame rate is a positive number of frames per second, not {fps}.")
-    frames = clip.duration * fps
-    if frames * len(clip.character.skeleton) > _MOST_ROTATIONS:
-        raise BadValue(f"{clip.duration:g} s at {fps:g} frames per second are more frames than fit into memory.")
-    return _resampled(clip, clip.start + np.arange(int(np.floor(frames + _SNAP)) + 1) / fps, fps, clip.start)
+    return _resampled(clip, clip.start + np.arange(frames_in(clip.duration, fps)) / fps, fps, clip.start)
 
 
 def without_lead(clip: Clip) -> Clip:

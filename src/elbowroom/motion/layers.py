@@ -18,7 +18,7 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.ease import ease
 from elbowroom.geometry.rotations import Array
-from elbowroom.motion.clip import Clip, Motion
+from elbowroom.motion.clip import Clip, Motion, frames_in
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,14 +137,11 @@ def to_clip(motion: Motion, fps: float | None = None, *, name: str | None = None
         if clip is None:
             raise BadValue("a motion that is not made of frames needs a frame rate to become a clip.")
         fps = clip.fps
-    if not (np.isfinite(fps) and fps > 0.0):
-        raise BadValue(f"a frame rate is a positive number of frames per second, not {fps}.")
     body = motion.body
     if not isinstance(body, Character):
         raise BadValue(f"only a character's motion becomes a clip, and '{body.name}' is none.")
     start, end = motion.span
-    frames = int(np.floor((end - start) * fps + 1e-6)) + 1
-    root, q = motion.sample(start + np.arange(frames) / fps)
+    root, q = motion.sample(start + np.arange(frames_in(end - start, fps)) / fps)
     made = Clip(body, fps, root, q, start, name or (clip.name if clip else "clip"))
     if clip is None:
         return made

@@ -7,12 +7,20 @@ from pathlib import Path
 
 from elbowroom.character.visual import SHOWS, Show
 from elbowroom.errors import BadFile, UnknownName
+from elbowroom.files.atomic import check_writable
 from elbowroom.files.c3d import Markers
 from elbowroom.pictures.camera import Camera
 from elbowroom.pictures.clouds import Cloud
 from elbowroom.pictures.direction import whole_span
 from elbowroom.pictures.images import film, still, strip, write_png
 from elbowroom.world.world import World
+
+
+def check_picture(path: str | Path) -> Path:
+    """The path, if a picture or a film can be written there. Call before long work."""
+    if Path(path).suffix.lower() not in (".png", ".mp4"):
+        raise BadFile(path, "is no picture that can be written", would_do="give a name that ends in .png or .mp4")
+    return check_writable(path)
 
 
 def draw(
@@ -41,11 +49,8 @@ def draw(
         raise UnknownName("way to show a character", show, SHOWS)
     camera = Camera.looking(look, target=target, span=span)
     clouds = [] if markers is None else [Cloud(markers.points, markers.fps)]
-    suffix = Path(path).suffix.lower()
-    if suffix == ".mp4":
+    if check_picture(path).suffix.lower() == ".mp4":
         film(path, world, fps=fps, size=size, camera=camera, show=shown, clouds=clouds, progress=progress)
-    elif suffix != ".png":
-        raise BadFile(path, "is no picture that can be written", would_do="give a name that ends in .png or .mp4")
     elif frames > 1:
         write_png(path, strip(world, n=frames, size=size, camera=camera, show=shown, clouds=clouds))
     else:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
 
 from elbowroom import __version__
 from elbowroom.errors import BadFile
-from elbowroom.files.atomic import said_of, writing
+from elbowroom.files.atomic import check_writable, said_of, writing
 from elbowroom.report.how import TITLES, how
 from elbowroom.report.measure import Report
 from elbowroom.report.parts import Light, Measure, counted
@@ -45,13 +44,7 @@ def check_page(path: str | Path) -> Path:
     path = Path(path)
     if path.suffix.lower() not in (".html", ".htm"):
         raise BadFile(path, "is no page", would_do="give a name that ends in .html")
-    if path.is_dir():
-        raise BadFile(path, "is a folder", would_do="give the name of a file")
-    if not path.parent.is_dir():
-        raise BadFile(path, "lies in a folder that does not exist", would_do=f"make {path.parent} first")
-    if not os.access(path.parent, os.W_OK):
-        raise BadFile(path, "lies in a folder that cannot be written to", would_do="choose another one")
-    return path
+    return check_writable(path)
 
 
 def page(report: Report, *, pictures: int = 6, progress: Callable[[int, int], None] | None = None) -> str:

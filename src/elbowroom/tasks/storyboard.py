@@ -13,9 +13,10 @@ from elbowroom.character.robot import Robot
 from elbowroom.errors import BadValue
 from elbowroom.files.scene import on_floor
 from elbowroom.geometry.transforms import inverse
-from elbowroom.motion.clip import Clip, Motion
+from elbowroom.motion.clip import Clip, Motion, frames_in
 from elbowroom.posing.upright import carried_upright
 from elbowroom.spaces.styles import Wish
+from elbowroom.tasks.storyboard_cast import ClipSource
 from elbowroom.tasks.storyboard_check import checked
 from elbowroom.tasks.storyboard_model import HoldPart, StoryboardFile
 from elbowroom.tasks.storyboard_people import Person
@@ -28,6 +29,9 @@ from elbowroom.tasks.wearing import worn_place
 from elbowroom.world.contacts import Caps, Contact
 from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
+
+# Frames of built-in motion of all people together; each takes about 1.5 ms to make.
+MOST_BUILT_IN_FRAMES = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +108,8 @@ class _Builder:
             if part.on is not None:
                 world = world.with_contact(Contact(name, part.on, world.span, "support", why="rides on it"))
         world = self._holds(world)
+        with self._document.blaming("fps"):
+            frames_in(world.span[1] - world.span[0], self._file.fps)
         return self._contacts(world).with_(notes=tuple(dict.fromkeys(world.notes)))
 
     def _scene(self) -> World:
@@ -163,6 +169,8 @@ class _Builder:
     def _motions(self, floor: float | None) -> tuple[dict[str, Motion], list[str]]:
         """All characters' motions on a floor of that height, metres, and notes on them; made once for each height."""
         if floor not in self._made:
+            with self._document.blaming("characters"):
+                self._check_frames()
             motions: dict[str, Motion] = {}
             notes: list[str] = []
             for name, part in self._file.characters.items():
@@ -174,6 +182,16 @@ class _Builder:
                 notes += person.notes
             self._made[floor] = motions, notes
         return self._made[floor]
+
+    def _check_frames(self) -> None:
+        """Refuse more built-in motion of all people together than is made in a few minutes."""
+        clips = [part.clip for part in self._file.characters.values()]
+        frames = self._file.fps * sum(clip.seconds for clip in clips if isinstance(clip, ClipSource))
+        if frames > MOST_BUILT_IN_FRAMES:
+            raise BadValue(
+                f"built-in motions have {frames:,.0f} frames in all, more than {MOST_BUILT_IN_FRAMES:,}; "
+                "fewer people, fewer seconds or a lower fps would do"
+            )
 
     def _holds(self, world: World) -> World:
         for k, part in enumerate(self._file.holds):

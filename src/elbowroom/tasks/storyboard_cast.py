@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal
 
 from pydantic import Field, Tag, field_validator, model_validator
@@ -130,6 +131,15 @@ class ClipSource(Part):
     def _one_clip(self) -> ClipSource:
         only_one(self, ("file", "walk", "run", "walk_to_run", "idle", "walk_along", "keys"))
         return self
+
+    @property
+    def seconds(self) -> float:
+        """About how long a built-in motion lasts; 0 for a file or keys."""
+        if self.walk_along is not None:
+            path = self.walk_along.path
+            return sum(map(math.dist, path, path[1:])) / self.walk_along.speed
+        made = self.walk or self.run or self.walk_to_run or self.idle
+        return 0.0 if made is None else made.seconds
 
     @field_validator("keys")
     @classmethod

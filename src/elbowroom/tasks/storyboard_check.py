@@ -60,7 +60,8 @@ def _fault(document: Document, error: Any) -> tuple[Location, str, str]:
     if kind in ("too_short", "too_long"):
         bound = context.get("min_length", context.get("max_length"))
         word = "at least" if kind == "too_short" else "at most"
-        return location, f"must have {word} {bound} items, not {context['actual_length']}", ""
+        found = context["actual_length"]
+        return location, f"must have {word} {bound} items, not {len(value) if found is None else found}", ""
     text = _TEXTS.get(kind) or error["msg"].replace("Input should be", "must be")
     # pydantic tells of a key that is no name with a last step of its own
     return location, f"{text}, not {shown}" if "[key]" not in rest else f"the key {text}", ""

@@ -32,6 +32,11 @@ from elbowroom.tasks.storyboard_style import StyleChoice
 from elbowroom.tasks.storyboard_verbs import TaskPart
 from elbowroom.world.contacts import Kind
 
+# Entries of one kind in a storyboard: each takes milliseconds to make, and more to plan with.
+MOST_THINGS = 1000
+# People and robots in a storyboard: each takes up to half a second to make.
+MOST_PEOPLE = 100
+
 
 class SceneMesh(MeshSource):
     """A mesh that never moves; all meshes of a file keep their names."""
@@ -49,7 +54,7 @@ class SceneMesh(MeshSource):
 class Scene(Part):
     """What stands around, and the ground."""
 
-    meshes: list[SceneMesh] = Field(default_factory=list)
+    meshes: list[SceneMesh] = Field(default_factory=list, max_length=MOST_THINGS)
     floor: Annotated[Annotated[Number, Tag("number")] | Annotated[Literal["auto", "none"], Tag("word")], BY_FORM] = (
         Field(default="auto", description="Height of the ground; 'auto' estimates it, 'none' is no ground.")
     )
@@ -211,11 +216,13 @@ class StoryboardFile(Part):
     tags: list[Text] = Field(default_factory=list, description="Words to find it by; the gallery lists them.")
     fps: Annotated[float, Field(gt=0.0, le=1000.0, allow_inf_nan=False)] = 60.0
     scene: Scene = Field(default=Scene())
-    objects: dict[Name, Object] = Field(default_factory=dict)
-    fixtures: dict[Name, FixturePart] = Field(default_factory=dict)
-    characters: dict[Name, CharacterPart] = Field(default_factory=dict)
-    holds: list[HoldPart] = Field(default_factory=list)
-    contacts: list[ContactPart] = Field(default_factory=list)
+    objects: dict[Name, Object] = Field(default_factory=dict, max_length=MOST_THINGS)
+    fixtures: dict[Name, FixturePart] = Field(default_factory=dict, max_length=MOST_THINGS)
+    characters: dict[Name, CharacterPart] = Field(default_factory=dict, max_length=MOST_PEOPLE)
+    holds: list[HoldPart] = Field(default_factory=list, max_length=MOST_THINGS)
+    contacts: list[ContactPart] = Field(default_factory=list, max_length=MOST_THINGS)
     allow: AllowPart = Field(default_factory=AllowPart)
     style: StyleChoice | None = None
-    tasks: list[TaskPart] = Field(default_factory=list, description="Verbs with their arguments.")
+    tasks: list[TaskPart] = Field(
+        default_factory=list, description="Verbs with their arguments.", max_length=MOST_THINGS
+    )

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from elbowroom.errors import BadFile, UnknownName
+from elbowroom.errors import UnknownName
 from elbowroom.files.meshes import read_meshes
+from elbowroom.files.open import LARGEST
+from elbowroom.files.regular import check_regular
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry import solids
 from elbowroom.geometry.mesh import Mesh
@@ -31,9 +33,8 @@ def quaternion(turn: float | list[float]) -> Array:
 
 
 def existing(path: Path, would_do: str) -> Path:
-    """The path of a file that is there."""
-    if not path.is_file():
-        raise BadFile(path, "is a folder" if path.is_dir() else "does not exist", would_do=would_do)
+    """The path of a regular file that is there."""
+    check_regular(path, LARGEST, would_do)
     return path
 
 

@@ -9,7 +9,7 @@ from elbowroom.character.body import Body, Character
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.tessellate import shape_mesh
 from elbowroom.geometry.transforms import apply
-from elbowroom.motion.clip import Motion
+from elbowroom.motion.clip import Motion, frames_in
 from elbowroom.world.paths import places
 from elbowroom.world.world import World
 
@@ -24,7 +24,7 @@ _NEARBY = 0.8
 def frame_times(span: tuple[float, float], fps: float) -> Array:
     """Times (T,) of frames at a rate, from the start of a span up to its end, at least one."""
     start, end = span
-    return start + np.arange(int(np.floor((end - start) * fps + 1e-6)) + 1) / fps
+    return start + np.arange(frames_in(end - start, fps)) / fps
 
 
 def joint_transforms(motion: Motion, times: ArrayLike) -> Array:

@@ -1,0 +1,62 @@
+"""Files of a cache that end with a digest of their content: what was cut off or overwritten counts as absent."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from numba.core import caching
+
+# Bytes of the digest at the end of a file.
+_DIGEST = 16
+
+
+def seal(content: bytes) -> bytes:
+    """Content with its digest behind it."""
+    return content + hashlib.blake2b(content, digest_size=_DIGEST).digest()
+
+
+def unseal(path: str | Path) -> bytes | None:
+    """Content of a sealed file, or None where there is none or it is not what was written."""
+    try:
+        whole = Path(path).read_bytes()
+    except OSError:
+        return None
+    content = whole[:-_DIGEST]
+    return content if len(whole) > _DIGEST and seal(content) == whole else None
+
+
+class _SealedFiles(caching.IndexDataCacheFile):
+    """Numba's files of compiled code, sealed. Numba loads what it finds: damaged machine code would run, or not load.
+
+    Its own loaders do not mind what stands behind a pickle, so the digest stays where it is while they read.
+    """
+
+    def _load_index(self) -> dict[Any, str]:
+        return super()._load_index() if unseal(self._index_path) is not None else {}
+
+    def _load_data(self, name: str) -> Any:
+        if unseal(self._data_path(name)) is None:
+            raise FileNotFoundError(name)  # what numba takes for a miss: it compiles and stores anew
+        return super()._load_data(name)
+
+    def save(self, key: Any, data: Any) -> None:
+        """Store compiled code; a disk that is full or read-only is no reason to fail."""
+        with suppress(OSError):
+            super().save(key, data)
+
+    @contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[io.BytesIO]:
+        with super()._open_for_write(filepath) as file:
+            content = io.BytesIO()
+            yield content
+            file.write(seal(content.getvalue()))
+
+
+def seal_compiled_code() -> None:
+    """Have numba seal all compiled code that it stores from now on, and load only what is sealed."""
+    caching.IndexDataCacheFile = _SealedFiles
