@@ -84,7 +84,7 @@ def test_a_child_is_told_its_own_limits_and_shown_them():
         for clip in clips
     )
     assert adult.light == "look" and "for a body of this size" not in adult.figures
-    assert child.light == "bad" and child.figures["for a body of this size"] == "green to 7, amber to 42 mm"
+    assert child.light == "bad" and child.figures["for a body of this size"] == "green to 7, amber to 48 mm"
     assert body(child) != body(replace(child, size=1.0))  # bands of the plot are where the lights change
 
 
