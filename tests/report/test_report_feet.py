@@ -92,7 +92,7 @@ def test_a_child_is_told_its_own_limits_and_shown_them():
 def test_feet_over_the_floor_float(up: float, lights: str):
     floating, sinking = footing(lifted(still(), up))
     assert floating.most == pytest.approx(up, abs=1e-3) and f"{floating.light} {sinking.light}" == lights
-    assert up == 0.0 or f"{1000 * up:.0f} mm over it" in floating.says
+    assert up == 0.0 or f"{1000 * up:.0f} mm over the ground" in floating.says
 
 
 @pytest.mark.parametrize(("down", "light"), [(0.02, "good"), (0.05, "look"), (2.5, "bad")])
