@@ -108,11 +108,11 @@ def _with_left_foot(clip: Clip, off: Array) -> Clip:
     return clip.with_(rotations=place_feet(clip.character, clip.root, clip.rotations, {"left": T}))
 
 
-def one_foot_drags(clip: Clip, far: float = 0.12) -> Damage:
-    """The left foot slides evenly along its step, and is back where it was at the next."""
+def one_foot_drags(clip: Clip, far: float = 0.20) -> Damage:
+    """The left foot slides evenly in the middle of its step, and is back where it was at the next."""
     contacts = foot_contacts(clip)
     mine = [s for s in steps(contacts, "left") if s.whole]
-    frames = [f for s in mine for f in (s.first, s.last)]
+    frames = [s.first + share * (s.last - s.first) for s in mine for share in (0.15, 0.85)]
     values = [v for _ in mine for v in (0.0, far)]
     off = np.outer(np.interp(np.arange(len(clip)), frames, values), _across(clip))
     return Damage("left foot drags in each step", "feet", alone(_with_left_foot(clip, off)), far, _slide)

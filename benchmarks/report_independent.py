@@ -23,6 +23,8 @@ _BELOW = 6.0
 # A recorded foot bears while its slowest point is slower than this, m/s, and its lowest is at most this far over the
 # lowest that it gets in a second before and after, metres.
 _SLOW, _LOW = 0.5, 0.06
+# A foot lies flat while no point of its sole is higher than this over the lowest that it gets in the step, metres.
+_FLAT = 0.04
 # Forces below 6 Hz pass from foot to foot within about this time, seconds.
 _BLUR = 0.08
 
@@ -119,16 +121,20 @@ def inside_by(points: Array, at: Array) -> float:
 
 
 def furthest_slide(clip: Clip) -> float:
-    """Furthest that a foot moves along the floor while it bears, metres, of a clip as it was recorded: from frame to
-    frame as the slowest point of its sole does."""
+    """Furthest that a whole foot moves along the floor while it bears and lies flat, metres, of a clip as it was
+    recorded: the greatest distance between two places of that point of the sole that stays best."""
     on, furthest = bearing(clip), 0.0
     for mine, down in zip(np.split(sole_points(clip), 2, axis=1), on.T, strict=True):
-        speed = np.gradient(mine[..., :2], axis=0)
-        slowest = speed[np.arange(len(speed)), np.linalg.norm(speed, axis=-1).argmin(axis=1)]
         edges = np.flatnonzero(np.diff(np.concatenate([[0], down.astype(int), [0]])))
         for first, end in edges.reshape(-1, 2):
-            way = np.cumsum(slowest[first:end], axis=0)
-            furthest = max(furthest, float(np.linalg.norm(way[:, None] - way[None], axis=-1).max()))
+            step = mine[first:end]
+            flat = (step[..., 2] - step[..., 2].min(axis=0)).max(axis=1) < _FLAT
+            if flat.sum() > 1:
+                way = step[flat][:, :, :2]
+                far = [
+                    float(np.linalg.norm(way[:, None, p] - way[None, :, p], axis=-1).max()) for p in range(way.shape[1])
+                ]
+                furthest = max(furthest, min(far))
     return furthest
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gc
+import importlib.util
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import settings
@@ -38,6 +41,16 @@ def data() -> Path:
     if not DATA.is_dir():
         pytest.skip("the folder with real files is not present (set ELBOWROOM_DATA to it)")
     return DATA
+
+
+def benchmark_module(name: str) -> ModuleType:
+    """A module of the benchmarks; those that it imports have to be asked for first."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def real_files(*patterns: str) -> list[Path]:

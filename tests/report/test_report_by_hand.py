@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from report_makers import FPS, moved, person, still, subject, turned
+from report_makers import moved, person, still, subject, turned
 
+from conftest import benchmark_module
 from elbowroom.character.dynamics import GRAVITY
-from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.shapes import Shape
 from elbowroom.geometry.solids import box
 from elbowroom.locomotion.walk import walk
 from elbowroom.motion.clip import Clip
@@ -25,6 +24,8 @@ from elbowroom.report.speed import speed_of
 from elbowroom.report.torque import torque_of
 from elbowroom.world.world import World
 
+independent = benchmark_module("report_independent")
+
 INSIDE = slice(30, -30)
 
 
@@ -34,31 +35,13 @@ def swinging(role: str, axis: list[float], size: float = 0.5, hertz: float = 0.8
     return turned(clip, role, axis, size * np.sin(2.0 * np.pi * hertz * clip.times))
 
 
-def zmp_by_sums(clip: Clip) -> Array:
-    """Zero moment point (T, 2) from the momenta of all segments about the origin, by differences over time."""
-    masses = clip.character.masses
-    assert masses is not None
-    T = clip.world()
-    R = T[..., :3, :3]
-    at = np.einsum("tjab,jb->tja", R, masses.center) + T[..., :3, 3]
-    speed = np.gradient(at, 1.0 / FPS, axis=0)
-    turn = rot.log(rot.from_matrix(np.einsum("tjab,tjcb->tjac", R[2:], R[:-2]))) * (0.5 * FPS)
-    spin = np.concatenate([turn[:1], turn, turn[-1:]])
-    inertia = np.einsum("tjab,jbc,tjdc->tjad", R, masses.inertia, R)
-    momentum = np.einsum("j,tja->ta", masses.mass, np.cross(at, speed)) + np.einsum("tjab,tjb->ta", inertia, spin)
-    weight = np.array([0.0, 0.0, GRAVITY])
-    moment = np.gradient(momentum, 1.0 / FPS, axis=0) + np.einsum("j,tja->ta", masses.mass, np.cross(at, weight))
-    push = np.einsum("j,tja->ta", masses.mass, np.gradient(speed, 1.0 / FPS, axis=0)) + masses.total * weight
-    return np.stack([-moment[:, 1], moment[:, 0]], axis=-1) / push[:, 2:]
-
-
 @pytest.mark.parametrize(
     ("role", "axis"), [("spine1", [1.0, 0.0, 0.0]), ("right_upper_arm", [0.0, 1.0, 0.0]), ("spine1", [0.0, 1.0, 0.0])]
 )
 def test_the_zero_moment_point_of_who_swings_is_that_of_all_segments_momenta(role: str, axis: list[float]):
     clip = swinging(role, axis)
     forces = forces_of(subject(clip), (), 0.0)
-    expected = zmp_by_sums(subject(clip).smooth)
+    expected = independent.zero_moment_point(clip, 0.0)
     assert np.ptp(expected[INSIDE], axis=0).max() > 0.02  # it does wander
     np.testing.assert_allclose(forces.zmp[INSIDE], expected[INSIDE], atol=0.002)
 
@@ -98,17 +81,6 @@ def test_the_ankles_of_a_walk_give_what_laboratories_find():
     assert 1.1 < forces.ground[found.counts, 2].max() / forces.weight < 1.4
 
 
-def corners_of(shape: Shape) -> tuple[Array, float]:
-    """Points (N, 3) of a convex shape, in its frame, of which one is the furthest out in any direction, and how much
-    further it gets."""
-    if shape.kind == "mesh":
-        assert shape.mesh is not None
-        return shape.mesh.vertices, 0.0
-    if shape.kind == "box":
-        return shape.size * np.stack(np.meshgrid([-1, 1], [-1, 1], [-1, 1]), axis=-1).reshape(-1, 3), 0.0
-    return shape.size[1] * np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]]), shape.size[0]
-
-
 def test_clearance_from_a_wall_is_that_of_the_nearest_vertex():
     """Before a plane the nearest point of a convex shape is one of its corners, or an end of its axis."""
     clip = moved(lambda t: -0.15 * np.sin(np.pi * t / 3.0))
@@ -118,7 +90,7 @@ def test_clearance_from_a_wall_is_that_of_the_nearest_vertex():
     nearest = np.inf
     for shape in person().shapes:
         T = person().skeleton.T_rest[shape.joint] @ shape.T_joint_shape
-        ends, reach = corners_of(shape)
+        ends, reach = independent.corners_of(shape)
         nearest = min(nearest, float((ends @ T[:3, :3].T + T[:3, 3])[:, 0].min()) - reach - wall)
     way = np.interp(found.times, clip.times, clip.root[:, 0] - clip.root[0, 0])
     np.testing.assert_allclose(found.distance, nearest + way, atol=2e-4)

@@ -67,7 +67,7 @@ def test_a_clip_that_collides_ends_with_1_and_is_reported(folder: Path, tmp_path
 def test_json_alone_writes_nothing(folder: Path):
     code, text = run(folder / "walk.bvh", "--json")
     (person_,) = json.loads(text)["characters"].values()
-    assert code == 0 and person_["feet"]["foot_slide_m"] < 0.01 and "curves" not in person_["feet"]
+    assert code == 0 and person_["feet"]["foot_slide_m"] < 0.015 and "curves" not in person_["feet"]
     _, text = run(folder / "walk.bvh", "--json", "--curves")
     (person_,) = json.loads(text)["characters"].values()
     assert len(person_["speed"]["curves"]["times_s"]) == person_["frames"]

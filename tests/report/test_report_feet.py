@@ -84,7 +84,7 @@ def test_a_child_is_told_its_own_limits_and_shown_them():
         for clip in clips
     )
     assert adult.light == "look" and "for a body of this size" not in adult.figures
-    assert child.light == "bad" and child.figures["for a body of this size"] == "green to 7, amber to 42 mm"
+    assert child.light == "bad" and child.figures["for a body of this size"] == "green to 7, amber to 48 mm"
     assert body(child) != body(replace(child, size=1.0))  # bands of the plot are where the lights change
 
 
@@ -92,7 +92,7 @@ def test_a_child_is_told_its_own_limits_and_shown_them():
 def test_feet_over_the_floor_float(up: float, lights: str):
     floating, sinking = footing(lifted(still(), up))
     assert floating.most == pytest.approx(up, abs=1e-3) and f"{floating.light} {sinking.light}" == lights
-    assert up == 0.0 or f"{1000 * up:.0f} mm over it" in floating.says
+    assert up == 0.0 or f"{1000 * up:.0f} mm over the ground" in floating.says
 
 
 @pytest.mark.parametrize(("down", "light"), [(0.02, "good"), (0.05, "look"), (2.5, "bad")])

@@ -124,7 +124,7 @@ def test_a_world_without_a_floor_is_measured_where_the_feet_rest():
 def test_who_stands_high_above_the_floor_is_told():
     clip = still()
     (ann,) = report(lone(clip.with_(root=clip.root + [0.0, 0.0, 0.3]))).people
-    assert ann.floating.light == "bad" and "300 mm over it" in ann.floating.says
+    assert ann.floating.light == "bad" and "300 mm over the ground" in ann.floating.says
     assert ann.feet.light == ann.sinking.light == ann.balance.light == "good"
 
 

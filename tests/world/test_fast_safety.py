@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
-from types import ModuleType
-
 import numpy as np
 import pytest
 
-from conftest import DATA, ROOT
+from conftest import DATA, benchmark_module
 from elbowroom.world.fast import BAND, FREE, HIT, LimbCheck
-
-
-def benchmark_module(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, Path(ROOT) / "benchmarks" / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
 
 scenes = benchmark_module("validity_scenes")
 MADE = scenes.scenes(DATA if DATA.is_dir() else None, stations=12, seed=3)

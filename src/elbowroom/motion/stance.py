@@ -61,8 +61,9 @@ _CHANGE_S = 0.05
 _GROUND_PERCENT, _NEARBY_S = 20.0, 0.7
 # Points of a foot this much higher than its lowest hardly bear, metres.
 _SOFT_M = 0.01
-# A foot slides only where its lowest point is less than this over its median height in the step, metres.
-_LIFTED_M = 0.015
+# A foot that comes down or lifts off does not bear where its lowest point is higher over its median height in the step
+# than the middle half of its heights is apart, and the first of these; but at most the second, metres.
+_LIFTED_M = (0.004, 0.015)
 # Time over which the velocity of a foot in stance is averaged, and which does not count at both ends, seconds.
 _DRIFT_S, _ENDS_S = 0.25, 0.10
 # Touching down and lifting off are told within this time of a phase's ends, seconds.
@@ -112,29 +113,30 @@ def foot_slide(clip: Clip, contacts: Contacts | None = None) -> Array:
 def slide_ways(clip: Clip, contacts: Contacts) -> list[Array]:
     """Way (N, 2) that the foot of each of `steps(contacts)` has slid by frame, metres.
 
-    From frame to frame it goes on as a part of the sole that bears does: the heel while the heel is down; the ball or
-    the tip of the toes while the ball is down. Of several the one that moves least counts, because who rises on tiptoe
-    rolls over the ball, who pushes off over the toes, and who pivots turns about one of them; of a foot that slides,
-    the one that moves least against its sliding.
+    From frame to frame it goes on as a point of the sole that bears does: the heel while the heel is down, what lies
+    between ball and tip of the toes while the ball is down, and all of it while both are. Of these points the one that
+    moves least counts, because who rises on tiptoe rolls over the ball, who pushes off over the toes, and who pivots
+    turns about one of them; of a foot that slides, the one that moves least against its sliding.
     """
     if len(contacts.on) != len(clip):
         raise BadValue(f"contacts of {len(contacts.on)} frames do not fit a clip of {len(clip)} frames.")
     points = _points(clip)
     low = points[..., 2].min(axis=-1)
-    width, lifted = max(1, round(_DRIFT_S * clip.fps)), _LIFTED_M * leg_scales(clip.character)[0]
+    width, size = max(1, round(_DRIFT_S * clip.fps)), leg_scales(clip.character)[0]
     out = []
     for step in steps(contacts):
         side = SIDES.index(step.side)
         inside = slice(step.first, step.last + 1)
-        on = contacts.on[inside][:, [2 * side, 2 * side + 1, 2 * side + 1]]
         moved = np.diff(points[inside, side, :, :2], axis=0)
-        # a foot that comes down or lifts off does not bear yet or any more
-        down = np.flatnonzero(low[inside, side] <= np.median(low[inside, side]) + lifted)
+        quarter, middle, most = np.percentile(low[inside, side], [25.0, 50.0, 75.0])
+        lifted = min(most - quarter + _LIFTED_M[0] * size, _LIFTED_M[1] * size)
+        down = np.flatnonzero(low[inside, side] <= middle + lifted)
         moved[: down[0]] = moved[down[-1] :] = 0.0
+        on = contacts.on[inside, 2 * side : 2 * side + 2]
         bears = on[1:] & on[:-1]
-        # where one point hands over to another, whichever was down
+        # where heel hands over to ball, whichever was down
         bears |= ~bears.any(axis=1, keepdims=True) & (on[1:] | on[:-1])
-        least = _least(moved, bears, np.zeros(2))
+        least = _least(moved, bears, np.zeros((len(moved), 2)))
         if len(least):
             least = _least(moved, bears, uniform_filter1d(least, min(width, len(least)), axis=0, mode="nearest"))
         out.append(np.concatenate([np.zeros((1, 2)), np.cumsum(least, axis=0)]))
@@ -142,9 +144,20 @@ def slide_ways(clip: Clip, contacts: Contacts) -> list[Array]:
 
 
 def _least(moved: Array, bears: Flags, against: Array) -> Array:
-    """Of what points (N, 3, 2) that bear move by, what is least against some motion (N, 2) of the ground, (N, 2)."""
-    far = np.where(bears, np.linalg.norm(moved - np.broadcast_to(against, (len(moved), 2))[:, None], axis=-1), np.inf)
-    return moved[np.arange(len(moved)), far.argmin(axis=1)]
+    """Motion (N, 2) of the point of a sole that moves least against some other one (N, 2): heel, ball and tip move by
+    (N, 3, 2); heel and ball bear (N, 2)."""
+    heel, ball, tip = (moved[:, k] - against for k in range(3))
+    # of a foot on its heel, on its ball and toes, and flat
+    for first, last, where in ((heel, heel, bears[:, 0]), (ball, tip, bears[:, 1]), (heel, ball, bears.all(axis=1))):
+        along = last - first
+        s = -np.einsum("na,na->n", first, along) / np.maximum(np.einsum("na,na->n", along, along), 1e-18)
+        found = first + np.clip(s, 0.0, 1.0)[:, None] * along
+        far = np.where(where, np.linalg.norm(found, axis=-1), np.inf)
+        if first is heel and last is heel:
+            best, least = found, far
+        else:
+            best, least = np.where((far < least)[:, None], found, best), np.minimum(far, least)
+    return best + against
 
 
 def slid_so_far(way: Array) -> Array:

@@ -98,11 +98,11 @@ def floating_of(subject: Subject, gaps: Gaps) -> Footing:
     most = max(float(gaps.over[k]), 0.0)
     step = gaps.steps[k]
     light = light_of(most, *(limit * subject.size for limit in FLOAT))
-    much = f"the {step.side} foot is {1000 * most:.0f} mm over it while it carries the body"
+    much = f"the {step.side} foot is {1000 * most:.0f} mm over the ground while it carries the body"
     says = {
         "good": "Feet that carry the body are on what they stand on.",
-        "look": f"Feet float a little over what they stand on: {much}, as in raw recordings.",
-        "bad": f"Feet float in the air: {much}.",
+        "look": f"Feet float a little: {much}, as in raw recordings.",
+        "bad": f"Feet float: {much}.",
     }[light]
     return Footing(
         light=light,
@@ -123,15 +123,19 @@ def sinking_of(subject: Subject, gaps: Gaps) -> Footing:
     if not np.isfinite(deep).any():
         return Footing(light="none", says=_why(gaps), most=0.0, **common)
     frame, side, most = _deepest(deep, _LASTS * subject.clip.fps)
-    _, which, deepest = _deepest(deep, _SHORT * subject.clip.fps)
+    dips, which, deepest = _deepest(deep, _SHORT * subject.clip.fps)
     green, amber = (limit * subject.size for limit in SINK)
     light = worst(light_of(most, green, amber), "look" if deepest > green else "good")
     where = "what it stands on" if gaps.stance[frame, side] else "the floor"
     much = f"the {SIDES[side]} sole is {1000 * most:.0f} mm in {where}"
+    moment = _moment(subject, frame, SIDES[side], f"in {where}", most, SINK)
+    headline = f"{1000 * most:.0f} mm at most"
     if light == "good":
         says = "Soles stay on top of the floor and of what they stand on."
     elif most <= green:
         says = f"The {SIDES[which]} sole dips into the ground by {1000 * deepest:.0f} mm for a moment."
+        headline = f"{1000 * deepest:.0f} mm for a moment"
+        moment = _moment(subject, dips, SIDES[which], "in the ground for a moment", deepest, SINK)
     elif light == "look":
         says = f"Soles are in the ground: {much}, as in raw recordings."
     else:
@@ -139,8 +143,8 @@ def sinking_of(subject: Subject, gaps: Gaps) -> Footing:
     return Footing(
         light=light,
         says=says,
-        headline=f"{1000 * most:.0f} mm at most",
-        moments=(_moment(subject, frame, SIDES[side], f"in {where}", most, SINK),),
+        headline=headline,
+        moments=(moment,),
         figures=_figures(gaps) | {"for a moment": f"{1000 * deepest:.0f} mm"} | told_limits(SINK, subject.size, "mm"),
         most=most,
         size=subject.size,
