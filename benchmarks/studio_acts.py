@@ -283,7 +283,7 @@ def reload(user: User, facts: Facts) -> bool:
 @act(0.3)
 def look_twice(user: User, facts: Facts) -> bool:
     """A second page of the same studio, for a moment."""
-    other = Client(user.port)
+    other = Client(user.url)
     time.sleep(0.2)
     other.press(user.one(["Undo …", "Play", "Frame the action"]))
     other.close()

@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -45,15 +46,17 @@ class Control:
 
 
 class Client:
-    """One connection. `heard` counts messages by type; `poses` are times at which somebody's new pose arrived."""
+    """One connection to the page at an address. `heard` counts messages by type.
 
-    def __init__(self, port: int) -> None:
+    `listener` is given the time (`time.perf_counter`, s) at which messages came, and the messages.
+    """
+
+    def __init__(self, url: str, listener: Callable[[float, list[dict[str, Any]]], None] | None = None) -> None:
         version = f"viser-v{viser.__version__}"
-        self._socket = connect(
-            f"ws://127.0.0.1:{port}", subprotocols=[version], max_size=None, compression=None, open_timeout=20
-        )
+        address = url.replace("http://", "ws://", 1)
+        self._socket = connect(address, subprotocols=[version], max_size=None, compression=None, open_timeout=20)
         self.heard: Counter[str] = Counter()
-        self.poses: list[float] = []
+        self._listener = listener
         self.controls: dict[str, Control] = {}
         self.clickable: dict[str, None] = {}
         self.commands: dict[str, str] = {}
@@ -163,8 +166,8 @@ class Client:
                 size, packed = (int.from_bytes(raw[k : k + 8], "little") for k in (0, 8))
                 inner = msgspec.msgpack.decode(unpack.decompress(raw[16 : 16 + packed], max_output_size=size))
                 self.heard += Counter(message["type"] for message in inner["messages"])
-                if any(m["type"] == "SetBoneOrientationMessage" and "/people/" in m["name"] for m in inner["messages"]):
-                    self.poses.append(now)
+                if self._listener is not None:
+                    self._listener(now, inner["messages"])
                 with self._lock:
                     for message in inner["messages"]:
                         self._hear(message)

@@ -5,9 +5,9 @@
 
 A client without a browser takes the handle of a thing and leads it back and forth by 20 cm, or to a place and back, or
 lets it go there. It is counted how many motions have plans that were done anew, and asserted that all others are the
-same bit by bit. For each event the time counts from when it was sent to when the pose of the first motion arrived that
-was made for it or, where it was overtaken, for a later one. After the thing is let go it is timed until the motion is
-certified.
+same bit by bit. For each event the time counts from when it was sent to when the client had received the pose of the
+first motion that was made for it or, where it was overtaken, for a later one (`studio_answers.py`). After the thing is
+let go it is timed until the motion is certified.
 """
 
 from __future__ import annotations
@@ -15,19 +15,22 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import os
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from elbowroom.geometry.rotations import from_matrix
 from elbowroom.motion.clip import Clip
 from elbowroom.studio.serve import opened
 from elbowroom.tasks.plan import Plan
-from studio_client import Client
+from studio_answers import Answers, drive, quantiles, way_of
 
-RATE = 30.0
+# The share of the first plan after which a limb is on its way aside: half way through it may rest there, and a motion
+# that comes sooner or later leaves that pose as it is.
+_ON_ITS_WAY = 0.25
 
 
 def main() -> None:
@@ -37,6 +40,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--reach", type=float, default=0.2, help="metres to each side, along y")
     parser.add_argument("--to", type=float, nargs=3, metavar=("X", "Y", "Z"), help="a place to go to, and back")
+    parser.add_argument("--at", type=float, help="the time that is shown, seconds; else a quarter into the first plan")
     parser.add_argument("--there", action="store_true", help="let it go at that place")
     told = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -54,69 +58,43 @@ def measured(told: argparse.Namespace, folder: Path) -> dict[str, object]:
         assert studio.certified, studio.said
         before = studio.plan
         assert before is not None and before.plans
-        studio.player.seek(float(np.mean(before.plans[0].during)))
+        begin, end = before.plans[0].during
+        studio.player.seek(begin + _ON_ITS_WAY * (end - begin) if told.at is None else told.at)
         studio.select(thing)
-        home = studio.places[thing].T[:3, 3].tolist()
-        answered: list[tuple[float, float]] = []  # the event's way along y, and when its motion was on its way
-        motions: list[Plan] = []
-
-        def shown(topic: str) -> None:
-            if topic == "motion" and studio.live and studio.drags.followed is not None:
-                answered.append((float(studio.drags.followed[1, 3]), time.perf_counter()))
-                assert studio.plan is not None
-                motions.append(studio.plan)
-
-        studio.listen(shown)  # called after the page has been told
+        T = studio.places[thing].T
+        answers = Answers(page)
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        way = way_of(home, told.seconds, told.reach, told.to, told.there)
-        driver = context.Process(target=drive, args=(page.server.get_port(), way, theirs))
+        way = way_of(T[:3, 3].tolist(), told.seconds, told.reach, told.to, told.there)
+        asked = (page.url, answers.nodes, way, from_matrix(T[:3, :3]).tolist(), theirs)
+        driver = context.Process(target=drive, args=asked)
         driver.start()
         sent, released = ours.recv()
         while not (studio.certified and studio.drags.current is None and studio.session.unsaved):
             assert time.perf_counter() - released < 60.0, studio.said
             time.sleep(0.001)
         certified = time.perf_counter() - released
-        arrivals = np.array(ours.recv())
+        ours.send("what was heard?")
+        latencies = answers.latencies(sent, ours.recv())
         driver.join()
-        made = []  # the number of the event that a motion was made for, and when its pose arrived
-        for y, handed in answered:
-            # a motion that leaves the pose of this moment as it is sends none
-            near = arrivals[(arrivals >= handed - 0.005) & (arrivals < handed + 0.03)]
-            made.append((int(np.argmin([abs(y - event[0]) for event in sent])), near[0] if len(near) else handed))
-        latencies = [
-            1000.0 * (min(when for k, when in made if k >= number) - at)
-            for number, (_, at) in enumerate(sent)
-            if number <= made[-1][0]
-        ]
+        motions = [answer.plan for answer in answers.made]
         return {
             "scene": scene,
             "thing": thing,
             "events": len(sent),
             "events_answered": len(latencies),
-            "motions": len(made),
+            "motions": len(motions),
+            "motions_that_move_somebody_at_the_time_shown": sum(answer.moves for answer in answers.made),
             "motions_in_the_way": sum(not motion.found for motion in motions),
-            "event_to_motion_ms": quantiles(latencies),
+            "event_to_pose_at_the_client_ms": quantiles(latencies),
             "certified_after_release_ms": round(1000.0 * certified, 1),
             "status": studio.plan.status if studio.plan else None,
             "plans": len(before.plans),
             **redone(before, motions),
+            "load_average": round(os.getloadavg()[0], 1),
         }
     finally:
         page.close()
-
-
-def way_of(
-    home: list[float], seconds: float, reach: float, to: list[float] | None, there: bool = False
-) -> list[list[float]]:
-    """Where the thing is at each event; no two have the same y."""
-    s = np.arange(int(seconds * RATE)) / RATE / seconds
-    if to is None:
-        way = np.array(home) + reach * np.sin(2.0 * np.pi * s)[:, None] * [0.0, 1.0, 0.0]
-    else:
-        way = np.array(home) + np.sin((0.5 if there else 1.0) * np.pi * s)[:, None] * (np.array(to) - home)
-    way[:, 1] += 1e-6 * np.arange(len(way))
-    return way.tolist()
 
 
 def redone(before: Plan, motions: list[Plan]) -> dict[str, object]:
@@ -142,33 +120,6 @@ def redone(before: Plan, motions: list[Plan]) -> dict[str, object]:
         "plans_touched": [before.plans[k].what for k in sorted(touched)],
         "plans_same_bit_by_bit": len(before.plans) - len(touched),
     }
-
-
-def drive(port: int, way: list[list[float]], pipe: Any) -> None:
-    """Lead a handle along a way, in a process of its own, as a browser would."""
-    client = Client(port)
-    time.sleep(1.0)
-    client.drag("Start")
-    sent = []
-    begin = time.perf_counter()
-    for k, place in enumerate(way):
-        while time.perf_counter() < begin + k / RATE:
-            time.sleep(0.0005)
-        sent.append((place[1], time.perf_counter()))
-        client.drag("Update", place)
-    time.sleep(1.0 / RATE)
-    released = time.perf_counter()
-    client.drag("End")
-    pipe.send((sent, released))
-    time.sleep(2.0)
-    pipe.send(client.poses)
-    client.close()
-
-
-def quantiles(values: list[float]) -> dict[str, float]:
-    if not values:
-        return {}
-    return {name: round(float(np.percentile(values, q)), 1) for name, q in (("median", 50), ("p95", 95), ("max", 100))}
 
 
 if __name__ == "__main__":

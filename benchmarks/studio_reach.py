@@ -3,9 +3,10 @@
     python benchmarks/studio_reach.py [--only jar:jar switch:button ...] [--seconds 5]
 
 A client without a browser takes the handle of a thing, a fixture, a person or a target and leads it back and forth.
-For each motion that was made the time counts from when the event was sent that it answers to when the server had sent
-its pose; events that were overtaken by later ones are told apart. It is counted how often the hand got there. Then the
-thing is let go and the plan cancelled, which has to leave the last motion, and undone, which has to leave the first.
+For each event the time counts from when it was sent to when the pose of the first motion had arrived at the client that
+was made for it or, where it was overtaken, for a later one (`studio_answers.py`). It is counted how often the hand got
+there. Then the thing is let go and the plan cancelled, which has to leave the last motion, and undone, which has to
+leave the first.
 """
 
 from __future__ import annotations
@@ -13,18 +14,15 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import os
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from elbowroom.geometry.rotations import from_matrix
 from elbowroom.studio.page import Page
 from elbowroom.studio.serve import opened
-from studio_client import Client
-from studio_live import RATE, quantiles, way_of
+from studio_answers import Answers, drive, quantiles, way_of
 
 # Scene, thing, and how far to each side along y, metres.
 DRAGS = (
@@ -70,25 +68,15 @@ def measured(page: Page, thing: str, seconds: float, reach: float) -> dict[str, 
     assert studio.certified, studio.said
     first = studio.plan
     studio.select(thing)
-    answered: list[tuple[float, float, str]] = []  # the event's way along y, when its pose was sent, why not
-
-    listening = True
-
-    def told(topic: str) -> None:
-        drags = studio.drags
-        if listening and topic == "motion" and studio.live and drags.current is not None and drags.followed is not None:
-            answered.append((float(drags.followed[1, 3]), time.perf_counter(), drags.short))
-
-    studio.listen(told)  # called after the page has been told
+    answers = Answers(page)
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     T = studio.places[thing].T
     way = way_of(T[:3, 3].tolist(), seconds, reach, None)
-    asked = (page.server.get_port(), way, from_matrix(T[:3, :3]).tolist(), theirs)
+    asked = (page.url, answers.nodes, way, from_matrix(T[:3, :3]).tolist(), theirs)
     driver = context.Process(target=drive, args=asked)
     driver.start()
-    sent = ours.recv()
-    released = time.perf_counter()
+    sent, released = ours.recv()
     while studio.drags.current is not None:
         assert time.perf_counter() - released < 60.0, studio.said
         time.sleep(0.001)
@@ -96,39 +84,25 @@ def measured(page: Page, thing: str, seconds: float, reach: float) -> dict[str, 
     studio.cancel()
     wait(page)
     assert studio.world is kept and studio.live, "a cancelled plan leaves what was shown"
+    ours.send("what was heard?")
+    latencies = answers.latencies(sent, ours.recv())
+    answers.close()
     driver.join()
-    listening = False
     studio.undo()
     wait(page)
     assert studio.plan is first and studio.certified, "undone, the first motion is there again"
-    latencies = [1000.0 * (at - sent[int(np.argmin([abs(y - e[0]) for e in sent]))][1]) for y, at, _ in answered]
     return {
         "scene": page.studio.document.name,
         "thing": thing,
         "reach_m": reach,
         "events": len(sent),
-        "motions": len(latencies),
-        "event_to_motion_ms": quantiles(latencies),
-        "hand_there": sum(not why for _, _, why in answered),
+        "events_answered": len(latencies),
+        "motions": len(answers.made),
+        "motions_that_move_somebody_at_the_time_shown": sum(answer.moves for answer in answers.made),
+        "event_to_pose_at_the_client_ms": quantiles(latencies),
+        "hand_there": sum(not answer.short for answer in answers.made),
+        "load_average": round(os.getloadavg()[0], 1),
     }
-
-
-def drive(port: int, way: list[list[float]], wxyz: list[float], pipe: Any) -> None:
-    """Lead a handle along a way, turned as it is, in a process of its own, as a browser would."""
-    client = Client(port)
-    time.sleep(1.0)
-    client.drag("Start")
-    sent, begin = [], time.perf_counter()
-    for k, place in enumerate(way):
-        while time.perf_counter() < begin + k / RATE:
-            time.sleep(0.0005)
-        sent.append((place[1], time.perf_counter()))
-        client.drag("Update", place, wxyz)
-    time.sleep(1.0 / RATE)
-    client.drag("End")
-    pipe.send(sent)
-    time.sleep(0.5)
-    client.close()
 
 
 if __name__ == "__main__":

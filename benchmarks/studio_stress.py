@@ -43,7 +43,7 @@ class Stress:
     def __init__(self, folder: Path, seed: int) -> None:
         self.folder = folder
         self.server = self._start()
-        self.user = User(Client(self.server.port), seed, self.server.port)
+        self.user = User(Client(self.server.url), seed, self.server.url)
         self.did: Counter[str] = Counter()
         self.last: deque[str] = deque(maxlen=25)
         self.seen: Counter[str] = Counter()
@@ -172,7 +172,7 @@ class Stress:
         self.server.kill()
         self.user.client.close()
         self.server = self._start()
-        self.user.sit_down(Client(self.server.port), self.server.port)
+        self.user.sit_down(Client(self.server.url), self.server.url)
         assert self.facts()["kept"] >= 1, "unsaved work is not offered"
         end = time.monotonic() + 30.0
         while not self.user.client.press("Go on with it"):

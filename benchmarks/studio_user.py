@@ -30,14 +30,14 @@ def act(weight: float) -> Callable[[Act], Act]:
 class User:
     """A page, dice, and what was done last in words."""
 
-    def __init__(self, client: Client, seed: int, port: int) -> None:
+    def __init__(self, client: Client, seed: int, url: str) -> None:
         self.dice = np.random.default_rng(seed)
         self.told = ""
-        self.sit_down(client, port)
+        self.sit_down(client, url)
 
-    def sit_down(self, client: Client, port: int) -> None:
+    def sit_down(self, client: Client, url: str) -> None:
         """Look at another page."""
-        self.client, self.port = client, port
+        self.client, self.url = client, url
 
     def pick(self) -> str:
         """What to do next."""
@@ -64,7 +64,7 @@ class User:
     def reconnect(self) -> None:
         """Load the page again."""
         self.client.close()
-        self.client = Client(self.port)
+        self.client = Client(self.url)
         end = time.monotonic() + 20.0
         while self.client.find("Name", within="Storyboard") is None:
             assert time.monotonic() < end, "the page stays empty"

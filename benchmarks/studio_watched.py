@@ -30,14 +30,14 @@ NEEDED = {"studio-worker", "studio-files", "studio-player", "studio-handle", "st
 
 
 class Watched:
-    """A server that runs; `port` is where."""
+    """A server that runs; `url` is where."""
 
     def __init__(self, storyboard: str, work: Path, state: Path) -> None:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, storyboard, work, state), daemon=True)
         self._process.start()
-        self.port: int = self._answer(180.0)
+        self.url: str = self._answer(180.0)
 
     def ask(self, what: str) -> Any:
         """The answer to one of the questions of `Inside`."""
@@ -183,7 +183,7 @@ class _Handler(logging.Handler):
 def _serve(pipe: Connection, storyboard: str, work: Path, state: Path) -> None:
     page = opened(storyboard, port=0, folder=work, state=state)
     inside = Inside(page, state)
-    pipe.send(page.server.get_port())
+    pipe.send(page.url)
     while (asked := pipe.recv()) != "stop":
         try:
             pipe.send(getattr(inside, asked)())
