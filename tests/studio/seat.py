@@ -29,6 +29,8 @@ from elbowroom.studio.page import Page
 PATIENCE = 60.0
 # An arrow of the handle turns yellow when the mouse is over it: so much more red and green than blue, of 255.
 _YELLOW = 40
+# viser's sorting of splats compiles text, which the page's policy forbids; the studio shows none.
+_SPLATS = "Evaluating a string as JavaScript violates"
 
 
 class Log(logging.Handler):
@@ -51,8 +53,14 @@ class Seat:
         self.errors: list[str] = []
         self.log = Log()
         logging.getLogger().addHandler(self.log)
-        window.on("pageerror", lambda error: self.errors.append(str(error)))
-        window.on("console", lambda message: self.log.lines.append(f"browser: {message.text}"))
+        window.on("pageerror", lambda error: None if _SPLATS in str(error) else self.errors.append(str(error)))
+        window.on("console", self._hear)
+
+    def _hear(self, message: Any) -> None:
+        """Note what the browser says; what the page's own policy forbids it is an error."""
+        self.log.lines.append(f"browser: {message.text}")
+        if "Content Security Policy" in message.text and _SPLATS not in message.text:
+            self.errors.append(message.text)
 
     def sit_down(self, page: Page) -> None:
         """Look at a studio."""
@@ -60,10 +68,11 @@ class Seat:
         self.studio.listen(lambda topic: self.log.lines.append(f"{time.strftime('%T')} {topic}: {self._now()}"))
         self.load()
 
-    def load(self) -> None:
-        """Load the page, or load it again."""
+    def load(self, *, again: bool = False) -> None:
+        """Load the page, or load it again, by the address without the token, which the browser knows then."""
         before = set(self.page.server.get_clients())
-        self.window.goto(f"{self.page.url}/?fixedDpr=1")  # else it changes with the time that drawing takes
+        address = self.page.url.partition("token=")[0] if again else f"{self.page.url}&"
+        self.window.goto(f"{address}fixedDpr=1")  # else it changes with the time that drawing takes
         self.until(lambda: set(self.page.server.get_clients()) - before, "the browser connects")
         self.window.get_by_role("tab", name="Scene", exact=True).wait_for()
         self.until(lambda: len(self.page.server.get_clients()) == 1, "it is the only one")

@@ -110,7 +110,7 @@ def test_a_post_is_clicked_dragged_and_the_repair_arrives(seat: Seat) -> None:
 def test_unsaved_work_is_there_after_a_reload(seat: Seat) -> None:
     assert seat.studio.session.unsaved
     document, selected = seat.studio.document, seat.studio.selected
-    seat.load()
+    seat.load(again=True)
     seat.reads("umbrella •")
     seat.reads("Certified free")
     assert seat.studio.document is document and seat.studio.selected == selected == "post"

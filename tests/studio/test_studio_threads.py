@@ -26,7 +26,7 @@ def endless(job: Job) -> None:
 def test_however_much_is_done_at_once_threads_are_bounded(tmp_path: Path) -> None:
     before = set(threading.enumerate())
     studio = Studio(new_document(tmp_path), Folders(tmp_path), tmp_path / "state")
-    server, gate, done = StudioServer("127.0.0.1", 0), threading.Event(), threading.Semaphore(0)
+    server, gate, done = StudioServer("127.0.0.1", 0, "a-token-of-tests"), threading.Event(), threading.Semaphore(0)
     page = Page(studio, server)
 
     def act() -> None:

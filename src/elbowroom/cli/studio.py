@@ -26,6 +26,12 @@ def studio(
         str, typer.Option(metavar="ADDRESS", help="Address to listen on. Others than 127.0.0.1 let others in.")
     ] = "127.0.0.1",
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TOKEN", envvar="ELBOWROOM_TOKEN", help="Secret part of the address; by default a random one."
+        ),
+    ] = None,
     folder: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder to work in; by default the storyboard's, or this one.")
     ] = None,
@@ -38,6 +44,7 @@ def studio(
     Press Play, click something in the scene, drag its arrows, let go: the motion is proven free. Files has open, save,
     import and export. Ctrl-C ends it; what was not saved is kept, and offered the next time.
     It writes in the folder to work in alone, and reads there, in the gallery, and in folders given by --read.
+    Only who knows the address with its token, which is printed, gets the page.
 
     Exit code 2: bad input; 130: ended by Ctrl-C.
 
@@ -48,7 +55,7 @@ def studio(
     from elbowroom.studio.serve import opened
 
     begun = time.perf_counter()
-    page = opened(storyboard, host=host, port=port, folder=folder, read=read or [])
+    page = opened(storyboard, host=host, port=port, token=token, folder=folder, read=read or [])
     try:
         _greet(page, host, port, time.perf_counter() - begun)
         if browser and not _shown(page.url):
@@ -70,8 +77,8 @@ def _greet(page: Page, host: str, port: int, seconds: float) -> None:
     """Say where the page is, and what is other than one may think."""
     warnings = [page.studio.autosave.trouble]
     if not page.private:
-        reach = f"{host} can be reached from other machines, and whoever reaches it can read and write files in"
-        warnings.append(f"{reach} {page.studio.folders.work}.")
+        may = f"whoever has the address below can read and write files in {page.studio.folders.work}"
+        warnings.append(f"{host} can be reached from other machines, and {may}.")
     for text in filter(None, warnings):
         err.print(f"warning: {text}", style="yellow", highlight=False, soft_wrap=True, markup=False)
     taken = f"; port {port} was taken" if port and page.server.get_port() != port else ""

@@ -14,7 +14,8 @@ from elbowroom.character.visual import visible
 from elbowroom.errors import BadValue
 from elbowroom.files.atomic import writing
 from elbowroom.files.names import accepted_names
-from elbowroom.files.viser_nodes import SkinNode, add_mesh, add_skin, quiet
+from elbowroom.files.viser_nodes import SkinNode, add_mesh, add_skin
+from elbowroom.files.viser_server import answering, quiet, refused
 from elbowroom.geometry.framing import axes_towards, nearest_eye
 from elbowroom.geometry.rotations import Array, from_matrix
 from elbowroom.stopping import may_stop_here
@@ -56,13 +57,14 @@ def write_html(path: str | Path, world: World, fps: float = 30.0) -> None:
 
 
 def _server() -> viser.ViserServer:
-    """A server that nobody connects to: viser records scenes through one."""
+    """A server that lets nobody in: viser records scenes through one."""
     import viser
 
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    return viser.ViserServer(host="127.0.0.1", port=port, verbose=False)
+    with answering(lambda request: refused("Nothing is served here.")):
+        return viser.ViserServer(host="127.0.0.1", port=port, verbose=False)
 
 
 def _recorded(server: viser.ViserServer, world: World, times: Array, pause: float) -> str:

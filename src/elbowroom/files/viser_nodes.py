@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import rich
 from numpy.typing import NDArray
 
 from elbowroom.character.skin import Skin
@@ -150,14 +147,3 @@ def _dense_weights(skin: Skin, vertices: NDArray[np.intp], used: NDArray) -> Arr
         columns = np.searchsorted(used, skin.joints[vertices, k]).clip(0, len(used) - 1)
         np.add.at(out, (rows, columns), weights)
     return out
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """viser greets and takes leave on standard output, which belongs to the command that called us."""
-    console = rich.get_console()
-    before, console.quiet = console.quiet, True
-    try:
-        yield
-    finally:
-        console.quiet = before

@@ -6,6 +6,7 @@ import threading
 
 import viser
 
+from elbowroom.studio.access import is_loopback
 from elbowroom.studio.page_camera import Camera
 from elbowroom.studio.page_extras import Extras
 from elbowroom.studio.page_gizmo import Gizmo
@@ -13,7 +14,7 @@ from elbowroom.studio.page_keys import Keys
 from elbowroom.studio.page_panel import Panel
 from elbowroom.studio.page_scene import SceneView, light
 from elbowroom.studio.page_timeline import Timeline
-from elbowroom.studio.server import StudioServer, is_loopback
+from elbowroom.studio.server import StudioServer
 from elbowroom.studio.studio import Studio, Topic
 
 BRAND, BRAND_IN_THE_DARK = (47, 93, 124), (98, 163, 204)
@@ -45,10 +46,11 @@ class Page:
 
     @property
     def url(self) -> str:
-        """Where the page is."""
+        """Where the page is, with the token that opens it."""
         host = self.server.get_host()
         shown = "localhost" if host in ("127.0.0.1", "0.0.0.0", "::", "::1") else host
-        return f"http://{f'[{shown}]' if ':' in shown else shown}:{self.server.get_port()}"
+        place = f"{f'[{shown}]' if ':' in shown else shown}:{self.server.get_port()}"
+        return f"http://{place}/?token={self.server.access.token}"
 
     @property
     def private(self) -> bool:

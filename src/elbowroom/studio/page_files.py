@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +11,13 @@ from elbowroom.studio import filing, importing
 from elbowroom.studio.exporting import FORMATS, export
 from elbowroom.studio.folders import KINDS
 from elbowroom.studio.page_events import asked, offer, put
+from elbowroom.studio.page_scripts import with_copy_button
 from elbowroom.studio.reporting import report_on
 from elbowroom.studio.saying import as_command, as_python
 from elbowroom.studio.studio import Studio, Topic
 
 _REPORT = "How good the motion is, measured, on one page that opens offline."
 _NOBODY = "a new person"
-_COPY = (
-    '<div style="padding:2px 4px"><div style="display:flex;justify-content:space-between"><b>{title}</b>'
-    '<button onclick="navigator.clipboard.writeText(this.parentElement.nextElementSibling.innerText);'
-    'this.innerText=\'copied\'" style="font-size:12px">copy</button></div>'
-    '<pre style="white-space:pre-wrap;font-size:12px;background:rgba(128,128,128,.12);padding:8px">{text}</pre></div>'
-)
 
 
 class Files:
@@ -105,9 +99,8 @@ class Files:
         with self._server.gui.add_modal("The same without the studio") as modal:
             unsaved = document.given or self._studio.session.unsaved
             note = '<div style="padding:2px 4px;font-size:13px">Save the storyboard first.</div>' if unsaved else ""
-            command, python = escape(as_command(document, stem)), escape(as_python(document, stem))
-            self._server.gui.add_html(note + _COPY.format(title="Command", text=command))
-            self._server.gui.add_html(_COPY.format(title="Python", text=python))
+            self._server.gui.add_html(note + with_copy_button("Command", as_command(document, stem)))
+            self._server.gui.add_html(with_copy_button("Python", as_python(document, stem)))
             close = self._server.gui.add_button("Close", color="gray")
             close.on_click(lambda event: modal.close())
 

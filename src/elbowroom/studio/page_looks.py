@@ -1,7 +1,4 @@
-"""Looks of buttons that viser has no setting for: rows of a list, two side by side. All works without them, too.
-
-Besides, a page that has lost itself loads itself again.
-"""
+"""Looks of buttons that viser has no setting for: rows of a list, two side by side. All works without them, too."""
 
 from __future__ import annotations
 
@@ -11,16 +8,6 @@ import viser
 
 _TINT = "rgba(74,143,181,.18)"  # of the row that is picked
 _HOVER = "rgba(128,128,128,.14)"
-
-
-# viser's page breaks down and is left empty when the server has ended and another one answers in its place.
-_LOOKS_EVERY = 1000  # milliseconds
-_NO_PICTURE = "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=="
-COMES_BACK = (
-    f'<img alt="" style="display:none" src="{_NO_PICTURE}" onload="window.comesBack = window.comesBack || '
-    "setInterval(() => { if (!document.getElementById('root').childElementCount) location.reload() }, "
-    f'{_LOOKS_EVERY})">'
-)
 
 
 def rows(buttons: Sequence[viser.GuiButtonHandle], picked: viser.GuiButtonHandle | None = None) -> str:

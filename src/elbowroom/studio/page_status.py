@@ -10,7 +10,8 @@ import viser
 from elbowroom.studio.dragging import MEASURING
 from elbowroom.studio.mending import repair_all, to_repair
 from elbowroom.studio.page_events import asked
-from elbowroom.studio.page_looks import COMES_BACK, halves, pinned
+from elbowroom.studio.page_looks import halves, pinned
+from elbowroom.studio.page_scripts import COMES_BACK
 from elbowroom.studio.studio import Studio, Tone, Topic
 from elbowroom.studio.words import nearest
 

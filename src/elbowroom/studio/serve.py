@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from elbowroom.gallery.scenes import FOLDER
+from elbowroom.studio.access import check_token, kept_token
 from elbowroom.studio.autosave import state_folder
 from elbowroom.studio.filing import document_of
 from elbowroom.studio.folders import Folders
@@ -22,20 +23,23 @@ def opened(
     folder: Path | None = None,
     read: Iterable[Path] = (),
     state: Path | None = None,
+    token: str | None = None,
     shadows: bool = True,
 ) -> Page:
     """Serve a storyboard file, or a scenario of the gallery by its name, and begin to plan it.
 
     `folder` is where files are written, by default that of the storyboard file, else the current one; `read` are
-    folders that may be read besides. Unsaved work is kept in `state`. Without `shadows`
-    browsers that draw in software have less to do.
+    folders that may be read besides. Unsaved work is kept in `state`, and so is the token of the address where none is
+    given. Without `shadows` browsers that draw in software have less to do.
     """
+    state = state or state_folder()
+    secret = kept_token(state) if token is None else check_token(token)
     document = document_of(storyboard)
     work = folder or (Path.cwd() if document.given else document.path.parent)
     folders = Folders(work, [FOLDER, *([] if document.given else [document.path.parent]), *read])
-    studio = Studio(document, folders, (state or state_folder()) / "studio")
+    studio = Studio(document, folders, state / "studio")
     try:
-        server = StudioServer(check_host(host), port)
+        server = StudioServer(check_host(host), port, secret)
         server.refused = lambda text: studio.say(text, "bad")
         page = Page(studio, server, shadows=shadows)
     except BaseException:

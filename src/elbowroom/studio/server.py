@@ -1,29 +1,31 @@
 """The web server of the studio: viser's, without what a page on a desk does not need.
 
-It answers only pages that it has sent itself (a page of somebody else in the same browser could talk to a server on
-this machine otherwise), has no link to share, and drops uploads that are too large before they fill the memory.
+It answers only those who know its token, and only pages that it has sent itself (a page of somebody else in the same
+browser could talk to a server on this machine otherwise), has no link to share, and drops uploads that are too large
+before they fill the memory.
 """
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
 import socket
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import viser
 from viser import _messages
 
 from elbowroom.errors import BadValue
-from elbowroom.files.viser_nodes import quiet
+from elbowroom.files.viser_server import answering, quiet
+from elbowroom.studio.access import Access
 from elbowroom.studio.folders import LARGEST
+from elbowroom.studio.headers import add_headers
+from elbowroom.studio.noise import hush, web_logger
+
+if TYPE_CHECKING:
+    from websockets.http11 import Request, Response
 
 LOOPBACK = "127.0.0.1"
-
-
-# Names that no name server of the internet gives out: a stranger cannot have one that leads here.
-_LOCAL_NAMES = (".local", ".lan", ".internal", ".home.arpa", ".localhost")
 # Ports that are tried, from the one that was asked for.
 _PORTS = 100
 
@@ -31,13 +33,14 @@ _PORTS = 100
 class StudioServer(viser.ViserServer):
     """viser's server, closed to strangers. `refused` is called with a sentence on an upload that was not taken."""
 
-    def __init__(self, host: str, port: int) -> None:
-        self.asked_host = host
+    def __init__(self, host: str, port: int, token: str) -> None:
+        self.access = Access(token, host)
         self.refused: Callable[[str], None] = lambda text: None
-        with quiet():
+        with quiet(), answering(self.access.admit, self._dress, web_logger()):
             super().__init__(host=host, port=free_port(host, port), label="elbowroom", verbose=False)
         handlers = self._websock_server
-        handlers._client_connect_cb.insert(0, self._check_origin)  # before anything is made for the client
+        assert handlers._background_event_loop is not None
+        hush(handlers._background_event_loop)
         handlers.register_handler(_messages.FileTransferStartUpload, self._check_upload)
         handlers.register_handler(_messages.FileTransferPart, self._check_part)
 
@@ -50,17 +53,9 @@ class StudioServer(viser.ViserServer):
         with quiet():
             super().stop()
 
-    async def _check_origin(self, client: Any) -> None:
-        """Hang up on connections that are not from a page of this server, and read nothing of what they have sent."""
-        server = self._websock_server
-        connection = server._live_connections[client.client_id]
-        headers = connection.request.headers if connection.request is not None else {}
-        if came_from_here(headers.get("Origin"), headers.get("Host"), self.asked_host):
-            return
-        server._live_connections.pop(client.client_id)
-        server._client_state_from_id.pop(client.client_id)
-        await connection.close(1008, "this page is not the studio's")
-        raise asyncio.CancelledError  # ends the connection's task, quietly
+    def _dress(self, request: Request, response: Response) -> None:
+        self.access.remember(request, response)
+        add_headers(request, response)
 
     def _check_upload(self, client_id: Any, message: Any) -> None:
         """All uploads that are under way may have as many bytes together as one alone."""
@@ -82,40 +77,6 @@ class StudioServer(viser.ViserServer):
         source, upload = message.source_component_uuid, message.transfer_uuid
         self._websock_server.queue_message(_messages.FileTransferPartAck(source, upload, size, size))
         self.refused(f"'{state['filename'][:80]}' was not taken: uploads have at most {LARGEST // 1024**2} MB.")
-
-
-def came_from_here(origin: str | None, host: str | None, bound: str) -> bool:
-    """Whether a browser's connection is from a page that this server sent, and was sent to it by an honest name.
-
-    `origin` and `host` are headers; programs that are no browsers send no origin. A name that the internet can give
-    out could be somebody else's that was made to point here; addresses and names of the local network could not.
-    """
-    if host is None:
-        return False
-    name = _without_port(host)
-    if not (is_loopback(name) if is_loopback(bound) else _is_local(name)):
-        return False
-    return origin is None or origin.partition("://")[2] == host
-
-
-def _is_local(name: str) -> bool:
-    """Whether a host is an address, or a name that only the local network knows."""
-    try:
-        ipaddress.ip_address(name.strip("[]"))
-    except ValueError:
-        plain = name.lower().rstrip(".")
-        return "." not in plain or plain.endswith(_LOCAL_NAMES) or plain == socket.getfqdn().lower()
-    return True
-
-
-def is_loopback(host: str) -> bool:
-    """Whether an address is one that only this machine can reach."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def check_host(host: str) -> str:
@@ -145,9 +106,3 @@ def free_port(host: str, port: int) -> int:
             except OSError as error:
                 why = error.strerror or str(error)
     raise BadValue(f"the studio cannot listen on {host}, port {port} ({why.lower()}): give another --host or --port.")
-
-
-def _without_port(host: str) -> str:
-    if host.startswith("["):
-        return host.partition("]")[0] + "]"
-    return host.partition(":")[0]

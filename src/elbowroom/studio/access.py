@@ -1,0 +1,140 @@
+"""Access to the studio: with its token, from a page of its own, by an honest name of the machine that it runs on."""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import ipaddress
+import os
+import re
+import secrets
+import socket
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs
+
+from elbowroom.errors import BadValue
+from elbowroom.files.viser_server import refused
+
+if TYPE_CHECKING:
+    from websockets.http11 import Request, Response
+
+# Names that no name server of the internet gives out: a stranger cannot have one that leads here.
+_LOCAL_NAMES = (".local", ".lan", ".internal", ".home.arpa", ".localhost")
+# Letters that need no escapes in an address and a cookie; fewer than eight are guessed.
+_TOKEN = re.compile(r"[A-Za-z0-9_.~-]{8,200}")
+# Random bytes of a new token.
+_BYTES = 24
+_FILE = "token"
+
+
+class Access:
+    """Decides on requests. `token` is the secret, `bound` the address that is listened on."""
+
+    def __init__(self, token: str, bound: str) -> None:
+        self.token, self._bound = token, bound
+
+    def admit(self, request: Request) -> Response | None:
+        """The answer to a request that is refused, None to all others."""
+        headers = request.headers
+        if not came_from_here(headers.get("Origin"), headers.get("Host"), self._bound):
+            return refused("This is not a page of the studio, or not an address of the machine that it runs on.")
+        if not any(hmac.compare_digest(given.encode(), self.token.encode()) for given in _tokens(request)):
+            return refused(
+                "The studio wants its token: open the whole address that 'elbowroom studio' has printed on the "
+                "terminal, with ?token=… at its end."
+            )
+        return None
+
+    def remember(self, request: Request, response: Response) -> None:
+        """Have the browser keep the token: the page's connection comes without what stands behind the ? of its address.
+
+        No script can read it there, no other site can have it sent, and it ends with the browser.
+        """
+        if response.status_code == 200:
+            cookie = f"{_cookie_name(request)}={self.token}; Path=/; HttpOnly; SameSite=Strict"
+            response.headers["Set-Cookie"] = cookie
+
+
+def _tokens(request: Request) -> list[str]:
+    """Tokens that came with a request, in its address or as cookies."""
+    given = parse_qs(request.path.partition("?")[2]).get("token", [])
+    name = _cookie_name(request)
+    for line in request.headers.get_all("Cookie"):
+        pairs = (pair.strip().partition("=") for pair in line.split(";"))
+        given += [value for key, _, value in pairs if key == name]
+    return given
+
+
+def _cookie_name(request: Request) -> str:
+    """The cookie's name has the port in it: all ports of a machine share their cookies."""
+    port = (request.headers.get("Host") or "").rpartition(":")[2]
+    return f"elbowroom-{port if port.isdecimal() else 80}"
+
+
+def check_token(token: str) -> str:
+    """A token that somebody has chosen."""
+    if not _TOKEN.fullmatch(token):
+        raise BadValue("a token has 8 to 200 letters, digits, '-', '_', '.' or '~'.")
+    return token
+
+
+def kept_token(folder: Path) -> str:
+    """The token of the last studio of this user: a page that is open finds its studio again after a restart.
+
+    A new one where there is none in the folder, or where others could have read it.
+    """
+    file = folder / _FILE
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        kept = file.read_text(encoding="ascii").strip()
+        if _TOKEN.fullmatch(kept) and not file.stat().st_mode & 0o077:
+            return kept
+    token = secrets.token_urlsafe(_BYTES)
+    with contextlib.suppress(OSError):  # it is good for this time at least
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, stand_in = tempfile.mkstemp(dir=folder)  # nobody else can read it
+        with os.fdopen(handle, "w", encoding="ascii") as out:
+            out.write(token)
+        os.replace(stand_in, file)
+    return token
+
+
+def came_from_here(origin: str | None, host: str | None, bound: str) -> bool:
+    """Whether a browser's connection is from a page that this server sent, and was sent to it by an honest name.
+
+    `origin` and `host` are headers; programs that are no browsers send no origin. A name that the internet can give
+    out could be somebody else's that was made to point here; addresses and names of the local network could not.
+    """
+    if host is None:
+        return False
+    name = _without_port(host)
+    if not (is_loopback(name) if is_loopback(bound) else _is_local(name)):
+        return False
+    return origin is None or origin.partition("://")[2] == host
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address is one that only this machine can reach."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_local(name: str) -> bool:
+    """Whether a host is an address, or a name that only the local network knows."""
+    try:
+        ipaddress.ip_address(name.strip("[]"))
+    except ValueError:
+        plain = name.lower().rstrip(".")
+        return "." not in plain or plain.endswith(_LOCAL_NAMES) or plain == socket.getfqdn().lower()
+    return True
+
+
+def _without_port(host: str) -> str:
+    if host.startswith("["):
+        return host.partition("]")[0] + "]"
+    return host.partition(":")[0]

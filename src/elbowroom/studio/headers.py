@@ -1,0 +1,100 @@
+"""Headers of everything that the studio's server answers: what the page may load, run and talk to, and who may show it.
+
+The page is viser's: one file with one script, which unpacks a style sheet and a second script. These, and the scripts
+of our own (`page_scripts.py`), are named by their hashes, so that no other is run; styles may stand in the page, as
+viser and the panel's lines have them. No text is run as a script: viser's sorting of splats, which would do so, fails
+when the page is loaded, and the studio shows none.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import viser
+import zstandard
+
+from elbowroom.studio.page_scripts import HANDLERS
+
+if TYPE_CHECKING:
+    from websockets.http11 import Request, Response
+
+_FIXED = {"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
+# Characters of viser's packed code, 5 for 4 bytes: what can be printed, without what HTML has a meaning for.
+_ALPHABET = bytes(c for c in range(0x21, 0x7F) if chr(c) not in "\"&<>'`")
+_HOST = re.compile(r"[A-Za-z0-9.-]+(:\d+)?|\[[0-9A-Fa-f:.]+\](:\d+)?")
+
+
+def add_headers(request: Request, response: Response) -> None:
+    """Add them to an answer."""
+    for name, value in _FIXED.items():
+        response.headers[name] = value
+    response.headers["Content-Security-Policy"] = policy(request.headers.get("Host") or "")
+
+
+def policy(host: str) -> str:
+    """What the page that a host has sent may do; the host is named because not all browsers take it for the page's own
+    where a websocket is asked for."""
+    here = f"ws://{host} wss://{host}" if _HOST.fullmatch(host) else ""
+    rules = {
+        "default-src": "'none'",
+        "script-src": f"{_scripts()} 'wasm-unsafe-eval'",
+        "worker-src": "blob:",  # the connection
+        "connect-src": f"'self' {here} data: blob:".replace("  ", " "),
+        "img-src": "'self' data: blob:",
+        "style-src": "'unsafe-inline'",
+        "font-src": "data:",
+        "frame-ancestors": "'none'",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    return "; ".join(f"{name} {value}" for name, value in rules.items())
+
+
+@cache
+def _scripts() -> str:
+    """Hashes of the page's scripts and handlers; any script in the page where a viser to come packs them otherwise."""
+    page = (Path(viser.__file__).parent / "client" / "build" / "index.html").read_text(encoding="utf-8")
+    found = re.findall(r"<script\b([^>]*)>(.*?)</script>", page, re.DOTALL)
+    packed = _unpacked(found[0][0]) if len(found) == 1 else None
+    if packed is None:
+        return "'unsafe-inline'"
+    ours = [handler.encode() for handler in HANDLERS]
+    return " ".join(["'unsafe-hashes'", *(_hash(code) for code in (found[0][1].encode(), packed, *ours))])
+
+
+def _hash(code: bytes) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(code).digest()).decode()}'"
+
+
+def _unpacked(attributes: str) -> bytes | None:
+    """The code that viser's first script unpacks and runs; None where it is packed in another way."""
+    told = dict(re.findall(r'data-(\w+)="([^"]*)"', attributes))
+    if not {"p", "ss", "cs"} <= set(told) or not (told["ss"] + told["cs"]).isdecimal():
+        return None
+    try:
+        whole = zstandard.ZstdDecompressor().decompress(_from_base88(told["p"].encode()))
+    except (zstandard.ZstdError, ValueError):
+        return None
+    style = int(told["ss"])
+    return whole[style:] if len(whole) == style + int(told["cs"]) else None
+
+
+def _from_base88(text: bytes) -> bytes:
+    """Groups of 5 characters are 4 bytes each, a last one of k characters k - 1."""
+    digits = np.full(256, -1, np.int64)
+    digits[np.frombuffer(_ALPHABET, np.uint8)] = np.arange(len(_ALPHABET))
+    values = digits[np.frombuffer(text, np.uint8)]
+    if np.any(values < 0):
+        raise ValueError("a character that is none of the alphabet")
+    whole = len(values) // 5 * 5
+    groups = values[:whole].reshape(-1, 5) @ (len(_ALPHABET) ** np.arange(4, -1, -1))
+    rest, last = len(values) - whole, 0
+    for value in values[whole:].tolist():
+        last = last * len(_ALPHABET) + value
+    return groups.astype(">u4").tobytes() + (last.to_bytes(rest - 1, "big") if rest > 1 else b"")
