@@ -1,18 +1,20 @@
-"""Hours of clicking and dragging in a few minutes: does the studio grow, lose a thread, lose work, or claim too much?
+"""Hours of clicking and dragging: does the studio grow, lose a thread, lose work, or claim too much?
 
-    python benchmarks/studio_stress.py [--seconds 360] [--seed 0] [--crashes 4]
+    python benchmarks/studio_stress.py [--seconds 360] [--seed 0] [--crashes 4] [--every 60]
 
 A user who does anything at all, many times a second, on the real server in a process of its own, by the messages that
 the page sends: what cannot be seen on the page cannot be done. After each act nothing has gone wrong in any thread,
 none is missing, and unsaved work is on disk. Every now and then the document is read again, all is undone, the claim
-that the motion is free is proven anew against the document, and memory is measured. In the end the server is killed,
-and started again: what it offers is the work as it was. Prints JSON; fails where anything does not hold.
+that the motion is free is proven anew against the document, and memory is measured (resident, at rest). In the end the
+server is killed, and started again: what it offers is the work as it was. Prints JSON; fails where anything does not
+hold.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import sys
 import tempfile
@@ -47,7 +49,7 @@ class Stress:
         self.did: Counter[str] = Counter()
         self.last: deque[str] = deque(maxlen=25)
         self.seen: Counter[str] = Counter()
-        self.threads: list[list[str]] = []
+        self.threads: list[int] = []
         self._document = ""
         self.troubles: list[str] = []
 
@@ -104,7 +106,7 @@ class Stress:
     def facts(self) -> dict[str, Any]:
         """The state of the server; raises where something is wrong with it."""
         facts: dict[str, Any] = self.server.ask("facts")
-        self.threads.append(facts["threads"])
+        self.threads.append(len(facts["threads"]))
         self.seen["changes of the document"] += facts["document"] != self._document
         self.seen["times that it was said to be certified"] += facts["certified"]
         self._document = facts["document"]
@@ -135,6 +137,12 @@ class Stress:
         self.rest()
         time.sleep(2.5)
         return float(self.server.ask("memory"))
+
+    def sample(self, passed: float) -> dict[str, Any]:
+        """Memory and counts after so many seconds; told at once, in case that the run is ended early."""
+        found = {"seconds": round(passed), "megabytes": self.memory(), **self.server.ask("counts")}
+        print(json.dumps(found), file=sys.stderr, flush=True)
+        return found
 
     def claim(self) -> None:
         """A motion that is said to be free is free."""
@@ -189,6 +197,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=360.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--crashes", type=int, default=4)
+    parser.add_argument("--every", type=float, default=60.0, help="seconds between two looks at the memory")
     told = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -196,7 +205,7 @@ def main() -> None:
         copy(COUNTER, folder / "work")
         stress = Stress(folder, told.seed)
         try:
-            print(json.dumps(run(stress, told.seconds, told.crashes), indent=2))
+            print(json.dumps(run(stress, told.seconds, told.crashes, told.every), indent=2))
             strangers = [p.name for p in folder.iterdir() if p.name not in ("work", "state")]
             assert not strangers, f"written outside of the folder to work in: {strangers}"
         finally:
@@ -204,34 +213,42 @@ def main() -> None:
             stress.server.stop()
 
 
-def run(stress: Stress, seconds: float, crashes: int) -> dict[str, Any]:
+def run(stress: Stress, seconds: float, crashes: int, every: float) -> dict[str, Any]:
     """Figures of a run; the first fifth of it loads code and fields, and is not counted as growth."""
     stress.warm_up()
-    begun, memory = time.monotonic(), []
-    warm = 0.0
+    begun = time.monotonic()
+    course: list[dict[str, Any]] = []
     while (passed := time.monotonic() - begun) < seconds:
         stress.act()
-        if passed > len(memory) * seconds / 12:
-            memory.append(stress.memory())
-            warm = warm or (memory[-1] if passed > 0.2 * seconds else 0.0)
-    memory.append(stress.memory())
+        if passed >= len(course) * every:
+            course.append(stress.sample(passed))
+    course.append(stress.sample(time.monotonic() - begun))
     acts = sum(stress.did.values())
     threads = stress.threads
-    most, last = max(threads, key=len), threads[-1]
+    peak = stress.server.ask("peak")
     for _ in range(crashes):
         for _ in range(20):
             stress.act()
         stress.crash()
-    growth = statistics.median(memory[-3:]) - warm
+    warm = [sample["megabytes"] for sample in course if 0.2 * seconds <= sample["seconds"] <= 0.5 * seconds]
+    late = [sample["megabytes"] for sample in course if sample["seconds"] >= 0.7 * seconds]
+    growth = statistics.median(late) - statistics.median(warm or late)
     facts = {
         "seconds": round(seconds),
+        "load average": round(os.getloadavg()[2], 1),
         "acts": acts,
         "acts a second": round(acts / seconds, 1),
         "seen": dict(stress.seen),
         "of": dict(sorted(stress.did.items(), key=lambda item: -item[1])),
-        "megabytes": {"course": [round(m) for m in memory], "warm": round(warm), "growth": round(growth)},
-        "threads": {"first": len(threads[0]), "most": len(most), "last": len(last)},
-        "threads at most": dict(Counter(name.rstrip("0123456789").rstrip("_-") for name in most)),
+        "megabytes": {
+            "course": {f"{sample['seconds'] / 60:.0f} min": round(sample["megabytes"]) for sample in course},
+            "from a fifth to half of the time": round(statistics.median(warm or late)),
+            "last three tenths": round(statistics.median(late)),
+            "growth": round(growth),
+            "at most": round(peak),
+        },
+        "counts": {"a fifth in": course[len(course) // 5], "last": course[-1]},
+        "threads": {"first": threads[0], "most": max(threads), "last": threads[-1]},
         "messages heard": sum(stress.user.client.heard.values()),
     }
     assert not stress.troubles, f"{len(stress.troubles)} things went wrong, of {facts}"

@@ -13,6 +13,7 @@ import signal
 import sys
 import threading
 import traceback
+from collections import Counter
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ from elbowroom.world.certificate import certify
 
 # Threads without which the studio does nothing.
 NEEDED = {"studio-worker", "studio-files", "studio-player", "studio-handle", "studio-status"}
+# Types whose objects are counted.
+_COUNTED = ("World", "Plan", "Clip", "Mesh", "Character", "Skin", "DistanceField", "Document")
 
 
 class Watched:
@@ -129,6 +132,23 @@ class Inside:
         gc.collect()
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return pages * resource.getpagesize() / 1024**2
+
+    def counts(self) -> dict[str, int]:
+        """How many there are of what could pile up."""
+        server = self._page.server
+        kinds = Counter(type(thing).__name__ for thing in gc.get_objects())
+        return {
+            "messages for new pages": len(server._websock_server._broadcast_buffer.message_from_id),
+            "nodes of the scene": len(server.scene._handle_from_node_name),
+            "controls": len(server.gui._gui_input_handle_from_uuid),
+            "skins": self._page.scene._skins.kept,
+            **{name: kinds[name] for name in _COUNTED},
+            "objects": sum(kinds.values()),
+        }
+
+    def peak(self) -> float:
+        """Megabytes in use at most since the server began."""
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
     def claim(self) -> str:
         """What is wrong with the claim that the motion is free; empty where it is right, or nothing is claimed."""

@@ -90,6 +90,8 @@ class Page:
             if topic in ("selection", "document"):
                 self.gizmo.show()
             self.panel.told(topic)
+            if topic == "job":
+                self.server.tidy()
 
     def theme(self) -> None:
         """Light or dark."""

@@ -144,7 +144,7 @@ class SceneView:
 
     def _person(self, name: str, world: World, T: Array) -> None:
         body = world.body(name)
-        person = self._skins.take("person", body, lambda: visible(body), T, name, **self._look)
+        person = self._skins.take("person", visible(body), T, name, **self._look)
         self._people[name] = person
 
         if self.shapes:
@@ -172,13 +172,12 @@ class SceneView:
             part = _part(visible(body), joints)
             if len(part.faces):
                 T = then.joints[name][0]
-                ghost = self._skins.take("ghost", body, lambda part=part: part, T, extra=joints, **_GHOSTLY)  # type: ignore[misc]
-                self._ghosts[name] = ghost
+                self._ghosts[name] = self._skins.take("ghost", part, T, **_GHOSTLY)
 
     def _add_shapes(self, name: str, world: World, T: Array) -> None:
         look: dict[str, Any] = {"color": SHAPES, "wireframe": True, "cast_shadow": False}
         body = world.body(name)
-        node = self._skins.take("shapes", body, lambda: shapes_skin(body), T, **look)
+        node = self._skins.take("shapes", shapes_skin(body), T, **look)
         node.pose_joints(T)
         node.show(True)
         self._shapes[name] = node

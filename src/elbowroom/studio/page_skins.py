@@ -1,18 +1,24 @@
 """Skins on the page, which are hidden and used again instead of being taken away.
 
-viser's page (1.1) fails as a whole when a skinned mesh is taken out of its scene, so none ever is.
+viser's page (1.1) fails as a whole when a skinned mesh is taken out of its scene, so none ever is. Of those that nobody
+uses the server keeps a few; others it forgets, and pages that are loaded later do not get them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+import hashlib
+from collections.abc import Callable
 from typing import Any
 
 import viser
+from viser import _messages
 
 from elbowroom.character.skin import Skin
 from elbowroom.files.viser_nodes import SkinNode, add_skin
 from elbowroom.geometry.rotations import Array
+
+# Skins that are kept for later though nobody uses them, a megabyte or two each: an undo wants them back.
+_MOST_SPARE = 12
 
 
 class Skins:
@@ -20,10 +26,9 @@ class Skins:
 
     def __init__(self, server: viser.ViserServer, clicked: Callable[[str], None]) -> None:
         self._server, self._clicked = server, clicked
-        self._spare: dict[Hashable, list[SkinNode]] = {}
-        self._keys: dict[int, Hashable] = {}
-        self._names: dict[int, str] = {}
-        self._owners: list[Any] = []  # what keys are made of lives on, so that they stay unique
+        self._spare: list[SkinNode] = []  # the one that was given back last is last
+        self._keys: dict[SkinNode, bytes] = {}
+        self._names: dict[SkinNode, str] = {}
         self._made = 0
 
     @property
@@ -31,32 +36,51 @@ class Skins:
         """How many were ever made."""
         return self._made
 
-    def take(
-        self,
-        kind: str,
-        owner: Any,
-        skin: Callable[[], Skin],
-        T: Array,
-        name: str = "",
-        extra: Hashable = None,
-        **look: Any,
-    ) -> SkinNode:
-        """A skin of a kind that is made of an owner, hidden; with a name it can be clicked."""
-        key = (kind, id(owner), extra)
-        spare = self._spare.get(key)
-        if spare:
-            node = spare.pop()
+    @property
+    def kept(self) -> int:
+        """How many the server knows."""
+        return len(self._keys)
+
+    def take(self, kind: str, skin: Skin, T: Array, name: str = "", **look: Any) -> SkinNode:
+        """A skin, shown as its kind is, hidden; with a name it can be clicked."""
+        key = _key(kind, skin)
+        node = next((node for node in self._spare if self._keys[node] == key), None)
+        if node is not None:
+            self._spare.remove(node)
         else:
-            node = add_skin(self._server.scene, f"/skins/{self._made}", skin(), T, visible=False, **look)
+            node = add_skin(self._server.scene, f"/skins/{self._made}", skin, T, visible=False, **look)
             self._made += 1
-            self._owners.append(owner)
-            self._keys[id(node)] = key
+            self._keys[node] = key
             for part in node.parts if name else ():
-                part.on_click(lambda event, node=node: self._clicked(self._names.get(id(node), "")))  # type: ignore[misc]
-        self._names[id(node)] = name
+                part.on_click(lambda event, node=node: self._clicked(self._names.get(node, "")))  # type: ignore[misc]
+        self._names[node] = name
         return node
 
     def give_back(self, node: SkinNode) -> None:
         """A skin is not to be seen any more."""
         node.show(False)
-        self._spare.setdefault(self._keys[id(node)], []).append(node)
+        self._spare.append(node)
+        while len(self._spare) > _MOST_SPARE:
+            self._forget(self._spare.pop(0))
+
+    def _forget(self, node: SkinNode) -> None:
+        """Let go of a skin on the server; pages keep it, hidden, and are not told: that would break them."""
+        del self._keys[node], self._names[node]
+        if not node.parts:
+            return
+        root = node.parts[0].name.rpartition("/")[0]
+        names = {root, *(part.name for part in node.parts)}
+        buffer = self._server._websock_server.get_message_buffer()
+        with self._server.atomic():  # nothing is sent meanwhile
+            handle = self._server.scene.get_handle_by_name(root)
+            assert handle is not None
+            handle.remove()
+            buffer.remove_from_buffer(lambda m: isinstance(m, _messages.RemoveSceneNodeMessage) and m.name in names)
+
+
+def _key(kind: str, skin: Skin) -> bytes:
+    """What two skins have in common that look alike."""
+    told = hashlib.blake2b(f"{kind} {skin.color}".encode(), digest_size=16)
+    for array in (skin.vertices, skin.faces, skin.joints, skin.weights, skin.inverse_bind, skin.colors):
+        told.update(b"-" if array is None else array.tobytes())
+    return told.digest()

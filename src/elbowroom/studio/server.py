@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from websockets.http11 import Request, Response
 
 LOOPBACK = "127.0.0.1"
+# Seconds between two looks at messages that are of no use any more.
+_TIDY_EVERY_S = 20.0
 # Ports that are tried, from the one that was asked for.
 _PORTS = 100
 
@@ -36,6 +39,7 @@ class StudioServer(viser.ViserServer):
     def __init__(self, host: str, port: int, token: str) -> None:
         self.access = Access(token, host)
         self.refused: Callable[[str], None] = lambda text: None
+        self._tidied = 0.0
         with quiet(), answering(self.access.admit, self._dress, web_logger()):
             super().__init__(host=host, port=free_port(host, port), label="elbowroom", verbose=False)
         handlers = self._websock_server
@@ -47,6 +51,13 @@ class StudioServer(viser.ViserServer):
     def request_share_url(self, verbose: bool = True) -> str | None:
         """There is no link to share, whoever asks for it."""
         return None
+
+    def tidy(self) -> None:
+        """Drop messages on what is gone, now and then; viser does so only when a page is loaded."""
+        now = time.monotonic()
+        if now - self._tidied > _TIDY_EVERY_S:
+            self._tidied = now
+            self._run_garbage_collector()
 
     def stop(self) -> None:
         """Stop serving."""
