@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,8 @@ from studio_makers import settled, studio_of, umbrella
 from elbowroom.geometry.transforms import transform
 from elbowroom.studio import filing
 from elbowroom.studio.document import new_document
+from elbowroom.studio.exporting import export
+from elbowroom.studio.page_status import _WAIT, _told
 from elbowroom.studio.studio import Studio
 
 
@@ -36,6 +40,42 @@ def test_what_was_proven_before_a_thing_was_moved_is_no_proof_after_it(studio: S
     studio.undo()
     settled(studio)
     assert studio.certified
+
+
+def test_the_proof_after_a_drag_is_of_the_place_that_is_written(studio: Studio) -> None:
+    studio.replan()
+    settled(studio)
+    studio.place("post", studio.places["post"].T @ transform([0.05004, 0.10003, 0.0]))
+    settled(studio)
+    assert studio.certified
+    written = studio.document.board().world.static["post"].vertices
+    assert np.abs(studio.world.static["post"].vertices - written).max() < 1e-9
+
+
+def test_a_motion_that_is_free_but_not_proven_is_told_so_and_never_as_certified(studio: Studio) -> None:
+    studio.replan()
+    settled(studio)
+    assert studio.plan is not None and studio.plan.certificate is not None
+    line = _told(studio)
+    assert line[1].startswith("Certified free; nearest thing") and studio.verdict == "certified"
+    unproven = replace(studio.plan.certificate, continuous=False)
+    studio.set_plan(studio.plan.with_(certificate=unproven))
+    assert studio.verdict == "free" and not studio.certified
+    assert _told(studio) == (_WAIT, line[1].replace("Certified free", "Free, not proven"))
+    export(studio, ["NPZ"], "out").finished.wait(60.0)
+    assert studio.said == ("plain", "Exported out.npz. The motion is free, not proven.")
+    studio.place("post", studio.places["post"].T @ transform([0.0, 0.05, 0.0]))
+    while studio.live:
+        time.sleep(0.005)
+    studio.cancel()  # measuring, which proves all of it anew
+    assert studio.verdict == "free", "what was not proven before a drag is not proven by a difference from it"
+
+
+def test_nobody_is_never_certified(tmp_path: Path) -> None:
+    with studio_of(new_document(tmp_path), tmp_path) as studio:
+        studio.replan()
+        settled(studio)
+        assert _told(studio)[1] == "Nobody is here: there is nothing to certify"
 
 
 def test_undo_after_save_as_stays_in_the_file(studio: Studio) -> None:

@@ -176,6 +176,7 @@ class Dragging:
         """Prove the motion for where a thing was let go; how near things come is measured after that."""
         studio = self._studio
         board = drag.moved_board(studio.document)
+        T = places_of(studio.document, board)[drag.name].T  # as it is written
         studio.live = True  # even if nothing has followed yet: what was proven is not of where the thing is now
         studio.show(board, keep=True)
 

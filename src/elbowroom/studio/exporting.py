@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import said_of, writing
-from elbowroom.studio.studio import Studio
+from elbowroom.studio.studio import Studio, Tone, Verdict
 from elbowroom.studio.worker import Job
 from elbowroom.world.world import World
 
 FORMATS = ("GLB", "BVH", "NPZ", "USD", "HTML", "MP4")
 _SUFFIX = {name: f".{name.lower()}" for name in FORMATS}
 _FILM_SIZE = (960, 540)
+_SAID: Mapping[Verdict, tuple[Tone, str]] = {
+    "certified": ("good", ""),
+    "free": ("plain", " The motion is free, not proven."),
+}
+_UNCERTIFIED: tuple[Tone, str] = ("bad", " The motion is not certified free of collisions.")
 _WAIT = 0.02  # seconds between looks whether a motion is there
 
 
@@ -29,27 +35,29 @@ def export(studio: Studio, formats: list[str], stem: str) -> Job:
     paths = [studio.folders.to_write(f"{plain}{_SUFFIX[name]}") for name in formats]
     studio.folders.check_replacing(paths, "Export")
 
-    def work(job: Job) -> bool:
-        world, proven = settled(job, studio)
-        written(job, paths, world, studio.board.fps)
-        return proven
+    def work(job: Job) -> Verdict:
+        world, verdict, fps = settled(job, studio)
+        written(job, paths, world, fps)
+        return verdict
 
-    def done(proven: bool) -> None:
+    def done(verdict: Verdict) -> None:
         studio.folders.know(*paths)
-        names = ", ".join(path.name for path in paths)
-        unproven = "" if proven else " The motion is not certified free of collisions."
-        studio.say(f"Exported {names}.{unproven}", "good" if proven else "bad")
+        tone, text = _SAID.get(verdict, _UNCERTIFIED)
+        studio.say(f"Exported {', '.join(path.name for path in paths)}.{text}", tone)
 
     return studio.run_files(Job("exporting", work, done))
 
 
-def settled(job: Job, studio: Studio) -> tuple[World, bool]:
-    """The motion that is shown, and whether it is proven; one that is being planned is waited for."""
+def settled(job: Job, studio: Studio) -> tuple[World, Verdict, float]:
+    """The motion that is shown, whether it is proven, and frames a second of its storyboard.
+
+    One that is being planned is waited for.
+    """
     while studio.worker.busy or studio.drags.current is not None:
         job.tell(None, "waiting for the motion")
         time.sleep(_WAIT)
     with studio.lock:
-        return studio.world, studio.certified
+        return studio.world, studio.verdict, studio.board.fps
 
 
 def written(job: Job, paths: list[Path], world: World, fps: float) -> list[Path]:

@@ -121,11 +121,13 @@ class Drag:
         changed, alone = self._changed(plan), self._alone(loose)
         looks = [(loose, span) for span in self._differs(plan.world)]
         looks += [(alone, span) for span in near_spans(loose, self.names)]
+        proven = before.continuous
         for world, span in looks:
             part = certify(world, changed=changed, during=span, clearance=False)
             if not part.free:
                 return plan.with_(certificate=part, status="not-certified")
-        return plan.with_(certificate=before.unmeasured(), status="found")
+            proven &= part.continuous
+        return plan.with_(certificate=replace(before.unmeasured(), continuous=proven), status="found")
 
     def _alone(self, world: World) -> World:
         """The world with what goes about and what is moved alone: all else is as it was before the drag."""

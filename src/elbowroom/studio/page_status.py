@@ -107,10 +107,14 @@ def _told(studio: Studio) -> tuple[str, str]:
         return _WAIT, "Not yet certified"
     if plan is None:
         return _PLAIN, "Not planned yet"
-    if plan.certificate is None or not plan.certificate.free:
-        return _BAD, "Not free of collisions" if plan.certificate is not None else "No motion found"
+    verdict = studio.verdict
+    if verdict in ("unknown", "not free"):
+        return _BAD, "Not free of collisions" if verdict == "not free" else "No motion found"
+    if not studio.world.characters:
+        return _PLAIN, "Nobody is here: there is nothing to certify"
     near = nearest(plan)
-    return _GOOD, f"Certified free{'; ' + near if near else ''}"
+    color, text = (_GOOD, "Certified free") if verdict == "certified" else (_WAIT, "Free, not proven")
+    return color, f"{text}{'; ' + near if near else ''}"
 
 
 def _bar(done: float | None) -> str:

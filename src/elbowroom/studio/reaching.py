@@ -159,7 +159,7 @@ class Reaching:
             return None
         proof = certify(world, changed=changed)
         plans = tuple(replace(planned, trees=()) for planned in before.plans)  # nothing was searched for
-        return before.with_(world=world, certificate=proof, plans=plans) if proof.free else None
+        return before.with_(world=world, certificate=proof, plans=plans) if proof.free and proof.continuous else None
 
     def let_go(self, T: Array) -> Document:
         """The document with the thing at `T`."""

@@ -34,6 +34,7 @@ from elbowroom.world.world import World
 
 Topic = Literal["scene", "motion", "time", "place", "selection", "job", "said", "document"]
 Tone = Literal["good", "bad", "plain"]
+Verdict = Literal["certified", "free", "not free", "unknown"]
 
 
 class Studio:
@@ -80,10 +81,17 @@ class Studio:
         return self.plan.world if self.plan is not None and (self.plan.plans or self.live) else self.board.world
 
     @property
+    def verdict(self) -> Verdict:
+        """What is known of the motion that is shown: 'certified' is proven free, 'free' is not proven to be so."""
+        proof = None if self.live or self.plan is None else self.plan.certificate
+        if proof is None:
+            return "unknown"
+        return "not free" if not proof.free else "certified" if proof.continuous else "free"
+
+    @property
     def certified(self) -> bool:
         """Whether the motion that is shown is proven free."""
-        plan = self.plan
-        return not self.live and plan is not None and plan.certificate is not None and plan.certificate.free
+        return self.verdict == "certified"
 
     def listen(self, listener: Callable[[Topic], None]) -> None:
         """Be told of changes."""
