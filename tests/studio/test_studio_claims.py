@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,6 +18,8 @@ from elbowroom.studio.document import new_document
 from elbowroom.studio.exporting import export
 from elbowroom.studio.page_status import _WAIT, _told
 from elbowroom.studio.studio import Studio
+from elbowroom.world.certificate_findings import Unproven
+from elbowroom.world.pairs import Pair
 
 
 @pytest.fixture
@@ -58,9 +61,11 @@ def test_a_motion_that_is_free_but_not_proven_is_told_so_and_never_as_certified(
     assert studio.plan is not None and studio.plan.certificate is not None
     line = _told(studio)
     assert line[1].startswith("Certified free; nearest thing") and studio.verdict == "certified"
-    unproven = replace(studio.plan.certificate, continuous=False)
-    studio.set_plan(studio.plan.with_(certificate=unproven))
-    assert studio.verdict == "free" and not studio.certified
+    proof = studio.plan.certificate
+    near = (Unproven(Pair("umbrella", "post"), (1.0, 1.1)),)
+    for unproven in (replace(proof, free=False, continuous=False, unproven=near), replace(proof, continuous=False)):
+        studio.set_plan(studio.plan.with_(certificate=unproven))
+        assert studio.verdict == "free" and not studio.certified
     assert _told(studio) == (_WAIT, line[1].replace("Certified free", "Free, not proven"))
     export(studio, ["NPZ"], "out").finished.wait(60.0)
     assert studio.said == ("plain", "Exported out.npz. The motion is free, not proven.")
@@ -69,6 +74,27 @@ def test_a_motion_that_is_free_but_not_proven_is_told_so_and_never_as_certified(
         time.sleep(0.005)
     studio.cancel()  # measuring, which proves all of it anew
     assert studio.verdict == "free", "what was not proven before a drag is not proven by a difference from it"
+
+
+def test_files_are_said_to_be_certified_only_where_they_play_what_was_proven(studio: Studio) -> None:
+    studio.replan()
+    settled(studio)
+    for number in range(2):
+        assert studio.certified
+        export(studio, ["NPZ", "GLB"], f"out{number}").finished.wait(60.0)
+        assert studio.said == ("good", f"Exported out{number}.npz, out{number}.glb.")
+        studio.place("post", studio.places["post"].T @ transform([0.0, 0.05, 0.0]))  # and once more after a drag
+        settled(studio)
+        with np.load(studio.folders.work / f"out{number}.npz", allow_pickle=False) as stored:
+            told = json.loads(str(stored["proof"]))
+        assert told["status"] == "proven" and told["seed"] == studio.document.seed
+    assert studio.plan is not None and studio.plan.certificate is not None
+    studio.set_plan(studio.plan.with_(certificate=replace(studio.plan.certificate, digest="other frames")))
+    export(studio, ["NPZ"], "other").finished.wait(60.0)
+    assert (
+        studio.said[1]
+        == "Exported other.npz. The proof is not one of the frames that were written: 'Plan anew' makes one."
+    )
 
 
 def test_nobody_is_never_certified(tmp_path: Path) -> None:

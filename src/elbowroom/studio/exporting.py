@@ -3,24 +3,40 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import said_of, writing
+from elbowroom.studio.document import Document, named_files
 from elbowroom.studio.studio import Studio, Tone, Verdict
 from elbowroom.studio.worker import Job
+from elbowroom.world.certificate import Certificate
+from elbowroom.world.played import played
 from elbowroom.world.world import World
 
 FORMATS = ("GLB", "BVH", "NPZ", "USD", "HTML", "MP4")
 _SUFFIX = {name: f".{name.lower()}" for name in FORMATS}
 _FILM_SIZE = (960, 540)
-_SAID: Mapping[Verdict, tuple[Tone, str]] = {
-    "certified": ("good", ""),
-    "free": ("plain", " The motion is free, not proven."),
-}
-_UNCERTIFIED: tuple[Tone, str] = ("bad", " The motion is not certified free of collisions.")
 _WAIT = 0.02  # seconds between looks whether a motion is there
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """A motion with what is known of it, the document that it was made from, and frames a second that are written."""
+
+    world: World
+    verdict: Verdict
+    certificate: Certificate | None
+    document: Document
+    fps: float
+
+    @property
+    def inputs(self) -> list[Path]:
+        """Files that it was made from."""
+        document = self.document
+        own = [] if document.given else [document.path]
+        return own + [p for n in named_files(document.values) if (p := document.path.parent / n).is_file()]
 
 
 def export(studio: Studio, formats: list[str], stem: str) -> Job:
@@ -35,35 +51,45 @@ def export(studio: Studio, formats: list[str], stem: str) -> Job:
     paths = [studio.folders.to_write(f"{plain}{_SUFFIX[name]}") for name in formats]
     studio.folders.check_replacing(paths, "Export")
 
-    def work(job: Job) -> Verdict:
-        world, verdict, fps = settled(job, studio)
-        written(job, paths, world, fps)
-        return verdict
+    def work(job: Job) -> tuple[Tone, str]:
+        motion = settled(job, studio)
+        written(job, paths, motion)
+        return _said_of(motion)
 
-    def done(verdict: Verdict) -> None:
+    def done(said: tuple[Tone, str]) -> None:
         studio.folders.know(*paths)
-        tone, text = _SAID.get(verdict, _UNCERTIFIED)
+        tone, text = said
         studio.say(f"Exported {', '.join(path.name for path in paths)}.{text}", tone)
 
     return studio.run_files(Job("exporting", work, done))
 
 
-def settled(job: Job, studio: Studio) -> tuple[World, Verdict, float]:
-    """The motion that is shown, whether it is proven, and frames a second of its storyboard.
-
-    One that is being planned is waited for.
-    """
+def settled(job: Job, studio: Studio) -> Settled:
+    """The motion that is shown; one that is being planned is waited for."""
     while studio.worker.busy or studio.drags.current is not None:
         job.tell(None, "waiting for the motion")
         time.sleep(_WAIT)
     with studio.lock:
-        return studio.world, studio.verdict, studio.board.fps
+        proof = None if studio.live or studio.plan is None else studio.plan.certificate
+        return Settled(studio.world, studio.verdict, proof, studio.document, studio.board.fps)
 
 
-def written(job: Job, paths: list[Path], world: World, fps: float) -> list[Path]:
-    """Write all files one by one, and put them in place when all are done."""
+def _said_of(motion: Settled) -> tuple[Tone, str]:
+    """Tone and words on files that were written; what plays otherwise than it was proven is not certified."""
+    if motion.verdict == "free":
+        return "plain", " The motion is free, not proven."
+    if motion.verdict != "certified":
+        return "bad", " The motion is not certified free of collisions."
+    if motion.certificate is not None and motion.certificate.digest == played(motion.world, motion.fps).digest:
+        return "good", ""
+    return "plain", " The proof is not one of the frames that were written: 'Plan anew' makes one."
+
+
+def written(job: Job, paths: list[Path], motion: Settled) -> list[Path]:
+    """Write all files one by one, with their proof, and put them in place when all are done."""
     from elbowroom.files.save import check_world, save
 
+    world, proof, seed, inputs = motion.world, motion.certificate, motion.document.seed, motion.inputs
     check_world([p for p in paths if p.suffix != ".mp4"], world)
     with said_of(paths[0].parent), writing(*paths) as stand_ins:
         for k, (path, stand_in) in enumerate(zip(paths, stand_ins, strict=True)):
@@ -73,7 +99,7 @@ def written(job: Job, paths: list[Path], world: World, fps: float) -> list[Path]
                     with said_of(path):
                         _film(job, stand_in, world, k / len(paths), 1.0 / len(paths))
                 else:
-                    save([stand_in], world, fps)
+                    save([stand_in], world, motion.fps, certificate=proof, seed=seed, inputs=inputs)
             except BadFile as error:
                 raise BadValue(str(error).replace(str(stand_in), str(path))) from None
         job.tell(1.0)

@@ -22,10 +22,12 @@ from elbowroom.tasks.repair_near import near_spans
 from elbowroom.tasks.storyboard import Storyboard
 from elbowroom.tasks.storyboard_plan import plan_storyboard
 from elbowroom.tasks.verbs import Repair
-from elbowroom.world.certificate import Changed, certify
+from elbowroom.world.allowances import Changed
+from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.certificate_findings import Interval, merged
 from elbowroom.world.pairs import moves
 from elbowroom.world.paths import Still
+from elbowroom.world.played import played
 from elbowroom.world.world import World
 
 # Seconds in which a repair from the start is to be done, or given up; and where tasks can be planned anew instead.
@@ -115,19 +117,22 @@ class Drag:
         assert self._live is not None
         loose = self._loosened(plan.world, T)  # what surrounds things is known then, and need not be worked out again
         loose = loose.with_(contacts=(*loose.contacts, *self._live.contacts(planned=False)))
-        if clearance or before is None or not before.free:
-            certificate = certify(loose, changed=self._changed(plan), clearance=clearance)
-            return plan.with_(certificate=certificate, status="found" if certificate.free else "not-certified")
+        fps = self.board.fps
+        if clearance or before is None or not before.free or before.fps != fps:
+            certificate = certify(loose, fps, changed=self._changed(plan), clearance=clearance)
+            # that world is the plan's, with what is dragged as an object in its own axes
+            return _with_proof(plan, replace(certificate, digest=played(plan.world, fps).digest))
         changed, alone = self._changed(plan), self._alone(loose)
         looks = [(loose, span) for span in self._differs(plan.world)]
         looks += [(alone, span) for span in near_spans(loose, self.names)]
         proven = before.continuous
         for world, span in looks:
-            part = certify(world, changed=changed, during=span, clearance=False)
+            part = certify(world, fps, changed=changed, during=span, clearance=False)
             if not part.free:
-                return plan.with_(certificate=part, status="not-certified")
+                return _with_proof(plan, part)
             proven &= part.continuous
-        return plan.with_(certificate=replace(before.unmeasured(), continuous=proven), status="found")
+        # what is allowed and excused is told of the frames before: no file is to say so
+        return _with_proof(plan, replace(before.unmeasured(), continuous=proven, digest=""))
 
     def _alone(self, world: World) -> World:
         """The world with what goes about and what is moved alone: all else is as it was before the drag."""
@@ -185,3 +190,7 @@ class Drag:
         for name, mesh in self._loose.items():
             loose = loose.with_object(name, mesh, Still(T))
         return loose
+
+
+def _with_proof(plan: Plan, certificate: Certificate) -> Plan:
+    return plan.with_(certificate=certificate, status="found" if certificate.free else "not-certified")

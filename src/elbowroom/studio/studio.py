@@ -86,7 +86,9 @@ class Studio:
         proof = None if self.live or self.plan is None else self.plan.certificate
         if proof is None:
             return "unknown"
-        return "not free" if not proof.free else "certified" if proof.continuous else "free"
+        if proof.free and proof.continuous:
+            return "certified"
+        return "free" if proof.free or proof.only_unproven else "not free"
 
     @property
     def certified(self) -> bool:
