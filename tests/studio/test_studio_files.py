@@ -10,16 +10,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+from elbowroom.locomotion.standing import idle
 from studio_makers import studio_of, umbrella
 
+from elbowroom.character.presets import preset
+from elbowroom.cli import placing
 from elbowroom.errors import BadValue
-from elbowroom.files.open import open_file
+from elbowroom.files.open import Told, open_file
+from elbowroom.files.save import save
 from elbowroom.studio import edits, exporting, filing, importing
 from elbowroom.studio.document import new_document, read_document
 from elbowroom.studio.exporting import export
 from elbowroom.studio.folders import Folders
 from elbowroom.studio.studio import Studio
 from elbowroom.studio.worker import Job
+from elbowroom.world.world import World
 
 TETRA = b"v 0 0 0\nv 120 0 0\nv 0 120 0\nv 0 0 240\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"
 WALK = """HIERARCHY
@@ -234,3 +239,38 @@ def test_folders_with_very_many_files_are_not_looked_through_to_the_end(
     (tmp_path / "loop.yaml").symlink_to("loop.yaml")
     found = Folders(tmp_path).files("storyboard")
     assert "0.yaml" in found and 10 <= len(found) < 20
+
+
+def room(height: float) -> bytes:
+    """A floor of 6 x 6 m at a height, metres, with a wall at its end, as OBJ with z up."""
+    corners = [(x, y) for x in (-3.0, 3.0) for y in (-3.0, 3.0)]
+    lines = [f"v {x} {y} {height}" for x, y in corners] + [f"v {x} 3.0 {height + 2.5}" for x in (-3.0, 3.0)]
+    return "\n".join([*lines, "f 1 3 4", "f 1 4 2", "f 2 4 6", "f 2 6 5", ""]).encode()
+
+
+@pytest.mark.parametrize("floor", [0.0, 0.3, "auto"])
+def test_the_floor_of_a_scene_comes_under_the_feet_as_by_the_command_line(
+    floor: float | str, tmp_path: Path, studio: Studio
+) -> None:
+    people = {"ann": {"body": {"preset": "woman"}, "clip": {"idle": {"seconds": 1.0}}, "lift": "auto"}}
+    values = {**studio.document.values, "characters": people, "scene": {"floor": floor}}
+    studio.edit("begin", studio.document.with_values(values), replan=False)
+    (studio.folders.work / "room.obj").write_bytes(room(0.19))
+    (studio.folders.work / "stool.obj").write_bytes(TETRA)
+    done(importing.bring_in(studio, "scene", "room.obj", None, 1.0))
+    height = 0.3 if floor == 0.3 else 0.0
+    assert f"Its floor, at 0.190 m, was put onto that of the storyboard, at {height:.3f} m." in studio.said[1]
+    world = studio.original
+    assert world.floor == pytest.approx(height, abs=1e-4)
+    assert world.static["room"].vertices[:, 2].min() == pytest.approx(height, abs=1e-4)
+    hips = world.record([0.5]).joints["ann"][0, 0, 2, 3] - height
+
+    save([tmp_path / "ann.bvh"], World().with_character("ann", idle(preset("woman"), 1.0, 60.0)))
+    around = placing.Around(studio.folders.work / "room.obj", 1.0, "Z", "auto", None, 0.0)
+    there = placing.clip_in_scene(tmp_path / "ann.bvh", Told(), around, None, None)
+    (joints,) = there.record([0.5]).joints.values()
+    assert there.floor == pytest.approx(0.19, abs=1e-4)
+    assert joints[0, 0, 2, 3] - 0.19 == pytest.approx(hips, abs=0.01)
+    done(importing.bring_in(studio, "scene", "stool.obj", None, 0.001))
+    assert "was put onto" not in studio.said[1] or floor == 0.3
+    assert studio.original.floor == pytest.approx(height, abs=1e-4)

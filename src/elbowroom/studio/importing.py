@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from elbowroom.errors import BadFile, BadValue, ElbowroomError
+from elbowroom.files.scene import on_floor
 from elbowroom.motion.clip import Clip
 from elbowroom.studio.document import Document
 from elbowroom.studio.edits import add_character, add_object, add_static, change_character
@@ -35,6 +36,8 @@ UNITS: Mapping[str, float | None] = {
 }
 # Characters of a file's name that are taken over as the name of a thing.
 _LONGEST_NAME = 48
+# Decimals of metres that places are written with.
+_DIGITS = 4
 
 Brought = tuple[Document, Document, Storyboard]
 
@@ -71,16 +74,20 @@ def _submitted(
     studio: Studio, what: str, get: Callable[[], Path], kind: str, whom: str | None, units: float | None
 ) -> Job:
     file: list[Path] = []
+    notes: list[str] = []
 
     def work(job: Job) -> Brought:
         before = studio.folders.uploads()
         path = get()
         file[:] = [path]
         try:
-            document = studio.document
+            with studio.lock:
+                document, before_it = studio.document, studio.original
             after = _added(document, kind, path, whom, units)
             studio.check_files(after)
             board = after.board()
+            if kind == "scene":
+                after, board, notes[:] = _onto_floor(before_it, after, board)
             if kind == "clip" and not document.values.get("characters"):
                 after, board = _at_its_rate(after, board)
             return document, after, board
@@ -97,7 +104,7 @@ def _submitted(
             if studio.document is not document:  # edited meanwhile: once more, over that
                 studio.run_files(Job(what, work, done))
                 return
-            told = _told(file[0], studio.original, board, whom)
+            told = "".join([_told(file[0], studio.original, board, whom), *notes])
             studio.edit(f"import {file[0].name}", after, board=board)
         studio.say(told, "good")
 
@@ -114,6 +121,27 @@ def _added(document: Document, kind: str, path: Path, whom: str | None, units: f
         return add_object(document, stem, source, [0.0, -1.0, 0.0])
     told = {"clip" if kind == "clip" else "body": source if units is not None else name}
     return add_character(document, stem, told) if whom is None else change_character(document, whom, told)
+
+
+def _onto_floor(before: World, after: Document, board: Storyboard) -> tuple[Document, Storyboard, list[str]]:
+    """The document with a scene that has come last, its floor at the height of the floor before, and notes on that.
+
+    The scene's floor is found as by the command line, which puts a clip onto it: here people and things have their
+    places already, and the scene is put below their feet.
+    """
+    if before.floor is None:
+        return after, board, []
+    static = {name: mesh for name, mesh in board.world.static.items() if name not in before.static}
+    found = on_floor(World(static=static, characters=before.characters), "auto")
+    notes = [f" {note.partition(';')[0]}." for note in found.notes if note.startswith("No floor")]
+    lift = round(before.floor - (found.floor or 0.0), _DIGITS) + 0.0
+    if lift == 0.0:
+        return after, board, notes
+    values = after.edited()
+    values["scene"]["meshes"][-1]["at"] = [0.0, 0.0, lift]
+    after = after.with_values(values)
+    notes.append(f" Its floor, at {found.floor:.3f} m, was put onto that of the storyboard, at {before.floor:.3f} m.")
+    return after, after.board(), notes
 
 
 def _at_its_rate(document: Document, board: Storyboard) -> tuple[Document, Storyboard]:
