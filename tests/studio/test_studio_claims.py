@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from studio_makers import settled, studio_of, umbrella
 
+from elbowroom.files.npz import read_played_npz
 from elbowroom.geometry.transforms import transform
 from elbowroom.studio import filing
 from elbowroom.studio.document import new_document
@@ -84,9 +85,13 @@ def test_files_are_said_to_be_certified_only_where_they_play_what_was_proven(stu
         assert studio.said == ("good", f"Exported out{number}.npz, out{number}.glb.")
         studio.place("post", studio.places["post"].T @ transform([0.0, 0.05, 0.0]))  # and once more after a drag
         settled(studio)
-    export(studio, ["NPZ", "HTML"], "page").finished.wait(60.0)
-    said = "Not certified at the frames that it is played with: page.html (30 frames a second)."
-    assert studio.said == ("plain", f"Exported page.npz, page.html. {said}")
+        proof = read_played_npz(studio.folders.work / f"out{number}.npz")[1]
+        assert proof.status == "proven" and proof.facts["seed"] == studio.document.seed
+    assert studio.plan is not None and studio.plan.certificate is not None
+    studio.set_plan(studio.plan.with_(certificate=replace(studio.plan.certificate, digest="other frames")))
+    export(studio, ["NPZ"], "other").finished.wait(60.0)
+    assert "The proof is not one of the frames that were written" in studio.said[1]
+    assert read_played_npz(studio.folders.work / "other.npz")[1].status == "unchecked"
 
 
 def test_nobody_is_never_certified(tmp_path: Path) -> None:

@@ -59,4 +59,4 @@ class _SealedFiles(caching.IndexDataCacheFile):
 
 def seal_compiled_code() -> None:
     """Have numba seal all compiled code that it stores from now on, and load only what is sealed."""
-    caching.IndexDataCacheFile = _SealedFiles
+    setattr(caching, "IndexDataCacheFile", _SealedFiles)  # noqa: B010  (a type cannot be assigned to, says mypy)

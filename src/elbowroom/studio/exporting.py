@@ -8,6 +8,7 @@ from pathlib import Path
 
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import said_of, writing
+from elbowroom.studio.document import Document, named_files
 from elbowroom.studio.studio import Studio, Tone, Verdict
 from elbowroom.studio.worker import Job
 from elbowroom.world.certificate import Certificate
@@ -22,12 +23,20 @@ _WAIT = 0.02  # seconds between looks whether a motion is there
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """A motion, what is known of it, its certificate, and frames a second of its storyboard."""
+    """A motion with what is known of it, the document that it was made from, and frames a second that are written."""
 
     world: World
     verdict: Verdict
     certificate: Certificate | None
+    document: Document
     fps: float
+
+    @property
+    def inputs(self) -> list[Path]:
+        """Files that it was made from."""
+        document = self.document
+        own = [] if document.given else [document.path]
+        return own + [p for n in named_files(document.values) if (p := document.path.parent / n).is_file()]
 
 
 def export(studio: Studio, formats: list[str], stem: str) -> Job:
@@ -44,7 +53,7 @@ def export(studio: Studio, formats: list[str], stem: str) -> Job:
 
     def work(job: Job) -> tuple[Tone, str]:
         motion = settled(job, studio)
-        written(job, paths, motion.world, motion.fps, motion.certificate)
+        written(job, paths, motion)
         return _said_of(motion)
 
     def done(said: tuple[Tone, str]) -> None:
@@ -62,24 +71,25 @@ def settled(job: Job, studio: Studio) -> Settled:
         time.sleep(_WAIT)
     with studio.lock:
         proof = None if studio.live or studio.plan is None else studio.plan.certificate
-        return Settled(studio.world, studio.verdict, proof, studio.board.fps)
+        return Settled(studio.world, studio.verdict, proof, studio.document, studio.board.fps)
 
 
 def _said_of(motion: Settled) -> tuple[Tone, str]:
-    """What is said of files that were written; what plays otherwise than it was proven is not certified."""
+    """Tone and words on files that were written; what plays otherwise than it was proven is not certified."""
     if motion.verdict == "free":
         return "plain", " The motion is free, not proven."
     if motion.verdict != "certified":
         return "bad", " The motion is not certified free of collisions."
-    if motion.certificate is not None and played(motion.world, motion.fps).digest == motion.certificate.digest:
+    if motion.certificate is not None and motion.certificate.digest == played(motion.world, motion.fps).digest:
         return "good", ""
-    return "plain", f" Not certified at {motion.fps:g} frames a second, which it was written with."
+    return "plain", " The proof is not one of the frames that were written: 'Plan anew' makes one."
 
 
-def written(job: Job, paths: list[Path], world: World, fps: float, certificate: Certificate | None) -> list[Path]:
-    """Write all files one by one, and put them in place when all are done."""
+def written(job: Job, paths: list[Path], motion: Settled) -> list[Path]:
+    """Write all files one by one, with their proof, and put them in place when all are done."""
     from elbowroom.files.save import check_world, save
 
+    world, proof, seed, inputs = motion.world, motion.certificate, motion.document.seed, motion.inputs
     check_world([p for p in paths if p.suffix != ".mp4"], world)
     with said_of(paths[0].parent), writing(*paths) as stand_ins:
         for k, (path, stand_in) in enumerate(zip(paths, stand_ins, strict=True)):
@@ -89,7 +99,7 @@ def written(job: Job, paths: list[Path], world: World, fps: float, certificate: 
                     with said_of(path):
                         _film(job, stand_in, world, k / len(paths), 1.0 / len(paths))
                 else:
-                    save([stand_in], world, fps, certificate=certificate)
+                    save([stand_in], world, motion.fps, certificate=proof, seed=seed, inputs=inputs)
             except BadFile as error:
                 raise BadValue(str(error).replace(str(stand_in), str(path))) from None
         job.tell(1.0)

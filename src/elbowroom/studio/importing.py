@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from elbowroom.errors import BadFile, BadValue, ElbowroomError
-from elbowroom.files.scene import on_floor
 from elbowroom.motion.clip import Clip
 from elbowroom.studio.document import Document
 from elbowroom.studio.edits import add_character, add_object, add_static, change_character
@@ -21,6 +20,7 @@ from elbowroom.studio.studio import Studio
 from elbowroom.studio.words import seconds
 from elbowroom.studio.worker import Job
 from elbowroom.tasks.storyboard import Storyboard
+from elbowroom.world.scene_floor import foot_places, scene_floor
 from elbowroom.world.world import World
 
 AS = ("scene", "object", "clip", "rig")
@@ -132,16 +132,17 @@ def _onto_floor(before: World, after: Document, board: Storyboard) -> tuple[Docu
     if before.floor is None:
         return after, board, []
     static = {name: mesh for name, mesh in board.world.static.items() if name not in before.static}
-    found = on_floor(World(static=static, characters=before.characters), "auto")
-    notes = [f" {note.partition(';')[0]}." for note in found.notes if note.startswith("No floor")]
-    lift = round(before.floor - (found.floor or 0.0), _DIGITS) + 0.0
+    scenes = scene_floor(static, foot_places(before.characters.values()))
+    if not scenes.found:
+        return after, board, [f" {scenes.note.partition(';')[0]}."] if scenes.note else []
+    lift = round(before.floor - scenes.height, _DIGITS) + 0.0
     if lift == 0.0:
-        return after, board, notes
+        return after, board, []
     values = after.edited()
     values["scene"]["meshes"][-1]["at"] = [0.0, 0.0, lift]
     after = after.with_values(values)
-    notes.append(f" Its floor, at {found.floor:.3f} m, was put onto that of the storyboard, at {before.floor:.3f} m.")
-    return after, after.board(), notes
+    note = f" Its floor, at {scenes.height:.3f} m, was put onto that of the storyboard, at {before.floor:.3f} m."
+    return after, after.board(), [note]
 
 
 def _at_its_rate(document: Document, board: Storyboard) -> tuple[Document, Storyboard]:

@@ -98,9 +98,9 @@ class Drag:
         assert self.plan is not None
         if self._repaired:
             who = tuple(dict.fromkeys(task.who for task in self.board.tasks))
-            return repair(world, who, seed=self.document.seed, style=self.board.style, budget=_LONGEST)
+            return repair(world, who, seed=self.document.seed, style=self.board.style, seconds=_LONGEST)
         below = world.with_(characters=self.plan.world.characters, holds=self.plan.world.holds, **self._kept())
-        plan = repair(below, seed=self.document.seed, budget=_SHORT)
+        plan = repair(below, seed=self.document.seed, seconds=_SHORT)
         if plan.found:
             return plan.with_(plans=(*self.plan.plans, *plan.plans))
         # a hand that takes something beside it has to take it otherwise
@@ -120,7 +120,8 @@ class Drag:
         fps = self.board.fps
         if clearance or before is None or not before.free or before.fps != fps:
             certificate = certify(loose, fps, changed=self._changed(plan), clearance=clearance)
-            return _with_proof(plan, certificate, fps)
+            # that world is the plan's, with what is dragged as an object in its own axes
+            return _with_proof(plan, replace(certificate, digest=played(plan.world, fps).digest))
         changed, alone = self._changed(plan), self._alone(loose)
         looks = [(loose, span) for span in self._differs(plan.world)]
         looks += [(alone, span) for span in near_spans(loose, self.names)]
@@ -128,9 +129,10 @@ class Drag:
         for world, span in looks:
             part = certify(world, fps, changed=changed, during=span, clearance=False)
             if not part.free:
-                return _with_proof(plan, part, fps)
+                return _with_proof(plan, part)
             proven &= part.continuous
-        return _with_proof(plan, replace(before.unmeasured(), continuous=proven), fps)
+        # what is allowed and excused is told of the frames before: no file is to say so
+        return _with_proof(plan, replace(before.unmeasured(), continuous=proven, digest=""))
 
     def _alone(self, world: World) -> World:
         """The world with what goes about and what is moved alone: all else is as it was before the drag."""
@@ -190,10 +192,5 @@ class Drag:
         return loose
 
 
-def _with_proof(plan: Plan, certificate: Certificate, fps: float) -> Plan:
-    """A plan with its certificate, which speaks of the plan's world at `fps` frames a second.
-
-    What was proven is that world with what is dragged as an object in its own axes.
-    """
-    proof = replace(certificate, digest=played(plan.world, fps).digest)
-    return plan.with_(certificate=proof, status="found" if proof.free else "not-certified")
+def _with_proof(plan: Plan, certificate: Certificate) -> Plan:
+    return plan.with_(certificate=certificate, status="found" if certificate.free else "not-certified")
