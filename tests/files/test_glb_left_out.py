@@ -58,6 +58,15 @@ def test_copies_of_a_node_are_refused(made: Parts, tmp_path: Path) -> None:
         reread(tmp_path, document, binary)
 
 
+def test_positions_without_data_are_refused(made: Parts, tmp_path: Path) -> None:
+    """A compressed mesh whose plain positions are missing would be a heap of points at the origin."""
+    document, binary = copy.deepcopy(made[0]), made[1]
+    mesh = document["meshes"][document["nodes"][numbered(document, "desk")]["mesh"]]
+    document["accessors"][mesh["primitives"][0]["attributes"]["POSITION"]].pop("bufferView")
+    with pytest.raises(BadFile, match="without mesh compression"):
+        reread(tmp_path, document, binary)
+
+
 def test_a_scene_below_the_root_of_a_rig_stays_a_scene(made: Parts, tmp_path: Path) -> None:
     """Joints of a skin that have no common joint meet in a node that carries the whole scene."""
     document, binary = copy.deepcopy(made[0]), made[1]

@@ -79,7 +79,10 @@ class Surfaces:
                 attributes.fail(f"has {len(found)} of {name} for {len(vertices)} positions")
             return found
 
-        vertices = container.array(attributes.index("POSITION", count, "accessor"), ("VEC3",), "positions")
+        at = attributes.index("POSITION", count, "accessor")
+        if "bufferView" not in container.accessors[at] and "sparse" not in container.accessors[at]:
+            attributes.fail("has positions without data", "export it again without mesh compression")
+        vertices = container.array(at, ("VEC3",), "positions")
         color, known = self._color(part)
         colors = np.tile(color, (len(vertices), 1))
         if "COLOR_0" in attributes:

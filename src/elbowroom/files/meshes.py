@@ -93,6 +93,8 @@ def _from_glb(path: Path, units: float | None, up: str | None) -> MeshFile:
             free = distinct([*meshes, name])[-1]
             meshes[free] = Mesh(skin.posed(character.skeleton.T_rest), skin.faces, skin.color)
             notes.append(f"The character '{name}' was taken as a mesh, as it rests.")
+    if found.objects:
+        notes.append(f"Moved in the file, but taken as they rest: {', '.join(list(found.objects)[:5])}.")
     if not meshes:
         raise BadFile(path, "holds no triangles")
     return MeshFile(meshes, tuple(notes))
