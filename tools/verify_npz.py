@@ -2,7 +2,8 @@
 
     python tools/verify_npz.py FILE.npz [--rate 1000] [--slack 0.0001] [--json]
 
-Nothing of elbowroom is imported: this is a second opinion on what its certificates claim. Exit code 0: nothing found;
+Nothing of elbowroom is imported, and it is one file that can be handed on alone: a second opinion on what certificates
+claim. Exit code 0: nothing found;
 1: a violation, printed with the pair, the time and the depth, the deepest first; 2: not a file that can be checked.
 Between frames joints are slerped the shorter way and the root is lerped; objects are lerped and slerped.
 """
@@ -46,11 +47,12 @@ SWEEP_STEPS = 9  # places looked at from an object to where its allowed shift ta
 NEIGHBOURS_APART = 6  # joints between two parts of one body that a file may ignore, at most
 TIME_SLACK_S = 1e-6
 WELD_M = 1e-7
+SURE = 0.9  # share of a measured distance that is relied upon
 RIGID = 1e-3  # a transform's rotation may differ so much from one
 
 FEET = re.compile(r"foot|feet|toe|ankle|heel", re.IGNORECASE)
 HAND = re.compile(r"hand|wrist|palm|finger|thumb|index|middle|ring|little|pinky", re.IGNORECASE)
-CAPS = {"feet": FEET_IN_FLOOR_M, "floor": OTHERS_IN_FLOOR_M, "self": SELF_M, "contact": CONTACT_M}
+CAPS = {"feet": FEET_IN_FLOOR_M, "body": OTHERS_IN_FLOOR_M, "own": SELF_M, "contact": CONTACT_M}
 
 
 class BadFile(Exception):
@@ -269,6 +271,19 @@ class Part:
             low.append(at.min(axis=1) - self.radius)
             high.append(at.max(axis=1) + self.radius)
         return np.stack([np.concatenate(low), np.concatenate(high)], axis=1)
+
+    @cached_property
+    def travel(self) -> Array:
+        """How far any of its points has come at most since the first sample, (N,), metres; (1,) if it never moves."""
+        if len(self.T) == 1:
+            return np.zeros(1)
+        way = np.diff(self.T, axis=0)
+        steps = [
+            np.linalg.norm(np.einsum("nij,kj->nki", w[:, :3, :3], self.points) + w[:, None, :3, 3], axis=-1).max(axis=1)
+            + self.radius * np.linalg.norm(w[:, :3, :3], axis=(1, 2))
+            for w in np.array_split(way, max(len(way) * len(self.points) // 500_000, 1))
+        ]
+        return np.concatenate([[0.0], np.cumsum(np.concatenate(steps))])
 
     def at(self, i: int) -> Array:
         """Its transform (4, 4) at sample i."""
@@ -618,15 +633,29 @@ class Meeting:
         self._look.num_max_contacts = 128
         self._look.enable_contact = True
         self._result = coal.CollisionResult()
+        self._measure, self._measured = coal.DistanceRequest(), coal.DistanceResult()
 
     def hits(self, samples: NDArray) -> NDArray[np.bool_]:
-        """At which samples (M,) the two touch, overlap, or one is inside of the other."""
-        out = np.array([self._collide(int(i), None, self._ask) for i in samples], dtype=bool)
-        rest = np.flatnonzero(~out)
-        if len(rest) and (self.a.shells or self.b.shells):
-            for inner, outer in ((self.a, self.b), (self.b, self.a)):
-                if outer.shells:
-                    out[rest] |= self._swallowed(inner, outer, samples[rest])
+        """At which samples (M,), rising, the two touch, overlap, or one is inside of the other.
+
+        From a sample at which they are some way apart, those are skipped until which they have not moved so far: they
+        are as far apart there, and neither can have got inside of the other.
+        """
+        out = np.zeros(len(samples), dtype=bool)
+        travel = self.a.travel + self.b.travel
+        inside = np.zeros(len(samples), dtype=bool)
+        for inner, outer in ((self.a, self.b), (self.b, self.a)):
+            if outer.shells:
+                inside |= self._swallowed(inner, outer, samples)
+        n = 0
+        while n < len(samples):
+            i = int(samples[n])
+            out[n] = inside[n] or self._collide(i, None, self._ask)
+            if out[n] or len(travel) == 1:
+                n += 1
+                continue
+            apart = SURE * self._distance(i)
+            n = max(n + 1, int(np.searchsorted(samples, np.searchsorted(travel, travel[i] + apart))))
         return out
 
     def clear(self, i: int, shift: Array) -> bool:
@@ -638,12 +667,12 @@ class Meeting:
         around = self._swallowed(self.b, self.a, one, -shift) if self.a.shells else np.zeros(1)
         return not (inside.any() or around.any())
 
-    def depth(self, i: int, limit: float) -> float:
-        """Length of the shortest move found that parts the two at a sample, inf where none up to a limit does."""
-        if self.clear(i, np.zeros(3)):
-            return 0.0
+    def parted(self, i: int, limit: float) -> bool:
+        """Whether a move of the first part no longer than a limit, metres, is found that parts the two at a sample."""
+        if limit <= 0.0:
+            return self.clear(i, np.zeros(3))
         shift, normals = np.zeros(3), []
-        for _ in range(12):
+        for _ in range(12):  # out along the deepest contact's normal, again and again
             if not self._collide(i, shift, self._look):
                 break
             contacts = [(-float(c.penetration_depth), -np.array(c.normal)) for c in self._result.getContacts()]
@@ -655,16 +684,15 @@ class Meeting:
             shift = shift + normal * (max(deep, 0.0) + 1e-6)
             if np.linalg.norm(shift) > limit:
                 break
-        best = float(np.linalg.norm(shift))
-        if 0.0 < best <= limit and self.clear(i, shift):
-            return best
+        if np.linalg.norm(shift) <= limit and self.clear(i, shift):
+            return True
         ways = DIRECTIONS if not normals else np.concatenate([np.unique(np.round(normals, 6), axis=0)[:64], DIRECTIONS])
         lengths = np.linalg.norm(ways, axis=1)
         ways = ways[lengths > 0.5] / lengths[lengths > 0.5, None]
-        return min((self._shortened(i, way, limit) for way in ways if self.clear(i, limit * way)), default=np.inf)
+        return any(self.clear(i, limit * way) for way in ways)
 
-    def follow(self, run: NDArray, limits: Array, apart: bool) -> int | None:
-        """The first sample of a run of hits at which the two are nearer to the other side than a limit, None if none.
+    def changes_sides(self, run: NDArray, limits: Array, apart: bool) -> bool:
+        """Whether the two pass through each other in a run of hits, though a short move parts them at every sample.
 
         A ghost of the first part is led along beside it, always clear of the second and no farther away than the limits
         (M,). It moves a little at a time, so that it cannot change sides as a shift found anew at each sample could.
@@ -676,7 +704,7 @@ class Meeting:
             if n == 0 and not apart:
                 found = [w * self._shortened(i, w, limit) for w in DIRECTIONS if self.clear(i, limit * w)]
                 if not found:
-                    return i
+                    return True
                 shift = min(found, key=np.linalg.norm)
                 continue
             nearer = 0.95 * shift
@@ -685,11 +713,11 @@ class Meeting:
             elif not self.clear(i, shift) or np.linalg.norm(shift) > limit:
                 moved = self._moved_out(i, shift, limit, self._travel(i))
                 if moved is None:
-                    return i
+                    return True
                 shift = moved
         after = int(run[-1]) + 1
         back = after >= len(self.a.T) and after >= len(self.b.T)
-        return None if back or self.way_clear(after, shift, np.zeros(3)) else int(run[-1])
+        return not (back or self.way_clear(after, shift, np.zeros(3)))
 
     def way_clear(self, i: int, begin: Array, end: Array) -> bool:
         """Whether the first part is clear at a sample on the way from one shift (3,) to another."""
@@ -737,6 +765,15 @@ class Meeting:
         coal.collide(self.a.geometry, one, self.b.geometry, other, request, self._result)
         return bool(self._result.isCollision())
 
+    def _distance(self, i: int) -> float:
+        """How far apart the surfaces of the two are at a sample, metres; 0 where that is not known."""
+        A, B = self.a.at(i), self.b.at(i)
+        self._measured.clear()
+        one, other = coal.Transform3s(A[:3, :3], A[:3, 3]), coal.Transform3s(B[:3, :3], B[:3, 3])
+        coal.distance(self.a.geometry, one, self.b.geometry, other, self._measure, self._measured)
+        found = float(self._measured.min_distance)
+        return found if np.isfinite(found) and found > 0.0 else 0.0
+
     def _swallowed(self, inner: Part, outer: Part, samples: NDArray, shift: Array | None = None) -> NDArray[np.bool_]:
         """At which samples a piece of one is inside of a closed surface of the other."""
         Ti = inner.T[samples] if len(inner.T) > 1 else np.repeat(inner.T, len(samples), axis=0)
@@ -754,7 +791,7 @@ class Meeting:
 # ---------------------------------------------------------------- the rules
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Allowance:
     """A pair that may overlap to a depth during an interval; `shift` (3,) finite where an object is to be moved so."""
 
@@ -807,9 +844,8 @@ class Rules:
             raise BadFile(f"{self.scene.file.path} has an evidence that is no JSON.") from None
         told = evidence.get("caps") if isinstance(evidence, dict) else None
         for key, value in (told if isinstance(told, dict) else {}).items():
-            names = [name for name in caps if name in key.lower()]
-            if names and isinstance(value, (int, float)) and value > caps[names[0]]:
-                caps[names[0]] = float(value)
+            if key in caps and isinstance(value, (int, float)) and value > caps[key]:
+                caps[key] = float(value)
                 self.report.notes.append(f"the limit '{key}' was raised to {1000.0 * value:g} mm by the user.")
         return caps
 
@@ -821,10 +857,10 @@ class Rules:
             foot = self.kind.get(other) == "body" and (
                 FEET.search(other.partition(".")[2]) or any(map(FEET.search, joints))
             )
-            return (self.caps["feet"], "feet in the floor") if foot else (self.caps["floor"], "others in the floor")
+            return (self.caps["feet"], "feet in the floor") if foot else (self.caps["body"], "others in the floor")
         owners = [self._owner(name) for name in (a, b)]
         if owners[0] == owners[1] and owners[0] in self.scene.parents:
-            return self.caps["self"], "a body's own contact"
+            return self.caps["own"], "a body's own contact"
         return self.caps["contact"], "contact"
 
     def _owner(self, name: str) -> str:
@@ -967,16 +1003,21 @@ class Rules:
 # ---------------------------------------------------------------- the check
 
 
-def verify(path: str | Path, rate: float = RATE_HZ, slack: float = SLACK_M) -> Report:
-    """Look for violations in a file at `rate` samples a second; overlaps up to `slack` metres are rounding."""
+def verify(path: str | Path, rate: float = RATE_HZ, slack: float = SLACK_M, *, first: bool = False) -> Report:
+    """Look for violations in a file at `rate` samples a second; overlaps up to `slack` metres are rounding.
+
+    With `first`, the first violation ends the search.
+    """
     report = Report()
     scene = Scene(Arrays(Path(path)), rate, report)
     rules = Rules(scene, report)
     report.samples = len(scene.times)
     for a, b in combinations(scene.parts, 2):
+        if first and report.violations:
+            return report
         if rules.counts(a, b):
             report.pairs += 1
-            _check_pair(scene, rules, a, b, slack, report)
+            _check_pair(scene, rules, a, b, slack, report, first)
     if scene.floor is not None:
         for part in scene.parts:
             if part.moves:
@@ -986,7 +1027,7 @@ def verify(path: str | Path, rate: float = RATE_HZ, slack: float = SLACK_M) -> R
     return report
 
 
-def _check_pair(scene: Scene, rules: Rules, a: Part, b: Part, slack: float, report: Report) -> None:
+def _check_pair(scene: Scene, rules: Rules, a: Part, b: Part, slack: float, report: Report, quick: bool) -> None:
     times = scene.times
     covering = rules.covering(a.name, b.name)
     shifts = [r for r in covering if np.all(np.isfinite(r.shift))]
@@ -1004,25 +1045,26 @@ def _check_pair(scene: Scene, rules: Rules, a: Part, b: Part, slack: float, repo
         inside = _in(rule, times)
         bound[inside] = np.inf if rule in shifts else np.maximum(bound[inside], rule.depth)
     hit = hit[np.isfinite(bound[hit])]
-    surface = "body" not in (a.kind, b.kind) or a.kind != b.kind
+    surface = not a.kind == b.kind == "body"
     worst = (0.0, -1)
     for run in np.split(hit, np.flatnonzero(np.diff(hit) > 1) + 1) if len(hit) else ():
         if _too_deep(meeting, run, bound[run], slack, surface):
-            worst = max(worst, *((meeting.measured(int(i)), int(i)) for i in run[[0, len(run) // 2, -1]]))
+            looked = run[:1] if quick else run[[0, len(run) // 2, -1]]
+            worst = max(worst, *((np.inf if quick else meeting.measured(int(i)), int(i)) for i in looked))
     if worst[1] >= 0:
         why = "overlap" if not bound[worst[1]] else f"deeper than the {1000.0 * bound[worst[1]]:g} mm allowed"
         report.add((a.name, b.name), why, times[worst[1]], worst[0])
 
 
 def _too_deep(meeting: Meeting, run: NDArray, bound: Array, slack: float, surface: bool) -> bool:
-    """Whether two parts overlap deeper than bounds (M,) at a run of samples (M,), or change sides where one is a surface."""
+    """Whether two parts overlap deeper than bounds (M,) at a run of samples (M,), or pass through each other."""
     order = np.argsort(np.arange(len(run)) % 8, kind="stable")  # a few from all over the run come first
-    if any(not meeting.depth(int(run[n]), bound[n] + slack) <= bound[n] + slack for n in order):
+    if any(not meeting.parted(int(run[n]), bound[n] + slack) for n in order):
         return True
     if not (surface and bound.any()):
         return False
     apart = bool(run[0]) and meeting.clear(int(run[0]) - 1, np.zeros(3))
-    return meeting.follow(run, bound + slack, apart) is not None
+    return meeting.changes_sides(run, bound + slack, apart)
 
 
 def _check_shift(scene: Scene, meeting: Meeting, rule: Allowance, others: list[Allowance], report: Report) -> None:

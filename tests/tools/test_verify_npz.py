@@ -187,7 +187,9 @@ WRONG: dict[str, tuple[File, set[str]]] = {
         {"kerb", "floor"},
     ),
     "an object that cuts a chest between two frames": (
-        File().person().object("saw", box([0.02, 0.02, 0.02]), np.where(TIMES[:, None] < 0.45, (0, -1, 1.4), (0, 1, 1.4))),
+        File()
+        .person()
+        .object("saw", box([0.02, 0.02, 0.02]), np.where(TIMES[:, None] < 0.45, (0, -1, 1.4), (0, 1, 1.4))),
         {"ann.chest", "saw"},
     ),
     "a rod through both arms, excused by a hold of the chest": (
@@ -201,11 +203,18 @@ WRONG: dict[str, tuple[File, set[str]]] = {
         {"ann.left_forearm", "rod"},
     ),
     "a rod excused after its hold": (
-        File().person().object("rod", box([0.1] * 3), line((0, 0, 1.4), (0, 0, 1.41))).hold("rod", "chest", (0.0, 0.5)).excuse("ann.chest", "rod"),
+        File()
+        .person()
+        .object("rod", box([0.1] * 3), line((0, 0, 1.4), (0, 0, 1.41)))
+        .hold("rod", "chest", (0.0, 0.5))
+        .excuse("ann.chest", "rod"),
         {"ann.chest", "rod"},
     ),
     "a tray pierced by a fin": (
-        File().object("tray", TRAY, line((0, 0, 0.8), (0, 0, 0.704))).static("table", fin_table()).allow("tray", "table", 0.005),
+        File()
+        .object("tray", TRAY, line((0, 0, 0.8), (0, 0, 0.704)))
+        .static("table", fin_table())
+        .allow("tray", "table", 0.005),
         {"tray", "table"},
     ),
     "a tray pierced by a fin, shifted": (
@@ -234,15 +243,24 @@ WRONG: dict[str, tuple[File, set[str]]] = {
         .allow("card", "table", 0.006, (0.4, 0.6), (0, 0, -0.006)),
         {"card", "table"},
     ),
-    "a contact of 1 m": (File().ball((0, 0, 5)).object("post", box([1, 1, 1]), (0, 0, 0)).allow("ann.ball", "post", 1.0), {"ann.ball", "post"}),
+    "a contact of 1 m": (
+        File().ball((0, 0, 5)).object("post", box([1, 1, 1]), (0, 0, 0)).allow("ann.ball", "post", 1.0),
+        {"ann.ball", "post"},
+    ),
     "a jump through a wall": (
         File().ball((3, 0, 1)).object("cup", box([0.05] * 3), JUMP).static("wall", box([0.002, 3, 3], (0.2, 0, 1))),
         {"cup", "wall"},
     ),
-    "inside of a block with one inner wall": (File().person((1.0, 0, 0)).static("block", two_chambers()), {"ann.chest", "block"}),
+    "inside of a block with one inner wall": (
+        File().person((1.0, 0, 0)).static("block", two_chambers()),
+        {"ann.chest", "block"},
+    ),
     "inside of a closed block": (File().person().static("block", box([4, 4, 4])), {"ann.chest", "block"}),
     "an object inside of a block with an inner wall": (
-        File().ball((9, 0, 0)).object("pea", box([0.01] * 3), line((0.5, 0, 0), (1.5, 0, 0))).static("block", two_chambers()),
+        File()
+        .ball((9, 0, 0))
+        .object("pea", box([0.01] * 3), line((0.5, 0, 0), (1.5, 0, 0)))
+        .static("block", two_chambers()),
         {"pea", "block"},
     ),
     "two people": (File().ball((0, 0, 1)).ball((0.15, 0, 1), name="bob"), {"ann.ball", "bob.ball"}),
@@ -255,23 +273,50 @@ WRONG: dict[str, tuple[File, set[str]]] = {
         {"ann.ball", "wall"},
     ),
     "not finite": (File().ball(np.where(TIMES[:, None] == 0.5, np.nan, 0.0) * np.ones(3)), {"ann", ""}),
-}  # fmt: skip
+}
 
 CLEAN = {
     "a person above the floor": File(0.0).person(),
     "feet as deep as allowed": File(0.0).person((0, 0, 0.95)).allow("ann.left_foot", "floor", 0.05),
     "a person beside a block with an inner wall": File().person((-3.0, 0, 0)).static("block", two_chambers()),
-    "a person in an open box": File().person().static("box", trimesh.Trimesh(box([4] * 3).vertices, box([4] * 3).faces[:-2])),
-    "a person in a hollow": File().person().static("hall", joint(box([5] * 3), trimesh.Trimesh(box([4] * 3).vertices, box([4] * 3).faces[:, ::-1]))),
-    "a held rod": File().person().object("rod", box([0.5, 0.02, 0.02]), (0, 0, 1.4)).hold("rod", "chest").excuse("ann.chest", "rod"),
-    "a tray set down": File().object("tray", TRAY, ONTO).static("table", box([1, 1, 0.02], (0, 0, 0.69))).allow("tray", "table", 0.003),
-    "a tray set down, shifted": File().object("tray", TRAY, ONTO).static("table", box([1, 1, 0.02], (0, 0, 0.69))).allow("tray", "table", 0.003, (0.9, 1.0), (0, 0, 0.0025)),
-    "a floor of the scene left out": File(0.0).person().static("ground", box([9, 9, 0.2], (0, 0, -0.1)), np.ones(12, bool)),
+    "a person in an open box": File()
+    .person()
+    .static("box", trimesh.Trimesh(box([4] * 3).vertices, box([4] * 3).faces[:-2])),
+    "a person in a hollow": File()
+    .person()
+    .static("hall", joint(box([5] * 3), trimesh.Trimesh(box([4] * 3).vertices, box([4] * 3).faces[:, ::-1]))),
+    "a held rod": File()
+    .person()
+    .object("rod", box([0.5, 0.02, 0.02]), (0, 0, 1.4))
+    .hold("rod", "chest")
+    .excuse("ann.chest", "rod"),
+    "a tray set down": File()
+    .object("tray", TRAY, ONTO)
+    .static("table", box([1, 1, 0.02], (0, 0, 0.69)))
+    .allow("tray", "table", 0.003),
+    "a tray set down, shifted": File()
+    .object("tray", TRAY, ONTO)
+    .static("table", box([1, 1, 0.02], (0, 0, 0.69)))
+    .allow("tray", "table", 0.003, (0.9, 1.0), (0, 0, 0.0025)),
+    "a floor of the scene left out": File(0.0)
+    .person()
+    .static("ground", box([9, 9, 0.2], (0, 0, -0.1)), np.ones(12, bool)),
     "a low sill beside the foot": File(0.0).person().static("sill", box([1.0, 0.05, 0.015], (0.0, 0.3, 0.0075))),
-    "neighbours": File().body({"a": (-1, (0, 0, 0)), "b": (0, (0.1, 0, 0))}, {"a": ("a", "sphere", (0.1, 0, 0), (0, 0, 0)), "b": ("b", "sphere", (0.1, 0, 0), (0, 0, 0))}).row(ignored_pair=("ann.a", "ann.b")),
-    "things that never move": File().object("cup", box([1] * 3), (0, 0, 0)).object("jug", box([1] * 3), (0, 0, 0.5)).static("table", box([2] * 3)),
-    "links of a robot": File().object("arm.upper", box([0.2] * 3), line((0, 0, 0), (1, 0, 0))).object("arm.fore", box([0.2] * 3), line((0.1, 0, 0), (1.1, 0, 0))).row(ignored_pair=("arm.upper", "arm.fore")),
-}  # fmt: skip
+    "neighbours": File()
+    .body(
+        {"a": (-1, (0, 0, 0)), "b": (0, (0.1, 0, 0))},
+        {"a": ("a", "sphere", (0.1, 0, 0), (0, 0, 0)), "b": ("b", "sphere", (0.1, 0, 0), (0, 0, 0))},
+    )
+    .row(ignored_pair=("ann.a", "ann.b")),
+    "things that never move": File()
+    .object("cup", box([1] * 3), (0, 0, 0))
+    .object("jug", box([1] * 3), (0, 0, 0.5))
+    .static("table", box([2] * 3)),
+    "links of a robot": File()
+    .object("arm.upper", box([0.2] * 3), line((0, 0, 0), (1, 0, 0)))
+    .object("arm.fore", box([0.2] * 3), line((0.1, 0, 0), (1.1, 0, 0)))
+    .row(ignored_pair=("arm.upper", "arm.fore")),
+}
 
 
 @pytest.mark.parametrize("case", WRONG)
