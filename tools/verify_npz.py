@@ -197,8 +197,8 @@ def shells_of(vertices: Array, faces: NDArray) -> list[Shell]:
     edge, uses = edges_of(f)
     part, sheet = joined(len(f), edge, uses >= 2), joined(len(f), edge, uses == 2)
     out = []
-    for p in range(part.max() + 1):
-        rows = np.flatnonzero(part == p)
+    order = np.argsort(part, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(part[order])) + 1):
         names, local = np.unique(sheet[rows], return_inverse=True)
         odd = uses[edge[rows]] != 2
         meets: dict[int, int] = {}
@@ -842,7 +842,7 @@ class Rules:
             evidence = json.loads(self.scene.file.text("evidence") or "{}")
         except json.JSONDecodeError:
             raise BadFile(f"{self.scene.file.path} has an evidence that is no JSON.") from None
-        told = evidence.get("caps") if isinstance(evidence, dict) else None
+        told = evidence.get("caps", evidence.get("caps_m")) if isinstance(evidence, dict) else None
         for key, value in (told if isinstance(told, dict) else {}).items():
             if key in caps and isinstance(value, (int, float)) and value > caps[key]:
                 caps[key] = float(value)

@@ -142,13 +142,15 @@ _FIGURE = (
     ("right_thigh", 0, (-0.10, 0.0, -0.03), (0.0, 0.0, -0.38), 0.07),
     ("right_shin", 12, (0.0, 0.0, -0.42), (0.0, 0.0, -0.36), 0.05),
     ("right_foot", 13, (0.0, 0.0, -0.42), (0.0, -0.15, -0.02), 0.04),
+    ("left_index1", 5, (0.12, 0.0, 0.0), (0.06, 0.0, 0.0), 0.009),
+    ("right_index1", 8, (-0.12, 0.0, 0.0), (-0.06, 0.0, 0.0), 0.009),
 )
 SOLE_M = 0.93  # from the pelvis down to the soles of a figure at rest
 
 
 @cache
 def figure() -> Character:
-    """Somebody of fifteen capsules, boxes and hulls, in a T pose, facing -Y."""
+    """Somebody of seventeen capsules, boxes and hulls, in a T pose, facing -Y."""
     names, parents, offsets, ends, radii = zip(*_FIGURE, strict=True)
     shapes = [capsule(n, j, [0, 0, 0], e, r) for j, (n, e, r) in enumerate(zip(names, ends, radii, strict=True))]
     for j in (names.index("chest"), names.index("left_foot"), names.index("right_foot")):
@@ -205,12 +207,17 @@ def robot() -> Robot:
 # ---------------------------------------------------------------- motions
 
 
-def flight(rng: np.random.Generator, body: Character, seconds: float, fps: float, **more: object) -> Clip:
-    """A clip of a body whose root goes straight and whose joints turn at random, all at up to a few metres a second."""
+def flight(
+    rng: np.random.Generator, body: Character, seconds: float, fps: float, fastest: float = 4.0, **more: object
+) -> Clip:
+    """A clip of a body whose root goes straight, at up to so many metres a second, and whose joints turn at random."""
     count = max(round(seconds * fps) + 1, 2)
     t = np.arange(count)[:, None] / fps
-    root = rng.normal(size=3) * 0.1 + t * direction(rng) * speed(rng, 0.05, 20.0 if len(body.shapes) == 1 else 4.0)
-    swing = rng.normal(size=(len(body.parents), 3)) * rng.choice([0.0, 0.3, 1.0])
+    root = rng.normal(size=3) * 0.1 + t * direction(rng) * speed(rng, 0.05, fastest)
+    # a figure that turns all of its joints at random hits itself
+    swing = rng.normal(size=(len(body.parents), 3)) * rng.choice(
+        [0.0, 0.15, 0.4] if len(body.parents) > 3 else [0.0, 1.0]
+    )
     wave = np.sin(2.0 * np.pi * rng.uniform(0.3, 2.5) * t + rng.uniform(0.0, 6.0))
     q = rot.exp(swing[None] * wave[..., None] * 0.5)
     return Clip(body, fps, root, q, **more)  # type: ignore[arg-type]

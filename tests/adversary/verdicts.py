@@ -66,9 +66,10 @@ def judge(case: Case, folder: Path) -> Verdict:
     path = folder / "case.npz"
     try:
         world = case.world
-        if case.through_glb:
-            save([folder / "case.glb"], world, case.fps)
-            world = open_file(folder / "case.glb").world()
+        if case.through:
+            way = folder / f"way.{case.through}"
+            save([way], world, case.fps)
+            world = open_file(way).world()
         free = certify_and_save(world, case.fps, path)
     except ElbowroomError as error:
         return Verdict(case.seed, case.kind, refused=str(error))
