@@ -252,10 +252,10 @@ WRONG: dict[str, tuple[File, set[str]]] = {
         {"cup", "wall"},
     ),
     "inside of a block with one inner wall": (
-        File().person((1.0, 0, 0)).static("block", two_chambers()),
-        {"ann.chest", "block"},
+        File().ball((1.0, 0, 0)).static("block", two_chambers()),
+        {"ann.ball", "block"},
     ),
-    "inside of a closed block": (File().person().static("block", box([4, 4, 4])), {"ann.chest", "block"}),
+    "inside of a closed block": (File().ball((0, 0, 1)).static("block", box([4, 4, 4])), {"ann.ball", "block"}),
     "an object inside of a block with an inner wall": (
         File()
         .ball((9, 0, 0))
