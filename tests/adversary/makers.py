@@ -31,7 +31,9 @@ def frame_rate(rng: np.random.Generator) -> float:
 
 
 def gap(rng: np.random.Generator, near: float = NEAR_M) -> float:
-    """Metres between two things where they pass: half of the time nearly nothing, either way."""
+    """Metres between two things where they pass: half of the time nearly nothing, either way; now and then just 0."""
+    if rng.random() < 0.03:
+        return 0.0
     return float(rng.uniform(-near, near)) if rng.random() < 0.55 else float(rng.uniform(-0.03, 0.08))
 
 
@@ -88,6 +90,19 @@ def thin(rng: np.random.Generator) -> Mesh:
 def _tube(radius: float, length: float) -> tuple[Array, Array]:
     found = trimesh.creation.cylinder(radius, length, sections=5)
     return np.asarray(found.vertices), np.asarray(found.faces)
+
+
+def blemished(rng: np.random.Generator, mesh: Mesh) -> Mesh:
+    """The mesh with triangles of no area, faces twice, or vertices that nothing uses and that are not finite."""
+    how = rng.integers(4)
+    faces = np.asarray(mesh.faces)
+    if how == 0:
+        return Mesh(mesh.vertices, np.concatenate([faces, faces[:, [0, 0, 1]], faces[:1, [2, 2, 2]]]))
+    if how == 1:
+        return Mesh(mesh.vertices, np.concatenate([faces, faces[:, ::-1]]))
+    if how == 2:
+        return Mesh(mesh.vertices, np.concatenate([faces, faces[: len(faces) // 2]]))
+    return Mesh(np.concatenate([mesh.vertices, np.full((2, 3), np.nan)]), faces)
 
 
 def solid(rng: np.random.Generator) -> Mesh:
@@ -170,6 +185,14 @@ def ball(radius: float = 0.1) -> Character:
     shape = Shape("right_hand", 0, "sphere", np.array([radius, 0.0, 0.0]))
     skeleton = Skeleton(("root",), np.array([-1]), np.zeros((1, 3)))
     return Character(name="ball", skeleton=skeleton, shapes=(shape,), roles={"right_hand": 0})
+
+
+@cache
+def kite() -> Character:
+    """A flat body: a square without thickness whose hull has no volume."""
+    shape = Shape("right_hand", 0, "mesh", np.zeros(3), mesh=sheet(0.2, 0.2))
+    skeleton = Skeleton(("root",), np.array([-1]), np.zeros((1, 3)))
+    return Character(name="kite", skeleton=skeleton, shapes=(shape,), roles={"right_hand": 0})
 
 
 @cache

@@ -17,7 +17,7 @@ from elbowroom.locomotion.walk import walk
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.edit import cut
 from elbowroom.motion.robot_clip import RobotClip
-from elbowroom.world.contacts import Contact
+from elbowroom.world.contacts import Caps, Contact
 from elbowroom.world.extent import frame_times
 from elbowroom.world.paths import Fall, Keyed, KeyedState, Still
 from elbowroom.world.things import Fixture, Hold, Joint
@@ -53,7 +53,8 @@ def span(rng: Rng) -> float:
 
 def somebody(rng: Rng) -> Motion:
     """A ball, an arm or a figure that flies, its start on or off the grid."""
-    body = (make.ball(), make.arm(), make.figure())[int(rng.choice(3, p=[0.45, 0.3, 0.25]))]
+    bodies = (make.ball(), make.ball(0.01), make.kite(), make.arm(), make.figure())
+    body = bodies[int(rng.choice(5, p=[0.35, 0.05, 0.05, 0.3, 0.25]))]
     start = float(rng.choice([0.0, 0.0, rng.uniform(-1.0, 1.0)]))
     fastest = 20.0 if len(body.shapes) == 1 else 4.0
     return make.flight(rng, body, span(rng), make.frame_rate(rng), fastest, start=start)
@@ -74,7 +75,7 @@ def written(motion: Motion, fps: float) -> Clip:
 def passing(rng: Rng, T: Array, velocity: Array, t: float, during: tuple[float, float], keys: int = 0) -> Keyed:
     """A straight path through a place (4, 4) at a time, turning or not, with some keys of its own at any times."""
     times = np.unique(np.concatenate([during, rng.uniform(*during, keys)]))
-    spin = rng.normal(size=3) * rng.choice([0.0, 0.0, 3.0])
+    spin = rng.normal(size=3) * rng.choice([0.0, 0.0, 3.0, 30.0])
     q = rot.multiply(rot.exp((times - t)[:, None] * spin), rot.from_matrix(T[:3, :3]))
     return Keyed(times, T[:3, 3] + (times - t)[:, None] * velocity, q)
 
@@ -267,6 +268,29 @@ def on_the_floor(rng: Rng) -> World:
     return world
 
 
+def handed_over(rng: Rng) -> World:
+    """A thing goes from one hand to another, at a time between frames, past something thin."""
+    fps = make.frame_rate(rng)
+    seconds = span(rng)
+    one = make.flight(rng, make.ball(0.03), seconds, fps, 1.0)
+    begin, end = one.span
+    t = float(rng.uniform(begin, end))
+    other = make.flight(rng, make.ball(0.03), seconds, make.frame_rate(rng), 1.0)
+    here, there = make.pose_of(one, t)[0, :3, 3], make.pose_of(other, t)[0, :3, 3]
+    other = other.with_(root=other.root + here - there + [0.1, 0.0, 0.0])
+    cup = box([0.02, 0.02, float(rng.choice([0.02, 0.2]))])
+    at = make.pose_of(one, begin)[0] @ transform([0.05, 0.0, 0.0])
+    world = World(floor=None).with_character("ann", one).with_character("bob", other).with_object("cup", cup, Still(at))
+    early = (begin, t) if t > begin else (begin, end)
+    world = world.with_hold("cup", "ann", "right", early)
+    if end > t + 1e-3:
+        late = float(rng.choice([0.0, rng.uniform(0.0, 0.5)])) * (end - t)
+        world = world.with_hold("cup", "bob", "right", (t + late, end + 1.0))
+    mesh = make.thin(rng)
+    T, _, _ = make.beside(rng, one, moment(rng, one), mesh, 0.02 + make.gap(rng))
+    return world.with_static("thing", mesh.moved(T))
+
+
 def recorded_clip(rng: Rng) -> World:
     """A recorded clip that touches itself and sinks, within the caps or far beyond, perhaps with a T pose before it."""
     height = float(rng.choice([0.0, -0.03, -0.049, -0.051, -0.3, -2.5]))
@@ -311,7 +335,12 @@ def told_contacts(rng: Rng) -> World:
         world = world.with_object(
             "tray.001", box([0.1, 0.1, 0.01]), Keyed.along(motion.span, [[0.3, 0.3, 0.2], [0.3, 0.3, -0.001]])
         )
-    return world.with_static("table", merge(parts)).with_contact(Contact("tray", on, during, "support", depth))
+    contact = Contact("tray", on, during, "support", depth)
+    if rng.random() < 0.2:  # somebody claims to know what proves it
+        contact = replace(contact, shift=tuple(float(x) for x in make.direction(rng) * rng.choice([0.001, 0.004, 0.1])))
+    if rng.random() < 0.1:
+        world = replace(world, caps=Caps(contact=0.03))
+    return world.with_static("table", merge(parts)).with_contact(contact)
 
 
 def pressed(rng: Rng) -> World:
@@ -354,10 +383,12 @@ def two_objects(rng: Rng) -> World:
     if rng.random() < 0.6:
         away = make.flight(rng, make.ball(), seconds, make.frame_rate(rng))
         world = world.with_character("ann", away.with_(root=np.full_like(away.root, 7.0)))
-    one, other = make.thin(rng), make.thin(rng)
+    one, other = make.thin(rng), make.thin(rng) if rng.random() < 0.7 else make.solid(rng)
+    if rng.random() < 0.3:
+        one = make.blemished(rng, one)
     t, way = float(rng.uniform(0.0, seconds)), make.direction(rng)
     q, p = make.turn(rng), make.turn(rng)
-    a, b = rot.rotate(q, one.vertices), rot.rotate(p, other.vertices)
+    a, b = rot.rotate(q, one.vertices[np.unique(one.faces)]), rot.rotate(p, other.vertices)
     place = a[int(np.argmax(a @ way))] + make.gap(rng) * way - b[int(np.argmin(b @ way))]
     v = make.direction(rng, way) * make.speed(rng, 0.05, 30.0)
     path = passing(rng, transform(place, p), v, t, (0.0, seconds), int(rng.integers(0, 4)))
@@ -429,6 +460,7 @@ KINDS: dict[str, Callable[[Rng], World]] = {
     "held": held,
     "leap": leap,
     "falling": falling,
+    "handed over": handed_over,
     "floor": on_the_floor,
     "recorded": recorded_clip,
     "contacts": told_contacts,
@@ -439,5 +471,5 @@ KINDS: dict[str, Callable[[Rng], World]] = {
     "resampled": resampled,
     "built-in person": built_in,
 }
-_WEIGHTS = np.array([2, 2, 1, 1, 1, 1, 1, 0.7, 0.8, 1, 0.8, 1.5, 1, 0.8, 1, 0.8, 1, 0.15])
+_WEIGHTS = np.array([2, 2, 1, 1, 1, 1, 1, 0.7, 0.8, 0.6, 1, 0.8, 1.5, 1, 0.8, 1, 0.8, 1, 0.15])
 _SHARES = _WEIGHTS / _WEIGHTS.sum()
