@@ -44,6 +44,7 @@ CONTACT_M = 0.005
 DROPPED_ABOVE_FLOOR_M = 0.005  # a face that counts as the floor ends no higher above it
 DROPPED_SLOPE_RAD = np.radians(10.0)  # and is no steeper, unless it lies below the floor
 SWEEP_STEPS = 9  # places looked at from an object to where its allowed shift takes it
+GHOST_STEP_M = 2e-4  # less than anything is thick: see `changes_sides`
 NEIGHBOURS_APART = 6  # joints between two parts of one body that a file may ignore, at most
 TIME_SLACK_S = 1e-6
 WELD_M = 1e-7
@@ -271,6 +272,15 @@ class Part:
             low.append(at.min(axis=1) - self.radius)
             high.append(at.max(axis=1) + self.radius)
         return np.stack([np.concatenate(low), np.concatenate(high)], axis=1)
+
+    @cached_property
+    def core(self) -> float:
+        """Radius of a ball that lies inside of it, metres; 0 for meshes, which may be hollow."""
+        if self.kind != "body":
+            return 0.0
+        hull = hull_of(self.points)
+        middle = self.points.mean(axis=0)
+        return self.radius + (0.0 if hull is None else float(-(hull.equations @ [*middle, 1.0]).max()))
 
     @cached_property
     def travel(self) -> Array:
@@ -710,11 +720,14 @@ class Meeting:
             nearer = 0.95 * shift
             if self.clear(i, nearer):
                 shift = nearer
-            elif not self.clear(i, shift) or np.linalg.norm(shift) > limit:
-                moved = self._moved_out(i, shift, limit, self._travel(i))
-                if moved is None:
-                    return True
-                shift = moved
+                continue
+            moved = shift if self.clear(i, shift) else self._moved_out(i, shift)
+            if moved is not None and np.linalg.norm(moved) > limit:
+                ways = (limit * w for w in DIRECTIONS)
+                moved = next((w for w in ways if self.clear(i, w) and self.way_clear(i, moved, w)), None)
+            if moved is None:
+                return True
+            shift = moved
         after = int(run[-1]) + 1
         back = after >= len(self.a.T) and after >= len(self.b.T)
         return not (back or self.way_clear(after, shift, np.zeros(3)))
@@ -724,13 +737,13 @@ class Meeting:
         shares = np.linspace(0.0, 1.0, SWEEP_STEPS + 1)
         return all(self.clear(i, begin + share * (end - begin)) for share in shares)
 
-    def _moved_out(self, i: int, shift: Array, limit: float, travel: float) -> Array | None:
-        """The nearest shift to one that no longer is clear that is, no longer than a limit."""
-        for step in travel * np.array([0.25, 0.5, 1.0, 1.5, 2.5, 4.0]) + 1e-6:
+    def _moved_out(self, i: int, shift: Array) -> Array | None:
+        """The nearest shift to one that no longer is clear that is, not much farther away than the two have moved."""
+        travel = self._travel(i)
+        for step in (*(travel * np.array([0.25, 0.5, 1.0, 1.5, 2.5, 4.0]) + 1e-6), GHOST_STEP_M):
             for way in DIRECTIONS:
-                moved = shift + step * way
-                if np.linalg.norm(moved) <= limit and self.clear(i, moved):
-                    return np.asarray(moved)
+                if self.clear(i, shift + step * way):
+                    return np.asarray(shift + step * way)
         return None
 
     def _travel(self, i: int) -> float:
@@ -1045,10 +1058,11 @@ def _check_pair(scene: Scene, rules: Rules, a: Part, b: Part, slack: float, repo
         inside = _in(rule, times)
         bound[inside] = np.inf if rule in shifts else np.maximum(bound[inside], rule.depth)
     hit = hit[np.isfinite(bound[hit])]
-    surface = not a.kind == b.kind == "body"
+    # a ball this large in the middle of a part of a body stays clear of what parts it by less: it cannot slip through
+    core = max(a.core, b.core)
     worst = (0.0, -1)
     for run in np.split(hit, np.flatnonzero(np.diff(hit) > 1) + 1) if len(hit) else ():
-        if _too_deep(meeting, run, bound[run], slack, surface):
+        if _too_deep(meeting, run, bound[run], slack, core):
             looked = run[:1] if quick else run[[0, len(run) // 2, -1]]
             worst = max(worst, *((np.inf if quick else meeting.measured(int(i)), int(i)) for i in looked))
     if worst[1] >= 0:
@@ -1056,12 +1070,15 @@ def _check_pair(scene: Scene, rules: Rules, a: Part, b: Part, slack: float, repo
         report.add((a.name, b.name), why, times[worst[1]], worst[0])
 
 
-def _too_deep(meeting: Meeting, run: NDArray, bound: Array, slack: float, surface: bool) -> bool:
-    """Whether two parts overlap deeper than bounds (M,) at a run of samples (M,), or pass through each other."""
+def _too_deep(meeting: Meeting, run: NDArray, bound: Array, slack: float, core: float) -> bool:
+    """Whether two parts overlap deeper than bounds (M,) at a run of samples (M,), or pass through each other.
+
+    `core` is the radius of a ball inside of one of them, metres.
+    """
     order = np.argsort(np.arange(len(run)) % 8, kind="stable")  # a few from all over the run come first
     if any(not meeting.parted(int(run[n]), bound[n] + slack) for n in order):
         return True
-    if not (surface and bound.any()):
+    if not bound.any() or bound.max() + slack < core:
         return False
     apart = bool(run[0]) and meeting.clear(int(run[0]) - 1, np.zeros(3))
     return meeting.changes_sides(run, bound + slack, apart)

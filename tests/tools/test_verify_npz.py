@@ -263,6 +263,13 @@ WRONG: dict[str, tuple[File, set[str]]] = {
         .static("block", two_chambers()),
         {"pea", "block"},
     ),
+    "a finger thinner than what is allowed, through a sheet": (
+        File()
+        .ball(line((0, 0, 0.6), (0, 0, 0.4)), 0.003)
+        .static("table", box([1.0, 1.0, 0.001], (0, 0, 0.5)))
+        .allow("ann.ball", "table", 0.005),
+        {"ann.ball", "table"},
+    ),
     "two people": (File().ball((0, 0, 1)).ball((0.15, 0, 1), name="bob"), {"ann.ball", "bob.ball"}),
     "two people, ignored": (
         File().ball((0, 0, 1)).ball((0.15, 0, 1), name="bob").row(ignored_pair=("ann.ball", "bob.ball")),
