@@ -1,8 +1,8 @@
 """Random small worlds that try to get a wrong 'free', each written and checked by tools/verify_npz.py.
 
-    python benchmarks/adversary.py --count 20000 --processes 2 [--first 0] [--kind bullet]
+    python benchmarks/adversary.py --count 20000 --boards 40 --processes 2 [--first 0] [--kind bullet]
 
-Prints, by kind: cases, how many were called free, how many of those wrongly; how many that are clear were not called
+With --boards, so many storyboards are run by the command line, too. Prints, by kind: cases, how many were called free, how many of those wrongly; how many that are clear were not called
 free; and the seeds of all wrong ones. Exit code 1 where a 'free' is wrong.
 """
 
@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
+from adversary.boards import judge_board
 from adversary.verdicts import Verdict, judge
 from adversary.worlds import case
 
@@ -36,26 +37,37 @@ def judged(seeds: list[int], kind: str = "") -> list[Verdict]:
     return out
 
 
-def all_judged(first: int, count: int, processes: int, kind: str) -> Iterator[list[Verdict]]:
+def boards_judged(seeds: list[int]) -> list[Verdict]:
+    """Verdicts on the storyboards of some seeds."""
+    with TemporaryDirectory() as folder:
+        return [judge_board(seed, Path(folder)) for seed in seeds]
+
+
+def all_judged(told: argparse.Namespace) -> Iterator[list[Verdict]]:
     """Verdicts in chunks, as they come."""
-    chunks = [list(range(a, min(a + CHUNK, first + count))) for a in range(first, first + count, CHUNK)]
-    if processes == 1:
-        yield from (judged(chunk, kind) for chunk in chunks)
+    seeds = range(told.first, told.first + told.count)
+    chunks = [list(seeds[k : k + CHUNK]) for k in range(0, told.count, CHUNK)]
+    boards = [[told.first + k] for k in range(told.boards)]
+    if told.processes == 1:
+        yield from (judged(chunk, told.kind) for chunk in chunks)
+        yield from map(boards_judged, boards)
         return
-    with ProcessPoolExecutor(processes) as pool:
-        yield from pool.map(judged, chunks, [kind] * len(chunks))
+    with ProcessPoolExecutor(told.processes) as pool:
+        yield from pool.map(judged, chunks, [told.kind] * len(chunks))
+        yield from pool.map(boards_judged, boards)
 
 
 def main() -> int:
     """Run the cases and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=2000)
+    parser.add_argument("--boards", type=int, default=0)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--kind", default="")
     told = parser.parse_args()
     began, table, wrong, strict, refused = time.perf_counter(), Counter(), [], [], Counter()
-    for verdicts in all_judged(told.first, told.count, told.processes, told.kind):
+    for verdicts in all_judged(told):
         for v in verdicts:
             for kind in (v.kind, "all"):
                 table[kind, "cases"] += 1
