@@ -2,8 +2,9 @@
 
     python benchmarks/adversary.py --count 20000 --boards 40 --processes 2 [--first 0] [--kind bullet]
 
-With --boards, so many storyboards are run by the command line, too. Prints, by kind: cases, how many were called free, how many of those wrongly; how many that are clear were not called
-free; and the seeds of all wrong ones. Exit code 1 where a 'free' is wrong.
+With --boards, so many storyboards are run by the command line, too. Prints, by kind: cases, how many were called free,
+how many of those wrongly; how many that are clear were not called free; and the seeds of all wrong ones. Exit code 1
+where a 'free' is wrong.
 """
 
 from __future__ import annotations
