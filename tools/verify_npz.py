@@ -487,6 +487,7 @@ class Scene:
         self.file, self.report = file, report
         self.frames, self.times = sample_times(file, rate)
         self.k, self.s = between(self.frames, self.times)
+        self.frame_s = float(np.diff(self.frames).max(initial=0.0))
         floor = float(file.get("floor", ()))
         self.floor = None if np.isnan(floor) else floor
         self.parents: dict[str, NDArray] = {}
@@ -823,7 +824,6 @@ class Rules:
         self.by_name: dict[str, list[Part]] = {}
         for part in scene.parts:
             self.by_name.setdefault(part.name, []).append(part)
-        self.robots = {n.partition(".")[0] for n in file.names("object") if "." in n}
         self.caps = self._caps()
         pairs, depths = file.table("allowed_pair", 2, "U"), file.table("allowed_depth", None)
         during, shifts = file.table("allowed_during", 2), file.table("allowed_shift", 3)
@@ -843,6 +843,7 @@ class Rules:
         names, spans = file.table("excused_pair", 2, "U"), file.table("excused_during", 2)
         if len(names) != len(spans):
             raise BadFile(f"{file.path} needs an interval for each excused pair.")
+        self._linked()
         holds = self._holds()
         for (a, b), (x, y) in zip(names, spans, strict=True):
             if self._may_excuse(str(a), str(b), (float(x), float(y)), holds):
@@ -900,8 +901,7 @@ class Rules:
         if "" in kinds:
             return False  # nothing of that name is there
         if kinds == {"object"}:
-            prefix = a.partition(".")[0]
-            if "." in a and "." in b and prefix == b.partition(".")[0]:
+            if _robot(a) and _robot(a) == _robot(b):
                 return True
             self.report.add((a, b), "ignored, and no links of one robot")
             return False
@@ -928,6 +928,36 @@ class Rules:
         shared = next((j for j in ways[0] if j in ways[1]), None)
         return len(parents) if shared is None else ways[0].index(shared) + ways[1].index(shared)
 
+    def _linked(self) -> None:
+        """Objects that are joined: links of one robot, and what a gripper holds, which goes along with it."""
+        file = self.scene.file
+        pairs, spans = file.table("linked_pair", 2, "U"), file.table("linked_during", 2)
+        if len(pairs) != len(spans):
+            raise BadFile(f"{file.path} needs an interval for each pair of linked objects.")
+        rows = [(str(a), str(b), (float(x), float(y))) for (a, b), (x, y) in zip(pairs, spans, strict=True)]
+        for a, b, during in rows:
+            if not self.kind.get(a, "object") == self.kind.get(b, "object") == "object":
+                self.report.add((a, b), "linked, and not two objects")
+                continue
+            grips = [x for x, y, when in rows if y == b and when == during and _robot(x) == _robot(a)]
+            if _robot(a) and _robot(a) == _robot(b):
+                self.ignored.add(frozenset((a, b)))
+            elif _robot(a) and any(self._rigid(grip, b, during) for grip in grips):
+                self.excused.setdefault(frozenset((a, b)), []).append(during)
+            else:
+                self.report.add((a, b), "linked, and neither links of one robot nor held by one")
+
+    def _rigid(self, a: str, b: str, during: tuple[float, float]) -> bool:
+        """Whether one object goes along with another, but for the frames at which it is taken and left."""
+        one, other = (self.by_name.get(name, []) for name in (a, b))
+        if not one or not other:
+            return True
+        frames = self.scene.frames
+        inside = frames[(frames > during[0]) & (frames < during[1])][1:-1]
+        samples = np.searchsorted(self.scene.times, inside)
+        apart = [np.linalg.inv(one[0].at(int(i))) @ other[0].at(int(i)) for i in samples]
+        return not apart or bool(np.ptp(apart, axis=0).max() < RIGID)
+
     def _holds(self) -> list[tuple[str, str, str, tuple[float, float]]]:
         file = self.scene.file
         out = []
@@ -944,17 +974,16 @@ class Rules:
             a, b = b, a
         parts = self.by_name.get(a, [])
         if not parts or self.kind[a] != "body" or self.kind.get(b) != "object":
-            links = self.kind.get(a) == self.kind.get(b) == "object" and bool(
-                {a.partition(".")[0], b.partition(".")[0]} & self.robots
-            )
-            if not links:
+            if frozenset((a, b)) not in self.excused and not (_robot(a) and self._rigid(a, b, during)):
                 self.report.add((a, b), "excused, and no part of a body with an object")
-            return links
+                return False
+            return True
         part = parts[0]
         for object, by, hand, (begin, end) in holds:
             if object != b or by != part.owner:
                 continue
-            if not (begin - TIME_SLACK_S <= during[0] and during[1] <= end + TIME_SLACK_S):
+            frame = self.scene.frame_s + TIME_SLACK_S  # it is on its way into the hand, and out of it
+            if not (begin - frame <= during[0] and during[1] <= end + frame):
                 continue
             if self._holding(part, str(hand), holds):
                 return True
@@ -1011,6 +1040,11 @@ class Rules:
         if not (a.moves or b.moves) or (a.owner == b.owner and a.joint == b.joint):
             return False
         return frozenset((a.name, b.name)) not in self.ignored
+
+
+def _robot(name: str) -> str:
+    """The robot that an object named 'ROBOT.link' is a link of; '' for other objects."""
+    return name.partition(".")[0] if "." in name else ""
 
 
 # ---------------------------------------------------------------- the check

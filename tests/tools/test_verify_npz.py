@@ -279,6 +279,20 @@ WRONG: dict[str, tuple[File, set[str]]] = {
         File().ball((0, 0, 1)).static("wall", box([1, 1, 3])).row(ignored_pair=("ann.ball", "wall")),
         {"ann.ball", "wall"},
     ),
+    "two objects said to be linked": (
+        File()
+        .object("cup", box([0.1] * 3), line((0, 0, 0), (1, 0, 0)))
+        .object("jug", box([0.1] * 3), (0.5, 0, 0))
+        .row(linked_pair=("cup", "jug"), linked_during=ALWAYS),
+        {"cup", "jug"},
+    ),
+    "a thing said to be held by a robot that leaves it": (
+        File()
+        .object("arm.hand", box([0.1] * 3), line((0, 0, 0), (1, 0, 0)))
+        .object("cup", box([0.1] * 3), (0.5, 0, 0))
+        .row(linked_pair=("arm.hand", "cup"), linked_during=ALWAYS),
+        {"arm.hand", "cup"},
+    ),
     "not finite": (File().ball(np.where(TIMES[:, None] == 0.5, np.nan, 0.0) * np.ones(3)), {"ann", ""}),
 }
 
@@ -319,6 +333,10 @@ CLEAN = {
     .object("cup", box([1] * 3), (0, 0, 0))
     .object("jug", box([1] * 3), (0, 0, 0.5))
     .static("table", box([2] * 3)),
+    "a thing held by a robot": File()
+    .object("arm.hand", box([0.1] * 3), line((0, 0, 0), (1, 0, 0)))
+    .object("cup", box([0.1] * 3), line((0.05, 0, 0), (1.05, 0, 0)))
+    .row(linked_pair=("arm.hand", "cup"), linked_during=ALWAYS),
     "links of a robot": File()
     .object("arm.upper", box([0.2] * 3), line((0, 0, 0), (1, 0, 0)))
     .object("arm.fore", box([0.2] * 3), line((0.1, 0, 0), (1.1, 0, 0)))
