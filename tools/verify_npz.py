@@ -1093,7 +1093,7 @@ def _check_pair(scene: Scene, rules: Rules, a: Part, b: Part, slack: float, repo
         bound[inside] = np.inf if rule in shifts else np.maximum(bound[inside], rule.depth)
     hit = hit[np.isfinite(bound[hit])]
     # a ball this large in the middle of a part of a body stays clear of what parts it by less: it cannot slip through
-    core = max(a.core, b.core)
+    core = np.inf if a.kind == b.kind == "body" else max(a.core, b.core)
     worst = (0.0, -1)
     for run in np.split(hit, np.flatnonzero(np.diff(hit) > 1) + 1) if len(hit) else ():
         if _too_deep(meeting, run, bound[run], slack, core):
