@@ -81,7 +81,7 @@ def judge(case: Case, folder: Path) -> Verdict:
 
 def certify_and_save(world: World, fps: float | None, path: Path) -> bool:
     """Whether the file of a world says that it is proven; it is written either way."""
-    certificate = certify(world, fps, clearance=False)
+    certificate = certify(world, fps)
     save([path], world, fps, certificate=certificate)
     with np.load(path) as file:
         status = json.loads(str(file["evidence"]))["status"]
