@@ -1,0 +1,98 @@
+"""Random small worlds that try to get a wrong 'free', each written and checked by tools/verify_npz.py.
+
+    python benchmarks/adversary.py --count 20000 --boards 40 --processes 2 [--first 0] [--kind bullet]
+
+With --boards, so many storyboards are run by the command line, too. Prints, by kind: cases, how many were called free,
+how many of those wrongly; how many that are clear were not called free; and the seeds of all wrong ones. Exit code 1
+where a 'free' is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from adversary.boards import judge_board
+from adversary.verdicts import Verdict, judge
+from adversary.worlds import case
+
+CHUNK = 50  # cases that a process takes at a time
+
+
+def judged(seeds: list[int], kind: str = "") -> list[Verdict]:
+    """Verdicts on the cases of some seeds, of one kind where one is named."""
+    out = []
+    with TemporaryDirectory() as folder:
+        for seed in seeds:
+            made = case(seed)
+            if kind in ("", made.kind):
+                out.append(judge(made, Path(folder)))
+    return out
+
+
+def boards_judged(seeds: list[int]) -> list[Verdict]:
+    """Verdicts on the storyboards of some seeds."""
+    with TemporaryDirectory() as folder:
+        return [judge_board(seed, Path(folder)) for seed in seeds]
+
+
+def all_judged(told: argparse.Namespace) -> Iterator[list[Verdict]]:
+    """Verdicts in chunks, as they come."""
+    seeds = range(told.first, told.first + told.count)
+    chunks = [list(seeds[k : k + CHUNK]) for k in range(0, told.count, CHUNK)]
+    boards = [[told.first + k] for k in range(told.boards)]
+    if told.processes == 1:
+        yield from (judged(chunk, told.kind) for chunk in chunks)
+        yield from map(boards_judged, boards)
+        return
+    with ProcessPoolExecutor(told.processes) as pool:
+        yield from pool.map(judged, chunks, [told.kind] * len(chunks))
+        yield from pool.map(boards_judged, boards)
+
+
+def main() -> int:
+    """Run the cases and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=2000)
+    parser.add_argument("--boards", type=int, default=0)
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--kind", default="")
+    told = parser.parse_args()
+    began, table, wrong, strict, refused = time.perf_counter(), Counter(), [], [], Counter()
+    for verdicts in all_judged(told):
+        for v in verdicts:
+            for kind in (v.kind, "all"):
+                table[kind, "cases"] += 1
+                table[kind, "refused"] += bool(v.refused)
+                table[kind, "free"] += v.free
+                table[kind, "wrong"] += v.wrong
+                table[kind, "strict"] += v.too_strict
+            wrong += [v] if v.wrong else []
+            strict += [v] if v.too_strict else []
+            refused[v.refused] += 1
+    print(f"{'kind':16} {'cases':>7} {'refused':>7} {'free':>7} {'wrong free':>10} {'clear, not free':>15}")
+    for kind in sorted({k for k, _ in table}, key=lambda k: (k == "all", k)):
+        row = [table[kind, key] for key in ("cases", "refused", "free", "wrong", "strict")]
+        print(f"{kind:16} {row[0]:7} {row[1]:7} {row[2]:7} {row[3]:10} {row[4]:15}")
+    for v in wrong:
+        print(f"wrong free: seed {v.seed} ({v.kind}): {v.found[0]}")
+    if strict:
+        print("clear, not free: seeds", " ".join(f"{v.seed}" for v in strict[:40]))
+    for text, number in refused.most_common(6):
+        if text:
+            print(f"refused {number} times: {text}")
+    print(f"{time.perf_counter() - began:.0f} s.")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

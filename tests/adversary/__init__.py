@@ -1,0 +1,1 @@
+"""Random small worlds that try to get a wrong 'free' from a certificate."""
