@@ -2,10 +2,11 @@
 
 A segment owns the vertices whose largest weight is its joint's (joints that only help, such as twist bones,
 lips and eyes, count to the joint that carries them), and its half of every triangle that it shares with a
-neighbour, so that the union of all shapes covers the whole surface in the rest pose. Each segment gets the
-capsule of least volume around its points where that stays near to the skin (fingers, slim limbs), else
-their convex hull with at most 64 corners: a capsule around a trunk, a foot or a tapering thigh would be 2
-to 3 times as large as the hull.
+neighbour, so that the union of all shapes covers the whole surface in the rest pose. What foot and toes share
+is the toes' alone: a foot turns about its ball, and what it had in front of that would go into the floor
+whenever the heel rises. Each segment gets the capsule of least volume around its points where that stays near
+to the skin (fingers, slim limbs), else their convex hull with at most 64 corners, of feet and toes 128: a
+capsule around a trunk, a foot or a tapering thigh would be 2 to 3 times as large as the hull.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ _NEAR = 0.003
 # Before it is fitted well a capsule has about this many times the gap.
 _FITTING_GAINS = 2.5
 _MOST_CORNERS = 64
+# Feet roll over the floor on their edges, which fewer corners would let stand off the skin by up to 3 mm.
+_MOST_CORNERS_OF_FEET = 128
 
 # Points that span less than this in some direction are flat: a capsule holds them, and no shape is thinner.
 _THIN = 0.002
@@ -45,12 +48,20 @@ def shapes_from_skin(skeleton: Skeleton, roles: Mapping[str, int], skin: Skin) -
     owner = carriers(skeleton, roles)[skin.owner]
     shapes = []
     near = _NEAR * float(np.ptp(at_rest[:, 2]))
-    pieces = owned_points(at_rest, skin.faces, owner)
+    pieces = owned_points(at_rest, skin.faces, owner, toes_by_foot(roles))
     for j in sorted(pieces):
         T = skeleton.T_rest[j]
         points = (pieces[j] - T[:3, 3]) @ T[:3, :3]
-        shapes.append(enclosing_shape(names.get(j, skeleton.names[j]), j, points, near))
+        name = names.get(j, skeleton.names[j])
+        most = _MOST_CORNERS_OF_FEET if name.endswith(("_foot", "_toes")) else _MOST_CORNERS
+        shapes.append(enclosing_shape(name, j, points, near, most))
     return tuple(shapes)
+
+
+def toes_by_foot(roles: Mapping[str, int]) -> dict[int, int]:
+    """Joint of the toes by that of their foot."""
+    sides = (side for side in ("left", "right") if f"{side}_toes" in roles and f"{side}_foot" in roles)
+    return {roles[f"{side}_foot"]: roles[f"{side}_toes"] for side in sides}
 
 
 def carriers(skeleton: Skeleton, roles: Mapping[str, int]) -> NDArray[np.int64]:
@@ -74,10 +85,20 @@ def carriers(skeleton: Skeleton, roles: Mapping[str, int]) -> NDArray[np.int64]:
     return out
 
 
-def owned_points(vertices: Array, faces: NDArray[np.int32], owner: NDArray[np.int64]) -> dict[int, Array]:
-    """Vertices of each owner, and the middles of triangle edges that it shares, (N, 3) each."""
+def owned_points(
+    vertices: Array, faces: NDArray[np.int32], owner: NDArray[np.int64], yields: Mapping[int, int]
+) -> dict[int, Array]:
+    """Vertices of each owner, and the middles of triangle edges that it shares, (N, 3) each.
+
+    A triangle that an owner shares with nobody but the one it `yields` to is the other's as a whole.
+    """
     gathered: dict[int, list[Array]] = {int(j): [vertices[owner == j]] for j in np.unique(owner)}
     mixed = faces[np.any(owner[faces] != owner[faces[:, :1]], axis=1)]
+    for a, b in yields.items():
+        between = np.all((owner[mixed] == a) | (owner[mixed] == b), axis=1)
+        if between.any():
+            gathered[b].append(vertices[np.unique(mixed[between])])
+        mixed = mixed[~between]
     corners = owner[mixed]
     for a, b in ((0, 1), (1, 2), (2, 0)):
         middle = 0.5 * (vertices[mixed[:, a]] + vertices[mixed[:, b]])
@@ -90,8 +111,8 @@ def owned_points(vertices: Array, faces: NDArray[np.int32], owner: NDArray[np.in
     return {j: np.concatenate(parts) for j, parts in gathered.items()}
 
 
-def enclosing_shape(name: str, joint: int, points: Array, near: float) -> Shape:
-    """A capsule or a convex mesh around points (N, 3) in the joint's frame.
+def enclosing_shape(name: str, joint: int, points: Array, near: float, most: int = _MOST_CORNERS) -> Shape:
+    """A capsule or a convex mesh of at most so many corners around points (N, 3) in the joint's frame.
 
     The capsule if the points are on average at most `near` metres below its surface, or if they span no
     volume.
@@ -112,9 +133,9 @@ def enclosing_shape(name: str, joint: int, points: Array, near: float) -> Shape:
     else:
         return fitted
     mesh = convex_mesh(outline)
-    if len(outline) > _MOST_CORNERS:
+    if len(outline) > most:
         with suppress(QhullError):  # a sliver too thin to be cut out of space by planes keeps all of its corners
-            mesh = simpler_hull(points, hull)
+            mesh = simpler_hull(points, hull, most)
     return Shape(name, joint, "mesh", np.zeros(3), np.eye(4), mesh)
 
 
@@ -157,8 +178,8 @@ def convex_mesh(points: Array) -> Mesh:
     return Mesh(corners, faces.astype(np.int32))
 
 
-def simpler_hull(points: Array, hull: ConvexHull) -> Mesh:
-    """A convex mesh of at most 64 corners that still holds every point.
+def simpler_hull(points: Array, hull: ConvexHull, most: int) -> Mesh:
+    """A convex mesh of at most so many corners that still holds every point.
 
     It is the body between a few of the hull's own planes: those that differ most, larger facets first.
     Planes have two corners less than twice their number, which bounds the corners.
@@ -169,7 +190,7 @@ def simpler_hull(points: Array, hull: ConvexHull) -> Mesh:
     chosen = list(np.concatenate([np.eye(3), -np.eye(3)]))
     # How much a facet is missed: its area times how far its normal is from the nearest plane already chosen.
     nearest = np.max(normals @ np.array(chosen).T, axis=1)
-    while len(chosen) < _MOST_CORNERS // 2:
+    while len(chosen) < most // 2:
         k = int(np.argmax(np.sqrt(area) * (1.0 - nearest)))
         chosen.append(normals[k])
         nearest = np.maximum(nearest, normals @ normals[k])

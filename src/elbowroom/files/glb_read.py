@@ -17,7 +17,7 @@ from elbowroom.files.glb_container import Container
 from elbowroom.files.glb_nodes import Nodes, distinct, sane
 from elbowroom.files.glb_objects import free_nodes, moving, resting
 from elbowroom.files.glb_rig import Rig, find_rigs, skeleton_of, skin_of
-from elbowroom.files.glb_story import with_shapes
+from elbowroom.files.glb_story import as_certified
 from elbowroom.files.glb_surface import Surfaces
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
@@ -141,9 +141,8 @@ def _character(
         every = np.concatenate([s.rotations for s in sampled.values()])
         poses = every[:: max(1, len(every) // _POSES_SHOWN)]
     character = as_character(skeleton, name=name, skin=skin, poses=poses)
-    shapes = own.get("shapes")
-    if isinstance(shapes, dict) and np.allclose(turn, Y_UP_TO_Z_UP):  # as it was written: those it was certified with
-        character = with_shapes(character, shapes.get(name))
+    if own and np.allclose(turn, Y_UP_TO_Z_UP):  # read as it was written
+        character = as_certified(character, own, name)
     clips = {}
     for key, played in sampled.items():
         source = Source(

@@ -42,6 +42,7 @@ def story_of(world: World, start: float, proof: Proof) -> dict[str, Any]:
         "shapes": {
             name: [_shape_facts(shape) for shape in motion.body.shapes] for name, motion in world.characters.items()
         },
+        "roles": {name: dict(motion.body.roles) for name, motion in world.characters.items()},
         "holds": [{"object": h.object, "by": h.by, "hand": h.hand, "during": during(h.during)} for h in world.holds],
         "contacts": [
             {"who": c.who, "on": c.on, "during": during(c.during), "kind": c.kind, "depth": c.depth, "why": c.why}
@@ -98,11 +99,20 @@ def proof_in(story: dict[str, Any]) -> Proof:
     )
 
 
-def with_shapes(character: Character, told: object) -> Character:
-    """A character with the collision shapes that a file says it was certified with, where these make sense."""
-    listed = told[:_MOST] if isinstance(told, list) else []
-    shapes = [_shape(entry, len(character.skeleton)) for entry in listed if isinstance(entry, dict)]
-    return character.with_(shapes=tuple(shapes)) if shapes and all(s is not None for s in shapes) else character
+def as_certified(character: Character, story: dict[str, Any], name: str) -> Character:
+    """A character with the collision shapes and roles that it was certified with, where what a file says makes sense."""
+    shapes, roles = (of.get(name) if isinstance(of := story.get(key), dict) else None for key in ("shapes", "roles"))
+    joints = len(character.skeleton)
+    listed = [
+        _shape(entry, joints)
+        for entry in (shapes[:_MOST] if isinstance(shapes, list) else ())
+        if isinstance(entry, dict)
+    ]
+    if listed and all(shape is not None for shape in listed):
+        character = character.with_(shapes=tuple(listed))
+    if isinstance(roles, dict) and roles and all(isinstance(j, int) and 0 <= j < joints for j in roles.values()):
+        character = character.with_(roles=dict(roles))
+    return character
 
 
 def _shape_facts(shape: Shape) -> dict[str, Any]:

@@ -117,6 +117,8 @@ def _character(name: str, motion: Motion, times: Array) -> dict[str, NDArray]:
         "rotations": q,
         "root": root,
         "T_world_joint": skeleton.forward(root, q),
+        "role_names": np.array(list(body.roles), dtype=np.str_),
+        "role_joints": np.array(list(body.roles.values()), dtype=np.int32),
         "shape_names": np.array([s.name for s in shapes], dtype=np.str_),
         "shape_joint": np.array([s.joint for s in shapes], dtype=np.int32),
         "shape_kind": np.array([s.kind for s in shapes], dtype=np.str_),
@@ -329,11 +331,22 @@ def _clip(file: _Arrays, name: str, fps: float, times: Array) -> Clip:
         raise BadFile(file.path, str(error).rstrip("."), where=f"character '{name}'") from None
     character = as_character(skeleton, name=name)
     shapes = _shapes(file, at, count)
-    # roles and limits are found anew, but the skeleton and the shapes are the file's own
-    character = character.with_(skeleton=skeleton, shapes=shapes)
+    # limits are found anew, but the skeleton, the shapes and what is a hand are the file's own
+    character = character.with_(skeleton=skeleton, shapes=shapes, roles=_roles(file, at, count) or character.roles)
     root = file.get(f"{at}/root", 2, (len(times), 3))
     source = Source(path=str(file.path), format="NPZ")
     return Clip(character, fps, root, rotations, float(times[0]), name, source)
+
+
+def _roles(file: _Arrays, at: str, joints: int) -> dict[str, int]:
+    """Which joint plays which part of a person; empty where the file does not say."""
+    if f"{at}/role_names" not in file:
+        return {}
+    names = file.get(f"{at}/role_names", 1, kind="U")
+    numbers = file.get(f"{at}/role_joints", 1, (len(names),), "iu")
+    if len(names) and not 0 <= int(numbers.min()) <= int(numbers.max()) < joints:
+        raise BadFile(file.path, "names joints that do not exist", where=f"{at}/role_joints")
+    return {str(name): int(joint) for name, joint in zip(names, numbers, strict=True)}
 
 
 def _shapes(file: _Arrays, at: str, joints: int) -> tuple[Shape, ...]:

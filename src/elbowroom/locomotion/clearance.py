@@ -1,4 +1,4 @@
-"""Arms that hang clear of the body: as much more abduction as the collision shapes of a moving figure ask for."""
+"""Limbs kept clear by their collision shapes: arms spread off the body, feet lifted off the floor, as need be."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.figure import SIDES, Figure
 from elbowroom.locomotion.room import gap, part
 from elbowroom.motion.clip import Clip
+from elbowroom.motion.legs import place_feet
 
 MARGIN = 0.008  # metres between arms and body
 _RATE = 30.0  # looks a second
@@ -22,6 +23,9 @@ _ENOUGH = 0.2 * MARGIN  # what may be missing of the margin
 _MOST = np.radians(35.0)
 # Seconds: the arm is opened softly, and long enough before and after it needs to be.
 _SOFT = 0.22
+# Metres that soles give way; feet of who runs dip deeper between frames while they roll off, without being lifted.
+_SOLES_GIVE = 0.001
+_LOOKS_BETWEEN = 4  # a frame
 _NODS = np.radians(np.arange(0.0, 37.0, 1.5))
 _BESIDE = {
     "upper_arm": ("pelvis", "spine1"),
@@ -50,6 +54,28 @@ def arms_clear(clip: Clip) -> Clip:
             spread[side] = np.minimum(spread[side] + need[side], _MOST)
         opened = _opened(clip, {side: _soft(looks, spread[side], clip) for side in SIDES})
     return opened
+
+
+def feet_clear(clip: Clip) -> Clip:
+    """The clip with its feet lifted as little as keeps them out of the floor (z = 0), between frames, too."""
+    character = clip.character
+    count = (len(clip) - 1) * _LOOKS_BETWEEN + 1
+    root, q = clip.sample(clip.start + np.arange(count) / (clip.fps * _LOOKS_BETWEEN))
+    T_between, T = character.skeleton.forward(root, q), clip.world()
+    feet = {}
+    for side in SIDES:
+        joint = character.role(f"{side}_foot")
+        sole = part(character, tuple(character.skeleton.subtree(joint)), T_between)
+        if sole is None:
+            continue
+        depth = np.maximum(sole.extent(np.array([[[0.0, 0.0, -1.0]]]))[:, 0] - _SOLES_GIVE, 0.0)
+        if depth.any():
+            # as deep as between a frame and those beside it, and softly so
+            need = maximum_filter1d(depth, 4 * _LOOKS_BETWEEN + 1, mode="nearest")[::_LOOKS_BETWEEN]
+            lifted = T[:, joint].copy()
+            lifted[:, 2, 3] += np.convolve(np.pad(need, 1, mode="edge"), [0.25, 0.5, 0.25], mode="valid")
+            feet[side] = lifted
+    return clip.with_(rotations=place_feet(character, clip.root, clip.rotations, feet)) if feet else clip
 
 
 @lru_cache(maxsize=32)

@@ -12,7 +12,7 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion import course as courses
 from elbowroom.locomotion.arguments import LONGEST_S, MOST_FRAMES, check, check_time
-from elbowroom.locomotion.clearance import arms_clear
+from elbowroom.locomotion.clearance import arms_clear, feet_clear
 from elbowroom.locomotion.course import Course
 from elbowroom.locomotion.feet import ease
 from elbowroom.locomotion.figure import Figure, figure
@@ -178,7 +178,7 @@ def _made(
             break
         wider += _WIDER * np.interp(times, times[frames], missing)
     made = arms_clear(body.clip(kept, root[frames], rate, name, clamped=body.but_legs))
-    return made.with_(fps=fps, root=made.root[::every], rotations=made.rotations[::every])
+    return feet_clear(made.with_(fps=fps, root=made.root[::every], rotations=made.rotations[::every]))
 
 
 def _half_width(body: Figure, style: Style, turning: float) -> Array:

@@ -98,9 +98,9 @@ class Drag:
         assert self.plan is not None
         if self._repaired:
             who = tuple(dict.fromkeys(task.who for task in self.board.tasks))
-            return repair(world, who, seed=self.document.seed, style=self.board.style, seconds=_LONGEST)
+            return repair(world, who, seed=self.document.seed, style=self.board.style, budget=_LONGEST)
         below = world.with_(characters=self.plan.world.characters, holds=self.plan.world.holds, **self._kept())
-        plan = repair(below, seed=self.document.seed, seconds=_SHORT)
+        plan = repair(below, seed=self.document.seed, budget=_SHORT)
         if plan.found:
             return plan.with_(plans=(*self.plan.plans, *plan.plans))
         # a hand that takes something beside it has to take it otherwise

@@ -13,7 +13,7 @@ from elbowroom.geometry.transforms import inverse
 from elbowroom.world.allowances import supports
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.pairs import Pair, Part
+from elbowroom.world.pairs import Pair, Part, holding_joints
 from elbowroom.world.world import Snapshot, World
 
 # How deep fingers that close may press into what they take, metres.
@@ -111,10 +111,11 @@ def _apart(p: Part, q: Part) -> bool:
 
 
 def hand_contacts(
-    world: World, who: str, hand: str, thing: str, during: tuple[float, float], depth: float
-) -> list[Contact]:
-    """All parts of a hand may touch a thing during an interval, to a depth in metres."""
+    world: World, who: str, hand: str, thing: str, during: tuple[float, float], depth: float,
+    why: str = "a hand takes it",
+) -> list[Contact]:  # fmt: skip
+    """All parts of a hand, or the part that wears a thing, may touch it during an interval, to a depth in metres."""
     body = world.body(who)
-    joints = set(body.subtree(body.hand(hand)[0]))
+    joints = holding_joints(body, hand)
     names = dict.fromkeys(f"{who}.{shape.name}" for shape in body.shapes if shape.joint in joints)
-    return [Contact(name, thing, during, "grip", depth, "a hand takes it") for name in names]
+    return [Contact(name, thing, during, "grip", depth, why) for name in names]

@@ -29,7 +29,7 @@ from elbowroom.tasks.timed_put import next_put
 from elbowroom.tasks.timed_touch import begin_layer
 from elbowroom.tasks.timed_when import far_away, frames_for, frames_of, helpful, in_motion, moments, named
 from elbowroom.tasks.verbs import Grab
-from elbowroom.world.contacts import Contact
+from elbowroom.tasks.wearing import CLEAR_ABOVE
 
 # How many grasps are looked at in earnest, how many that suit are enough, and how many of these are tried.
 _LOOKS, _ENOUGH, _TRIES = 24, 6, 4
@@ -41,8 +41,11 @@ _HOMES = 3
 # there is time.
 _LIFT, _DRAW, _LIFTS = 0.07, 0.16, 0.36
 
-# What is worn may press so deep into who wears it while it is taken off, metres, for so long, seconds.
-_WORN, _OFF = 0.02, 0.3
+# Seconds in which what is worn is lifted off, straight along its own axis, tried in turn.
+_TAKES_OFF = (0.36, 0.5, 0.25)
+
+# Seconds for which a thing may still touch what has held it.
+_OFF = 0.3
 
 _UP = np.array([0.0, 0.0, 1.0])
 
@@ -102,7 +105,7 @@ def _take(d: Director, actor: Actor, task: Grab, chance: Chance, T_thing: Array,
     T_hand_thing = inverse(grasp.T_thing_hand)
     if owner is not None:
         d.world = released(d.world, thing, off)
-        d.allow([Contact(thing, owner.by, (off, off + _OFF), "touch", _WORN, "taken off")])
+        d.allow(hand_contacts(d.world, owner.by, owner.hand, thing, (off, off + _OFF), PRESS, "taken off"))
     d.world = d.world.with_hold(thing, actor.who, hand, (off, FOREVER), T_hand_thing)
     out = normalize(-taking.approach)
     d.grips = {**d.grips, thing: Grip(taking.open, T_hand[k, :3, :3].T @ out, T_taken, (hand, grasp.name))}
@@ -117,8 +120,11 @@ def _take(d: Director, actor: Actor, task: Grab, chance: Chance, T_thing: Array,
         passage.leave(hands, home, None, f"carry {thing}", keeps)
 
     speed = speed_past(actor, hand, T_thing[:, :3, 3], k)
-    # what lies on something is lifted off that before it goes with the body, where the arm can follow
-    ways = [(by, seconds) for seconds in _lifting(bool(under), pace, speed) for by in offs(out, covered)]
+    if owner is not None and owner.hand in d.world.body(owner.by).roles:
+        ways = [(CLEAR_ABOVE * T_thing[k, :3, 2], seconds) for seconds in _TAKES_OFF]
+    else:
+        # what lies on something is lifted off that before it goes with the body, where the arm can follow
+        ways = [(by, seconds) for seconds in _lifting(bool(under), pace, speed) for by in offs(out, covered)]
     found = list(islice(homes(d, actor, hand, thing, m), _HOMES))
     # the ways off first: what is in the way of one may leave another free
     d.first([*((found[0], way) for way in ways), *((home, ways[0]) for home in found[1:])], leave, _HOMES)

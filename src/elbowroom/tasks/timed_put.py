@@ -29,8 +29,7 @@ from elbowroom.tasks.timed_pass import Passage
 from elbowroom.tasks.timed_touch import begin_layer
 from elbowroom.tasks.timed_when import far_away, frames_for, frames_of, helpful, in_motion, moments, moves, named
 from elbowroom.tasks.verbs import Put
-from elbowroom.tasks.wearing import worn_place
-from elbowroom.world.contacts import Contact
+from elbowroom.tasks.wearing import CLEAR_ABOVE, worn_place
 
 # Seconds about the moment of letting go, tried in turn: fingers begin to open before it. Of what is passed by, and of
 # what is gone along with.
@@ -43,8 +42,7 @@ _FALLING = (Pace(0.03, 0.3, 0.15, 0.067, 0.0, quick=True), *_PASSING)
 # A thing comes from above by so much, or from before its place where it is covered; the hand goes off so far, metres.
 _OVER, _BEFORE, _OFF = 0.08, 0.2, 0.14
 
-# A hat comes from higher up, metres, and is over the head before it is lowered, tried in turn.
-_OVER_HEAD = 0.13
+# A hat is over the head before it is lowered, tried in turn.
 _WEARS = (Pace(0.4, 0.45, 0.0, 0.16), Pace(0.55, 0.6, 0.0, 0.2), Pace(0.3, 0.35, 0.0, 0.12))
 
 # Seconds for which a hand that has let go stays with the place and goes straight off, before it goes with the body.
@@ -55,9 +53,6 @@ _TURNS = np.radians([0.0, 30.0, -30.0, 60.0, -60.0, 90.0, -90.0, 180.0])
 
 # The same of what is put on somebody: the right way round, or back to front.
 _WORN_TURNS = (0.0, np.pi)
-
-# What is worn may press so deep into who wears it while it is put on, metres.
-_WORN = 0.02
 
 _UP = np.array([0.0, 0.0, 1.0])
 
@@ -123,7 +118,7 @@ def _options(d: Director, actor: Actor, task: Put, hand: str, what: str) -> Iter
             actor.trunk = helpful(actor, hand, k, task.onto)
             contacts = supported(task.object, resting(d.world, task.object, actor.time(k), T_goal[k]), (-1e9, FOREVER))
             if wearer is not None:
-                contacts += [Contact(task.object, wearer[0], (-1e9, FOREVER), "touch", _WORN, "put on")]
+                contacts += hand_contacts(d.world, *wearer, task.object, (-1e9, FOREVER), PRESS, "put on")
             world = d.world.with_(contacts=(*d.world.contacts, *contacts))
             postures = Postures(world, actor.who, actor.time(k))
             T_target = T_goal[k] @ inverse(_grip(d, actor, task.object, hand))
@@ -206,7 +201,7 @@ def _let_go(
     d.allow(hand_contacts(d.world, actor.who, hand, thing, (there, actor.time(m.done) + 0.6), PRESS))
     d.world = let_fall(d.world, thing, there, T_goal[k], actor.base.fps) if falls else released(d.world, thing, there)
     if wearer is not None:
-        d.allow([Contact(thing, wearer[0], (near, there + 0.1), "touch", _WORN, "put on")])
+        d.allow(hand_contacts(d.world, *wearer, thing, (near, there + 0.1), PRESS, "put on"))
         joint = frames_of(d.world, f"{wearer[0]}.{wearer[1]}", actor.base.times[k : k + 1])[0]
         d.world = d.world.with_hold(thing, *wearer, (there, FOREVER), inverse(joint) @ T_goal[k])
     out = normalize(T_hand[k, :3, :3] @ grip.out)
@@ -220,8 +215,9 @@ def _let_go(
 
     level = out * [1.0, 1.0, 0.0]
     before = _BEFORE * level + 0.015 * _UP
-    over = (_OVER if wearer is None else _OVER_HEAD) * _UP
-    d.first([before, over] if covered else [over, before, 0.4 * over], come)
+    over = _OVER * _UP
+    worn = [CLEAR_ABOVE * T_goal[k, :3, 2]]
+    d.first(worn if wearer is not None else [before, over] if covered else [over, before, 0.4 * over], come)
     off = np.arange(m.done, m.back + 1)
     own = actor.original.rotations[m.done :]
     fingers = np.array(own[:, list(finger_joints(actor.body, hand))])

@@ -15,6 +15,9 @@ from elbowroom.world.paths import Keyed
 from elbowroom.world.things import Thing
 from elbowroom.world.world import Snapshot, World
 
+# Metres above its place, along its own upright axis, from which on what is worn may go anywhere.
+CLEAR_ABOVE = 0.13
+
 # What is put on is lowered in such steps, metres, until it would meet the part, and stays this far above that.
 _STEP, _ABOVE = 0.002, 0.001
 

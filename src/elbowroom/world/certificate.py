@@ -181,7 +181,7 @@ def certify(
         base.fps,
         None if during is None else (float(stage.knots[0]), float(stage.knots[-1])),
         others,
-        evidence_of(exact) if clearance else Evidence(),
+        evidence_of(exact),
         base.digest,
     )
 

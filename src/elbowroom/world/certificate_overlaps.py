@@ -92,7 +92,8 @@ def _runs(depths: _Depths, spans: Sequence[Span]) -> list[tuple[int, Interval, f
     for r in range(int(run.max(initial=-1)) + 1):
         mine = done.pick(run == r)
         during = float(mine.begin.min()), float(mine.end.max())
-        out.append((int(mine.unit[0]), during, float(_bound(mine).max())))
+        # no collision was found, so that none is deeper than it may be
+        out.append((int(mine.unit[0]), during, float(np.minimum(_bound(mine), mine.depth).max())))
     return out
 
 

@@ -97,8 +97,9 @@ def _shift(proof: Proof, case: _Case, tolerance: float) -> Array | None:
     """The shortest shift (3,) that proves a contact."""
     given = {c.shift for c in case.contacts}
     if given != {None}:
-        known = next(s for s in given if s is not None)
-        return np.array(known) if len(given) == 1 and _proves(proof, case, np.array(known), tolerance) else None
+        known = np.array(next(s for s in given if s is not None))
+        short = len(given) == 1 and float(np.linalg.norm(known)) <= case.depth + 1e-9
+        return known if short and _proves(proof, case, known, tolerance) else None
     ends = sorted({t for piece in case.bad for t in piece})
     times = [ends[i] for i in np.unique(np.linspace(0, len(ends) - 1, min(_SAMPLES, len(ends))).astype(int))]
     record = proof.stage.world.record(np.array(times))
