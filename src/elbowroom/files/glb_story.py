@@ -100,7 +100,7 @@ def proof_in(story: dict[str, Any]) -> Proof:
 
 
 def as_certified(character: Character, story: dict[str, Any], name: str) -> Character:
-    """A character with the collision shapes and roles that it was certified with, where what a file says makes sense."""
+    """A character with the collision shapes and roles that it was certified with, where what is said makes sense."""
     shapes, roles = (of.get(name) if isinstance(of := story.get(key), dict) else None for key in ("shapes", "roles"))
     joints = len(character.skeleton)
     listed = [
