@@ -27,7 +27,7 @@ from elbowroom.world.world import Record
 
 # Knots looked at together; bounds worked out together: in between work may be stopped.
 _BLOCK = 240
-_ROWS = 10_000
+_ROWS = 2_000
 # Metres added to every travel: files hold single-precision numbers, which are this near for places within 100 m.
 _ROUNDING = 2e-5
 # Stands for a bound that says nothing, metres.
