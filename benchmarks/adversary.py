@@ -23,12 +23,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from adversary.boards import judge_board
 from adversary.verdicts import Verdict, judge
 from adversary.worlds import case
+from elbowroom.geometry import on_disk
 
 CHUNK = 50  # cases that a process takes at a time
 
 
 def judged(seeds: list[int], kind: str = "") -> list[Verdict]:
     """Verdicts on the cases of some seeds, of one kind where one is named."""
+    on_disk._store = lambda path, arrays: None  # no world comes twice: their fields would only fill the cache
     out = []
     with TemporaryDirectory() as folder:
         for seed in seeds:
@@ -66,9 +68,15 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--kind", default="")
+    parser.add_argument("--progress", action="store_true")
     told = parser.parse_args()
-    began, table, wrong, strict, refused = time.perf_counter(), Counter(), [], [], Counter()
+    began, table, refused, done = time.perf_counter(), Counter(), Counter(), 0
+    wrong: list[Verdict] = []
+    strict: list[Verdict] = []
     for verdicts in all_judged(told):
+        done += len(verdicts)
+        if told.progress:
+            print(f"{done} cases, {len(wrong)} wrong, {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
         for v in verdicts:
             for kind in (v.kind, "all"):
                 table[kind, "cases"] += 1
@@ -76,19 +84,19 @@ def main() -> int:
                 table[kind, "free"] += v.free
                 table[kind, "wrong"] += v.wrong
                 table[kind, "strict"] += v.too_strict
-            wrong += [v] if v.wrong else []
+            if v.wrong:
+                wrong.append(v)
+                print(f"wrong free: seed {v.seed} ({v.kind}): {v.found[0]}", flush=True)
             strict += [v] if v.too_strict else []
-            refused[v.refused] += 1
+            refused[v.refused.partition(", ")[2]] += bool(v.refused)
     print(f"{'kind':16} {'cases':>7} {'refused':>7} {'free':>7} {'wrong free':>10} {'clear, not free':>15}")
     for kind in sorted({k for k, _ in table}, key=lambda k: (k == "all", k)):
         row = [table[kind, key] for key in ("cases", "refused", "free", "wrong", "strict")]
         print(f"{kind:16} {row[0]:7} {row[1]:7} {row[2]:7} {row[3]:10} {row[4]:15}")
-    for v in wrong:
-        print(f"wrong free: seed {v.seed} ({v.kind}): {v.found[0]}")
     if strict:
         print("clear, not free: seeds", " ".join(f"{v.seed}" for v in strict[:40]))
     for text, number in refused.most_common(6):
-        if text:
+        if number:
             print(f"refused {number} times: {text}")
     print(f"{time.perf_counter() - began:.0f} s.")
     return 1 if wrong else 0
