@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import Mesh, frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
-from elbowroom.motion.clip import Clip, Motion, Source
+from elbowroom.motion.clip import MOST_FRAMES, Clip, Motion, Source
 from elbowroom.world.certificate_findings import Allowed
 from elbowroom.world.evidence import Excused
 from elbowroom.world.left_out import dropped_mask
@@ -147,6 +148,8 @@ def _world(file: _Arrays, proof: Proof) -> PlayedWorld:
     times = file.get("times", 1)
     fps = float(file.get("fps", 0))
     floor = float(file.get("floor", 0))
+    if len(times) > MOST_FRAMES:
+        raise BadFile(file.path, f"has {len(times):,} frames", "times", f"at most {MOST_FRAMES:,} are read")
     if not len(times) or not (0 < fps < np.inf) or not np.allclose(np.diff(times), 1.0 / fps, rtol=1e-3, atol=0.0):
         raise BadFile(file.path, "needs rising times, 1 / fps apart", where="times, fps")
     if len(file.names("char")) > _MOST_CHARACTERS:
@@ -298,6 +301,8 @@ class _Arrays:
             RuntimeError,
             OSError,
             zlib.error,
+            SyntaxError,  # headers are text in Python's own syntax
+            TokenError,
         ) as error:
             text = str(error).split("\n")[0][:80]
             raise BadFile(self.path, f"cannot be read ({text})", where=f"array '{key}'") from None
