@@ -60,7 +60,7 @@ HUGE: dict[str, tuple[str, Callable[[], bytes], str]] = {
             meshes=[{"primitives": [{"attributes": {"POSITION": 0}}]}],
             nodes=[{"mesh": 0}],
         ),
-        "more numbers than any real file",
+        "has positions without data",
     ),
     "corners of an OBJ": ("obj", lambda: b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 1000000000\n", "out of bounds"),
     "vertices of a PLY": (
