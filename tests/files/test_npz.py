@@ -167,3 +167,22 @@ def test_what_is_no_npz(tmp_path):
         read_npz(tmp_path / "a.npz")
     with pytest.raises(BadFile, match="does not exist"):
         read_npz(tmp_path / "none.npz")
+
+
+@pytest.mark.parametrize("how", ["header", "null bytes", "deflated"])
+def test_damage_inside_of_an_array_is_told(tmp_path, how):
+    """numpy reads a header as Python text, and damaged compressed bytes raise an error of their own."""
+    raw = io.BytesIO()
+    np.lib.format.write_array(raw, np.arange(3.0))
+    content = raw.getvalue()
+    with zipfile.ZipFile(tmp_path / "x.npz", "w", zipfile.ZIP_DEFLATED if how == "deflated" else 0) as file:
+        if how != "deflated":
+            content = content.replace(b"), }", b"),\x80 " if how == "header" else b"),\0\0")
+        file.writestr("times.npy", content)
+    if how == "deflated":
+        whole = bytearray((tmp_path / "x.npz").read_bytes())
+        at = whole.index(b"times.npy") + len("times.npy")
+        whole[at : at + 40] = b"\xff" * 40
+        (tmp_path / "x.npz").write_bytes(whole)
+    with pytest.raises(BadFile, match=r"array 'times': cannot be read"):
+        read_npz(tmp_path / "x.npz")

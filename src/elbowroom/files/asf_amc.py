@@ -15,7 +15,7 @@ from elbowroom.files.asf import AsfSkeleton, parse_asf, read_asf
 from elbowroom.files.text import numbers, read_lines, shown
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
-from elbowroom.motion.clip import Clip, Source
+from elbowroom.motion.clip import MOST_FRAMES, Clip, Source
 from elbowroom.motion.retarget import retarget
 
 __all__ = ["find_asf", "read_amc", "read_asf"]
@@ -97,6 +97,8 @@ def _frames(path: str | Path, channels: dict[str, tuple[str, ...]], degrees: boo
         elif len(words) == 1 and name.isascii() and name.isdigit():
             _complete(path, seen, count, at)
             count += 1
+            if count > MOST_FRAMES:
+                raise BadFile(path, f"has more than {MOST_FRAMES:,} frames", at)
         elif name not in width:
             raise BadFile(path, f"bone '{shown(name)}' has no angles in the skeleton", at, "the ASF may be another's")
         elif len(words) - 1 != width[name]:

@@ -10,6 +10,7 @@ import numpy as np
 from elbowroom.errors import BadFile
 from elbowroom.files.text import numbers, read_lines, shown
 from elbowroom.geometry.rotations import Array
+from elbowroom.motion.clip import MOST_FRAMES
 
 # A person with every finger, eye and lock of hair has a few hundred; past this the nesting is damage.
 MOST_JOINTS = 2000
@@ -181,6 +182,8 @@ def _motion_head(path: str | Path, lines: list[str], k: int) -> tuple[int, str, 
             if not (words[-1].isascii() and words[-1].isdigit() and int(words[-1][:18]) > 0):
                 raise BadFile(path, f"'Frames: {shown(words[-1])}' is no positive whole number", at)
             count = int(words[-1][:18])
+            if count > MOST_FRAMES:
+                raise BadFile(path, f"announces {count:,} frames", at, f"at most {MOST_FRAMES:,} are read")
         elif head == "frametime:":
             frame_time = words[-1]
             seconds = numbers(path, [frame_time], at)[0]

@@ -131,7 +131,8 @@ def _points(table: NDArray, points: int, scale: float, cpu: Processor) -> tuple[
     values: NDArray
     if scale < 0:
         values = cpu.floats(np.ascontiguousarray(table[:, : 8 * points]).tobytes()).reshape(shape)
-        xyz = values[..., :3].astype(float)
+        with np.errstate(invalid="ignore"):  # NaN of a kind that complains when it is copied
+            xyz = values[..., :3].astype(float)
     else:
         words = cpu.words(np.ascontiguousarray(table[:, : 4 * points]).tobytes())
         values = words.astype(np.int16).reshape(shape)

@@ -28,6 +28,8 @@ CMU_UNIT = INCH / 0.45
 NAMED_UNITS = {"metres": 1.0, "centimetres": 0.01, "inches": INCH, "millimetres": 0.001, "feet": 0.3048}
 # Heights of people, metres, small child to giant.
 SHORTEST, TALLEST = 0.8, 2.3
+# Of a thing or a place, metres: what is larger was drawn in a smaller unit.
+LARGEST_IN_METRES = 80.0
 # No giant has longer bones, metres.
 LONGEST_BONE = 10.0
 # The longest way along the bones from one tip to another (finger to toe) against height, over common rigs.
@@ -69,6 +71,16 @@ def guess_units(height: float, likely: tuple[str, float] | None = None) -> tuple
         f"Units assumed: {name} (1 = {able[name]:.5g} m), which makes a person about "
         f"{height * able[name]:.1f} m tall (option: units)."
     )
+
+
+def size_note(size: Array) -> str | None:
+    """A sentence where a scene of such a size (3,) in metres is likely to be in a smaller unit than its format says."""
+    largest = float(np.max(size, initial=0.0))
+    if largest <= LARGEST_IN_METRES:
+        return None
+    shown = " x ".join(f"{s:.3g}" for s in size)
+    name, unit = ("centimetres", 0.01) if largest <= 100.0 * LARGEST_IN_METRES else ("millimetres", 0.001)
+    return f"It is {shown} m large: if that is in {name}, say so (option: units {unit:g})."
 
 
 def check_bones(path: str | Path, names: Sequence[str], offsets: Array) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from elbowroom.character.body import Character
 from elbowroom.character.rig import as_character
-from elbowroom.files.conventions import checked_units, checked_up
+from elbowroom.files.conventions import checked_units, checked_up, size_note
 from elbowroom.files.glb_animation import Sampled, Tracks, read_tracks, sample, touching
 from elbowroom.files.glb_container import Container
 from elbowroom.files.glb_nodes import Nodes, distinct, sane
@@ -75,7 +75,16 @@ def read_glb(path: str | Path, *, units: float | None = None, up: str | None = N
             notes.append(f"Things move as in the first animation; left out: {', '.join(others[:5])}.")
     if not rigs and not things and animations:
         notes.append("Animations were left out, since no skin says what their joints are.")
+    if units is None and (told := _size_note(characters, meshes)):
+        notes.append(told)
     return GlbFile(characters, clips, meshes, (*dict.fromkeys(notes), *surfaces.notes), things, _own_extras(nodes))
+
+
+def _size_note(characters: Mapping[str, Character], meshes: Mapping[str, Mesh]) -> str | None:
+    """A sentence on units where meshes and rigs, as they rest, take more room than any place."""
+    ends = [mesh.bounds for mesh in meshes.values() if len(mesh.vertices)]
+    ends += [body.T_rest[:, :3, 3] for body in characters.values()]
+    return size_note(np.ptp(np.concatenate(ends), axis=0)) if ends else None
 
 
 def _turn(units: float | None, up: str | None) -> Array:

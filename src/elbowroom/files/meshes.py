@@ -16,7 +16,7 @@ from trimesh.exchange.stl import HeaderError
 from trimesh.resolvers import Resolver
 
 from elbowroom.errors import BadFile
-from elbowroom.files.conventions import checked_units, checked_up
+from elbowroom.files.conventions import LARGEST_IN_METRES, checked_units, checked_up
 from elbowroom.files.glb_nodes import distinct, sane
 from elbowroom.files.glb_read import Y_UP_TO_Z_UP, read_glb
 from elbowroom.files.regular import read_bytes, resolved_beneath
@@ -24,8 +24,7 @@ from elbowroom.files.text import shown
 from elbowroom.geometry.mesh import Color, Mesh
 from elbowroom.geometry.rotations import Array
 
-# Of a thing or a scene, metres: what is larger was drawn in a smaller unit.
-_LARGEST_IN_METRES = 80.0
+# Of a thing or a scene, in its own unit: what is larger was drawn in millimetres.
 _LARGEST_IN_CENTIMETRES = 5000.0
 
 # trimesh logs tracebacks of damaged files, which Python would print: our one sentence says it.
@@ -242,7 +241,7 @@ def _linear(srgb: Array) -> Array:
 def _guess_units(size: Array) -> tuple[float, str]:
     """Metres per unit, from how large a thing (or a place) can be, and the sentence on it."""
     largest = float(size.max())
-    if largest <= _LARGEST_IN_METRES:
+    if largest <= LARGEST_IN_METRES:
         scale, name = 1.0, "metres"
     elif largest <= _LARGEST_IN_CENTIMETRES:
         scale, name = 0.01, "centimetres"

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import zipfile
-import zlib
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
@@ -20,13 +17,13 @@ from elbowroom.character.skeleton import Skeleton
 from elbowroom.errors import BadFile, BadValue, ElbowroomError, UnknownName
 from elbowroom.files.atomic import writing
 from elbowroom.files.glb_nodes import distinct
+from elbowroom.files.npz_arrays import Arrays
 from elbowroom.files.proof import Proof, contacts_of, proof_of
-from elbowroom.files.regular import check_regular
 from elbowroom.geometry import rotations as rot
-from elbowroom.geometry.mesh import Mesh, frozen
+from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
-from elbowroom.motion.clip import Clip, Motion, Source
+from elbowroom.motion.clip import MOST_FRAMES, Clip, Motion, Source
 from elbowroom.world.certificate_findings import Allowed
 from elbowroom.world.evidence import Excused
 from elbowroom.world.left_out import dropped_mask
@@ -38,16 +35,8 @@ from elbowroom.world.things import Hold, Linked, Thing
 from elbowroom.world.world import World
 
 _KINDS = ("capsule", "sphere", "box", "mesh")
-# Bytes of all arrays together.
-_LARGEST = 2 * 1024**3
-# Bytes of all compressed arrays: a few megabytes of a file can claim as many gigabytes. `write_npz` compresses nothing.
-_LARGEST_COMPRESSED = 256 * 1024**2
-# Arrays in a file; a world of a hundred people has 2,000 to 10,000.
-_MOST_ARRAYS = 100_000
 # Characters in a file.
 _MOST_CHARACTERS = 200
-# Arrays that may have numbers which are not finite: no floor, intervals without an end, contacts without a shift.
-_ENDLESS = ("floor", "allowed_during", "linked_during", "excused_during", "allowed_shift")
 
 
 def write_npz(path: str | Path, world: World, fps: float = 30.0, proof: Proof | None = None) -> None:
@@ -138,15 +127,17 @@ def read_npz(path: str | Path) -> World:
 
 def read_played_npz(path: str | Path) -> tuple[PlayedWorld, Proof]:
     """Read a world exactly as the file plays it, and the proof that it carries."""
-    with _Arrays(Path(path)) as file:
+    with Arrays(Path(path)) as file:
         proof = _proof(file)
         return _world(file, proof), proof
 
 
-def _world(file: _Arrays, proof: Proof) -> PlayedWorld:
+def _world(file: Arrays, proof: Proof) -> PlayedWorld:
     times = file.get("times", 1)
     fps = float(file.get("fps", 0))
     floor = float(file.get("floor", 0))
+    if len(times) > MOST_FRAMES:
+        raise BadFile(file.path, f"has {len(times):,} frames", "times", f"at most {MOST_FRAMES:,} are read")
     if not len(times) or not (0 < fps < np.inf) or not np.allclose(np.diff(times), 1.0 / fps, rtol=1e-3, atol=0.0):
         raise BadFile(file.path, "needs rising times, 1 / fps apart", where="times, fps")
     if len(file.names("char")) > _MOST_CHARACTERS:
@@ -174,7 +165,7 @@ def _world(file: _Arrays, proof: Proof) -> PlayedWorld:
     return _with_holds(file, world)
 
 
-def _proof(file: _Arrays) -> Proof:
+def _proof(file: Arrays) -> Proof:
     """What the file says of its proof."""
     rows = _rows(file, "allowed")
     depths = file.get("allowed_depth", 1, (len(rows),)) if rows else ()
@@ -203,7 +194,7 @@ def _proof(file: _Arrays) -> Proof:
     return Proof(status or "unchecked", why, tuple(allowed), tuple(excused), tuple(ignored), facts)
 
 
-def _rows(file: _Arrays, what: str) -> list[tuple[Pair, tuple[float, float]]]:
+def _rows(file: Arrays, what: str) -> list[tuple[Pair, tuple[float, float]]]:
     """Pairs with the intervals that something is said of them for."""
     if f"{what}_pair" not in file:
         return []
@@ -214,7 +205,7 @@ def _rows(file: _Arrays, what: str) -> list[tuple[Pair, tuple[float, float]]]:
     return [(Pair(str(a), str(b)), (float(t), float(u))) for (a, b), (t, u) in zip(pairs, during, strict=True)]
 
 
-def _with_holds(file: _Arrays, world: PlayedWorld) -> PlayedWorld:
+def _with_holds(file: Arrays, world: PlayedWorld) -> PlayedWorld:
     """Holds as the file has them; whatever is held exists."""
     holds = []
     for i in file.names("hold"):
@@ -230,95 +221,7 @@ def _with_holds(file: _Arrays, world: PlayedWorld) -> PlayedWorld:
     return replace(world, holds=tuple(holds))
 
 
-class _Arrays:
-    """Arrays of an NPZ file, each checked before memory is taken for it."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        check_regular(path, _LARGEST)
-        try:
-            self._zip = zipfile.ZipFile(path)
-            members = self._zip.infolist()
-        except OSError as error:
-            raise BadFile(path, f"cannot be read ({error.strerror or error})") from None
-        except (zipfile.BadZipFile, ValueError, NotImplementedError):
-            raise BadFile(
-                path, "is no NPZ", would_do="a file of named arrays as numpy.savez writes it would do"
-            ) from None
-        if len(members) > _MOST_ARRAYS:
-            raise BadFile(path, f"holds {len(members)} arrays", would_do=f"at most {_MOST_ARRAYS} are read")
-        packed = sum(i.file_size for i in members if i.compress_type != zipfile.ZIP_STORED)
-        if packed > _LARGEST_COMPRESSED or sum(i.file_size for i in members) > _LARGEST:
-            size = sum(i.compress_size for i in members)
-            raise BadFile(
-                path,
-                f"claims {sum(i.file_size for i in members) / 2**20:,.0f} MB of arrays in {size / 2**20:,.1f} MB",
-                would_do=f"at most {_LARGEST_COMPRESSED // 2**20} MB are unpacked",
-            )
-        self._infos = {i.filename.removesuffix(".npy"): i for i in members}
-
-    def __enter__(self) -> _Arrays:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._zip.close()
-
-    def names(self, group: str) -> list[str]:
-        """Names of the characters, static meshes or objects in the order of the file."""
-        found = [key.split("/")[1] for key in self._infos if key.startswith(f"{group}/") and key.count("/") >= 2]
-        return list(dict.fromkeys(found))
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._infos
-
-    def get(self, key: str, dims: int, shape: tuple[int, ...] | None = None, kind: str = "iuf") -> NDArray:
-        """One array of so many dimensions and, if given, a shape; `kind` are numpy's letters for its type."""
-        if key not in self._infos:
-            raise BadFile(self.path, "is missing", where=f"array '{key}'")
-        info = self._infos[key]
-        try:
-            with self._zip.open(info) as file:
-                version = npy.read_magic(file)
-                read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-                claimed, _, dtype = read_header(file)
-                need = int(np.prod([int(n) for n in claimed], dtype=object)) * dtype.itemsize
-                if dtype.hasobject or need > info.file_size or dtype.kind not in kind:
-                    raise BadFile(
-                        self.path,
-                        f"claims {claimed} of type {dtype} in {info.file_size} bytes",
-                        where=f"array '{key}'",
-                    )
-            with self._zip.open(info) as file:
-                array = npy.read_array(file, allow_pickle=False)
-        except (
-            ValueError,
-            zipfile.BadZipFile,
-            EOFError,
-            NotImplementedError,
-            RuntimeError,
-            OSError,
-            zlib.error,
-        ) as error:
-            text = str(error).split("\n")[0][:80]
-            raise BadFile(self.path, f"cannot be read ({text})", where=f"array '{key}'") from None
-        if array.ndim != dims or (shape is not None and array.shape != shape):
-            want = shape if shape is not None else f"{dims} dimensions"
-            raise BadFile(self.path, f"has the shape {array.shape}", f"array '{key}'", f"{want} would do")
-        if array.dtype.kind == "f" and key not in _ENDLESS and not np.all(np.isfinite(array)):
-            raise BadFile(self.path, "holds numbers that are not finite", where=f"array '{key}'")
-        return array
-
-    def mesh(self, key: str) -> Mesh:
-        """Vertices and faces below a key."""
-        vertices, faces = self.get(f"{key}/vertices", 2), self.get(f"{key}/faces", 2, kind="iu")
-        if vertices.shape[1] != 3 or faces.shape[1] != 3:
-            raise BadFile(self.path, "needs vertices (V, 3) and faces (F, 3)", where=f"mesh '{key}'")
-        if len(faces) and (int(faces.min()) < 0 or int(faces.max()) >= len(vertices)):
-            raise BadFile(self.path, f"uses vertex {faces.max()} of {len(vertices)}", where=f"mesh '{key}'")
-        return Mesh(vertices, faces)
-
-
-def _clip(file: _Arrays, name: str, fps: float, times: Array) -> Clip:
+def _clip(file: Arrays, name: str, fps: float, times: Array) -> Clip:
     at = f"char/{name}"
     names = [str(n) for n in file.get(f"{at}/joint_names", 1, kind="U")]
     count = len(names)
@@ -338,7 +241,7 @@ def _clip(file: _Arrays, name: str, fps: float, times: Array) -> Clip:
     return Clip(character, fps, root, rotations, float(times[0]), name, source)
 
 
-def _roles(file: _Arrays, at: str, joints: int) -> dict[str, int]:
+def _roles(file: Arrays, at: str, joints: int) -> dict[str, int]:
     """Which joint plays which part of a person; empty where the file does not say."""
     if f"{at}/role_names" not in file:
         return {}
@@ -349,7 +252,7 @@ def _roles(file: _Arrays, at: str, joints: int) -> dict[str, int]:
     return {str(name): int(joint) for name, joint in zip(names, numbers, strict=True)}
 
 
-def _shapes(file: _Arrays, at: str, joints: int) -> tuple[Shape, ...]:
+def _shapes(file: Arrays, at: str, joints: int) -> tuple[Shape, ...]:
     names = file.get(f"{at}/shape_names", 1, kind="U")
     count = len(names)
     joint = file.get(f"{at}/shape_joint", 1, (count,), "iu")

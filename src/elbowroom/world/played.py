@@ -37,8 +37,6 @@ RATE = 60.0
 _SAME_FRAMES = 1e-6
 # An object that moves less than this, metres, stays.
 _STAYS = 1e-5
-# Frames of a world that fit into memory with all that is made of them.
-_MOST_FRAMES = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,8 +167,6 @@ def played(world: World, fps: float | None = None) -> PlayedWorld:
     real = {n: without_lead(m) if isinstance(m, Clip) else m for n, m in world.characters.items()}
     base = replace(world, characters=real)
     begin, end = base.span
-    if (end - begin) * rate > _MOST_FRAMES:
-        raise BadValue(f"{end - begin:g} s at {rate:g} frames per second are more frames than fit into memory.")
     times = frozen(frame_times((begin, end), rate))
     characters = {name: _on_frames(motion, times, rate) for name, motion in real.items()}
     moved = replace(base, characters=characters)
