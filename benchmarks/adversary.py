@@ -31,13 +31,8 @@ CHUNK = 50  # cases that a process takes at a time
 def judged(seeds: list[int], kind: str = "") -> list[Verdict]:
     """Verdicts on the cases of some seeds, of one kind where one is named."""
     on_disk._store = lambda path, arrays: None  # no world comes twice: their fields would only fill the cache
-    out = []
     with TemporaryDirectory() as folder:
-        for seed in seeds:
-            made = case(seed)
-            if kind in ("", made.kind):
-                out.append(judge(made, Path(folder)))
-    return out
+        return [judge(case(seed, kind), Path(folder)) for seed in seeds]
 
 
 def boards_judged(seeds: list[int]) -> list[Verdict]:
