@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from adversary.boards import judge_board
 from adversary.verdicts import Verdict, judge
 from adversary.worlds import KINDS, case
 
@@ -38,3 +39,9 @@ def test_hardly_anything_clear_is_called_not_free(verdicts: list[Verdict]) -> No
 def test_the_same_seed_makes_the_same_world(tmp_path: Path) -> None:
     one, other = case(7), case(7)
     assert one.kind == other.kind and one.world.span == other.world.span
+
+
+def test_what_the_command_writes_as_proven_is_clear(tmp_path: Path) -> None:
+    walked, still = judge_board(1, tmp_path), judge_board(3, tmp_path)
+    assert walked.free and not walked.found
+    assert not still.wrong and not still.refused
