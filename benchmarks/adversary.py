@@ -25,19 +25,14 @@ from adversary.verdicts import Verdict, judge
 from adversary.worlds import case
 from elbowroom.geometry import on_disk
 
-CHUNK = 50  # cases that a process takes at a time
+CHUNK = 20  # cases that a process takes at a time
 
 
 def judged(seeds: list[int], kind: str = "") -> list[Verdict]:
     """Verdicts on the cases of some seeds, of one kind where one is named."""
     on_disk._store = lambda path, arrays: None  # no world comes twice: their fields would only fill the cache
-    out = []
     with TemporaryDirectory() as folder:
-        for seed in seeds:
-            made = case(seed)
-            if kind in ("", made.kind):
-                out.append(judge(made, Path(folder)))
-    return out
+        return [judge(case(seed, kind), Path(folder)) for seed in seeds]
 
 
 def boards_judged(seeds: list[int]) -> list[Verdict]:
@@ -55,9 +50,12 @@ def all_judged(told: argparse.Namespace) -> Iterator[list[Verdict]]:
         yield from (judged(chunk, told.kind) for chunk in chunks)
         yield from map(boards_judged, boards)
         return
-    with ProcessPoolExecutor(told.processes) as pool:
+    pool = ProcessPoolExecutor(told.processes)
+    try:
         yield from pool.map(judged, chunks, [told.kind] * len(chunks))
         yield from pool.map(boards_judged, boards)
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def main() -> int:
@@ -70,14 +68,11 @@ def main() -> int:
     parser.add_argument("--kind", default="")
     parser.add_argument("--progress", action="store_true")
     told = parser.parse_args()
-    began, table, refused, done = time.perf_counter(), Counter(), Counter(), 0
+    began, table, refused = time.perf_counter(), Counter(), Counter()
     wrong: list[Verdict] = []
     strict: list[Verdict] = []
-    for verdicts in all_judged(told):
-        done += len(verdicts)
-        if told.progress:
-            print(f"{done} cases, {len(wrong)} wrong, {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
-        for v in verdicts:
+    try:
+        for v in (v for verdicts in all_judged(told) for v in verdicts):
             for kind in (v.kind, "all"):
                 table[kind, "cases"] += 1
                 table[kind, "refused"] += bool(v.refused)
@@ -89,6 +84,11 @@ def main() -> int:
                 print(f"wrong free: seed {v.seed} ({v.kind}): {v.found[0]}", flush=True)
             strict += [v] if v.too_strict else []
             refused[v.refused.partition(", ")[2]] += bool(v.refused)
+            if told.progress and table["all", "cases"] % 100 == 0:
+                done = f"{table['all', 'cases']} cases, {len(wrong)} wrong"
+                print(f"{done}, {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        print("stopped; so far:")
     print(f"{'kind':16} {'cases':>7} {'refused':>7} {'free':>7} {'wrong free':>10} {'clear, not free':>15}")
     for kind in sorted({k for k, _ in table}, key=lambda k: (k == "all", k)):
         row = [table[kind, key] for key in ("cases", "refused", "free", "wrong", "strict")]

@@ -824,6 +824,9 @@ class Rules:
         self.by_name: dict[str, list[Part]] = {}
         for part in scene.parts:
             self.by_name.setdefault(part.name, []).append(part)
+        for name, parts in self.by_name.items():
+            if name == FLOOR or len({(p.kind, p.owner) for p in parts}) > 1:
+                self.report.add((name, ""), "two different things of one name, so that nothing said of it is clear")
         self.caps = self._caps()
         pairs, depths = file.table("allowed_pair", 2, "U"), file.table("allowed_depth", None)
         during, shifts = file.table("allowed_during", 2), file.table("allowed_shift", 3)

@@ -37,10 +37,10 @@ class Case:
     through: str = ""
 
 
-def case(seed: int) -> Case:
-    """The case of a seed."""
+def case(seed: int, kind: str = "") -> Case:
+    """The case of a seed, of any kind or of one that is named."""
     rng = np.random.default_rng([11, seed])
-    kind = str(rng.choice(list(KINDS), p=_SHARES))
+    kind = kind or str(rng.choice(list(KINDS), p=_SHARES))
     world = KINDS[kind](rng)
     fps = make.frame_rate(rng) if rng.random() < 0.25 else None
     return Case(seed, kind, world, fps, str(rng.choice(["", "glb", "npz"], p=[0.9, 0.05, 0.05])))

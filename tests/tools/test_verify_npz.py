@@ -293,6 +293,10 @@ WRONG: dict[str, tuple[File, set[str]]] = {
         .row(linked_pair=("arm.hand", "cup"), linked_during=ALWAYS),
         {"arm.hand", "cup"},
     ),
+    "an object named like a part of a body": (
+        File().ball((0, 0, 0)).object("ann.ball", box([0.1] * 3), (1, 0, 0)),
+        {"ann.ball", ""},
+    ),
     "not finite": (File().ball(np.where(TIMES[:, None] == 0.5, np.nan, 0.0) * np.ones(3)), {"ann", ""}),
 }
 
