@@ -45,51 +45,56 @@ def write_npz(path: str | Path, world: World, fps: float = 30.0, proof: Proof | 
     on = played(world, fps)
     proof = proof_of(on) if proof is None else proof
     world, times = robots_as_things(on), on.times
+    plain = _Plain(world)
     arrays: dict[str, NDArray] = {
         "times": times,
         "fps": np.array(on.fps),
         "floor": np.array(np.nan if world.floor is None else float(world.floor)),
-        "allowed_pair": _pairs(a.pair for a in proof.allowed),
+        "allowed_pair": plain.pairs(a.pair for a in proof.allowed),
         "allowed_depth": np.array([a.depth_m for a in proof.allowed], float),
         "allowed_during": np.array([a.during for a in proof.allowed], float).reshape(-1, 2),
         "allowed_why": np.array([a.why for a in proof.allowed], np.str_),
         "allowed_shift": np.array([a.shift or (np.nan,) * 3 for a in proof.allowed], float).reshape(-1, 3),
-        "excused_pair": _pairs(e.pair for e in proof.excused),
+        "excused_pair": plain.pairs(e.pair for e in proof.excused),
         "excused_during": np.array([e.during for e in proof.excused], float).reshape(-1, 2),
-        "ignored_pair": _pairs(proof.ignored),
-        "linked_pair": _pairs((link.a, link.b) for link in world.linked),
+        "ignored_pair": plain.pairs(proof.ignored),
+        "linked_pair": plain.pairs((link.a, link.b) for link in world.linked),
         "linked_during": np.array([link.during for link in world.linked], float).reshape(-1, 2),
         "evidence": np.array(proof.text()),
     }
     for i, hold in enumerate(world.holds):
-        object_and_by = _pair(hold.object, hold.by)
-        arrays |= {f"hold/{i}/object": np.array(object_and_by[0]), f"hold/{i}/by": np.array(object_and_by[1])}
+        arrays |= {f"hold/{i}/object": np.array(plain(hold.object)), f"hold/{i}/by": np.array(plain(hold.by))}
         arrays |= {f"hold/{i}/hand": np.array(hold.hand), f"hold/{i}/during": np.array(hold.during, float)}
-    for name, motion in _plain(world.characters):
-        arrays |= {f"char/{name}/{key}": value for key, value in _character(name, motion, times).items()}
-    for name, mesh in _plain(world.static):
-        arrays |= {f"static/{name}/vertices": mesh.vertices, f"static/{name}/faces": mesh.faces}
-        arrays[f"static/{name}/dropped"] = dropped_mask(mesh, name, world.floor)
-    for name, thing in _plain(world.things):
-        arrays |= {f"object/{name}/vertices": thing.mesh.vertices, f"object/{name}/faces": thing.mesh.faces}
-        arrays[f"object/{name}/T_world_object"] = places(thing.path, times)
+    for name, motion in world.characters.items():
+        arrays |= {f"char/{plain(name)}/{key}": value for key, value in _character(name, motion, times).items()}
+    for name, mesh in world.static.items():
+        at = f"static/{plain(name)}"
+        arrays |= {f"{at}/vertices": mesh.vertices, f"{at}/faces": mesh.faces}
+        arrays[f"{at}/dropped"] = dropped_mask(mesh, name, world.floor)
+    for name, thing in world.things.items():
+        at = f"object/{plain(name)}"
+        arrays |= {f"{at}/vertices": thing.mesh.vertices, f"{at}/faces": thing.mesh.faces}
+        arrays[f"{at}/T_world_object"] = places(thing.path, times)
     with writing(path) as (stand_in,), open(stand_in, "wb") as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]
 
 
-def _pairs(pairs: Iterable[tuple[str, str]]) -> NDArray:
-    """Pairs of names (K, 2) as they are in the file."""
-    return np.array([_pair(*pair) for pair in pairs], np.str_).reshape(-1, 2)
+class _Plain:
+    """Names as they are in the file: without '/', still different from each other, the same in pairs and in keys."""
 
+    def __init__(self, world: World) -> None:
+        self._world = world
+        names = [*world.characters, *world.static, *world.things]
+        self._of = dict(zip(names, distinct(name.replace("/", "_") for name in names), strict=True))
 
-def _pair(a: str, b: str) -> tuple[str, str]:
-    """Two names as they are in the file."""
-    return a.replace("/", "_"), b.replace("/", "_")
+    def __call__(self, name: str) -> str:
+        owner, part = self._world.split(name)
+        plain = self._of.get(owner, owner.replace("/", "_"))
+        return f"{plain}.{part.replace('/', '_')}" if part else plain
 
-
-def _plain(named: Any) -> list[tuple[str, Any]]:
-    """Names without '/', still different from each other."""
-    return list(zip(distinct(name.replace("/", "_") for name in named), named.values(), strict=True))
+    def pairs(self, pairs: Iterable[tuple[str, str]]) -> NDArray:
+        """Pairs of names (K, 2)."""
+        return np.array([(self(a), self(b)) for a, b in pairs], np.str_).reshape(-1, 2)
 
 
 def _character(name: str, motion: Motion, times: Array) -> dict[str, NDArray]:
@@ -108,7 +113,7 @@ def _character(name: str, motion: Motion, times: Array) -> dict[str, NDArray]:
         "T_world_joint": skeleton.forward(root, q),
         "role_names": np.array(list(body.roles), dtype=np.str_),
         "role_joints": np.array(list(body.roles.values()), dtype=np.int32),
-        "shape_names": np.array([s.name for s in shapes], dtype=np.str_),
+        "shape_names": np.array([s.name.replace("/", "_") for s in shapes], dtype=np.str_),
         "shape_joint": np.array([s.joint for s in shapes], dtype=np.int32),
         "shape_kind": np.array([s.kind for s in shapes], dtype=np.str_),
         "shape_size": np.array([s.size for s in shapes]).reshape(-1, 3),

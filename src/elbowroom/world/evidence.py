@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,7 +44,7 @@ class Evidence:
             "floor_m": self.floor,
             "caps_m": self.caps.facts(),
             "ignored": [list(p) for p in self.ignored],
-            "excused": [{"pair": list(e.pair), "during": list(e.during)} for e in self.excused],
+            "excused": [{"pair": list(e.pair), "during": _ends(e.during)} for e in self.excused],
             **self.left_out.facts(),
         }
 
@@ -60,3 +61,8 @@ def evidence_of(exact: ExactWorld) -> Evidence:
         bool(world.triangles) or len(world.characters) > 1,
         left_out(world),
     )
+
+
+def _ends(during: Interval) -> list[float | None]:
+    """An interval for JSON, which has no infinity."""
+    return [t if math.isfinite(t) else None for t in during]

@@ -121,8 +121,15 @@ class Pairs:
     def _called(self, name: str) -> NDArray[np.int64]:
         """Numbers of the parts that a name of a contact means."""
         if name not in self._meant:
-            self._meant[name] = np.flatnonzero([fits(name, part.name) for part in self.parts])
+            self._meant[name] = np.flatnonzero([_means(name, part) for part in self.parts])
         return self._meant[name]
+
+
+def _means(name: str, part: Part) -> bool:
+    """Whether a name of a contact means a part: only characters have parts, 'tray' is not 'tray.001'."""
+    if part.kind != "body":
+        return name == part.name
+    return name == part.owner or (name.startswith(f"{part.owner}.") and fits(name, part.name))
 
 
 def parts_of(world: World) -> tuple[Part, ...]:
