@@ -150,8 +150,8 @@ def test_written_as_moving_things(robot: Robot, tmp_path: Path):
         (('<parent link="upper"/>', '<parent link="nobody"/>'), "does not hang on 'trolley'"),
         (('<child link="tool"/>', '<child link="trolley"/>'), "does not hang on 'tool'"),
         (('<child link="tool"/>', '<child link="hand"/>'), "hangs on both 'flange' and 'hand'"),
-        (('lower="-2"', 'lower="x"'), "makes sense"),
-        (('xyz="0 0 0.4"', 'xyz="0 0 nan"'), "makes sense"),
+        (('lower="-2"', 'lower="x"'), "not a number"),
+        (('xyz="0 0 0.4"', 'xyz="0 0 nan"'), "no usable number"),
     ],
 )
 def test_damaged_files_are_told(tmp_path: Path, change: tuple[str, str], said: str):

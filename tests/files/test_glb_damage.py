@@ -54,7 +54,7 @@ LIES = {
     "buffer view outside": (lambda d: d["bufferViews"][0].update(byteOffset=10**9), "outside of its buffer"),
     "accessor outside": (lambda d: first(d, "WEIGHTS_0").update(byteOffset=10**6), "buffer view has"),
     "a billion positions": (lambda d: first(d, "POSITION").update(count=10**9), "claims 1000000000 elements"),
-    "a billion zeros": (zeros, "more numbers than any real file"),
+    "a billion zeros": (zeros, "positions without data"),
     "buffer too long": (lambda d: d["buffers"][0].update(byteLength=2**30), "claims 1073741824 bytes"),
     "negative count": (lambda d: first(d, "POSITION").update(count=-3), "whole number"),
     "cycle of joints": (cycle, "shares its child"),
