@@ -79,7 +79,18 @@ def test_a_block_with_an_inner_wall_is_solid(seed: int | None) -> None:
     assert inside(block if seed is None else flipped(block, seed), MIDDLE) == [True, True, False]
     clean, solid = mended_solids(block)
     assert solid.sum() == 20 and len(clean.faces) == 22, "the wall bounds nothing"
-    assert demoted_parts(clean, solid, "block") == ()
+    (told,) = demoted_parts(clean, solid, "block")
+    assert (told.parts, told.faces) == (1, 2) and "divide" in told.why
+
+
+def test_boards_that_touch_along_edges_are_solid_each() -> None:
+    boards = [((0.02, 0.4, 0.24), (0.21, 0, 0)), ((0.02, 0.4, 0.24), (-0.21, 0, 0)), ((0.44, 0.4, 0.02), (0, 0, 0.13)),
+              ((0.44, 0.4, 0.02), (0, 0, -0.13)), ((0.44, 0.02, 0.24), (0, 0.21, 0))]  # fmt: skip
+    cabinet = merge([box(size, at) for size, at in boards])
+    assert inside(cabinet, [at for _, at in boards]) == [True] * 5
+    assert inside(cabinet, [(0, 0, 0)]) == [False]
+    clean, solid = mended_solids(cabinet)
+    assert solid.all() and demoted_parts(clean, solid, "cabinet") == ()
 
 
 def test_a_block_drawn_from_both_sides_is_solid() -> None:

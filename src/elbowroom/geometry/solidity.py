@@ -92,7 +92,7 @@ def shell_signs(vertices: Array, faces: NDArray) -> NDArray[np.int8]:
 
 
 def demoted_parts(mesh: Mesh, solid: NDArray[np.bool_], name: str) -> tuple[Demoted, ...]:
-    """Parts of a mended mesh none of whose faces bound a solid, `solid` (F,), one entry for each reason."""
+    """Parts of a mended mesh none of whose faces bound a solid, `solid` (F,), and sheets on solids, by reason."""
     if solid.all():
         return ()
     edges = Edges(mesh.faces.astype(np.int64))
@@ -109,6 +109,10 @@ def demoted_parts(mesh: Mesh, solid: NDArray[np.bool_], name: str) -> tuple[Demo
         if chosen.any():
             told = why.format(int(open_edges[chosen].sum()))
             found.append(Demoted(name, int(chosen.sum()), int(size[chosen].sum()), told))
+    hanging = ~solid & ~surface[edges.part]
+    if hanging.any():
+        sheets = len(np.unique(edges.sheet[hanging]))
+        found.append(Demoted(name, sheets, int(hanging.sum()), "sheets that hang on solids or divide them"))
     return tuple(found)
 
 
@@ -144,12 +148,27 @@ class Edges:
         return number.reshape(-1)
 
     @cached_property
+    def sheet(self) -> NDArray[np.int64]:
+        """Number (F,) of the sheet that each face belongs to: those that edges of just two triangles join."""
+        return self.joined(self.uses == 2)
+
+    @cached_property
     def simple(self) -> NDArray[np.bool_]:
-        """Faces (F,) of parts whose edges are all used by two triangles, once in each direction."""
-        turn = np.bincount(self.edge, np.where(self.forward, 1.0, -1.0), len(self.uses))
-        spoiled = np.zeros(int(self.part.max(initial=-1)) + 1, dtype=bool)
-        spoiled[self.part[self.face[((turn != 0) | (self.uses != 2))[self.edge]]]] = True
-        return ~spoiled[self.part]
+        """Faces (F,) of sheets that are closed by themselves: they use each of their edges once in each direction.
+
+        Boards that touch along an edge are closed each for itself, however many triangles meet at the edge.
+        """
+        sheet = self.sheet[self.face]
+        turn = np.where(self.forward, 1.0, -1.0)
+        _, where, uses = np.unique(
+            self.edge * (int(self.sheet.max(initial=0)) + 1) + sheet, return_inverse=True, return_counts=True
+        )
+        spoiled = np.zeros(int(self.sheet.max(initial=-1)) + 1, dtype=bool)
+        spoiled[sheet[((np.bincount(where, turn) != 0) | (uses != 2))[where]]] = True
+        # a sheet that is drawn from both sides is closed, and encloses nothing
+        _, where, uses = np.unique(np.sort(self.faces, axis=1), axis=0, return_inverse=True, return_counts=True)
+        spoiled[self.sheet[(uses > 1)[where.reshape(-1)]]] = True
+        return ~spoiled[self.sheet]
 
 
 def _turned_alike(faces: NDArray, signs: NDArray[np.int8]) -> NDArray[np.bool_]:
@@ -206,7 +225,7 @@ def _around(vertices: Array, faces: NDArray, edges: Edges) -> tuple[NDArray, NDA
     order = np.lexsort((angle, edges.edge))
     far = np.diff(angle[order], prepend=-np.inf) >= _COINCIDENT_RAD
     group = np.cumsum(far | np.append(True, edge[1:] != edge[:-1]))
-    sheet = edges.joined(edges.uses == 2)[edges.face]
+    sheet = edges.sheet[edges.face]
     upwards = np.einsum("ij,j->i", np.cross(along, out), _SKEW) > 0.0
     rank = np.where(upwards, sheet, -sheet)
     return order[np.lexsort((rank[order], group))], last
