@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from intended import deep_contacts
 
 from elbowroom.character.body import Character
 from elbowroom.gallery.scenes import scenario
@@ -56,6 +57,7 @@ def test_five_things_are_done_in_ten_plans_and_proven() -> None:
     board, plan = planned()
     assert plan.found, f"{plan.status}: {plan.why}"
     assert plan.certificate is not None and plan.certificate.free and plan.certificate.continuous
+    assert not deep_contacts(plan)
     assert [t.verb for t in board.tasks] == ["grab", "drop", "grab", "touch", "put"]
     assert len(plan.plans) == 10
     assert [p.limb for p in plan.plans] == ["right_arm"] * 6 + ["left_arm"] * 2 + ["right_arm"] * 2

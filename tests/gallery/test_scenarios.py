@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from intended import deep_contacts
 
 from elbowroom.character.body import Character
 from elbowroom.gallery.scenes import scenario, scenarios
@@ -97,6 +98,7 @@ def test_it_is_done_and_proven(name: str) -> None:
     board, plan = planned(name)
     assert plan.found, f"{plan.status}: {plan.why}"
     assert plan.certificate is not None and plan.certificate.free and plan.certificate.continuous
+    assert not deep_contacts(plan)
     check_put(board, plan.world)
     check_held(board, plan.world)
     check_fixtures(board, plan.world)

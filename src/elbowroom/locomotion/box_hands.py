@@ -16,7 +16,7 @@ _ELBOWS_OUT = 0.85  # tangent of the angle by which elbows leave the vertical
 _EASY, _TAPER = 0.93, 0.02  # share of the arm's length, and metres over which the reach tapers off before it
 _WRIST_ASIDE = np.radians(20.0)
 _WRIST_ROUNDS = 4
-_SOFT = 0.006  # metres
+_SOFT = 0.004  # metres
 
 
 def arms_to(

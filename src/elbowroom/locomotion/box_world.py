@@ -10,7 +10,7 @@ from elbowroom.world.paths import Keyed
 from elbowroom.world.world import World
 
 # How deep palms and fingers press on what they hold, metres: flesh gives way by as much.
-GRIP = 0.01
+GRIP = 0.005
 _WHY = "holds the box"
 
 

@@ -18,7 +18,7 @@ SHOULDER_DROP = np.radians(6.0)
 _HANG = np.radians(7.0)
 # Relaxed fingers, degrees at knuckle, middle and end joint (Lee and Jung 2014, resting hand: 20 to 45 at each)
 _CURL = {"index": (18, 26, 14), "middle": (23, 30, 16), "ring": (27, 33, 17), "little": (30, 34, 18)}
-_FLAT_CURL, _FLAT_THUMB = 0.05, np.radians(-16.0)
+_FLAT_CURL, _FLAT_THUMB = 0.05, np.radians(-22.0)
 # Relaxed thumb of the left hand, palm down: axis and degrees at its first joint
 _THUMB_AXIS, _THUMB_TURN = np.array([0.1, -0.55, 1.0]), 30.0
 

@@ -44,9 +44,12 @@ def grab(d: Director, task: Grab) -> None:
         d.world = d.world.with_hold(task.object, actor.who, hand, (actor.now, FOREVER), inverse(T_hand) @ T_taken)
         actor.keep(joints_of(actor, hand))
         d.grips[task.object] = Grip(taking.open, T_hand[:3, :3].T @ out, T_taken, (hand, taking.grasp.name))
-        d.allow(supported(task.object, under, (-np.inf, actor.now + 1.0)))
+        contacts = d.world.contacts
+        d.allow(supported(task.object, under, (-np.inf, FOREVER)))
         covered = under_cover(d.world, task.object, actor.now, T_taken)
         depart(d, actor, hand, lifts(actor, hand, out, covered), f"lift {task.object}")
+        # once off, it may not touch what it lay on any more: a bookcase has other boards, too
+        d.world = d.world.with_(contacts=(*contacts, *supported(task.object, under, (-np.inf, actor.now))))
 
     d.first(varied(d, takings(d, actor, task.object, task, what)), do)
 
