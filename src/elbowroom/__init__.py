@@ -58,6 +58,7 @@ _HOME = {
     "Fixture": "world.things",
     "Joint": "world.things",
     "certify": "world.certificate",
+    "Caps": "world.contacts",
     # hands
     "hand_shape": "character.hand_shapes",
     "propose_grasps": "posing.grasps",
@@ -85,6 +86,7 @@ _HOME = {
     # files
     "open_file": "files.open",
     "save": "files.save",
+    "verify": "files.verify",
     "read_bvh": "files.bvh",
     "write_bvh": "files.bvh",
     "read_asf": "files.asf_amc",
