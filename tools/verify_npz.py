@@ -487,7 +487,9 @@ class Scene:
         self.file, self.report = file, report
         self.frames, self.times = sample_times(file, rate)
         self.k, self.s = between(self.frames, self.times)
-        self.frame_s = float(np.diff(self.frames).max(initial=0.0))
+        self.frame_s = 1.0 / float(file.get("fps", ())) if "fps" in file.all else 0.0
+        if not np.isfinite(self.frame_s):
+            raise BadFile(f"{file.path} needs a positive fps.")
         floor = float(file.get("floor", ()))
         self.floor = None if np.isnan(floor) else floor
         self.parents: dict[str, NDArray] = {}
