@@ -35,8 +35,9 @@ def package_in(folder: Path) -> Path:
     kernels = package / "kernels"
     kernels.mkdir(parents=True)
     (package / "__init__.py").write_text("")
-    for name in ("__init__.py", "sealing.py"):
-        shutil.copy(Path(elbowroom.__file__).parent / "kernels" / name, kernels / name)
+    source = Path(elbowroom.__file__).parent
+    for name in ("stopping.py", "errors.py", "kernels/__init__.py", "kernels/sealing.py"):
+        shutil.copy(source / name, package / name)
     (kernels / "caller.py").write_text(CALLER)
     (kernels / "helper.py").write_text(HELPER.format(value=1))
     return package

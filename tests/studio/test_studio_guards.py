@@ -47,7 +47,7 @@ def test_files_that_name_others_outside_are_refused(tmp_path: Path) -> None:
         folder.mkdir()
     (secret / "secret.bin").write_bytes(b"0123")
     (secret / "secret.stl").write_bytes(b"0123")
-    (work / "fine.bin").write_bytes(b"0123")
+    (work / "models" / "fine.bin").write_bytes(b"0123")
     (work / "models" / "link.bin").symlink_to(secret / "secret.bin")
     (work / "models" / "far").symlink_to(secret)
     folders = Folders(work)
@@ -57,13 +57,13 @@ def test_files_that_name_others_outside_are_refused(tmp_path: Path) -> None:
         (work / "models" / "a.gltf").write_text(json.dumps(told))
         folders.check_named(["models/a.gltf"], work)
 
-    for fine in ("../fine.bin", "data:;base64,MDEyMw=="):
+    for fine in ("fine.bin", "data:;base64,MDEyMw=="):
         gltf(fine)
     for bad in ("../../secret/secret.bin", "%2e%2e/../secret/secret.bin", "link.bin", "far/secret.bin"):
-        with pytest.raises(BadValue, match="may not read"):
+        with pytest.raises((BadFile, BadValue), match=r"may not read|in or below the folder"):
             gltf(bad)
     for bad in (str(secret / "secret.bin"), f"file://{secret}/secret.bin"):
-        with pytest.raises(BadFile, match="a file beside the"):
+        with pytest.raises(BadFile, match=r"a file .* would do"):
             gltf(bad)
     for bad in ("../../secret/secret.stl", str(secret / "secret.stl"), "package://secret/secret.stl", "far/secret.stl"):
         mesh = f'<collision><geometry><mesh filename="{bad}"/></geometry></collision>'

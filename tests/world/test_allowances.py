@@ -72,6 +72,19 @@ def test_allowed_depths_are_bounds_between_frames_too() -> None:
     assert not certify(World(caps=Caps(feet=0.021)).with_character("it", recorded)).free
 
 
+def test_a_thing_that_is_named_like_a_part_of_a_body_is_refused() -> None:
+    world = World().with_character("ann", standing()).with_object("ann.left_foot", box([0.1] * 3), Still(np.eye(4)))
+    with pytest.raises(BadValue, match="another name"):
+        certify(world)
+
+
+def test_a_contact_of_a_thing_is_not_one_of_its_namesakes() -> None:
+    world = tray(0.7 + 0.002 + np.array([0.0, 0.0005, 0.0]))
+    twin = world.objects["tray"]
+    doubled = world.with_(objects={"tray.001": twin})
+    assert not certify(doubled).free, "'tray' is not 'tray.001'"
+
+
 def held_rod() -> World:
     rod = cylinder(0.02, 1.6)
     chest = ANN.skeleton.T_rest[ANN.roles["chest"], :3, 3]

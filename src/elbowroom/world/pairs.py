@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.body import Body, Character
+from elbowroom.errors import BadValue
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.shapes import Shape
@@ -139,6 +140,10 @@ def parts_of(world: World) -> tuple[Part, ...]:
         for name in world.characters
         for shape, role in shapes_of(world.body(name))
     ]
+    own = {part.name for part in parts}
+    for name in (*world.things, *world.static):
+        if name in own:
+            raise BadValue(f"'{name}' names a part of a body and something else: give one of them another name.")
     parts += [Part(name, "thing", name, mesh=thing.mesh) for name, thing in world.things.items()]
     parts += [Part(name, "static", name, mesh=mesh) for name, mesh in world.static.items()]
     if world.floor is not None:
