@@ -31,6 +31,8 @@ from studio_answers import Answers, drive, quantiles, way_of
 # The share of the first plan after which a limb is on its way aside: half way through it may rest there, and a motion
 # that comes sooner or later leaves that pose as it is.
 _ON_ITS_WAY = 0.25
+# Moments at which it is looked where people are.
+_LOOKS = 400
 
 
 def main() -> None:
@@ -40,7 +42,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--reach", type=float, default=0.2, help="metres to each side, along y")
     parser.add_argument("--to", type=float, nargs=3, metavar=("X", "Y", "Z"), help="a place to go to, and back")
-    parser.add_argument("--at", type=float, help="the time that is shown, seconds; else a quarter into the first plan")
+    parser.add_argument("--at", type=float, help="the time that is shown, seconds")
     parser.add_argument("--there", action="store_true", help="let it go at that place")
     told = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -58,8 +60,7 @@ def measured(told: argparse.Namespace, folder: Path) -> dict[str, object]:
         assert studio.certified, studio.said
         before = studio.plan
         assert before is not None and before.plans
-        begin, end = before.plans[0].during
-        studio.player.seek(begin + _ON_ITS_WAY * (end - begin) if told.at is None else told.at)
+        studio.player.seek(shown_at(before, told.to) if told.at is None else told.at)
         studio.select(thing)
         T = studio.places[thing].T
         answers = Answers(page)
@@ -95,6 +96,16 @@ def measured(told: argparse.Namespace, folder: Path) -> dict[str, object]:
         }
     finally:
         page.close()
+
+
+def shown_at(plan: Plan, to: list[float] | None) -> float:
+    """The time to look at, seconds: when somebody is nearest to where the thing is led, else a limb is on its way."""
+    if to is None:
+        begin, end = plan.plans[0].during
+        return float(begin + _ON_ITS_WAY * (end - begin))
+    times = np.linspace(*plan.world.span, _LOOKS)
+    joints = np.concatenate(list(plan.world.record(times).joints.values()), axis=1)[..., :3, 3]
+    return float(times[np.argmin(np.linalg.norm(joints - np.array(to), axis=-1).min(axis=1))])
 
 
 def redone(before: Plan, motions: list[Plan]) -> dict[str, object]:
