@@ -140,7 +140,8 @@ class Stress:
 
     def sample(self, passed: float) -> dict[str, Any]:
         """Memory and counts after so many seconds; told at once, in case that the run is ended early."""
-        found = {"seconds": round(passed), "megabytes": self.memory(), **self.server.ask("counts")}
+        acts = sum(self.did.values())
+        found = {"seconds": round(passed), "acts": acts, "megabytes": self.memory(), **self.server.ask("counts")}
         print(json.dumps(found), file=sys.stderr, flush=True)
         return found
 

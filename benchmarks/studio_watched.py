@@ -28,6 +28,8 @@ from elbowroom.world.certificate import certify
 
 # Threads without which the studio does nothing.
 NEEDED = {"studio-worker", "studio-files", "studio-player", "studio-handle", "studio-status"}
+# Seconds in which a server answers, on a machine that has much else to do.
+_PATIENCE_S = 600.0
 # Types whose objects are counted.
 _COUNTED = ("World", "Plan", "Clip", "Mesh", "Character", "Skin", "DistanceField", "Document")
 
@@ -40,12 +42,12 @@ class Watched:
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, storyboard, work, state), daemon=True)
         self._process.start()
-        self.url: str = self._answer(180.0)
+        self.url: str = self._answer(_PATIENCE_S)
 
     def ask(self, what: str) -> Any:
         """The answer to one of the questions of `Inside`."""
         self._pipe.send(what)
-        return self._answer(120.0)
+        return self._answer(_PATIENCE_S)
 
     def _answer(self, seconds: float) -> Any:
         assert self._pipe.poll(seconds), "the server does not answer: it hangs"
