@@ -155,7 +155,14 @@ main()
 def test_a_request_to_end_leaves_no_half_written_file(tmp_path, number: int, code: int):
     write_bvh(tmp_path / "walk.bvh", small_worlds.moving(small_worlds.person(skin=False), frames=3))
     words = [sys.executable, "-c", SLOW, "convert", "walk.bvh", "a.npz", "a.glb"]
-    started = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    started = subprocess.Popen(
+        words,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # `nohup` has the tests ignore it
+    )
     assert started.stdout is not None and started.stdout.readline() == "writing\n"
     assert len(list(tmp_path.iterdir())) == 3, "the stand-ins of both files are there"
     started.send_signal(number)

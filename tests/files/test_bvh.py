@@ -232,7 +232,7 @@ def test_a_clip_can_be_read_onto_another_character(write) -> None:
         (lambda t: t.replace("Frame Time: 0.033333", "Frame Time: -0.01"), "frame time -0.01"),
         (lambda t: t.replace("Frame Time: 0.033333", "Frame Time: 0"), "frame time 0"),
         (lambda t: t.replace("Frame Time: 0.033333", "Frame Time: nan"), "nan"),
-        (lambda t: t.replace("Frames: 4", "Frames: 1000000000"), "announces 1000000000 frames and holds 4"),
+        (lambda t: t.replace("Frames: 4", "Frames: 1000000000"), "announces 1,000,000,000 frames"),
         (lambda t: t.replace("Frames: 4", "Frames: -4"), "no positive whole number"),
         (lambda t: t.replace("Frames: 4", "Frames: 9" + "9" * 5000), "announces"),
         (lambda t: t.replace("0 93 0", "0 nan 0", 1), "'nan' is no usable number"),
