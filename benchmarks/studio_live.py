@@ -68,7 +68,7 @@ def measured(told: argparse.Namespace, folder: Path) -> dict[str, object]:
         ours, theirs = context.Pipe()
         way = way_of(T[:3, 3].tolist(), told.seconds, told.reach, told.to, told.there)
         asked = (page.url, answers.nodes, way, from_matrix(T[:3, :3]).tolist(), theirs)
-        driver = context.Process(target=drive, args=asked)
+        driver = context.Process(target=drive, args=asked, daemon=True)  # it ends with us, whatever happens
         driver.start()
         sent, released = ours.recv()
         while not (studio.certified and studio.drags.current is None and studio.session.unsaved):

@@ -74,7 +74,7 @@ def measured(page: Page, thing: str, seconds: float, reach: float) -> dict[str, 
     T = studio.places[thing].T
     way = way_of(T[:3, 3].tolist(), seconds, reach, None)
     asked = (page.url, answers.nodes, way, from_matrix(T[:3, :3]).tolist(), theirs)
-    driver = context.Process(target=drive, args=asked)
+    driver = context.Process(target=drive, args=asked, daemon=True)  # it ends with us, whatever happens
     driver.start()
     sent, released = ours.recv()
     while studio.drags.current is not None:
