@@ -120,7 +120,7 @@ def exit_code(plan: Plan, accept_unproven: bool = False) -> int:
 
 
 def print_free(certificate: Certificate, what: str) -> None:
-    """That a motion is free and of what, what was allowed and left out, and where it is tightest."""
+    """Print of what a motion is free, what was allowed and left out, and where it is tightest."""
     out.print(f"free: proven in continuous time ({what})", style="green", highlight=False, soft_wrap=True)
     out.print(certificate.summary, highlight=False, soft_wrap=True, markup=False)
     left = certificate.evidence.left_out

@@ -1,4 +1,4 @@
-"""What glTF has no words for and elbowroom leaves in a file's extras: collision shapes, who holds what, what may touch,
+"""Extras of a glTF file, for all that glTF has no words for: collision shapes, who holds what, what may touch,
 what weighs, and the proof.
 
 Times are those of the file. What does not make sense is left out: extras are anybody's to write.

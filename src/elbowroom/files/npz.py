@@ -171,7 +171,7 @@ def _world(file: Arrays, proof: Proof) -> PlayedWorld:
 
 
 def _proof(file: Arrays) -> Proof:
-    """What the file says of its proof."""
+    """Read the proof that the file carries."""
     rows = _rows(file, "allowed")
     depths = file.get("allowed_depth", 1, (len(rows),)) if rows else ()
     if np.any(np.asarray(depths) < 0.0):

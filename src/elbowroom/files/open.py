@@ -142,7 +142,7 @@ def _c3d(path: Path, told: Told) -> Opened:
 
 
 def open_glb(path: Path, told: Told | None = None) -> tuple[Opened, dict[str, Any]]:
-    """What a glTF file holds, and what elbowroom left in its extras."""
+    """Open a glTF file, and get what elbowroom left in its extras."""
     from elbowroom.files.glb_read import read_glb
 
     told = told or Told()

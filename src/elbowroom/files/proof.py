@@ -29,7 +29,7 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """What a file says of how free it is.
+    """Claim of a file on how free it is.
 
     `status` is 'proven', 'not free', 'not proven' (nothing collides, but something is too near to tell) or 'unchecked',
     and `why` says more. `allowed` has every pair that may overlap with a bound of its depth; what is said of a file
@@ -90,7 +90,7 @@ def proof_of(
 
 
 def contacts_of(rows: Iterable[Allowed]) -> tuple[Contact, ...]:
-    """What a file allows, as contacts of a world."""
+    """Turn what a file allows into contacts of a world."""
     return tuple(Contact(a.pair.a, a.pair.b, a.during, "touch", a.depth_m, a.why, a.shift) for a in rows)
 
 

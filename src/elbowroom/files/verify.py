@@ -41,7 +41,7 @@ class Violation:
 
 @dataclass(frozen=True, eq=False)
 class Verified:
-    """What a check of a written file found: by dense samples, and by a proof in continuous time."""
+    """Findings on a written file: by dense samples, and by a proof in continuous time."""
 
     path: Path
     proof: Proof

@@ -89,7 +89,7 @@ def touches_itself(world: World, actor: Actor) -> list[Contact]:
 
 
 def changed_limbs(world: World, planned: Sequence[Planned]) -> list[Changed]:
-    """What no longer is as it was recorded where limbs, or whole bodies, were planned."""
+    """List what no longer is as it was recorded, since limbs or whole bodies were planned."""
     chains = {who: world.body(who).chains for who in {p.who for p in planned}}
     return [
         Changed(p.who, chains[p.who][p.limb].joints if p.limb in chains[p.who] else (0,), p.during) for p in planned

@@ -1,4 +1,4 @@
-"""What a certificate allows of itself: feet on the floor, and touches that were recorded, within the caps.
+"""Allowances of a certificate: feet on the floor, and touches that were recorded, within the caps.
 
 Real soles give way, recorded bodies touch themselves, hands press what they take. All of it is bounded here, and
 whatever was used of it is told in the certificate and in the file.

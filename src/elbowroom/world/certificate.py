@@ -80,7 +80,7 @@ class Certificate:
 
     @property
     def summary(self) -> str:
-        """What was found, in one sentence that states what was allowed: of the scene, the floor and itself."""
+        """Findings in one sentence that states what was allowed: of the scene, the floor and itself."""
         if self.collisions:
             return f"{len(self.collisions)} collision{'s' * (len(self.collisions) > 1)}"
         if self.unproven:
@@ -219,7 +219,7 @@ def _worst(collisions: list[Collision]) -> Clearance:
 
 
 def _empty(world: World) -> list[str]:
-    """What a proof is about where nothing stands around, in a sentence."""
+    """Say in a sentence what a proof is about where nothing stands around."""
     if world.triangles or not world.characters:
         return []
     met = [] if world.floor is None else ["with the floor"]

@@ -1,4 +1,4 @@
-"""What a proof rests on, for the file: everything that was allowed, excused, ignored or left out, with its bound."""
+"""Evidence for the file: everything that was allowed, excused, ignored or left out, with its bound."""
 
 from __future__ import annotations
 
