@@ -24,8 +24,8 @@ from elbowroom.geometry.transforms import inverse
 from elbowroom.posing.balance import contact_points, feet_of, margin_inside
 from elbowroom.posing.grasps import grasps_of, press_target
 from elbowroom.posing.limb_ik import Keep, LimbIK
-from elbowroom.tasks.storyboard import Storyboard
-from elbowroom.tasks.verbs import Grab, Press, Put, Reach, Touch
+from elbowroom.storyboard.storyboard import Storyboard
+from elbowroom.storyboard.verbs import Grab, Press, Put, Reach, Touch
 from elbowroom.world.allowances import supports
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld

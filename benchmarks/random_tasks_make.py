@@ -18,7 +18,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import place
 from elbowroom.props.makers import made
 from elbowroom.props.shelves import BOARD, board_top
-from elbowroom.tasks.storyboard import Storyboard, parse_storyboard
+from elbowroom.storyboard.storyboard import Storyboard, parse_storyboard
 from elbowroom.world.allowances import supports
 from elbowroom.world.exact import ExactWorld
 

@@ -12,6 +12,7 @@ from elbowroom.character.body import Character
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
+from elbowroom.plan.repair.allowed import Pin
 from elbowroom.plan.repair.find import CollisionEpisode, collision_episodes
 from elbowroom.plan.repair.ladder import RepairOptions, repair_episode
 from elbowroom.plan.repair.stretch import Clocks
@@ -161,9 +162,32 @@ def _clips(world: World) -> dict[str, Clip]:
     return {name: motion for name, motion in world.characters.items() if isinstance(motion, Clip)}
 
 
-def _by_limbs(world: World, people: Sequence[str], options: RepairOptions) -> Plan:
-    """Repair within a clip: by limbs, and by going aside for a while."""
-    work = _Work(freeze_grips(world), options)
+def repair_planned(
+    world: World,
+    people: Sequence[str],
+    proof: Certificate,
+    *,
+    seed: int,
+    changed: Sequence[Changed] = (),
+    pins: Sequence[Pin] = (),
+) -> Plan:
+    """Bring out of collision what collides in a planned motion by its `proof`; hands stay where they have to be.
+
+    `changed` is what is not as it was recorded, `pins` are hands at their targets. See `repair` for what comes out.
+    """
+    options = RepairOptions(_clips(world), seed, CLOSE, USUAL, False, ASIDE, pins=tuple(pins))
+    return _by_limbs(world, people, options, changed, proof)
+
+
+def _by_limbs(
+    world: World,
+    people: Sequence[str],
+    options: RepairOptions,
+    changed: Sequence[Changed] = (),
+    proof: Certificate | None = None,
+) -> Plan:
+    """Repair within a clip: by limbs, and by going aside for a while. `proof` is that of the world, where there is."""
+    work = _Work(freeze_grips(world), options, changed=list(changed), before=proof, proof=proof)
     notes: tuple[str, ...] = ()
     status: Status = "found"
     try:
@@ -182,7 +206,7 @@ def _by_limbs(world: World, people: Sequence[str], options: RepairOptions) -> Pl
 
 def _in_rounds(work: _Work, people: Sequence[str]) -> Certificate:
     """Repair people round by round until nothing more gives way; the last proof."""
-    after = work.certified()
+    after = work.proof or work.certified()
     # all of them between two proofs, which take long: that way repairs grow with the number of people, not its square
     for _ in range(_ROUNDS + len(people) - 1):
         exact, moved = ExactWorld(work.world), set[str]()

@@ -1,0 +1,111 @@
+"""What else collides in a planned motion gives way; hands at work stay where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from elbowroom.motion.clip import Clip
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.director import Director
+from elbowroom.plan.free_arm import free_arm
+from elbowroom.plan.hands import changed_limbs
+from elbowroom.plan.reasons import collision_text
+from elbowroom.plan.repair.find import CollisionEpisode, collision_episodes
+from elbowroom.plan.repair.ladder import RepairOptions, RepairResult, by_limbs
+from elbowroom.plan.repair.repair import repair_planned
+from elbowroom.plan.result import Plan, PlanningFailure, blamed
+from elbowroom.spaces.styles import CLOSE
+from elbowroom.world.certificate import certify
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.fast import LimbCheck
+from elbowroom.world.world import World
+
+# Metres that the hand moves at least in a step for which the free arm is looked at.
+_MOVES_M = 0.002
+
+
+def give_way(d: Director, actor: Actor, hand: str, count: int, what: str) -> None:
+    """Let the free arm give way in the last `count` frames of somebody who stands, where it would meet something.
+
+    Frames before them may change, too: an arm is raised before the trunk leans. Raises `PlanningFailure` where the arm
+    cannot.
+    """
+    arm = free_arm(d.world, actor, hand, actor.k)
+    if arm is None or d.settings.tier == "ik" or not actor.stands:
+        return
+    joints = list(actor.body.chain(arm).joints)
+    rows = np.arange(actor.k - count, actor.k + 1)
+    ends = actor.body.transforms(actor.root[rows], actor.q[rows])[:, joints, :3, 3]
+    if np.ptp(ends, axis=0).max() < _MOVES_M:
+        return
+    times = actor.base.start + rows / actor.base.fps
+    check = LimbCheck(d.world, actor.who, arm, (float(times[0]), float(times[-1])))
+    bad = np.flatnonzero(~check.free_batch(actor.q[rows][:, joints], times))
+    if not len(bad):
+        return
+    pair = check.blame(actor.q[rows[bad[0]], joints], float(times[bad[0]]))
+    pairs = () if pair is None else (pair,)
+    episode = CollisionEpisode(actor.who, arm, (float(times[bad[0]]), float(times[bad[-1]])), pairs)
+    if not _gave_way(d, [episode]):
+        meets = blamed(pair) or "the free arm would meet something"
+        raise PlanningFailure("no-path", f"{what}: {meets}, and the free arm finds no way round it")
+
+
+def require_free(d: Director, during: tuple[float, float], what: str) -> None:
+    """Let limbs that do nothing give way where the whole motion is not free during an interval of seconds.
+
+    Raises `PlanningFailure` where they cannot.
+    """
+    if d.settings.tier == "ik":
+        return
+    certificate = certify(d.world, during=during, clearance=False)
+    if certificate.free:
+        return
+    exact, found = ExactWorld(d.world), [*certificate.collisions, *certificate.unproven]
+    pair = found[0].pair
+    if _gave_way(d, [e for who in d.actors for e in collision_episodes(exact, who, found)]):
+        certificate = certify(d.world, during=during, clearance=False)
+    if not certificate.free:
+        raise PlanningFailure("no-path", f"{what}: {blamed(pair)} on the way")
+
+
+def proven(d: Director, world: World, people: Sequence[str]) -> Plan:
+    """Prove a finished motion; what is left in collision gives way first, the trunk with it where hands allow."""
+    changed = changed_limbs(world, d.planned)
+    certificate = certify(world, changed=changed)
+    if certificate.free or d.settings.tier == "ik":
+        left = certificate.collisions
+        why = "" if certificate.free else collision_text(left[0]) if left else "it is too near to tell"
+        return Plan("found" if certificate.free else "not-certified", world, why=why, certificate=certificate)
+    return repair_planned(world, people, certificate, seed=d.seed(), changed=changed, pins=d.pins)
+
+
+def _gave_way(d: Director, episodes: Iterable[CollisionEpisode]) -> bool:
+    """Whether limbs could give way in all of some episodes, by themselves; the director then has the new motion."""
+    for episode in episodes:
+        actor = d.actor(episode.who)
+        sources = {episode.who: actor.clip()}
+        options = RepairOptions(sources, d.seed(), CLOSE, d.settings.search_budget, False, 0.0, pins=d.pins)
+        done, _ = by_limbs(d.world, episode, options, trunk=False)
+        if done is None:
+            return False
+        _take_over(d, actor, done)
+    return True
+
+
+def _take_over(d: Director, actor: Actor, done: RepairResult) -> None:
+    """The actor moves as repaired: frames that are done, and those of the base that follow."""
+    new = done.world.motion(actor.who)
+    assert isinstance(new, Clip)
+    base = np.array(actor.base.rotations)
+    for changed in done.changed:
+        first, last = actor.frame(changed.during[0]), min(actor.frame(changed.during[1]), len(new) - 1)
+        rows = np.arange(max(first, actor.k + 1) if actor.stands else first, min(last, len(base) - 1) + 1)
+        base[np.ix_(rows, changed.joints)] = new.rotations[np.ix_(rows, changed.joints)]
+    actor.base = actor.base.with_(rotations=base)
+    actor.q = np.array(new.rotations[: actor.k + 1])
+    d.world = actor.placed(d.world)
+    d.planned += done.plans
+    d.allow(done.contacts)
