@@ -18,6 +18,7 @@ from elbowroom.plan.repair.repair import repair_planned
 from elbowroom.plan.result import Plan, PlanningFailure, blamed
 from elbowroom.spaces.styles import CLOSE
 from elbowroom.world.certificate import certify
+from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.world import World
@@ -63,8 +64,8 @@ def require_free(d: Director, during: tuple[float, float], what: str) -> None:
     certificate = certify(d.world, during=during, clearance=False)
     if certificate.free:
         return
-    exact, found = ExactWorld(d.world), [*certificate.collisions, *certificate.unproven]
-    pair = found[0].pair
+    found: list[Collision | Unproven] = [*certificate.collisions, *certificate.unproven]
+    exact, pair = ExactWorld(d.world), found[0].pair
     if _gave_way(d, [e for who in d.actors for e in collision_episodes(exact, who, found)]):
         certificate = certify(d.world, during=during, clearance=False)
     if not certificate.free:
@@ -103,7 +104,8 @@ def _take_over(d: Director, actor: Actor, done: RepairResult) -> None:
     for changed in done.changed:
         first, last = actor.frame(changed.during[0]), min(actor.frame(changed.during[1]), len(new) - 1)
         rows = np.arange(max(first, actor.k + 1) if actor.stands else first, min(last, len(base) - 1) + 1)
-        base[np.ix_(rows, changed.joints)] = new.rotations[np.ix_(rows, changed.joints)]
+        for joint in changed.joints:
+            base[rows, joint] = new.rotations[rows, joint]
     actor.base = actor.base.with_(rotations=base)
     actor.q = np.array(new.rotations[: actor.k + 1])
     d.world = actor.placed(d.world)

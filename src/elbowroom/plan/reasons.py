@@ -15,7 +15,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import place
 from elbowroom.plan.result import Plan, PlanningFailure
 from elbowroom.plan.settings import Settings
-from elbowroom.plan.tasks import Task
+from elbowroom.plan.tasks import Hand, Task
 from elbowroom.world.allowances import allow, is_foot, recorded_people, supports
 from elbowroom.world.certificate_findings import Collision
 from elbowroom.world.exact import ExactWorld, Hit
@@ -151,8 +151,7 @@ def _other_hand(world: World, tasks: Sequence[Task], settings: Settings, task: T
     """The other hand does all that was asked of this one; where none was asked for both were tried."""
     if task.hand is None:
         return
-    swap = {"left": "right", "right": "left"}
-    other = swap[task.hand]
+    other: Hand = "left" if task.hand == "right" else "right"
     changed = [replace(one, hand=other) if one.who == task.who and one.hand == task.hand else one for one in tasks]
     yield Probe(f"the {other} hand", world, changed, settings)
 
@@ -181,9 +180,9 @@ def _out_of_it(world: World, tasks: Sequence[Task], settings: Settings, failed: 
         up = failed.missing
         yield Probe(f"lifting {who} by {up:.2f} m", world.with_character(who, place(clip, lift=up)), tasks, settings)
         return
-    ways = [(np.array([np.cos(a), np.sin(a)]), a) for a in np.arange(8) * np.pi / 4.0]
+    ways = [np.array([np.cos(a), np.sin(a)]) for a in np.arange(8) * np.pi / 4.0]
     for far in _AWAY_M:
-        for way, _ in ways:
+        for way in ways:
             moved = world.with_character(who, place(clip, far * way))
             if start_failure(moved, [who]) is None:
                 x, y = far * way
