@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
 from elbowroom.character.grip import grip_frame
@@ -22,7 +23,8 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
 from elbowroom.posing.balance import contact_points, feet_of, margin_inside
-from elbowroom.posing.grasps import grasps_of, press_target
+from elbowroom.posing.fingers import close_fingers
+from elbowroom.posing.grasps import Grasp, grasps_of, press_target
 from elbowroom.posing.limb_ik import Keep, LimbIK
 from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.storyboard.verbs import Grab, Press, Put, Reach, Touch
@@ -32,8 +34,8 @@ from elbowroom.world.exact import ExactWorld
 from elbowroom.world.paths import Still
 from elbowroom.world.world import Snapshot, World
 
-# Trunks that are drawn, and those of them that are used: the first that stand in balance.
-DRAWN, TRUNKS = 3000, 400
+# Trunks that are drawn, and those of them that are used: in balance, the shoulder within an arm of a target.
+DRAWN, TRUNKS = 3000, 300
 # Elbow angles for each trunk and target; targets and whole postures that are looked at.
 ORBITS, TARGETS, CHECKS = 18, 96, 2500
 # Largest lean forwards and aside, turn (radians), shift of the pelvis forwards and aside, and how far it goes down, as
@@ -47,6 +49,8 @@ SLACK_RAD = 0.02
 # Spots on a surface that is touched, and turns of a hand that reaches for a point.
 SPOTS, TURNS = 12, 90
 LEGS = ("left_leg", "right_leg")
+# How far a grasp is drawn back where the hand has no room as proposed, metres.
+BACK_M = (0.0, 0.01, 0.02, 0.03, 0.045)
 # Postures of the free arm that are tried.
 ARMS = 10
 
@@ -96,8 +100,9 @@ def _taken(board: Storyboard, task: Grab, hand: str, trunks: Trunks, rng: np.ran
     """Whether some grasp can take the object and, where it is to be put down, put it there as well."""
     world, thing = board.world, task.object
     T_thing = world.frame(thing, 0.0)
-    grasps = {g.name: g for g in grasps_of(world, task.who, hand, thing, 0.0)}
     search = Search(trunks, world, hand, thing, rng)
+    found = (_with_room(search, g, T_thing, thing) for g in grasps_of(world, task.who, hand, thing, 0.0))
+    grasps = {g.name: g for g in found if g is not None}
     found = search.free([Target(T_thing @ g.T_thing_hand, g.open, g.name) for g in grasps.values()], each=True)
     put = next((t for t in board.tasks if isinstance(t, Put)), None)
     if put is None:
@@ -115,6 +120,24 @@ def _taken(board: Storyboard, task: Grab, hand: str, trunks: Trunks, rng: np.ran
     return False, search.checks + later.checks, f"put: {later.why}" if later.why else search.why
 
 
+def _with_room(search: Search, grasp: Grasp, T_thing: Array, thing: str) -> Grasp | None:
+    """A proposed grasp if its open hand is free, or else drawn back until it is, if fingers and thumb still close.
+
+    Grasps are proposed for a thing in empty space; a hand that would end in the board under it takes it higher up.
+    """
+    mesh = search.exact.world.objects[thing].mesh
+    for back in BACK_M:
+        T = grasp.T_thing_hand.copy()
+        T[:3, 3] -= back * grasp.approach
+        if not search.hand_bad(Target(T_thing @ T, grasp.open)):
+            moved = replace(grasp, T_thing_hand=T)
+            if not back:
+                return moved
+            closed = close_fingers(search.trunks.body, search.hand, inverse(T), mesh, grasp.open, grasp.shape)
+            return moved if "thumb" in closed.touching and len(closed.touching) > 1 else None
+    return None
+
+
 def _targets(
     world: World, task: Reach | Touch | Press, hand: str, rng: np.random.Generator
 ) -> tuple[list[Target], str]:
@@ -129,7 +152,7 @@ def _targets(
         frame[:, :3, 3] = task.to
         return [Target(T @ inverse(grip), shape) for T in frame], ""
     if isinstance(task, Press):
-        spots, thing, shape_name = [world.objects[task.fixture].frame("handle")], task.fixture, "point"
+        spots, thing, shape_name = [world.frame(f"{task.fixture}.handle", 0.0)], task.fixture, "point"
     else:
         assert isinstance(task.target, str)
         spots, thing, shape_name = _spots(world, task.target, rng), task.target, task.shape
@@ -180,7 +203,7 @@ class Trunks:
         front = T[0, :3, :3] @ body.T_rest[0, :3, :3].T @ body.front
         front = np.array([front[0], front[1], 0.0]) / np.hypot(front[0], front[1])
         left = np.cross([0.0, 0.0, 1.0], front)
-        size = rng.random(DRAWN) ** 1.5  # how far from standing straight
+        size = rng.random(DRAWN)  # how far from standing straight
         size[0] = 0.0
         terms = size[:, None] * np.stack(
             [rng.uniform(*LEAN, DRAWN), rng.uniform(-ASIDE, ASIDE, DRAWN), rng.uniform(-TURN, TURN, DRAWN)], axis=1
@@ -200,8 +223,12 @@ class Trunks:
                 turned = rot.exp(size[:, None] * rng.normal(0.0, 0.25, (DRAWN, 3)))
                 q[:, joint] = _clamped(body, joint, rot.multiply(turned, pose.rotations[joint]))
         self._roots = self._pelvis(rng, size, terms[:, 0], front, left)
+        # about the hips, wherever the rig has its root
+        thighs = [body.roles[r] for r in ("left_thigh", "right_thigh") if r in body.roles]
+        arm = pose.root - T[thighs, :3, 3].mean(axis=0) if thighs else np.zeros(3)
+        self._roots += rot.rotate(rot.exp((share * terms) @ axes), arm) - arm
         good = self._legs(q, T)
-        order = np.flatnonzero(good)[:TRUNKS]
+        order = np.flatnonzero(good)
         order = order[np.argsort(size[order], kind="stable")]
         return self._roots[order], q[order]
 
@@ -267,16 +294,17 @@ class Search:
             return
         arm, trunks = self.arm, self.trunks
         angles = np.linspace(-np.pi, np.pi, ORBITS, endpoint=False)
-        open_ = [t for t in targets if not self._hand_bad(t)]
+        open_ = [t for t in targets if not self.hand_bad(t)]
         if not open_:
             self.why = "the hand has no room there"
             return
         T = np.stack([t.T for t in open_])
-        out = arm.solve(trunks.T[:, None, None, arm.parent], T[None, :, None], angles)
+        near = self._near(T[:, :3, 3])
+        out = arm.solve(trunks.T[near][:, None, None, arm.parent], T[None, :, None], angles)
         usual = np.maximum(self._usual(), 0.0)
         good = np.argwhere(out.reached & np.all(out.excess <= usual + 1e-9, axis=-1))
         self.why = "no free posture" if len(good) else "out of reach"
-        rank = good[:, 0] / max(len(trunks.roots), 1) + self.rng.random(len(good))
+        rank = good[:, 0] / max(len(near), 1) + self.rng.random(len(good))
         done = set()
         for n, g, k in good[np.argsort(rank, kind="stable")]:
             if g in done:
@@ -284,13 +312,20 @@ class Search:
             if budget <= 0:
                 return
             budget -= 1
-            q = trunks.rotations[n].copy()
+            q = trunks.rotations[near[n]].copy()
             q[list(arm.joints)] = out.rotations[n, g, k]
-            if self._stands_free(trunks.roots[n], q, open_[g]):
+            if self._stands_free(trunks.roots[near[n]], q, open_[g]):
                 done.add(g)
                 yield open_[g]
                 if not each:
                     return
+
+    def _near(self, points: Array) -> NDArray[np.int64]:
+        """Numbers of the trunks whose shoulder is within an arm of some of the points (N, 3); no more than `TRUNKS`."""
+        shoulders = self.trunks.T[:, self.arm.joints[0], :3, 3]
+        far = np.linalg.norm(shoulders[:, None] - points[None], axis=-1).min(axis=1)
+        near = np.flatnonzero(far < self.arm.reach[1])
+        return np.sort(self.rng.permutation(near)[:TRUNKS])
 
     def _usual(self) -> Array:
         """How far the arm is out of its ranges as the person stands, (3,)."""
@@ -335,7 +370,7 @@ class Search:
         joints = list(finger_joints(self.trunks.body, self.hand))
         q[joints] = finger_rotations(self.trunks.body, self.hand, target.fingers)
 
-    def _hand_bad(self, target: Target) -> bool:
+    def hand_bad(self, target: Target) -> bool:
         """Whether the hand alone, at its target, is in something."""
         body, q = self.trunks.body, self.trunks.pose.rotations.copy()
         self._close(q, target)

@@ -19,7 +19,6 @@ from elbowroom.motion.edit import place
 from elbowroom.props.makers import made
 from elbowroom.props.shelves import BOARD, board_top
 from elbowroom.storyboard.storyboard import Storyboard, parse_storyboard
-from elbowroom.world.allowances import supports
 from elbowroom.world.exact import ExactWorld
 
 DATA = Path(os.environ.get("ELBOWROOM_DATA") or Path(__file__).resolve().parent.parent.parent / "shared" / "data")
@@ -55,7 +54,8 @@ BESIDE = ("stool", "floor_lamp", "plant", "chair", "wardrobe")
 # A thing stands this far above what carries it, metres, as in the gallery.
 LIFT_M = 0.0003
 IDLE_S = 8.0
-# How somebody who would begin inside of something steps back, metres, and how often.
+# How far somebody who idles stays away from everything, metres; how they step back for that, and how often.
+CLEAR_M = 0.015
 BACK_M, BACK_TIMES = 0.03, 15
 
 
@@ -113,7 +113,7 @@ def values(index: int, seed: int = 0) -> dict[str, Any]:
     spot, name, size = _subject(scene, kind, level, board)
     _clutter(scene, level, spot)
     goal = _goal(scene, size, spot, level) if kind == "put" else None
-    x, front = spot[0] + scene.between(-0.25, 0.25), scene.levels[level].front
+    x, front = spot[0] + scene.between(-0.25, 0.25), min(board.front for board in scene.levels)
     at = [round(x, 3), round(front - scene.between(0.22, 0.42), 3)]
     turn = round(180.0 + scene.between(-25.0, 25.0), 1)
     _beside(scene, at)
@@ -143,13 +143,20 @@ def _parsed(values: dict[str, Any], index: int) -> Storyboard:
 
 
 def _free_at_start(board: Storyboard, back: float) -> bool:
-    """Whether somebody who stands farther back touches nothing but the ground and themselves."""
+    """Whether somebody who idles farther back stays clear of all but the ground and themselves."""
     clip = board.world.motion(WHO)
     assert isinstance(clip, Clip)
     world = board.world.with_character(WHO, place(clip, (0.0, -back)))
-    exact = ExactWorld(world.with_(contacts=(*world.contacts, *supports(world))))
-    hits = [hit.pair for t in (0.0, 0.4 * IDLE_S, 0.8 * IDLE_S) for hit in exact.collisions(t)]
-    return all(pair.a.startswith(f"{WHO}.") and pair.b.startswith(f"{WHO}.") for pair in hits)
+    exact = ExactWorld(world)
+    mine = np.array([part.owner == WHO for part in exact.parts])[exact.index]
+    grounded = np.array([part.kind == "floor" for part in exact.parts])[exact.index].any(axis=1)
+    others = np.flatnonzero(mine.any(axis=1) & ~mine.all(axis=1) & ~grounded)
+    for t in np.arange(0.0, IDLE_S, 0.5):
+        for k in exact.place(float(t)).near(CLEAR_M, others):
+            value = exact.distance(int(k), CLEAR_M).value
+            if value is None or value < CLEAR_M:
+                return False
+    return True
 
 
 def _furniture(scene: Scene) -> str:
