@@ -80,7 +80,8 @@ def proven(d: Director, world: World, people: Sequence[str]) -> Plan:
         left = certificate.collisions
         why = "" if certificate.free else collision_text(left[0]) if left else "it is too near to tell"
         return Plan("found" if certificate.free else "not-certified", world, why=why, certificate=certificate)
-    return repair_planned(world, people, certificate, seed=d.seed(), changed=changed, pins=d.pins)
+    planted = [actor.who for actor in d.actors.values() if actor.stands]
+    return repair_planned(world, people, certificate, seed=d.seed(), changed=changed, pins=d.pins, planted=planted)
 
 
 def _gave_way(d: Director, episodes: Iterable[CollisionEpisode]) -> bool:
@@ -88,7 +89,9 @@ def _gave_way(d: Director, episodes: Iterable[CollisionEpisode]) -> bool:
     for episode in episodes:
         actor = d.actor(episode.who)
         sources = {episode.who: actor.clip()}
-        options = RepairOptions(sources, d.seed(), CLOSE, d.settings.search_budget, False, 0.0, pins=d.pins)
+        planted = frozenset([actor.who] if actor.stands else [])
+        budget = d.settings.search_budget
+        options = RepairOptions(sources, d.seed(), CLOSE, budget, False, 0.0, pins=d.pins, planted=planted)
         done, _ = by_limbs(d.world, episode, options, trunk=False)
         if done is None:
             return False

@@ -34,7 +34,8 @@ class RepairOptions:
 
     `sources` are the clips that came, by who plays them; `max_aside` is how far a body may go aside for a while,
     metres; `apart` are other repairs that these are to differ from where they can; `progress` is told what is done;
-    `margin` metres are kept off everything; hands in `pins` stay where they are then.
+    `margin` metres are kept off everything; hands in `pins` stay where they are then, and legs
+    of people who are `planted` do.
     """
 
     sources: Mapping[str, Clip]
@@ -47,6 +48,7 @@ class RepairOptions:
     progress: Callable[[str], None] | None = None
     margin: float = MARGIN
     pins: tuple[Pin, ...] = ()
+    planted: frozenset[str] = frozenset()
     clocks: Clocks = field(default_factory=Clocks)
 
     def recorded(self, who: str) -> bool:
@@ -70,6 +72,8 @@ def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptio
     clip = world.motion(episode.who)
     assert isinstance(clip, Clip)
     ladder = linkages(clip.character, episode.limb, episode.joints)
+    if _stays(episode, options):
+        return None, _STAYS
     reason = f"{episode.limb or 'that part'} is no limb that can give way"
     seed = options.seed
     if options.apart:
@@ -100,10 +104,20 @@ def by_limbs(
     where none does."""
     clip = world.motion(episode.who)
     assert isinstance(clip, Clip)
+    if _stays(episode, options):
+        return None, _STAYS
     body = clip.character
     spine = set() if trunk or "spine" not in body.chains else set(body.chains["spine"].joints)
     ladder = [one for one in linkages(body, episode.limb, episode.joints) if spine.isdisjoint(one.joints)]
     return _by_linkages(world, episode, ladder, options, options.seed)
+
+
+_STAYS = "a leg that stands cannot give way"
+
+
+def _stays(episode: CollisionEpisode, options: RepairOptions) -> bool:
+    """Whether it is a leg that is not to move."""
+    return episode.limb.endswith("_leg") and episode.who in options.planted
 
 
 def _pinned(episode: CollisionEpisode, options: RepairOptions) -> bool:

@@ -170,12 +170,16 @@ def repair_planned(
     seed: int,
     changed: Sequence[Changed] = (),
     pins: Sequence[Pin] = (),
+    planted: Iterable[str] = (),
 ) -> Plan:
     """Bring out of collision what collides in a planned motion by its `proof`; hands stay where they have to be.
 
-    `changed` is what is not as it was recorded, `pins` are hands at their targets. See `repair` for what comes out.
+    `changed` is what is not as it was recorded, `pins` are hands at their targets, legs of people who are
+    `planted` stay as they are. See `repair` for what comes out.
     """
-    options = RepairOptions(_clips(world), seed, CLOSE, USUAL, False, ASIDE, pins=tuple(pins))
+    options = RepairOptions(
+        _clips(world), seed, CLOSE, USUAL, False, ASIDE, pins=tuple(pins), planted=frozenset(planted)
+    )
     return _by_limbs(world, people, options, changed, proof)
 
 
