@@ -13,6 +13,7 @@ from elbowroom.errors import ElbowroomError
 from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import place
+from elbowroom.plan.places import resting
 from elbowroom.plan.result import Plan, PlanningFailure
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Hand, Task
@@ -123,9 +124,9 @@ def _probes(world: World, tasks: Sequence[Task], settings: Settings, failed: Pla
             given = {name: t + later for name in ("at", "back") if (t := getattr(task, name)) is not None}
             changed = [replace(one, **given) if one is task else one for one in tasks]
             yield Probe(f"doing it {later:g} s later", world, changed, settings)
+    yield from _other_hand(world, tasks, settings, task)
     if failed.status in ("target-out-of-reach", "out-of-balance"):
         yield from _nearer(world, tasks, settings, failed, task)
-    yield from _other_hand(world, tasks, settings, task)
     if failed.status in ("target-in-collision", "no-path", "not-certified", "start-in-collision"):
         yield from _other_things(world, tasks, settings, failed)
 
@@ -160,6 +161,8 @@ def _other_things(world: World, tasks: Sequence[Task], settings: Settings, faile
     """What is named as being in the way is not there; then other samples."""
     needed = {name for one in tasks for name in vars(one).values() if isinstance(name, str)}
     needed |= {hold.object for hold in world.holds}
+    begin = world.span[0]
+    needed |= {under for name in needed & set(world.things) for under in resting(world, name, begin)}
     words = set(re.findall(r"[\w-]+", failed.why))
     for name in [n for n in world.static if n in words and n not in needed][:_OBSTACLES]:
         rest = {n: mesh for n, mesh in world.static.items() if n != name}
@@ -180,9 +183,11 @@ def _out_of_it(world: World, tasks: Sequence[Task], settings: Settings, failed: 
         up = failed.missing
         yield Probe(f"lifting {who} by {up:.2f} m", world.with_character(who, place(clip, lift=up)), tasks, settings)
         return
+    found = next((t for one in tasks if one.who == who and (t := _target(world, one)) is not None), None)
+    toward = np.zeros(2) if found is None else found[1][:2] - clip.root[0, :2]
     ways = [np.array([np.cos(a), np.sin(a)]) for a in np.arange(8) * np.pi / 4.0]
     for far in _AWAY_M:
-        for way in ways:
+        for way in sorted(ways, key=lambda way: -float(way @ toward)):
             moved = world.with_character(who, place(clip, far * way))
             if start_failure(moved, [who]) is None:
                 x, y = far * way
