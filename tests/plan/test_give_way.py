@@ -12,11 +12,14 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import box, sphere
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.free_arm import set_aside
+from elbowroom.plan.director import Director
+from elbowroom.plan.free_arm import free_arm, set_aside
 from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import Plan
+from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Reach
+from elbowroom.plan.verbs.touch import reach_to
 from elbowroom.world.world import World
 
 GOAL = (-0.1, -0.8, 0.5)
@@ -68,15 +71,12 @@ def test_a_free_hand_that_would_hang_into_a_table_is_raised() -> None:
 
 
 def test_an_arm_that_a_task_has_left_somewhere_is_not_free() -> None:
-    """It stays bent as it is while the other hand reaches."""
-    first, second = Reach(who="ann", hand="left", to=(0.35, -0.35, 1.2)), Reach(who="ann", hand="right", to=GOAL)
-    plan = plan_tasks(bare(), [first, second])
-    assert plan.found, plan.why
-    clip = plan.world.motion("ann")
-    assert isinstance(clip, Clip)
-    ends = [round(p.during[1] * clip.fps) for p in plan.plans if p.what == "reach"]
-    arm = list(clip.character.chain("left_arm").joints)
-    assert np.allclose(clip.rotations[ends[0] : ends[1], arm], clip.rotations[ends[0], arm])
+    d = Director(bare(), Settings(), 60.0, 0)
+    actor = d.actor("ann")
+    assert free_arm(d.world, actor, "right", actor.k) == "left_arm"
+    reach_to(d, Reach(who="ann", hand="left", to=(0.35, -0.35, 1.2)))
+    assert free_arm(d.world, actor, "right", actor.k) is None
+    assert [pin.hand for pin in d.pins] == ["left"] and d.pins[0].during[0] == actor.now
 
 
 def _at(point: Array) -> Array:
