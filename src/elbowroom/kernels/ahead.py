@@ -1,7 +1,7 @@
 """Kernels compiled ahead of their first use, in several processes at once.
 
-`signatures.json` lists kernels with the types that they are called with, those that take longest first; it is written by
-`tools/kernel_signatures.py`. Each process is given one kernel after another and stores machine code in numba's cache on
+`signatures.json` lists kernels with the types that they are called with, those that take longest first (written by
+`tools/kernel_signatures.py`). Each process is given one kernel after another and stores machine code in the cache on
 disk, where everybody finds it. The list only saves time: what it lacks is compiled at its first call.
 """
 
@@ -45,20 +45,18 @@ def text_of(t: Any, named: dict[str, Any]) -> Any:
     """A type as it stands in the list; named tuples are put into `named`, each kind once."""
     if isinstance(t, types.Array):
         return f"{t.dtype} {t.ndim} {t.layout}{'' if t.mutable else ' readonly'}"
+    parts: Any = t
     if isinstance(t, types.BaseNamedTuple):
-        text = {
-            "class": f"{t.instance_class.__module__}:{t.instance_class.__qualname__}",
-            "of": [text_of(part, named) for part in t],
-        }
+        kind = parts.instance_class
+        text = {"class": f"{kind.__module__}:{kind.__qualname__}", "of": [text_of(part, named) for part in parts]}
         for name, known in named.items():
             if known == text:
                 return f"@{name}"
-        kind = t.instance_class.__qualname__
-        name = kind + str(sum(known["class"] == text["class"] for known in named.values()) or "")
+        name = next(n for n in (kind.__qualname__ + "'" * k for k in range(len(named) + 1)) if n not in named)
         named[name] = text
         return f"@{name}"
     if isinstance(t, types.BaseTuple):
-        return [text_of(part, named) for part in t]
+        return [text_of(part, named) for part in parts]
     return str(t)
 
 
