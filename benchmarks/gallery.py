@@ -19,10 +19,10 @@ import numpy as np
 
 from elbowroom.gallery.scenes import scenarios
 from elbowroom.motion.quality import worst_quality
-from elbowroom.tasks.plan import Plan
-from elbowroom.tasks.storyboard import Storyboard
-from elbowroom.tasks.storyboard_plan import plan_storyboard
-from elbowroom.tasks.verbs import Close, Open, Put
+from elbowroom.plan.result import Plan
+from elbowroom.plan.tasks import Close, Open, Put
+from elbowroom.storyboard.plan import plan_storyboard
+from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.paths import Still
 from elbowroom.world.things import Fixture

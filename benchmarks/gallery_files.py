@@ -26,7 +26,7 @@ from elbowroom.files.save import save
 from elbowroom.files.verify import verify
 from elbowroom.gallery.scenes import scenario, scenarios
 from elbowroom.motion.clip import Clip
-from elbowroom.tasks.storyboard_plan import plan_storyboard
+from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.world.played import PlayedWorld, played
 
 

@@ -32,9 +32,9 @@ from elbowroom.geometry.solids import cylinder
 from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.walk import walk
 from elbowroom.motion.clip import Clip
+from elbowroom.plan.repair.repair import repair
+from elbowroom.plan.result import Plan
 from elbowroom.props.furniture import bookshelf
-from elbowroom.tasks.plan import Plan
-from elbowroom.tasks.repair import repair
 from elbowroom.world.certificate import certify
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.world import World

@@ -20,8 +20,8 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, about, multiply, to_matrix
 from elbowroom.locomotion.standing import idle
 from elbowroom.motion.clip import Clip
+from elbowroom.plan.postures import Postures
 from elbowroom.posing.reach import Reached, reach
-from elbowroom.tasks.postures import Postures
 from elbowroom.world.world import World
 
 PEOPLE = ("woman", "man", "child", "gorilla")

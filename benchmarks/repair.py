@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from elbowroom.files.scene import read_scene
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import without_lead
-from elbowroom.tasks.repair import repair
+from elbowroom.plan.repair.repair import repair
 from elbowroom.world.world import World
 from repair_clips import CLIPS, DATA, read
 from repair_placements import WHO, Placement, placements

@@ -12,8 +12,8 @@ from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts
 from elbowroom.motion.quality import joint_jerks
 from elbowroom.motion.stance import foot_slide
-from elbowroom.tasks.plan import Plan
-from elbowroom.tasks.repair_pace import ABOUT, JERK, ROUGHER, speed_limits
+from elbowroom.plan.result import Plan
+from elbowroom.plan.smoothness import ABOUT, JERK, ROUGHER, speed_limits
 from elbowroom.world.certificate_findings import merged
 
 

@@ -27,7 +27,7 @@ from elbowroom.motion.edit import place
 from elbowroom.report import page, report
 from elbowroom.report.looks import sampled
 from elbowroom.report.shots import shots
-from elbowroom.tasks.storyboard_plan import plan_storyboard
+from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.world.certificate import certify
 from elbowroom.world.world import World
 

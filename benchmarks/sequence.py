@@ -23,13 +23,13 @@ import numpy as np
 from elbowroom.gallery.scenes import scenario
 from elbowroom.geometry.rotations import angle_between
 from elbowroom.motion.clip import Clip
+from elbowroom.plan.result import Plan, Planned
 from elbowroom.search.birrt import Budget
 from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace
 from elbowroom.spaces.limb_plan import plan_limb
 from elbowroom.spaces.limb_proof import prove
-from elbowroom.tasks.plan import Plan, Planned
-from elbowroom.tasks.storyboard_plan import plan_storyboard
+from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.world import World
 
@@ -44,7 +44,7 @@ FASTEST, FASTER = 2.0 * np.pi, 1.3
 # What the whole plan spends its time on, by function: file, name, and what it is.
 PARTS = (
     ("posing/reach.py", "reach", "postures of the body"),
-    ("tasks/postures.py", "_blame", "of which: is the whole body free?"),
+    ("plan/postures.py", "_blame", "of which: is the whole body free?"),
     ("world/fast.py", "__init__", "tables of what is around an arm"),
     ("spaces/limb_plan.py", "plan_limb", "searches"),
     ("search/shortcut.py", "smooth", "smoothing"),

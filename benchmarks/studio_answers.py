@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from elbowroom.plan.result import Plan
 from elbowroom.studio.page import Page
-from elbowroom.tasks.plan import Plan
 from studio_client import Client
 
 # Events of a drag in a second.

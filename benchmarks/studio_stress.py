@@ -51,7 +51,7 @@ class Stress:
         self.seen: Counter[str] = Counter()
         self.threads: list[int] = []
         self._document = ""
-        self.troubles: list[str] = []
+        self.faults: list[str] = []
 
     def _start(self) -> Watched:
         return Watched("umbrella", self.folder / "work", self.folder / "state")
@@ -119,8 +119,8 @@ class Stress:
 
     def wrong(self, what: str) -> None:
         """Note what is wrong, with the acts before it, and go on."""
-        self.troubles.append("\n".join([what, "after", *list(self.last)[-6:]]))
-        print(self.troubles[-1], file=sys.stderr)
+        self.faults.append("\n".join([what, "after", *list(self.last)[-6:]]))
+        print(self.faults[-1], file=sys.stderr)
 
     def rest(self, seconds: float = 60.0) -> bool:
         """Wait until nothing is left to do; whether that came in time."""
@@ -252,7 +252,7 @@ def run(stress: Stress, seconds: float, crashes: int, every: float) -> dict[str,
         "threads": {"first": threads[0], "most": max(threads), "last": threads[-1]},
         "messages heard": sum(stress.user.client.heard.values()),
     }
-    assert not stress.troubles, f"{len(stress.troubles)} things went wrong, of {facts}"
+    assert not stress.faults, f"{len(stress.faults)} things went wrong, of {facts}"
     assert growth < MOST, f"it grew by {growth:.0f} MB: {facts}"
     assert stress.seen["recovered after kill -9"] == crashes
     return facts

@@ -19,9 +19,9 @@ import numpy as np
 
 from elbowroom.character.body import Character
 from elbowroom.geometry.rotations import Array
+from elbowroom.plan.arm_paths import ArmPaths, LimbTrajectory
+from elbowroom.plan.settings import Settings
 from elbowroom.spaces.limb import LimbSpace
-from elbowroom.tasks.arm_ways import ArmWays, Way
-from elbowroom.tasks.settings import Settings
 from elbowroom.world.fast import LimbCheck
 from limb_search import MARGIN, problems, scene
 
@@ -55,7 +55,7 @@ def main() -> None:
     T = np.repeat(world.at(0.0).joints["ann"][None], FRAMES + 1, axis=0)
     assert isinstance(body, Character)
     pose = world.motion("ann")(0.0)
-    ways = ArmWays(body, "right_arm", pose, times, T, check, Settings(tier="plan"))
+    ways = ArmPaths(body, "right_arm", pose, times, T, check, Settings(tier="plan"))
     ways.straight(*pairs[0]), ways.avoiding(*pairs[0]), ways.planned(*pairs[0], seed=0)  # compiled
     straight: list[float] = []
     avoid: list[float] = []
@@ -74,7 +74,7 @@ def main() -> None:
         free["avoid"] += looked(q)
         ms, way = timed(lambda s=start, g=goal, k=n: ways.planned(s, g, seed=k))
         plan.append(ms)
-        free["plan"] += isinstance(way, Way)
+        free["plan"] += isinstance(way, LimbTrajectory)
     told = {"ik": spread(straight), "avoid": spread(avoid), "plan": spread(plan)}
     if options.json:
         print(json.dumps({"triangles": world.triangles, "tiers": told, "free": free}, indent=2))

@@ -17,7 +17,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from elbowroom.gallery.scenes import scenario
 from elbowroom.report import report, write_report
-from elbowroom.tasks.storyboard_plan import plan_storyboard
+from elbowroom.storyboard.plan import plan_storyboard
 
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
 WIDTH = 1060

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from elbowroom.cli import app, main
 from elbowroom.gallery import build, scenes
 from elbowroom.gallery.page import Exhibit, index_page
-from elbowroom.tasks.storyboard import read_storyboard
+from elbowroom.storyboard.storyboard import read_storyboard
 
 BOARD = """elbowroom: 1
 about: a person stands & waits

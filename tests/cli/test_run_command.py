@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 from elbowroom.cli import app, main
 from elbowroom.errors import BadFile
 from elbowroom.files import save
-from elbowroom.tasks import storyboard_plan
-from elbowroom.tasks.plan import Plan, Planned
-from elbowroom.tasks.storyboard import Storyboard, parse_storyboard
-from elbowroom.tasks.storyboard_plan import difference
+from elbowroom.plan.result import Plan, Planned
+from elbowroom.plan.variants import difference
+from elbowroom.storyboard import plan as storyboard_plan
+from elbowroom.storyboard.storyboard import Storyboard, parse_storyboard
 from elbowroom.world.certificate import certify
 
 BOARD = """elbowroom: 1
@@ -132,7 +132,7 @@ def test_other_commands_take_names_of_the_gallery(folder: Path, monkeypatch: pyt
         read.append(Path(path))
         raise BadFile(path, "is read")
 
-    monkeypatch.setattr("elbowroom.tasks.storyboard.read_storyboard", spy)
+    monkeypatch.setattr("elbowroom.storyboard.storyboard.read_storyboard", spy)
     more = {"report": ["--json"], "render": ["-o", "a.png"], "convert": ["a.npz"]}.get(command, [])
     result = CliRunner().invoke(app, [command, "umbrella", *more])
     assert isinstance(result.exception, BadFile) and [p.name for p in read] == ["umbrella.yaml"]

@@ -31,7 +31,7 @@ def run(*words: object) -> tuple[int, str]:
 
 
 def test_info_says_what_is_asked_for_and_plans_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("elbowroom.tasks.storyboard_plan.plan_storyboard", None)
+    monkeypatch.setattr("elbowroom.storyboard.plan.plan_storyboard", None)
     code, text = run("info", "room.yaml")
     assert code == 0 and "task 'reach': who ann, hand right, to" in text and "1 meshes" in text
     facts = json.loads(run("info", "room.yaml", "--json")[1])

@@ -14,7 +14,7 @@ from elbowroom.files.glb_read import read_glb
 from elbowroom.files.meshes import read_meshes
 from elbowroom.files.open import open_file
 from elbowroom.files.urdf import read_urdf
-from elbowroom.tasks.storyboard import parse_storyboard, read_storyboard
+from elbowroom.storyboard.storyboard import parse_storyboard, read_storyboard
 
 SUFFIXES = ("bvh", "amc", "asf", "c3d", "glb", "gltf", "npz", "obj", "stl", "ply")
 

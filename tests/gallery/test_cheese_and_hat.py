@@ -11,10 +11,10 @@ from elbowroom.character.body import Character
 from elbowroom.gallery.scenes import scenario
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.quality import point_jerk, quality
-from elbowroom.tasks.plan import Plan
-from elbowroom.tasks.storyboard import Storyboard
-from elbowroom.tasks.storyboard_plan import plan_storyboard
-from elbowroom.tasks.timed_when import seen_by
+from elbowroom.plan.moving.timing import seen_by
+from elbowroom.plan.result import Plan
+from elbowroom.storyboard.plan import plan_storyboard
+from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.world.certificate import certify
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.paths import Still

@@ -9,10 +9,10 @@ from intended import deep_contacts
 from elbowroom.character.body import Character
 from elbowroom.gallery.scenes import scenario, scenarios
 from elbowroom.motion.quality import worst_quality
-from elbowroom.tasks.plan import Plan
-from elbowroom.tasks.storyboard import Storyboard
-from elbowroom.tasks.storyboard_plan import plan_storyboard
-from elbowroom.tasks.verbs import Close, Grab, Open, Press, Put
+from elbowroom.plan.result import Plan
+from elbowroom.plan.tasks import Close, Grab, Open, Press, Put
+from elbowroom.storyboard.plan import plan_storyboard
+from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from elbowroom.geometry import rotations as rot
-from elbowroom.geometry.ease import ease
+from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.two_bone import two_bone
 
 POINTS = hnp.arrays(float, 3, elements=st.floats(-2, 2))
@@ -88,6 +88,6 @@ def test_degenerate_limbs_give_finite_answers():
 
 @given(st.floats(-2, 3))
 def test_ease_is_bounded_symmetric_and_level_at_its_ends(s):
-    assert 0.0 <= ease(s) <= 1.0
-    assert ease(s) + ease(1.0 - s) == pytest.approx(1.0)
-    assert ease(1e-4) < 1e-7
+    assert 0.0 <= smoothstep(s) <= 1.0
+    assert smoothstep(s) + smoothstep(1.0 - s) == pytest.approx(1.0)
+    assert smoothstep(1e-4) < 1e-7

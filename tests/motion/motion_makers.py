@@ -10,7 +10,7 @@ from elbowroom.character.body import Character
 from elbowroom.character.human import human
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.geometry import rotations as rot
-from elbowroom.geometry.ease import ease
+from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip, Source
 from elbowroom.motion.legs import place_feet
@@ -72,7 +72,7 @@ def stepping(
         T = skeleton.T_rest[character.role(f"{side}_foot")]
         phase = t / seconds / 2 + 0.5 * k
         s = np.clip(2.0 * (phase % 1.0) - 1.0, 0.0, 1.0)
-        way = stride * (np.floor(phase) + ease(s) - 0.5 * k - 0.25)
+        way = stride * (np.floor(phase) + smoothstep(s) - 0.5 * k - 0.25)
         at = T[:3, 3] + way[:, None] * character.front
         at[:, 2] += 0.12 * np.sin(np.pi * s) ** 2
         feet[side] = transform(at, rot.from_matrix(T[:3, :3]))

@@ -12,13 +12,13 @@ from reach_cases import TARGETS, size, standing, target
 from elbowroom.character.body import Character
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
-from elbowroom.geometry.ease import ease
+from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array, angle_between
 from elbowroom.posing.balance import balance_margin
 from elbowroom.posing.reach import reach
 from elbowroom.posing.stance import between
 
-SHARES = ease(np.linspace(0.0, 1.0, 31))
+SHARES = smoothstep(np.linspace(0.0, 1.0, 31))
 
 
 def reached(name: str, key: str) -> Pose:

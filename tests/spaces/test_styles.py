@@ -5,10 +5,10 @@ import pytest
 
 from elbowroom.character.human import human
 from elbowroom.errors import BadValue, UnknownName
+from elbowroom.plan.settings import Settings
+from elbowroom.plan.tasks import Repair
 from elbowroom.spaces.styles import CLOSE, STYLES, Style, style_of
-from elbowroom.tasks.settings import Settings
-from elbowroom.tasks.storyboard import parse_storyboard
-from elbowroom.tasks.verbs import Repair
+from elbowroom.storyboard.storyboard import parse_storyboard
 
 PERSON = human(skin=False)
 

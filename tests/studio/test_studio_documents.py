@@ -15,6 +15,8 @@ import pytest
 from elbowroom.errors import BadFile, BadValue, ElbowroomError
 from elbowroom.gallery.scenes import scenario
 from elbowroom.geometry.transforms import transform
+from elbowroom.storyboard.things import quaternion
+from elbowroom.storyboard.yaml_lines import parse_yaml
 from elbowroom.studio import edits
 from elbowroom.studio.autosave import Autosave
 from elbowroom.studio.document import Document, from_json, named_files, new_document, read_document
@@ -22,8 +24,6 @@ from elbowroom.studio.places import moved_world, places_of, target_name, with_pl
 from elbowroom.studio.rewriting import rewritten
 from elbowroom.studio.session import Session
 from elbowroom.studio.standing import deleted
-from elbowroom.tasks.storyboard_things import quaternion
-from elbowroom.tasks.storyboard_yaml import parse_yaml
 
 
 def gallery(name: str) -> Document:
@@ -219,12 +219,12 @@ def test_where_nothing_can_be_kept_work_goes_on_and_it_is_told(tmp_path: Path) -
     session = Session(gallery("umbrella"), autosave)
     session.do("seed 9", session.document.with_(seed=9))
     assert session.document.seed == 9 and session.unsaved
-    assert "cannot be kept" in autosave.trouble and "save often" in autosave.trouble
+    assert "cannot be kept" in autosave.warning and "save often" in autosave.warning
     (tmp_path / "state").unlink()
     (tmp_path / "state" / "studio").mkdir(parents=True)
     session.undo()
     session.redo()
-    assert autosave.trouble == "" and list((tmp_path / "state" / "studio").glob("*.autosave"))
+    assert autosave.warning == "" and list((tmp_path / "state" / "studio").glob("*.autosave"))
 
 
 def test_opening_another_document_sets_unsaved_work_aside(tmp_path: Path) -> None:

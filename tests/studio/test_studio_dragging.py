@@ -15,6 +15,7 @@ from elbowroom.errors import BadValue
 from elbowroom.gallery.scenes import FOLDER
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
+from elbowroom.plan.result import Plan
 from elbowroom.studio.document import Document
 from elbowroom.studio.edits import rename
 from elbowroom.studio.errands import errands_about, errands_of
@@ -23,7 +24,6 @@ from elbowroom.studio.places import target_name
 from elbowroom.studio.reaching import Reaching
 from elbowroom.studio.serve import opened
 from elbowroom.studio.studio import Studio
-from elbowroom.tasks.plan import Plan
 from elbowroom.world.certificate import certify
 from elbowroom.world.world import World
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.studio.document import read_document
 from elbowroom.studio.live import Drag
 from elbowroom.studio.places import places_of
-from elbowroom.tasks.storyboard_plan import plan_storyboard
 
 BOARD = """
 elbowroom: 1

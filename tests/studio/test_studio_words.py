@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from elbowroom.geometry.solids import box
+from elbowroom.plan.result import Plan
 from elbowroom.studio.words import nearest
-from elbowroom.tasks.plan import Plan
 from elbowroom.world.certificate import Certificate
 from elbowroom.world.certificate_clearance import Clearance
 from elbowroom.world.pairs import Pair

@@ -13,6 +13,7 @@ from studio_makers import settled, studio_of, umbrella
 from elbowroom.errors import BadValue
 from elbowroom.files.open import open_file
 from elbowroom.geometry.transforms import transform
+from elbowroom.storyboard.verbs import TaskPart
 from elbowroom.studio import edits, filing
 from elbowroom.studio.bars import bars_of, drawn
 from elbowroom.studio.exporting import export
@@ -21,7 +22,6 @@ from elbowroom.studio.places import target_name
 from elbowroom.studio.saying import as_command, as_python
 from elbowroom.studio.studio import Studio
 from elbowroom.studio.task_forms import EITHER, POINT, VERBS, answers, in_words, task_from, time_from, whats, wheres
-from elbowroom.tasks.storyboard_verbs import TaskPart
 from elbowroom.world.certificate import certify
 
 

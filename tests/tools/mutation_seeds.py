@@ -32,7 +32,7 @@ from elbowroom.files.npz import write_npz  # noqa: E402
 from elbowroom.files.open import open_file  # noqa: E402
 from elbowroom.files.urdf import read_urdf  # noqa: E402
 from elbowroom.geometry.solids import box  # noqa: E402
-from elbowroom.tasks.storyboard import read_storyboard  # noqa: E402
+from elbowroom.storyboard.storyboard import read_storyboard  # noqa: E402
 from elbowroom.world.paths import Keyed  # noqa: E402
 from elbowroom.world.world import World  # noqa: E402
 from tools import mutate, small_worlds  # noqa: E402
@@ -189,7 +189,7 @@ def _markers(kind: str) -> bytes:
 
 def _values(text: str) -> bytes:
     """A storyboard as JSON, which YAML is, too."""
-    from elbowroom.tasks.storyboard_yaml import parse_yaml
+    from elbowroom.storyboard.yaml_lines import parse_yaml
 
     return json.dumps(parse_yaml(Path("seed.yaml"), text).values).encode()
 

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from elbowroom.props.makers import MAKERS
-from elbowroom.tasks.storyboard import storyboard_schema
+from elbowroom.storyboard.storyboard import storyboard_schema
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 _BEGIN, _END = "<!-- makers -->\n", "<!-- end of makers -->\n"

@@ -13,7 +13,7 @@ from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.kernels import sweep
 from elbowroom.motion.clip import Clip, Source
-from elbowroom.tasks.repair import repair
+from elbowroom.plan.repair.repair import repair
 from elbowroom.world import certificate_proof
 from elbowroom.world.allowances import supports
 from elbowroom.world.certificate import certify

@@ -14,7 +14,7 @@ Polygons = list[tuple[int, ...]]
 Mixture = dict[tuple[int, bool], float]  # (vertex, mirrored): share
 EPS = 1e-6
 MIRROR = np.array([-1.0, 1.0, 1.0])
-SNAP = 0.2  # share of an edge
+ACCELERATION = 0.2  # share of an edge
 
 
 def edges(polygon: tuple[int, ...]) -> list[tuple[int, int]]:
@@ -223,9 +223,9 @@ class Half:
         }  # edges with a NaN compare as false
         for a, b in sorted(crossed):  # a crossing close to a vertex is moved there: no slivers
             share = value[a] / (value[a] - value[b]) if value[a] * value[b] < 0 else 0.5
-            if share < SNAP:
+            if share < ACCELERATION:
                 value[a] = 0.0
-            elif share > 1.0 - SNAP:
+            elif share > 1.0 - ACCELERATION:
                 value[b] = 0.0
         new: dict[frozenset[int], int] = {}
         for a, b in sorted(crossed):

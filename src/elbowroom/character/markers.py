@@ -36,7 +36,7 @@ MARKERS: tuple[str, ...] = (
 )
 
 # How far a marker may be moved to lie on the skin, as a share of stature.
-SNAP = 0.06
+ACCELERATION = 0.06
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def markers_for(
             continue
         if surface is not None:
             near, vertex = surface.query(point)
-            if near < SNAP * sizes.height:
+            if near < ACCELERATION * sizes.height:
                 point = surface.data[vertex]
         j = carrier(prefix + place.on, roles)
         T = skeleton.T_rest[j]

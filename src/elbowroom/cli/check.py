@@ -16,7 +16,7 @@ from elbowroom.cli.results import exit_code, plan_facts, print_free, print_plans
 from elbowroom.errors import BadFile
 
 if TYPE_CHECKING:
-    from elbowroom.tasks.plan import Plan
+    from elbowroom.plan.result import Plan
     from elbowroom.world.certificate import Certificate
     from elbowroom.world.world import World
 
@@ -57,7 +57,7 @@ def check(
     Exit code 0: proven free; 1: not free; 2: bad input; 3: nothing collides, but something is too near to be proven.
     Example: elbowroom check walk.bvh hall.glb --at 1,2 --turn 90
     """
-    from elbowroom.files.open import Told
+    from elbowroom.files.open import ImportHints
 
     clip = named(clip)
     if picture is not None:
@@ -68,7 +68,7 @@ def check(
         plan = _storyboard(clip, seed, not fix_self, allow, clock)
     else:
         with clock("load", f"reading {clip.name}"):
-            told = Told(units, up, fps, fix_rig, asf)
+            told = ImportHints(units, up, fps, fix_rig, asf)
             around = placing.Around(scene, scene_units, scene_up, floor, at, turn)
             world = options.with_allowances(placing.clip_in_scene(clip, told, around, onto, name), allow)
         plan = _as_it_stands(world, None, not fix_self, clock)
@@ -85,8 +85,8 @@ def check(
 
 def _storyboard(path: Path, seed: int, own_contacts: bool, allow: list[str] | None, clock: Clock) -> Plan:
     """A storyboard with what it asks for done."""
-    from elbowroom.tasks.storyboard import read_storyboard
-    from elbowroom.tasks.storyboard_plan import plan_storyboard
+    from elbowroom.storyboard.plan import plan_storyboard
+    from elbowroom.storyboard.storyboard import read_storyboard
 
     with clock("load", f"reading {path.name}"):
         board = read_storyboard(path)
@@ -99,7 +99,7 @@ def _storyboard(path: Path, seed: int, own_contacts: bool, allow: list[str] | No
 
 def _as_it_stands(world: World, rate: float | None, own_contacts: bool, clock: Clock) -> Plan:
     """A world in which nothing is planned, with its certificate."""
-    from elbowroom.tasks.plan import Plan
+    from elbowroom.plan.result import Plan
     from elbowroom.world.certificate import certify
 
     with clock("certify", "proving"):

@@ -40,7 +40,7 @@ def convert(
 
     Example: elbowroom convert walk.bvh walk.glb walk.html --onto child --cut 0.5 2.0 --at 1,0 --turn 90
     """
-    from elbowroom.files.open import Told
+    from elbowroom.files.open import ImportHints
     from elbowroom.files.save import check_outputs, save
 
     paths = check_outputs(output)
@@ -52,7 +52,7 @@ def convert(
         raise BadValue(
             "a storyboard is converted as it stands: say in it where people are, and convert the result again."
         )
-    opened = open_source(source, Told(units, up, fps, fix_rig, asf), clock)
+    opened = open_source(source, ImportHints(units, up, fps, fix_rig, asf), clock)
     with clock("edit", "editing the motion"):
         world = options.world_of(opened, clip, onto, scene)
         if not is_storyboard(source):

@@ -34,7 +34,7 @@ def demo(
     """
     from elbowroom.files.save import check_outputs, check_world
     from elbowroom.gallery.scenes import scenario, scenarios
-    from elbowroom.tasks.storyboard_plan import plan_storyboard
+    from elbowroom.storyboard.plan import plan_storyboard
 
     how: dict[str, Any] = {"seed": seed, "tier": options.tier_named(tier), "budget": checked_budget(budget)}
     how["style"] = options.style_named(style)

@@ -25,10 +25,10 @@ def info(
 ) -> None:
     """Say what a file holds: limbs found, what was assumed, and what could not be found."""
     from elbowroom.files.describe import describe
-    from elbowroom.files.open import Told, open_file
+    from elbowroom.files.open import ImportHints, open_file
 
     file = named(file)
-    told_of = Told(units, up, fps, fix_rig, asf)
+    told_of = ImportHints(units, up, fps, fix_rig, asf)
     facts = _storyboard(file) if is_storyboard(file) else describe(open_file(file, told_of))
     if as_json:
         print_json(facts)
@@ -71,7 +71,7 @@ def _storyboard(path: Path) -> dict[str, Any]:
     from dataclasses import asdict
 
     from elbowroom.files.describe import describe
-    from elbowroom.tasks.storyboard import read_storyboard
+    from elbowroom.storyboard.storyboard import read_storyboard
 
     board = read_storyboard(path)
     tasks = [{k: v for k, v in asdict(task).items() if v is not None} for task in board.tasks]

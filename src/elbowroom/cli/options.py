@@ -13,7 +13,7 @@ from elbowroom.errors import BadFile, BadValue, UnknownName
 if TYPE_CHECKING:
     from elbowroom.character.body import Character
     from elbowroom.files.open import Opened
-    from elbowroom.tasks.settings import Tier
+    from elbowroom.plan.settings import Tier
     from elbowroom.world.world import World
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
@@ -111,7 +111,7 @@ def world_of(opened: Opened, clip: str | None, onto: str | None, scenes: list[Pa
 
 def tier_named(name: str) -> Tier:
     """A tier of planning by its name."""
-    from elbowroom.tasks.settings import Tier
+    from elbowroom.plan.settings import Tier
 
     found: Tier | None = next((tier for tier in get_args(Tier) if tier == name), None)
     if found is None:

@@ -13,7 +13,7 @@ from elbowroom.cli import options
 from elbowroom.errors import BadFile, BadValue
 
 if TYPE_CHECKING:
-    from elbowroom.files.open import Opened, Told
+    from elbowroom.files.open import ImportHints, Opened
     from elbowroom.world.world import World
 
 At = Annotated[str | None, typer.Option(metavar="X,Y", help="Where the clip's origin is in the scene.")]
@@ -47,7 +47,7 @@ def no_scene_beside_storyboard(scene: Path | None) -> None:
         raise BadValue("a storyboard names its own scene: give it alone.")
 
 
-def clip_in_scene(clip: Path, hints: Told, around: Around, onto: str | None, name: str | None) -> World:
+def clip_in_scene(clip: Path, hints: ImportHints, around: Around, onto: str | None, name: str | None) -> World:
     """The characters of a clip in a scene, placed and put on the floor.
 
     The floor is the one that is given; else the one that the clip's file stores (NPZ, GLB of elbowroom); else it is

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from elbowroom.cli.console import Clock
 
 if TYPE_CHECKING:
-    from elbowroom.files.open import Opened, Told
-    from elbowroom.tasks.storyboard import Storyboard
+    from elbowroom.files.open import ImportHints, Opened
+    from elbowroom.storyboard.storyboard import Storyboard
     from elbowroom.world.world import World
 
 _STORYBOARDS = (".yaml", ".yml")
@@ -29,15 +29,15 @@ def named(source: Path) -> Path:
     return storyboard_path(str(source))
 
 
-def open_source(path: Path, told: Told, clock: Clock) -> Opened:
+def open_source(path: Path, hints: ImportHints, clock: Clock) -> Opened:
     """What a file holds. A storyboard is one world; what it asks for is done, or `NoMotion` raised."""
     from elbowroom.files.open import open_file
 
     if not is_storyboard(path):
         with clock("load", f"reading {path.name}"):
-            return open_file(path, told)
-    from elbowroom.tasks.storyboard import read_storyboard
-    from elbowroom.tasks.storyboard_plan import plan_storyboard
+            return open_file(path, hints)
+    from elbowroom.storyboard.plan import plan_storyboard
+    from elbowroom.storyboard.storyboard import read_storyboard
 
     with clock("load", f"reading {path.name}"):
         board = read_storyboard(path)

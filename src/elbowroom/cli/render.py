@@ -47,14 +47,14 @@ def render(
 
     Example: elbowroom render walk.bvh -o walk.png --frames 8 --look side --onto woman
     """
-    from elbowroom.files.open import Told
+    from elbowroom.files.open import ImportHints
     from elbowroom.pictures.draw import check_picture, draw
 
     wanted = options.pixels(size)
     source = named(source)
     check_picture(output)
     clock = Clock(quiet=as_json)
-    opened = open_source(source, Told(units, up, fps, fix_rig, asf), clock)
+    opened = open_source(source, ImportHints(units, up, fps, fix_rig, asf), clock)
     world = options.world_of(opened, clip, onto, scene)
     with clock("draw", f"drawing {output.name}"):
         draw(

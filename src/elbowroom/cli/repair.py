@@ -64,9 +64,9 @@ def repair(
     --budget spent, the best repair so far is written; 2: bad input; 3: free as far as was measured, but not proven.
     Example: elbowroom repair walk.bvh hall.glb --at 1,2 --turn 90 -o out.bvh -o out.html
     """
-    from elbowroom.files.open import Told
+    from elbowroom.files.open import ImportHints
     from elbowroom.files.save import check_outputs, save
-    from elbowroom.tasks.repair import repair as bring_out
+    from elbowroom.plan.repair.repair import repair as bring_out
 
     if not (0.0 <= max_aside <= 1.0 and 0.0 <= max_shift < 100.0 and 0.0 <= max_delay < 1000.0):
         raise BadValue("--max-aside is 0 to 1 metres, --max-shift 0 or more metres, --max-delay 0 or more seconds.")
@@ -78,7 +78,7 @@ def repair(
     clock = Clock(quiet=as_json)
     with clock("load", f"reading {clip.name} and {scene.name}"):
         around = placing.Around(scene, scene_units, scene_up, floor, at, turn)
-        world = placing.clip_in_scene(clip, Told(units, up, fps, fix_rig, asf), around, onto, name)
+        world = placing.clip_in_scene(clip, ImportHints(units, up, fps, fix_rig, asf), around, onto, name)
         world = options.with_allowances(world, allow)
     if variants is not None:
         raise typer.Exit(_several(world, variants, paths, [clip, scene], clock, as_json, how))
@@ -107,7 +107,7 @@ def _several(
     how: dict[str, Any],
 ) -> int:
     """Repair in several ways and write them; the exit code."""
-    from elbowroom.tasks.repair_variants import repair_variants
+    from elbowroom.plan.variants import repair_variants
 
     with clock("plan", "repairing") as say:
         told = lambda seed, found: say(f"repairing with seed {seed}; {found} of {count} motions found")  # noqa: E731

@@ -19,7 +19,7 @@ from elbowroom.errors import BadFile, BadValue
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from elbowroom.files.open import Told
+    from elbowroom.files.open import ImportHints
     from elbowroom.motion.clip import Motion
     from elbowroom.report import Report
     from elbowroom.world.certificate import Certificate
@@ -82,7 +82,7 @@ def report(
     Example: elbowroom report kitchen.yaml -o kitchen.html --mass jar=0.8
     Example: elbowroom report out.npz --original walk.bvh --json
     """
-    from elbowroom.files.open import Told
+    from elbowroom.files.open import ImportHints
     from elbowroom.report import report as measured
     from elbowroom.report import write_report
     from elbowroom.report.page import check_page
@@ -94,7 +94,7 @@ def report(
     weights = _weights(mass or [])
     source = named(source)
     clock = Clock(quiet=as_json)
-    told = Told(units, up, fps, fix_rig, asf)
+    told = ImportHints(units, up, fps, fix_rig, asf)
     before: World | Mapping[str, Motion] | None = None
     certificate: Certificate | None = None
     meant = False
@@ -149,10 +149,10 @@ def _planned(
 ) -> tuple[World, World | None, Certificate | None, bool]:
     """The world of a storyboard with what it asks for done, what it started from, what is proven of it, and whether it
     asks for more than repairs."""
+    from elbowroom.plan.tasks import Repair
     from elbowroom.report.measure import LAYOUT
-    from elbowroom.tasks.storyboard import read_storyboard
-    from elbowroom.tasks.storyboard_plan import plan_storyboard
-    from elbowroom.tasks.verbs import Repair
+    from elbowroom.storyboard.plan import plan_storyboard
+    from elbowroom.storyboard.storyboard import read_storyboard
 
     with clock("load", f"reading {path.name}"):
         board = read_storyboard(path)
@@ -172,11 +172,11 @@ def _planned(
     return plan.world, board.world if board.tasks else None, plan.certificate, more
 
 
-def _original(path: Path, told: Told, world: World) -> Mapping[str, Motion]:
+def _original(path: Path, hints: ImportHints, world: World) -> Mapping[str, Motion]:
     """The motions of a file by the names of the people in a world; a single one belongs to the single person."""
     from elbowroom.files.open import CLIP_FORMATS, open_file
 
-    opened = open_file(path, told)
+    opened = open_file(path, hints)
     if not opened.clips:
         raise BadFile(path, "holds no clip", would_do=CLIP_FORMATS)
     motions = opened.world().characters

@@ -11,7 +11,7 @@ from rich.table import Table
 from elbowroom.cli.console import out, print_notes
 
 if TYPE_CHECKING:
-    from elbowroom.tasks.plan import Plan
+    from elbowroom.plan.result import Plan
     from elbowroom.world.certificate import Certificate
     from elbowroom.world.world import World
 
@@ -142,7 +142,7 @@ def print_free(certificate: Certificate, what: str) -> None:
 
 def print_why(plan: Plan) -> None:
     """Why there is no motion, and what would help."""
-    from elbowroom.tasks.plan import ADVICE
+    from elbowroom.plan.result import ADVICE
 
     what = "not free" if plan.status in _NOT_FREE else "no motion found"
     what = "free, but not proven" if exit_code(plan) == NOT_PROVEN else what

@@ -17,8 +17,8 @@ from elbowroom.errors import BadValue
 from elbowroom.stopping import checked_budget
 
 if TYPE_CHECKING:
-    from elbowroom.tasks.plan import Plan
-    from elbowroom.tasks.storyboard_plan import Variant, Variants
+    from elbowroom.plan.result import Plan
+    from elbowroom.plan.variants import Variant, Variants
 
 
 def run(
@@ -42,7 +42,7 @@ def run(
     was measured, but not proven. Example: elbowroom run kitchen.yaml -o kitchen.glb -o kitchen.html --seed 7
     """
     from elbowroom.files.save import check_outputs, check_world
-    from elbowroom.tasks.storyboard import read_storyboard
+    from elbowroom.storyboard.storyboard import read_storyboard
 
     how: dict[str, Any] = {"seed": seed, "tier": options.tier_named(tier), "budget": checked_budget(budget)}
     how["style"] = options.style_named(style)
@@ -59,7 +59,7 @@ def run(
         check_world(paths, board.world)
     if variants is not None:
         raise typer.Exit(_several(board, storyboard, paths, variants, clock, as_json, **how))
-    from elbowroom.tasks.storyboard_plan import plan_storyboard
+    from elbowroom.storyboard.plan import plan_storyboard
 
     with clock("plan", f"planning {storyboard.name}"):
         plan = plan_storyboard(board, **how)
@@ -96,7 +96,7 @@ def numbered(paths: list[Path], k: int) -> list[Path]:
 
 def checked_count(count: int) -> int:
     """A number of variants, if there may be so many."""
-    from elbowroom.tasks.storyboard_plan import MOST_VARIANTS
+    from elbowroom.plan.variants import MOST_VARIANTS
 
     if not 1 <= count <= MOST_VARIANTS:
         raise BadValue(f"the number of variants is between 1 and {MOST_VARIANTS}, not {count}.")
@@ -105,7 +105,7 @@ def checked_count(count: int) -> int:
 
 def _several(board: Any, path: Path, paths: list[Path], count: int, clock: Clock, as_json: bool, **how: Any) -> int:
     """Plan and write several variants; the exit code."""
-    from elbowroom.tasks.storyboard_plan import plan_variants
+    from elbowroom.storyboard.plan import plan_variants
 
     with clock("plan", "planning") as say:
         told = lambda seed, found: say(f"planning with seed {seed}; {found} of {count} motions found")  # noqa: E731
@@ -173,11 +173,11 @@ def _differs(metres: float | None) -> str:
 def _tell_missing(found: Variants, count: int) -> None:
     if len(found.kept) == count:
         return
-    from elbowroom.tasks.storyboard_plan import ALIKE
+    from elbowroom.plan.variants import ALIKE_M
 
     reasons = []
     if found.alike:
-        reasons.append(f"{len(found.alike)} came within {100 * ALIKE:.0f} cm of these")
+        reasons.append(f"{len(found.alike)} came within {100 * ALIKE_M:.0f} cm of these")
     if found.failed:
         reasons.append(f"{len(found.failed)} gave none ({found.failed[0].plan.status})")
     rest = " and ".join(reasons) or "none was tried"

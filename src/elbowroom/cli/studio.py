@@ -75,7 +75,7 @@ def studio(
 
 def _greet(page: Page, host: str, port: int, seconds: float) -> None:
     """Say where the page is, and what is other than one may think."""
-    warnings = [page.studio.autosave.trouble]
+    warnings = [page.studio.autosave.warning]
     if not page.private:
         may = f"whoever has the address below can read and write files in {page.studio.folders.work}"
         warnings.append(f"{host} can be reached from other machines, and {may}.")

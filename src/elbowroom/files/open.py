@@ -22,7 +22,7 @@ LARGEST = 2 * 1024**3
 
 
 @dataclass(frozen=True)
-class Told:
+class ImportHints:
     """What the user says about a file instead of letting it be guessed.
 
     units: metres per file unit; up: 'Y' or 'Z'; fps: frames a second; fix_rig: mend known faults of a rig;
@@ -93,7 +93,7 @@ CLIP_FORMATS = "give a .bvh, .amc, .glb or .npz file"
 SUFFIXES = ".bvh, .asf, .amc, .c3d, .glb, .gltf, .npz, .obj, .stl, .ply"
 
 
-def open_file(path: str | Path, told: Told | None = None) -> Opened:
+def open_file(path: str | Path, hints: ImportHints | None = None) -> Opened:
     """Read a file of any known kind; raises `BadFile` with one sentence where that fails."""
     path = Path(path)
     reader = _READERS.get(path.suffix.lower())
@@ -103,7 +103,7 @@ def open_file(path: str | Path, told: Told | None = None) -> Opened:
     if size == 0:
         raise BadFile(path, "is empty")
     try:
-        return reader(path, told or Told())
+        return reader(path, hints or ImportHints())
     except OSError as error:
         raise BadFile(path, f"cannot be read ({error.strerror or error})") from None
 
@@ -113,58 +113,60 @@ def _one_clip(clip: Clip, path: Path, format: str) -> Opened:
     return Opened(path, format, {clip.character.name: clip.character}, {clip.name: clip}, notes=notes)
 
 
-def _bvh(path: Path, told: Told) -> Opened:
+def _bvh(path: Path, hints: ImportHints) -> Opened:
     from elbowroom.files.bvh import read_bvh
 
-    clip = read_bvh(path, units=told.units, up=told.up, fps=told.fps, fix_rig=told.fix_rig)
+    clip = read_bvh(path, units=hints.units, up=hints.up, fps=hints.fps, fix_rig=hints.fix_rig)
     return _one_clip(clip, path, "BVH")
 
 
-def _amc(path: Path, told: Told) -> Opened:
+def _amc(path: Path, hints: ImportHints) -> Opened:
     from elbowroom.files.asf_amc import read_amc
 
-    clip = read_amc(path, told.asf, units=told.units, up=told.up, fps=told.fps)
+    clip = read_amc(path, hints.asf, units=hints.units, up=hints.up, fps=hints.fps)
     return _one_clip(clip, path, "AMC")
 
 
-def _asf(path: Path, told: Told) -> Opened:
+def _asf(path: Path, hints: ImportHints) -> Opened:
     from elbowroom.files.asf_amc import read_asf
 
-    character = read_asf(path, units=told.units, up=told.up)
+    character = read_asf(path, units=hints.units, up=hints.up)
     return Opened(path, "ASF", {character.name: character}, notes=character.notes)
 
 
-def _c3d(path: Path, told: Told) -> Opened:
+def _c3d(path: Path, hints: ImportHints) -> Opened:
     from elbowroom.files.c3d import read_c3d
 
-    markers = read_c3d(path, units=told.units, up=told.up, fps=told.fps)
+    markers = read_c3d(path, units=hints.units, up=hints.up, fps=hints.fps)
     return Opened(path, "C3D", markers=markers, notes=markers.notes)
 
 
-def open_glb(path: Path, told: Told | None = None) -> tuple[Opened, dict[str, Any]]:
+def open_glb(path: Path, hints: ImportHints | None = None) -> tuple[Opened, dict[str, Any]]:
     """Open a glTF file, and get what elbowroom left in its extras."""
     from elbowroom.files.glb_read import read_glb
 
-    told = told or Told()
-    glb = read_glb(path, units=told.units, up=told.up)
+    hints = hints or ImportHints()
+    glb = read_glb(path, units=hints.units, up=hints.up)
     if not (glb.characters or glb.meshes):
         raise BadFile(path, "holds no rig and no triangles")
     notes = (*glb.notes, *(n for c in glb.characters.values() for n in c.notes))
-    clips = {name: clip.with_(fps=told.fps) if told.fps and len(clip) > 1 else clip for name, clip in glb.clips.items()}
+    clips = {
+        name: clip.with_(fps=hints.fps) if hints.fps and len(clip) > 1 else clip for name, clip in glb.clips.items()
+    }
     still = {name: mesh for name, mesh in glb.meshes.items() if name not in glb.objects}
     return Opened(path, "glTF", glb.characters, clips, still, glb.objects, notes=notes), dict(glb.story)
 
 
-def _glb(path: Path, told: Told) -> Opened:
+def _glb(path: Path, hints: ImportHints) -> Opened:
     from elbowroom.files.glb_story import story_floor, with_story
 
-    opened, story = open_glb(path, told)
+    opened, story = open_glb(path, hints)
     if not story:
         return opened
     return replace(opened, whole=with_story(opened.world(), story), floor=story_floor(story))
 
 
-def _npz(path: Path, told: Told) -> Opened:
+def _npz(path: Path, hints: ImportHints) -> Opened:
     from elbowroom.files.npz import read_npz
 
     world = read_npz(path)
@@ -173,14 +175,14 @@ def _npz(path: Path, told: Told) -> Opened:
     return Opened(path, "NPZ", characters, clips, world.static, world.objects, whole=world, floor=world.floor)
 
 
-def _mesh(path: Path, told: Told) -> Opened:
+def _mesh(path: Path, hints: ImportHints) -> Opened:
     from elbowroom.files.meshes import read_meshes
 
-    found = read_meshes(path, units=told.units, up=told.up)
+    found = read_meshes(path, units=hints.units, up=hints.up)
     return Opened(path, path.suffix[1:].upper(), meshes=found.meshes, notes=found.notes)
 
 
-_READERS: dict[str, Callable[[Path, Told], Opened]] = {
+_READERS: dict[str, Callable[[Path, ImportHints], Opened]] = {
     ".bvh": _bvh,
     ".amc": _amc,
     ".asf": _asf,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from elbowroom.finish.settle import first_hit
 from elbowroom.geometry import rotations as rot
-from elbowroom.geometry.ease import soft_step
+from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.fast import BAND, HIT, LimbCheck
@@ -62,7 +62,7 @@ class Core:
         """Share of the lean at times (T,): 0 at the ends, 1 in the core, without a jump in acceleration."""
         rise = np.ones(len(times)) if self.begin <= self.first else (times - self.first) / (self.begin - self.first)
         fall = np.ones(len(times)) if self.end >= self.last else (self.last - times) / (self.last - self.end)
-        return soft_step(rise) * soft_step(fall)
+        return smootherstep(rise) * smootherstep(fall)
 
     def largest(self, jerk: float) -> float:
         """Radians of the largest lean that comes and goes with no more than some angular jerk, rad/s³."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from elbowroom.geometry import rotations as rot
-from elbowroom.geometry.ease import soft_step
+from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 
 
@@ -50,7 +50,7 @@ def _led(q: Array, first: Array, span: int) -> Array:
     speed = rot.log(rot.multiply(rot.conjugate(q[0]), q[1]))
     s = np.arange(span + 1)[:, None, None] / span
     # quintic pieces: value 1 and slope 1 at s = 0; value, slope and bend 0 at s = 1, bend 0 at s = 0
-    value = 1.0 - soft_step(s)
+    value = 1.0 - smootherstep(s)
     slope = s - s**3 * (6.0 - 8.0 * s + 3.0 * s * s)
     bent = off * value - speed * span * slope
     out = q.copy()

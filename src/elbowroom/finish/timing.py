@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from elbowroom.geometry import rotations as rot
-from elbowroom.geometry.ease import ease
+from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.search.birrt import Path
 from elbowroom.spaces.limb import LimbSpace
@@ -18,7 +18,7 @@ _TURNING = 0.5
 def bell(times: ArrayLike) -> Array:
     """Shares (T,) of a way, -2 h³ + 3 h² over the times (T,): no speed at both ends, fastest half way."""
     t = np.asarray(times, dtype=float)
-    return ease((t - t[0]) / max(t[-1] - t[0], 1e-12))
+    return smoothstep((t - t[0]) / max(t[-1] - t[0], 1e-12))
 
 
 def way_of_wrist(space: LimbSpace, path: Path, spacing: float = 0.01) -> tuple[Array, Array]:

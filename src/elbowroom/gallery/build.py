@@ -14,8 +14,8 @@ from elbowroom.gallery.page import Exhibit
 from elbowroom.gallery.scenes import Scenario
 from elbowroom.geometry.rotations import Array
 from elbowroom.pictures.images import strip, write_png
-from elbowroom.tasks.plan import Plan
-from elbowroom.tasks.storyboard_plan import plan_storyboard
+from elbowroom.plan.result import Plan
+from elbowroom.storyboard.plan import plan_storyboard
 
 # Moments in a picture, and the size of each in pixels.
 _MOMENTS, _SIZE = 6, (260, 300)

@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 
 from elbowroom.errors import BadFile, UnknownName
-from elbowroom.tasks.storyboard import Storyboard, about_storyboard, read_storyboard
-from elbowroom.tasks.storyboard_plan import plan_storyboard
+from elbowroom.storyboard.plan import plan_storyboard
+from elbowroom.storyboard.storyboard import Storyboard, about_storyboard, read_storyboard
 from elbowroom.world.world import World
 
 FOLDER = Path(__file__).parent / "storyboards"

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from elbowroom.geometry.ease import ease
+from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array, arc, multiply, normalize, rotate
 
 # A limb bent less than the first number (sine of the angle between its bones) follows the `bend` direction
@@ -77,7 +77,7 @@ def _bend_side(a: Array, b: Array, c: Array, present: Array, off: Array, bend: A
     hint = np.zeros_like(a) if bend is None else np.broadcast_to(np.asarray(bend, dtype=float), a.shape)
     hint = _across(hint, present)
     sine = np.linalg.norm(np.cross(normalize(b - a), normalize(c - b)), axis=-1)
-    straightness = 1.0 - ease((sine - _STRAIGHT) / (_BENT - _STRAIGHT))
+    straightness = 1.0 - smoothstep((sine - _STRAIGHT) / (_BENT - _STRAIGHT))
     # What bends no further keeps its plane exactly; the hint only fills in what bends more than the limb did.
     more = np.maximum(off - own_off, 0.0) * straightness
     mixed = own + more[..., None] * hint

@@ -15,6 +15,7 @@ from scipy.ndimage import gaussian_filter1d
 from elbowroom.character.body import Character
 from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion import upper
@@ -22,7 +23,6 @@ from elbowroom.locomotion.arguments import check, check_time
 from elbowroom.locomotion.box_crouch import CROUCH, Posture, crouched, postures, shoulders
 from elbowroom.locomotion.box_hands import arm_length, arms_to, palm
 from elbowroom.locomotion.clearance import arms_clear, most_nod
-from elbowroom.locomotion.feet import ease
 from elbowroom.locomotion.figure import SIDES, Figure, figure
 from elbowroom.motion.clip import Clip
 
@@ -170,8 +170,10 @@ def _made(
 ) -> BoxClip:  # fmt: skip
     times = np.arange(round(seconds * fps) + 1) / fps
     places = _track(times, keys)
-    taking = ease((times - held[0] + held[0]) / max(held[0], 1e-6)) if held[0] > 0 else np.ones(len(times))
-    leaving = ease((times - held[1]) / max(seconds - held[1], 1e-6)) if held[1] < seconds else np.zeros(len(times))
+    taking = smootherstep((times - held[0] + held[0]) / max(held[0], 1e-6)) if held[0] > 0 else np.ones(len(times))
+    leaving = (
+        smootherstep((times - held[1]) / max(seconds - held[1], 1e-6)) if held[1] < seconds else np.zeros(len(times))
+    )
     half, nearer = 0.5 * float(box[0]), np.array([0.0, _NEARER * float(box[1]), 0.0])
     follow = _postures(body, times, places + nearer, half, held, taking * (1.0 - leaving), fps)
     look = _gaze(body, places, follow, taking * (1.0 - leaving))
@@ -194,7 +196,7 @@ def _made(
         on_the_way = (4.0 * busy * (1.0 - busy))[:, None] * round_about
         grips[side] = hanging.palms[side] + busy[:, None] * (box_side - hanging.palms[side]) + on_the_way
     solved = arms_to(body, chest, root, turns, grips, down, open_)
-    near = ease(3.0 * busy)  # beside the thigh the arm simply hangs
+    near = smootherstep(3.0 * busy)  # beside the thigh the arm simply hangs
     for side in SIDES:
         for role, q in solved.items():
             if role.startswith(side):
@@ -248,8 +250,8 @@ def _track(times: Array, keys: list[tuple[float, Array]]) -> Array:
         x = (times - t0) / max(t1 - t0, 1e-6)
         # out first, in last: clear of knees, face and table edges
         away = abs(b[1]) > abs(a[1])
-        out[:, 2] += (b[2] - a[2]) * ease(x)
-        out[:, 1] += (b[1] - a[1]) * ease(x / 0.65 if away else (x - 0.35) / 0.65)
+        out[:, 2] += (b[2] - a[2]) * smootherstep(x)
+        out[:, 1] += (b[1] - a[1]) * smootherstep(x / 0.65 if away else (x - 0.35) / 0.65)
     return out
 
 
@@ -278,15 +280,19 @@ def _gaze(body: Figure, places: Array, p: Posture, share: Array) -> Array:
 
 def _opened(times: Array, held: tuple[float, float], seconds: float) -> Array:
     """1 where the hands are off the box, 0 while held, (N,)."""
-    before = 1.0 - ease((times - held[0] + CLOSING) / CLOSING) if held[0] > 0 else np.zeros(len(times))
-    after = ease((times - held[1]) / CLOSING) if held[1] < seconds else np.zeros(len(times))
+    before = 1.0 - smootherstep((times - held[0] + CLOSING) / CLOSING) if held[0] > 0 else np.zeros(len(times))
+    after = smootherstep((times - held[1]) / CLOSING) if held[1] < seconds else np.zeros(len(times))
     return np.maximum(before, after)
 
 
 def _busy(times: Array, held: tuple[float, float], seconds: float) -> Array:
     """How far the arms have left hanging (0) for the box (1), (N,)."""
     begin, end = held
-    on = ease((times - 0.12 * begin) / max(0.88 * begin - CLOSING, 0.2)) if begin > 0 else np.ones(len(times))
+    on = smootherstep((times - 0.12 * begin) / max(0.88 * begin - CLOSING, 0.2)) if begin > 0 else np.ones(len(times))
     rest = seconds - end
-    off = ease((times - end - CLOSING) / max(0.88 * rest - CLOSING, 0.2)) if end < seconds else np.zeros(len(times))
+    off = (
+        smootherstep((times - end - CLOSING) / max(0.88 * rest - CLOSING, 0.2))
+        if end < seconds
+        else np.zeros(len(times))
+    )
     return on * (1.0 - off)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.course import facing
 from elbowroom.locomotion.sole import Sole
@@ -34,12 +35,6 @@ class Foot:
     def turn(self) -> Array:
         """World turns (N, 4) of the foot against the standing figure."""
         return rot.multiply(rot.about([0.0, 0.0, 1.0], self.heading), rot.about([1.0, 0.0, 0.0], -self.pitch))
-
-
-def ease(x: Array) -> Array:
-    """Rise from 0 to 1 with no velocity and acceleration at the ends."""
-    x = np.clip(x, 0.0, 1.0)
-    return x * x * x * (x * (6.0 * x - 15.0) + 10.0)
 
 
 def stance_pitch(stance: Stance, t: Array) -> Array:
@@ -80,7 +75,10 @@ def standing(stances: tuple[Stance, ...], sole: Sole, times: Array, share: Array
         heading[near] = stance.heading
         on = (t >= stance.begin) & (t <= stance.end)
         planted[near] = on
-        load[near] = np.minimum(ease((t - stance.begin) / share[near]), ease((stance.end - t) / share[near])) * on
+        load[near] = (
+            np.minimum(smootherstep((t - stance.begin) / share[near]), smootherstep((stance.end - t) / share[near]))
+            * on
+        )
     return Foot(ankle, pitch, heading, sole.toe_pitch(np.minimum(pitch, 0)) - np.minimum(pitch, 0), load, planted)
 
 

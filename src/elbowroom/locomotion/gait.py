@@ -10,6 +10,7 @@ from scipy.interpolate import CubicSpline
 from scipy.ndimage import gaussian_filter1d
 
 from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion import feet as footwork
 from elbowroom.locomotion import mass, upper
@@ -86,7 +87,7 @@ class Going:
     @property
     def borne(self) -> Array:
         """By how much (N,) the mass is put where the ground can carry it: running, and in walks that stay brisk."""
-        return self.run if self.run.any() else footwork.ease((self.style.v - _BRISK) / _BRISKER)
+        return self.run if self.run.any() else smootherstep((self.style.v - _BRISK) / _BRISKER)
 
     def over(self, place: Array, bow: Array, lift: Array | None = None) -> tuple[dict[str, Array], Array]:
         """Turns by role and pelvis positions (N, 3) with the pelvis over places (N, 2) of the floor.
@@ -118,7 +119,7 @@ def perform(
     times, scale = course.times, figure.scale
     wave = Variation(times, seed)
     heading = gaussian_filter1d(course.curve.heading(course.s), 0.10 * rate, mode="nearest")
-    active = footwork.ease(style.v / 0.5)
+    active = smootherstep(style.v / 0.5)
     turn = 2 * np.pi * steps.phase
     soles = [measure(figure, side) for side in SIDES]
 

@@ -8,11 +8,12 @@ import numpy as np
 
 from elbowroom.character.body import Character
 from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion import upper
 from elbowroom.locomotion.arguments import check_time
 from elbowroom.locomotion.clearance import arms_clear
-from elbowroom.locomotion.feet import Foot, ease
+from elbowroom.locomotion.feet import Foot
 from elbowroom.locomotion.figure import SIDES, Figure, figure
 from elbowroom.locomotion.gait import Variation, leg, legs_of
 from elbowroom.locomotion.pelvis import height, turned
@@ -109,7 +110,7 @@ def holds(times: Array, seed: int, name: str, every: tuple[float, float], takes:
     while t < times[-1] + takes:
         # away from where it is, so that each move is one
         new = float(rng.uniform(0.35, 1.0)) * (-1.0 if last > 0 else 1.0) * (0.0 if rng.random() < 0.2 else 1.0)
-        out += (new - last) * ease((times - t) / takes)
+        out += (new - last) * smootherstep((times - t) / takes)
         last = new
         t += takes + float(rng.uniform(*every))
     return out

@@ -8,9 +8,10 @@ from itertools import pairwise
 import numpy as np
 from scipy.interpolate import CubicSpline
 
+from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.course import facing, leftwards
-from elbowroom.locomotion.feet import Foot, ease, rise_power, stance_ankle, toes_at_end
+from elbowroom.locomotion.feet import Foot, rise_power, stance_ankle, toes_at_end
 from elbowroom.locomotion.gait_tables import Style, leg_angles
 from elbowroom.locomotion.limbs import Limb
 from elbowroom.locomotion.sole import Sole
@@ -51,9 +52,11 @@ def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, times: Array,
         span = b.begin - a.end
         u = (t - a.end) / span
         pitch[inside] = _pitch(a, b, u, span)
-        toes[inside] = toes_at_end(a, walker.sole) * (1.0 - ease(u / 0.45)) + np.radians(8.0) * np.sin(np.pi * u) ** 2
+        toes[inside] = (
+            toes_at_end(a, walker.sole) * (1.0 - smootherstep(u / 0.45)) + np.radians(8.0) * np.sin(np.pi * u) ** 2
+        )
         turn = (b.heading - a.heading + np.pi) % (2 * np.pi) - np.pi
-        heading[inside] = a.heading + turn * ease(u / 0.7)
+        heading[inside] = a.heading + turn * smootherstep(u / 0.7)
         leaving, landing = (float(np.interp(when, times, speed)) for when in (a.end, b.begin))
         late, early = _held(u, leaving), _held(1.0 - u, landing)
         room = np.sin(np.pi * u) ** 2
@@ -81,7 +84,7 @@ def _held(u: Array, speed: float) -> Array:
     """Shares (N,) by which a foot is where it stands at u = 0, over the swing (0..1): for a while where the body is
     slow, by its scaled speed. A foot that is hardly carried would scrape along the ground while it is low."""
     span = _HELD * (1.0 - min(speed / _CARRIED, 1.0))
-    return 1.0 - ease(u / span) if span > 1e-3 else np.zeros_like(u)
+    return 1.0 - smootherstep(u / span) if span > 1e-3 else np.zeros_like(u)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +125,7 @@ class Swing:
         """Ankle (N, 3) at times within the swing."""
         span = self.b.begin - self.a.end
         u = np.clip((t - self.a.end) / span, 0.0, 1.0)
-        fade = ease(u)[:, None]
+        fade = smootherstep(u)[:, None]
         thigh, bend, aside = (self.size * _table(u, self.table) + (1.0 - fade) * self.gaps[0] + fade * self.gaps[1]).T
         # never quite straight, and softly so
         spare = bend - _LEAST_KNEE

@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike
 
 from elbowroom.character.body import Character
 from elbowroom.errors import BadValue
+from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion import course as courses
 from elbowroom.locomotion.arguments import LONGEST_S, MOST_FRAMES, check, check_time
 from elbowroom.locomotion.clearance import arms_clear, feet_clear
 from elbowroom.locomotion.course import Course
-from elbowroom.locomotion.feet import ease
 from elbowroom.locomotion.figure import Figure, figure
 from elbowroom.locomotion.gait import perform
 from elbowroom.locomotion.gait_tables import Style
@@ -87,8 +87,8 @@ def walk_to_run(
     times = _times(seconds, fps, _RATE_RUN)
     # People change to a run at about 2 m/s (Hreljac 1995).
     x = (times - seconds / 3.0) / max(seconds / 3.0, 0.8)
-    speed = walking + (running - walking) * ease(x)
-    change = ease((speed - 1.75 * np.sqrt(body.scale)) / (0.45 * np.sqrt(body.scale)))
+    speed = walking + (running - walking) * smootherstep(x)
+    change = smootherstep((speed - 1.75 * np.sqrt(body.scale)) / (0.45 * np.sqrt(body.scale)))
     going = courses.steady(courses.arc(running * (seconds + 2 * _PAD), 0.0, running * (_PAD + 1.0)), times, speed)
     return _made(body, going, fps, seconds, seed, run=change, name="walk to run")
 
@@ -124,9 +124,9 @@ def _go(
     v = np.full(len(times), speed)
     ramp = max(speed / 0.75, 0.9)
     if start:
-        v = v * ease((times - 0.3) / ramp)
+        v = v * smootherstep((times - 0.3) / ramp)
     if stop:
-        v = v * ease((seconds - 0.7 - times) / ramp)
+        v = v * smootherstep((seconds - 0.7 - times) / ramp)
     distance = float(np.trapezoid(np.where(times >= 0, v, 0.0), times))
     length = distance if stop else distance + speed * (_PAD + 1.0)
     if stop and distance < 0.5:

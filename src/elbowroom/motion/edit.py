@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
-from elbowroom.geometry.ease import ease
+from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip, frames_in
 
@@ -129,7 +129,7 @@ def splice(a: Clip, b: Clip, *, at: float | None = None, blend: float = 0.3, ali
 
     frames = int(np.floor((at + b.duration - a.start) * a.fps + _SNAP)) + 1
     times = a.start + np.arange(frames) / a.fps
-    weight = ease((times - at) / blend) if blend > 0.0 else (times >= at - slack).astype(float)
+    weight = smoothstep((times - at) / blend) if blend > 0.0 else (times >= at - slack).astype(float)
     root, q = _sample(a, times)
     root_b, q_b = _sample(b, times)
     w = weight[:, None]

@@ -16,7 +16,7 @@ from elbowroom.character.body import Body, Character
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
-from elbowroom.geometry.ease import ease
+from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip, Motion, frames_in
 
@@ -69,8 +69,8 @@ class Layer:
         """Share of the layer at times (N,), 0 outside of its interval."""
         t = np.asarray(times, dtype=float)
         begin, end = self.during
-        rise = ease((t - begin) / self.fade_in) if self.fade_in > 0.0 else (t >= begin).astype(float)
-        fall = ease((end - t) / self.fade_out) if self.fade_out > 0.0 else (t <= end).astype(float)
+        rise = smoothstep((t - begin) / self.fade_in) if self.fade_in > 0.0 else (t >= begin).astype(float)
+        fall = smoothstep((end - t) / self.fade_out) if self.fade_out > 0.0 else (t <= end).astype(float)
         return self.weight * np.minimum(rise, fall)
 
 

@@ -7,7 +7,7 @@ from scipy.ndimage import uniform_filter1d
 
 from elbowroom.character.body import Character
 from elbowroom.geometry import rotations as rot
-from elbowroom.geometry.ease import covering
+from elbowroom.geometry.easing import covering
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply
 from elbowroom.motion.clip import Clip
@@ -18,7 +18,7 @@ from elbowroom.motion.legs import place_feet
 from elbowroom.motion.soles import Sole, soles
 
 _UP = np.array([0.0, 0.0, 1.0])
-# Share of its length to which a leg may be stretched: near full stretch a knee snaps.
+# Share of its length to which a leg may be stretched: near full stretch a knee angular_accelerations.
 _STRETCH = 0.9965
 # Over how long the hips give way, and toes settle on the floor, seconds.
 _HIPS, _TOES = 0.25, 0.08

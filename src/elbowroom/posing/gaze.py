@@ -17,7 +17,7 @@ from elbowroom.character.body import Character
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
-from elbowroom.geometry.ease import ease
+from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.posing.limb_ik import numbers
 
@@ -104,7 +104,7 @@ def _followed(ahead: Array, way: Array) -> Array:
     """Axis times angle (N, 3) of the turns from a direction (3,) to others (N, 3), as far as they are followed."""
     turn = rot.log(rot.arc(ahead, way))
     size = np.linalg.norm(turn, axis=-1, keepdims=True)
-    wanted = np.minimum(size, _FARTHEST) * (1.0 - ease((size - _FOLLOWS) / (np.pi - _FOLLOWS)))
+    wanted = np.minimum(size, _FARTHEST) * (1.0 - smoothstep((size - _FOLLOWS) / (np.pi - _FOLLOWS)))
     return np.where(size < 1e-12, 0.0, turn * (wanted / np.maximum(size, 1e-12)))
 
 

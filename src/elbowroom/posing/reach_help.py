@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elbowroom.geometry.ease import ease
+from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.posing.balance import AROUND
 from elbowroom.posing.reach_parts import Start
@@ -35,7 +35,7 @@ _BACKWARDS = 0.25
 
 
 @dataclass(frozen=True, eq=False)
-class Way:
+class ReachDirection:
     """A target as the body sees it before it helps."""
 
     out: float  # share of the way from the shoulder that goes out level
@@ -49,7 +49,7 @@ class Way:
     room: Array  # (2,), where the weight may go at most
 
 
-def way_to(start: Start, target: Array, style: ReachStyle) -> Way:
+def way_to(start: Start, target: Array, style: ReachStyle) -> ReachDirection:
     """How a target (3,) lies to the body."""
     away = start.frame @ (target - start.shoulder)
     distance = float(np.linalg.norm(away))
@@ -62,10 +62,10 @@ def way_to(start: Start, target: Array, style: ReachStyle) -> Way:
         azimuth += 2.0 * np.pi
     elif not start.parts.left and azimuth > np.pi - _ROUND:
         azimuth -= 2.0 * np.pi
-    sided = float(ease(level / (_NO_SIDE * start.length)))
+    sided = float(smoothstep(level / (_NO_SIDE * start.length)))
     high = max(float(start.hips[2]) - start.floor, 1e-6)
     towards = np.array([front, left]) @ start.frame[:2, :2] / max(level, 1e-9)
-    return Way(
+    return ReachDirection(
         out=float(np.hypot(n[0], n[1])),
         down=max(-float(n[2]), 0.0),
         up=max(float(n[2]), 0.0),
@@ -87,7 +87,7 @@ def _room(start: Start, towards: Array, margin: float) -> float:
     return max(float(np.min(np.where(slope > 1e-6, clear / np.maximum(slope, 1e-6), np.inf))), 0.0)
 
 
-def help_for(start: Start, way: Way, effort: Array, style: ReachStyle) -> Array:
+def help_for(start: Start, way: ReachDirection, effort: Array, style: ReachStyle) -> Array:
     """What the body does for a target at efforts (N,) from 0 to 1, (N, 10)."""
     out = np.zeros((len(effort), TERMS))
     e = np.asarray(effort, dtype=float)
@@ -104,14 +104,14 @@ def help_for(start: Start, way: Way, effort: Array, style: ReachStyle) -> Array:
         out[:, TURN] = e * style.turn * np.tanh(turn / max(style.turn, 1e-9))
     if style.legs and parts.legs:
         out[:, CROUCH] = style.crouch * start.leg * way.low * e**style.crouch_power
-        out[:, WEIGHT] = e * (1.0 + 0.45 * ease((e - 0.6) / 0.7))  # a far lean takes the weight along
+        out[:, WEIGHT] = e * (1.0 + 0.45 * smoothstep((e - 0.6) / 0.7))  # a far lean takes the weight along
         if style.tiptoe and parts.toes:
-            high = float(ease((way.up - 0.35) / 0.35))
-            out[:, BALLS] = ease(e / style.heel_from) * float(ease((way.up - 0.1) / 0.25))
-            out[:, HEELS] = style.heel_lift * high * ease((e - style.heel_from) / (1.0 - style.heel_from))
+            high = float(smoothstep((way.up - 0.35) / 0.35))
+            out[:, BALLS] = smoothstep(e / style.heel_from) * float(smoothstep((way.up - 0.1) / 0.25))
+            out[:, HEELS] = style.heel_lift * high * smoothstep((e - style.heel_from) / (1.0 - style.heel_from))
     if style.clavicle and parts.clavicle >= 0:
-        level = float(ease((way.up - way.down + 0.25) / 1.25))
-        out[:, SHRUG] = style.shrug * level * (0.35 + 0.65 * e) * float(ease(way.distance / style.near))
+        level = float(smoothstep((way.up - way.down + 0.25) / 1.25))
+        out[:, SHRUG] = style.shrug * level * (0.35 + 0.65 * e) * float(smoothstep(way.distance / style.near))
         out[:, SHRUG] -= DROP * style.shrug * way.down * e
         across = way.front * 0.8 + way.left * towards_other * 0.6
         out[:, PROTRACT] = style.protract * (way.out * across + _DOWN_IS_FRONT * way.down) * e
@@ -132,5 +132,5 @@ def within(start: Start, helps: Array, style: ReachStyle, fold: tuple[Array, Arr
     if style.tiptoe and start.parts.toes:
         over = np.clip((deep - style.crouch_flat) / max(style.crouch - style.crouch_flat, 1e-9), 0.0, 1.0)
         out[:, HEELS] = np.maximum(out[:, HEELS], style.crouch_heels * over)
-        out[:, BALLS] = np.maximum(out[:, BALLS], ease(1.0 + (deep - style.crouch_flat) / _BEFORE_HEELS))
+        out[:, BALLS] = np.maximum(out[:, BALLS], smoothstep(1.0 + (deep - style.crouch_flat) / _BEFORE_HEELS))
     return out

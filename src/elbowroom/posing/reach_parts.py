@@ -13,7 +13,7 @@ from elbowroom.character.limits import JointLimit
 from elbowroom.character.masses import center_of_mass
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue, UnknownName
-from elbowroom.geometry.ease import ease
+from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import IDENTITY, Array, conjugate, from_matrix, multiply, normalize, rotate
 from elbowroom.motion.soles import Sole
 from elbowroom.posing.balance import AROUND, contact_points, edges, feet_of
@@ -250,7 +250,7 @@ def _hanging(parts: Parts, T: Array, frame: Array) -> tuple[float, float, Array,
         return 0.0, 0.0, IDENTITY, IDENTITY
     bone = normalize(T[ends[0], :3, 3] - T[joint, :3, 3])
     low, high = _HANGS
-    hangs = float(ease((-bone[2] - low) / (high - low)))
+    hangs = float(smoothstep((-bone[2] - low) / (high - low)))
     out = float(bone @ frame[1]) * (-1.0 if parts.left else 1.0)
     spare = max(float(np.arctan2(out, -bone[2])) - _BESIDE, 0.0)
     own, above = from_matrix(T[[joint, int(parts.body.parents[joint])], :3, :3])

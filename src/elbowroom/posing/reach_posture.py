@@ -7,10 +7,10 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from elbowroom.geometry import rotations as rot
-from elbowroom.geometry.ease import ease
+from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.posing.balance import contact_points, margin_inside
-from elbowroom.posing.reach_help import ASIDE, BALLS, FORWARDS, HEELS, PROTRACT, SHRUG, TURN, WEIGHT, Way
+from elbowroom.posing.reach_help import ASIDE, BALLS, FORWARDS, HEELS, PROTRACT, SHRUG, TURN, WEIGHT, ReachDirection
 from elbowroom.posing.reach_legs import Legs
 from elbowroom.posing.reach_parts import Start
 from elbowroom.posing.reach_style import ReachStyle
@@ -43,7 +43,7 @@ class Postures:
 
 def postures(
     start: Start,
-    way: Way,
+    way: ReachDirection,
     target: Array,
     helps: Array,
     style: ReachStyle,
@@ -151,13 +151,13 @@ def _hang_free_arm(start: Start, q: Array) -> None:
     q[:, joint] = rot.slerp(q[:, joint], hanging, start.hangs)
 
 
-def _goal(start: Start, way: Way, target: Array, helps: Array) -> Array:
+def _goal(start: Start, way: ReachDirection, target: Array, helps: Array) -> Array:
     """Where the weight is to be, (N, 2)."""
     if start.com is None:
         return np.zeros((len(helps), 2))
     # a stretched arm is made up for once the body helps
     arm = _with_arm(start, start.T[None], target)[0] - start.com[:2]
-    alone = 1.0 - ease(helps[:, [WEIGHT]] / _ARM_ALONE)
+    alone = 1.0 - smoothstep(helps[:, [WEIGHT]] / _ARM_ALONE)
     to_target = start.com[:2] + alone * arm + helps[:, [WEIGHT]] * way.room
     return to_target + helps[:, [BALLS]] * (start.forefoot - to_target)
 

@@ -23,7 +23,7 @@ from elbowroom.posing.reach_help import (
     TERMS,
     TURN,
     WEIGHT,
-    Way,
+    ReachDirection,
     help_for,
     within,
 )
@@ -94,7 +94,7 @@ class Choice:
 class Search:
     """Search for help with one target."""
 
-    def __init__(self, start: Start, way: Way, target: Array, style: ReachStyle) -> None:
+    def __init__(self, start: Start, way: ReachDirection, target: Array, style: ReachStyle) -> None:
         self.start, self.way, self.target, self.style = start, way, target, style
         self.need = min(style.margin, start.margin) if style.balance and start.com is not None else -np.inf
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from elbowroom.character.dynamics import GRAVITY
 from elbowroom.errors import BadValue, UnknownName
-from elbowroom.geometry.ease import ease
+from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply
@@ -71,8 +71,8 @@ def loads_of(world: World, subject: Subject) -> tuple[tuple[Load, ...], tuple[st
 def _borne(times: Array, during: tuple[float, float]) -> Array:
     """How much of a weight is borne over time (T,): all of it in the interval but for its ends."""
     begin, end = during
-    up = np.ones(len(times)) if begin <= times[0] else ease((times - begin) / _TAKE)
-    down = np.ones(len(times)) if end >= times[-1] else ease((end - times) / _TAKE)
+    up = np.ones(len(times)) if begin <= times[0] else smoothstep((times - begin) / _TAKE)
+    down = np.ones(len(times)) if end >= times[-1] else smoothstep((end - times) / _TAKE)
     return np.minimum(up, down)
 
 

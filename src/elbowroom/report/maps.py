@@ -15,7 +15,7 @@ _SIDE, _EDGE = 760.0, 34.0
 
 
 @dataclass(frozen=True, eq=False)
-class Way:
+class GroundTrack:
     """A line (T, 2) in metres with a dot at some of its points (D, 2); NaN are gaps."""
 
     name: str
@@ -34,7 +34,7 @@ class Area:
 
 def plan(
     label: str,
-    ways: Sequence[Way],
+    ways: Sequence[GroundTrack],
     areas: Sequence[Area] = (),
     *,
     width: float = _SIDE,

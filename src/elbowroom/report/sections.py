@@ -12,7 +12,7 @@ from elbowroom.report.feet import SLIDE, Feet
 from elbowroom.report.footing import Footing
 from elbowroom.report.hands import Hands
 from elbowroom.report.limits import PAST, Limits
-from elbowroom.report.maps import Area, Way, plan
+from elbowroom.report.maps import Area, GroundTrack, plan
 from elbowroom.report.parts import Measure, light_of
 from elbowroom.report.plots import Band, Curve, Stretch, plot
 from elbowroom.report.speed import Speed
@@ -131,7 +131,7 @@ def _balance(m: Balance) -> str:
     way = m.com[:, :2]
     feet = m.support[np.isfinite(m.support[..., 0])]
     turn = _turn(way if np.ptp(way, axis=0).max() > 0.5 or not len(feet) else feet)
-    ways = [Way("centre of mass", m.com[:, :2] @ turn, 1), Way("zero moment point", zmp @ turn, 0)]
+    ways = [GroundTrack("centre of mass", m.com[:, :2] @ turn, 1), GroundTrack("zero moment point", zmp @ turn, 0)]
     areas = [Area(a.points @ turn, a.css) for a in prints if len(a.points) > 2]
     marks = [(place @ turn, words) for place, words in marks]
     return shown + plan("From above, with the footprints", ways, areas, marks=marks)
@@ -213,8 +213,8 @@ def _hands(m: Hands) -> str:
         turned = path[:, :2] @ turn
         seen = np.stack([turned[:, 0], path[:, 2]], axis=-1)
         dots = slice(0, len(path) if len(path) // steps <= _DOTS else 0, steps)
-        above.append(Way(f"{hand} hand", turned, colors[hand], turned[dots]))
-        side.append(Way(f"{hand} hand", seen, colors[hand], seen[dots]))
+        above.append(GroundTrack(f"{hand} hand", turned, colors[hand], turned[dots]))
+        side.append(GroundTrack(f"{hand} hand", seen, colors[hand], seen[dots]))
     views = plan("Ways from above", above, width=380.0) + plan("Ways from the side", side, width=380.0)
     rows = [
         (

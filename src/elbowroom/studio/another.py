@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from elbowroom.plan.result import Plan
+from elbowroom.plan.settings import Tier
+from elbowroom.plan.variants import ALIKE_M, difference
 from elbowroom.search.birrt import keeping_trees
+from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.studio.studio import Studio
 from elbowroom.studio.worker import Job
-from elbowroom.tasks.plan import Plan
-from elbowroom.tasks.settings import Tier
-from elbowroom.tasks.storyboard_plan import ALIKE, difference, plan_storyboard
 
 # Seeds that are tried.
 _TRIES = 8
@@ -26,7 +27,7 @@ def another(studio: Studio) -> Job:
             seed = document.seed + 1 + k
             job.tell(k / _TRIES, f"seed {seed}")
             plan = plan_storyboard(board, seed=seed, tier=tier)
-            if plan.found and (before is None or difference(plan.world, before.world) > ALIKE):
+            if plan.found and (before is None or difference(plan.world, before.world) > ALIKE_M):
                 return seed, tier, plan
             # straight ways are the same for all seeds
             tier = "plan" if tier == "auto" else tier

@@ -45,12 +45,12 @@ class Kept:
 class Autosave:
     """Keeps one document in a folder while it has unsaved changes.
 
-    Work goes on where nothing can be kept, on a full disk for example; `trouble` says so then, in one sentence.
+    Work goes on where nothing can be kept, on a full disk for example; `warning` says so then, in one sentence.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self.trouble = ""
+        self.warning = ""
         self._claim: _Claim | None = None
         with self._telling():
             folder.mkdir(parents=True, exist_ok=True)
@@ -113,10 +113,10 @@ class Autosave:
     def _telling(self) -> Iterator[None]:
         try:
             yield
-            self.trouble = ""
+            self.warning = ""
         except (OSError, BadFile) as error:
             why = error.strerror if isinstance(error, OSError) else str(error).removesuffix(".")
-            self.trouble = f"Unsaved work cannot be kept in {self._folder} ({why}): save often."
+            self.warning = f"Unsaved work cannot be kept in {self._folder} ({why}): save often."
 
 
 class _Claim:

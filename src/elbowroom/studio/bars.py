@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Literal
 
+from elbowroom.plan.result import Plan
 from elbowroom.studio.words import limb, seconds
-from elbowroom.tasks.plan import Plan
 from elbowroom.world.certificate_findings import Collision, Interval, Unproven
 from elbowroom.world.world import World
 

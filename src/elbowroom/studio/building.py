@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import cast
 
+from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.studio.document import Document
 from elbowroom.studio.worker import Job
-from elbowroom.tasks.storyboard import Storyboard
 
 
 class Builder:

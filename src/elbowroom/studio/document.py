@@ -12,10 +12,10 @@ from typing import Any, get_args
 
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import said_of, writing
+from elbowroom.plan.settings import Tier
+from elbowroom.storyboard.storyboard import Storyboard, parse_storyboard
+from elbowroom.storyboard.yaml_lines import parse_yaml, read_yaml
 from elbowroom.studio.rewriting import dumped, rewritten
-from elbowroom.tasks.settings import Tier
-from elbowroom.tasks.storyboard import Storyboard, parse_storyboard
-from elbowroom.tasks.storyboard_yaml import parse_yaml, read_yaml
 
 EMPTY: Mapping[str, Any] = {"elbowroom": 1, "fps": 60, "scene": {"floor": 0.0}}
 

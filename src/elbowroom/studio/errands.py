@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from elbowroom.plan.result import Plan, Planned
 from elbowroom.studio.document import Document, speaks_of
 from elbowroom.studio.places import task_of
-from elbowroom.tasks.plan import Plan, Planned
 
 # By verb, what says where the hand goes.
 _WHERE = {

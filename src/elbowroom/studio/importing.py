@@ -13,13 +13,13 @@ import numpy as np
 
 from elbowroom.errors import BadFile, BadValue, ElbowroomError
 from elbowroom.motion.clip import Clip
+from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.studio.document import Document
 from elbowroom.studio.edits import add_character, add_object, add_static, change_character
 from elbowroom.studio.folders import check_upload
 from elbowroom.studio.studio import Studio
 from elbowroom.studio.words import seconds
 from elbowroom.studio.worker import Job
-from elbowroom.tasks.storyboard import Storyboard
 from elbowroom.world.scene_floor import foot_places, scene_floor
 from elbowroom.world.world import World
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from elbowroom.plan.result import Plan
 from elbowroom.studio.document import Document, named_files
 from elbowroom.studio.folders import Folders
-from elbowroom.tasks.plan import Plan
 
 # Motions that are kept.
 _MOST = 5

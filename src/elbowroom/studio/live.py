@@ -11,17 +11,17 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.clip import Clip
+from elbowroom.plan.repair.live import LiveRepair
+from elbowroom.plan.repair.quick import near_spans
+from elbowroom.plan.repair.repair import repair
+from elbowroom.plan.result import Plan
+from elbowroom.plan.tasks import Repair
 from elbowroom.search.birrt import keeping_trees
+from elbowroom.storyboard.plan import plan_storyboard
+from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.studio.document import Document, speaks_of
 from elbowroom.studio.places import moved_world, places_of, with_place
 from elbowroom.studio.standing import entry_names
-from elbowroom.tasks.plan import Plan
-from elbowroom.tasks.repair import repair
-from elbowroom.tasks.repair_live import LiveRepair
-from elbowroom.tasks.repair_near import near_spans
-from elbowroom.tasks.storyboard import Storyboard
-from elbowroom.tasks.storyboard_plan import plan_storyboard
-from elbowroom.tasks.verbs import Repair
 from elbowroom.world.allowances import Changed
 from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.certificate_findings import Interval, merged

@@ -39,10 +39,10 @@ class Page:
         self.timeline = Timeline(server, studio)
         self.keys = Keys(server, studio, self)
         self.panel = Panel(server, studio, self)
-        studio.listen(self.told)
+        studio.listen(self.notify)
         server.on_client_connect(self._connected)
         for topic in ("scene", "motion", "document", "selection", "job", "said"):
-            self.told(topic)  # type: ignore[arg-type]
+            self.notify(topic)  # type: ignore[arg-type]
 
     @property
     def url(self) -> str:
@@ -57,7 +57,7 @@ class Page:
         """Whether only this machine can reach it."""
         return is_loopback(self.server.get_host())
 
-    def told(self, topic: Topic) -> None:
+    def notify(self, topic: Topic) -> None:
         """Something has changed in the studio."""
         with self._lock:
             studio = self.studio
@@ -89,7 +89,7 @@ class Page:
                 self.scene.pose(studio.world, studio.original, studio.player.time)
             if topic in ("selection", "document"):
                 self.gizmo.show()
-            self.panel.told(topic)
+            self.panel.notify(topic)
             if topic == "job":
                 self.server.tidy()
 
@@ -105,7 +105,7 @@ class Page:
         self.dark = self.timeline.dark = self.scene.dark = dark
         self.theme()
         self.scene.lay_floor()
-        self.told("motion")
+        self.notify("motion")
 
     def look(self) -> None:
         """See the whole action."""

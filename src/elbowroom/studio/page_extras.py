@@ -10,9 +10,9 @@ import numpy as np
 import viser
 
 from elbowroom.geometry.rotations import Array
+from elbowroom.plan.result import Plan, Planned
 from elbowroom.studio.studio import Studio
 from elbowroom.studio.words import millimetres, part, seconds
-from elbowroom.tasks.plan import Plan, Planned
 from elbowroom.world.certificate_findings import Interval
 from elbowroom.world.world import World
 

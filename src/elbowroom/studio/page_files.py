@@ -69,7 +69,7 @@ class Files:
         """Formats that are chosen for export."""
         return [name for name, box in self._formats.items() if box.value]
 
-    def told(self, topic: Topic) -> None:
+    def notify(self, topic: Topic) -> None:
         """Something has changed."""
         if topic == "document":
             offer(self._open, tuple(filing.choices(self._studio)))

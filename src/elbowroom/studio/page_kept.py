@@ -23,7 +23,7 @@ class KeptWork:
         self._buttons = gui.add_button_group(" ", (_TAKE, _DROP), order=6.0, visible=False)
         self._buttons.on_click(asked(studio, self._answered))
 
-    def told(self, topic: Topic) -> None:
+    def notify(self, topic: Topic) -> None:
         """Something has changed."""
         if topic != "document":
             return

@@ -34,7 +34,7 @@ class Panel:
         self.view = View(server, studio, page, view)
         self.files = Files(server, studio, files)
 
-    def told(self, topic: Topic) -> None:
+    def notify(self, topic: Topic) -> None:
         """Something has changed in the studio."""
         for part in (self.status, self.kept, self.things, self.tasks, self.view, self.files):
-            part.told(topic)
+            part.notify(topic)

@@ -46,7 +46,7 @@ class Status:
         self._watch = threading.Thread(target=self._watched, name="studio-status", daemon=True)
         self._watch.start()
 
-    def told(self, topic: Topic) -> None:
+    def notify(self, topic: Topic) -> None:
         """Something has changed."""
         if topic in ("motion", "job", "document", "said"):
             self._show()

@@ -54,7 +54,7 @@ class Tasks:
         self._anew.on_click(asked(studio, studio.plan_anew))
         self._another.on_click(asked(studio, lambda: another(studio)))
 
-    def told(self, topic: Topic) -> None:
+    def notify(self, topic: Topic) -> None:
         """Something has changed."""
         if topic == "selection":
             k = task_of(self._studio.selected or "")

@@ -11,13 +11,13 @@ import viser
 
 from elbowroom.geometry.transforms import transform
 from elbowroom.props.makers import MAKERS
+from elbowroom.storyboard.things import quaternion
 from elbowroom.studio import edits
 from elbowroom.studio.page_events import asked, offer
 from elbowroom.studio.page_rows import Rows
 from elbowroom.studio.places import Place, told_place
 from elbowroom.studio.standing import alone, deleted, entry_of
 from elbowroom.studio.studio import Studio, Topic
-from elbowroom.tasks.storyboard_things import quaternion
 
 if TYPE_CHECKING:
     from elbowroom.studio.page import Page
@@ -58,7 +58,7 @@ class Things:
         self._kind.on_update(lambda event: self._kinds())
         self._add.on_click(asked(studio, self._added))
 
-    def told(self, topic: Topic) -> None:
+    def notify(self, topic: Topic) -> None:
         """Something has changed."""
         if topic in ("document", "selection", "scene"):
             self._show_list()

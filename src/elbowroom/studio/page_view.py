@@ -42,7 +42,7 @@ class View:
         frame.on_click(asked(studio, page.look))
         tight.on_click(asked(studio, self._tightest))
 
-    def told(self, topic: Topic) -> None:
+    def notify(self, topic: Topic) -> None:
         """Something has changed."""
         if topic in ("document", "scene"):
             offer(self._follow, (_NOBODY, *self._studio.original.characters))

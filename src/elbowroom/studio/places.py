@@ -14,11 +14,11 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import place as placed
+from elbowroom.plan.verbs.fixtures import with_fixture
+from elbowroom.storyboard.storyboard import Storyboard
+from elbowroom.storyboard.things import quaternion
 from elbowroom.studio.document import Document
 from elbowroom.studio.standing import alone, entry_names, entry_of, foot, is_place, own_name
-from elbowroom.tasks.fixtures import with_fixture
-from elbowroom.tasks.storyboard import Storyboard
-from elbowroom.tasks.storyboard_things import quaternion
 from elbowroom.world.paths import Keyed, Riding, Still
 from elbowroom.world.things import Fixture
 from elbowroom.world.world import World

@@ -10,23 +10,23 @@ import numpy as np
 from elbowroom.character.body import Character
 from elbowroom.character.hand_shapes import finger_joints, finger_rotations
 from elbowroom.character.skeleton import Pose
-from elbowroom.geometry.ease import soft_step
+from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply
 from elbowroom.motion.clip import Clip
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.director import Director
+from elbowroom.plan.hands import arms_of, joints_of, shoulder_of
+from elbowroom.plan.moving.passage import leaned
+from elbowroom.plan.settings import Settings
+from elbowroom.plan.tasks import Point
+from elbowroom.plan.verbs.grasp_choice import ranked
+from elbowroom.plan.verbs.touch import place_of, pointing
 from elbowroom.posing.grasps import Grasp, grasps_of, press_target
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.orbit import search_orbit
 from elbowroom.posing.reach import Reached, ReachStyle
 from elbowroom.studio.errands import Errand
-from elbowroom.tasks.actor import Actor
-from elbowroom.tasks.choosing import ranked
-from elbowroom.tasks.director import Director
-from elbowroom.tasks.hands import arms_of, joints_of, shoulder_of
-from elbowroom.tasks.settings import Settings
-from elbowroom.tasks.timed_layer import leaned
-from elbowroom.tasks.touching import place_of, pointing
-from elbowroom.tasks.verbs import Point
 from elbowroom.world.things import Hold
 from elbowroom.world.world import World
 
@@ -160,7 +160,7 @@ class Reacher:
         rows = slice(int(np.searchsorted(times, begin)), int(np.searchsorted(times, back)) + 1)
         rows = slice(max(rows.start - 1, 0), min(rows.stop, len(clip)))
         s = times[rows]
-        share = soft_step((s - begin) / max(near - begin, 1e-3)) * soft_step((back - s) / max(back - stays, 1e-3))
+        share = smootherstep((s - begin) / max(near - begin, 1e-3)) * smootherstep((back - s) / max(back - stays, 1e-3))
         k = int(np.clip(round((t - clip.start) * clip.fps), rows.start, rows.stop - 1))
         looked = self._quick.looking(actor, pose, goal.T[:3, 3])
         q = looked.rotations.copy()

@@ -10,6 +10,10 @@ import numpy as np
 from elbowroom.errors import ElbowroomError
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
+from elbowroom.plan.hands import changed_limbs, shifted
+from elbowroom.plan.places import surface_at
+from elbowroom.plan.result import Plan
+from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.studio.bumps import Bumps
 from elbowroom.studio.document import Document, speaks_of
 from elbowroom.studio.edits import tasks_of
@@ -17,10 +21,6 @@ from elbowroom.studio.errands import Errand, errands_about
 from elbowroom.studio.places import moved_world, places_of, with_place
 from elbowroom.studio.preview import Reacher
 from elbowroom.studio.standing import entry_names
-from elbowroom.tasks.hands import changed_limbs, shifted
-from elbowroom.tasks.places import surface_at
-from elbowroom.tasks.plan import Plan
-from elbowroom.tasks.storyboard import Storyboard
 from elbowroom.world.certificate import Changed, certify
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elbowroom.errors import BadValue
+from elbowroom.plan.tasks import Repair
 from elbowroom.studio.exporting import settled
 from elbowroom.studio.studio import Studio
 from elbowroom.studio.worker import Job
-from elbowroom.tasks.verbs import Repair
 
 if TYPE_CHECKING:
     from elbowroom.report import Report

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from elbowroom.errors import BadFile
-from elbowroom.tasks.storyboard_yaml import parse_yaml
+from elbowroom.storyboard.yaml_lines import parse_yaml
 
 _WIDTH = 118
 

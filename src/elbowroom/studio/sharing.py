@@ -10,7 +10,7 @@ import numpy as np
 
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.motion.clip import Clip, Motion
-from elbowroom.tasks.storyboard import Storyboard
+from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.world.world import World
 
 

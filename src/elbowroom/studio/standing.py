@@ -14,9 +14,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from elbowroom.geometry.rotations import Array
+from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.studio import edits
 from elbowroom.studio.document import Document
-from elbowroom.tasks.storyboard import Storyboard
 from elbowroom.world.extent import FURNITURE
 
 

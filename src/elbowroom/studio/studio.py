@@ -13,13 +13,16 @@ from typing import Any, Literal
 
 from elbowroom.errors import ElbowroomError
 from elbowroom.geometry.rotations import Array
+from elbowroom.plan.result import Plan
 from elbowroom.search.birrt import keeping_trees
+from elbowroom.stopping import Cancelled
+from elbowroom.storyboard.plan import plan_storyboard
+from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.studio.autosave import Autosave, Kept
 from elbowroom.studio.building import Builder
 from elbowroom.studio.document import Document, named_files
 from elbowroom.studio.dragging import Dragging
 from elbowroom.studio.folders import Folders
-from elbowroom.studio.forcing import Cancelled
 from elbowroom.studio.known import Known
 from elbowroom.studio.places import Place, places_of, task_of
 from elbowroom.studio.player import Player
@@ -27,9 +30,6 @@ from elbowroom.studio.session import Session
 from elbowroom.studio.sharing import sharing
 from elbowroom.studio.words import advised, sentence
 from elbowroom.studio.worker import Job, Worker
-from elbowroom.tasks.plan import Plan
-from elbowroom.tasks.storyboard import Storyboard
-from elbowroom.tasks.storyboard_plan import plan_storyboard
 from elbowroom.world.world import World
 
 Topic = Literal["scene", "motion", "time", "place", "selection", "job", "said", "document"]
@@ -274,7 +274,7 @@ class Studio:
         if not plan.found:
             self.say(advised(plan), "bad")
         elif self.said[0] != "good" or self._said_of is not self.document:
-            self.say(self.autosave.trouble, "bad" if self.autosave.trouble else "plain")
+            self.say(self.autosave.warning, "bad" if self.autosave.warning else "plain")
 
     def _offer(self, plan: Plan) -> None:
         """Select what was in the way, so that there is something to drag, and show when it was."""

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from elbowroom.errors import BadValue
+from elbowroom.plan.hands import holder_of
 from elbowroom.studio.studio import Studio
-from elbowroom.tasks.hands import holder_of
 from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
 

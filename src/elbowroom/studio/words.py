@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from elbowroom.tasks.plan import ADVICE, Plan, Status
+from elbowroom.plan.result import ADVICE, Plan, Status
 from elbowroom.world.pairs import FLOOR
 
 # What would help, where the page has something for it that other users of a plan have not.

@@ -19,8 +19,8 @@ from elbowroom.kernels.cover import Balls
 from elbowroom.kernels.limb_world import IGNORED, TOLD
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_forms import Surface
+from elbowroom.world.fast_allowances import ContactAllowances
 from elbowroom.world.fast_limb import Grip, Item, Joints, Piece
-from elbowroom.world.fast_told import Told
 from elbowroom.world.scene_field import with_area
 
 # A group of more capsules than this is covered by balls, whose tree leaves most of them out at once.
@@ -51,7 +51,7 @@ class Parts:
     def __init__(self, exact: ExactWorld, who: str, joints: Joints, grips: list[Grip], span: tuple[float, float]):
         self._exact = exact
         self._made_items: dict[int, Item] = {}
-        self.told = Told(exact, span)
+        self.told = ContactAllowances(exact, span)
         self.brought: list[Brought] = []
         for i, p in enumerate(exact.parts):
             if p.kind == "body" and p.owner == who and p.joint in joints.rides:

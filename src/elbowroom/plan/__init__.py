@@ -1,0 +1,1 @@
+"""Planning: tasks of hands and feet, and repairs, worked into the motion of people in a world."""

@@ -1,0 +1,102 @@
+"""What all tasks are made of: a hand travels, goes straight, opens and closes, waits.
+
+Every step adds frames to an actor and leaves the world in which they are done.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from elbowroom.character.hand_shapes import finger_joints
+from elbowroom.character.limits import clamp_pose
+from elbowroom.character.skeleton import Pose
+from elbowroom.finish.joining import joined
+from elbowroom.finish.settle import between_free
+from elbowroom.geometry.easing import smoothstep
+from elbowroom.geometry.rotations import Array, slerp
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.arm_paths import LimbTrajectory
+from elbowroom.plan.director import Director
+from elbowroom.plan.limb_path import body_way, limb_way
+from elbowroom.world.fast import LimbCheck
+
+# Seconds to either side over which two ways of a hand become one.
+_JOIN = 0.12
+
+
+def set_out(d: Director, actor: Actor, metres: float, count: int) -> int:
+    """Wait while there is more time than a way takes at ease; the frames that are left for it."""
+    spare = count - round(1.3 * actor.frames(d.seconds_for(metres)))
+    if spare <= 0 or d.at_once:
+        return count
+    wait(d, actor, spare)
+    return count - spare
+
+
+def travel(
+    d: Director,
+    actor: Actor,
+    hand: str,
+    goal: Pose,
+    count: int,
+    what: str,
+    *,
+    fingers: Array | None = None,
+    margin: float | None = None,
+    straight: bool = False,
+    back: bool = False,
+) -> LimbTrajectory:
+    """Go to a posture in some frames: the body straight there, the arm as its tier finds. Raises `PlanningFailure`.
+
+    `fingers` (n, 4) is what the hand's fingers become on the way. `straight` is the hand's way or none. `back`
+    joins the base motion again.
+    """
+    root, q = body_way(actor, goal, count, fingers=fingers, hand=hand)
+    limb = f"{hand}_arm"
+    arm = list(actor.body.chain(limb).joints)
+    q[:, arm] = slerp(q[0, arm], goal.rotations[arm], smoothstep(np.linspace(0.0, 1.0, count + 1))[:, None])
+    way = limb_way(d, actor, limb, root, q, what, margin=margin, straight=straight)
+    q[:, arm] = way.rotations
+    add(d, actor, root, q, away=not back)
+    d.note(actor, limb, what, (actor.time(actor.k - count), actor.now), way)
+    return way
+
+
+def move_fingers(d: Director, actor: Actor, hand: str, rotations: Array, seconds: float) -> None:
+    """Fingers turn to rotations (n, 4)."""
+    joints = list(finger_joints(actor.body, hand))
+    count = actor.frames(seconds)
+    root, q = actor.ahead(count)
+    if joints:
+        q[:, joints] = slerp(q[:1, joints], rotations, smoothstep(np.linspace(0.0, 1.0, count + 1))[:, None])
+    add(d, actor, root, q)
+
+
+def join(d: Director, actor: Actor, hand: str, at: int, since: int) -> None:
+    """Let the arm go on without a stop at frame `at` where that is free; frames from `since` on may change."""
+    arm = list(actor.body.chain(f"{hand}_arm").joints)
+    since = max(since, at - 2 * actor.frames(_JOIN))
+    smooth = joined(actor.q[since:, arm], at - since, actor.frames(_JOIN))
+    limits = actor.body.limits
+    within = clamp_pose([limits[j] if j < len(limits) else None for j in arm], smooth)
+    during = (actor.time(since), actor.now)
+    check = LimbCheck(d.world, actor.who, f"{hand}_arm", during)
+    times = actor.base.start + np.arange(since, actor.k + 1) / actor.base.fps
+    for frames in (within, smooth):
+        if between_free(check, frames, times):
+            actor.q = actor.q.copy()
+            actor.q[since:, arm] = frames
+            d.world = actor.placed(d.world)
+            break
+
+
+def wait(d: Director, actor: Actor, count: int) -> None:
+    """Go on as if nothing was asked for some frames."""
+    root, q = actor.ahead(count)
+    add(d, actor, root, q, away=actor.away)
+
+
+def add(d: Director, actor: Actor, root: Array, q: Array, *, away: bool = True) -> None:
+    """Add frames that begin with the last one."""
+    actor.done(root, q, away=away)
+    d.world = actor.placed(d.world)

@@ -1,0 +1,169 @@
+"""A person while tasks are worked into a motion, frame by frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from elbowroom.character.body import Character
+from elbowroom.character.skeleton import Pose
+from elbowroom.errors import BadValue
+from elbowroom.geometry.rotations import Array, continuous
+from elbowroom.motion.clip import Clip
+from elbowroom.motion.layers import to_clip
+from elbowroom.world.world import World
+
+# A root that strays less than this share of the body's height from its first place belongs to someone who stands.
+_STANDS = 0.12
+
+
+def stands(clip: Clip) -> bool:
+    """Whether somebody stays where they are, and can stand on for as long as is wanted."""
+    stray = np.linalg.norm(clip.root - clip.root[0], axis=1).max()
+    return bool(stray < _STANDS * clip.character.height)
+
+
+class Actor:
+    """Frames of one person: those up to number `k` are done; what follows is what they would do if asked no more.
+
+    Who stands keeps the last posture that a task has left (`away`); who walks keeps walking, and only joints in `kept`
+    stay as a task has left them. Without either, the base motion goes on.
+
+    Tasks at times on top of a motion change frames of the `base` itself (`edit`), before or after `k`; `original` is
+    the base as it was. `layered` is whether help of the body is laid over the base with the legs as they are, and
+    `trunk` whether the trunk may help. `free_from` has, by hand, the first frame that a next task may change;
+    `contacts` the frames, by hand, in which hands are at their targets.
+    """
+
+    def __init__(self, world: World, who: str, fps: float = 60.0) -> None:
+        motion = world.motion(who)
+        if not isinstance(motion.body, Character):
+            raise BadValue(f"'{who}' is no person: hands are what these tasks are for.")
+        self.who, self.body = who, motion.body
+        self.base = self.original = motion if isinstance(motion, Clip) else to_clip(motion, fps)
+        self.stands = stands(self.base)
+        self.layered, self.trunk = not self.stands, True
+        self.free_from: dict[str, int] = {}
+        self.contacts: tuple[tuple[str, int, int], ...] = ()
+        legs = {
+            j for chain in self.body.chains.values() if chain.kind == "leg" for j in self.body.subtree(chain.joints[0])
+        }
+        self.upper = np.array([j != 0 and j not in legs for j in range(len(self.body.parents))])
+        self.k = 0
+        self.away = False
+        self.kept: dict[int, Array] = {}  # local rotation (4,) by joint
+        self.root = np.array(self.base.root[:1])
+        self.q = np.array(self.base.rotations[:1])
+
+    def on_top(self, busy: Iterable[tuple[str, tuple[float, float]]]) -> None:
+        """What comes is laid over the base, whose hands are `busy` then: by hand, an interval of seconds."""
+        self.stands, self.layered = False, True
+        self.contacts = tuple((hand, self.frame(begin), self.frame(end)) for hand, (begin, end) in busy)
+
+    def time(self, k: int) -> float:
+        """Time of a frame, seconds."""
+        return self.base.start + k / self.base.fps
+
+    def frame(self, t: float) -> int:
+        """The first frame at a time or after it."""
+        return int(np.ceil((t - self.base.start) * self.base.fps - 1e-6))
+
+    def frames(self, seconds: float) -> int:
+        """How many frames a stretch of time takes, at least one."""
+        return max(round(seconds * self.base.fps), 1)
+
+    def times(self, count: int) -> Array:
+        """Times (count + 1,) from the frame that is done last."""
+        return self.base.start + (self.k + np.arange(count + 1)) / self.base.fps
+
+    @property
+    def now(self) -> float:
+        """Up to when it is done, seconds."""
+        return self.time(self.k)
+
+    @property
+    def pose(self) -> Pose:
+        """Posture of the frame that is done last."""
+        return Pose.of(self.root[-1], self.q[-1])
+
+    def neutral(self, k: int, free: Sequence[int] = ()) -> Pose:
+        """How the person would stand or walk at a frame without tasks, arms that a task has left as they are.
+
+        Joints in `free` are as the base has them.
+        """
+        row = min(k, len(self.base) - 1)
+        q = self.base.rotations[row].copy()
+        for joint, turn in self.kept.items():
+            if joint not in free:
+                q[joint] = turn
+        return Pose.of(self.base.root[row], q)
+
+    def ahead(self, count: int) -> tuple[Array, Array]:
+        """Roots (count + 1, 3) and rotations (count + 1, J, 4) from the last frame on, if nothing more was asked."""
+        if self.away and self.stands:
+            return np.repeat(self.root[-1:], count + 1, axis=0), np.repeat(self.q[-1:], count + 1, axis=0)
+        rows = np.minimum(self.k + np.arange(count + 1), len(self.base) - 1)
+        root, q = self.base.root[rows].copy(), self.base.rotations[rows].copy()
+        for joint, turn in self.kept.items():
+            q[:, joint] = turn
+        root[0], q[0] = self.root[-1], self.q[-1]
+        return root, q
+
+    def done(self, root: Array, q: Array, *, away: bool = True) -> None:
+        """Add frames: roots (N + 1, 3) and rotations (N + 1, J, 4) that begin with the last frame."""
+        self.root = np.concatenate([self.root, root[1:]])
+        self.q = np.concatenate([self.q, q[1:]])
+        self.k += len(root) - 1
+        self.away = away
+        self.free_from = dict.fromkeys(("left", "right"), self.k)
+
+    def keep(self, joints: tuple[int, ...]) -> None:
+        """From now on these joints stay as they are in the last frame, also over a base that walks."""
+        self.kept = self.kept | {j: self.q[-1, j].copy() for j in joints}
+
+    def give_back(self, joints: tuple[int, ...]) -> None:
+        """These joints follow the base again."""
+        self.kept = {j: turn for j, turn in self.kept.items() if j not in joints}
+
+    def bake_into_base(self, count: int = 0) -> None:
+        """What is done and what would follow become the base, as long as that is and some frames at least."""
+        clip = self.clip()
+        count = max(len(clip), len(self.base), count)
+        rows = np.minimum(np.arange(count), len(clip) - 1)
+        self.base = clip.with_(root=clip.root[rows], rotations=clip.rotations[rows])
+        rows = np.minimum(np.arange(count), len(self.original) - 1)
+        self.original = self.original.with_(root=self.original.root[rows], rotations=self.original.rotations[rows])
+        self.kept, self.away = {}, False
+
+    def edit(self, first: int, joints: Sequence[int], q: Array) -> None:
+        """Frames of the base become rotations (N, n, 4) of some joints, from a frame on; also where they are done."""
+        new, q = np.array(self.base.rotations), continuous(q)
+        # of the two quaternions of a rotation the nearer one: frames after it keep their signs
+        turned = np.sum(new[first, list(joints)] * q[0], axis=-1, keepdims=True) < 0.0
+        new[first : first + len(q), list(joints)] = np.where(turned, -q, q)
+        self.base = self.base.with_(rotations=new)
+        self.q = np.array(self.base.rotations[: self.k + 1])
+
+    def go_on(self, k: int) -> None:
+        """Frames up to this one are done as the base has them."""
+        k = min(max(k, self.k), len(self.base) - 1)
+        self.root, self.q, self.k = np.array(self.base.root[: k + 1]), np.array(self.base.rotations[: k + 1]), k
+
+    def clip(self, root: Array | None = None, q: Array | None = None) -> Clip:
+        """The motion so far; with frames that begin with the last one, as if these were added; then what is ahead."""
+        old_root, old_q = self.root, self.q
+        count = 0
+        if root is not None and q is not None:
+            old_root, old_q = np.concatenate([old_root, root[1:]]), np.concatenate([old_q, q[1:]])
+            count = len(root) - 1
+        left = len(self.base) - 1 - self.k - count
+        if left > 0 and not (self.stands and (self.away or root is not None)):
+            after_root, after_q = self.ahead(count + left)
+            old_root = np.concatenate([old_root, after_root[count + 1 :]])
+            old_q = np.concatenate([old_q, after_q[count + 1 :]])
+        return self.base.with_(root=old_root, rotations=old_q)
+
+    def placed(self, world: World, root: Array | None = None, q: Array | None = None) -> World:
+        """A world in which the person moves so, see `clip`."""
+        return world.with_character(self.who, self.clip(root, q))

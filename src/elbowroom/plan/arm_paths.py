@@ -1,0 +1,273 @@
+"""Three ways to bring a hand from one posture of the arm to another while the body moves under it (K7, K8).
+
+- ik: the hand goes straight, its turn by slerp, the elbow's orbit angle from the one to the other.
+- avoid: the same hand, but the elbow goes wherever it is free.
+- plan: a search over postures of the arm and time.
+
+All of them have the bell-shaped speed of hands that reach.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from elbowroom.character.body import Character
+from elbowroom.character.limits import EPS, clamp_pose
+from elbowroom.character.skeleton import Pose
+from elbowroom.finish.settle import between_free, settle
+from elbowroom.geometry.easing import smoothstep
+from elbowroom.geometry.rotations import Array, from_matrix, slerp
+from elbowroom.geometry.transforms import transform
+from elbowroom.plan.result import Blocked, Status
+from elbowroom.plan.settings import Settings
+from elbowroom.posing.limb_ik import Keep, LimbIK
+from elbowroom.search.shortcut import smooth
+from elbowroom.spaces.limb import LimbSpace
+from elbowroom.spaces.limb_plan import plan_limb
+from elbowroom.spaces.styles import NATURAL, style_of
+from elbowroom.world.fast import LimbCheck
+from elbowroom.world.pairs import Pair
+
+# Orbit angles that 'avoid' looks at: how many over the paper's range.
+_ORBITS = np.radians(np.linspace(-30.0, 150.0, 37))
+
+# Shares by which frames are drawn into the ranges of joints, the first that is free.
+_DRAWN_IN = (1.0, 0.8, 0.6, 0.4, 0.2)
+
+# Searches that are made where the first gives no way that begins and ends at rest.
+_SEARCHES = 3
+
+# Frames to either side over which the elbow's turn is evened out.
+_EVEN = 8
+
+# Radians of orbit angle from one frame to the next that 'avoid' takes at most.
+_TURN = np.radians(10.0)
+
+
+@dataclass(frozen=True, eq=False)
+class LimbTrajectory:
+    """Rotations (N + 1, 3, 4) of an arm's joints over frames, by which tier, what it cost, and kept trees as lines."""
+
+    rotations: Array
+    tier: Literal["ik", "avoid", "plan"]
+    first_s: float = 0.0
+    smooth_s: float = 0.0
+    checks: int = 0
+    nodes: int = 0
+    trees: tuple[Array, ...] = ()
+
+
+class ArmPaths:
+    """Ways of one arm over frames of a body: its world transforms T (N + 1, J, 4, 4) at times (N + 1,).
+
+    `pose` has the rotations that joints between those of the arm keep, as the twist joints of some rigs.
+    """
+
+    def __init__(
+        self, body: Character, limb: str, pose: Pose, times: Array, T: Array, check: LimbCheck, settings: Settings
+    ) -> None:
+        self.body, self.times, self.check, self.settings = body, times, check, settings
+        self._between = pose.rotations
+        self.ik = LimbIK(body, limb, pose)
+        self.parents = T[:, self.ik.parent]
+        self.moving = bool(np.isfinite(check.span[0]))
+
+    def find(self, start: Array, goal: Array, seed: int, *, straight: bool = False) -> LimbTrajectory | Blocked:
+        """The first tier that the settings allow and that is free, from rotations (3, 4) to rotations (3, 4).
+
+        `straight` leaves the search out: the hand goes straight or not at all.
+        """
+        tier = self.settings.tier
+        begun = time.perf_counter()
+        if tier != "plan" or straight:
+            direct = self.straight(start, goal)
+            if direct is not None and (tier == "ik" or self.free(direct)):
+                return LimbTrajectory(direct, "ik", time.perf_counter() - begun, checks=len(direct))
+            if tier == "ik":
+                return Blocked("target-out-of-reach")
+            around, checks = self.avoiding(start, goal)
+            if around is not None and self.free(around):
+                return LimbTrajectory(around, "avoid", time.perf_counter() - begun, checks=checks)
+            if tier == "avoid" or straight:
+                return Blocked("no-path", self.blame(start, goal))
+        return self.planned(start, goal, seed)
+
+    def hands(self, start: Array, goal: Array) -> Array:
+        """Where the hand is on its straight way, (N + 1, 4, 4): lerp, slerp, and the bell."""
+        first, last = (self._hand(q, k) for q, k in ((start, 0), (goal, -1)))
+        s = smoothstep(np.linspace(0.0, 1.0, len(self.times)))
+        turns = slerp(from_matrix(first[:3, :3]), from_matrix(last[:3, :3]), s)
+        return transform(first[:3, 3] + s[:, None] * (last[:3, 3] - first[:3, 3]), turns)
+
+    def straight(self, start: Array, goal: Array) -> Array | None:
+        """The straight way, whatever is there; None where it leads out of reach or out of the joints' ranges."""
+        (a, keep_a), (b, keep_b) = (self._orbit(q, k) for q, k in ((start, 0), (goal, -1)))
+        s = smoothstep(np.linspace(0.0, 1.0, len(self.times)))
+        out = self.ik.solve(self.parents, self.hands(start, goal), a + s * _turn(b - a), _between(keep_a, keep_b, s))
+        if not (out.reached.all() and (out.excess.max(axis=1) <= EPS).all()):
+            return None
+        return _pinned(out.rotations, start, goal)
+
+    def avoiding(self, start: Array, goal: Array) -> tuple[Array | None, int]:
+        """The straight way with the elbow where it is free, the least of its way from frame to frame; and checks."""
+        (a, keep_a), (b, keep_b) = (self._orbit(q, k) for q, k in ((start, 0), (goal, -1)))
+        s = smoothstep(np.linspace(0.0, 1.0, len(self.times)))
+        hands, count = self.hands(start, goal), len(self.times)
+        angles = np.unique(np.concatenate([_ORBITS, [a, b]]))
+        keep = _between(keep_a, keep_b, s)
+        keep = Keep(*(np.asarray(v)[:, None] for v in keep))
+        out = self.ik.solve(self.parents[:, None], hands[:, None], angles, keep)
+        fits = out.reached & (out.excess.max(axis=-1) <= EPS)
+        where = np.flatnonzero(fits)
+        free = np.zeros(fits.shape, dtype=bool)
+        every = out.rotations.reshape(-1, 3, 4)
+        frames = np.repeat(self.times, len(angles))
+        free.reshape(-1)[where] = self.check.free_batch(every[where], self._when(frames[where]), exact=False)
+        free[0], free[-1] = angles == a, angles == b
+        chosen = _least(angles, free)
+        if chosen is None:
+            return None, len(where)
+        # Elbows that keep to the grid would jerk: the angle is eased over its neighbours, and from and to both ends.
+        window = np.hanning(2 * _EVEN + 3)[1:-1]
+        even = np.convolve(np.pad(angles[chosen], _EVEN, mode="edge"), window / window.sum(), "valid")
+        near = smoothstep(np.arange(count) / (2.0 * _EVEN))
+        even = b + near[::-1] * (a + near * (even - a) - b)
+        flat = Keep(*(np.asarray(v)[:, 0] for v in keep))
+        eased = self.ik.solve(self.parents, hands, even, flat)
+        if not (eased.reached.all() and (eased.excess.max(axis=1) <= EPS).all()):
+            return None, len(where)
+        return _pinned(eased.rotations, start, goal), len(where) + count
+
+    def planned(self, start: Array, goal: Array, seed: int) -> LimbTrajectory | Blocked:
+        """A searched way with its corners rounded; where it starts or ends in a jerk, the smoothest of a few."""
+        best: LimbTrajectory | Blocked | None = None
+        for attempt in range(_SEARCHES):
+            way, smooth_ends = self._searched(start, goal, seed + 7919 * attempt)
+            if isinstance(way, LimbTrajectory) and (
+                smooth_ends or not isinstance(best, LimbTrajectory) or _rough(way) < _rough(best)
+            ):
+                best = way
+            best = best or way
+            if smooth_ends or isinstance(best, Blocked):
+                break
+        assert best is not None
+        return best
+
+    def _searched(self, start: Array, goal: Array, seed: int) -> tuple[LimbTrajectory | Blocked, bool]:
+        """A searched way, and whether it goes by the bell."""
+        space = LimbSpace.over(self.check, timed=self.moving, style=style_of(self.settings.style, NATURAL))
+        t0, t1 = (float(self.times[0]), float(self.times[-1])) if self.moving else (0.0, 0.0)
+        begun = time.perf_counter()
+        path = plan_limb(space, space.state(start, t0), space.state(goal, t1), seed, self.settings.search_budget)
+        first = time.perf_counter() - begun
+        if not path.found:
+            kinds: dict[str, Status] = {
+                "start-in-collision": "start-in-collision",
+                "goal-in-collision": "target-in-collision",
+                "budget-spent": "no-path",
+            }
+            end = start if path.status == "start-in-collision" else goal
+            when = t0 if path.status == "start-in-collision" else t1
+            pair = None if path.status == "budget-spent" else self._pair(end, when)
+            return Blocked(kinds[path.status], pair), False
+        begun = time.perf_counter()
+        short = smooth(space, path, seed)
+        settled = settle(space, short, self.times)
+        if not settled.free:
+            return Blocked("no-path", self.blame(start, goal)), False
+        stats = (path.stats.checks + short.stats.checks, path.stats.nodes)
+        q = self._drawn_in(space, settled.rotations)
+        way = LimbTrajectory(q, "plan", first, time.perf_counter() - begun, *stats, trees=space.tree_lines(path))
+        return way, settled.how.startswith("bell")
+
+    def _drawn_in(self, space: LimbSpace, q: Array) -> Array:
+        """Frames (N + 1, 3, 4) in the ranges of their joints, which rounded corners leave by a little.
+
+        As near to them as is free, where that is not.
+        """
+        within = clamp_pose(space.limits, q)
+        drawn = (slerp(q, within, share) for share in _DRAWN_IN)
+        return next((some for some in drawn if self.free(some)), q)
+
+    def free(self, q: Array) -> bool:
+        """Whether frames (N + 1, 3, 4) are free, between them too."""
+        return between_free(self.check, q, self._when(self.times))
+
+    def blame(self, start: Array, goal: Array) -> Pair | None:
+        """What is in the way of the straight way, by name."""
+        straight = self.straight(start, goal)
+        for q, t in zip([] if straight is None else straight, self._when(self.times), strict=False):
+            pair = self._pair(q, float(t))
+            if pair is not None:
+                return pair
+        return None
+
+    def _pair(self, q: Array, t: float) -> Pair | None:
+        pairs = self.check.verdict(q, t)[1]
+        return pairs[0] if pairs else None
+
+    def _when(self, times: Array) -> Array:
+        return np.asarray(times) if self.moving else np.zeros(len(np.atleast_1d(times)))
+
+    def _orbit(self, q: Array, k: int) -> tuple[float, Keep]:
+        angle, keep = self.ik.describe(self.parents[k], q)
+        return float(angle), keep
+
+    def _hand(self, q: Array, k: int) -> Array:
+        """`T_world_hand` (4, 4) of an arm's rotations (3, 4) at a frame."""
+        T = self.parents[k]
+        skeleton = self.body.skeleton
+        joint, chain = self.ik.joints[-1], []
+        while joint != self.ik.parent:
+            chain.append(joint)
+            joint = int(skeleton.parents[joint])
+        for joint in reversed(chain):
+            turn = q[self.ik.joints.index(joint)] if joint in self.ik.joints else self._between[joint]
+            T = T @ transform(skeleton.offsets[joint], turn)
+        return np.asarray(T)
+
+
+def _between(a: Keep, b: Keep, s: Array) -> Keep:
+    def mix(x: ArrayLike, y: ArrayLike) -> Array:
+        return np.asarray(np.asarray(x) + s * (np.asarray(y) - np.asarray(x)))
+
+    return Keep(mix(a.off_axis, b.off_axis), mix(a.twist, b.twist), np.where(s < 0.5, a.backwards, b.backwards))
+
+
+def _rough(way: LimbTrajectory) -> float:
+    """The greatest change of speed from frame to frame, in quaternions."""
+    return float(np.abs(np.diff(way.rotations, n=2, axis=0)).max(initial=0.0))
+
+
+def _turn(angle: float) -> float:
+    """The same turn the short way round."""
+    return float((angle + np.pi) % (2.0 * np.pi) - np.pi)
+
+
+def _pinned(q: Array, start: Array, goal: Array) -> Array:
+    """Frames whose ends are exactly as they were asked for."""
+    q[0], q[-1] = start, goal
+    return q
+
+
+def _least(angles: Array, free: Array) -> list[int] | None:
+    """Numbers of angles, one for each frame, all free, that turn the least in all; None where no such way exists."""
+    apart = np.abs(angles[:, None] - angles[None, :])
+    step = np.where(apart <= _TURN, apart**2, np.inf)
+    cost = np.where(free[0], 0.0, np.inf)
+    came = np.zeros(free.shape, dtype=np.int64)
+    for k in range(1, len(free)):
+        through = cost[:, None] + step
+        came[k] = np.argmin(through, axis=0)
+        cost = np.where(free[k], through[came[k], np.arange(len(angles))], np.inf)
+        if not np.isfinite(cost).any():
+            return None
+    chosen = [int(np.argmin(cost))]
+    for k in range(len(free) - 1, 0, -1):
+        chosen.append(int(came[k, chosen[-1]]))
+    return chosen[::-1]

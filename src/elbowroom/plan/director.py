@@ -1,0 +1,225 @@
+"""Who plans: world, actors and settings while tasks are done one after another, and what they ask of all three.
+
+The steps that add frames to an actor are in `plan.acting`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from elbowroom.character.skeleton import Pose
+from elbowroom.geometry.rotations import Array
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.arm_paths import LimbTrajectory
+from elbowroom.plan.hands import arm_to, touches_itself
+from elbowroom.plan.postures import Postures
+from elbowroom.plan.result import Planned, PlanningFailure, blamed
+from elbowroom.plan.settings import Settings
+from elbowroom.plan.tasks import Task
+from elbowroom.posing.gaze import looking_at
+from elbowroom.posing.reach import Reached, reach
+from elbowroom.spaces.styles import NATURAL, style_of
+from elbowroom.stopping import may_stop_here
+from elbowroom.world.certificate import certify
+from elbowroom.world.contacts import Contact
+from elbowroom.world.pairs import Pair
+from elbowroom.world.world import World
+
+# A hand takes this long for any way, seconds, and the rest by its length.
+_LEAST = 0.45
+
+# Seconds: the end of holds and contacts that last.
+FOREVER = 1e6
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Grip:
+    """How a thing was taken: fingers when open (n, 4), the way off in the hand's frame (3,), its place then (4, 4).
+
+    `grasp` is the hand and the name of the grasp.
+    """
+
+    open: Array
+    out: Array
+    T_world_taken: Array
+    grasp: tuple[str, str] = ("", "")
+
+
+@dataclass(frozen=True, eq=False)
+class Saved:
+    """What steps change: world, actors, and what was planned."""
+
+    world: World
+    actors: Mapping[str, Actor]
+    planned: tuple[Planned, ...]
+    grips: Mapping[str, Grip]
+
+
+class Director:
+    """World, actors and settings while tasks are planned one after another."""
+
+    def __init__(self, world: World, settings: Settings, fps: float, attempt: int) -> None:
+        self.world, self.settings, self._fps = world, settings, fps
+        self.actors: dict[str, Actor] = {}
+        self.planned: list[Planned] = []
+        self.grips: dict[str, Grip] = {}
+        self.coming: Sequence[Task] = ()  # tasks that are still to do
+        self.doing = ""  # the task that is being done, in words
+        self.at_once = False  # whether hands set out without waiting: the task says when
+        self.refused: dict[str, set[tuple[str, str]]] = {}  # grasps by thing that led nowhere later
+        self._over = False  # whether what was planned before goes on below what is planned now
+        self._seeds = 1000 * settings.seed + attempt * 300
+
+    def actor(self, who: str) -> Actor:
+        """The person of that name."""
+        if who not in self.actors:
+            self.actors[who] = Actor(self.world, who, self._fps)
+            if self._over:
+                arms = [p for p in self.planned if p.who == who and p.limb.endswith("_arm")]
+                self.actors[who].on_top((p.limb.removesuffix("_arm"), p.during) for p in arms)
+            self.allow(touches_itself(self.world, self.actors[who]))
+        return self.actors[who]
+
+    def on_top(self, world: World) -> None:
+        """From now on plan on top of motions that are done, from their start: nobody's body waits for a hand."""
+        self.world, self.actors, self._over = world, {}, True
+
+    def seed(self) -> int:
+        """Another seed for each search."""
+        self._seeds += 1
+        return self._seeds
+
+    def save(self) -> Saved:
+        """All that steps change, to come back to."""
+        actors = {name: copy(actor) for name, actor in self.actors.items()}
+        return Saved(self.world, actors, tuple(self.planned), dict(self.grips))
+
+    def restore(self, saved: Saved) -> None:
+        """Back to where `save` was."""
+        self.world, self.planned, self.grips = saved.world, list(saved.planned), dict(saved.grips)
+        self.actors = {name: self.actors[name] for name in saved.actors}
+        for name, actor in saved.actors.items():
+            vars(self.actors[name]).update(vars(actor))
+
+    def first(self, options: Iterable[T], do: Callable[[T], None], most: int = 1000) -> None:
+        """Do the first of some options that can be done; raises why the first of them could not.
+
+        After `most` of them for which no way was found the others are not tried.
+        """
+        stuck: PlanningFailure | None = None
+        saved = self.save()
+        for option in options:
+            try:
+                return do(option)
+            except PlanningFailure as reason:
+                stuck = stuck or reason
+                self.restore(saved)
+                most -= reason.status == "no-path"
+            if most <= 0:
+                break
+            may_stop_here()
+        assert stuck is not None, "there is always an option, or a reason why not"
+        raise stuck
+
+    def reach(
+        self,
+        actor: Actor,
+        hand: str,
+        T_world_hand: Array,
+        k: int,
+        postures: Postures | None,
+        orbit: float | None = None,
+    ) -> Reached:
+        """A posture at frame k with a hand at its target, from how the person would stand then.
+
+        `orbit` is the elbow's angle to begin with, radians; None is that of the style.
+        """
+        style = self.settings.reach
+        if actor.layered:  # legs are the base's, and who walks falls from step to step
+            style = replace(style, legs=False, tiptoe=False, balance=False, spine=style.spine and actor.trunk)
+        valid = None if postures is None or self.settings.tier == "ik" else postures.valid
+        floor = 0.0 if self.world.floor is None else self.world.floor
+        # The girdle begins where the base has it: help upon help would leave its range.
+        pose = actor.neutral(k, actor.body.chain(f"{hand}_arm").lead)
+        orbit = style_of(self.settings.style, NATURAL).orbit if orbit is None else orbit
+        return reach(actor.body, pose, hand, T_world_hand, style=style, floor=floor, valid=valid, orbit=orbit)
+
+    def near(
+        self, actor: Actor, hand: str, pose: Pose, T_world_hand: Array, k: int, postures: Postures
+    ) -> Pose | Pair | None:
+        """A posture with a hand at a place near by, by the arm alone where that will do; else what is in the way."""
+        looked = self.settings.tier != "ik"
+        moved = arm_to(actor, hand, pose, T_world_hand)
+        pair = None if moved is None or not looked else postures.blame(moved)
+        if moved is not None and pair is None:
+            return moved
+        other = self.reach(actor, hand, T_world_hand, k, postures)
+        return other.pose if other.found else pair
+
+    def looking(self, actor: Actor, pose: Pose, point: Array | None) -> Pose:
+        """A posture that looks at a point."""
+        return pose if point is None or not self.settings.gaze else looking_at(actor.body, pose, point)
+
+    def seconds_for(self, metres: float) -> float:
+        """How long a hand takes for a way."""
+        return _LEAST + metres / self.settings.speed
+
+    def frames_until(
+        self, actor: Actor, metres: float, at: float | None, then: int, what: str, far: float = 0.0
+    ) -> int:
+        """Frames until the slow end of a hand's way; with a time all that are left, else as many as usual.
+
+        Raises `PlanningFailure` where there are too few: no time would do for a target out of reach by `far` metres.
+        """
+        usual = actor.frames(self.seconds_for(metres))
+        if at is None:
+            return usual
+        count = actor.frame(at) - then - actor.k
+        least = actor.frames(0.5 * self.seconds_for(metres))
+        if count < least and far > 0.0:
+            raise PlanningFailure("target-out-of-reach", f"{what}: the hand stays at least {far:.2f} m away")
+        if count < least:
+            short = (least - count) / actor.base.fps
+            raise PlanningFailure("too-little-time", f"{what}: {at:g} s is {short:.2f} s too early")
+        return count
+
+    def require_free(self, during: tuple[float, float], what: str) -> None:
+        """Raise `PlanningFailure` where the whole motion is not free during an interval."""
+        if self.settings.tier == "ik":
+            return
+        certificate = certify(self.world, during=during, clearance=False)
+        if not certificate.free:
+            pair = certificate.collisions[0].pair if certificate.collisions else None
+            raise PlanningFailure("no-path", f"{what}: {blamed(pair) or 'it could not be proven free'} on the way")
+
+    def allow(self, contacts: Sequence[Contact]) -> None:
+        """Let some pairs touch."""
+        self.world = self.world.with_(contacts=(*self.world.contacts, *contacts))
+
+    def note(self, actor: Actor, limb: str, what: str, during: tuple[float, float], way: LimbTrajectory) -> None:
+        """Tell of a planned motion."""
+        self.planned.append(
+            Planned(
+                actor.who, limb, what, during, way.tier, way.first_s, way.smooth_s, way.checks, way.nodes, way.trees
+            )
+        )
+
+
+def varied(d: Director, options: Iterable[T]) -> Iterator[T]:
+    """The same options, as many of the first as the settings' variety says at the end."""
+    aside: list[T] = []
+    try:
+        for option in options:
+            if len(aside) < d.settings.variety:
+                aside.append(option)
+            else:
+                yield option
+    except PlanningFailure:  # that there is no option at all
+        if not aside:
+            raise
+    yield from aside

@@ -1,0 +1,180 @@
+"""A free way of a limb over frames of its body, with as much room as its ends have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from elbowroom.character.hand_shapes import finger_joints
+from elbowroom.character.limits import clamp_pose
+from elbowroom.character.skeleton import Pose
+from elbowroom.finish.rounding import rounded
+from elbowroom.geometry.easing import smoothstep
+from elbowroom.geometry.rotations import Array, arc, continuous, slerp, to_matrix
+from elbowroom.motion.quality import joint_jerks
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.arm_paths import ArmPaths, Blocked, LimbTrajectory
+from elbowroom.plan.director import Director
+from elbowroom.plan.hands import held_by
+from elbowroom.plan.result import PlanningFailure, why_not
+from elbowroom.plan.smoothness import JERK
+from elbowroom.posing.limb_ik import LimbIK
+from elbowroom.posing.stance import between
+from elbowroom.world.fast import LimbCheck
+from elbowroom.world.world import World
+
+# Clearance of ways whose ends have no more, metres.
+_TIGHT = 0.001
+
+# Searches that are made for a way on which something stays level.
+_SEARCHES = 4
+
+
+def limb_way(
+    d: Director,
+    actor: Actor,
+    limb: str,
+    root: Array,
+    q: Array,
+    what: str,
+    *,
+    margin: float | None = None,
+    straight: bool = False,
+) -> LimbTrajectory:
+    """Find a free path of a limb from the first to the last of some frames; raises `PlanningFailure`.
+
+    `root` (N, 3) and `q` (N, J, 4) are those frames; `straight` is the limb's straight way or none.
+    """
+    joints = list(actor.body.chain(limb).joints)
+    times = actor.times(len(root) - 1)
+    world = actor.placed(d.world, root, q)
+    during = (float(times[0]), float(times[-1]))
+    T = actor.body.transforms(root, q)
+    way: LimbTrajectory | Blocked = Blocked("no-path")
+    thing = level_thing(d.world, actor.who, limb, during[0])
+    for clearance in dict.fromkeys((d.settings.margin if margin is None else margin, _TIGHT, 0.0)):
+        check = LimbCheck(world, actor.who, limb, during, margin=clearance)
+        ways = ArmPaths(actor.body, limb, actor.pose, times, T, check, d.settings)
+        way = ways.find(q[0, joints], q[-1, joints], d.seed(), straight=straight)
+        if isinstance(way, LimbTrajectory) and way.tier == "plan" and thing is not None:
+            way = _level(d, actor, thing, what, ways, way, Levelling(actor, limb, root, q, ways.free))
+        # Ends that are nearer to something than the margin are left and entered with less.
+        if isinstance(way, LimbTrajectory) or way.status == "no-path" or clearance == 0.0:
+            break
+    if isinstance(way, Blocked):
+        raise PlanningFailure(way.status, f"{what}: {why_not(way)}")
+    return way
+
+
+def _level(
+    d: Director, actor: Actor, thing: str, what: str, ways: ArmPaths, way: LimbTrajectory, levelling: Levelling
+) -> LimbTrajectory:
+    """A searched way on which what must not be tilted is level, or the most level of a few; the world's notes tell."""
+    best, least = way, np.inf
+    for _ in range(_SEARCHES):
+        arm = levelling.levelled(way.rotations)
+        tilt = levelling.tilt(arm)
+        if tilt < least:
+            best, least = replace(way, rotations=arm), tilt
+        if least <= LEVEL:
+            return best
+        other = ways.planned(way.rotations[0], way.rotations[-1], d.seed())
+        way = other if isinstance(other, LimbTrajectory) else way
+    note = f"{what}: {thing} is tilted by up to {np.degrees(least):.0f} degrees on its way: no level one was found"
+    d.world = d.world.with_(notes=(*d.world.notes, note))
+    return best
+
+
+# Joints that look, by role; they are there in this share of the time of a step: eyes and head go first.
+_LOOKS = ("neck", "head", "left_eye", "right_eye")
+_LOOKS_BY = 0.55
+
+
+def body_way(
+    actor: Actor, goal: Pose, count: int, *, fingers: Array | None = None, hand: str = "right"
+) -> tuple[Array, Array]:
+    """Frames from the last one to a posture, feet where they stand, head first; fingers as told."""
+    h = np.linspace(0.0, 1.0, count + 1)
+    s = smoothstep(h)
+    q_a = actor.q[-1:]
+    if actor.stands:
+        root, q = between(actor.body, actor.pose, goal, s)
+    else:
+        root, q_a = actor.ahead(count)
+        q = slerp(q_a, goal.rotations, np.where(actor.upper, s[:, None], 0.0))
+    looks = [actor.body.roles[r] for r in _LOOKS if r in actor.body.roles]
+    q[:, looks] = slerp(q_a[:, looks], goal.rotations[looks], smoothstep(h / _LOOKS_BY)[:, None])
+    joints = list(finger_joints(actor.body, hand))
+    if joints and fingers is not None:
+        q[:, joints] = slerp(q_a[:, joints], fingers, s[:, None])
+    elif joints:
+        q[:, joints] = q_a[:, joints]
+    return root, q
+
+
+# Radians that a thing may be tilted by on its way, which spills nothing from a cup that is not full.
+LEVEL = float(np.radians(15.0))
+
+# Shares of a levelled way that are tried: the first that is free.
+_SHARES = (1.0, 0.8, 0.6, 0.4)
+
+# Frames to either side over which the wrist comes to the end of its range, and how much rougher joints may become.
+_SOFTLY, _ROUGHER = 8, 1.3
+
+_UP = np.array([0.0, 0.0, 1.0])
+
+
+def level_thing(world: World, who: str, limb: str, t: float) -> str | None:
+    """The thing that a limb's hand holds at a time, if it must not be tilted."""
+    hold = held_by(world, who, limb.removesuffix("_arm"), t) if limb.endswith("_arm") else None
+    return hold.object if hold is not None and world.objects[hold.object].freedom == "level" else None
+
+
+class Levelling:
+    """Ways of an arm over frames of a body, roots (N, 3) and rotations (N, J, 4), that hold something level."""
+
+    def __init__(self, actor: Actor, limb: str, root: Array, q: Array, free: Callable[[Array], bool]) -> None:
+        self._actor, self._root, self._q, self._free = actor, root, q, free
+        self._ik = LimbIK(actor.body, limb, Pose.of(root[0], q[0]))
+
+    def tilt(self, arm: Array) -> float:
+        """How far what is level in the first frame is tilted at most over frames (N, 3, 4) of the arm, radians."""
+        return float(np.arccos(np.clip(self._ups(self._placed(arm))[:, 2], -1.0, 1.0)).max())
+
+    def levelled(self, arm: Array) -> Array:
+        """Frames (N, 3, 4) of the arm with the hand turned so that what it holds is level, the wrist where it was.
+
+        As they are where that is not free.
+        """
+        T, fps = self._placed(arm), self._actor.base.fps
+        ups = self._ups(T)
+        # it ends as it is to end, level or not
+        share = np.linspace(0.0, 1.0, len(arm))[:, None]
+        wanted = slerp(np.array([1.0, 0.0, 0.0, 0.0]), arc(_UP, ups[-1]), share[:, 0])
+        goals = to_matrix(wanted) @ _UP
+        hands = T[:, self._ik.joints[2]].copy()
+        hands[:, :3, :3] = np.stack([to_matrix(arc(a, b)) for a, b in zip(ups, goals, strict=True)]) @ hands[:, :3, :3]
+        parents = T[:, self._ik.parent]
+        solved = self._ik.solve(parents, hands, *self._ik.describe(parents, arm))
+        limits = [self._actor.body.limits[j] for j in self._ik.joints]
+        turned, own = continuous(np.concatenate([arm[:1], solved.rotations]))[1:], continuous(arm)
+        within = clamp_pose(limits, rounded(clamp_pose(limits, turned), _SOFTLY, turned))
+        allowed = np.maximum(JERK, _ROUGHER * joint_jerks(own, fps))
+        for part in _SHARES:
+            q = continuous(slerp(own, within, part))
+            q[0], q[-1] = arm[0], arm[-1]
+            if (joint_jerks(continuous(q), fps) <= allowed).all() and self._free(q) and self.tilt(q) < self.tilt(arm):
+                return q
+        return arm
+
+    def _placed(self, arm: Array) -> Array:
+        q = self._q.copy()
+        q[:, list(self._ik.joints)] = arm
+        return self._actor.body.transforms(self._root, q)
+
+    def _ups(self, T: Array) -> Array:
+        """Where what is up in the first frame points to in each, (N, 3), for joints at T (N, J, 4, 4)."""
+        hands = T[:, self._ik.joints[2], :3, :3]
+        return np.asarray(hands @ (hands[0].T @ _UP))

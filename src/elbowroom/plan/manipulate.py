@@ -1,0 +1,293 @@
+"""Tasks of hands and feet, planned one after another (K8, K9, S5, S7)."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+from elbowroom.plan import acting
+from elbowroom.plan.director import Director, Saved
+from elbowroom.plan.hands import changed_limbs
+from elbowroom.plan.moving.grab import grab
+from elbowroom.plan.moving.put import drop, put
+from elbowroom.plan.moving.touch import reach_to, touch
+from elbowroom.plan.order import IN_THE_WAY, layers, ordered, people_of, thing_of
+from elbowroom.plan.repair.repair import USUAL as REPAIRS
+from elbowroom.plan.repair.repair import repair
+from elbowroom.plan.result import Plan, PlanningFailure
+from elbowroom.plan.settings import USUAL, Settings
+from elbowroom.plan.tasks import (
+    Close,
+    Drop,
+    Grab,
+    Handover,
+    HoldOut,
+    Open,
+    Press,
+    Put,
+    Reach,
+    Repair,
+    Rest,
+    Task,
+    Touch,
+)
+from elbowroom.plan.verbs.fixtures import open_fixture, press
+from elbowroom.plan.verbs.handover import hand_over
+from elbowroom.plan.verbs.hold import hold_out
+from elbowroom.plan.verbs.put import rest
+from elbowroom.plan.verbs.step import press_with_foot, reach_with_foot, touch_with_foot
+from elbowroom.spaces.styles import Wish
+from elbowroom.stopping import OutOfTime, deadline
+from elbowroom.world.certificate import certify
+from elbowroom.world.world import World
+
+_DO: dict[type[Task], Callable[[Director, Any], None]] = {
+    Reach: reach_to,
+    Grab: grab,
+    Put: put,
+    Drop: drop,
+    HoldOut: hold_out,
+    Handover: hand_over,
+    Touch: touch,
+    Press: press,
+    Open: open_fixture,
+    Close: open_fixture,
+    Rest: rest,
+}
+
+_WITH_FEET: dict[type[Task], Callable[[Director, Any], None]] = {
+    Reach: reach_with_foot,
+    Touch: touch_with_foot,
+    Press: press_with_foot,
+}
+
+
+# Attempts at all tasks, each with other samples.
+_ATTEMPTS = 3
+# Orders of people that are tried, for tasks and for repairs.
+_ORDERS = 4
+# Grasps of one object that are tried when a later task fails with the first.
+_REGRASPS = 4
+
+
+def plan_tasks(
+    world: World, tasks: Sequence[Task], settings: Settings = USUAL, *, fps: float = 60.0, budget: float | None = None
+) -> Plan:
+    """Plan tasks one after another, by priority; at the end hands go back to what the base motion does.
+
+    Who finds no way past those that were planned before is planned before them; the world's notes tell that. The same
+    seed gives the same motion. `fps` is the rate of motions that are no clips. Bad names and numbers raise; that no
+    motion was found is told by the status. After `budget` seconds of the wall clock, proof included, the status is
+    'budget-spent'; what is found within it is the same motion as without a budget.
+    """
+    with deadline(budget):
+        return _in_orders(world, tasks, settings, fps)
+
+
+def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: float) -> Plan:
+    """Try orders of people, then other samples, until one plan is found or nothing is left to try."""
+    orders = [ordered(world, tasks)]
+    leading: tuple[str, ...] = ()
+    notes: list[str] = []
+    plans: list[Plan] = []
+    attempt = 0
+    while attempt < _ATTEMPTS:
+        order = ordered(world, tasks, leading)
+        plan, stuck = _planned(Director(world, settings, fps, attempt), order)
+        plans.append(plan.with_(world=plan.world.with_(notes=(*plan.world.notes, *notes))))
+        if plan.found or plan.status == "budget-spent":
+            break
+        leading = (stuck, *(who for who in leading if who != stuck)) if plan.status in IN_THE_WAY else ()
+        other = ordered(world, tasks, leading)
+        if other not in orders and len(orders) < _ORDERS:
+            orders.append(other)
+            notes.append(f"{stuck} was planned before the others, who were in the way ({plan.why})")
+            continue
+        # What could not be proven, or no way was found for, may do with other samples; so may a later task.
+        again = plan.status in ("not-certified", "no-path", "start-in-collision")
+        if not (again or (plan.status == "target-in-collision" and plan.plans)):
+            break
+        attempt, leading = attempt + 1, ()
+        notes.clear()
+    # Time that ran out in a later attempt is told with what was wrong in the first.
+    if len(plans) > 1 and plans[-1].status == "budget-spent":
+        return plans[0].with_(status="budget-spent", why=f"{plans[0].why}; then {plans[-1].why}")
+    return plans[-1] if plans[-1].found else plans[0]
+
+
+def _planned(d: Director, tasks: Sequence[Task]) -> tuple[Plan, str]:
+    """One attempt at all tasks, and who got stuck."""
+    begun = time.perf_counter()
+    people = list(dict.fromkeys(who for task in tasks for who in people_of(task)))
+    try:
+        for number, layer in enumerate(layers(d.world, tasks)):
+            if number > 0:
+                d.on_top(finished(d))
+            _do_all(d, layer)
+            _do_all(d, [Rest(who=who) for who in dict.fromkeys(who for task in layer for who in people_of(task))])
+        planned = time.perf_counter()
+        d.doing = "the proof"
+        done = finished(d)
+        certificate = certify(done, changed=changed_limbs(done, d.planned))
+    except PlanningFailure as stuck:
+        seconds = {"plan": time.perf_counter() - begun}
+        return Plan(stuck.status, d.world, tuple(d.planned), stuck.why, seconds=seconds), stuck.who
+    except OutOfTime as spent:
+        seconds = {"plan": time.perf_counter() - begun}
+        return Plan("budget-spent", d.world, tuple(d.planned), f"{d.doing}: {spent}", seconds=seconds), people[-1]
+    seconds = {"plan": planned - begun, "certify": time.perf_counter() - planned}
+    if certificate.free:
+        return Plan("found", done, tuple(d.planned), "", certificate, seconds), ""
+    why, last = "something could not be proven free", people[-1]
+    if certificate.collisions:
+        worst = certificate.collisions[0]
+        why = f"{worst.pair.a} meets {worst.pair.b} at {worst.at_s:.2f} s"
+        last = max(worst.who, key=lambda who: people.index(who) if who in people else -1, default=last)
+    return Plan("not-certified", done, tuple(d.planned), why, certificate, seconds), last
+
+
+def _do_all(d: Director, tasks: Sequence[Task]) -> None:
+    """Do tasks in their order; a thing that cannot be given away as it was taken is taken otherwise."""
+    taken: list[tuple[int, str, Saved]] = []  # by number of a task: the thing that it took, and how all was before
+    done: list[float] = []  # when each task was done
+    settings, k = d.settings, 0
+    while k < len(tasks):
+        task, thing = tasks[k], thing_of(tasks[k]) or ""
+        d.coming, d.doing = tasks[k + 1 :], f"{task.verb} {thing}".strip()
+        d.settings = settings if task.style is None else replace(settings, style=task.style)
+        if isinstance(task, Grab | Handover) and all(number != k for number, *_ in taken):
+            taken.append((k, thing, d.save()))
+            if isinstance(task, Grab):
+                d.refused.pop(thing, None)
+        try:
+            _wait_for(d, task, tasks[:k], done)
+            (_DO if getattr(task, "foot", None) is None else _WITH_FEET)[type(task)](d, task)
+            _back_by(d, task)
+            done.append(max(d.actor(who).now for who in people_of(task)))
+            k += 1
+        except PlanningFailure as stuck:
+            stuck.who = task.who
+            taken = [t for t in taken if t[0] < k]
+            before = next((t for t in reversed(taken) if t[1] == thing), None)
+            grip = d.grips.get(thing) if isinstance(task, Put | Drop | HoldOut | Handover) else None
+            refused = d.refused.setdefault(thing, set())
+            if before is None or grip is None or len(refused) >= _REGRASPS:
+                raise
+            refused.add(grip.grasp)
+            k = before[0]
+            d.restore(before[2])
+            del done[k:]
+    d.settings = settings
+
+
+def _wait_for(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[float]) -> None:
+    """Who is told no time waits until others are done with the thing; `done` is when earlier tasks were.
+
+    Who stands and is told when to set out waits until then.
+    """
+    thing = thing_of(task)
+    actor = d.actor(task.who)
+    d.at_once = actor.stands and task.begin is not None
+    if d.at_once and task.begin is not None:
+        if actor.frame(task.begin) < actor.k:
+            late = actor.now - task.begin
+            raise PlanningFailure(
+                "too-little-time", f"{task.verb}: {task.begin:g} s is {late:.2f} s before what is done until then"
+            )
+        acting.wait(d, actor, actor.frame(task.begin) - actor.k)
+    if task.at is not None or thing is None:
+        return
+    others = [t for e, t in zip(earlier, done, strict=True) if thing_of(e) == thing and task.who not in people_of(e)]
+    if others and max(others) > actor.now:
+        acting.wait(d, actor, actor.frame(max(others)) - actor.k)
+
+
+def _back_by(d: Director, task: Task) -> None:
+    """Who stands and is told when to be back goes back at once; raises `PlanningFailure` where that is too late."""
+    actor = d.actor(task.who)
+    if task.back is None or not actor.stands:
+        return
+    rest(d, Rest(who=task.who, hand=task.hand))
+    late = actor.now - task.back
+    if late > 1.5 / actor.base.fps:
+        raise PlanningFailure("too-little-time", f"{task.verb}: {late:.2f} s are missing to be back by {task.back:g} s")
+
+
+def finished(d: Director) -> World:
+    """The world with whole motions, holds that end with them."""
+    world = d.world
+    for actor in d.actors.values():
+        world = actor.placed(world)
+    begin, end = world.span
+    holds = tuple(replace(h, during=(h.during[0], min(h.during[1], end))) for h in world.holds if h.during[0] < end)
+    contacts = tuple(replace(c, during=(max(c.during[0], begin), min(c.during[1], end))) for c in world.contacts)
+    return world.with_(holds=holds, contacts=contacts)
+
+
+def _kind(task: Task) -> tuple[bool, Wish]:
+    """What is planned together: tasks of hands, and repairs in one style."""
+    return (True, task.style) if isinstance(task, Repair) else (False, None)
+
+
+def plan_in_turn(
+    world: World, tasks: Sequence[Task], settings: Settings = USUAL, *, budget: float | None = None
+) -> Plan:
+    """Plan tasks in their order. A repair is of the motion as the tasks before it leave it.
+
+    It ends with the first that is not done; plans, times and collisions are those of all until then. `budget` is that
+    of `plan_tasks` and `repair`, for all of them together.
+    """
+    plan = Plan("found", world)
+    with deadline(budget):
+        for (repairs, style), some in groupby(tasks, _kind):
+            now = replace(settings, style=style or settings.style)
+            done = (_repaired if repairs else plan_tasks)(plan.world, list(some), now)
+            seconds = {stage: plan.seconds.get(stage, 0.0) + done.seconds.get(stage, 0.0) for stage in
+                       dict.fromkeys((*plan.seconds, *done.seconds))}  # fmt: skip
+            collisions = (*plan.collisions, *done.collisions)
+            plan = done.with_(plans=(*plan.plans, *done.plans), seconds=seconds, collisions=collisions)
+            if not plan.found:
+                break
+    return plan
+
+
+def _repaired(world: World, tasks: Sequence[Task], settings: Settings) -> Plan:
+    """Repair people one after another, by priority; who is left in the way of others that were first is first then."""
+    ranks = sorted(tasks, key=lambda task: math.inf if task.priority is None else task.priority)
+    order = tuple(dict.fromkeys(task.who for task in ranks))
+    # Repairs have limits of their own; what was set by hand counts instead.
+    checks = REPAIRS if settings.search_budget == USUAL.search_budget else settings.search_budget
+    tried: list[tuple[str, ...]] = []
+    notes: list[str] = []
+    best: Plan | None = None
+    while order not in tried and len(tried) < _ORDERS:
+        tried.append(order)
+        plan = repair(world, order, seed=settings.seed, style=settings.style, search_budget=checks)
+        if best is None or plan.found or _count(plan) < _count(best):
+            best = plan.with_(world=plan.world.with_(notes=(*plan.world.notes, *notes)))
+        stuck = _left_over(plan, order)
+        if stuck is None or plan.status == "budget-spent":
+            break
+        notes = [f"{stuck} was repaired before the others, who were in the way ({plan.why})"]
+        order = (stuck, *(who for who in order if who != stuck))
+    assert best is not None
+    return best
+
+
+def _left_over(plan: Plan, order: Sequence[str]) -> str | None:
+    """Who still runs into somebody that was repaired before; None where nobody does."""
+    found = () if plan.found or plan.certificate is None else plan.certificate.collisions
+    for collision in found:
+        both = [who for who in collision.who if who in order]
+        if len(both) > 1:
+            return max(both, key=order.index)
+    return None
+
+
+def _count(plan: Plan) -> int:
+    """How much a repair has left."""
+    return 0 if plan.certificate is None else len(plan.certificate.collisions)

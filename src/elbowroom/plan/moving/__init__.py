@@ -1,0 +1,1 @@
+"""Verbs of people who walk, and at things that move."""

@@ -1,0 +1,250 @@
+"""A hand leaves what a person does, is at a place that may move at a time, and comes back, while all else goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.character.body import Character
+from elbowroom.character.hand_shapes import finger_joints
+from elbowroom.character.limits import JointLimit, clamp_pose
+from elbowroom.character.skeleton import Pose
+from elbowroom.finish.rounding import rounded
+from elbowroom.geometry.easing import smootherstep, smoothstep
+from elbowroom.geometry.rotations import Array, conjugate, continuous, exp, log, multiply, slerp
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.director import Director
+from elbowroom.plan.hands import joints_of
+from elbowroom.plan.moving.free import Frames, Free
+from elbowroom.plan.moving.timing import ContactTiming, Moments
+from elbowroom.plan.result import PlanningFailure
+from elbowroom.posing.gaze import gazing
+from elbowroom.posing.limb_ik import LimbIK
+
+# Eyes and head are at the target after this share of the approach, and stay on it for this share of the way back.
+_LOOKS_BY, _LOOKS_ON = 0.6, 0.25
+
+# Of the time for which a hand keeps to the way off a target: what it takes in all.
+_NEARLY = 1.4
+
+
+class Passage:
+    """One task of a hand on top of a motion: frames `m` of it, for a posture at its target."""
+
+    def __init__(
+        self, d: Director, actor: Actor, hand: str, m: Moments, pose: Pose, what: str, *, quick: bool = False
+    ) -> None:
+        self.d, self.actor, self.hand, self.m, self.pose, self.what = d, actor, hand, m, pose, what
+        self.limb = f"{hand}_arm"
+        self.arm = list(actor.body.chain(self.limb).joints)
+        self.fingers = list(finger_joints(actor.body, hand))
+        self._moved = False
+        self._orbit: float | None = None  # of the elbow when the hand has come
+        self._fade = smoothstep if quick else smootherstep
+        # frames after which the hand is off its target, and after which the arm is back
+        self._off, self._home = ((0.3, 0.75) if quick else (0.5, 1.0)) * np.array(m.back - m.done)
+
+    def help(self, focus: Array | None) -> None:
+        """The trunk helps and the eyes look at points (N, 3) by frame, from the first to the last of the passage.
+
+        Without points they look where they do anyway.
+        """
+        d, actor, m = self.d, self.actor, self.m
+        rows = np.arange(m.leaves, m.back + 1)
+        root, q = actor.base.root[rows], actor.base.rotations[rows]
+        mine = set(joints_of(actor, self.hand)) - set(actor.body.chain(self.limb).lead)
+        may = actor.upper & ~np.isin(np.arange(len(actor.upper)), list(mine))
+        share = _risen(rows, m.leaves, m.there) * (1.0 - _risen(rows, m.done, m.back))
+        new, moved = leaned(actor.body, q, m.there - m.leaves, self.pose, may, share)
+        if d.settings.gaze and focus is not None:
+            looks = _risen(rows, m.leaves, m.leaves + _LOOKS_BY * (m.there - m.leaves))
+            off = m.done + _LOOKS_ON * (m.back - m.done)
+            new = gazing(actor.body, root, new, focus[rows], looks * (1.0 - _risen(rows, off, m.back)))
+        changed = np.flatnonzero((new != q).any(axis=(0, 2))).tolist()
+        if changed:
+            actor.edit(m.leaves, changed, new[:, changed])
+        self._moved = bool(moved)
+
+    def come(self, hands: Array, opened: Array, closed: Array, pace: ContactTiming) -> None:
+        """The hand goes to places (N, 4, 4) by frame from the first to the one in which its work is done.
+
+        Fingers become `opened` (n, 4) on the way and then `closed`.
+        """
+        actor, m = self.actor, self.m
+        closing = max(m.there - round(pace.closing * actor.base.fps), m.leaves + 1)
+        rows = np.arange(m.leaves, m.done + 1)
+        share = self._fade((rows - m.leaves) / (m.there - max(actor.frames(pace.early), 1) - m.leaves))
+        share[rows >= m.there - 1] = 1.0
+        shaped = slerp(opened, closed, pace.shaped) if pace.closing > 0.0 and self.fingers else opened
+        self._shape(rows, [(m.leaves, closing, shaped), (closing, m.done, closed)])
+        self._go(rows, hands, actor.base.rotations[rows][:, self.arm], share, 0, self.what)
+
+    def leave(self, hands: Array, home: Array, fingers: Array | None, what: str, keeps: int = 0) -> None:
+        """The hand goes from places (N, 4, 4) by frame to `home` (M, 3, 4), the arm's motion until the base ends.
+
+        It `keeps` to its places for some frames. Fingers stay, or become those of a motion (M, n, 4) after them.
+        """
+        actor, m = self.actor, self.m
+        if self.fingers and fingers is None:
+            now = actor.base.rotations[m.done, self.fingers]
+            actor.edit(m.done, self.fingers, np.repeat(now[None], len(actor.base) - m.done, axis=0))
+        elif self.fingers and fingers is not None:
+            share = _risen(np.arange(m.done, len(actor.base)), m.done + keeps, m.back)
+            now = actor.base.rotations[m.done, self.fingers]
+            actor.edit(m.done, self.fingers, faded(np.repeat(now[None], len(share), axis=0), fingers, share))
+        rows = np.arange(m.done, m.back + 1)
+        actor.edit(m.back, self.arm, home[m.back - m.done :])
+        share = 1.0 - self._fade((rows - m.done - keeps) / max(self._home, 1.0))
+        self._go(rows, hands, home[: len(rows)], share, 1, what)
+
+    def away(self, keeps: int = 0) -> Array:
+        """Shares (N,) of the way off the target, from the frame in which the work is done to the last.
+
+        A hand that `keeps` to its places for some frames is nearly off after them.
+        """
+        m = self.m
+        return smootherstep(np.arange(m.back - m.done + 1) / max(_NEARLY * keeps if keeps else self._off, 1.0))
+
+    def finish(self) -> None:
+        """The frames are done; raises `PlanningFailure` where the helping body meets something."""
+        d, actor, m = self.d, self.actor, self.m
+        actor.go_on(m.back)
+        actor.free_from = {**actor.free_from, self.hand: m.done}
+        actor.contacts = (*actor.contacts, (self.hand, m.there, m.done))
+        d.world = actor.placed(d.world)
+        if self._moved:
+            d.require_free((actor.time(m.leaves), actor.time(m.back)), self.what)
+
+    def _shape(self, rows: Frames, turns: list[tuple[int, int, Array]]) -> None:
+        """Fingers turn to rotations (n, 4) between frames, one after another."""
+        if not self.fingers:
+            return
+        q = np.array(self.actor.base.rotations[rows][:, self.fingers])
+        for first, last, goal in turns:
+            share = _risen(rows, first, last)
+            after = rows >= first
+            q[after] = slerp(q[after], goal, share[after, None])
+        self.actor.edit(int(rows[0]), self.fingers, q)
+
+    def _go(self, rows: Frames, hands: Array, base: Array, share: Array, fixed: int, what: str) -> None:
+        """Frames of the arm between its base (N, 3, 4) and a hand at places (N, 4, 4), by shares (N,).
+
+        The end `fixed`, 0 for the last and 1 for the first, is at the target.
+        """
+        d, actor = self.d, self.actor
+        T = actor.body.transforms(actor.base.root[rows], actor.base.rotations[rows])
+        tracking = Tracking(actor.body, self.limb, T, self.pose)
+        there = tracking.postures(hands, share == 1.0, self._orbit if fixed == 1 else None)
+        if there is None:
+            raise PlanningFailure("target-out-of-reach", f"{what}: the arm cannot follow it while it is there")
+        self._orbit = tracking.orbit
+        course = faded(base, there, share, [actor.body.limits[j] for j in self.arm])
+        actor.edit(int(rows[0]), self.arm, course)
+        d.world = actor.placed(d.world)
+        way = Free(d, actor, self.limb, rows, course, share, fixed, what).find()
+        actor.edit(int(rows[0]), self.arm, way.rotations)
+        d.world = actor.placed(d.world)
+        d.note(actor, self.limb, what, (actor.time(int(rows[0])), actor.time(int(rows[-1]))), way)
+
+
+def _risen(rows: Frames, first: float, last: float) -> Array:
+    """Shares (N,) that rise from 0 in one frame to 1 in another."""
+    return smootherstep((rows - first) / max(last - first, 1.0))
+
+
+# An arm is drawn no straighter than this towards targets that are yet too far, shares of its length: from the first on
+# its stretch grows ever less, up to the second.
+_EASY, _MOST = 0.9, 0.985
+
+# Orbits of the elbow about that of a posture that are tried for the frames in which the hand follows, radians.
+_ORBITS = np.radians([0.0, 8.0, -8.0, 16.0, -16.0, 26.0, -26.0, 38.0, -38.0])
+
+# Joints may leave their ranges by this much while they follow, radians: less than can be seen.
+_BEYOND = np.radians(0.4)
+
+
+# Frames to either side over which a joint comes to the end of its range.
+_SOFTLY = 8
+
+
+class Tracking:
+    """An arm over frames of a body, T (N, J, 4, 4), whose hand follows places, at the elbow's orbit of a posture."""
+
+    def __init__(self, body: Character, limb: str, T: Array, pose: Pose) -> None:
+        self.ik = LimbIK(body, limb, pose)
+        self.parents = T[:, self.ik.parent]
+        self.shoulders = T[:, self.ik.joints[0], :3, 3]
+        self.orbit, self._keep = self.ik.orbit_of(pose), self.ik.keep_of(pose)
+
+    def postures(self, hands: Array, exact: NDArray[np.bool_], orbit: float | None = None) -> Array | None:
+        """Rotations (N, 3, 4) with the hand at places (N, 4, 4), drawn nearer where it cannot be there.
+
+        None where it cannot in a frame in which it must, `exact` (N,), or leaves its joints' ranges in one, at any
+        orbit of the elbow near that of the posture. With an `orbit` the elbow stays there, as the first frame has it,
+        and a hand whose work is done turns as its wrist allows.
+        """
+        drawn = hands.copy()
+        way = hands[:, :3, 3] - self.shoulders
+        far = np.linalg.norm(way, axis=1)
+        length = self.ik.reach[1]
+        easy = max(_EASY * length, float(far[exact].max(initial=0.0)))
+        most = max(_MOST * length, easy + 1e-3)
+        over = np.maximum(far - easy, 0.0)
+        near = np.where(over > 0.0, easy + (most - easy) * np.tanh(over / (most - easy)), far)
+        drawn[:, :3, 3] = self.shoulders + way * (near / np.maximum(far, 1e-9))[:, None]
+        drawn[exact] = hands[exact]
+        fixed = exact if orbit is None else np.arange(len(exact)) == 0
+        for angle in self.orbit + _ORBITS if orbit is None else (orbit,):
+            at = self.ik.solve(self.parents[exact], hands[exact], angle, self._keep)
+            if at.reached.all() and (orbit is not None or (at.excess <= _BEYOND).all()):
+                self.orbit = float(angle)
+                q = self.ik.solve(self.parents, drawn, angle, self._keep).rotations
+                return continuous(np.where(fixed[:, None, None], q, self._within(q)))
+        return None
+
+    def _within(self, q: Array) -> Array:
+        """Rotations (N, 3, 4) within the joints' ranges: a hand on its way need not be turned yet as at its target."""
+        limits = [self.ik.character.limits[j] for j in self.ik.joints]
+        # a joint that comes to its end does not stop there at once
+        return clamp_pose(limits, rounded(clamp_pose(limits, continuous(q)), _SOFTLY, continuous(q)))
+
+
+def faded(base: Array, there: Array, share: Array, limits: Sequence[JointLimit | None] = ()) -> Array:
+    """Rotations (N, n, 4) from one motion to the other by shares (N,); where they are 0 or 1 exactly that motion.
+
+    Joints whose ranges are those of hinges fade in their bend and twist: between two of their rotations a slerp would
+    leave the hinge.
+    """
+    q = slerp(base, there, share[:, None])
+    for j, limit in enumerate(limits):
+        if limit is not None and limit.kind == "hinge":
+            a, b = limit.coordinates(base[:, j]), limit.coordinates(there[:, j])
+            q[:, j] = limit.rotation(a + share[:, None] * (b - a))
+    q = np.where((share == 0.0)[:, None, None], base, q)
+    return continuous(np.where((share == 1.0)[:, None, None], there, q))
+
+
+# Turns that are less than this are none, radians.
+_NOTHING = 1e-7
+
+
+def leaned(
+    body: Character, q: Array, k: int, goal: Pose, joints: NDArray[np.bool_], share: Array
+) -> tuple[Array, list[int]]:
+    """Rotations (N, J, 4) turned by what a posture adds to frame k, by shares (N,); and the joints that it turns.
+
+    `joints` (J,) says which may. Joints that were within their ranges stay so.
+    """
+    turn = log(multiply(conjugate(q[k]), goal.rotations))
+    moved = [j for j in np.flatnonzero(joints).tolist() if np.linalg.norm(turn[j]) > _NOTHING]
+    out = q.copy()
+    for j in moved:
+        out[:, j] = multiply(q[:, j], exp(share[:, None] * turn[j]))
+        limit = body.limits[j] if j < len(body.limits) else None
+        if limit is not None:
+            within = limit.contains(q[:, j])
+            out[within, j] = limit.clamp(out[within, j])
+        out[share == 0.0, j] = q[share == 0.0, j]
+    return out, moved

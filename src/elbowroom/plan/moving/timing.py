@@ -1,0 +1,291 @@
+"""When a hand of somebody who moves, or at something that moves, sets out, is there, and is back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.geometry.rotations import Array
+from elbowroom.motion.clip import Clip
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.director import Director
+from elbowroom.plan.hands import arms_of, held_by
+from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.tasks import Task
+from elbowroom.posing.limb_ik import LimbIK
+from elbowroom.world.paths import places
+from elbowroom.world.world import World
+
+# Of the time that a hand at rest takes for a way: what it takes on top of a motion, and the least.
+_USUAL, _LEAST = 1.0, 0.45
+
+# Of the shoulder's way from its nearest place to a target: this near counts as nearest, metres.
+_AS_NEAR = 0.03
+
+# Seconds after the contact for which the target is to be near, too.
+_AFTER = 0.2
+
+# With the body's help an arm reaches this much farther than it is long, metres.
+_HELP = 0.25
+
+# What is farther from a shoulder than the arm's length and this is surely out of reach, metres.
+_FARTHEST = 0.6
+
+# Things that stray less than this from where they are do not move, metres.
+_STILL = 1e-4
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Frames of a task: the hand leaves the motion, is there, has done its work, is back in the motion."""
+
+    leaves: int
+    there: int
+    done: int
+    back: int
+
+
+def frames_of(world: World, name: str, times: Array) -> Array:
+    """`T_world_frame` (N, 4, 4) of a thing, a frame on it, or a part of a body over times (N,)."""
+    owner, part = world.split(name)
+    if owner in world.things:
+        thing = world.things[owner]
+        T = places(thing.path, times)
+        return T @ thing.frame(part) if part else T
+    if owner in world.characters:
+        motion = world.characters[owner]
+        joint, T_joint = motion.body.frame(part) if part else (0, np.eye(4))
+        return np.asarray(motion.body.transforms(*motion.sample(times))[:, joint] @ T_joint)
+    return np.tile(world.frame(name, 0.0), (len(times), 1, 1))
+
+
+def moves(world: World, name: str, times: Array) -> bool:
+    """Whether something moves over times (N,)."""
+    T = frames_of(world, name, times)
+    return bool(np.abs(T - T[0]).max() > _STILL)
+
+
+def in_motion(d: Director, actor: Actor, target: str | None, at: float | None) -> bool:
+    """Whether a task is one of motion over motion: the person walks, or the target moves when it is wanted."""
+    if not actor.stands:
+        return True
+    if target is None:
+        return False
+    end = actor.base.span[1]
+    span = (actor.now, max(end, actor.now)) if at is None else (max(actor.now, at - 1.0), at + 0.5)
+    return moves(d.world, target, np.linspace(*span, 65))
+
+
+def best_frame(d: Director, actor: Actor, hand: str, points: Array) -> int:
+    """The frame at which a shoulder is nearest to a target, points (N, 3) by frame: the first that is as near."""
+    far = _distances(actor, hand, points)
+    # who walks by has the target before the shoulder rather than behind it when the hand comes off
+    after = np.minimum(np.arange(len(far)) + actor.frames(_AFTER), len(far) - 1)
+    far = np.maximum(far, far[after])
+    first = _first(actor, hand) + actor.frames(_USUAL * d.seconds_for(0.6))
+    last = len(far) - 1 - actor.frames(0.5)
+    if first > last:
+        raise PlanningFailure("too-little-time", f"{actor.who} has no time left before the motion ends")
+    near = far[first : last + 1]
+    return first + int(np.flatnonzero(near <= near.min() + _AS_NEAR)[0])
+
+
+def moments(
+    d: Director, actor: Actor, hand: str, task: Task, k: int, T_world_hand: Array, work: int, early: float = 0.0
+) -> Moments:
+    """Frames for a hand that is to be at a place (4, 4) in frame k and works there for some frames.
+
+    It goes with its target from `early` seconds before that on. The time for its way there, and for that back, is by
+    how far it has to go as the body sees it: from where it then is.
+    """
+    first, last = _first(actor, hand), len(actor.base) - 1
+    with_it = k - actor.frames(early) if early > 0.0 else k
+    here = actor.body.skeleton.at(actor.neutral(k))[:1]
+    target = seen_by(here, T_world_hand[None, :3, 3])[0]
+    joint, T_joint_hand = actor.body.hand(hand)
+
+    def needs(clip: Clip, rows: NDArray[np.int64], share: float) -> NDArray[np.int64]:
+        T = actor.body.transforms(clip.root[rows], clip.rotations[rows])
+        way = np.linalg.norm(seen_by(T[:, 0], (T[:, joint] @ T_joint_hand)[:, :3, 3]) - target, axis=1)
+        return np.array([actor.frames(share * d.seconds_for(x)) for x in way.tolist()])
+
+    before = np.arange(max(with_it - 1, 0), min(first, max(with_it - 1, 0)) - 1, -1)
+    if task.begin is None:
+        enough = np.flatnonzero(with_it - before >= _mean_so_far(needs(actor.base, before, _USUAL)))
+        leaves = int(before[enough[0]]) if len(enough) else first
+    else:
+        leaves = actor.frame(task.begin)
+    least = int(needs(actor.base, np.array([k]), _LEAST)[0])
+    if leaves < first or k - leaves < least:
+        short = (max(first, leaves) + least - k) / actor.base.fps
+        raise PlanningFailure("too-little-time", f"{task.verb}: {actor.time(k):g} s is {short:.2f} s too early")
+    done = k + work
+    after = np.arange(min(done + 1, last), last + 1)
+    enough = np.flatnonzero(after - done >= _mean_so_far(needs(actor.original, after, _USUAL)))
+    back = (int(after[enough[0]]) if len(enough) else last) if task.back is None else actor.frame(task.back)
+    if task.back is not None and back - done < least:
+        late = (done + least - back) / actor.base.fps
+        raise PlanningFailure("too-little-time", f"{task.verb}: {late:.2f} s are missing to be back by {task.back:g} s")
+    if last - done < least:
+        late = (done + least - last) / actor.base.fps
+        raise PlanningFailure(
+            "too-little-time", f"{task.verb}: the motion of {actor.who} ends {late:.2f} s too early for that"
+        )
+    return Moments(leaves, k, done, min(back, last))
+
+
+def _mean_so_far(values: NDArray[np.int64]) -> Array:
+    """Means (N,) of the first, the first two, and so on: an arm that swings is near or far by chance."""
+    return np.cumsum(values) / np.arange(1, len(values) + 1)
+
+
+def seen_by(T: Array, points: Array) -> Array:
+    """Points (N, 3) of the world in frames (N, 4, 4)."""
+    return np.einsum("nij,ni->nj", T[:, :3, :3], points - T[:, :3, 3])
+
+
+def frames_for(
+    d: Director, actor: Actor, task: Task, points: Array, what: str, *, only: str | None = None
+) -> list[tuple[str, int]]:
+    """Hands that can be asked, the nearer first, and the frame at which each is to be there; points (N, 3) by frame.
+
+    `only` is the one hand that is meant, whatever it holds.
+    """
+    found = []
+    busy = ""
+    late: list[PlanningFailure] = []
+    for hand in arms_of(actor, task.hand if only is None else only):
+        k = best_frame(d, actor, hand, points) if task.at is None else int(np.floor(_row(actor, task.at)))
+        if not 0 <= k < len(points):
+            begin, end = actor.base.span
+            raise PlanningFailure("too-little-time", f"{what}: {task.at:g} s is not within {begin:g} to {end:g} s")
+        far = float(_distances(actor, hand, points)[k]) - LimbIK(actor.body, f"{hand}_arm").reach[1]
+        if far > _FARTHEST:
+            late.append(far_away(actor, hand, points, k, f"{what}: the hand stays {far - _HELP:.2f} m away"))
+            continue
+        if task.at is not None and k < _first(actor, hand) + actor.frames(_LEAST * d.seconds_for(0.0)):
+            late.append(PlanningFailure("too-little-time", f"{what}: {task.at:g} s is too early"))
+            continue
+        hold = held_by(d.world, actor.who, hand, actor.time(k))
+        if hold is None or only is not None:
+            found.append((float(np.linalg.norm(points[k] - shoulders(actor, hand)[k])), hand, k))
+        else:
+            busy = f"the {hand} hand of {actor.who} holds '{hold.object}'"
+    if not found and late:
+        raise late[0]
+    if not found:
+        raise PlanningFailure("hand-not-free", f"{what}: {busy or f'{actor.who} has no arm'}")
+    return [(hand, k) for _, hand, k in sorted(found)]
+
+
+def _row(actor: Actor, t: float) -> float:
+    return float((t - actor.base.start) * actor.base.fps + 1e-6)
+
+
+def helpful(actor: Actor, hand: str, k: int, target: str | None) -> bool:
+    """Whether the trunk may help a hand about frame k: not while the other hand is at its target.
+
+    Nor does it help with a part of one's own body, which would go with it.
+    """
+    if target is not None and target.startswith(f"{actor.who}."):
+        return False
+    near = actor.frames(2.0)
+    return not any(other != hand and first - near < k < last + near for other, first, last in actor.contacts)
+
+
+def named(actor: Actor, task: Task, what: str, k: int) -> str:
+    """What is done in frame k, with its time where that was chosen."""
+    return what if task.at is not None else f"{what} at {actor.time(k):.2f} s"
+
+
+def far_away(actor: Actor, hand: str, points: Array, k: int, why: str) -> PlanningFailure:
+    """Why a target, points (N, 3) by frame, is out of reach in frame k, and when it would be within."""
+    far = _distances(actor, hand, points)
+    reach = LimbIK(actor.body, f"{hand}_arm").reach[1] + _HELP
+    near = np.flatnonzero(far <= reach)
+    if not len(near):
+        best = int(np.argmin(far))
+        then = f"it comes no nearer than {far[best] - reach:.2f} m too far, at {actor.time(best):.2f} s"
+    else:
+        other = int(near[np.argmin(np.abs(near - k))])
+        then = f"at {actor.time(other):.2f} s it may be within reach"
+    return PlanningFailure("target-out-of-reach", f"{why} at {actor.time(k):.2f} s; {then}")
+
+
+def shoulders(actor: Actor, hand: str) -> Array:
+    """Where a shoulder is by frame, (N, 3)."""
+    return np.asarray(actor.base.world()[:, actor.body.chain(f"{hand}_arm").joints[0], :3, 3])
+
+
+def _distances(actor: Actor, hand: str, points: Array) -> Array:
+    return np.asarray(np.linalg.norm(points - shoulders(actor, hand), axis=1))
+
+
+def _first(actor: Actor, hand: str) -> int:
+    return actor.free_from.get(hand, 0)
+
+
+@dataclass(frozen=True)
+class ContactTiming:
+    """Seconds about the contact.
+
+    `slow` before it the last bit of the approach begins, `early` before it the hand moves with the target but for that
+    bit, `closing` before it fingers begin to close, and `work` after it they have closed. `shaped` is how far they are
+    closed before that, a share. A `quick` hand comes and goes faster at its target, which is soon out of reach.
+    """
+
+    early: float = 0.1
+    slow: float = 0.35
+    closing: float = 0.15
+    work: float = 0.1
+    shaped: float = 0.35
+    quick: bool = False
+
+
+# What is tried in turn at what is gone along with, and at what is passed by.
+_ALONG = (ContactTiming(), ContactTiming(shaped=0.0), ContactTiming(0.2, 0.4, 0.05, 0.2, 0.0))
+_PASSING = (
+    ContactTiming(0.03, 0.3, 0.2, 0.034, quick=True),
+    ContactTiming(0.03, 0.3, 0.2, 0.034, 0.0, quick=True),
+    ContactTiming(0.03, 0.25, 0.12, 0.067, 0.0, quick=True),
+)
+
+# Metres a second between a shoulder and a target up to which it is gone along with, and from which on it is passed by.
+_SLOW, _FAST = 0.4, 1.2
+
+# Metres that a body may go on while its hand is still at what it passes by, and seconds that this takes at least and at
+# most: what is gone off in less time is snatched away.
+_STAYS, _LINGERS = 0.15, (0.12, 0.2)
+
+
+def paces(actor: Actor, hand: str, points: Array, k: int) -> tuple[ContactTiming, ...]:
+    """How a hand may be at a target in frame k, points (N, 3) by frame; quickly where it is soon out of reach."""
+    return at_speed(speed_past(actor, hand, points, k), _ALONG, _PASSING)
+
+
+def at_speed(
+    speed: float, along: tuple[ContactTiming, ...], passing: tuple[ContactTiming, ...]
+) -> tuple[ContactTiming, ...]:
+    """What is tried at a target that goes past with some speed, metres a second."""
+    return along if speed <= _SLOW else (*passing, *along) if speed <= _FAST else passing
+
+
+def speed_past(actor: Actor, hand: str, points: Array, k: int) -> float:
+    """Metres a second of a shoulder against a target in frame k, points (N, 3) by frame."""
+    near = slice(max(k - 3, 0), k + 4)
+    apart = (points - shoulders(actor, hand))[near]
+    return float(np.linalg.norm(apart[-1] - apart[0])) * actor.base.fps / max(len(apart) - 1, 1)
+
+
+def lingers(speed: float) -> float:
+    """Seconds for which a hand that has done its work goes off what it passes by at some metres a second."""
+    return float(np.clip(_STAYS / max(speed, 1e-3), *_LINGERS))
+
+
+def beside(T_thing: Array, T_hand: Array, by: Array, share: Array) -> Array:
+    """Places of a hand (N, 4, 4) moved by a vector (3,) of the frame of a thing (N, 4, 4), by shares (N,)."""
+    out = T_hand.copy()
+    out[:, :3, 3] += share[:, None] * (T_thing[:, :3, :3] @ by)
+    return out

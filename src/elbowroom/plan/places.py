@@ -1,0 +1,176 @@
+"""Where things are put: at a point, or on top of something."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from elbowroom.character.body import Character
+from elbowroom.errors import BadValue
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.rotations import Array, about
+from elbowroom.geometry.solids import merge
+from elbowroom.geometry.tessellate import shape_mesh
+from elbowroom.geometry.transforms import apply, inverse, transform
+from elbowroom.plan.tasks import Point, Put
+from elbowroom.world.contacts import Contact
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.paths import Keyed, Still
+from elbowroom.world.things import Thing
+from elbowroom.world.world import Snapshot, World
+
+# What is put onto something ends this far above it, metres.
+_ABOVE = 0.0005
+
+_UP = np.array([0.0, 0.0, 1.0])
+
+# Turns of a thing about the vertical that are tried, radians: it stays as level as it is.
+_TURNS = np.radians([0.0, 30.0, -30.0, 60.0, -60.0, 90.0, -90.0, 120.0, -120.0, 150.0, -150.0, 180.0])
+
+
+def place_for(world: World, task: Put, taken: Array, t: float) -> Array:
+    """`T_world_object` (4, 4) that a task asks for, of an object that was taken from a place (4, 4), at a time."""
+    turn = taken[:3, :3] if task.turn is None else transform(np.zeros(3), about(_UP, task.turn))[:3, :3]
+    T = np.eye(4)
+    T[:3, :3] = turn
+    mesh = world.objects[task.object].mesh
+    if task.onto is None:
+        if task.to is None:
+            raise BadValue(f"put {task.object}: say where, with 'to' or 'onto'.")
+        T[:3, 3] = task.to
+        return T
+    T[:3, 3] = surface_at(world, task.onto, t, task.to, taken[:3, 3])
+    if task.onto == "floor" or task.onto in world.static or task.onto in world.objects:
+        T[2, 3] += _ABOVE - float(apply(T, mesh.vertices)[:, 2].min() - T[2, 3])
+    return T
+
+
+def surface_at(world: World, onto: str, t: float, at: Point | None, near: Array) -> Array:
+    """A place (3,) on top of a mesh or a thing at a time, above or below a point; a frame or body part is its own.
+
+    Without the point it is the middle of the mesh, and on the floor below a place near by (3,).
+    """
+    if onto == "floor" and world.floor is not None:
+        x, y = near[:2] if at is None else at[:2]
+        return np.array([x, y, world.floor])
+    if onto in world.static:
+        ground = world.static[onto]
+    elif onto in world.objects:
+        ground = world.objects[onto].mesh.moved(world.frame(onto, t))
+    else:
+        return np.asarray(world.frame(onto, t)[:3, 3])
+    xy = ground.bounds.mean(axis=0)[:2] if at is None else np.asarray(at[:2])
+    return np.array([*xy, top_of(ground, xy, onto)])
+
+
+def top_of(mesh: Mesh, xy: Array, name: str) -> float:
+    """Height of the highest triangle above or below a place on the ground (2,), metres."""
+    a, b, c = (mesh.vertices[mesh.faces[:, i]] for i in range(3))
+    u, v = b[:, :2] - a[:, :2], c[:, :2] - a[:, :2]
+    area = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
+    p = np.asarray(xy) - a[:, :2]
+    flat = np.abs(area) > 1e-12
+    safe = np.where(flat, area, 1.0)
+    s = (p[:, 0] * v[:, 1] - p[:, 1] * v[:, 0]) / safe
+    r = (u[:, 0] * p[:, 1] - u[:, 1] * p[:, 0]) / safe
+    inside = flat & (s >= -1e-9) & (r >= -1e-9) & (s + r <= 1.0 + 1e-9)
+    if not inside.any():
+        raise BadValue(f"'{name}' has no surface at {xy[0]:g}, {xy[1]:g} to put things on.")
+    z = a[:, 2] + s * (b[:, 2] - a[:, 2]) + r * (c[:, 2] - a[:, 2])
+    return float(z[inside].max())
+
+
+def turned(T_thing: Array, point: Array) -> list[Array]:
+    """Places (4, 4) of a thing at a point (3,), turned about the vertical from how it is."""
+    out = []
+    for angle in _TURNS:
+        T = transform(np.zeros(3), about(_UP, angle)) @ T_thing
+        T[:3, 3] = point
+        out.append(np.asarray(T))
+    return out
+
+
+# A thing rests on what is nearer than this, metres, and may press into it so deep.
+_RESTS, _PRESS = 0.003, 0.002
+
+# Heights at which a thing would have to be free if it is to be lifted, metres.
+_HEADROOM = (0.06, 0.15, 0.25)
+
+
+def resting(world: World, thing: str, t: float, T_world_thing: Array | None = None) -> list[str]:
+    """Names of what a thing rests on or leans against at a time, where it is or would be placed, (4, 4)."""
+    return _beside(world, thing, t, T_world_thing, _RESTS)
+
+
+def under_cover(world: World, thing: str, t: float, T_world_thing: Array) -> bool:
+    """Whether a thing at a place would meet something if it was lifted, as on a shelf."""
+    lifts = [transform([0.0, 0.0, z]) @ T_world_thing for z in _HEADROOM]
+    return any(_beside(world, thing, t, T, 0.0) for T in lifts)
+
+
+def supported(thing: str, on: Iterable[str], during: tuple[float, float]) -> list[Contact]:
+    """Contacts of a thing with what it rests on."""
+    return [Contact(thing, other, during, "support", _PRESS, "rests on it") for other in on]
+
+
+def _beside(world: World, thing: str, t: float, T_world_thing: Array | None, within: float) -> list[str]:
+    """Names of walls and things that a thing would touch, or come near to by some metres."""
+    exact, places = alone(world, thing, t)
+    if T_world_thing is not None:
+        places[thing] = T_world_thing
+    exact.place_snapshot(Snapshot(t, {}, places))
+    limit = max(within, 1e-6)
+    near = [exact.distance(int(k), limit) for k in exact.near(within) if thing in exact.pairs[k]]
+    touching = [d.pair for d in near if d.value is None or d.value < limit]
+    return list(dict.fromkeys(pair.b if pair.a == thing else pair.a for pair in touching))
+
+
+def alone(world: World, thing: str, t: float) -> tuple[ExactWorld, dict[str, Array]]:
+    """Walls and things at a time without any people, for one thing that is moved about; and where things are then."""
+    places = dict(world.at(t).things)
+    objects = {name: replace(o, path=Still(places[name])) for name, o in world.objects.items()}
+    # What never moves is not looked at: this one does.
+    objects[thing] = replace(objects[thing], path=Keyed.along([0.0, 1.0], [[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]))
+    return ExactWorld(World(static=world.static, objects=objects, floor=world.floor)), places
+
+
+# Metres above its place, along its own upright axis, from which on what is worn may go anywhere.
+CLEAR_ABOVE = 0.13
+
+# What is put on is lowered in such steps, metres, until it would meet the part, and stays this far above that.
+_LOWERED, _WORN_ABOVE = 0.002, 0.001
+
+
+def worn_place(body: Character, part: str, thing: Thing, name: str) -> Array:
+    """`T_part_thing` (4, 4) of a thing on a part of a body: as far down over it as it goes, its -Y to the front.
+
+    A frame 'worn' of the thing, where it has one, says where the part's joint comes to be instead, in the axes of a
+    body at rest that faces -Y.
+    """
+    joint, _ = body.hand(part)
+    T_axes = np.eye(4)
+    up = np.array([0.0, 0.0, 1.0])
+    facing = np.stack([np.cross(-body.front, up), -body.front, up], axis=1)
+    T_axes[:3, :3] = facing.T @ body.T_rest[joint, :3, :3]
+    if "worn" in thing.frames:
+        return np.asarray(inverse(T_axes) @ inverse(thing.frame("worn")))
+    shapes = [shape_mesh(s).moved(T_axes @ s.T_joint_shape) for s in body.shapes if s.joint == joint]
+    if not shapes:
+        raise BadValue(f"'{part}' of {body.name} has no surface to wear '{name}' on.")
+    wearer = merge(shapes)
+    top = float(wearer.bounds[1, 2])
+    high = wearer.vertices[wearer.vertices[:, 2] > 0.5 * top]
+    T = np.eye(4)
+    T[:2, 3] = 0.5 * (high.min(axis=0) + high.max(axis=0))[:2] - thing.mesh.bounds.mean(axis=0)[:2]
+    moving = Keyed.along([0.0, 1.0], [[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    exact = ExactWorld(World(floor=None).with_static("wearer", wearer).with_object(name, thing.mesh, moving))
+    lowest = float(apply(T, thing.mesh.vertices)[:, 2].min())
+    for z in np.arange(top - lowest + _LOWERED, wearer.bounds[0, 2] - lowest, -_LOWERED):
+        T[2, 3] = z
+        exact.place_snapshot(Snapshot(0.0, {}, {name: T}))
+        if exact.hit(0):
+            T[2, 3] += _LOWERED + _WORN_ABOVE
+            return np.asarray(inverse(T_axes) @ T)
+    raise BadValue(f"'{name}' does not stay on '{part}' of {body.name}: it is too wide.")

@@ -1,0 +1,1 @@
+"""Repair of clips that run into things."""

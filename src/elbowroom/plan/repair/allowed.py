@@ -1,0 +1,188 @@
+"""What a recorded motion may touch of itself and the floor while part of it is planned anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.geometry.rotations import Array
+from elbowroom.motion.clip import Clip
+from elbowroom.motion.contacts import foot_contacts, runs
+from elbowroom.plan.repair.find import CollisionEpisode
+from elbowroom.world.allowances import supports
+from elbowroom.world.certificate_findings import Interval
+from elbowroom.world.contacts import Contact, fits
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.pairs import FLOOR
+from elbowroom.world.things import Hold
+from elbowroom.world.world import World
+
+# Metres: a body gives way by as much; deeper than the clip is then by as much; what measuring at another time may add
+# at the ends of an interval. Plans keep some of it in reserve, so that proofs have room.
+_GIVES, _DEEPER, _ROUNDING, _RESERVE = 0.01, 0.005, 0.002, 0.0015
+_WHY = "in the clip"
+
+
+@dataclass(frozen=True, eq=False)
+class OwnTouches:
+    """How deep parts of someone that joints move are in the rest of the body and the floor: depth (P, K) of pairs at
+    times (K,), metres, 0 where they do not touch."""
+
+    who: str
+    pairs: tuple[tuple[str, str], ...]
+    times: Array
+    depth: Array
+
+    def contacts(self, during: Interval, *, planned: bool) -> list[Contact]:
+        """What may touch while it is planned anew: 10 mm deep, as deep as at the interval's ends, or 5 mm deeper than
+        the clip is then. Plans may use a little less of it than proofs."""
+        less = _RESERVE if planned else 0.0
+        made = [Contact(self.who, other, during, "touch", _GIVES - less, _WHY) for other in (self.who, FLOOR)]
+        ends = [int(np.argmin(np.abs(self.times - t))) for t in during]
+        for (a, b), depth in zip(self.pairs, self.depth, strict=True):
+            usual = max(_GIVES, float(depth[ends].max()) + _ROUNDING)
+            if usual > _GIVES:
+                made.append(Contact(a, b, during, "touch", usual - less, _WHY))
+            for k, deep in enumerate(np.maximum(depth[:-1], depth[1:]) + _DEEPER):
+                begin, end = max(float(self.times[k]), during[0]), min(float(self.times[k + 1]), during[1])
+                if deep > usual and depth[k : k + 2].any() and begin < end:
+                    made.append(Contact(a, b, (begin, end), "touch", float(deep) - less, _WHY))
+        return made
+
+
+def own_touches(exact: ExactWorld, who: str, joints: Iterable[int], times: Sequence[float] | Array) -> OwnTouches:
+    """Measure what touches at times (K,) of someone's own parts, of which joints move one or both."""
+    body = exact.world.body(who)
+    moved = {j for top in joints for j in body.subtree(top)}
+
+    def concerns(k: int) -> bool:
+        a, b = (exact.parts[int(i)] for i in exact.index[k])
+        mine = [p for p in (a, b) if p.kind == "body" and p.owner == who]
+        own = len(mine) == 2 or (len(mine) == 1 and b.kind == "floor")
+        return own and any(p.joint in moved for p in mine)
+
+    wanted = np.array([concerns(k) for k in range(len(exact.pairs))], dtype=bool)
+    found: dict[tuple[str, str], Array] = {}
+    record = exact.world.record(times)
+    for i in range(len(record)):
+        exact.place_snapshot(record[i])
+        for k in exact.near(0.0):
+            if wanted[k] and exact.hit(int(k)):
+                depth = exact.distance(int(k)).value
+                row = found.setdefault((exact.pairs[k].a, exact.pairs[k].b), np.zeros(len(record)))
+                row[i] = max(row[i], 0.0 if depth is None else -depth)
+    depths = np.array(list(found.values())).reshape(-1, len(record))
+    return OwnTouches(who, tuple(found), record.times, depths)
+
+
+def with_contacts(world: World, contacts: Iterable[Contact]) -> World:
+    """The world for a check: soles stand on the floor, and contacts are allowed."""
+    return world.with_(contacts=(*world.contacts, *supports(world), *contacts))
+
+
+def at_work(world: World, who: str, span: Interval, joints: Iterable[int] = (0,)) -> bool:
+    """Whether parts that some joints move take, leave or touch something during a span; by default the whole body."""
+    return any((a < span[1] and span[0] < b) or span[0] < a == b < span[1] for a, b in _works(world, who, joints))
+
+
+def hands_free(world: World, clip: Clip, who: str, joints: Iterable[int], during: Interval) -> tuple[int, int] | None:
+    """First and last frame about a time from which on, and up to which, joints may be moved otherwise; None where a
+    part that they move is at work just then."""
+    low, high = clip.source.lead, len(clip) - 1
+    for begin, end in _works(world, who, joints):
+        if end <= during[0]:
+            low = max(low, int(np.searchsorted(clip.times, end - 1e-9)))
+        elif begin >= during[1]:
+            high = min(high, int(np.searchsorted(clip.times, begin + 1e-9)) - 1)
+        else:
+            return None
+    return low, high
+
+
+def _works(world: World, who: str, joints: Iterable[int]) -> list[Interval]:
+    """When parts that joints move take or leave something, moments, and when they touch it: hands mostly, but a hat is
+    taken off a head, too, and a foot presses a button."""
+    body, (begin, end) = world.body(who), world.motion(who).span
+    moved = {k for j in joints for k in body.subtree(j)}
+    holds = [hold for hold in world.holds if hold.by == who and body.hand(hold.hand)[0] in moved]
+    found = [(t, t) for hold in holds for t in hold.during if begin < t < end]
+    found += [both for hold in holds for other in world.holds if (both := _together(hold, other)) is not None]
+    parts = [f"{who}.{shape.name}" for shape in body.shapes if shape.joint in moved]
+    return found + [c.during for c in world.contacts if c.kind in ("touch", "grip", "seat") and _of(c, who, parts)]
+
+
+def _together(hold: Hold, other: Hold) -> Interval | None:
+    """The seconds in which two hands have one object: neither can be moved alone then."""
+    begin, end = max(hold.during[0], other.during[0]), min(hold.during[1], other.during[1])
+    return (begin, end) if hold is not other and hold.object == other.object and begin < end else None
+
+
+def _of(contact: Contact, who: str, parts: list[str]) -> bool:
+    """Whether a contact is one of some parts of somebody with something else, the floor apart."""
+    for mine, other in ((contact.who, contact.on), (contact.on, contact.who)):
+        if any(fits(mine, part) for part in parts) and not fits(who, other) and other != "floor":
+            return True
+    return False
+
+
+@dataclass(frozen=True)
+class FeetFree:
+    """Frames from `low` to `high` that may be changed. Of a leg, `knee` says that its foot stays where it is and the
+    knee goes aside; `stands` are first and last frame in which its foot stands, so that it can only be put elsewhere.
+    """
+
+    low: int
+    high: int
+    leg: bool = False
+    knee: bool = False
+    stands: tuple[int, int] | None = None
+
+
+def feet_free(clip: Clip, episode: CollisionEpisode) -> list[FeetFree]:
+    """What may be changed to get a limb out of collision, the least first.
+
+    Of a leg whose foot is free, its knee at any time; of one that swings, the swing; of one that stands, and where the
+    swing alone will not do, the whole time that the foot stands, with the swings before and after.
+    """
+    low, high = clip.source.lead, len(clip) - 1
+    side = episode.limb.partition("_")[0]
+    if not episode.limb.endswith("_leg") or not {"left_foot", "right_foot"} <= set(clip.character.roles):
+        return [FeetFree(low, high)]
+    on = foot_contacts(clip).foot(side)
+    begin, end = (int(k) for k in np.clip(np.searchsorted(clip.times, episode.during), low, high))
+    stands = [(first, last) for first, last in runs(on) if first <= end and last >= begin]
+    body = clip.character
+    foot = body.subtree(body.role(f"{side}_foot"))
+    options = [] if episode.joints & set(foot) else [FeetFree(low, high, leg=True, knee=True)]
+    off = begin + np.flatnonzero(~on[begin : end + 1])
+    if len(off):
+        middle = int(off[len(off) // 2])
+        swing = FeetFree(_before(on, middle, low), _after(on, middle, high), leg=True)
+        options.append(swing)
+        if not stands:
+            stands = [run for run in runs(on) if run[1] == swing.low or run[0] == swing.high]
+            return options + [_elsewhere(on, run, low, high) for run in stands]
+    return [*options, _elsewhere(on, (stands[0][0], stands[-1][1]), low, high)]
+
+
+def _elsewhere(on: NDArray[np.bool_], stands: tuple[int, int], low: int, high: int) -> FeetFree:
+    """The time that a foot stands, with the swings about it, if any: a clip may begin and end with it."""
+    first, last = max(stands[0], low), stands[1]
+    before = low if first <= low else _before(on, first, low)
+    after = high if last >= high else _after(on, last, high)
+    return FeetFree(before, after, leg=True, stands=(first, last))
+
+
+def _before(on: NDArray[np.bool_], frame: int, low: int) -> int:
+    """The last frame before another in which the foot stands."""
+    found = np.flatnonzero(on[:frame])
+    return max(low, int(found[-1])) if len(found) else low
+
+
+def _after(on: NDArray[np.bool_], frame: int, high: int) -> int:
+    """The first frame after another in which the foot stands."""
+    found = np.flatnonzero(on[frame + 1 :])
+    return min(high, frame + 1 + int(found[0])) if len(found) else high

@@ -1,0 +1,224 @@
+"""Rungs for tight places: the pelvis goes aside or down for a while and feet stay, the whole body steps aside, or who
+walks walks round what is in the way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from elbowroom.errors import BadValue, UnknownName
+from elbowroom.geometry.rotations import Array
+from elbowroom.motion.clip import Clip
+from elbowroom.plan.repair.allowed import at_work, with_contacts
+from elbowroom.plan.repair.find import CollisionEpisode
+from elbowroom.plan.repair.pelvis import BodyDetour, Offset, OffsetClip, PelvisOffset, core_about
+from elbowroom.plan.repair.stretch import MARGIN, Clocks, Job, touches_of
+from elbowroom.posing.limb_ik import LimbIK
+from elbowroom.world.allowances import Changed
+from elbowroom.world.contacts import Contact
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.world import Snapshot, World
+
+# Directions in which it is gone aside.
+_DIRECTIONS = 8
+# Seconds of the way round things, and of the way back.
+ROUND = 2.0
+# Metres a second from which on somebody gets on, so that there is a left and a right to walk round things.
+_WALKS = 0.4
+# How many ways are followed up, and the share of the depth that they leave at most.
+_FOLLOWED, _GAIN = 3, 0.7
+_LEGS = ("left_leg", "right_leg")
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A way to go aside: metres `aside` and `down` that are tried in turn, with so many `seconds` for the way there and
+    the way back; in steps or over the feet; in all directions, or to the two sides of where somebody walks."""
+
+    aside: tuple[float, ...]
+    seconds: float
+    down: tuple[float, ...] = ()
+    stepping: bool = True
+    sides: bool = False
+
+
+_OVER = _Kind((0.03, 0.06, 0.1), 0.6, (0.02, 0.05), stepping=False)
+_STEPS = _Kind((0.05, 0.1, 0.15, 0.2), 1.2)
+_ROUND = _Kind((0.3, 0.4, 0.5, 0.6, 0.8, 1.0), ROUND, sides=True)
+
+
+def told_by(by: Offset) -> str:
+    """How far somebody goes aside and down, (3,) metres, in words."""
+    aside, down = np.hypot(*by[:2]), -by[2]
+    told = [f"{100 * aside:.0f} cm aside"] if aside > 0.0 else []
+    told += [f"{100 * down:.0f} cm down"] if down > 0.005 else []
+    return " and ".join(told) or "up"
+
+
+def sways(
+    world: World,
+    source: Clip,
+    episode: CollisionEpisode,
+    recorded: bool,
+    max_aside: float,
+    clocks: Clocks,
+    *,
+    far: bool,
+) -> Iterator[BodyDetour]:
+    """Ways aside that keep the trunk free, `max_aside` metres at most: of the pelvis over its feet and in steps, or
+    `far`, round things.
+
+    Of each kind those that leave the least in collision come first; none are looked at after the first, and least, that
+    leaves nothing. `source` is the clip as it came; what is `recorded` may touch itself as it does.
+    """
+    for kind in (_ROUND,) if far else (_OVER, _STEPS):
+        amounts = tuple(a for a in kind.aside if a <= max_aside + 1e-9)
+        if amounts:
+            yield from _of_a_kind(world, source, episode, recorded, replace(kind, aside=amounts), clocks)
+
+
+def _of_a_kind(
+    world: World,
+    source: Clip,
+    episode: CollisionEpisode,
+    recorded: bool,
+    kind: _Kind,
+    clocks: Clocks,
+) -> Iterator[BodyDetour]:
+    start = time.perf_counter()
+    clip = world.motion(episode.who)
+    assert isinstance(clip, Clip)
+    legs, core = legs_of(clip), core_about(clip, episode.during, kind.seconds)
+    if not legs or core is None or at_work(world, episode.who, (core.first, core.last)):
+        return
+    sway = PelvisOffset(clip, source, legs, core, kind.stepping)
+    joints = tuple(j for ik in legs for j in ik.joints)
+    frames, span = (sway.first, sway.last), (core.first, core.last)
+    contacts: tuple[Contact, ...] = ()
+    planned: list[Contact] = []
+    if recorded:
+        job = Job(world, source, episode.who, joints, joints, (), episode.during, *frames, recorded, MARGIN)
+        touches = touches_of(job, *frames)
+        contacts, planned = tuple(touches.contacts(span, planned=False)), touches.contacts(span, planned=True)
+    looks = Looks(with_contacts(world, planned), episode, sway)
+    as_is = looks.depth(OffsetClip(clip, (0.0, 0.0, 0.0), np.tile(np.eye(4), (len(sway.weights), 1, 1)))) or (0.0, 0.0)
+    # parts in collision are to be less deep in something than they were, and all else together no deeper
+    most = _GAIN * as_is[0], max(as_is[1], SHALLOW)
+    found = []
+    for number, by in enumerate(_offsets(kind, sway)):
+        moved = sway.by(by)
+        depth = None if moved is None else looks.depth(moved, most)
+        if moved is not None and depth is not None:
+            found.append((depth[1], number, moved))
+            if depth[1] == 0.0:
+                break
+    clocks.add("plan", start)
+    changed = Changed(episode.who, joints, span)
+    for left, _, moved in sorted(found, key=lambda f: f[:2])[:_FOLLOWED]:
+        there = world.with_character(episode.who, moved.clip)
+        name = "whole body" if kind.stepping else "pelvis and legs"
+        yield BodyDetour(there, name, told_by(moved.by), changed, contacts, left / most[1], looks.count)
+
+
+def _offsets(kind: _Kind, sway: PelvisOffset) -> Iterator[Offset]:
+    """Small ones first."""
+    for down in kind.down:
+        yield 0.0, 0.0, -down
+    angles = np.arange(_DIRECTIONS) * (2.0 * np.pi / _DIRECTIONS)
+    directions = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    if kind.sides:
+        left = left_of(sway)
+        directions = np.zeros((0, 2)) if left is None else np.stack([left, -left])
+    for aside in kind.aside:
+        for x, y in aside * directions:
+            yield float(x), float(y), 0.0
+
+
+def legs_of(clip: Clip) -> list[LimbIK]:
+    """The legs of somebody, left and right; none for bodies without legs of three joints."""
+    try:
+        return [LimbIK(clip.character, name) for name in _LEGS]
+    except (BadValue, UnknownName):
+        return []
+
+
+def left_of(sway: PelvisOffset) -> Array | None:
+    """The direction (2,) to the left of where somebody walks when they are farthest aside; None where they do not."""
+    x, y = sway.travel[int(np.argmax(sway.weights))]
+    speed = float(np.hypot(x, y))
+    return np.array([-y, x]) / speed if speed > _WALKS else None
+
+
+# Looks a second, by default, and within the episode itself, at least.
+USUAL, _WITHIN = 30.0, 5
+# Metres that a hit counts for at least, and one whose depth is not known.
+SHALLOW, _DEEP = 0.002, 0.05
+
+
+class Looks:
+    """How often a moved clip hits what is around it, and legs each other, looked at a few times a second."""
+
+    def __init__(
+        self,
+        world: World,
+        episode: CollisionEpisode,
+        sway: PelvisOffset,
+        *,
+        rate: float = USUAL,
+        exact: ExactWorld | None = None,
+    ) -> None:
+        who = self._who = episode.who
+        self.count = 0
+        exact = self._exact = exact or ExactWorld(world)
+        step = max(round(sway.clip.fps / rate), 1)
+        # episode may be over between two looks
+        begin, end = np.clip(np.searchsorted(sway.clip.times, episode.during), sway.first, sway.last)
+        rows = np.union1d(np.arange(sway.first, sway.last + 1, step), np.linspace(begin, end, _WITHIN).astype(int))
+        # those of the episode first: what does not get out of it shows there
+        inside = (rows >= begin) & (rows <= end)
+        rows = np.concatenate([rows[inside], rows[~inside]])
+        self._record = world.record(sway.clip.times[rows])
+        self._rows = rows - sway.first
+        self._held = [hold.object for hold in world.holds if hold.by == who]
+        body = world.body(who)
+        limbs = {j for name, c in body.chains.items() if name.endswith(("leg", "arm")) for j in (*c.lead, *c.joints)}
+        hips = {ik.joints[0] for ik in sway.legs}
+        below = {k for j in limbs - hips for k in body.subtree(j)}
+        legs = {k for j in hips for k in body.subtree(j)}
+        pairs = [[exact.parts[int(i)] for i in row] for row in exact.index]
+        mine = [[p for p in pair if p.owner == who or p.name in self._held] for pair in pairs]
+        above = np.array([pair[1].kind != "floor" for pair in pairs], dtype=bool)  # feet stand as high as they did
+        outer = above & np.array([len(own) == 1 for own in mine], dtype=bool)
+        body_parts = [[p for p in own if p.owner == who] for own in mine]
+        # held things and limbs may be planned anew afterwards; the trunk and thighs may not
+        self._trunk = outer & np.array([len(own) == 1 and own[0].joint not in below for own in body_parts], dtype=bool)
+        self._stuck = np.array([any(p.joint in episode.joints for p in own) for own in body_parts], dtype=bool)
+        self._counts = outer | above & np.array([any(p.joint in legs for p in own) for own in body_parts], dtype=bool)
+        self._pairs = np.flatnonzero(self._trunk | self._counts)
+
+    def depth(self, moved: OffsetClip, most: tuple[float, float] | None = None) -> tuple[float, float] | None:
+        """Depth of what hits and is not allowed, metres, over all looks: of parts in collision, and of all; None where
+        that is more than the `most`, if there is such, or the trunk comes too near to something."""
+        T = moved.clip.world(self._record.times)
+        own = total = 0.0
+        for k in range(len(self._record)):
+            self.count += 1
+            here = self._record[k]
+            along = moved.T_new_old[self._rows[k]]
+            things = {name: along @ at if name in self._held else at for name, at in here.things.items()}
+            exact = self._exact.place_snapshot(Snapshot(here.time, {**here.joints, self._who: T[k]}, things))
+            for n in map(int, exact.near(MARGIN, self._pairs)):
+                a, b = (int(i) for i in exact.index[n])
+                if most is not None and self._trunk[n] and exact.placed.within(a, b, MARGIN):
+                    return None
+                if self._counts[n] and exact.hit(n):
+                    depth = exact.distance(n).value
+                    if exact.allowed(n, None if depth is None else -depth) is None:
+                        deep = _DEEP if depth is None else max(-depth, SHALLOW)
+                        own, total = own + deep * self._stuck[n], total + deep
+            if most is not None and (own > most[0] or total > most[1]):
+                return None
+        return own, total

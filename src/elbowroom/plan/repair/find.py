@@ -1,0 +1,116 @@
+"""Where a motion runs into something, and which limb is to blame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from elbowroom.character.body import Character
+from elbowroom.world.certificate_findings import Collision, Unproven, limb_of
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.intervals import Interval, merged
+from elbowroom.world.pairs import Pair, Part
+
+# Trouble of one limb less than this apart, seconds, is one: there is no time to return in between.
+_TOGETHER = 0.5
+# What is moved first: what carries the rest. Chains by the end of their name.
+_ORDER = ("spine", "neck", "leg", "arm")
+
+
+@dataclass(frozen=True)
+class CollisionEpisode:
+    """A limb of someone that hits something for a while: `limb` is a chain, or a part that belongs to none.
+
+    `joints` are those that parts in collision ride on.
+    """
+
+    who: str
+    limb: str
+    during: Interval
+    pairs: tuple[Pair, ...]
+    joints: frozenset[int] = frozenset()
+
+    @property
+    def rank(self) -> int:
+        """Place in the order in which limbs are moved."""
+        return next((k for k, end in enumerate(_ORDER) if self.limb.endswith(end)), len(_ORDER))
+
+    @property
+    def text(self) -> str:
+        """In words, for a sentence."""
+        a, b = self.pairs[0]
+        return f"{a} meets {b} at {self.during[0]:.2f}–{self.during[1]:.2f} s"
+
+
+def collision_episodes(exact: ExactWorld, who: str, found: Iterable[Collision | Unproven]) -> list[CollisionEpisode]:
+    """Collisions of one character as episodes of limbs, what carries the rest first."""
+    by_limb: dict[str, list[Collision | Unproven]] = {}
+    parts: dict[str, Part] = {}
+    for part in exact.parts:
+        parts.setdefault(part.name, part)
+    for one in found:
+        limb = _blamed(exact, parts, who, one)
+        if limb is not None:
+            by_limb.setdefault(limb, []).append(one)
+    out = []
+    for limb, ones in by_limb.items():
+        for begin, end in merged([c.during for c in ones], _TOGETHER):
+            pairs = tuple(dict.fromkeys(c.pair for c in ones if begin <= c.during[0] <= end))
+            own = [parts[n] for pair in pairs for n in pair if n in parts and parts[n].owner == who]
+            joints = frozenset(p.joint for p in own if limb_of(exact, p) == limb)
+            out.append(CollisionEpisode(who, limb, (begin, end), pairs, joints))
+    return sorted(out, key=lambda t: (t.rank, t.during, t.limb))
+
+
+def _blamed(exact: ExactWorld, parts: dict[str, Part], who: str, one: Collision | Unproven) -> str | None:
+    """The limb of a character that has to give way: the arm that holds what hits, else its own part's; None: not his.
+
+    Of two own parts, arms give way before legs, legs before the trunk.
+    """
+    for hold in exact.world.holds:
+        overlap = hold.during[0] <= one.during[1] and one.during[0] <= hold.during[1]
+        if hold.by == who and hold.object in one.pair and overlap:
+            body = exact.world.body(who)
+            joint, _ = body.hand(hold.hand)
+            return next((n for n, c in body.chains.items() if joint in c.joints), hold.hand)
+    own = [parts[name] for name in one.pair if name in parts and parts[name].owner == who]
+    limbs = [limb_of(exact, part) for part in own if part.kind == "body"]
+    return max(limbs, key=lambda n: next((k for k, end in enumerate(_ORDER) if n.endswith(end)), -1), default=None)
+
+
+@dataclass(frozen=True)
+class Linkage:
+    """An open linkage by its name: joints that are planned, and upper arms that hang on as before while they are."""
+
+    name: str
+    joints: tuple[int, ...]
+    hang: tuple[int, ...] = ()
+
+
+def linkages(body: Character, limb: str, stuck: Iterable[int] = ()) -> list[Linkage]:
+    """Linkages that can get a limb out of collision, the smallest first: arm; arm and shoulder girdle; arm, girdle and
+    spine. Those that do not move what is `stuck`, by joints, are left out, but for the last."""
+    if limb not in body.chains:
+        return []
+    chain = body.chains[limb]
+    spine = body.chains["spine"].joints if "spine" in body.chains else ()
+
+    def known(joints: Iterable[int]) -> tuple[int, ...]:
+        ranged = [j for j in joints if 0 < j < len(body.limits) and body.limits[j] is not None]
+        return tuple(dict.fromkeys(ranged))
+
+    made = [] if chain.kind == "spine" else [Linkage(limb, known(chain.joints))]
+    if chain.kind == "arm" and known(chain.lead):
+        made.append(Linkage(f"{limb} and shoulder", known((*chain.lead, *chain.joints))))
+    if chain.kind in ("arm", "neck", "spine") and known(spine):
+        neck = body.chains["neck"].joints if chain.kind == "spine" and "neck" in body.chains else ()
+        joints = known((*spine, *chain.lead, *chain.joints, *neck))
+        arms = [c.joints[0] for c in body.chains.values() if c.kind == "arm" and c is not chain]
+        name = "spine and neck" if neck else f"{limb} and spine" if chain.kind != "spine" else "spine"
+        made += [Linkage(name, joints, known(arms)), Linkage(name, joints)]
+    made = [one for one in made if one.joints]
+
+    def moves_all(joints: tuple[int, ...]) -> bool:
+        return set(stuck) <= {j for top in joints for j in body.subtree(top)}
+
+    return [one for one in made if moves_all(one.joints)] or made[-1:]

@@ -1,0 +1,263 @@
+"""The ladder of repairs (X8): a limb alone, with shoulder and spine, a foot elsewhere, the body aside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from elbowroom.motion.clip import Clip
+from elbowroom.plan.repair.allowed import FeetFree, feet_free, hands_free
+from elbowroom.plan.repair.detours import sways
+from elbowroom.plan.repair.find import CollisionEpisode, Linkage, linkages
+from elbowroom.plan.repair.limb import Replanned, hopeless, leaned, searched, spliced, stepped
+from elbowroom.plan.repair.pelvis import BodyDetour
+from elbowroom.plan.repair.stretch import MARGIN, TIGHT, Clocks, Job, Stretch, stance, stretches
+from elbowroom.plan.repair.whole_clip import retimed
+from elbowroom.plan.result import Planned
+from elbowroom.search.birrt import Budget
+from elbowroom.spaces.styles import CLOSE, Style
+from elbowroom.world.allowances import Changed
+from elbowroom.world.contacts import Contact
+from elbowroom.world.world import World
+
+# How often limbs are tried again, with other seeds, nearer to things.
+_AGAIN = 3
+# Share of the depth in things that a body may leave to its limbs when it goes aside, if there are other ways.
+_LITTLE = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class RepairOptions:
+    """How clips are repaired.
+
+    `sources` are the clips that came, by who plays them; `max_aside` is how far a body may go aside for a while,
+    metres; `apart` are other repairs that these are to differ from where they can; `progress` is told what is done;
+    `margin` metres are kept off everything.
+    """
+
+    sources: Mapping[str, Clip]
+    seed: int
+    style: Style
+    budget: Budget
+    fix_self: bool
+    max_aside: float
+    apart: Mapping[str, tuple[Clip, ...]] = field(default_factory=dict)
+    progress: Callable[[str], None] | None = None
+    margin: float = MARGIN
+    clocks: Clocks = field(default_factory=Clocks)
+
+    def recorded(self, who: str) -> bool:
+        """Whether someone's clip may touch itself as it does."""
+        return bool(self.sources[who].source.format) and not self.fix_self
+
+
+@dataclass(frozen=True, eq=False)
+class RepairResult:
+    """The world after an episode was repaired: what was planned, changed, and may touch."""
+
+    world: World
+    plans: tuple[Planned, ...]
+    changed: tuple[Changed, ...]
+    contacts: tuple[Contact, ...]
+
+
+def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptions) -> tuple[RepairResult | None, str]:
+    """Go up the ladder for one episode: the limb in growing linkages, the body aside, and the limb again nearer to
+    things than usual; leans before searches. None, and why, where nothing does."""
+    clip = world.motion(episode.who)
+    assert isinstance(clip, Clip)
+    ladder = linkages(clip.character, episode.limb, episode.joints)
+    reason = f"{episode.limb or 'that part'} is no limb that can give way"
+    seed = options.seed
+    if options.apart:
+        done, _ = _by_linkages(world, episode, ladder, options, seed)
+        if done is not None:
+            return done, ""
+        options = replace(options, apart={})
+    done, told = _by_linkages(world, episode, ladder, options, seed)
+    if done is None and options.style is not CLOSE:
+        # a style is a wish: what cannot keep to it is mended all the same, and says so
+        done, told = repair_episode(world, episode, replace(options, style=CLOSE))
+        told_so = [replace(p, what=f"{p.what}, not in the style asked for") for p in done.plans] if done else ()
+        return (replace(done, plans=tuple(told_so)) if done else None), told
+    if done is None:
+        reason = told or reason
+        done = _aside(world, episode, ladder, options, seed + len(ladder))
+    for again in range(_AGAIN):
+        if done is None:
+            near, other = replace(options, margin=TIGHT), seed + (2 + again) * len(ladder)
+            done, _ = _by_linkages(world, episode, ladder, near, other, searches=again == 0)
+    return done, reason
+
+
+def by_limbs(world: World, episode: CollisionEpisode, options: RepairOptions) -> tuple[RepairResult | None, str]:
+    """The first rungs alone, which are quick: the limb in growing linkages. None, and why, where none does."""
+    clip = world.motion(episode.who)
+    assert isinstance(clip, Clip)
+    ladder = linkages(clip.character, episode.limb, episode.joints)
+    return _by_linkages(world, episode, ladder, options, options.seed)
+
+
+def _aside(
+    world: World, episode: CollisionEpisode, ladder: list[Linkage], options: RepairOptions, seed: int
+) -> RepairResult | None:
+    """The body goes aside, and limbs do what is left to do; where that is much, a way farther aside may leave less."""
+    tried = []
+    for sway in _ways_aside(world, episode, options):
+        if options.clocks.late:
+            return None
+        if sway.leaves <= _LITTLE:
+            done = _after(sway, episode, ladder, options, seed)
+            if done is not None:
+                return done
+        else:
+            tried.append(sway)
+    followed = (_after(sway, episode, ladder, options, seed) for sway in tried if not options.clocks.late)
+    return next((done for done in followed if done is not None), None)
+
+
+def _ways_aside(world: World, episode: CollisionEpisode, options: RepairOptions) -> Iterator[BodyDetour]:
+    """Over the feet and in steps, then sooner or later, then round things."""
+    of = (
+        world,
+        options.sources[episode.who],
+        episode,
+        options.recorded(episode.who),
+        options.max_aside,
+        options.clocks,
+    )
+    yield from sways(*of, far=False)
+    yield from retimed(world, episode, options.clocks)
+    yield from sways(*of, far=True)
+
+
+def _after(
+    sway: BodyDetour, episode: CollisionEpisode, ladder: list[Linkage], options: RepairOptions, seed: int
+) -> RepairResult | None:
+    """What limbs do once the body has gone aside; None where they cannot."""
+    told = f"{sway.text}, clear of {_others(sway.world, episode)}"
+    planned = Planned(episode.who, sway.name, told, sway.changed.during, "avoid", checks=sway.checks)
+    if sway.leaves == 0.0:
+        return RepairResult(sway.world, (planned,), (sway.changed,), sway.contacts)
+    more, _ = _by_linkages(sway.world, episode, ladder, options, seed, searches=False)
+    if more is None:
+        return None
+    plans, changed = (planned, *more.plans), (sway.changed, *more.changed)
+    return RepairResult(more.world, plans, changed, (*sway.contacts, *more.contacts))
+
+
+def _by_linkages(
+    world: World,
+    episode: CollisionEpisode,
+    ladder: list[Linkage],
+    options: RepairOptions,
+    seed: int,
+    *,
+    searches: bool = True,
+) -> tuple[RepairResult | None, str]:
+    """One linkage after another, and for legs one choice of times after another."""
+    clip = world.motion(episode.who)
+    assert isinstance(clip, Clip)
+    reason = ""
+    for number, linkage in enumerate(ladder):
+        bounds = hands_free(world, clip, episode.who, linkage.joints, episode.during)
+        if bounds is None:
+            reason = "a hand takes, leaves or touches something just then"
+            continue
+        for free in feet_free(clip, episode):
+            if options.clocks.late:
+                return None, "there was no time left to look"
+            free = replace(free, low=max(free.low, bounds[0]), high=min(free.high, bounds[1]))
+            job = _job(world, episode, options, linkage, free)
+            done, reason = _replanned(job, free, linkage.name, options, seed + number, searches)
+            if done is not None:
+                return _told(episode, linkage.name, job, done), ""
+    return None, reason
+
+
+def _job(world: World, episode: CollisionEpisode, options: RepairOptions, linkage: Linkage, free: FeetFree) -> Job:
+    source = options.sources[episode.who]
+    chain = source.character.chains.get(episode.limb)
+    return Job(
+        world,
+        source,
+        episode.who,
+        (*linkage.joints, *linkage.hang),
+        () if chain is None else chain.joints,
+        linkage.hang,
+        episode.during,
+        free.low,
+        free.high,
+        options.recorded(episode.who),
+        options.margin,
+        options.apart.get(episode.who, ()),
+    )
+
+
+def _replanned(
+    job: Job, free: FeetFree, name: str, options: RepairOptions, seed: int, searches: bool
+) -> tuple[Replanned | None, str]:
+    """New frames for one linkage, or why there are none."""
+    clocks = options.clocks
+    if free.stands is not None:
+        aside = stepped(job, stance(job, *free.stands, clocks), seed, clocks, "elsewhere")
+        return aside, "the foot stands then, and no other place for it is free"
+    if free.knee:
+        tries = (stepped(job, stretch, seed, clocks, "knee") for stretch in stretches(job, clocks))
+        return next((done for done in tries if done is not None), None), "the knee cannot give way"
+    tried: list[Stretch] = []
+    for stretch in stretches(job, clocks):
+        if clocks.late:
+            break
+        if not tried and hopeless(job, stretch, seed, clocks):
+            return None, f"whatever {name.replace('_', ' ')} do, something that they carry stays in the way"
+        tried.append(stretch)
+        done = leaned(job, stretch, seed, options.style, clocks)
+        if done is None and job.limb == job.joints and free.leg:
+            done = stepped(job, stretch, seed, clocks, "lifted")
+        if done is not None:
+            return done, ""
+    # a search wants time: the shortest stretch comes last
+    for stretch in (*tried[1:], *tried[:1]) if searches else ():
+        if clocks.late:
+            break
+        done = searched(job, stretch, seed, options.style, options.budget, clocks)
+        if done is not None:
+            return done, ""
+    found = "no free motion was found, with spine and shoulder neither"
+    return None, found if tried else "there is too little time to leave the clip and to return to it"
+
+
+def _told(episode: CollisionEpisode, name: str, job: Job, done: Replanned) -> RepairResult:
+    span = (done.stretch.core.first, done.stretch.core.last)
+    way = done.way
+    planned = Planned(
+        episode.who,
+        name,
+        f"clear of {_others(job.world, episode)}{_at_the_ends(done.stretch)}",
+        span,
+        way.tier,
+        way.first_solution_s,
+        way.smooth_s,
+        way.stats.checks,
+        way.stats.nodes,
+        way.trees,
+    )
+    changed = Changed(episode.who, job.joints, span)
+    return RepairResult(spliced(job, done), (planned,), (changed,), done.stretch.contacts)
+
+
+def _at_the_ends(stretch: Stretch) -> str:
+    """That a clip begins or ends in collision, so that there was nothing to leave or return to."""
+    core = stretch.core
+    told = ["from the first frame on"] if core.begin <= core.first else []
+    told += ["to the last frame"] if core.end >= core.last else []
+    return "".join(f", {one}" for one in told)
+
+
+def _others(world: World, episode: CollisionEpisode) -> str:
+    """What someone has to get clear of, in words."""
+    mine = {hold.object for hold in world.holds if hold.by == episode.who}
+    names = [name for pair in episode.pairs for name in pair]
+    others = [n for n in dict.fromkeys(names) if n not in mine and not n.startswith(f"{episode.who}.")]
+    return " and ".join(others[:2]) or "the body itself"

@@ -1,0 +1,260 @@
+"""A repair while something is moved: what was found before is taken later or sooner, more or less, until it is free.
+
+It takes some milliseconds where a repair takes a second, and proves nothing. Only what was planned near the moved thing
+is looked at. Where nothing that is known will do, limbs lean and search anew, without a proof too; that way is known
+from then on.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.errors import UnknownName
+from elbowroom.geometry.rotations import Array
+from elbowroom.motion.clip import Clip
+from elbowroom.plan.repair.allowed import OwnTouches, own_touches, with_contacts
+from elbowroom.plan.repair.known import KnownWay, clip_of, way_of
+from elbowroom.plan.repair.quick import RATE, Balls, balls_of, frames_free, hits, meetings, mended_quickly, without
+from elbowroom.plan.repair.repair import freeze_grips
+from elbowroom.plan.repair.walk_around import WalkAround, troubled
+from elbowroom.plan.result import Plan, Planned
+from elbowroom.spaces.styles import Wish
+from elbowroom.world.certificate_findings import Collision, Interval
+from elbowroom.world.contacts import Contact
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.fast import LimbCheck
+from elbowroom.world.world import World
+
+# Metres about somebody within which what is moved may meet them: once they have leaned aside, and as they move anyway.
+_ROOM, _TOUCH = 0.3, 0.03
+# Moments a second at which all else of a body is looked at against what is moved, and where it is to be sure.
+_LOOKS, _CLOSE_LOOKS = 30.0, 60.0
+# Ways that are kept; the shares of the time in which they are tried, and until limbs have looked for others.
+_KNOWN, _KNOWN_SHARE, _LIMBS_SHARE = 12, 0.2, 0.5
+# Metres that a thing has to go before a way is looked for anew that was not found: at first, and after so many times.
+_ELSEWHERE = (0.02, 0.04, 0.08, 0.16)
+
+
+@dataclass(eq=False)
+class LiveRepair:
+    """Repairs of one world while things in it are moved; `base` has the motions that are stayed close to."""
+
+    base: World
+    seed: int = 0
+    style: Wish = None
+    _ways: list[KnownWay] = field(default_factory=list)
+    _whole: dict[str, tuple[Clip, tuple[Planned, ...]]] = field(default_factory=dict)
+    _rounds: dict[str, WalkAround] = field(default_factory=dict)
+    _balls: dict[str, Balls] = field(default_factory=dict)
+    _gave_up: list[Array] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.base = freeze_grips(self.base)
+
+    def learn(self, plan: Plan) -> None:
+        """Know the ways of a plan for the same motions, too. Those of a body that goes aside are known as a whole."""
+        for who in dict.fromkeys(planned.who for planned in plan.plans):
+            own = tuple(planned for planned in plan.plans if planned.who == who)
+            ways = [way for way in (way_of(self.base, plan, planned) for planned in own) if way is not None]
+            if len(ways) == len(own):
+                for way in ways:
+                    way.touches = self._touches(way)
+                self._ways = [*self._ways, *ways][-_KNOWN:]
+            elif who in self.base.characters:
+                self._whole[who] = (clip_of(plan.world, who), own)
+                self._round(who).learn(clip_of(self.base, who), clip_of(plan.world, who))
+
+    def contacts(self, *, planned: bool) -> list[Contact]:
+        """What recorded people may touch of themselves and the floor where known ways lead them, planned or proven."""
+        touches = [*(way.touches for way in self._ways), *(way.touches for way in self._rounds.values())]
+        known = [own for own in touches if own is not None]
+        return [c for own in known for c in own.contacts((own.times[0], own.times[-1]), planned=planned)]
+
+    def again(self, world: World, moved: Sequence[str], *, sure: bool = False, seconds: float = math.inf) -> Plan:
+        """A motion for a world in which some things have moved since, 'partial' where they are in the way of it still.
+
+        What is `moved` has to be an object of the world, not a mesh of its scene, to be looked at quickly. If it is to
+        be `sure`, the exact test decides wherever things come very near. After some `seconds` nothing more is tried.
+        """
+        for name in moved:
+            if name not in world.objects:
+                raise UnknownName("object that was moved", name, world.objects)
+        start, rate = time.perf_counter(), _CLOSE_LOOKS if sure else _LOOKS
+        now = with_contacts(world, self.contacts(planned=True))
+        now = now.with_(characters=dict(self.base.characters), holds=self.base.holds)
+        exact = ExactWorld(now)
+        now, plans, lost = self._with_known(now, exact, moved, sure, start + _KNOWN_SHARE * seconds)
+        asides = [planned.during for _, own in self._whole.values() for planned in own]
+        found = self._meetings(now, exact, moved, plans, [*lost, *asides], rate)
+        met = found  # before anybody goes aside
+        if found and self._whole:
+            now, plans = self._gone_aside(now, plans)
+            found = self._meetings(now, exact, moved, plans, lost, rate)
+        if not found:
+            self._gave_up = []
+            return Plan("found", now.with_(contacts=world.contacts), tuple(plans))
+        at = np.concatenate([world.objects[name].path(0.0)[:3, 3] for name in moved])
+        if not math.isfinite(seconds) or self._is_elsewhere(at):
+            tired = bool(self._gave_up)  # limbs have found nothing near by: the body goes first
+            now, plans = self._walked_round(now, exact, moved, plans, met, start + seconds, sure, bodies=not tired)
+            found = self._meetings(now, exact, moved, plans, lost, rate)
+            if found:
+                sources = {who: clip_of(self.base, who) for who in now.characters}
+                done = mended_quickly(now, found, sources, self.seed, self.style, start + _LIMBS_SHARE * seconds)
+                left = self._meetings(done.world, exact, moved, [*plans, *done.plans], lost, rate)
+                if not left:
+                    now, plans, found = done.world, [*plans, *done.plans], left
+                    self.learn(done.with_(plans=tuple(p for p in plans if p.who in {q.who for q in done.plans})))
+                elif not tired:
+                    now, plans = self._walked_round(now, exact, moved, plans, met, start + seconds, sure, bodies=False)
+                    found = self._meetings(now, exact, moved, plans, lost, rate)
+            self._gave_up = [*self._gave_up, at] if found else []
+        why = "" if not found else f"{found[0].pair[0]} meets {found[0].pair[1]} at {found[0].during[0]:.2f} s"
+        return Plan("partial" if found else "found", now.with_(contacts=world.contacts), tuple(plans), why)
+
+    def _touches(self, way: KnownWay) -> OwnTouches | None:
+        """What somebody touches of themselves about a way, if they were recorded; what was made may not."""
+        clip = clip_of(self.base, way.planned.who)
+        if not clip.source.format:
+            return None
+        low, high = way.about(clip)
+        times = np.append(np.arange(clip.times[low], clip.times[high], 1.0 / RATE), clip.times[high])
+        return own_touches(ExactWorld(self.base), way.planned.who, way.joints, times)
+
+    def _is_elsewhere(self, at: Array) -> bool:
+        """Whether what is moved is far enough from where no way was found last; farther the more often that was."""
+        times = min(len(self._gave_up), len(_ELSEWHERE)) - 1
+        return times < 0 or float(np.linalg.norm(at - self._gave_up[-1])) > _ELSEWHERE[times]
+
+    def _round(self, who: str) -> WalkAround:
+        return self._rounds.setdefault(who, WalkAround(who))
+
+    def _walked_round(
+        self,
+        world: World,
+        exact: ExactWorld,
+        moved: Sequence[str],
+        plans: Sequence[Planned],
+        met: Sequence[Collision],
+        until: float,
+        sure: bool,
+        *,
+        bodies: bool = True,
+    ) -> tuple[World, list[Planned]]:
+        """The world with those who walk round what meets their `bodies`, or any of their limbs, in place of all that is
+        known of them; who did so last time goes on with it."""
+        for who in world.characters:
+            for during in troubled(exact, who, met, bodies=bodies and not self._round(who).goes_on):
+                below = world.with_character(who, self.base.characters[who])
+                walked = self._round(who).walked(below, exact, during, " and ".join(moved[:2]), until, sure=sure)
+                if walked is not None:
+                    world, planned = walked
+                    plans = [*(p for p in plans if p.who != who), planned]
+        return world, list(plans)
+
+    def _gone_aside(self, world: World, plans: Sequence[Planned]) -> tuple[World, list[Planned]]:
+        """The world with all that is known of bodies that go aside, in place of ways of their limbs."""
+        for who, (clip, own) in self._whole.items():
+            world = world.with_(characters={**world.characters, who: clip})
+            plans = [*(planned for planned in plans if planned.who != who), *own]
+        return world, list(plans)
+
+    def _with_known(
+        self, world: World, exact: ExactWorld, moved: Sequence[str], sure: bool, until: float
+    ) -> tuple[World, list[Planned], list[Interval]]:
+        """The world with what is needed of known ways, their plans, and when ways led of which none will do."""
+        plans: list[Planned] = []
+        done: set[tuple[str, tuple[int, ...]]] = set()
+        lost: dict[tuple[str, tuple[int, ...]], KnownWay] = {}
+        for way in reversed(self._ways):
+            key = (way.planned.who, way.joints)
+            if key in done or self._round(way.planned.who).goes_on:
+                continue
+            late = key in lost and time.perf_counter() > until  # of each kind one at least is tried
+            found = None if late else self._fitted(world, exact, way, moved, sure)
+            if found is None:
+                lost[key] = way
+                continue
+            done.add(key)
+            if key in lost:  # the one that does is the first that is tried next time
+                self._ways = [*(w for w in self._ways if w is not way), way]
+            clip, planned = found
+            if planned is not None:
+                world = world.with_(characters={**world.characters, planned.who: clip})
+                plans.append(planned)
+        return world, plans, [way.planned.during for key, way in lost.items() if key not in done]
+
+    def _fitted(
+        self, world: World, exact: ExactWorld, way: KnownWay, moved: Sequence[str], sure: bool
+    ) -> tuple[Clip, Planned | None] | None:
+        """The motion with as much of a way as is needed; without a plan where none is. None where it does not do."""
+        clip = clip_of(world, way.planned.who)
+        low, high = way.about(clip)
+        near = self._near(world, way.planned.who, moved, clip.times[low : high + 1], _ROOM)
+        if not near.any():
+            return way.as_planned(clip)
+        rows = np.arange(low, high + 1)
+        below = clip.rotations[rows][:, list(way.joints)]
+        span = (clip.times[low], clip.times[high])
+        if way.anyway is None:
+            way.margin, way.anyway = without(world, way, below, clip.times[rows], rows, moved)
+        check = self._check(world, exact, way, span, moved)
+        hit = hits(check, below, clip.times[rows], np.flatnonzero(near & ~way.anyway))
+        if not hit.any():
+            return clip, None
+        episode = clip.times[rows[hit]]
+        later = 0 if way.steps else round((0.5 * float(episode[0] + episode[-1]) - way.middle) * clip.fps)
+        shares = way.shares()
+        for later, share in [*((later, share) for share in shares), *((0, share) for share in shares if later)]:
+            frames = way.leaned(clip, later, share, rows)
+            bent = np.any(frames != below, axis=(1, 2)) | hit
+            if frames_free(check, frames[bent], clip.times[rows[bent]], sure):
+                return way.taken(clip, rows, frames, later, share)
+        return None
+
+    def _check(
+        self, world: World, exact: ExactWorld, way: KnownWay, span: tuple[float, float], moved: Sequence[str]
+    ) -> LimbCheck:
+        """A check of a way's joints; the one from last time, if only what is moved has moved since."""
+        last = way.check
+        same = last is not None and all(last.world.characters[n] is m for n, m in world.characters.items())
+        if last is None or not same:
+            way.check = LimbCheck(world, way.planned.who, way.joints, span, rate=RATE, margin=way.margin, exact=exact)
+        else:
+            way.check = last.elsewhere(world, moved, exact)
+        return way.check
+
+    def _near(self, world: World, who: str, moved: Sequence[str], times: Array, room: float) -> NDArray[np.bool_]:
+        """At which of some times (T,) someone who moves as below all ways is nearer to what is moved than `room`."""
+        if who not in self._balls:
+            self._balls[who] = balls_of(self.base, who)
+        return self._balls[who].near(world, moved, times, room)
+
+    def _meetings(
+        self,
+        world: World,
+        exact: ExactWorld,
+        moved: Sequence[str],
+        plans: Sequence[Planned],
+        lost: Sequence[Interval],
+        rate: float,
+    ) -> list[Collision]:
+        """Where anybody meets what is moved, or anything in intervals where the way that led them was `lost`."""
+        begin, end = world.span
+        times = np.linspace(begin, end, max(int((end - begin) * rate), 1) + 1)
+        near = np.zeros(len(times), dtype=bool)
+        for who in world.characters:
+            near |= self._near(world, who, moved, times, _TOUCH)
+        for planned in plans:
+            near |= (times >= planned.during[0]) & (times <= planned.during[1])
+        found = meetings(world, exact, times[near], moved)
+        inside = np.zeros(len(times), dtype=bool)
+        for begin, end in lost:
+            inside |= (times >= begin) & (times <= end)
+        return found + meetings(world, exact, times[inside])

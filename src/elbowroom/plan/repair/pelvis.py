@@ -1,0 +1,277 @@
+"""What is told of a way aside, and when somebody is on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from elbowroom.finish.nudge import Core
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.easing import covering, smootherstep, smoothstep
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import apply
+from elbowroom.kernels.limb_ik import REACHED
+from elbowroom.motion.clip import Clip
+from elbowroom.motion.contacts import Flags, foot_contacts, runs
+from elbowroom.plan.smoothness import SmoothnessLimits
+from elbowroom.posing.limb_ik import Keep, LimbIK, Solution
+from elbowroom.world.allowances import Changed
+from elbowroom.world.certificate_findings import Interval
+from elbowroom.world.contacts import Contact
+from elbowroom.world.world import World
+
+# Seconds about an episode at which it is all the way there, and of the way there and back, at least.
+_PAD, _LEAST = 0.15, 0.3
+
+
+@dataclass(frozen=True, eq=False)
+class BodyDetour:
+    """A world in which someone is elsewhere for a while: what of the body is moved by its `name`, and how, in words.
+
+    `changed` are the joints of the legs, and when; `contacts` what may touch then; `leaves` is the share of the depth
+    in things that is left, 0 where no look finds anything in anything, out of so many `checks`.
+    """
+
+    world: World
+    name: str
+    text: str
+    changed: Changed
+    contacts: tuple[Contact, ...]
+    leaves: float
+    checks: int
+
+
+def core_about(clip: Clip, during: Interval, way: float) -> Core | None:
+    """When someone goes aside and comes back, with `way` seconds for either; None where there is too little time."""
+    low, high = (float(clip.times[k]) for k in (clip.source.lead, -1))
+    begin, end = during[0] - _PAD, during[1] + _PAD
+    first, last = max(begin - way, low), min(end + way, high)
+    begin, end = max(begin, first + _LEAST), min(end, last - _LEAST)
+    if begin > during[0] or end < during[1]:
+        return None
+    return Core(first, begin, end, last)
+
+
+# Metres that a body goes down at most beside what is asked for, so that its legs reach; how often that is looked at; of
+# what a leg lacks so much goes down, and a little more; seconds about it that it takes.
+_SINK, _LOOKS, _SHARE, _MORE, _ABOUT = 0.06, 4, 1.1, 0.004, 0.4
+# Radians that a leg may be out of its range beyond what it is anyway.
+_BEYOND = 0.02
+# Seconds to each side over which the speed of travel is taken: a step or so, which the sway of the hips is no part of.
+_STRIDE = 0.4
+# Metres a second of travel at which a body does not turn at all towards where it goes, and from which on it does.
+_STANDS, _WALKS = 0.2, 0.6
+# Metres that feet swing past each other wider apart at most when they step aside, and as a share of how far.
+_WIDER, _WIDENS = 0.03, 0.08
+# Seconds that a step takes at least, and the share of the way for which none is taken.
+_SWING, _HARDLY = 0.25, 0.1
+# Share of a swing after which a foot goes with the body, and before whose end it no longer does.
+_LIFTED = 0.45
+
+Offset = tuple[float, float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class OffsetClip:
+    """A clip that was moved, by how much at most, metres, and how its body was from frame to frame, (T, 4, 4)."""
+
+    clip: Clip
+    by: Offset
+    T_new_old: Array
+
+
+@dataclass(frozen=True, eq=False)
+class PelvisOffset:
+    """A clip whose root is moved during a core; `source` is the clip as it came.
+
+    Feet stay where they are, or with `stepping` go along: one that stands is moved all the while as the body is half
+    way through its stance, one that swings goes from there to there. Who walks turns towards where the steps lead.
+    """
+
+    clip: Clip
+    source: Clip
+    legs: Sequence[LimbIK]
+    core: Core
+    stepping: bool
+
+    @cached_property
+    def first(self) -> int:
+        """First frame, which is as it was."""
+        return max(int(np.searchsorted(self.clip.times, self.core.first - 1e-9)), self.clip.source.lead)
+
+    @cached_property
+    def last(self) -> int:
+        """Last frame, which is as it was."""
+        return int(np.searchsorted(self.clip.times, self.core.last + 1e-9)) - 1
+
+    @property
+    def _frames(self) -> slice:
+        return slice(self.first, self.last + 1)
+
+    @property
+    def _swing(self) -> int:
+        """Frames that a step takes at least."""
+        return max(round(_SWING * self.clip.fps), 1)
+
+    @cached_property
+    def weights(self) -> Array:
+        """Share of the way at each frame (T,)."""
+        return self.core.weights(self.clip.times[self._frames])
+
+    @cached_property
+    def travel(self) -> Array:
+        """Velocity over the floor at each frame (T, 2), metres a second, without what the steps themselves add."""
+        low, high = self.clip.source.lead, len(self.clip) - 1
+        rows, reach = np.arange(self.first, self.last + 1), max(round(_STRIDE * self.clip.fps), 1)
+        a, b = np.clip(rows - reach, low, high), np.clip(rows + reach, low, high)
+        return (self.clip.root[b] - self.clip.root[a])[:, :2] * (self.clip.fps / np.maximum(b - a, 1))[:, None]
+
+    @cached_property
+    def _stances(self) -> list[list[tuple[int, int, int | None]]]:
+        """For each foot the frames in which it stands, first and last, and at which the body says by how much it is
+        moved then; None where it stands outside of the core, too, and stays."""
+        if not self.stepping:
+            return [[(0, len(self.weights) - 1, None)] for _ in self.legs]
+        on = foot_contacts(self.clip)
+        return [
+            _stances(on.foot(ik.limb.partition("_")[0])[self._frames], self.weights, self._swing) for ik in self.legs
+        ]
+
+    @cached_property
+    def _world(self) -> Array:
+        return self.clip.world()[self._frames]
+
+    @cached_property
+    def _told(self) -> list[tuple[Array, Keep, Solution]]:
+        """Orbit, what is kept and the solution as it is, for each leg."""
+        out = []
+        for ik in self.legs:
+            parent, foot = self._world[:, ik.parent], self._world[:, ik.joints[2]]
+            orbit, keep = ik.describe(parent, self.clip.rotations[self._frames][:, list(ik.joints)])
+            out.append((orbit, keep, ik.solve(parent, foot, orbit, keep)))
+        return out
+
+    @cached_property
+    def _paces(self) -> list[SmoothnessLimits]:
+        return [SmoothnessLimits(self.source, self.clip, ik.joints, self.first, self.last) for ik in self.legs]
+
+    def by(self, offset: Offset) -> OffsetClip | None:
+        """The clip moved, a bit lower where legs do not reach otherwise; None where they cannot do it."""
+        turns, sink = self._turns(np.array(offset[:2])), np.zeros(len(self.weights))
+        for _ in range(_LOOKS):
+            shift = self.weights[:, None] * offset - sink[:, None] * (0.0, 0.0, 1.0)
+            T = self._moves(shift, turns)
+            legs = self._legs(T, turns, min(_WIDER, _WIDENS * float(np.hypot(*offset[:2]))))
+            lacking = np.max([solution.gap for solution in legs], axis=0)
+            if lacking.max() <= REACHED:
+                return self._moved(legs, offset, shift, turns, T)
+            sink += self._spread(np.where(lacking > REACHED, _SHARE * lacking + _MORE, 0.0))
+            if sink.max() > _SINK:
+                return None
+        return None
+
+    def _moved(
+        self, legs: Sequence[Solution], offset: Offset, shift: Array, turns: Array, T: Array
+    ) -> OffsetClip | None:
+        """The clip moved, None where legs would be too fast or rough, or out of their range."""
+        root, q = np.array(self.clip.root), np.array(self.clip.rotations)
+        root[self._frames] += shift
+        if turns.any():
+            q[self._frames, 0] = rot.multiply(rot.about((0.0, 0.0, 1.0), turns), q[self._frames, 0])
+        for ik, solution, (_, _, was), pace in zip(self.legs, legs, self._told, self._paces, strict=True):
+            if not solution.reached.all() or (solution.excess > was.excess + _BEYOND).any():
+                return None
+            old = self.clip.rotations[self._frames][:, list(ik.joints)]
+            sign = np.where(np.sum(solution.rotations * old, axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
+            same = (self.weights == 0.0)[:, None, None]
+            new = np.where(same, old, rot.normalize(sign * solution.rotations))
+            if not pace.good(new):
+                return None
+            q[self._frames, list(ik.joints)] = new
+        down = float((self.weights * offset[2] - shift[:, 2]).max())
+        return OffsetClip(self.clip.with_(root=root, rotations=q), (*offset[:2], offset[2] - down), T)
+
+    def _spread(self, down: Array) -> Array:
+        """What a body goes down (T,), from some while before it has to until some while after; not at the ends."""
+        frames = _ABOUT * self.clip.fps
+        at = np.arange(len(down)) / (0.5 * frames)
+        return covering(down, 2 * round(0.5 * frames) + 1) * smootherstep(at) * smootherstep(at[::-1])
+
+    def _turns(self, by: Array) -> Array:
+        """Radians (T,) by which the travel turns to the left when the body goes aside by (2,) metres meanwhile."""
+        if not self.stepping:
+            return np.zeros(len(self.weights))
+        x, y = self.travel.T
+        u, v = self.travel.T + by[:, None] * np.gradient(self.weights) * self.clip.fps
+        walks = smoothstep((np.hypot(x, y) - _STANDS) / (_WALKS - _STANDS))
+        return np.where(self.weights > 0.0, walks * np.arctan2(x * v - y * u, x * u + y * v), 0.0)
+
+    @cached_property
+    def _outwards(self) -> list[Array]:
+        """For each leg the direction away from the other, level, (T, 3)."""
+        hips = [self._world[:, ik.joints[0], :3, 3] * (1.0, 1.0, 0.0) for ik in self.legs]
+        return [rot.normalize(hips[0] - hips[1]), rot.normalize(hips[1] - hips[0])]
+
+    def _moves(self, shift: Array, turns: Array) -> Array:
+        """How the body is moved at each frame, (T, 4, 4): turned about its root, and shifted by (T, 3) metres."""
+        T = np.tile(np.eye(4), (len(turns), 1, 1))
+        T[:, :3, :3] = rot.to_matrix(rot.about((0.0, 0.0, 1.0), turns))
+        root = self.clip.root[self._frames]
+        T[:, :3, 3] = root - (T[:, :3, :3] @ root[..., None])[..., 0] + shift
+        return T
+
+    def _legs(self, T: Array, turns: Array, wider: float) -> list[Solution]:
+        """Each leg under the moved body; feet swing past each other some metres wider apart."""
+        out = []
+        for k, (ik, (orbit, keep, _), stances) in enumerate(zip(self.legs, self._told, self._stances, strict=True)):
+            foot = _stepped(self._world[:, ik.joints[2]], T, turns, stances, wider * self._outwards[k], self._swing)
+            out.append(ik.solve(T @ self._world[:, ik.parent], foot, orbit, keep))
+        return out
+
+
+def _stances(stands: Flags, weights: Array, shortest: int) -> list[tuple[int, int, int | None]]:
+    """First and last frame of each stance of a foot that stands in some frames (T,), and the one half way through; None
+    for one that goes on outside, or is hardly moved by the `weights` (T,) of the way and leaves less than `shortest`
+    frames for a swing. A swing that goes on outside begins and ends where it did."""
+    last = len(stands) - 1
+    out: list[tuple[int, int, int | None]] = [(0, 0, None)] if not stands[0] else []
+    for a, b in runs(stands):
+        middle = (a + b) // 2
+        short = (a < shortest or b > last - shortest) and weights[middle] < _HARDLY
+        out.append((a, b, None if short or a == 0 or b == last else middle))
+    return out if stands[-1] else [*out, (last, last, None)]
+
+
+def _stepped(
+    foot: Array, T: Array, turns: Array, stances: Sequence[tuple[int, int, int | None]], outward: Array, shortest: int
+) -> Array:
+    """Where a foot (T, 4, 4) is: moved in each stance as the body (T, 4, 4) half way through it, level as it was, and
+    softly from one to the next in between. Half way it is under the body as it was, and farther out by (T, 3) metres:
+    clear of the other foot. What takes less than `shortest` frames is no swing."""
+    with_body = np.array(T)
+    with_body[:, 2, 3] = 0.0
+    there = [np.eye(4) if middle is None else with_body[middle] for _, _, middle in stances]
+    angles = [0.0 if middle is None else float(turns[middle]) for _, _, middle in stances]
+    places, angle = np.array(foot[:, :3, 3]), np.zeros(len(foot))
+    for level, turn, (a, b, _) in zip(there, angles, stances, strict=True):
+        places[a : b + 1], angle[a : b + 1] = apply(level, foot[a : b + 1, :3, 3]), turn
+    for k, ((_, b, _), (a, _, _)) in enumerate(pairwise(stances)):
+        rows, s = slice(b, a + 1), (np.arange(b, a + 1) - b) / max(a - b, 1)
+        step, under = (
+            smootherstep(s),
+            smootherstep(s / _LIFTED) * smootherstep((1.0 - s) / _LIFTED) * (a - b >= shortest),
+        )
+        before, after = (apply(level, foot[rows, :3, 3]) for level in there[k : k + 2])
+        along = before + step[:, None] * (after - before)
+        body = apply(with_body[rows], (foot[rows, :3, 3] + outward[rows])[:, None])[:, 0]
+        places[rows] = along + under[:, None] * (body - along)
+        turned = angles[k] + step * (angles[k + 1] - angles[k])
+        angle[rows] = turned + under * (turns[rows] - turned)
+    out = np.array(foot)
+    out[:, :3, :3] = rot.to_matrix(rot.about((0.0, 0.0, 1.0), angle)) @ foot[:, :3, :3]
+    out[:, :3, 3] = places
+    return out

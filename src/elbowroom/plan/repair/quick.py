@@ -1,0 +1,224 @@
+"""Repairs without proofs, for as long as something is being moved: what meets at some moments is leaned aside."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.character.body import Body, Character
+from elbowroom.geometry.kept import kept
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import transform
+from elbowroom.motion.clip import Clip
+from elbowroom.plan.repair.find import collision_episodes
+from elbowroom.plan.repair.known import KnownWay
+from elbowroom.plan.repair.ladder import RepairOptions, by_limbs, repair_episode
+from elbowroom.plan.repair.repair import ASIDE, USUAL
+from elbowroom.plan.repair.stretch import MARGIN, TIGHT, Clocks
+from elbowroom.plan.result import Plan, Planned
+from elbowroom.search.birrt import Budget
+from elbowroom.spaces.styles import CLOSE, Wish, style_of
+from elbowroom.world.certificate_findings import Collision, who_and_limb
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.extent import box_corners, joint_transforms, outline
+from elbowroom.world.fast import BAND, HIT, LimbCheck
+from elbowroom.world.intervals import Interval, merged
+from elbowroom.world.pairs import moves
+from elbowroom.world.paths import Still, places
+from elbowroom.world.world import World
+
+# Checks that one search may make: it has to be over before the hand has moved on.
+_BUDGET = Budget(checks=3000)
+
+
+def meetings(world: World, exact: ExactWorld, times: Array, moved: Sequence[str] = ()) -> list[Collision]:
+    """Where bodies, or what they hold, meet what is moved, or by default any thing, at some `times` (T,) alone.
+
+    Depths are not measured. `exact` may be of the same world with other frames of its people.
+    """
+    held = {hold.object for hold in world.holds}
+    body = np.array([part.kind == "body" or part.owner in held for part in exact.parts], dtype=bool)
+    thing = np.array([part.kind in ("thing", "static") for part in exact.parts], dtype=bool)
+    if moved:
+        thing = np.array([part.owner in moved for part in exact.parts], dtype=bool)
+    a, b = exact.index[:, 0], exact.index[:, 1]
+    pairs = np.flatnonzero((thing[a] & body[b]) | (thing[b] & body[a]))
+    step = float(np.diff(times).min(initial=np.inf)) if len(times) > 1 else 0.0
+    met: dict[int, list[tuple[float, float]]] = {}
+    record = world.record(times) if len(times) else ()
+    for k, t in enumerate(times):
+        exact.place_snapshot(record[k])
+        for pair in exact.near(0.0, pairs).tolist():
+            if exact.hit(pair) and not _may(exact, pair):
+                met.setdefault(pair, []).append((t - 0.5 * step, t + 0.5 * step))
+    found = []
+    for pair, spans in met.items():
+        who, limb = who_and_limb(exact, pair)
+        for begin, end in merged(spans, 1.5 * step):
+            during = (max(begin, float(world.span[0])), min(end, float(world.span[1])))
+            found.append(Collision(during, who, limb, exact.pairs[pair], None, 0.5 * sum(during)))
+    return sorted(found, key=lambda c: (c.during, c.pair))
+
+
+def mended_quickly(
+    world: World, found: Sequence[Collision], sources: Mapping[str, Clip], seed: int, style: Wish, until: float
+) -> Plan:
+    """The world with limbs led round what they met, as far as leans and short searches do; nothing is proven of it.
+
+    `sources` are the clips as they came. Nothing more is begun after `until`, by `time.perf_counter`; where there is no
+    such time, bodies go aside, too.
+    """
+    rungs, budget = (by_limbs, _BUDGET) if math.isfinite(until) else (repair_episode, USUAL)
+    options = RepairOptions(
+        sources, seed, style_of(style, CLOSE), budget, fix_self=False, max_aside=ASIDE, clocks=Clocks(until=until)
+    )
+    exact = ExactWorld(world)
+    plans: list[Planned] = []
+    for who in sources:
+        for episode in collision_episodes(exact, who, found):
+            done, _ = rungs(world, episode, options)
+            if done is not None:
+                world = done.world
+                plans += done.plans
+    return Plan("found", world, tuple(plans), collisions=tuple(found))
+
+
+def _may(exact: ExactWorld, pair: int) -> bool:
+    """Whether a pair that meets may, as deep as it does."""
+    if pair not in exact.contacts:
+        return False
+    depth = exact.distance(pair).value
+    return depth is not None and exact.allowed(pair, -depth) is not None
+
+
+# One in so many frames is looked at first; so many doubts are looked at closely where it need not be sure.
+_FEWER, _DOUBTS = 5, 5
+# Metres that are far from everybody.
+_FAR = 1e3
+
+
+def without(
+    world: World, way: KnownWay, below: Array, times: Array, rows: NDArray[np.int64], moved: Sequence[str]
+) -> tuple[float, NDArray[np.bool_]]:
+    """How the motion below a way (F, n, 4) is without what is moved: the clearance that it keeps where the way leads,
+    and which of its frames are not that free. Hands that put things down come very near to others, and feet stand on
+    the floor; that is nothing to go aside for."""
+    led = (rows > way.first) & (rows < way.first + len(way.turns) - 1)
+    span, far = (float(times[0]), float(times[-1])), _far_away(world, moved)
+    for margin in (MARGIN, TIGHT, 0.0):
+        check = LimbCheck(far, way.planned.who, way.joints, span, rate=RATE, margin=margin)
+        free = check.free_batch(below, times)
+        if free[led].all():
+            break
+    return margin, ~free
+
+
+def _far_away(world: World, moved: Sequence[str]) -> World:
+    """The world with what is moved where nobody is."""
+    far = Still(transform([_FAR, _FAR, 0.0]))
+    return world.with_(objects={**world.objects, **{n: replace(world.objects[n], path=far) for n in moved}})
+
+
+def hits(check: LimbCheck, frames: Array, times: Array, near: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which of some frames (F, n, 4) are not free: sure ones of every other one that is near, else of all of those."""
+    out = np.zeros(len(frames), dtype=bool)
+    out[near[::2]] = check.batch(frames[near[::2]], times[near[::2]], keen=True) == HIT
+    if not out.any():
+        out[near] = ~check.free_batch(frames[near], times[near])
+    return out
+
+
+def frames_free(check: LimbCheck, frames: Array, times: Array, sure: bool) -> bool:
+    """Whether frames (F, n, 4) are free; those that are not mostly show it at a few of them. Some doubts are
+    left to the exact test, all of them if it is to be `sure`."""
+    for some in (slice(None, None, _FEWER), slice(None)):
+        codes = check.batch(frames[some], times[some], keen=True)
+        if (codes == HIT).any():
+            return False
+    doubts = np.flatnonzero(codes == BAND)
+    if not sure and len(doubts) > _DOUBTS:
+        doubts = doubts[np.linspace(0, len(doubts) - 1, _DOUBTS).astype(int)]
+    return all(check.free(frames[k], float(times[k])) for k in doubts)
+
+
+# How often a second it is looked at; metres beyond touch that count as near, more than anything goes between two looks.
+RATE, _NEAR = 60.0, 0.1
+# Seconds that are added at both ends of what is near.
+_PAD = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Balls:
+    """Balls around someone and what they hold: `centres` (T, K, 3) at `times` (T,), and `radii` (K,)."""
+
+    times: Array
+    centres: Array
+    radii: Array
+
+    def near(self, world: World, moved: Iterable[str], times: Array, margin: float = _NEAR) -> NDArray[np.bool_]:
+        """At which of some times (N,) any ball is nearer than `margin` metres to the box of something that is moved."""
+        rows = np.clip(np.searchsorted(self.times, times - 0.5 / RATE), 0, len(self.times) - 1)
+        centres = self.centres[rows]
+        out = np.zeros(len(times), dtype=bool)
+        for name in moved:
+            corners = _corners(world, name, times)
+            low, high = corners.min(axis=1)[:, None], corners.max(axis=1)[:, None]
+            away = np.maximum(np.maximum(low - centres, centres - high), 0.0)
+            out |= (np.einsum("tkc,tkc->tk", away, away) < (self.radii + margin) ** 2).any(axis=1)
+        return out
+
+
+def balls_of(world: World, who: str) -> Balls:
+    """Balls around someone at all times."""
+    motion = world.motion(who)
+    times = _looks(motion.span)
+    joints, reach = _reach(motion.body)
+    held = dict.fromkeys(hold.object for hold in world.holds if hold.by == who)
+    things = [_ball(world, name, times) for name in held]
+    centres = [joint_transforms(motion, times)[..., :3, 3][:, joints], *(ball.centres for ball in things)]
+    return Balls(times, np.concatenate(centres, axis=1), np.concatenate([reach, *(ball.radii for ball in things)]))
+
+
+def near_spans(world: World, moved: Sequence[str]) -> list[Interval]:
+    """Intervals in which anybody, or anything that goes about, could meet what is moved: at all other times it is far
+    from them."""
+    others = [name for name, thing in world.things.items() if name not in moved and moves(world, name, thing)]
+    balls = [balls_of(world, who) for who in world.characters]
+    balls += [_ball(world, name, _looks(world.span)) for name in others]
+    found = [(float(t), float(t)) for b in balls for t in b.times[b.near(world, moved, b.times)]]
+    begin, end = world.span
+    return [(max(a - _PAD, begin), min(b + _PAD, end)) for a, b in merged(found, 2.0 * _PAD)]
+
+
+def _looks(span: Interval) -> Array:
+    return np.arange(span[0], span[1] + 1.0 / RATE, 1.0 / RATE)
+
+
+def _ball(world: World, name: str, times: Array) -> Balls:
+    """The ball around a thing."""
+    corners = _corners(world, name, times)
+    radius = 0.5 * np.linalg.norm(corners[:1, -1] - corners[:1, 0], axis=1)
+    return Balls(times, corners.mean(axis=1, keepdims=True), radius)
+
+
+def _reach(body: Body) -> tuple[NDArray[np.int32], Array]:
+    """Joints (K,) that parts ride on, and how far these reach from them, (K,) metres."""
+
+    def make() -> tuple[NDArray[np.int32], Array]:
+        joints, points = outline(body.with_(skin=None) if isinstance(body, Character) else body)
+        known, rows = np.unique(joints, return_inverse=True)
+        radii = np.zeros(len(known))
+        np.maximum.at(radii, rows, np.linalg.norm(points, axis=1))
+        return known, radii
+
+    return kept(body, "reach about joints", make)
+
+
+def _corners(world: World, name: str, times: Array) -> Array:
+    """Corners (T, 8, 3) of a thing's box."""
+    T = places(world.things[name].path, times)
+    return box_corners(world.things[name].mesh.bounds) @ np.swapaxes(T[:, :3, :3], 1, 2) + T[:, None, :3, 3]

@@ -1,0 +1,317 @@
+"""Repair: a clip that runs into things is planned anew where it does, limb by limb (S4), with a ladder (X8)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from elbowroom.character.body import Character
+from elbowroom.errors import BadValue, UnknownName
+from elbowroom.geometry.rotations import Array
+from elbowroom.motion.clip import Clip
+from elbowroom.plan.repair.find import CollisionEpisode, collision_episodes
+from elbowroom.plan.repair.ladder import RepairOptions, repair_episode
+from elbowroom.plan.repair.stretch import Clocks
+from elbowroom.plan.repair.whole_clip import moved_ways
+from elbowroom.plan.result import Plan, Planned, Status
+from elbowroom.search.birrt import Budget
+from elbowroom.spaces.styles import CLOSE, Wish, style_of
+from elbowroom.stopping import OutOfTime, deadline, overtime
+from elbowroom.world.carried import Carried
+from elbowroom.world.certificate import Certificate, Changed, certify
+from elbowroom.world.contacts import Contact
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.world import World
+
+# How often what a repair brings about is repaired in turn.
+_ROUNDS = 6
+# Checks that one search may make.
+USUAL = Budget(checks=60_000)
+# Metres that a body may go aside for a while.
+ASIDE = 0.6
+# Share of a budget, beyond it, in which what was repaired when it was spent is looked at once more.
+_OVERTIME = 0.1
+
+
+@dataclass
+class _Work:
+    """A repair under way: the world as it is, what was changed, and what could not be done."""
+
+    world: World
+    options: RepairOptions
+    plans: list[Planned] = field(default_factory=list)
+    changed: list[Changed] = field(default_factory=list)
+    contacts: list[Contact] = field(default_factory=list)
+    failed: dict[tuple[str, str, int], str] = field(default_factory=dict)
+    before: Certificate | None = None
+    proof: Certificate | None = None
+
+    def certified(self) -> Certificate:
+        """Proof of the world as it is; that of the world as it came is kept as `before`."""
+        start = time.perf_counter()
+        self.tell("looking for collisions" if self.before is None else "proving what was repaired")
+        told = self.world.with_(contacts=(*self.world.contacts, *self.contacts))
+        self.proof = certify(told, own_contacts=not self.options.fix_self, changed=self.changed)
+        self.before = self.before or self.proof
+        self.options.clocks.add("certify", start)
+        return self.proof
+
+    def tell(self, doing: str) -> None:
+        """Say what is being done."""
+        if self.options.progress is not None:
+            self.options.progress(doing)
+
+    def certified_late(self) -> Certificate | None:
+        """Proof of the world as it is when the budget is spent; None where that would take too long."""
+        if self.before is None:  # not even one proof was done within the whole budget
+            return None
+        try:
+            with overtime(_OVERTIME):
+                return self.proof or self.certified()
+        except OutOfTime:
+            return None
+
+
+def repair(
+    world: World,
+    who: str | Sequence[str] | None = None,
+    *,
+    seed: int = 0,
+    style: Wish = None,
+    search_budget: Budget = USUAL,
+    fix_self: bool = False,
+    max_aside: float = ASIDE,
+    max_shift: float = 0.0,
+    max_delay: float = 0.0,
+    apart: Sequence[World] = (),
+    progress: Callable[[str], None] | None = None,
+    budget: float | None = None,
+) -> Plan:
+    """Bring clips of characters out of what they run into; `who` is by default everybody with a clip, one by one.
+
+    Limbs to blame are planned anew for as long as need be and stay close to the clip; all other frames stay as they
+    are. `style`, a `Style` or the name of one, is by default 'close': as near to the clip as will do; what cannot keep
+    to it goes without. With `fix_self`, contacts of a recorded clip with itself and the floor count, too. Where limbs
+    cannot do it, a body goes aside for a while by `max_aside` metres at most, over its feet or in steps; then a whole
+    clip may be moved on the floor by `max_shift` metres, or begin `max_delay` seconds later, at most. The same seed
+    gives the same motion. Where something is left, the status is 'partial', the world has the best repair, and `why`
+    says what is left and why. `apart` are other repairs of the same world that this one is to look different from,
+    where it can. `search_budget` is what one search may do, counted in checks. After `budget` seconds of the wall
+    clock, proofs included, the status is 'budget-spent', and the world has what was repaired until then; what is found
+    within a budget is the same motion as without one.
+    """
+    people = _people(world, who)
+    others = {name: tuple(_clips(other)[name] for other in apart) for name in people} if apart else {}
+    options = RepairOptions(
+        _clips(world),
+        seed,
+        style_of(style, CLOSE),
+        search_budget,
+        fix_self,
+        max_aside,
+        others,
+        progress,
+    )
+    with deadline(budget):
+        plan = _by_limbs(world, people, options)
+        for name in people if max_shift > 0.0 or max_delay > 0.0 else ():
+            if plan.status == "partial":
+                plan = _moved(plan, world, name, people, options, max_shift, max_delay)
+    return plan
+
+
+def _moved(
+    plan: Plan,
+    world: World,
+    name: str,
+    people: Sequence[str],
+    options: RepairOptions,
+    max_shift: float,
+    max_delay: float,
+) -> Plan:
+    """The least that is left by a repair, or by repairs of someone's whole clip moved on the floor or begun later."""
+    try:
+        for way in moved_ways(world, name, max_shift, max_delay):
+            other = _by_limbs(way.world, people, replace(options, sources=_clips(way.world), clocks=Clocks()))
+            late = other.status == "budget-spent"
+            if _better(other, plan):
+                whole = Planned(name, "whole body", way.text, way.world.motion(name).span, "avoid")
+                spent = {k: round(plan.seconds.get(k, 0.0) + s, 4) for k, s in other.seconds.items()}
+                plan = other.with_(plans=(whole, *other.plans), seconds=spent, collisions=plan.collisions)
+            elif late:
+                plan = plan.with_(status="budget-spent", why=f"{plan.why}; then {other.why}")
+            if plan.found or late:
+                break
+    except OutOfTime as spent_s:
+        plan = plan.with_(status="budget-spent", why=f"{plan.why}; then {spent_s}")
+    return plan
+
+
+def _better(a: Plan, b: Plan) -> bool:
+    """Whether a repair leaves less than another."""
+    if a.found or a.certificate is None or b.certificate is None:
+        return a.found
+    return len(a.certificate.collisions) < len(b.certificate.collisions)
+
+
+def _clips(world: World) -> dict[str, Clip]:
+    return {name: motion for name, motion in world.characters.items() if isinstance(motion, Clip)}
+
+
+def _by_limbs(world: World, people: Sequence[str], options: RepairOptions) -> Plan:
+    """Repair within a clip: by limbs, and by going aside for a while."""
+    work = _Work(freeze_grips(world), options)
+    notes: tuple[str, ...] = ()
+    status: Status = "found"
+    try:
+        done = _in_rounds(work, people)
+        notes = balance(world, work.world, [c.who for c in work.changed])
+        after: Certificate | None = done
+        status, why = ("found", "") if done.free else ("partial", _left(work, people, done))
+    except OutOfTime as spent:
+        after = work.certified_late()
+        status, why = "budget-spent", f"{spent}; {_so_far(work, after)}"
+    seconds = {stage: round(s, 4) for stage, s in work.options.clocks.seconds.items()}
+    result = replace(work.world, holds=world.holds, notes=(*world.notes, *notes))
+    collisions = () if work.before is None else work.before.collisions
+    return Plan(status, result, tuple(work.plans), why, after, seconds, collisions)
+
+
+def _in_rounds(work: _Work, people: Sequence[str]) -> Certificate:
+    """Repair people round by round until nothing more gives way; the last proof."""
+    after = work.certified()
+    # all of them between two proofs, which take long: that way repairs grow with the number of people, not its square
+    for _ in range(_ROUNDS + len(people) - 1):
+        exact, moved = ExactWorld(work.world), set[str]()
+        for name in people:
+            found = [t for t in _pending_collisions(work, exact, name, after) if not moved & _owners(exact, t)]
+            if found and _repair_all(work, found):
+                moved.add(name)
+        if not moved:
+            break
+        after = work.certified()
+    return after
+
+
+def _people(world: World, who: str | Sequence[str] | None) -> list[str]:
+    clips = list(_clips(world))
+    wanted = clips if who is None else [who] if isinstance(who, str) else list(who)
+    for name in wanted:
+        if name not in world.characters:
+            raise UnknownName("character", name, world.characters)
+        if name not in clips:
+            raise BadValue(f"the motion of '{name}' is not made of frames: only clips are repaired.")
+    return wanted
+
+
+def freeze_grips(world: World) -> World:
+    """What is held is held as it is now, whatever becomes of the hand's motion."""
+    holds = []
+    for hold in world.holds:
+        path = world.things[hold.object].path
+        assert isinstance(path, Carried)
+        holds.append(replace(hold, T_hand_object=path.grip(hold)))
+    return replace(world, holds=tuple(holds))
+
+
+def _pending_collisions(work: _Work, exact: ExactWorld, who: str, certificate: Certificate) -> list[CollisionEpisode]:
+    """What is left to do for someone: the episodes that were not given up, of what is moved first alone."""
+    found = collision_episodes(exact, who, [*certificate.collisions, *certificate.unproven])
+    found = [t for t in found if _key(t) not in work.failed]
+    trunk = [t for t in found if t.limb in ("spine", "neck")]
+    return trunk[:1] or found
+
+
+def _owners(exact: ExactWorld, episode: CollisionEpisode) -> set[str]:
+    """Who meets whom in an episode, by name; whose things are held, too."""
+    named = {name for pair in episode.pairs for name in pair}
+    owners = {part.owner for part in exact.parts if part.name in named}
+    return owners | {hold.by for hold in exact.world.holds if hold.object in owners}
+
+
+def _repair_all(work: _Work, found: Sequence[CollisionEpisode]) -> bool:
+    """Treat episodes one after another; whether any was mended."""
+    mended = False
+    for episode in found:
+        work.tell(f"repairing: {episode.text}")
+        mended = _repair_one(work, episode) or mended
+    return mended
+
+
+def _repair_one(work: _Work, episode: CollisionEpisode) -> bool:
+    """Go up the ladder for one episode; whether it was mended."""
+    done, reason = repair_episode(work.world, episode, work.options)
+    if done is None:
+        work.failed[_key(episode)] = reason
+        return False
+    work.world, work.proof = done.world, None
+    work.plans += done.plans
+    work.changed += done.changed
+    work.contacts += done.contacts
+    return True
+
+
+def _key(episode: CollisionEpisode) -> tuple[str, str, int]:
+    """The same episode, whatever was changed around it."""
+    return episode.who, episode.limb, round(0.5 * sum(episode.during) * 4.0)
+
+
+def _so_far(work: _Work, after: Certificate | None) -> str:
+    """What a repair has come to that the clock has ended, in words."""
+    if work.before is None:
+        return "it was not known by then where the motion collides"
+    if after is None:
+        return f"{len(work.before.collisions)} collisions before, {len(work.plans)} repairs made, none proven"
+    return _counts(work.before, after)
+
+
+def _counts(before: Certificate, after: Certificate) -> str:
+    return f"{len(before.collisions)} collisions before, {len(after.collisions)} now"
+
+
+def _left(work: _Work, people: Sequence[str], after: Certificate) -> str:
+    """One sentence on what is left."""
+    exact = ExactWorld(work.world)
+    left = [t for name in people for t in collision_episodes(exact, name, [*after.collisions, *after.unproven])]
+    if not left:
+        return "somebody who was not to be repaired runs into something"
+    first = left[0]
+    why: Mapping[tuple[str, str, int], str] = work.failed
+    reason = why.get(_key(first), "rounds of repair were used up")
+    more = f", and {len(left) - 1} more" if len(left) > 1 else ""
+    assert work.before is not None
+    return f"{first.text} ({reason}){more}; {_counts(work.before, after)}"
+
+
+# Shifts of the centre of mass below this, metres, are within what people do without a thought.
+_NOTED = 0.03
+
+
+def balance(before: World, after: World, who: Iterable[str]) -> tuple[str, ...]:
+    """Sentences on people whose centre of mass a change moves sideways by more than a little."""
+    told = []
+    for name in dict.fromkeys(who):
+        old, new = before.motion(name), after.motion(name)
+        if not (isinstance(old, Clip) and isinstance(new, Clip)) or new.character.masses is None:
+            continue
+        shift = np.linalg.norm((center_of_mass(new) - center_of_mass(old))[:, :2], axis=1)
+        k = int(np.argmax(shift))
+        if shift[k] > _NOTED:
+            told.append(
+                f"balance of {name}: the repair moves the centre of mass by up to {100 * shift[k]:.1f} cm "
+                f"(at {new.times[k]:.2f} s)."
+            )
+    return tuple(told)
+
+
+def center_of_mass(clip: Clip) -> Array:
+    """Centre of mass at each frame, (T, 3)."""
+    body: Character = clip.character
+    masses = body.masses
+    assert masses is not None
+    T = clip.world()
+    centers = np.einsum("tjik,jk->tji", T[..., :3, :3], masses.center) + T[..., :3, 3]
+    return np.einsum("tji,j->ti", centers, masses.mass) / masses.total

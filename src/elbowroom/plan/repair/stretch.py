@@ -1,0 +1,259 @@
+"""Where a motion is planned anew: which frames, with which limb, and what may touch meanwhile."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from elbowroom.character.limits import JointLimit
+from elbowroom.finish.nudge import Core
+from elbowroom.geometry.kept import kept
+from elbowroom.geometry.rotations import Array
+from elbowroom.motion.clip import Clip
+from elbowroom.motion.edit import without_lead
+from elbowroom.motion.quality import peak_jerk
+from elbowroom.plan.repair.allowed import OwnTouches, own_touches, with_contacts
+from elbowroom.plan.smoothness import SmoothnessLimits
+from elbowroom.stopping import may_stop_here
+from elbowroom.world.contacts import Contact
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.fast import LimbCheck
+from elbowroom.world.nearby import within_reach
+from elbowroom.world.world import World
+
+# Seconds that a motion has to leave the clip, and to return to it, tried in turn; and those that are added to episode
+# at both ends: who leans forwards meets things sooner.
+GROWTHS = ((0.4, 0.03), (0.7, 0.12), (1.0, 0.35))
+# How often a second contacts of the clip with itself are looked at.
+_LOOKS = 120.0
+# Seconds: a clip that begins or ends less than this after or before a collision does so in collision; the least that a
+# stretch lasts; and the least time to leave or return in.
+_SHORTEST, _LEAST, _RAMP = 0.12, 0.3, 0.22
+# Angular jerk that a lean may bring, rad/s³, and as a share of what the clip has anyway.
+_JERK, _OWN_JERK = 1300.0, 1.8
+# Metres that planned motion keeps off everything, and where that cannot be.
+MARGIN, TIGHT = 0.005, 0.0015
+# How much joints take part that lead to a limb.
+_LEADING = 0.35
+
+
+@dataclass
+class Clocks:
+    """Seconds that stages took, added up.
+
+    `until`, by `time.perf_counter`, is for repairs that follow a hand and prove nothing: they begin nothing more then,
+    and take what they have. All others end by a `stopping.deadline`, so that the clock never picks the motion.
+    """
+
+    seconds: dict[str, float] = field(default_factory=lambda: {"prepare": 0.0, "plan": 0.0, "smooth": 0.0})
+    until: float = math.inf
+
+    @property
+    def late(self) -> bool:
+        """Whether nothing more is to be begun; who asks may be stopped here."""
+        may_stop_here()
+        return time.perf_counter() >= self.until
+
+    def add(self, stage: str, since: float) -> float:
+        """Add the time since a moment to a stage; that time."""
+        took = time.perf_counter() - since
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + took
+        return took
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """Joints of a character that have to get out of collision during some seconds.
+
+    `world` is as it is now, `source` is the clip as it came; frames from `low` to `high` may be changed. Of the joints,
+    those of the `limb` take part most, and those that `hang` keep their turn in the world. `recorded`: its contacts
+    with itself are allowed as deep as they are in the clip. `margin` metres are kept off everything; `apart` are clips
+    that the new one is to differ from.
+    """
+
+    world: World
+    source: Clip
+    who: str
+    joints: tuple[int, ...]
+    limb: tuple[int, ...]
+    hang: tuple[int, ...]
+    during: tuple[float, float]
+    low: int
+    high: int
+    recorded: bool
+    margin: float
+    apart: tuple[Clip, ...] = ()
+
+    @property
+    def clip(self) -> Clip:
+        """The motion as it is."""
+        motion = self.world.motion(self.who)
+        assert isinstance(motion, Clip)
+        return motion
+
+    @cached_property
+    def limits(self) -> tuple[JointLimit, ...]:
+        """Ranges of the joints."""
+        body = self.clip.character
+        found = [body.limits[j] for j in self.joints]
+        return tuple(limit for limit in found if limit is not None)
+
+    @cached_property
+    def jerk(self) -> float:
+        """Angular jerk that may be added, rad/s³: by what the clip had when it came, which is looked at once."""
+        own = kept(self.source, "peak jerk", lambda: peak_jerk(without_lead(self.source)))
+        return max(_JERK, _OWN_JERK * own)
+
+    @property
+    def scale(self) -> list[float]:
+        """How much each joint takes part."""
+        return [0.0 if j in self.hang else 1.0 if j in self.limb else _LEADING for j in self.joints]
+
+    @property
+    def together(self) -> tuple[int, ...]:
+        """Places among the joints of those of the spine, where there are several."""
+        chain = self.clip.character.chains.get("spine")
+        found = tuple(k for k, j in enumerate(self.joints) if chain is not None and j in chain.joints)
+        return found if len(found) > 1 else ()
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """Frames from `first` to `last` that are planned anew, a core of seconds in it, and the check for them."""
+
+    first: int
+    last: int
+    core: Core
+    contacts: tuple[Contact, ...]
+    check: LimbCheck
+    times: Array
+    base: Array
+    pace: SmoothnessLimits
+    apart: Apart
+
+    @property
+    def closed(self) -> bool:
+        """Whether it begins and ends with the base."""
+        return self.core.first < self.core.begin and self.core.end < self.core.last
+
+    def rough(self, frames: Array) -> Array:
+        """How rough frames (N, T, n, 4) are, (N,): 1 is the most that is wanted; what is too like others is more."""
+        return np.maximum(self.pace.rough(frames), 1.0 + self.apart.lack(frames))
+
+    def good(self, frames: Array) -> bool:
+        """Whether frames (T, n, 4) are smooth, in range, and unlike others."""
+        return self.pace.good(frames) and not self.apart.lack(frames[None])[0] > 0.0
+
+
+def stretches(job: Job, clocks: Clocks) -> Iterator[Stretch]:
+    """Stretches of growing length about the episode, each with a check of its own."""
+    clip = job.clip
+    times, lead = clip.times, clip.source.lead
+    start = time.perf_counter()
+    known = set()
+    touches: OwnTouches | None = None
+    for growth, pad in GROWTHS:
+        wanted = np.searchsorted(times, (job.during[0] - pad, job.during[1] + pad))
+        begin, end = (int(k) for k in np.clip(wanted, job.low, job.high))
+        opens = job.low == lead and job.during[0] - times[job.low] < _SHORTEST
+        closes = job.high == len(clip) - 1 and times[job.high] - job.during[1] < _SHORTEST
+        reach = round(growth * clip.fps)
+        first = job.low if opens else max(begin - reach, job.low)
+        last = job.high if closes else min(end + reach, job.high)
+        if (first, last) in known or last - first < _LEAST * clip.fps:
+            continue
+        known.add((first, last))
+        if job.recorded:
+            touches = touches_of(job, first, last)
+        clocks.add("prepare", start)
+        yield _stretch(job, first, last, _core(times, (first, begin, end, last), opens, closes), touches, clocks)
+        start = time.perf_counter()
+
+
+def stance(job: Job, begin: int, end: int, clocks: Clocks) -> Stretch:
+    """The stretch of a foot that stands from frame `begin` to `end`, with the swings before and after it."""
+    core = Core(*(float(job.clip.times[k]) for k in (job.low, begin, end, job.high)))
+    start = time.perf_counter()
+    touches = touches_of(job, job.low, job.high) if job.recorded else None
+    clocks.add("prepare", start)
+    return _stretch(job, job.low, job.high, core, touches, clocks)
+
+
+def _stretch(job: Job, first: int, last: int, core: Core, touches: OwnTouches | None, clocks: Clocks) -> Stretch:
+    start = time.perf_counter()
+    span, clip, frames = (core.first, core.last), job.clip, slice(first, last + 1)
+    planned = () if touches is None else touches.contacts(span, planned=True)
+    proven = () if touches is None else tuple(touches.contacts(span, planned=False))
+    around = within_reach(with_contacts(job.world, planned), job.who, span)
+    check = LimbCheck(around, job.who, job.joints, span, margin=job.margin)
+    clocks.add("prepare", start)
+    base = clip.rotations[frames][:, list(job.joints)]
+    pace = SmoothnessLimits(job.source, clip, job.joints, first, last)
+    apart = Apart(job.apart, clip, job.joints, first, last)
+    return Stretch(first, last, core, proven, check, clip.times[frames], base, pace, apart)
+
+
+def _core(times: Array, frames: tuple[int, int, int, int], opens: bool, closes: bool) -> Core:
+    """The core of a stretch from its frames: first, begin and end of the episode, last.
+
+    Where there is little time to leave or return, the height of the lean is passed sooner than the episode ends. Where
+    the clip begins or ends in collision there is nothing to leave or join.
+    """
+    first, begin, end, last = (float(times[k]) for k in frames)
+    ramp = min(_RAMP, 0.5 * (last - first))
+    begin = first if opens else max(begin, first + ramp)
+    end = last if closes else min(end, last - ramp)
+    if begin > end:
+        begin = end = 0.5 * (begin + end) if not (opens or closes) else (first if opens else last)
+    return Core(first, begin, end, last)
+
+
+def touches_of(job: Job, first: int, last: int) -> OwnTouches:
+    """What the clip touches of itself, often enough to see an arm swing by."""
+    step = max(int(job.clip.fps / _LOOKS), 1)
+    rows = np.unique(np.append(np.arange(first, last + 1, step), last))
+    return own_touches(ExactWorld(job.world), job.who, job.joints, job.clip.times[rows])
+
+
+# Metres that some joint is to be away from where it is in any other repair at some time.
+_APART = 0.09
+# Frames that are compared, at most.
+_MOMENTS = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Apart:
+    """Other repairs of a clip, of which new frames of some joints, from frame `first` to `last`, are to differ."""
+
+    others: tuple[Clip, ...]
+    now: Clip
+    joints: Sequence[int]
+    first: int
+    last: int
+
+    @cached_property
+    def _rows(self) -> Array:
+        return np.unique(np.linspace(self.first, self.last, _MOMENTS).astype(int))
+
+    @cached_property
+    def _theirs(self) -> Array:
+        """Where joints are in the other repairs, (K, R, J, 3)."""
+        return np.stack([clip.positions()[self._rows] for clip in self.others])
+
+    def lack(self, frames: Array) -> Array:
+        """How much frames (N, T, n, 4) lack of being different enough, (N,): 0 nothing, 1 they are the same."""
+        if not self.others:
+            return np.zeros(len(frames))
+        rows = self._rows
+        q = np.repeat(self.now.rotations[rows][None], len(frames), axis=0)
+        q[:, :, list(self.joints)] = frames[:, rows - self.first]
+        root = np.broadcast_to(self.now.root[rows], (len(frames), len(rows), 3))
+        skeleton = self.now.character.skeleton
+        p = skeleton.forward(root.reshape(-1, 3), q.reshape(-1, *q.shape[2:]))[..., :3, 3].reshape(*q.shape[:3], 3)
+        away = np.linalg.norm(p[:, None] - self._theirs, axis=-1).max(axis=(2, 3))
+        return np.clip(1.0 - away.min(axis=1) / _APART, 0.0, 1.0)

@@ -1,0 +1,138 @@
+"""Sooner or later where something comes by: for a while a motion goes slower or faster, along the same way (X8)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.finish.nudge import Core
+from elbowroom.geometry.rotations import Array
+from elbowroom.motion.clip import Clip
+from elbowroom.motion.edit import place, without_lead
+from elbowroom.plan.repair.allowed import at_work
+from elbowroom.plan.repair.find import CollisionEpisode
+from elbowroom.plan.repair.pelvis import BodyDetour, core_about
+from elbowroom.plan.repair.stretch import Clocks
+from elbowroom.world.allowances import Changed
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.pairs import moves
+from elbowroom.world.world import World
+
+# Seconds later, or sooner, that are tried in turn, and of the way there and back.
+_LATER, _WAY = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6), 2.5
+# How fast a motion may go, as a share of what it did.
+_SLOWEST, _FASTEST = 0.55, 1.45
+# Looks a second.
+_LOOKS = 30.0
+
+
+def retimed(world: World, episode: CollisionEpisode, clocks: Clocks) -> Iterator[BodyDetour]:
+    """The way to be sooner or later where something that moves is met, the least first; none where none is free."""
+    start = time.perf_counter()
+    clip = world.motion(episode.who)
+    assert isinstance(clip, Clip)
+    core = core_about(clip, episode.during, _WAY)
+    if core is None or not _comes_by(world, episode) or at_work(world, episode.who, (core.first, core.last)):
+        return
+    times = np.arange(core.first, core.last, 1.0 / _LOOKS)
+    for number, later in enumerate(sign * by for by in _LATER for sign in (1.0, -1.0)):
+        new = later_by(clip, core, later)
+        if clocks.late:
+            break
+        if new is not None and hits(there := world.with_character(episode.who, new), episode.who, times) == 0:
+            told = f"{abs(later):.1f} s {'later' if later > 0.0 else 'sooner'}"
+            changed = Changed(episode.who, (), (core.first, core.last))
+            yield BodyDetour(there, "whole body", told, changed, (), 0.0, (number + 1) * len(times))
+            break
+    clocks.add("plan", start)
+
+
+def later_by(clip: Clip, core: Core, later: float) -> Clip | None:
+    """A clip that is `later` by some seconds during a core and goes slower before and faster after it, or, where less
+    than 0, sooner; None where that were too slow or too fast."""
+    wanted = clip.times - later * core.weights(clip.times)
+    pace = np.diff(wanted) * clip.fps
+    if pace.min() < _SLOWEST or pace.max() > _FASTEST:
+        return None
+    rows = np.flatnonzero(core.weights(clip.times) > 0.0)
+    root, rotations = (np.array(part) for part in (clip.root, clip.rotations))
+    root[rows], rotations[rows] = clip.sample(wanted[rows])
+    return clip.with_(root=root, rotations=rotations)
+
+
+def _comes_by(world: World, episode: CollisionEpisode) -> bool:
+    """Whether what is met moves by itself, so that it is elsewhere at another time."""
+    mine = {hold.object for hold in world.holds if hold.by == episode.who}
+    names = {name for pair in episode.pairs for name in pair} - mine
+    others = {world.split(name)[0] for name in names} - {episode.who}
+    return any(n in world.characters or (n in world.things and moves(world, n, world.things[n])) for n in others)
+
+
+# Shares of the bounds that are tried, directions of a shift, and how many ways are followed up.
+_SHARES, _DIRECTIONS, _FOLLOWED = (0.25, 0.5, 1.0), 8, 4
+# Looks a second.
+_MOVED_LOOKS = 8.0
+
+
+@dataclass(frozen=True, eq=False)
+class ShiftedClip:
+    """A world with someone's clip moved by `shift` (2,) metres on the floor and begun `delay` seconds later."""
+
+    world: World
+    shift: tuple[float, float]
+    delay: float
+
+    @property
+    def text(self) -> str:
+        """In words."""
+        told = []
+        if any(self.shift):
+            told.append(f"moved by {100 * np.hypot(*self.shift):.0f} cm")
+        if self.delay:
+            told.append(f"begun {self.delay:.2f} s later")
+        return " and ".join(told)
+
+
+def moved_ways(world: World, who: str, max_shift: float, max_delay: float) -> list[ShiftedClip]:
+    """Ways to move someone's clip within bounds, those with the fewest hits first, small moves before large ones."""
+    found = []
+    for k, way in enumerate(_ways(world, who, max_shift, max_delay)):
+        clip = way.world.motion(who)
+        assert isinstance(clip, Clip)
+        found.append((hits(way.world, who, _looks(clip)), k, way))
+    return [way for _, _, way in sorted(found, key=lambda f: f[:2])[:_FOLLOWED]]
+
+
+def _ways(world: World, who: str, max_shift: float, max_delay: float) -> Iterator[ShiftedClip]:
+    clip = world.motion(who)
+    assert isinstance(clip, Clip)
+    for share in _SHARES:
+        if max_delay > 0.0:
+            delay = share * max_delay
+            yield ShiftedClip(world.with_character(who, clip.with_(start=clip.start + delay)), (0.0, 0.0), delay)
+        for angle in np.arange(_DIRECTIONS) * (2.0 * np.pi / _DIRECTIONS) if max_shift > 0.0 else ():
+            shift = (share * max_shift * float(np.cos(angle)), share * max_shift * float(np.sin(angle)))
+            yield ShiftedClip(world.with_character(who, place(clip, shift)), shift, 0.0)
+
+
+def hits(world: World, who: str, times: Array) -> int:
+    """How many pairs of someone, or what they hold, with others are hit, over looks at times (T,)."""
+    exact = ExactWorld(world)
+    mine = {who, *(hold.object for hold in world.holds if hold.by == who)}
+    pairs = [[exact.parts[int(i)] for i in row] for row in exact.index]
+    outer = [sum(p.owner in mine for p in pair) == 1 and pair[1].kind != "floor" for pair in pairs]
+    among, count = np.flatnonzero(outer), 0
+    record = world.record(times)
+    for k in range(len(record)):
+        exact.place_snapshot(record[k])
+        count += sum(exact.hit(int(i)) for i in exact.near(0.0, among))
+    return count
+
+
+def _looks(clip: Clip) -> Array:
+    """When a whole clip is looked at."""
+    begin, end = without_lead(clip).span
+    return np.arange(begin, end + 1e-9, 1.0 / _MOVED_LOOKS)

@@ -1,0 +1,1 @@
+"""Verbs of people who stand: one file each."""

@@ -1,0 +1,254 @@
+"""Hands that move what is fixed to a joint: drawers and doors by their handles, buttons by a fingertip (K9)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from elbowroom.character.hand_shapes import finger_joints
+from elbowroom.character.skeleton import Pose
+from elbowroom.errors import BadValue, UnknownName
+from elbowroom.geometry.easing import smoothstep
+from elbowroom.geometry.rotations import Array, about, angle
+from elbowroom.geometry.transforms import inverse, transform
+from elbowroom.plan import acting
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.director import Director, varied
+from elbowroom.plan.hands import hand_of, joints_of
+from elbowroom.plan.postures import PRESS, Postures, hand_contacts
+from elbowroom.plan.result import Planned, PlanningFailure
+from elbowroom.plan.tasks import Close, Grab, Open, Press
+from elbowroom.plan.verbs.grab import take
+from elbowroom.plan.verbs.grasp_choice import Taking, failure, takings
+from elbowroom.plan.verbs.leave import let_go
+from elbowroom.posing.limb_ik import LimbIK
+from elbowroom.posing.orbit import search_orbits
+from elbowroom.posing.stance import between
+from elbowroom.world.paths import KeyedState, Riding
+from elbowroom.world.things import Fixture
+from elbowroom.world.world import World
+
+# Where the hand is (4, 4) for a state of a fixture and a turn about the bar.
+Place = Callable[[float, float], Array]
+
+# States on the way at which the whole posture is solved anew.
+_STOPS = 9
+
+# How far a hand may turn about the bar that it holds from one stop to the next, and in all, radians.
+_PIVOT_STEP, _PIVOT = np.radians(7.5), np.radians(75.0)
+
+# Radians that a joint may be out of its range between two states.
+_BEYOND = np.radians(0.5)
+
+# Mean speed of what a hand moves, metres a second, and the least time, seconds.
+_PULL, _LEAST = 0.32, 0.6
+
+
+def open_fixture(d: Director, task: Open | Close) -> None:
+    """Open or close a fixture by its handle, and let go."""
+    actor, fixture = d.actor(task.who), fixture_of(d, task.fixture)
+    low, high = fixture.joint.range
+    shut = 0.0 if low <= 0.0 <= high else low
+    usual = shut if isinstance(task, Close) else (high if abs(high - shut) >= abs(low - shut) else low)
+    to = usual if task.to is None else task.to
+    if not low - 1e-9 <= to <= high + 1e-9:
+        raise BadValue(f"'{task.fixture}' moves from {low:g} to {high:g}, not to {to:g}.")
+    what = f"{task.verb} {task.fixture}"
+
+    def do(taking: Taking) -> None:
+        take(d, actor, taking, task.fixture, what, task.at)
+        actor.keep(joints_of(actor, taking.hand))
+        follow(d, actor, taking.hand, task.fixture, to, what, pivot=True)
+        _leave(d, actor, taking, task)
+
+    asked = Grab(who=task.who, hand=task.hand, at=task.at, object=task.fixture)
+    d.first(varied(d, takings(d, actor, task.fixture, asked, what)), do)
+
+
+def press(d: Director, task: Press) -> None:
+    """Press a button and let it back."""
+    actor, fixture = d.actor(task.who), fixture_of(d, task.fixture)
+    low, high = fixture.joint.range
+    now = fixture.state(actor.now)
+    to = (high if abs(high - now) >= abs(low - now) else low) if task.to is None else task.to
+    if not low - 1e-9 <= to <= high + 1e-9:
+        raise BadValue(f"'{task.fixture}' moves from {low:g} to {high:g}, not to {to:g}.")
+    what = f"press {task.fixture}"
+
+    def do(taking: Taking) -> None:
+        take(d, actor, taking, task.fixture, what, task.at, close=False)
+        actor.keep(joints_of(actor, taking.hand))
+        follow(d, actor, taking.hand, task.fixture, to, what)
+        follow(d, actor, taking.hand, task.fixture, now, what)
+        _leave(d, actor, taking, task)
+
+    asked = Grab(who=task.who, hand=task.hand, at=task.at, object=task.fixture)
+    d.first(varied(d, takings(d, actor, task.fixture, asked, what, pressing=True)), do)
+
+
+def fixture_of(d: Director, name: str) -> Fixture:
+    """A fixture by name."""
+    fixtures = {n: o for n, o in d.world.objects.items() if isinstance(o, Fixture)}
+    if name not in fixtures:
+        raise UnknownName("fixture", name, fixtures)
+    return fixtures[name]
+
+
+def follow(d: Director, actor: Actor, hand: str, name: str, to: float, what: str, *, pivot: bool = False) -> None:
+    """The fixture moves along its joint and the hand with it; with `pivot` it may turn about the bar that it holds."""
+    fixture = fixture_of(d, name)
+    begin = float(fixture.state(actor.now))
+    T_fixture_hand = inverse(np.asarray(fixture.path(actor.now))) @ hand_of(actor, hand, actor.pose)
+    radius = _travel(fixture, T_fixture_hand, begin, to)
+    if radius < 1e-6:
+        return
+    count = actor.frames(_LEAST + radius / _PULL)
+    T_bar = fixture.frames.get("handle", T_fixture_hand)
+
+    def place(state: float, turn: float) -> Array:
+        T_turn = T_bar @ transform(np.zeros(3), about([0.0, 0.0, 1.0], turn)) @ inverse(T_bar)
+        return np.asarray(fixture.T_world_closed @ fixture.joint.moved(state) @ T_turn @ T_fixture_hand)
+
+    stops = np.linspace(begin, to, _STOPS)
+    poses, angles = _stops(d, actor, hand, name, stops, place, what, pivot)
+    h = np.linspace(0.0, 1.0, count + 1)
+    s = smoothstep(h)
+    root, q = _through(actor, poses, s)
+    along = np.interp(s, np.linspace(0.0, 1.0, _STOPS), angles)
+    states = begin + s * (to - begin)
+    targets = np.stack([place(x, a) for x, a in zip(states, along, strict=True)])
+    ik = LimbIK(actor.body, f"{hand}_arm", actor.pose)
+    orbits = np.unwrap([ik.orbit_of(pose) for pose in poses])
+    parents = actor.body.transforms(root, q)[:, ik.parent]
+    out = ik.solve(parents, targets, np.interp(s, np.linspace(0.0, 1.0, _STOPS), orbits), ik.keep_of(actor.pose))
+    if not out.reached.all():
+        raise PlanningFailure(
+            "target-out-of-reach", f"{what}: the hand falls back by {out.missing.max():.2f} m on the way"
+        )
+    if float(out.excess.max()) > _BEYOND:
+        raise PlanningFailure("target-out-of-reach", f"{what}: joints do not bend so far on the way")
+    q[:, list(ik.joints)] = out.rotations
+    times = actor.times(count)
+    d.world = moved_along(d.world, name, times, states)
+    d.allow(hand_contacts(d.world, actor.who, hand, name, (float(times[0]), float(times[-1])), PRESS))
+    acting.add(d, actor, root, q)
+    actor.keep(joints_of(actor, hand))
+    d.planned.append(Planned(actor.who, f"{hand}_arm", what, (float(times[0]), float(times[-1])), "ik"))
+    d.require_free((float(times[0]), float(times[-1])), what)
+
+
+def _stops(
+    d: Director, actor: Actor, hand: str, name: str, states: Array, place: Place, what: str, pivot: bool
+) -> tuple[list[Pose], Array]:
+    """Postures at some states of a fixture, and the turn of the hand about its bar at each."""
+    poses, angles = [actor.pose], [0.0]
+    # A hand that goes straight has no need to turn about what it pulls.
+    stiff = 4.0 if fixture_of(d, name).joint.kind == "slides" else 0.0
+    for state in states[1:]:
+        fixture = fixture_of(d, name)
+        still = Fixture.at(fixture.mesh, fixture.joint, fixture.T_world_closed, float(state), fixture.frames)
+        world = with_fixture(d.world, name, still)
+        postures = Postures(world, actor.who, actor.now, hand=hand, taking=name)
+        reason: tuple[float, PlanningFailure] | None = None
+        for turn in (
+            _pivots(actor, hand, poses[-1], angles[-1], partial(place, float(state)), stiff) if pivot else [0.0]
+        ):
+            found = d.reach(actor, hand, place(float(state), turn), actor.k, postures)
+            if found.found:
+                focus = place(float(state), turn)[:3, 3]
+                poses.append(_same_fingers(actor, hand, d.looking(actor, found.pose, focus)))
+                angles.append(turn)
+                break
+            worse = failure(found, postures, what)
+            reason = worse if reason is None or worse[0] < reason[0] else reason
+        else:
+            assert reason is not None
+            raise reason[1]
+    smooth = np.convolve(np.pad(angles, 1, mode="edge"), [0.25, 0.5, 0.25], "valid")
+    smooth[0] = 0.0
+    return poses, smooth
+
+
+def _pivots(
+    actor: Actor, hand: str, pose: Pose, last: float, place: Callable[[float], Array], stiff: float
+) -> list[float]:
+    """Turns about a bar near the last one, those first that leave the wrist at ease; `stiff` ones last."""
+    near = last + _PIVOT_STEP * np.arange(-4, 5)
+    near = near[np.abs(near) <= _PIVOT]
+    ik = LimbIK(actor.body, f"{hand}_arm", pose)
+    ends = np.stack([place(float(x)) for x in near])
+    out = search_orbits(ik, ik.T_world_parent(pose), ends, start=ik.orbit_of(pose))
+    wrist = angle(out.solution.rotations[:, 2])
+    cost = 3.0 * out.solution.excess.sum(axis=1) + wrist**2 + 0.5 * np.abs(near - last) + stiff * np.abs(near)
+    return near[np.argsort(cost, kind="stable")].tolist()
+
+
+def _same_fingers(actor: Actor, hand: str, pose: Pose) -> Pose:
+    """A posture with the hand's fingers as they are now."""
+    fingers = list(finger_joints(actor.body, hand))
+    q = pose.rotations.copy()
+    q[fingers] = actor.q[-1, fingers]
+    return Pose.of(pose.root, q)
+
+
+def _through(actor: Actor, poses: list[Pose], s: Array) -> tuple[Array, Array]:
+    """Frames through postures that are even in s (N,) from 0 to 1."""
+    place = s * (len(poses) - 1)
+    piece = np.minimum(place.astype(int), len(poses) - 2)
+    roots, turns = np.zeros((len(s), 3)), np.zeros((len(s), *poses[0].rotations.shape))
+    for k in range(len(poses) - 1):
+        mine = np.flatnonzero(piece == k)
+        if len(mine):
+            roots[mine], turns[mine] = between(actor.body, poses[k], poses[k + 1], place[mine] - k)
+    return roots, turns
+
+
+def moved_along(world: World, name: str, times: Array, states: Array) -> World:
+    """A world in which a fixture has states (N,) at times (N,), and what it had before."""
+    fixture = world.objects[name]
+    assert isinstance(fixture, Fixture)
+    state = _keyed(fixture, times, states)
+    moved = Fixture.at(fixture.mesh, fixture.joint, fixture.T_world_closed, state, fixture.frames, fixture.mass)
+    return with_fixture(world, name, replace(moved, grasps=fixture.grasps))
+
+
+def with_fixture(world: World, name: str, fixture: Fixture) -> World:
+    """A world in which a fixture is another, elsewhere or moving otherwise, and with it what rides on it."""
+    old = world.objects[name].path
+    objects = {**world.objects, name: fixture}
+    for other, thing in world.objects.items():
+        if isinstance(thing.path, Riding) and thing.path.base is old:
+            objects[other] = replace(thing, path=Riding(fixture.path, thing.path.T))
+    return world.with_(objects=objects)
+
+
+def _travel(fixture: Fixture, T_fixture_hand: Array, a: float, b: float) -> float:
+    """Metres that the hand is carried from one state to another, along the arc."""
+    states = np.linspace(a, b, 17)
+    at = (fixture.joint.moved_many(states) @ T_fixture_hand)[:, :3, 3]
+    return float(np.linalg.norm(np.diff(at, axis=0), axis=1).sum())
+
+
+def _keyed(fixture: Fixture, times: Array, values: Array) -> KeyedState:
+    """The state as it was up to the first time, then as told."""
+    old = fixture.state
+    if isinstance(old, KeyedState):
+        before = old.times < times[0] - 1e-9
+        return KeyedState(np.concatenate([old.times[before], times]), np.concatenate([old.values[before], values]))
+    return KeyedState(times, values)
+
+
+def _leave(d: Director, actor: Actor, taking: Taking, task: Open | Close | Press) -> None:
+    """Let go the way that the hand came: as seen from the hand, from the fixture, between the two, or all the way."""
+    came = -taking.approach / np.linalg.norm(taking.approach)
+    before, then, now = (hand_of(actor, taking.hand, pose) for pose in (taking.before, taking.target, actor.pose))
+    by_hand = now[:3, :3] @ then[:3, :3].T @ came
+    T_fixture = np.asarray(d.world.objects[task.fixture].path(actor.now))
+    T_then = then @ inverse(taking.grasp.T_thing_hand)
+    by_fixture = T_fixture[:3, :3] @ -taking.grasp.approach
+    outs = [by_hand, by_fixture, by_hand + by_fixture]
+    back = T_fixture @ inverse(T_then) @ before
+    let_go(d, actor, taking.hand, task.fixture, taking.open, outs, f"leave {task.fixture}", back)

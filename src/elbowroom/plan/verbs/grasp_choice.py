@@ -1,0 +1,238 @@
+"""Which hand takes a thing by which grasp, in which posture, and why none does (K9)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from elbowroom.character.hand_shapes import finger_joints, finger_rotations
+from elbowroom.character.skeleton import Pose
+from elbowroom.errors import UnknownName
+from elbowroom.geometry.rotations import Array, angle
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.director import Director
+from elbowroom.plan.hands import (
+    arm_to,
+    arms_of,
+    beyond_reach,
+    front_of,
+    hand_of,
+    held_by,
+    shifted,
+    shoulder_of,
+)
+from elbowroom.plan.places import place_for
+from elbowroom.plan.postures import Postures
+from elbowroom.plan.result import PlanningFailure, blamed
+from elbowroom.plan.tasks import Grab, Put
+from elbowroom.posing.grasps import Grasp, grasps_of, press_target
+from elbowroom.posing.limb_ik import EASY_ORBIT, LimbIK
+from elbowroom.posing.orbit import search_orbits
+from elbowroom.posing.reach import Reached
+from elbowroom.stopping import may_stop_here
+from elbowroom.world.paths import Still
+
+# How many grasps are looked at in earnest, how many that suit are enough, and how many of these are tried.
+_LOOKS, _ENOUGH, _TRIES = 24, 8, 5
+
+# Shares of the approach that a hand may begin it at.
+_NEARER = (1.0, 0.7, 0.5)
+
+
+@dataclass(frozen=True, eq=False)
+class Taking:
+    """One way to take a thing: the posture at it, fingers open, and the posture from which the hand approaches."""
+
+    hand: str
+    grasp: Grasp
+    target: Pose
+    before: Pose
+    open: Array  # (n, 4) of the fingers' joints
+    approach: Array  # (3,) the way of the hand in the world, metres
+    cost: float = 0.0  # of the grasp and the posture, lower is better
+
+
+def takings(
+    d: Director, actor: Actor, thing: str, task: Grab, what: str, *, pressing: bool = False
+) -> Iterator[Taking]:
+    """Ways to take a thing that a person can do, the best first; raises `PlanningFailure` where there is none."""
+    failed: list[tuple[float, PlanningFailure]] = []
+    given = 0
+    for hand in free_hands(d, actor, d.world.frame(thing, actor.now)[:3, 3], task.hand, what):
+        point = d.world.frame(thing, actor.now)[:3, 3]
+        way = float(np.linalg.norm(point - hand_of(actor, hand, actor.pose)[:3, 3]))
+        k = actor.k + d.frames_until(actor, way, task.at, 0, what, beyond_reach(actor, hand, point))
+        T_world_thing = d.world.frame(thing, actor.time(k))
+        if pressing:
+            grasps = press_target(actor.body, hand, d.world.objects[thing].frame("handle"))
+        else:
+            grasps = grasps_of(d.world, actor.who, hand, thing, actor.time(k))
+        grasps = eligible(d, hand, thing, grasps, task.grasp)
+        postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing)
+        then = next_place(d, actor, hand, thing, T_world_thing)
+        looks = (
+            _leading_on(d, actor, look(d, actor, hand, grasp, T_world_thing, k, postures, what), k, then, thing)
+            for grasp in ranked(actor, hand, grasps, T_world_thing, k)[:_LOOKS]
+        )
+        suited = sifted(looks, _ENOUGH, failed)
+        yield from suited[:_TRIES]
+        given += len(suited)
+    if not given:
+        raise (
+            min(failed, key=lambda f: f[0])[1]
+            if failed
+            else PlanningFailure("target-out-of-reach", f"{what}: no way to grasp it is known")
+        )
+
+
+def free_hands(d: Director, actor: Actor, point: Array, wanted: str | None, what: str) -> list[str]:
+    """Hands that can be asked, the nearer one first; raises where the wanted one is not free."""
+    hands = arms_of(actor, wanted)
+    free = [h for h in hands if held_by(d.world, actor.who, h, actor.now) is None]
+    if not free:
+        hold = held_by(d.world, actor.who, hands[0], actor.now) if hands else None
+        held = f"the {hands[0]} hand of {actor.who} holds '{hold.object}'" if hold else f"{actor.who} has no arm"
+        raise PlanningFailure("hand-not-free", f"{what}: {held}")
+    return sorted(free, key=lambda h: float(np.linalg.norm(point - shoulder_of(actor, h, actor.pose))))
+
+
+def eligible(d: Director, hand: str, thing: str, grasps: Sequence[Grasp], name: str | None) -> list[Grasp]:
+    """Of grasps of a thing those with a name, if one is asked for, that did not lead nowhere before."""
+    if name is not None and all(g.name != name for g in grasps):
+        raise UnknownName(f"grasp of {thing}", name, dict.fromkeys(g.name for g in grasps))
+    refused = d.refused.get(thing, set())
+    return [g for g in grasps if name in (None, g.name) and (hand, g.name) not in refused]
+
+
+def ranked(actor: Actor, hand: str, grasps: Sequence[Grasp], T_world_thing: Array, k: int) -> list[Grasp]:
+    """Grasps in the order in which they suit: near, within the joints' ranges, wrist and elbow at ease."""
+    if not grasps:
+        return []
+    ends = T_world_thing @ np.stack([g.T_thing_hand for g in grasps])
+    cost = np.array([g.cost for g in grasps]) + effort(actor, hand, ends, k)
+    return [grasps[i] for i in np.argsort(cost, kind="stable")]
+
+
+def sifted(
+    looks: Iterable[Taking | tuple[float, PlanningFailure]], enough: int, failed: list[tuple[float, PlanningFailure]]
+) -> list[Taking]:
+    """Ways that can be done, those most at ease first, after `enough` of them were found; the others join `failed`."""
+    suited: list[Taking] = []
+    for found in looks:
+        if isinstance(found, Taking):
+            suited.append(found)
+        else:
+            failed.append(found)
+        if len(suited) >= enough:
+            break
+        may_stop_here()
+    return sorted(suited, key=lambda taking: taking.cost)
+
+
+def look(
+    d: Director,
+    actor: Actor,
+    hand: str,
+    grasp: Grasp,
+    T_world_thing: Array,
+    k: int,
+    postures: Postures,
+    what: str,
+) -> Taking | tuple[float, PlanningFailure]:
+    """A grasp as something to do, or how far it is from that and why."""
+    fingers = finger_rotations(actor.body, hand, grasp.open)
+    postures.fingers = dict(zip(finger_joints(actor.body, hand), fingers, strict=True))
+    T_target = T_world_thing @ grasp.T_thing_hand
+    if d.settings.tier != "ik":
+        pair = postures.hand_blame(actor.neutral(k), T_target)
+        if pair is not None:
+            return 1.2, PlanningFailure("target-in-collision", f"{what}: {blamed(pair)}")
+    there = d.reach(actor, hand, T_target, k, postures)
+    if not there.found:
+        return failure(there, postures, what)
+    toward = T_world_thing[:3, :3] @ grasp.approach
+    reason = "the arm does not get there"
+    for share in _NEARER:
+        way = share * d.settings.approach * toward
+        before = d.near(actor, hand, there.pose, shifted(T_target, -way), k, postures)
+        if isinstance(before, Pose):
+            # The trunk that stands before the thing stays as it is for the last bit where it can.
+            stayed = arm_to(actor, hand, before, T_target)
+            target = there.pose if stayed is None or not postures.valid(stayed) else stayed
+            cost = grasp.cost + discomfort(actor, hand, target) + discomfort(actor, hand, before)
+            return Taking(hand, grasp, target, before, fingers, way, cost)
+        reason = blamed(before) or reason
+    return 0.5, PlanningFailure(
+        "target-in-collision", f"{what}: there is no room before it for the open hand ({reason})"
+    )
+
+
+def failure(there: Reached, postures: Postures, what: str) -> tuple[float, PlanningFailure]:
+    """A reach that failed, as a reason, and how bad it is: the least bad is told."""
+    if there.status == "out-of-reach":
+        far = f"{what}: the hand stays {there.missing:.2f} m away"
+        return 2.0 + there.missing, PlanningFailure("target-out-of-reach", far)
+    if there.status == "out-of-balance":
+        return 1.5, PlanningFailure("out-of-balance", f"{what}: the body would fall over")
+    if there.status == "limits":
+        return 1.8, PlanningFailure("target-out-of-reach", f"{what}: joints do not bend so far")
+    pair = postures.blame(there.pose)
+    return 1.0, PlanningFailure("target-in-collision", f"{what}: {blamed(pair) or 'something is in the way'}")
+
+
+def _leading_on(
+    d: Director,
+    actor: Actor,
+    found: Taking | tuple[float, PlanningFailure],
+    k: int,
+    then: tuple[Array, Postures] | None,
+    thing: str,
+) -> Taking | tuple[float, PlanningFailure]:
+    """A way to take a thing, if it can put it where it is to go next; one that cannot is none."""
+    if not isinstance(found, Taking) or then is None:
+        return found
+    goal = look(d, actor, found.hand, found.grasp, then[0], k, then[1], f"put {thing}")
+    return replace(found, cost=found.cost + goal.cost) if isinstance(goal, Taking) else goal
+
+
+def next_place(d: Director, actor: Actor, hand: str, thing: str, T_world_thing: Array) -> tuple[Array, Postures] | None:
+    """Where a thing is to be put next by the same person (4, 4), and postures with it lying there."""
+    puts = (task for task in d.coming if isinstance(task, Put) and task.object == thing)
+    task = next(puts, None)
+    if task is None or task.who != actor.who or task.hand not in (None, hand):
+        return None
+    T_goal = place_for(d.world, task, T_world_thing, actor.now)
+    there = replace(d.world.objects[thing], path=Still(T_goal))
+    world = d.world.with_(objects={**d.world.objects, thing: there})
+    return T_goal, Postures(world, actor.who, actor.now, hand=hand, taking=thing)
+
+
+def effort(actor: Actor, hand: str, ends: Array, k: int) -> Array:
+    """How little a hand is at ease at places (N, 4, 4) at a frame, (N,): reach, joints' ranges, wrist and elbow."""
+    pose = actor.neutral(k)
+    ik = LimbIK(actor.body, f"{hand}_arm", pose)
+    out = search_orbits(ik, ik.T_world_parent(pose), ends)
+    wrist = angle(out.solution.rotations[:, 2])
+    return np.asarray(
+        4.0 * out.solution.missing
+        + 0.7 * out.solution.excess.sum(axis=1)
+        + 0.4 * wrist
+        + 0.3 * np.abs(out.angle - EASY_ORBIT)
+    )
+
+
+def discomfort(actor: Actor, hand: str, pose: Pose) -> float:
+    """How little a posture is at ease: the wrist bent, the elbow up or turned out, the trunk bent, more so aside."""
+    ik = LimbIK(actor.body, f"{hand}_arm", pose)
+    T = actor.body.skeleton.at(pose)
+    shoulder, elbow = (T[j, 2, 3] for j in ik.joints[:2])
+    raised = max(float(elbow - shoulder) / actor.body.height, -0.1) + 0.1
+    bent = float(angle(pose.rotations[ik.joints[2]]))
+    chest = actor.body.roles.get("chest", ik.parent)
+    up = T[chest, :3, :3] @ actor.body.T_rest[chest, :3, :3].T @ [0.0, 0.0, 1.0]
+    aside = abs(float(up @ np.cross([0.0, 0.0, 1.0], front_of(actor, T))))
+    lean = float(np.arccos(np.clip(up[2], -1.0, 1.0)))
+    trunk = 0.4 * lean**2 + 3.0 * aside**2
+    return 0.35 * bent**2 + 0.3 * abs(ik.orbit_of(pose) - EASY_ORBIT) + 8.0 * raised + trunk

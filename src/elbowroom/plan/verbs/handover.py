@@ -1,0 +1,189 @@
+"""Two people hand a thing over: one holds it out, the other takes it, and only then the first lets go (S5, S7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from elbowroom.character.hand_shapes import finger_joints
+from elbowroom.errors import BadValue
+from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.geometry.transforms import inverse
+from elbowroom.plan import acting
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.director import FOREVER, Director, Grip, varied
+from elbowroom.plan.hands import arms_of, hand_of, held_by, joints_of, released, shoulder_of
+from elbowroom.plan.places import turned
+from elbowroom.plan.postures import Postures
+from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.tasks import Grab, Handover, Rest
+from elbowroom.plan.verbs.grab import take
+from elbowroom.plan.verbs.grasp_choice import Taking, effort, takings
+from elbowroom.plan.verbs.hold import bring
+from elbowroom.plan.verbs.leave import let_go
+from elbowroom.plan.verbs.put import holding_hand, rest, usual_grip
+from elbowroom.posing.fingers import close_fingers
+from elbowroom.posing.grasps import grasps_of
+
+# Meeting places: shares of the way from the giver's breast to the taker's, metres aside, and below the shoulders as
+# shares of their height.
+_ALONG, _ASIDE, _BELOW = (0.5, 0.42, 0.58), (0.0, 0.12, -0.12), (0.1, 0.04, 0.16, 0.24)
+
+# How many of them are looked at with the taker's grasps, how many are tried, how many without a way to them, and how
+# many that are out of reach.
+_LOOKS, _PLACES, _TRIES, _FAR = 64, 16, 6, 3
+
+# Grips nearer to each other than this are in each other's way, metres.
+_APART = 0.09
+
+# Seconds that both hands have the thing, and that the giver is there before the other's fingers close, at a time told.
+_BOTH, _EARLY = 0.12, 0.35
+
+_UP = np.array([0.0, 0.0, 1.0])
+
+
+def hand_over(d: Director, task: Handover) -> None:
+    """Meet, take, let go, and go back."""
+    if task.to == task.who:
+        raise BadValue(f"{task.who} cannot hand '{task.object}' over to {task.who}: name somebody else.")
+    giver, taker = d.actor(task.who), d.actor(task.to)
+    hand = holding_hand(d, task, task.object)
+    what = f"hand over {task.object}"
+    grip = d.grips.get(task.object) or usual_grip(d, giver, hand, task.object)
+    T_thing_hand = inverse(d.world.frame(task.object, giver.now)) @ hand_of(giver, hand, giver.pose)
+    closing = d.settings.close
+    begin = giver.now
+    far: list[PlanningFailure] = []
+
+    def meet(T_meet: Array) -> None:
+        if len(far) >= _FAR:
+            raise far[0]
+        try:
+            _meet(T_meet)
+        except PlanningFailure as stuck:
+            far.extend([stuck] * (stuck.status == "target-out-of-reach"))
+            raise
+
+    def _meet(T_meet: Array) -> None:
+        there = None if task.at is None else task.at - closing - _EARLY
+        bring(d, giver, hand, T_meet @ T_thing_hand, there, what)
+        when = _when(d, giver, taker, T_meet) if task.at is None else task.at - closing
+        asked = Grab(who=task.to, object=task.object, at=when)
+
+        def receive(taking: Taking) -> None:
+            take(d, taker, taking, task.object, f"take {task.object}", when)
+            _pass(d, giver, hand, taker, taking, task.object, grip)
+            d.require_free((begin, taker.now), what)
+
+        options = takings(d, taker, task.object, asked, what)
+        apart = (t for t in options if _apart(giver, hand, taker, t) and _closes(d, taker, t, task.object, when))
+        d.first(_any(apart, f"{what}: no grasp of {task.to} keeps clear of the hand of {task.who}"), receive)
+
+    d.first(varied(d, _meetings(d, giver, hand, taker, task.object, T_thing_hand, what)), meet, _TRIES)
+
+
+def _pass(d: Director, giver: Actor, hand: str, taker: Actor, taking: Taking, thing: str, grip: Grip) -> None:
+    """Both have it; then it is the taker's, the giver lets go, and the giver's hand goes back."""
+    d.world = d.world.with_hold(thing, taker.who, taking.hand, (taker.now, FOREVER))
+    acting.wait(d, taker, taker.frames(_BOTH))
+    acting.wait(d, giver, max(giver.frame(taker.now) - giver.k, 0))
+    now = giver.now
+    acting.wait(d, taker, max(taker.frame(now) - taker.k, 0))
+    T_taker, T_thing = hand_of(taker, taking.hand, taker.pose), d.world.frame(thing, now)
+    d.world = released(d.world, thing, now, giver.who)
+    taker.keep(joints_of(taker, taking.hand))
+    came = -taking.approach / np.linalg.norm(taking.approach)
+    own = (taking.hand, taking.grasp.name)
+    d.grips[thing] = Grip(taking.open, T_taker[:3, :3].T @ came, T_thing, own)
+    T_giver = hand_of(giver, hand, giver.pose)
+    home = normalize(shoulder_of(giver, hand, giver.pose) - T_giver[:3, 3])
+    let_go(d, giver, hand, thing, grip.open, [T_giver[:3, :3] @ grip.out, home], f"leave {thing}")
+    # The taker waits until the other's fingers are open, and goes while that hand is on its way.
+    acting.wait(d, taker, max(taker.frame(now + d.settings.close) - taker.k, 0))
+    rest(d, Rest(who=giver.who, hand="left" if hand == "left" else "right"))
+
+
+def _when(d: Director, giver: Actor, taker: Actor, T_meet: Array) -> float:
+    """When the taker's hand gets there: as soon as both can."""
+    arms = arms_of(taker, None)
+    ways = [float(np.linalg.norm(T_meet[:3, 3] - hand_of(taker, h, taker.pose)[:3, 3])) for h in arms]
+    needed = d.seconds_for(min(ways, default=0.0)) + d.settings.approach / d.settings.slow
+    return max(giver.now + 0.5 * _EARLY, taker.now + needed)
+
+
+def _apart(giver: Actor, hand: str, taker: Actor, taking: Taking) -> bool:
+    """Whether two hands on one thing have room beside each other."""
+    mine, other = hand_of(giver, hand, giver.pose), hand_of(taker, taking.hand, taking.target)
+    return bool(np.linalg.norm(mine[:3, 3] - other[:3, 3]) > _APART)
+
+
+def _closes(d: Director, taker: Actor, taking: Taking, thing: str, t: float) -> bool:
+    """Whether the taker's fingers can close on the thing at a time, and meet nothing else."""
+    body, hand, grasp = taker.body, taking.hand, taking.grasp
+    mesh = d.world.objects[thing].mesh
+    closed = close_fingers(body, hand, inverse(grasp.T_thing_hand), mesh, grasp.open, grasp.shape)
+    fingers = dict(zip(finger_joints(body, hand), closed.rotations, strict=True))
+    return Postures(d.world, taker.who, t, hand=hand, taking=thing, fingers=fingers).valid(taking.target)
+
+
+def _any(options: Iterator[Taking], why: str) -> Iterator[Taking]:
+    """The same options; raises where there is none."""
+    given = False
+    for option in options:
+        given = True
+        yield option
+    if not given:
+        raise PlanningFailure("target-in-collision", why)
+
+
+def _meetings(
+    d: Director, giver: Actor, hand: str, taker: Actor, thing: str, T_thing_hand: Array, what: str
+) -> Iterator[Array]:
+    """Places of the thing (4, 4) between two people, those first at which both are at ease."""
+    a, b = _breast(giver), _breast(taker)
+    across = b - a
+    height = min(giver.body.height, taker.body.height)
+    side = normalize(np.cross(_UP, across))
+    T_thing = d.world.frame(thing, giver.now)
+    points = [
+        a + along * across + aside * side - below * height * _UP
+        for along in _ALONG
+        for aside in _ASIDE
+        for below in _BELOW
+    ]
+    places = np.stack([T for point in points for T in turned(T_thing, point)])
+    easy = effort(giver, hand, places @ T_thing_hand, giver.k)
+    few = np.argsort(easy, kind="stable")[:_LOOKS]
+    cost = easy[few] + _taking_effort(d, taker, thing, places[few], T_thing_hand, giver.now)
+    if not np.isfinite(cost).any():
+        hands = [held_by(d.world, taker.who, h, taker.now) for h in arms_of(taker, None)]
+        if all(hold is not None for hold in hands):
+            raise PlanningFailure("hand-not-free", f"{what}: {taker.who} has no free hand to take it")
+        raise PlanningFailure(
+            "target-in-collision", f"{what}: {giver.who}'s hand leaves {taker.who} no room to take it"
+        )
+    for i in np.argsort(cost, kind="stable")[:_PLACES]:
+        if np.isfinite(cost[i]):
+            yield places[few[i]]
+
+
+def _taking_effort(d: Director, taker: Actor, thing: str, places: Array, T_thing_hand: Array, t: float) -> Array:
+    """How little the taker's hand is at ease with the best of its grasps at each place (N, 4, 4), inf without any."""
+    best = np.full(len(places), np.inf)
+    for hand in arms_of(taker, None):
+        if held_by(d.world, taker.who, hand, taker.now) is not None:
+            continue
+        grasps = grasps_of(d.world, taker.who, hand, thing, t)
+        grasps = [g for g in grasps if np.linalg.norm(g.T_thing_hand[:3, 3] - T_thing_hand[:3, 3]) > _APART]
+        if grasps:
+            ends = (places[:, None] @ np.stack([g.T_thing_hand for g in grasps])).reshape(-1, 4, 4)
+            cost = effort(taker, hand, ends, taker.k).reshape(len(places), -1) + [g.cost for g in grasps]
+            best = np.minimum(best, cost.min(axis=1))
+    return best
+
+
+def _breast(actor: Actor) -> Array:
+    """Between the shoulders, as the person would stand, (3,)."""
+    pose = actor.neutral(actor.k)
+    return np.asarray(np.mean([shoulder_of(actor, h, pose) for h in arms_of(actor, None)], axis=0))

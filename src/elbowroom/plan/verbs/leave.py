@@ -1,0 +1,114 @@
+"""A hand goes off: with what it has taken, or from what it has let go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from elbowroom.character.hand_shapes import FLAT, finger_rotations
+from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.plan import acting
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.director import Director
+from elbowroom.plan.hands import arm_to, hand_of, joints_of, shifted
+from elbowroom.plan.postures import PRESS, hand_contacts
+from elbowroom.plan.result import PlanningFailure
+from elbowroom.world.fast import LimbCheck
+
+# Metres that a thing is lifted or drawn out before it travels.
+_LIFT, _DRAW = 0.05, 0.14
+
+# A hand that has let go is this far away before it travels, metres; farther and nearer ones by these shares.
+_LEAVE = 0.09
+_SHARES = (2.0, 1.0, 0.6, 0.3)
+
+_UP = np.array([0.0, 0.0, 1.0])
+
+
+def depart(d: Director, actor: Actor, hand: str, goals: Sequence[Array], what: str) -> None:
+    """The hand goes straight to the first of some places (4, 4) that it gets to freely and that leaves it room.
+
+    Where none leaves it room the first that is free does. Raises `PlanningFailure` where none is free.
+    """
+    begin, fallback = d.save(), None
+    stuck: PlanningFailure | None = None
+    T = hand_of(actor, hand, actor.pose)
+    for place in goals:
+        goal = arm_to(actor, hand, actor.pose, place)
+        least = 0.25
+        if goal is None:  # the body has to help, and takes its time
+            helped = d.reach(actor, hand, place, actor.k, None)
+            if not helped.found:
+                continue
+            goal, least = d.looking(actor, helped.pose, place[:3, 3]), 0.7
+        way = float(np.linalg.norm(place[:3, 3] - T[:3, 3]))
+        count = actor.frames(max(way / d.settings.slow, least))
+        try:
+            acting.travel(d, actor, hand, goal, count, what, margin=0.0, straight=True)
+        except PlanningFailure as reason:
+            stuck = stuck or reason
+        else:
+            actor.keep(joints_of(actor, hand))
+            if _has_room(d, actor, hand):
+                return
+            fallback = fallback or d.save()
+        d.restore(begin)
+    if fallback is None:
+        raise stuck or PlanningFailure("no-path", f"{what}: no way off is within the arm's reach")
+    d.restore(fallback)
+
+
+def _has_room(d: Director, actor: Actor, hand: str) -> bool:
+    """Whether the arm has the clearance now that planned ways keep."""
+    limb = f"{hand}_arm"
+    check = LimbCheck(d.world, actor.who, limb, (actor.now, actor.now), margin=d.settings.margin)
+    return bool(check.free(actor.q[-1, list(actor.body.chain(limb).joints)], actor.now, exact=False))
+
+
+def lifts(actor: Actor, hand: str, out: Array, covered: bool) -> list[Array]:
+    """Places of a hand (4, 4) with a thing off its ground; it came the other way than `out` (3,).
+
+    Up first; towards oneself first where something is above.
+    """
+    T = hand_of(actor, hand, actor.pose)
+    above = [share * _LIFT * _UP for share in (1.0, 0.5, 0.2)]
+    level = out * [1.0, 1.0, 0.0]
+    size = float(np.linalg.norm(level))
+    if size >= 0.3:
+        pull = level / size
+        before = [share * _DRAW * pull + lift * _UP for share in (1.4, 2.2, 1.0, 0.5) for lift in (0.01, 0.0)]
+        above = [*before, *above] if covered else [0.6 * _LIFT * _UP + 0.4 * _DRAW * pull, *above, *before]
+    return [shifted(T, way) for way in above]
+
+
+def let_go(
+    d: Director,
+    actor: Actor,
+    hand: str,
+    thing: str,
+    opened: Array,
+    outs: Sequence[Array],
+    what: str,
+    back: Array | None = None,
+) -> None:
+    """Open the fingers to rotations (n, 4) and go off, the way that the hand came first; `outs` are ways off, (3,).
+
+    `back` (4, 4) is a place to which the hand may go as well. Fingers that get nowhere are tried stretched.
+    """
+    begin = actor.now
+    if thing:
+        d.allow(hand_contacts(d.world, actor.who, hand, thing, (begin, begin + d.settings.close + 1.0), PRESS))
+
+    def do(fingers: Array) -> None:
+        acting.move_fingers(d, actor, hand, fingers, d.settings.close)
+        actor.keep(joints_of(actor, hand))
+        units = [normalize(out) for out in outs]
+        units.append(normalize(outs[0] * [1.0, 1.0, 0.0] + 0.3 * _UP))
+        T = hand_of(actor, hand, actor.pose)
+        goals = [shifted(T, share * _LEAVE * out) for share in _SHARES for out in units]
+        if back is not None:
+            goals.insert(2, back)
+        depart(d, actor, hand, goals, what)
+
+    d.first([opened, finger_rotations(actor.body, hand, FLAT)], do)

@@ -1,0 +1,167 @@
+"""Who may be in a storyboard, and what they may do there."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Literal
+
+from pydantic import Field, Tag, field_validator, model_validator
+
+from elbowroom.character.anthropometry import Sex
+from elbowroom.storyboard.values import (
+    BY_FORM,
+    Number,
+    Part,
+    Point,
+    Positive,
+    Seconds,
+    Spot,
+    Text,
+    Turn,
+    only_one,
+    rising,
+    wrong,
+)
+
+
+class Human(Part):
+    """The built-in person."""
+
+    height: Positive = 1.70
+    mass: Positive | None = None
+    sex: Sex = "average"
+    leg_scale: Positive = 1.0
+    arm_scale: Positive = 1.0
+    trunk_scale: Positive = 1.0
+    head_scale: Positive = 1.0
+    hand_scale: Positive = 1.0
+    foot_scale: Positive = 1.0
+    shoulder_scale: Positive = 1.0
+    hip_scale: Positive = 1.0
+    trunk_girth_scale: Positive = 1.0
+    arm_girth_scale: Positive = 1.0
+    leg_girth_scale: Positive = 1.0
+    skin: bool = True
+
+
+class RobotSource(Part):
+    """A robot from a URDF file."""
+
+    file: Text
+    base: Literal["fixed", "wheels", "free"] = "fixed"
+    packages: list[Text] = Field(default_factory=list, description="Folders that package:// paths are looked up in.")
+
+
+class BodySource(Part):
+    """Whose body it is."""
+
+    human: Human | None = None
+    preset: Literal["woman", "man", "child", "clown", "gorilla"] | None = None
+    file: Text | None = Field(default=None, description="A rigged character.")
+    robot: RobotSource | None = None
+    units: Positive | None = None
+    up: Literal["Y", "Z"] | None = None
+
+    @model_validator(mode="after")
+    def _one_body(self) -> BodySource:
+        only_one(self, ("human", "preset", "file", "robot"))
+        return self
+
+
+class Walk(Part):
+    """Walking or running from the origin, facing -Y."""
+
+    speed: Positive | None = None
+    turn: Number = Field(0.0, description="Degrees per second to the left.")
+    seconds: Annotated[float, Field(gt=0.0, le=3600.0)] = 4.0
+    seed: Annotated[int, Field(ge=0)] = 0
+
+
+class WalkToRun(Part):
+    """Walking, then speeding up into a run, straight ahead from the origin, facing -Y."""
+
+    walking: Positive = 1.5
+    running: Positive = 3.0
+    seconds: Annotated[float, Field(gt=0.0, le=3600.0)] = 6.0
+    seed: Annotated[int, Field(ge=0)] = 0
+
+
+class Idle(Part):
+    """Standing, breathing, shifting weight."""
+
+    seconds: Annotated[float, Field(gt=0.0, le=3600.0)] = 8.0
+    seed: Annotated[int, Field(ge=0)] = 0
+
+
+class WalkAlong(Part):
+    """Walking along points on the floor, from standing to standing."""
+
+    path: Annotated[list[Spot], Field(min_length=2, max_length=10_000)]
+    speed: Positive = 1.2
+    seed: Annotated[int, Field(ge=0)] = 0
+
+
+class JointKey(Part):
+    """Joint values of a robot at a time: radians as in its URDF, metres for slides; those not named as before."""
+
+    t: Seconds
+    joints: dict[str, Number] = Field(default_factory=dict)
+    at: Point | None = None
+    turn: Turn | None = None
+
+
+class ClipSource(Part):
+    """A motion: from a file, built in, or the keys of a robot."""
+
+    file: Text | None = None
+    clip: Text | None = Field(default=None, description="Which clip of a file that has several.")
+    units: Positive | None = None
+    up: Literal["Y", "Z"] | None = None
+    fps: Positive | None = None
+    fix_rig: bool = False
+    asf: Text | None = Field(default=None, description="Skeleton of an AMC file.")
+    walk: Walk | None = None
+    run: Walk | None = None
+    walk_to_run: WalkToRun | None = None
+    idle: Idle | None = None
+    walk_along: WalkAlong | None = None
+    keys: Annotated[list[JointKey], Field(min_length=1)] | None = Field(default=None, description="Of a robot.")
+
+    @model_validator(mode="after")
+    def _one_clip(self) -> ClipSource:
+        only_one(self, ("file", "walk", "run", "walk_to_run", "idle", "walk_along", "keys"))
+        return self
+
+    @property
+    def seconds(self) -> float:
+        """About how long a built-in motion lasts; 0 for a file or keys."""
+        if self.walk_along is not None:
+            path = self.walk_along.path
+            return sum(map(math.dist, path, path[1:])) / self.walk_along.speed
+        made = self.walk or self.run or self.walk_to_run or self.idle
+        return 0.0 if made is None else made.seconds
+
+    @field_validator("keys")
+    @classmethod
+    def _in_order(cls, keys: list[JointKey] | None) -> list[JointKey] | None:
+        rising(keys or [])
+        return keys
+
+
+class CharacterPart(Part):
+    """A person or robot, and what they do. Without a body it is the clip's own, without a clip they rest."""
+
+    body: Annotated[Annotated[Text, Tag("word")] | Annotated[BodySource, Tag("keys")], BY_FORM] | None = None
+    clip: Annotated[Annotated[Text, Tag("word")] | Annotated[ClipSource, Tag("keys")], BY_FORM] | None = None
+    at: Spot = Field(default_factory=lambda: [0.0, 0.0])
+    turn: Number = Field(0.0, description="Degrees to the left.")
+    lift: Annotated[Annotated[Number, Tag("number")] | Annotated[Literal["auto"], Tag("word")], BY_FORM] = Field(
+        0.0, description="Metres upwards; 'auto' puts the feet on the floor."
+    )
+    start: Seconds | None = Field(default=None, description="Second at which the motion begins.")
+
+    @model_validator(mode="after")
+    def _someone(self) -> CharacterPart:
+        if self.body is None and self.clip is None:
+            raise wrong("needs a 'body', a 'clip' or both; there is none")
+        return self

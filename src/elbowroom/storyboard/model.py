@@ -1,0 +1,232 @@
+"""What may stand in a storyboard: the keys, their kinds and ranges.
+
+Lengths in metres, times in seconds, angles in degrees, masses in kilograms; +Z is up.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, Tag, field_validator, model_validator
+
+from elbowroom.storyboard.cast import CharacterPart
+from elbowroom.storyboard.values import (
+    BY_FORM,
+    Frame,
+    GraspPart,
+    Mesh,
+    MeshSource,
+    Name,
+    Number,
+    Part,
+    Point,
+    Seconds,
+    Spot,
+    StyleChoice,
+    Text,
+    Turn,
+    only_one,
+    rising,
+    wrong,
+)
+from elbowroom.storyboard.verbs import TaskPart
+from elbowroom.world.contacts import Kind
+
+# Entries of one kind in a storyboard: each takes milliseconds to make, and more to plan with.
+MOST_THINGS = 1000
+# People and robots in a storyboard: each takes up to half a second to make.
+MOST_PEOPLE = 100
+
+
+class SceneMesh(MeshSource):
+    """A mesh that never moves; all meshes of a file keep their names."""
+
+    name: Name | None = None
+    at: Point = Field(default_factory=lambda: [0.0, 0.0, 0.0])
+    turn: Turn = 0.0
+    without: list[Text] = Field(default_factory=list, description="Names of meshes of the file that are left out.")
+    moved: dict[Text, Frame] = Field(
+        default_factory=dict,
+        description="Meshes of the file that stand elsewhere in its axes, by name.",
+    )
+
+
+class Scene(Part):
+    """What stands around, and the ground."""
+
+    meshes: list[SceneMesh] = Field(default_factory=list, max_length=MOST_THINGS)
+    floor: Annotated[Annotated[Number, Tag("number")] | Annotated[Literal["auto", "none"], Tag("word")], BY_FORM] = (
+        Field(default="auto", description="Height of the ground; 'auto' estimates it, 'none' is no ground.")
+    )
+
+
+class PathKey(Part):
+    """Where a thing is at a time; without `turn` as before."""
+
+    t: Seconds
+    at: Point
+    turn: Turn | None = None
+
+
+class StateKey(Part):
+    """How far a fixture is open at a time, metres or degrees."""
+
+    t: Seconds
+    value: Number
+
+
+class Object(Part):
+    """A thing that rests, moves along a path, or is taken by hands."""
+
+    mesh: Mesh
+    mass: Annotated[float, Field(ge=0.0, le=1e6, allow_inf_nan=False)] | None = None
+    freedom: Literal["free", "level"] = Field("free", description="How it may be turned while it is carried.")
+    at: Point | None = None
+    turn: Turn | None = None
+    path: Annotated[list[PathKey], Field(min_length=1)] | None = None
+    smooth: bool = Field(False, description="Along a smooth curve through the keys of its path, not straight lines.")
+    on: Name | None = Field(default=None, description="Fixture that it rides on; `at` is in its axes then.")
+    frames: dict[Name, Frame] = Field(default_factory=dict)
+    grasps: dict[Name, GraspPart] = Field(default_factory=dict, description="Ways to take it; else they are proposed.")
+
+    @field_validator("path")
+    @classmethod
+    def _in_order(cls, path: list[PathKey] | None) -> list[PathKey] | None:
+        rising(path or [])
+        return path
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Object:
+        if self.path is not None and (self.at is not None or self.turn is not None or self.on is not None):
+            raise wrong("has a 'path' and another place; give one of 'path' and 'at'")
+        if self.smooth and self.path is None:
+            raise wrong("is given without a 'path'; give one, or leave it out", "smooth")
+        return self
+
+    @property
+    def placed(self) -> bool:
+        """Whether anything says where it is; if not, the hand that holds it does."""
+        return any(v is not None for v in (self.at, self.turn, self.path, self.on))
+
+
+class Slides(Part):
+    """A straight slide, metres."""
+
+    axis: Point
+    range: Spot
+
+
+class Turns(Part):
+    """A hinge about an axis through a point, degrees."""
+
+    axis: Point
+    range: Spot
+    origin: Point = Field(default_factory=lambda: [0.0, 0.0, 0.0])
+
+
+class FixturePart(Part):
+    """A drawer, door, lid or switch."""
+
+    mesh: Mesh
+    slides: Slides | None = None
+    turns: Turns | None = None
+    at: Point = Field(default_factory=lambda: [0.0, 0.0, 0.0])
+    turn: Turn = 0.0
+    mass: Annotated[float, Field(ge=0.0, le=1e6, allow_inf_nan=False)] | None = None
+    handle: Frame | None = None
+    frames: dict[Name, Frame] = Field(default_factory=dict)
+    grasps: dict[Name, GraspPart] = Field(default_factory=dict, description="Ways to take it; else by its handle.")
+    state: Annotated[
+        Annotated[Number, Tag("number")] | Annotated[list[StateKey], Field(min_length=1), Tag("list")], BY_FORM
+    ] = Field(0.0, description="How far it is open: metres of a slide, degrees of a hinge; or keys over time.")
+
+    @field_validator("state")
+    @classmethod
+    def _in_order(cls, state: float | list[StateKey]) -> float | list[StateKey]:
+        if isinstance(state, list):
+            rising(state)
+        return state
+
+    @model_validator(mode="after")
+    def _one_joint(self) -> FixturePart:
+        only_one(self, ("slides", "turns"))
+        joint = self.slides or self.turns
+        assert joint is not None
+        low, high = joint.range
+        kind = "slides" if self.slides else "turns"
+        if not low <= high:
+            raise wrong(f"goes from {low:g} to {high:g}; give the lower number first", kind, "range")
+        if not any(abs(x) > 1e-9 for x in joint.axis):
+            raise wrong("has no length; give a direction such as [0, 0, 1]", kind, "axis")
+        keyed = isinstance(self.state, list)
+        for k, value in enumerate([key.value for key in self.state] if isinstance(self.state, list) else [self.state]):
+            if not low <= value <= high:
+                place = ("state", k, "value") if keyed else ("state",)
+                raise wrong(f"{value:g} lies outside; the range is from {low:g} to {high:g}", *place)
+        return self
+
+
+Moment = Annotated[Annotated[Seconds, Tag("number")] | Annotated[Literal["start", "end"], Tag("word")], BY_FORM]
+During = Annotated[list[Moment], Field(min_length=2, max_length=2, description="From and to, seconds or 'end'.")]
+
+
+class HoldPart(Part):
+    """An object in a hand."""
+
+    object: Name
+    by: Name
+    hand: Text = Field(
+        "right", description="left or right; a part that wears it, as head; of a robot the name of a limb or link."
+    )
+    during: During | None = None
+    grip: Frame | None = Field(default=None, description="The object in the axes of the hand's joint.")
+    leads: bool = Field(
+        default=True,
+        description="false: the hand goes along with the object and never moves it.",
+    )
+    carry: Literal["upright"] | None = Field(
+        default=None, description="'upright': the arm carries it before the shoulder, all the time, as an umbrella."
+    )
+
+
+class ContactPart(Part):
+    """Two things that may touch: a part such as ann.left_foot, a thing, a mesh, or the floor."""
+
+    who: Text
+    on: Text
+    during: During | None = None
+    kind: Kind = "touch"
+    depth: Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)] = 0.005
+
+
+Depth = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+
+
+class AllowPart(Part):
+    """The deepest overlaps that a proof may allow, metres; deeper ones are collisions."""
+
+    feet: Annotated[Depth, Field(description="Feet of a recorded clip in the floor.")] = 0.05
+    body: Annotated[Depth, Field(description="Other parts of a body in the floor.")] = 0.01
+    own: Annotated[Depth, Field(description="Parts of a recorded clip in each other.")] = 0.1
+    generated: Annotated[Depth, Field(description="Feet in the floor and own parts of a made motion.")] = 0.01
+    contact: Annotated[Depth, Field(description="All else that may touch: hands, things that rest, seats.")] = 0.005
+
+
+class StoryboardFile(Part):
+    """A storyboard: a scene, things, people, what they hold and touch, and what they are to do."""
+
+    elbowroom: Literal[1] = Field(description="Version of this format.")
+    about: str = Field("", description="What it shows, in a sentence.")
+    tags: list[Text] = Field(default_factory=list, description="Words to find it by; the gallery lists them.")
+    fps: Annotated[float, Field(gt=0.0, le=1000.0, allow_inf_nan=False)] = 60.0
+    scene: Scene = Field(default=Scene())
+    objects: dict[Name, Object] = Field(default_factory=dict, max_length=MOST_THINGS)
+    fixtures: dict[Name, FixturePart] = Field(default_factory=dict, max_length=MOST_THINGS)
+    characters: dict[Name, CharacterPart] = Field(default_factory=dict, max_length=MOST_PEOPLE)
+    holds: list[HoldPart] = Field(default_factory=list, max_length=MOST_THINGS)
+    contacts: list[ContactPart] = Field(default_factory=list, max_length=MOST_THINGS)
+    allow: AllowPart = Field(default_factory=AllowPart)
+    style: StyleChoice | None = None
+    tasks: list[TaskPart] = Field(
+        default_factory=list, description="Verbs with their arguments.", max_length=MOST_THINGS
+    )

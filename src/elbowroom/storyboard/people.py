@@ -1,0 +1,133 @@
+"""Characters of a storyboard: whose body, which motion, where it begins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from elbowroom.character.body import Body, Character
+from elbowroom.character.human import human
+from elbowroom.character.presets import preset
+from elbowroom.character.robot import Robot
+from elbowroom.errors import BadFile, BadValue
+from elbowroom.files.open import ImportHints, Opened, open_file
+from elbowroom.files.urdf import read_urdf
+from elbowroom.geometry import rotations as rot
+from elbowroom.locomotion.standing import idle
+from elbowroom.locomotion.walk import run, walk, walk_along, walk_to_run
+from elbowroom.motion.clip import Clip, Motion, still_clip
+from elbowroom.motion.contacts import estimate_floor
+from elbowroom.motion.edit import place
+from elbowroom.motion.retarget import retarget
+from elbowroom.motion.robot_clip import RobotClip
+from elbowroom.storyboard.cast import BodySource, CharacterPart, ClipSource, JointKey
+from elbowroom.storyboard.things import existing, quaternion
+
+_SUFFIX_CLIP = "give a .bvh, .amc, .glb, .gltf or .npz"
+_SUFFIX_BODY = "give a .glb, .gltf, .bvh, .asf or .npz with a rig"
+
+
+class Person:
+    """One character of a storyboard, made in steps, so that each fault is told where it is."""
+
+    def __init__(self, name: str, part: CharacterPart, folder: Path, fps: float) -> None:
+        self._name, self._part, self._folder, self._fps = name, part, folder, fps
+        self.notes: list[str] = []
+
+    def body(self) -> Body | None:
+        """Whose body was asked for, None where the clip's own will do."""
+        source = self._part.body
+        if source is None:
+            return None
+        if isinstance(source, str):
+            source = BodySource(file=source)
+        if source.human is not None:
+            return human(name=self._name, **source.human.model_dump())
+        if source.preset is not None:
+            return preset(source.preset)
+        if source.robot is not None:
+            told = source.robot
+            folders = [self._folder / p for p in told.packages]
+            robot = read_urdf(self._existing(told.file, "give a .urdf"), packages=folders, base=told.base)
+            self.notes += robot.notes
+            return robot
+        assert source.file is not None
+        opened = self._open(source.file, ImportHints(source.units, source.up), _SUFFIX_BODY)
+        if not opened.characters:
+            raise BadFile(opened.path, "holds no character", would_do=_SUFFIX_BODY)
+        return next(iter(opened.characters.values()))
+
+    def motion(self, body: Body | None, floor: float | None) -> Motion:
+        """What the body does, where the storyboard puts it."""
+        if isinstance(body, Robot):
+            return self._robot_motion(body)
+        assert body is None or isinstance(body, Character)
+        clip = self._clip(body)
+        if body is not None and clip.character is not body:
+            clip = retarget(clip, body)
+            self.notes += [f"{self._name}: {note}" for note in clip.source.notes]
+        part = self._part
+        lift = part.lift
+        if isinstance(lift, str):
+            lift = (floor or 0.0) - estimate_floor(clip)
+        clip = place(clip, part.at, np.radians(part.turn), lift=lift)
+        return clip if part.start is None else clip.with_(start=part.start)
+
+    def _clip(self, body: Character | None) -> Clip:
+        source = self._part.clip
+        if source is None:
+            assert body is not None
+            return still_clip(body)
+        if isinstance(source, str):
+            source = ClipSource(file=source)
+        if source.file is not None:
+            told = ImportHints(source.units, source.up, source.fps, source.fix_rig, self._asf(source))
+            return self._open(source.file, told, _SUFFIX_CLIP).clip(source.clip)
+        return self._built_in(source, body or human(name=self._name))
+
+    def _built_in(self, source: ClipSource, body: Character) -> Clip:
+        for gait, make in ((source.walk, walk), (source.run, run)):
+            if gait is not None:
+                speed = {} if gait.speed is None else {"speed": gait.speed}
+                return make(body, turn=gait.turn, seconds=gait.seconds, fps=self._fps, seed=gait.seed, **speed)
+        if source.walk_to_run is not None:
+            change = source.walk_to_run
+            return walk_to_run(body, change.walking, change.running, change.seconds, self._fps, seed=change.seed)
+        if source.idle is not None:
+            return idle(body, source.idle.seconds, self._fps, seed=source.idle.seed)
+        if source.walk_along is None:
+            raise BadValue("keys of joints move a robot, and this is a person; give a walk or a file")
+        along = source.walk_along
+        return walk_along(body, np.array(along.path), along.speed, fps=self._fps, seed=along.seed)
+
+    def _robot_motion(self, robot: Robot) -> RobotClip:
+        """Joints and base through their keys; `at` and `turn` of the character place all of it."""
+        source, part = self._part.clip, self._part
+        if source is not None and (isinstance(source, str) or source.keys is None):
+            raise BadValue(f"{robot.name} is a robot; give 'keys' with the values of its joints")
+        keys = [JointKey(t=0.0)] if source is None else source.keys or []
+        lift = 0.0 if isinstance(part.lift, str) else part.lift
+        around = quaternion(part.turn)
+        values: dict[str, float] = {}
+        at, turn = np.zeros(3), quaternion(0.0)
+        poses = []
+        for key in keys:
+            values |= key.joints
+            at = at if key.at is None else np.array(key.at)
+            turn = turn if key.turn is None else quaternion(key.turn)
+            place = rot.rotate(around, at) + [*part.at, lift]
+            poses.append(robot.pose(values, place, rot.multiply(around, turn)))
+        times = np.array([key.t for key in keys]) + (part.start or 0.0)
+        return RobotClip.of(robot, poses, times, self._name)
+
+    def _asf(self, source: ClipSource) -> Path | None:
+        return None if source.asf is None else self._folder / source.asf
+
+    def _open(self, file: str, hints: ImportHints, would_do: str) -> Opened:
+        opened = open_file(self._existing(file, would_do), hints)
+        self.notes += [f"{file}: {note}" for note in opened.notes]
+        return opened
+
+    def _existing(self, file: str, would_do: str) -> Path:
+        return existing(self._folder / file, would_do)

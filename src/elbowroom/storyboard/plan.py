@@ -1,0 +1,124 @@
+"""Planning of a storyboard: what it asks for, done and proven; several clearly different ways on request."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from elbowroom.errors import BadFile, BadValue, UnknownName
+from elbowroom.motion.clip import Clip
+from elbowroom.motion.edit import resample
+from elbowroom.plan.hands import changed_limbs
+from elbowroom.plan.result import Plan, Status
+from elbowroom.stopping import OutOfTime, deadline
+from elbowroom.storyboard.storyboard import Storyboard
+from elbowroom.world.certificate import Certificate, certify
+from elbowroom.world.played import played
+from elbowroom.world.world import World
+
+if TYPE_CHECKING:
+    from elbowroom.plan.settings import Tier
+    from elbowroom.plan.variants import Variants
+    from elbowroom.spaces.styles import Wish
+
+# Of the best ways to take or touch something, the most that are left for last.
+_VARIETY = 6
+
+
+def plan_storyboard(
+    board: Storyboard,
+    *,
+    seed: int = 0,
+    tier: Tier = "auto",
+    budget: float | None = None,
+    style: Wish = None,
+    variety: int = 0,
+) -> Plan:
+    """Plan the tasks of a storyboard and prove the result; without tasks the world is proven as it stands.
+
+    After `budget` seconds of the wall clock, proofs included, the status is 'budget-spent'; what is found within it is
+    the same motion as without a budget. `style`, a `Style` or the name of one, is instead of the storyboard's own.
+    `variety` is how many of the best ways to do something are left for last.
+    """
+    with deadline(budget):
+        return _planned(board, seed, tier, style, variety)
+
+
+def _planned(board: Storyboard, seed: int, tier: Tier, style: Wish, variety: int) -> Plan:
+    if not board.tasks:
+        return _proven(Plan("found", board.world), board.fps)
+    # planners load much that a world which only needs its proof can do without
+    from elbowroom.plan.manipulate import plan_in_turn
+    from elbowroom.plan.settings import Settings
+
+    settings = Settings(tier=tier, seed=seed, style=board.style if style is None else style, variety=variety)
+    try:
+        plan = plan_in_turn(_at_rate(board.world, board.fps), board.tasks, settings)
+    except (BadValue, UnknownName) as error:  # what only planning can tell, such as the names of proposed grasps
+        raise BadFile(board.path, str(error).removesuffix(".")) from None
+    return _proven(plan, board.fps) if plan.found and not _speaks_of(plan, board.fps) else plan
+
+
+def _at_rate(world: World, fps: float) -> World:
+    """The world with all clips at the rate that is written: what is planned is what is proven."""
+    clips = {n: m for n, m in world.characters.items() if isinstance(m, Clip) and m.fps != fps and len(m) > 1}
+    return world.with_(characters={**world.characters, **{n: resample(m, fps) for n, m in clips.items()}})
+
+
+def _speaks_of(plan: Plan, fps: float) -> bool:
+    """Whether the certificate is one of the frames that are written."""
+    return plan.certificate is not None and plan.certificate.digest == played(plan.world, fps).digest
+
+
+def _proven(plan: Plan, fps: float) -> Plan:
+    """The plan with its certificate; where that is refused the status says so."""
+    start = time.perf_counter()
+    try:
+        certificate = certify(plan.world, fps, changed=changed_limbs(plan.world, plan.plans))
+    except OutOfTime as spent:
+        return plan.with_(status="budget-spent", why=f"the proof: {spent}", certificate=None)
+    seconds = {**plan.seconds, "certify": time.perf_counter() - start}
+    if certificate.free:
+        return plan.with_(certificate=certificate, seconds=seconds)
+    status: Status = "base-in-collision" if certificate.collisions and not plan.plans else "not-certified"
+    return plan.with_(status=status, why=_blame(certificate), certificate=certificate, seconds=seconds)
+
+
+def _blame(certificate: Certificate) -> str:
+    """What is in the way, in a sentence."""
+    if certificate.collisions:
+        worst = max(certificate.collisions, key=lambda c: c.depth_m or 0.0)
+        a, b = worst.pair
+        return f"{a} and {b} collide at {worst.during[0]:.2f}–{worst.during[1]:.2f} s"
+    first = certificate.unproven[0]
+    a, b = first.pair
+    return f"{a} and {b} are too near to tell at {first.during[0]:.2f}–{first.during[1]:.2f} s"
+
+
+def plan_variants(
+    board: Storyboard,
+    count: int,
+    *,
+    seed: int = 0,
+    tier: Tier = "auto",
+    budget: float | None = None,
+    style: Wish = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Variants:
+    """Several clearly different motions, from this seed on. `progress` is told the seed and how many are found.
+
+    Straight ways are the same for all seeds: once two motions were alike, the tier 'auto' becomes 'plan', and with
+    each more of them things are taken and touched in another way. `budget` is for all of them together: what was found
+    when it is spent is kept.
+    """
+
+    from elbowroom.plan.variants import find_variants
+
+    def attempt(s: int, found: Variants) -> Plan:
+        others = len(found.alike)
+        searched: Tier = "plan" if tier == "auto" and others else tier
+        return plan_storyboard(board, seed=s, tier=searched, style=style, variety=min(others, _VARIETY))
+
+    seeds = None if board.tasks else 1
+    return find_variants(attempt, count, seed=seed, seeds=seeds, budget=budget, progress=progress)

@@ -1,0 +1,256 @@
+"""Storyboards: a whole world in a page of YAML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from elbowroom.character.body import Character
+from elbowroom.character.grip import grip_frame
+from elbowroom.character.robot import Robot
+from elbowroom.errors import BadValue
+from elbowroom.files.scene import on_floor
+from elbowroom.geometry.transforms import inverse
+from elbowroom.motion.clip import Clip, Motion, frames_in
+from elbowroom.plan.places import worn_place
+from elbowroom.plan.tasks import Task
+from elbowroom.posing.upright import carried_upright
+from elbowroom.spaces.styles import Wish
+from elbowroom.storyboard.cast import ClipSource
+from elbowroom.storyboard.check import checked
+from elbowroom.storyboard.model import HoldPart, StoryboardFile
+from elbowroom.storyboard.people import Person
+from elbowroom.storyboard.tasks import tasks_of
+from elbowroom.storyboard.things import fixture_of, frame, mark, mesh_of, path_of, static_of
+from elbowroom.storyboard.values import style_from
+from elbowroom.storyboard.yaml_lines import Document, parse_yaml, read_yaml
+from elbowroom.world.contacts import Caps, Contact
+from elbowroom.world.things import Fixture
+from elbowroom.world.world import World
+
+# Frames of built-in motion of all people together; each takes about 1.5 ms to make.
+MOST_BUILT_IN_FRAMES = 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class Storyboard:
+    """A world that a file describes, the rate it is to be written at, and the tasks it asks for.
+
+    `stands` says which entry of the scene each static mesh is from, by its name. `style` is how all of it is to look.
+    """
+
+    path: Path
+    world: World
+    fps: float
+    tasks: tuple[Task, ...] = ()
+    about: str = ""
+    tags: tuple[str, ...] = ()
+    stands: Mapping[str, int] = field(default_factory=dict)
+    style: Wish = None
+
+
+def read_storyboard(path: str | Path) -> Storyboard:
+    """Read a storyboard file (.yaml) and everything that it names; paths in it are relative to it.
+
+    Raises `BadFile` with the line and the key where something is wrong.
+    """
+    return _built(read_yaml(Path(path)))
+
+
+def parse_storyboard(text: str, path: str | Path = "storyboard.yaml") -> Storyboard:
+    """Read a storyboard from text, as if it stood in a file of that name."""
+    return _built(parse_yaml(Path(path), text))
+
+
+def about_storyboard(path: str | Path) -> tuple[str, tuple[str, ...]]:
+    """What a storyboard shows, and its tags, without reading the files that it names."""
+    file = checked(read_yaml(Path(path)))
+    return file.about, tuple(file.tags)
+
+
+def storyboard_schema() -> dict[str, Any]:
+    """JSON schema of storyboards, for editors that complete and check YAML."""
+    schema = StoryboardFile.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "elbowroom storyboard"}
+
+
+def _built(document: Document) -> Storyboard:
+    file = checked(document)
+    builder = _Builder(document, file)
+    world = builder.world()
+    tasks = tasks_of(document, file, world)
+    style = style_from(file.style)
+    return Storyboard(document.path, world, file.fps, tasks, file.about, tuple(file.tags), builder.stands, style)
+
+
+class _Builder:
+    """Makes the world step by step: scene, things, people, holds, contacts."""
+
+    def __init__(self, document: Document, file: StoryboardFile) -> None:
+        self._document = document
+        self._file = file
+        self._folder = document.path.parent
+        self.stands: dict[str, int] = {}
+        self._made: dict[float | None, tuple[dict[str, Motion], list[str]]] = {}
+
+    def world(self) -> World:
+        """The world of the storyboard."""
+        world = self._scene().with_(caps=Caps(**self._file.allow.model_dump()))
+        world = self._on_floor(world)
+        world = self._fixtures(world)
+        world = self._objects(world)
+        world = self._characters(world)
+        for name in world.characters:
+            world = _standing(world, name)
+        for name, part in self._file.objects.items():
+            if part.on is not None:
+                world = world.with_contact(Contact(name, part.on, world.span, "support", why="rides on it"))
+        world = self._holds(world)
+        with self._document.blaming("fps"):
+            frames_in(world.span[1] - world.span[0], self._file.fps)
+        return self._contacts(world).with_(notes=tuple(dict.fromkeys(world.notes)))
+
+    def _scene(self) -> World:
+        world = World()
+        for k, source in enumerate(self._file.scene.meshes):
+            with self._document.blaming("scene", "meshes", k):
+                found, notes = static_of(source, self._folder)
+                for name, mesh in found.items():
+                    free, number = name, 2
+                    while free in world.static:
+                        free, number = f"{name}_{number}", number + 1
+                    world = world.with_static(free, mesh)
+                    self.stands[free] = k
+                world = world.with_(notes=(*world.notes, *notes))
+        return world
+
+    def _on_floor(self, world: World) -> World:
+        """The scene with its floor; where that is to be found, it is sought under the feet of all characters."""
+        floor = self._file.scene.floor
+        people = self._motions(0.0)[0] if floor == "auto" and world.static else {}
+        with self._document.blaming("scene", "floor"):
+            return on_floor(world.with_(characters=people), None if floor == "none" else floor).with_(characters={})
+
+    def _fixtures(self, world: World) -> World:
+        for name, part in self._file.fixtures.items():
+            with self._document.blaming("fixtures", name, "mesh"):
+                mesh, notes = mesh_of(part.mesh, self._folder)
+            with self._document.blaming("fixtures", name):
+                world = world.with_fixture(name, fixture_of(part, mesh)).with_(notes=(*world.notes, *notes))
+        return world
+
+    def _objects(self, world: World) -> World:
+        fixtures = {name: thing for name, thing in world.objects.items() if isinstance(thing, Fixture)}
+        for name, part in self._file.objects.items():
+            with self._document.blaming("objects", name, "mesh"):
+                mesh, notes = mesh_of(part.mesh, self._folder)
+            with self._document.blaming("objects", name, "on"):
+                path = path_of(part, fixtures)
+            with self._document.blaming("objects", name):
+                if name in fixtures:
+                    raise BadValue("is the name of a fixture already")
+                frames = {key: frame(f) for key, f in part.frames.items()}
+                grasps = {key: mark(g) for key, g in part.grasps.items()}
+                world = world.with_object(
+                    name, mesh, path, mass=part.mass, frames=frames, freedom=part.freedom, grasps=grasps
+                )
+                world = world.with_(notes=(*world.notes, *notes))
+        return world
+
+    def _characters(self, world: World) -> World:
+        motions, notes = self._motions(world.floor)
+        for name, motion in motions.items():
+            with self._document.blaming("characters", name):
+                world = world.with_character(name, motion)
+        return world.with_(notes=(*world.notes, *notes))
+
+    def _motions(self, floor: float | None) -> tuple[dict[str, Motion], list[str]]:
+        """All characters' motions on a floor of that height, metres, and notes on them; made once for each height."""
+        if floor not in self._made:
+            with self._document.blaming("characters"):
+                self._check_frames()
+            motions: dict[str, Motion] = {}
+            notes: list[str] = []
+            for name, part in self._file.characters.items():
+                person = Person(name, part, self._folder, self._file.fps)
+                with self._document.blaming("characters", name, "body"):
+                    body = person.body()
+                with self._document.blaming("characters", name, "clip"):
+                    motions[name] = person.motion(body, floor)
+                notes += person.notes
+            self._made[floor] = motions, notes
+        return self._made[floor]
+
+    def _check_frames(self) -> None:
+        """Refuse more built-in motion of all people together than is made in a few minutes."""
+        clips = [part.clip for part in self._file.characters.values()]
+        frames = self._file.fps * sum(clip.seconds for clip in clips if isinstance(clip, ClipSource))
+        if frames > MOST_BUILT_IN_FRAMES:
+            raise BadValue(
+                f"built-in motions have {frames:,.0f} frames in all, more than {MOST_BUILT_IN_FRAMES:,}; "
+                "fewer people, fewer seconds or a lower fps would do"
+            )
+
+    def _holds(self, world: World) -> World:
+        for k, part in enumerate(self._file.holds):
+            with self._document.blaming("holds", k, "by"):
+                span = world.motion(part.by).span
+            with self._document.blaming("holds", k):
+                during = self._during(part.during, span)
+                T = self._grip(world, part)
+                if part.carry is not None:
+                    world = _carried(world, part.by, part.hand)
+                world = world.with_hold(part.object, part.by, part.hand, during, T, leads=part.leads)
+        return world
+
+    def _grip(self, world: World, part: HoldPart) -> Any:
+        """`T_hand_object`; None where the object has a place of its own and is taken as it lies."""
+        if part.grip is not None:
+            return frame(part.grip)
+        told = self._file.objects.get(part.object)
+        first = not any(h.object == part.object for h in world.holds)
+        if told is None or told.placed or not first:
+            return None
+        body = world.body(part.by)
+        if part.hand not in ("left", "right") and isinstance(body, Character):
+            return worn_place(body, part.hand, world.objects[part.object], part.object)
+        T_hand_grip = grip_frame(body, part.hand)
+        return T_hand_grip @ inverse(frame(told.frames["grip"])) if "grip" in told.frames else T_hand_grip
+
+    def _contacts(self, world: World) -> World:
+        for k, part in enumerate(self._file.contacts):
+            for key in ("who", "on"):
+                with self._document.blaming("contacts", k, key):
+                    world.check_part(getattr(part, key))
+            with self._document.blaming("contacts", k):
+                during = self._during(part.during, world.span)
+                world = world.with_contact(Contact(part.who, part.on, during, part.kind, part.depth))
+        return world
+
+    @staticmethod
+    def _during(told: list[Any] | None, span: tuple[float, float]) -> tuple[float, float]:
+        words = {"start": span[0], "end": span[1]}
+        begin, end = (words.get(m, m) for m in told or ("start", "end"))
+        return float(begin), float(end)
+
+
+def _carried(world: World, who: str, hand: str) -> World:
+    """Somebody's arm carries something upright."""
+    clip = world.motion(who)
+    if not isinstance(clip, Clip):
+        raise BadValue(f"'{who}' is no person with a clip, and carries nothing upright")
+    return world.with_character(who, carried_upright(clip, hand))
+
+
+def _standing(world: World, name: str) -> World:
+    """A robot's base may touch the floor that it stands or rolls on."""
+    body = world.body(name)
+    bases = {shape.name for shape in body.shapes if shape.joint == 0}
+    if not isinstance(body, Robot) or body.base == "free" or world.floor is None:
+        return world
+    for link in sorted(bases):
+        contact = Contact(f"{name}.{link}", "floor", world.span, "support", why="a robot stands on its base")
+        world = world.with_contact(contact)
+    return world

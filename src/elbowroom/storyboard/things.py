@@ -1,0 +1,139 @@
+"""Meshes, objects and fixtures of a storyboard, made from what it says of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from elbowroom.errors import UnknownName
+from elbowroom.files.meshes import read_meshes
+from elbowroom.files.open import LARGEST
+from elbowroom.files.regular import check_regular
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry import solids
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import placing, transform
+from elbowroom.props.makers import made
+from elbowroom.storyboard.model import FixturePart, Object, PathKey, SceneMesh, StateKey
+from elbowroom.storyboard.values import Frame, GraspPart, MeshSource
+from elbowroom.world.paths import Keyed, KeyedState, Riding, Still
+from elbowroom.world.paths import Path as ThingPath
+from elbowroom.world.things import Fixture, GraspMark, Joint
+
+_NO_MESH = "give a .glb, .gltf, .obj, .stl or .ply"
+
+
+def quaternion(turn: float | list[float]) -> Array:
+    """From degrees about z, or about x, y and z in turn, each about the world's axis."""
+    degrees = turn if isinstance(turn, list) else [0.0, 0.0, turn]
+    x, y, z = (rot.about(axis, np.radians(d)) for axis, d in zip(np.eye(3), degrees, strict=True))
+    return rot.multiply(z, rot.multiply(y, x))
+
+
+def existing(path: Path, would_do: str) -> Path:
+    """The path of a regular file that is there."""
+    check_regular(path, LARGEST, would_do)
+    return path
+
+
+def frame(part: Frame) -> Array:
+    """`T_thing_frame` (4, 4)."""
+    return transform(part.at, quaternion(part.turn))
+
+
+def mark(part: GraspPart) -> GraspMark:
+    """A grasp as it is stored on a thing."""
+    T = transform(part.at, quaternion(part.turn))
+    approach = None if part.approach is None else np.array(part.approach)
+    return GraspMark(hand=part.hand, T_thing_grip=T, shape=part.shape, width=part.width, approach=approach)
+
+
+def meshes_of(source: MeshSource, folder: Path) -> tuple[dict[str, Mesh], tuple[str, ...]]:
+    """Meshes by name in their own axes, scaled and coloured, and what was assumed of their file."""
+    notes: tuple[str, ...] = ()
+    if source.file is not None:
+        found = read_meshes(existing(folder / source.file, _NO_MESH), units=source.units, up=source.up)
+        meshes, notes = dict(found.meshes), tuple(f"{source.file}: {note}" for note in found.notes)
+    elif source.box is not None:
+        meshes = {"box": solids.box(source.box)}
+    elif source.sphere is not None:
+        meshes = {"sphere": solids.sphere(source.sphere)}
+    elif source.cylinder is not None:
+        meshes = {"cylinder": solids.cylinder(source.cylinder.radius, source.cylinder.height)}
+    else:
+        assert source.maker is not None
+        meshes = made(source.maker, source.options)
+    if source.part is not None:
+        if source.part not in meshes:
+            raise UnknownName(f"mesh of {source.file or source.maker or 'this'}", source.part, meshes)
+        meshes = {source.part: meshes[source.part]}
+    scaled = {name: mesh.moved(placing(scale=source.scale)) for name, mesh in meshes.items()}
+    if source.color is not None:
+        r, g, b = source.color
+        scaled = {name: Mesh(mesh.vertices, mesh.faces, (r, g, b)) for name, mesh in scaled.items()}
+    return scaled, notes
+
+
+def mesh_of(source: str | MeshSource, folder: Path) -> tuple[Mesh, tuple[str, ...]]:
+    """One mesh of all that a source has."""
+    found, notes = meshes_of(MeshSource(file=source) if isinstance(source, str) else source, folder)
+    return solids.merge(found.values()) if len(found) > 1 else next(iter(found.values())), notes
+
+
+def static_of(source: SceneMesh, folder: Path) -> tuple[dict[str, Mesh], tuple[str, ...]]:
+    """Meshes of the scene where they stand; a name of their own leads those of a file."""
+    found, notes = meshes_of(source, folder)
+    for name in (*source.without, *source.moved):
+        if name not in found:
+            raise UnknownName(f"mesh of {source.file or source.maker or 'this'}", name, found)
+    found = {name: mesh for name, mesh in found.items() if name not in source.without}
+    found |= {name: found[name].moved(frame(part)) for name, part in source.moved.items() if name in found}
+    T = placing(source.at, quaternion(source.turn))
+    if source.name is not None:
+        found = {source.name if len(found) == 1 else f"{source.name}.{name}": mesh for name, mesh in found.items()}
+    return {name: mesh.moved(T) for name, mesh in found.items()}, notes
+
+
+def path_of(part: Object, fixtures: dict[str, Fixture]) -> ThingPath:
+    """Where an object is by itself."""
+    if part.path is not None:
+        keyed = _keyed(part.path)
+        return keyed.smoothed() if part.smooth else keyed
+    T = transform(part.at or np.zeros(3), quaternion(part.turn or 0.0))
+    if part.on is None:
+        return Still(T)
+    if part.on not in fixtures:
+        raise UnknownName("fixture", part.on, fixtures)
+    return Riding(fixtures[part.on].path, T)
+
+
+def fixture_of(part: FixturePart, mesh: Mesh) -> Fixture:
+    """A drawer, door, lid or switch."""
+    if part.slides is not None:
+        joint, unit = Joint("slides", np.array(part.slides.axis), _pair(part.slides.range)), 1.0
+    else:
+        assert part.turns is not None
+        unit = np.pi / 180.0
+        low, high = _pair(part.turns.range)
+        joint = Joint("turns", np.array(part.turns.axis), (low * unit, high * unit), np.array(part.turns.origin))
+    frames = {name: frame(f) for name, f in part.frames.items()}
+    if part.handle is not None:
+        frames["handle"] = frame(part.handle)
+    keys = part.state if isinstance(part.state, list) else [StateKey(t=0.0, value=part.state)]
+    state = KeyedState(np.array([k.t for k in keys]), unit * np.array([k.value for k in keys]))
+    grasps = {name: mark(g) for name, g in part.grasps.items()}
+    return Fixture.at(mesh, joint, transform(part.at, quaternion(part.turn)), state, frames, part.mass, grasps)
+
+
+def _pair(numbers: list[float]) -> tuple[float, float]:
+    low, high = numbers
+    return low, high
+
+
+def _keyed(keys: list[PathKey]) -> Keyed:
+    turns: list[Array] = []
+    for key in keys:
+        turns.append((turns[-1] if turns else rot.IDENTITY) if key.turn is None else quaternion(key.turn))
+    return Keyed(np.array([k.t for k in keys]), np.array([k.at for k in keys]), np.array(turns))

@@ -1,0 +1,185 @@
+"""Kinds of values that occur all over a storyboard: numbers, places, names, meshes."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StringConstraints,
+    Tag,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from elbowroom.errors import ElbowroomError
+from elbowroom.spaces.styles import CLOSE, Style, Wish, style_of
+
+Number = Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0.0, le=1e6, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(ge=0.0, le=86400.0, allow_inf_nan=False)]
+Point = Annotated[list[Number], Field(min_length=3, max_length=3)]
+Spot = Annotated[list[Number], Field(min_length=2, max_length=2)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^[^./\x00-\x1f]+$")]
+Text = Annotated[str, StringConstraints(min_length=1, max_length=1000)]
+Unit = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+HandShapeName = Literal["rest", "flat", "point", "hook", "pinch", "power"]
+Color = Annotated[list[Unit], Field(min_length=3, max_length=3)]
+
+
+def _kind(value: Any) -> str:
+    """Which of a union's forms a value has; models and mappings are the long one."""
+    if isinstance(value, str):
+        return "word"
+    if isinstance(value, list):
+        return "list"
+    return "number" if isinstance(value, int | float) and not isinstance(value, bool) else "keys"
+
+
+BY_FORM = Discriminator(_kind)
+Turn = Annotated[
+    Annotated[Number, Tag("number")] | Annotated[Point, Tag("list")],
+    BY_FORM,
+    Field(description="Degrees about z, or degrees about x, y and z in turn, each about the world's axis."),
+]
+
+
+class Part(BaseModel):
+    """Base of all parts: unknown keys are rejected, numbers are numbers."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+def wrong(what: str, *at: str | int) -> PydanticCustomError:
+    """What is wrong, with the way from the part to the value to blame."""
+    return PydanticCustomError("storyboard", "{what}", {"what": what, "at": at})
+
+
+def only_one(part: Part, names: tuple[str, ...]) -> None:
+    given = [name for name in names if getattr(part, name) is not None]
+    if len(given) != 1:
+        known = ", ".join(f"'{n}'" for n in names[:-1]) + f" and '{names[-1]}'"
+        told = "none" if not given else " and ".join(f"'{n}'" for n in given)
+        raise wrong(f"needs exactly one of {known}; there is {told}")
+
+
+def rising(keys: list[Any]) -> None:
+    for k in range(1, len(keys)):
+        if not keys[k].t > keys[k - 1].t:
+            late, early = keys[k - 1].t, keys[k].t
+            raise wrong(f"must rise, but {early:g} s follows {late:g} s; give the keys in order of time", k, "t")
+
+
+class Cylinder(Part):
+    """An upright cylinder about its middle."""
+
+    radius: Positive
+    height: Positive
+
+
+class MeshSource(Part):
+    """A mesh: from a file, a box, sphere or cylinder about its middle, or one of the makers."""
+
+    file: Text | None = None
+    part: Text | None = Field(default=None, description="One mesh of several by name; without it all are taken.")
+    units: Positive | None = Field(default=None, description="Metres per unit of the file.")
+    up: Literal["Y", "Z"] | None = None
+    box: Annotated[list[Positive], Field(min_length=3, max_length=3)] | None = None
+    sphere: Positive | None = None
+    cylinder: Cylinder | None = None
+    maker: Text | None = Field(default=None, description="Name of a maker of meshes: table, bookshelf, plant, …")
+    options: dict[Name, Any] = Field(default_factory=dict, description="Options of the maker.")
+    scale: Positive = 1.0
+    color: Color | None = Field(default=None, description="Linear red, green and blue, 0 to 1.")
+
+    @model_validator(mode="after")
+    def _one_source(self) -> MeshSource:
+        only_one(self, ("file", "box", "sphere", "cylinder", "maker"))
+        if self.options and self.maker is None:
+            raise wrong("are those of a 'maker', and there is none; leave them out", "options")
+        return self
+
+
+Mesh = Annotated[Annotated[Text, Tag("word")] | Annotated[MeshSource, Tag("keys")], BY_FORM]
+
+
+class Frame(Part):
+    """A named place on a thing, in the thing's own axes."""
+
+    at: Point = Field(default_factory=lambda: [0.0, 0.0, 0.0])
+    turn: Turn = 0.0
+
+
+class GraspPart(Part):
+    """A way to take a thing: where the middle of the closed hand comes to be, in the thing's own axes.
+
+    Unturned, the thumb's side of the hand is towards +z, and the palm looks along +x.
+    """
+
+    hand: Literal["left", "right"]
+    at: Point = Field(default_factory=lambda: [0.0, 0.0, 0.0])
+    turn: Turn = 0.0
+    shape: HandShapeName = "power"
+    width: Positive | None = Field(default=None, description="Metres that the hand closes round; else the thing's own.")
+    approach: Point | None = Field(default=None, description="The way the hand travels at last; else palm first.")
+
+    @model_validator(mode="after")
+    def _goes_somewhere(self) -> GraspPart:
+        if self.approach is not None and not any(abs(x) > 1e-9 for x in self.approach):
+            raise wrong("has no length; give a direction such as [0, 0, -1]", "approach")
+        return self
+
+
+class StylePart(Part):
+    """A style of one's own: angles in degrees, shares from 0 to 1."""
+
+    parts: dict[Name, dict[Name, Spot]] = Field(
+        default_factory=dict,
+        description="Intervals by part and term: {upper_arm: {swing_x: [50, 100]}}; without a side of both.",
+    )
+    flexion: Unit = Field(CLOSE.flexion, description="Elbows and knees from this share of their bend at first.")
+    wrist: Annotated[Unit, Field(gt=0.0)] = Field(CLOSE.wrist, description="Wrists within this share of their range.")
+    close: bool = Field(True, description="Repairs keep as near to the clip as will do.")
+    elbow: Number | None = Field(default=None, description="Degrees that elbows turn up from straight below.")
+
+    @model_validator(mode="after")
+    def _sound(self) -> StylePart:
+        try:
+            self.style()
+        except ElbowroomError as error:
+            raise wrong(str(error).removesuffix(".")) from None
+        return self
+
+    def style(self) -> Style:
+        """In the planner's units."""
+        intervals = {
+            part: {term: (math.radians(low), math.radians(high)) for term, (low, high) in terms.items()}
+            for part, terms in self.parts.items()
+        }
+        orbit = None if self.elbow is None else math.radians(self.elbow)
+        return Style(intervals, self.flexion, self.wrist, self.close, orbit)
+
+
+def _known(name: str) -> str:
+    try:
+        style_of(name, CLOSE)
+    except ElbowroomError as error:
+        raise wrong(str(error).removesuffix(".")) from None
+    return name
+
+
+StyleChoice = Annotated[
+    Annotated[Text, AfterValidator(_known), Tag("word")] | Annotated[StylePart, Tag("keys")],
+    BY_FORM,
+    Field(description="How motion is to look: the name of a style, or one of its own."),
+]
+
+
+def style_from(choice: str | StylePart | None) -> Wish:
+    """What a storyboard asks for."""
+    return choice.style() if isinstance(choice, StylePart) else choice

@@ -1,1 +1,0 @@
-"""Verbs: what is asked of people in a world."""

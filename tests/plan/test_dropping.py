@@ -1,0 +1,61 @@
+"""What is dropped falls as things fall, onto what is below."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from test_manipulate import room
+
+from elbowroom.geometry.solids import box, sphere
+from elbowroom.geometry.transforms import transform
+from elbowroom.plan.manipulate import plan_tasks
+from elbowroom.plan.tasks import Drop, Grab
+from elbowroom.plan.verbs.drop import GRAVITY, falling, landing
+from elbowroom.world.paths import Still
+from elbowroom.world.world import World
+
+
+def test_a_can_is_dropped_on_the_table_at_its_time() -> None:
+    tasks = [Grab(who="ann", object="can"), Drop(who="ann", object="can", over=(0.1, -0.5, 0.9), height=0.1, at=4.0)]
+    plan = plan_tasks(room(), tasks)
+    assert plan.found, plan.advice
+    assert plan.certificate is not None and plan.certificate.free and plan.certificate.continuous
+    (hold,) = plan.world.holds
+    assert 4.0 < hold.during[1] < 4.2 and hold.fall is not None
+    lasts = hold.fall.times[-1] - hold.during[1]
+    assert lasts == pytest.approx(np.sqrt(2 * 0.1 / GRAVITY), abs=0.002)
+    before, after = (plan.world.frame("can", t) for t in (hold.during[1], plan.world.span[1]))
+    assert after[2, 3] == pytest.approx(0.96, abs=0.001) and np.allclose(after[:2, 3], [0.1, -0.5], atol=1e-3)
+    assert before[2, 3] - after[2, 3] == pytest.approx(0.1, abs=0.001)
+    assert np.allclose(before[:3, :3], after[:3, :3]), "flat as it fell"
+
+
+def test_without_a_place_it_falls_from_where_the_hand_is() -> None:
+    plan = plan_tasks(room(), [Grab(who="ann", object="can"), Drop(who="ann", object="can")])
+    assert plan.found, plan.advice
+    assert plan.world.frame("can", plan.world.span[1])[2, 3] == pytest.approx(0.9605, abs=0.001)
+
+
+def test_it_falls_onto_the_mesh_itself_and_not_onto_its_box() -> None:
+    world = World(floor=0.0).with_static("ball", sphere(0.5), (0.0, 0.0, 0.5))
+    world = world.with_object("brick", box((0.1, 0.1, 0.1)), Still(np.eye(4)))
+    top = landing(world, "brick", 0.0, transform([0.0, 0.0, 2.0]))
+    assert top is not None and top.on == ("ball",) and top.depth == pytest.approx(0.95, abs=0.002)
+    # beside the middle the corner nearest to it meets the ball lower
+    aside = landing(world, "brick", 0.0, transform([0.35, 0.0, 2.0]))
+    assert aside is not None and aside.depth == pytest.approx(2.0 - 0.05 - 0.5 - np.sqrt(0.25 - 0.3**2), abs=0.005)
+    past = landing(world, "brick", 0.0, transform([0.56, 0.0, 2.0]))
+    assert past is not None and past.on == ("floor",) and past.depth == pytest.approx(1.95, abs=0.001)
+    assert landing(world.with_(floor=None), "brick", 0.0, transform([2.0, 0.0, 2.0])) is None
+
+
+def test_falls_are_those_of_free_bodies() -> None:
+    fall = falling(2.0, 1.0, 60.0)
+    times = np.linspace(2.0, fall.times[-1], 50)
+    assert np.allclose(fall.sample(times)[:, 2], -0.5 * GRAVITY * (times - 2.0) ** 2, atol=0.5 * GRAVITY / 60**2 / 4)
+    assert fall.offsets[-1, 2] == pytest.approx(-1.0)
+
+
+def test_nobody_drops_what_they_do_not_hold() -> None:
+    plan = plan_tasks(room(), [Drop(who="ann", object="can")])
+    assert plan.status == "hand-not-free" and "nobody holds it" in plan.why

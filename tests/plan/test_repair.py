@@ -1,0 +1,252 @@
+"""Repairs: limbs get out of the way and the rest of the motion stays as it is, looked at by the exact test."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from elbowroom.character.human import human
+from elbowroom.errors import BadValue, UnknownName
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.solids import box
+from elbowroom.geometry.transforms import transform
+from elbowroom.locomotion.walk import walk
+from elbowroom.motion.clip import Clip, Source
+from elbowroom.motion.contacts import foot_contacts
+from elbowroom.motion.layers import Layered
+from elbowroom.motion.quality import peak_jerk
+from elbowroom.plan.manipulate import plan_in_turn
+from elbowroom.plan.repair.find import collision_episodes, linkages
+from elbowroom.plan.repair.repair import repair
+from elbowroom.plan.result import Plan
+from elbowroom.plan.tasks import Repair
+from elbowroom.search.birrt import Budget
+from elbowroom.world.certificate import certify
+from elbowroom.world.contacts import Caps
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.paths import Keyed
+from elbowroom.world.world import World
+
+
+@cache
+def stroll() -> Clip:
+    return walk(human(), 1.2, 0.0, 3.0, 60.0)
+
+
+def place_of(role: str, t: float) -> np.ndarray:
+    clip = stroll()
+    return clip.positions([t])[0, clip.character.role(role)]
+
+
+def past_a_table(near: float = 0.06) -> World:
+    """The right hand swings into the edge of a table."""
+    hand = place_of("right_hand", 1.5)
+    edge = box((0.3, 0.08, 0.06), (hand[0] - 0.15 - 0.04 + near, hand[1], hand[2]))
+    return World(floor=0.0).with_character("ann", stroll()).with_static("table", edge)
+
+
+def frames_of(plan: Plan) -> Clip:
+    clip = plan.world.characters["ann"]
+    assert isinstance(clip, Clip)
+    return clip
+
+
+def changed(plan: Plan, before: Clip) -> tuple[np.ndarray, np.ndarray]:
+    """Frames and joints that are not what they were, bit by bit."""
+    after = frames_of(plan)
+    assert np.array_equal(after.root, before.root)
+    off = np.any(after.rotations != before.rotations, axis=2)
+    return np.flatnonzero(off.any(axis=1)), np.flatnonzero(off.any(axis=0))
+
+
+@pytest.fixture(scope="module")
+def table_plan() -> Plan:
+    return repair(past_a_table(), "ann", seed=1)
+
+
+def test_arm_gets_out_of_the_way_and_is_proven_free(table_plan: Plan) -> None:
+    before = certify(past_a_table())
+    assert not before.free and {c.limb for c in before.collisions} == {"right_arm"}
+    assert table_plan.found and table_plan.certificate is not None and table_plan.certificate.free
+    assert certify(table_plan.world).free
+    assert [c.pair for c in table_plan.collisions] == [c.pair for c in before.collisions]
+    exact = ExactWorld(table_plan.world)
+    for t in np.linspace(0.0, 3.0, 601):
+        assert not [h for h in exact.place(t).collisions() if "table" in h.pair]
+
+
+def test_nothing_else_changes(table_plan: Plan) -> None:
+    frames, joints = changed(table_plan, stroll())
+    body = stroll().character
+    assert set(joints) <= set(body.chain("right_arm").joints)
+    begin, end = table_plan.plans[0].during
+    assert stroll().times[frames[0]] > begin and stroll().times[frames[-1]] < end
+    assert len(table_plan.plans) == 1 and table_plan.plans[0].limb == "right_arm"
+
+
+def test_joins_the_clip_without_a_pop(table_plan: Plan) -> None:
+    before, after = stroll(), frames_of(table_plan)
+    frames, joints = changed(table_plan, before)
+    for k in (frames[0], frames[-1]):
+        apart = rot.angle_between(before.rotations[k, joints], after.rotations[k, joints]) * before.fps
+        assert apart.max() < 0.2  # radians a second that it leaves the clip with
+    assert peak_jerk(after) <= max(2.0 * peak_jerk(before), 1500.0)
+
+
+def test_same_seed_same_motion(table_plan: Plan) -> None:
+    again = repair(past_a_table(), seed=1)
+    assert np.array_equal(frames_of(again).rotations, frames_of(table_plan).rotations)
+
+
+def test_what_is_free_is_left_alone() -> None:
+    world = World(floor=0.0).with_character("ann", stroll())
+    plan = repair(world)
+    assert plan.found and not plan.plans and not plan.collisions
+    assert len(changed(plan, stroll())[0]) == 0
+
+
+def test_leg_steps_over_and_planted_feet_stay() -> None:
+    clip = stroll()
+    stands = foot_contacts(clip).foot("left")
+    off, on = (np.flatnonzero(np.diff(stands.astype(int)) == d) for d in (-1, 1))
+    middle = clip.times[[off[1], on[on > off[1]][0]]].mean()
+    swing = place_of("left_foot", float(middle))
+    world = World(floor=0.0).with_character("ann", clip)
+    world = world.with_static("brick", box((0.3, 0.06, 0.12), (swing[0] + 0.1, swing[1] - 0.05, 0.06)))
+    before = certify(world)
+    assert {c.limb for c in before.collisions} == {"left_leg"}
+    plan = repair(world)
+    assert plan.found, plan.why
+    frames, joints = changed(plan, clip)
+    assert set(joints) <= set(clip.character.chain("left_leg").joints)
+    assert not foot_contacts(clip).foot("left")[frames].any()
+
+
+def test_head_ducks_with_the_neck_or_the_spine() -> None:
+    head = place_of("head", 1.5)
+    world = World(floor=0.0).with_character("ann", stroll())
+    world = world.with_static("bar", box((1.5, 0.06, 0.06), (0.0, head[1], head[2] + 0.16)))
+    assert {c.limb for c in certify(world).collisions} == {"neck"}
+    plan = repair(world)
+    assert plan.found, plan.why
+    assert {p.limb for p in plan.plans} <= {"neck", "neck and spine", "left_arm", "right_arm"}
+
+
+def test_what_a_hand_holds_is_taken_past() -> None:
+    """A stick in the hand hits a post; the arm that holds it is to blame, and the stick stays in the hand."""
+    hand = place_of("right_hand", 1.5)
+    grip = transform((-0.09, 0.0, -0.04))
+    world = World(floor=0.0).with_character("ann", stroll())
+    stick = box((0.02, 0.7, 0.02))
+    world = world.with_object("stick", stick, Keyed.along([0.0], [[0.0, 0.0, 5.0]]))
+    world = world.with_hold("stick", "ann", "right", T_hand_object=grip)
+    tip = world.frame("stick", 1.5)
+    reach = tip[:3, 3] + tip[:3, 1] * 0.3
+    post = box((0.08, 0.08, 1.2), (reach[0], reach[1], hand[2]))
+    world = world.with_static("post", post)
+    found = [c for c in certify(world).collisions if "post" in c.pair]
+    assert found
+    plan = repair(world)
+    assert plan.found, plan.why
+    for t in np.linspace(*stroll().span, 40):
+        assert np.allclose(np.linalg.inv(plan.world.hand("ann", "right", t)) @ plan.world.frame("stick", t), grip)
+
+
+def test_moving_obstacle_is_avoided_when_it_comes() -> None:
+    hand = place_of("right_hand", 1.5)
+    path = Keyed.along([0.0, 1.5, 3.0], [hand + (-3.0, 0.0, 0.0), hand, hand + (-3.0, 0.0, 0.0)])
+    world = World(floor=0.0).with_character("ann", stroll())
+    world = world.with_object("ball", box((0.1, 0.1, 0.1)), path)
+    assert not certify(world).free
+    plan = repair(world)
+    assert plan.found, plan.why
+    assert plan.certificate is not None and plan.certificate.free
+
+
+def test_recorded_clips_may_touch_themselves_as_before() -> None:
+    """Hands in the hips of a clip from a file are its own business, unless asked otherwise."""
+    clip = stroll()
+    q = np.array(clip.rotations)
+    thigh = clip.character.role("left_upper_arm")
+    limit = clip.character.limits[thigh]
+    assert limit is not None
+    q[:, thigh] = limit.rotation([np.radians(100.0), 0.0, 0.0])
+    deep = clip.with_(rotations=q, source=Source(format="bvh"))
+    world = past_a_table().with_character("ann", deep)
+    assert not certify(world.with_(static={})).free, "they are deeper than is allowed of a recorded clip"
+    plan = repair(world.with_(caps=Caps(own=0.3)))
+    assert plan.found, plan.why
+    assert plan.certificate is not None and any(a.why == "in the clip" for a in plan.certificate.allowed)
+    assert set(changed(plan, deep)[1]) <= set(clip.character.chain("right_arm").joints)
+
+
+def test_what_cannot_be_repaired_is_told() -> None:
+    """A wall right through the way: the trunk is in it, and no limb helps."""
+    at = place_of("pelvis", 1.5)
+    world = World(floor=0.0).with_character("ann", stroll()).with_static("wall", box((2.0, 0.1, 2.0), (0, at[1], 1.0)))
+    plan = repair(world, search_budget=Budget(checks=2000))
+    assert plan.status == "partial" and plan.certificate is not None and not plan.certificate.free
+    assert "wall" in plan.why and "collisions before" in plan.why
+    with pytest.raises(Exception, match="partial"):
+        plan.require()
+
+
+def test_whole_clip_moves_only_within_a_bound() -> None:
+    """The feet stand in a thing beside the way: nothing but another way helps."""
+    stands = foot_contacts(stroll()).foot("left")
+    k = int(np.flatnonzero(stands)[len(np.flatnonzero(stands)) // 2])
+    foot = stroll().positions()[k, stroll().character.role("left_foot")]
+    block = box((0.1, 0.1, 0.3), (foot[0] + 0.06, foot[1] - 0.05, 0.15))
+    world = World(floor=0.0).with_character("ann", stroll()).with_static("block", block)
+    assert repair(world, max_aside=0.0).status == "partial"
+    plan = repair(world, max_aside=0.0, max_shift=0.25)
+    assert plan.found, plan.why
+    assert plan.plans[0].limb == "whole body"
+    moved = np.linalg.norm(frames_of(plan).root - stroll().root, axis=1)
+    assert 0.0 < moved.max() <= 0.25 + 1e-9 and np.ptp(moved) < 1e-9
+
+
+def test_blame_and_linkages() -> None:
+    world = past_a_table()
+    found = collision_episodes(ExactWorld(world), "ann", certify(world).collisions)
+    assert [t.limb for t in found] == ["right_arm"]
+    assert "table" in found[0].text
+    body = stroll().character
+    names = dict.fromkeys(one.name for one in linkages(body, "right_arm"))
+    assert list(names) == ["right_arm", "right_arm and shoulder", "right_arm and spine"]
+    stuck = [body.role("right_clavicle")]
+    assert next(iter(linkages(body, "right_arm", stuck))).name == "right_arm and shoulder"
+    assert linkages(body, "pelvis") == []
+
+
+def test_odd_characters_and_clips_are_told_and_not_stumbled_over() -> None:
+    """One frame in a wall; a body whose joints have no ranges; one without chains; a clip that begins in trouble."""
+    wall = box((2.0, 0.1, 2.0), place_of("pelvis", 1.5) * (0, 1, 1))
+    still = stroll().with_(root=stroll().root[90:91], rotations=stroll().rotations[90:91])
+    stiff = stroll().with_(character=stroll().character.with_(limits=()))
+    whole = stroll().with_(character=stroll().character.with_(chains={}))
+    for clip in (still, stiff, whole):
+        plan = repair(World(floor=0.0, static={"wall": wall}).with_character("ann", clip))
+        assert plan.status == "partial" and "wall" in plan.why
+    hand = place_of("right_hand", 0.0)
+    early = World(floor=0.0).with_character("ann", stroll())
+    early = early.with_static("rail", box((0.05, 0.1, 0.05), hand + (-0.03, 0.0, -0.05)))
+    plan = repair(early)
+    assert plan.collisions[0].during[0] == 0.0
+    assert plan.found, plan.why
+    assert "from the first frame on" in plan.plans[0].what and plan.plans[0].during[0] == 0.0
+
+
+def test_repair_is_a_task() -> None:
+    plan = plan_in_turn(past_a_table(), [Repair(who="ann")])
+    assert plan.found and plan.plans and plan.collisions
+
+
+def test_bad_input_is_refused() -> None:
+    world = World(floor=0.0).with_character("ann", stroll())
+    with pytest.raises(UnknownName):
+        repair(world, "bob")
+    with pytest.raises(BadValue):
+        repair(world.with_character("ann", Layered(stroll())), "ann")

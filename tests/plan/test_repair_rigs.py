@@ -1,0 +1,61 @@
+"""Repair of real files of every kind: the hand of each runs into a small thing half way, and gets out of its way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from elbowroom.files.open import open_file
+from elbowroom.geometry.solids import box
+from elbowroom.motion.clip import Clip
+from elbowroom.motion.edit import place, without_lead
+from elbowroom.motion.quality import peak_jerk
+from elbowroom.motion.retarget import retarget
+from elbowroom.plan.repair.repair import repair
+from elbowroom.world.certificate import certify
+from elbowroom.world.world import World
+
+FILES = {
+    "bvh": "mocap/cmu_bvh/07_01.bvh",
+    "other bvh": "mocap/accad_bvh/Male1_B9_WalkToTurnLeft90.bvh",
+    "amc": "mocap/cmu_asf_amc/16/16_22.amc",
+    "glb": "characters/CesiumMan.glb",
+    "rocketbox": "mocap/cmu_bvh/02_01.bvh",
+}
+
+
+def clip_of(data: Path, kind: str) -> Clip:
+    path = data / FILES[kind]
+    if not path.exists():
+        pytest.skip(f"{FILES[kind]} is not here")
+    clip = next(iter(open_file(path).clips.values()))
+    if kind == "rocketbox":
+        body = next(iter(open_file(data / "characters/rocketbox_male_adult_01.glb").characters.values()))
+        clip = retarget(clip, body)
+    return place(clip, lift=0.0)
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_any_rig_is_repaired(data: Path, kind: str) -> None:
+    clip = clip_of(data, kind)
+    real = without_lead(clip)
+    t = float(np.mean(real.span))
+    hand = clip.character.role("right_hand")
+    elbow = clip.character.role("right_forearm")
+    here = clip.positions([t])[0]
+    end = here[hand] + 0.6 * (here[hand] - here[elbow]) / np.linalg.norm(here[hand] - here[elbow]) * 0.1
+    world = World(floor=None).with_character("who", clip).with_static("thing", box((0.03, 0.03, 0.03), end))
+    assert any("thing" in c.pair for c in certify(world).collisions)
+    plan = repair(world)
+    assert plan.found, plan.why
+    after = plan.world.characters["who"]
+    assert isinstance(after, Clip) and after.fps == clip.fps and len(after) == len(clip)
+    assert after.character.joint_names == clip.character.joint_names
+    changed = np.any(after.rotations != clip.rotations, axis=(1, 2))
+    inside = np.zeros(len(clip), dtype=bool)
+    for one in plan.plans:
+        inside |= (clip.times >= one.during[0]) & (clip.times <= one.during[1])
+    assert changed.any() and not (changed & ~inside).any()
+    assert peak_jerk(without_lead(after)) <= max(2.0 * peak_jerk(real), 1500.0)

@@ -1,0 +1,258 @@
+"""Storyboards become worlds; paths in them are relative to the file."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pytest
+
+from conftest import ROOT
+from elbowroom.character.human import human
+from elbowroom.character.presets import PRESETS
+from elbowroom.errors import BadFile
+from elbowroom.files.bvh_write import write_bvh
+from elbowroom.files.glb_write import write_glb
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.solids import box
+from elbowroom.geometry.transforms import inverse, transform
+from elbowroom.locomotion.walk import walk
+from elbowroom.props.makers import MAKERS
+from elbowroom.storyboard.cast import BodySource, Human
+from elbowroom.storyboard.storyboard import Storyboard, parse_storyboard, read_storyboard, storyboard_schema
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.things import Fixture
+from elbowroom.world.world import World
+from tools.write_storyboard_schema import with_makers
+
+HALL = """
+elbowroom: 1
+fps: 30
+about: the flavour of it
+scene:
+  meshes:
+    - {file: hall.glb}
+    - {box: [0.2, 0.2, 2], name: post, at: [1, 0, 1], turn: 45, color: [0.5, 0.1, 0.1]}
+  floor: 0.0
+objects:
+  umbrella: {mesh: umbrella.obj, mass: 0.6, frames: {grip: {at: [0, 0, -0.3]}, tip: {at: [0, 0, 0.4]}}}
+  ball:     {mesh: {sphere: 0.1}, path: [{t: 0, at: [1, 0, 1]}, {t: 2, at: [1, -2, 1], turn: 90}]}
+  cup:      {mesh: {cylinder: {radius: 0.04, height: 0.1}}, on: drawer, at: [0, 0, 0.1], freedom: level}
+fixtures:
+  drawer: {mesh: {box: [0.4, 0.4, 0.1]}, at: [-1, 0, 0.5], slides: {axis: [0, -1, 0], range: [0, 0.4]},
+           handle: {at: [0, -0.2, 0]}, state: [{t: 0, value: 0}, {t: 1, value: 0.3}]}
+  door:   {mesh: {box: [0.8, 0.04, 2]}, at: [-2, 0, 1], turn: 90, state: 60,
+           turns: {axis: [0, 0, 1], range: [0, 110], origin: [-0.4, 0, 0]}}
+characters:
+  ann: {body: {human: {height: 1.70, skin: false}}, clip: walk.bvh, at: [0, 3], turn: 90}
+  bob: {body: {human: {height: 1.85, skin: false}}, clip: {walk: {speed: 1.2, seconds: 2}}, start: 0.5}
+holds:
+  - {object: umbrella, by: ann, hand: right, during: [0, end]}
+contacts:
+  - {who: ann.left_foot, on: floor, kind: support, depth: 0.02}
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """A folder with the files that the storyboard names."""
+    out = tmp_path_factory.mktemp("hall")
+    write_bvh(out / "walk.bvh", walk(human(skin=False), seconds=2.0, fps=30.0))
+    write_glb(out / "hall.glb", World().with_static("table", box([1, 1, 0.7], at=[3, 0, 0.35])))
+    corners = box([0.05, 0.05, 0.8])
+    lines = [f"v {x} {y} {z}" for x, y, z in corners.vertices] + [f"f {a} {b} {c}" for a, b, c in corners.faces + 1]
+    (out / "umbrella.obj").write_text("\n".join(lines))
+    (out / "hall.yaml").write_text(HALL)
+    return out
+
+
+@pytest.fixture(scope="module")
+def hall(folder: Path) -> Storyboard:
+    return read_storyboard(folder / "hall.yaml")
+
+
+def test_everything_is_there(hall: Storyboard):
+    world = hall.world
+    assert (hall.fps, hall.about, hall.tasks) == (30.0, "the flavour of it", ())
+    assert set(world.static) == {"table", "post"} and world.floor == 0.0
+    assert set(world.objects) == {"umbrella", "ball", "cup", "drawer", "door"}
+    assert set(world.characters) == {"ann", "bob"} and world.span == pytest.approx((0.0, 2.5))
+    assert world.objects["umbrella"].mass == 0.6 and world.objects["cup"].freedom == "level"
+    assert world.static["post"].color == (0.5, 0.1, 0.1)
+    assert np.allclose(np.ptp(world.static["post"].bounds, axis=0), [0.2 * np.sqrt(2), 0.2 * np.sqrt(2), 2.0])
+    assert [c.why for c in world.contacts] == ["rides on it", "told"]
+    contact = world.contacts[1]
+    assert (contact.who, contact.kind, contact.depth, contact.during) == ("ann.left_foot", "support", 0.02, world.span)
+    assert any("umbrella.obj: Units assumed" in note for note in world.notes)
+
+
+def test_paths_and_fixtures_move(hall: Storyboard):
+    world = hall.world
+    assert np.allclose(world.frame("ball", 1.0), transform([1, -1, 1], rot.about([0, 0, 1], np.pi / 4)))
+    assert np.allclose(world.frame("drawer.handle", 1.0)[:3, 3], [-1.0, -0.5, 0.5])
+    assert np.allclose(world.frame("cup", 1.0)[:3, 3], [-1.0, -0.3, 0.6])
+    door = world.objects["door"]
+    assert isinstance(door, Fixture) and door.joint.range[1] == pytest.approx(np.radians(110))
+    hinge = transform([-2, 0, 1], rot.about([0, 0, 1], np.pi / 2)) @ [-0.4, 0, 0, 1]
+    assert np.allclose(world.frame("door", 0.0) @ [-0.4, 0, 0, 1], hinge)
+    turned = rot.angle_between(rot.from_matrix(world.frame("door", 0.0)[:3, :3]), rot.about([0, 0, 1], np.pi / 2))
+    assert float(turned) == pytest.approx(np.radians(60))
+
+
+def test_characters_are_placed(hall: Storyboard):
+    ann, bob = hall.world.motion("ann"), hall.world.motion("bob")
+    way = np.diff(ann.sample(ann.span)[0], axis=0)[0]
+    assert np.allclose(ann.sample([0.0])[0][0, :2], [0, 3], atol=0.1)
+    assert way[0] > 2.0 and abs(way[1]) < 0.2  # facing -Y, turned 90 degrees to the left: along +X
+    assert bob.span == pytest.approx((0.5, 2.5))
+
+
+def test_an_object_without_a_place_is_put_into_the_hand(hall: Storyboard):
+    world = hall.world
+    for t in (0.0, 1.1, 2.0):
+        hand, grip = world.hand("ann", "right", t), world.frame("umbrella", t) @ transform([0, 0, -0.3])
+        assert 0.05 < np.linalg.norm(grip[:3, 3] - hand[:3, 3]) < 0.12
+    fixed = [inverse(world.hand("ann", "right", t)) @ world.frame("umbrella", t) for t in (0.0, 1.5)]
+    assert np.allclose(*fixed)
+    # with the arm hanging, what sticks out by the thumb points forwards: along +X for ann
+    thumb = world.frame("umbrella.tip", 1.0)[:3, 3] - world.frame("umbrella", 1.0)[:3, 3]
+    assert thumb[0] > 0.2
+
+
+def test_the_exact_checker_takes_it(hall: Storyboard):
+    exact = ExactWorld(hall.world)
+    assert {"ann.right_hand", "umbrella", "drawer", "post", "table", "floor"} <= {p.name for p in exact.parts}
+    assert exact.place(0.0).distance(("ball", "post")).hit  # the ball starts in the post and flies off
+    assert not exact.place(2.0).distance(("ball", "post")).hit
+
+
+@pytest.mark.parametrize(
+    ("clip", "seconds"),
+    [
+        ("{idle: {seconds: 1}}", 1.0),
+        ("{run: {speed: 3, seconds: 1, turn: 10}}", 1.0),
+        ("{walk: {}}", 4.0),
+        ("{walk_along: {path: [[0, 0], [0, -2], [1, -3]], speed: 1.1}}", None),
+    ],
+)
+def test_built_in_motions(clip: str, seconds: float | None):
+    text = f"elbowroom: 1\nfps: 30\ncharacters: {{ann: {{body: {{human: {{skin: false}}}}, clip: {clip}}}}}"
+    motion = parse_storyboard(text).world.motion("ann")
+    assert motion.span[1] == pytest.approx(seconds) if seconds else motion.span[1] > 2.0
+
+
+def test_lift_puts_feet_on_the_floor(folder: Path):
+    text = "elbowroom: 1\nscene: {floor: 0.5}\ncharacters: {ann: {clip: walk.bvh, lift: auto}}"
+    raised = parse_storyboard(text, folder / "x.yaml").world.motion("ann")
+    plain = parse_storyboard(text.replace("auto", "0"), folder / "x.yaml").world.motion("ann")
+    assert raised.sample([1.0])[0][0, 2] - plain.sample([1.0])[0][0, 2] == pytest.approx(0.5, abs=0.03)
+
+
+def test_robots_stand_among_people(tmp_path: Path):
+    urdf = """<robot name="post"><link name="foot"><collision><origin xyz="0 0 0.1"/><geometry><box size="0.2 0.2 0.2"/>
+      </geometry></collision></link><link name="rod"><collision><geometry><sphere radius="0.05"/></geometry></collision>
+      </link><joint name="up" type="prismatic"><parent link="foot"/><child link="rod"/><origin xyz="0 0 0.3"/>
+      <axis xyz="0 0 1"/><limit lower="0" upper="1" effort="1" velocity="1"/></joint></robot>"""
+    (tmp_path / "post.urdf").write_text(urdf)
+    text = """
+elbowroom: 1
+scene: {floor: 0}
+objects: {can: {mesh: {sphere: 0.02}}}
+characters:
+  rob:
+    body: {robot: {file: post.urdf, base: wheels}}
+    at: [1, 2]
+    turn: 90
+    clip: {keys: [{t: 0}, {t: 2, joints: {up: 1}, at: [1, 0, 0]}]}
+holds: [{object: can, by: rob, hand: rod}]
+"""
+    world = parse_storyboard(text, tmp_path / "x.yaml").world
+    assert np.allclose(world.frame("can", 1.0)[:3, 3], [1.0, 2.5, 0.8])
+    assert not ExactWorld(world).collisions(1.0)  # its foot may stand on the floor
+    walking = text.replace("{keys: [{t: 0}, {t: 2, joints: {up: 1}, at: [1, 0, 0]}]}", "{walk: {}}")
+    with pytest.raises(BadFile, match=r"line 10: characters\.rob\.clip: post is a robot"):
+        parse_storyboard(walking, tmp_path / "x.yaml")
+
+
+def test_the_same_file_gives_the_same_world(folder: Path, hall: Storyboard):
+    again = read_storyboard(folder / "hall.yaml").world
+    a, b = hall.world.record([0.3, 1.7]), again.record([0.3, 1.7])
+    for name in a.joints:
+        assert np.array_equal(a.joints[name], b.joints[name])
+    for name in a.things:
+        assert np.array_equal(a.things[name], b.things[name])
+
+
+def test_the_schema_in_the_docs_is_the_one_of_the_code():
+    written = json.loads((ROOT / "docs" / "storyboard.schema.json").read_text())
+    assert written == storyboard_schema(), "run tests/tools/write_storyboard_schema.py"
+
+
+def test_the_makers_of_the_docs_are_those_of_the_code():
+    page = (ROOT / "docs" / "storyboard.md").read_text()
+    assert with_makers(page) == page, "run tests/tools/write_storyboard_schema.py"
+    assert all(f"| `{name}` |" in page for name in MAKERS)
+
+
+def test_makers_make_and_refuse():
+    text = "elbowroom: 1\nscene:\n  meshes:\n    - {maker: bookshelf, name: tall, at: [1, 0, 0], options: OPTIONS}"
+    world = parse_storyboard(text.replace("OPTIONS", "{seed: 3, height: 2.2}")).world
+    assert set(world.static) == {"tall.shelf", "tall.books"}
+    assert world.static["tall.shelf"].bounds[:, 2] == pytest.approx([0.0, 2.2], abs=0.02)
+    for wrong, said in {
+        "{sed: 3}": "unknown option of bookshelf 'sed': did you mean 'seed'",
+        "{seed: 1.5}": "'seed' of bookshelf is a whole number",
+        "{shelves: 100000}": "'shelves' of bookshelf is a whole number from 0 to 1000",
+        "{width: -1}": "'width' of bookshelf is a number above 0",
+        "{width: true}": "'width' of bookshelf is a number above 0",
+    }.items():
+        with pytest.raises(BadFile, match=f"line 4: .*{said}"):
+            parse_storyboard(text.replace("OPTIONS", wrong))
+    with pytest.raises(BadFile, match="unknown maker of meshes 'bokshelf': did you mean 'bookshelf'"):
+        parse_storyboard(text.replace("bookshelf", "bokshelf").replace("OPTIONS", "{}"))
+
+
+def test_marked_grasps_are_kept_on_the_thing():
+    text = """
+elbowroom: 1
+objects:
+  mug: {mesh: {sphere: 0.1}, grasps: {ear: {hand: left, at: [0.06, 0, 0], turn: 180, shape: hook, approach: [-2,0,0]}}}
+"""
+    ear = parse_storyboard(text).world.objects["mug"].grasps["ear"]
+    assert (ear.hand, ear.shape, ear.width) == ("left", "hook", None)
+    assert np.allclose(ear.T_thing_grip, transform([0.06, 0, 0], rot.about([0, 0, 1], np.pi)))
+    assert ear.approach is not None and np.allclose(ear.approach, [-1, 0, 0])
+    with pytest.raises(BadFile, match=r"line 4: objects\.mug\.grasps\.ear\.approach: has no length"):
+        parse_storyboard(text.replace("[-2,0,0]", "[0, 0, 0]"))
+
+
+def test_bodies_of_the_schema_are_those_of_the_code():
+    arguments = {n: p.default for n, p in inspect.signature(human).parameters.items() if n != "name"}
+    assert {n: f.default for n, f in Human.model_fields.items()} == arguments
+    names = [a for part in get_args(BodySource.model_fields["preset"].annotation) for a in get_args(part)]
+    assert set(names) == set(PRESETS)
+
+
+def test_the_example_of_the_docs_is_a_storyboard(folder: Path):
+    page = (ROOT / "docs" / "storyboard.md").read_text()
+    example = page.split("```yaml\n")[1].split("```")[0]
+    for slow, quick in (("worker.glb", "walk.bvh"), ("height: 1.70", "skin: false"), ("seconds: 6", "seconds: 1")):
+        assert slow in example
+        example = example.replace(slow, quick)
+    assert set(parse_storyboard(example, folder / "doc.yaml").world.characters) == {"ann", "bob"}
+
+
+@pytest.mark.parametrize(("clip", "late"), [("idle: {seconds: 2}", True), ("walk: {seconds: 2}", False)])
+def test_who_stands_can_be_asked_for_something_after_their_clip(clip: str, late: bool) -> None:
+    text = f"""elbowroom: 1
+characters: {{ann: {{body: {{human: {{skin: false}}}}, clip: {{{clip}}}}}}}
+tasks: [touch: {{who: ann, target: [0.1, -0.4, 1.1], at: 3}}]
+"""
+    if late:
+        assert parse_storyboard(text).tasks[0].at == 3.0
+    else:
+        with pytest.raises(BadFile, match="3 s lies outside of what ann does, which goes from 0 to 2 s"):
+            parse_storyboard(text)
