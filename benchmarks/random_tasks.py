@@ -19,7 +19,7 @@ from functools import partial
 from multiprocessing import get_context
 from typing import Any
 
-from elbowroom.tasks.storyboard_plan import plan_storyboard
+from elbowroom.storyboard.plan import plan_storyboard
 from random_tasks_feasible import feasible
 from random_tasks_make import BODIES, DATA, RIGS, task
 

@@ -18,7 +18,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import place
 from elbowroom.props.makers import made
 from elbowroom.props.shelves import BOARD, board_top
-from elbowroom.tasks.storyboard import Storyboard, parse_storyboard
+from elbowroom.storyboard.storyboard import Storyboard, parse_storyboard
 from elbowroom.world.exact import ExactWorld
 
 DATA = Path(os.environ.get("ELBOWROOM_DATA") or Path(__file__).resolve().parent.parent.parent / "shared" / "data")

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from elbowroom.gallery.scenes import scenarios
-from elbowroom.tasks.storyboard import Storyboard
-from elbowroom.tasks.storyboard_plan import plan_storyboard
+from elbowroom.storyboard.plan import plan_storyboard
+from elbowroom.storyboard.storyboard import Storyboard
 from gallery import measures
 from random_tasks_make import task
 

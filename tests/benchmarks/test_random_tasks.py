@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from conftest import benchmark_module
-from elbowroom.tasks.storyboard import Storyboard, parse_storyboard
+from elbowroom.storyboard.storyboard import Storyboard, parse_storyboard
 
 make = benchmark_module("random_tasks_make")
 judge = benchmark_module("random_tasks_feasible")
