@@ -107,7 +107,7 @@ def held(clip: Clip, count: int) -> Clip:
 def composed(base: Clip, layers: Iterable[Layer]) -> Clip:
     """The frames of a base with layers over it, the last one on top; a layer of weight 1 bit by bit as it is."""
     root, q = np.array(base.root), np.array(base.rotations)
-    for layer in layers:
+    for layer in (one for one in layers if len(one)):
         first = layer.first_frame(base)
         rows, joints = slice(first, first + len(layer)), list(layer.joints)
         weight = layer.weights

@@ -42,8 +42,8 @@ def prove(plan: Plan, fps: float | None = None, *, own_contacts: bool = True) ->
 
 
 def changed_edits(plan: Plan, changes: Sequence[EditChange], fps: float | None, *, own_contacts: bool = True) -> Plan:
-    """A plan that was found with edits as they are wanted, and its proof; any other plan as it is."""
-    if not (changes and plan.found):
+    """A plan with edits as they are wanted, and its proof; one without a motion as it is."""
+    if not changes or plan.status not in ("found", "partial", "not-certified"):
         return plan
     made = plan
     for change in changes:

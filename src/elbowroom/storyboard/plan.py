@@ -57,12 +57,12 @@ def _planned(board: Storyboard, seed: int, tier: Tier, style: Wish, variety: int
     except (BadValue, UnknownName) as error:  # what only planning can tell, such as the names of proposed grasps
         raise BadFile(board.path, str(error).removesuffix(".")) from None
     plan = prove(plan, board.fps) if plan.found and not _speaks_of(plan, board.fps) else plan
-    for change in board.edits if plan.found else ():
+    for change in board.edits if plan.found else ():  # others may have fewer
         try:
             numbers_of(plan.edits, change.which)
         except UnknownName as error:
             raise BadFile(board.path, str(error).removesuffix("."), where=change.where) from None
-    return changed_edits(plan, board.edits, board.fps)
+    return changed_edits(plan, board.edits, board.fps) if plan.found else plan
 
 
 def _at_rate(world: World, fps: float) -> World:
