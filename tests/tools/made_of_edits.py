@@ -21,4 +21,5 @@ def assert_made_of_edits(plan: Plan) -> None:
         assert np.array_equal(edited.root, motion.root), who
         assert np.array_equal(edited.rotations, motion.rotations), who
     for edit in plan.edits:
-        assert edit.layer.joints and len(edit.layer) and edit.strength == 1.0 and not edit.muted
+        assert edit.layer.joints or edit.layer.root is not None
+        assert len(edit.layer) and edit.strength == 1.0 and not edit.muted

@@ -48,7 +48,7 @@ class Drag:
             return
         assert self.plan is not None
         # what was repaired stays close to the motion as it came; what was planned for hands stays as it is planned
-        below = self.board.world if self._repaired else self.plan.world
+        below = self.board.world.with_(characters=self.plan.base) if self._repaired else self.plan.world
         self._live = LiveRepair(below, self.document.seed, self.board.style if self._repaired else None)
         if self._repaired:
             self._live.learn(self.plan)
