@@ -180,6 +180,10 @@ class HoldPart(Part):
     )
     during: During | None = None
     grip: Frame | None = Field(default=None, description="The object in the axes of the hand's joint.")
+    leads: bool = Field(
+        default=True,
+        description="false: the hand goes along with the object and never moves it.",
+    )
     carry: Literal["upright"] | None = Field(
         default=None, description="'upright': the arm carries it before the shoulder, all the time, as an umbrella."
     )
