@@ -153,15 +153,13 @@ def print_free(certificate: Certificate, what: str) -> None:
 
 def print_why(plan: Plan) -> None:
     """Why there is no motion, and what would help."""
-    from elbowroom.plan.result import ADVICE
-
     what = "not free" if plan.status in _NOT_FREE else "no motion found"
     what = "free, but not proven" if exit_code(plan) == NOT_PROVEN else what
     what = "out of time" if plan.status == "budget-spent" else what
     out.print(f"{what}: {plan.status}", style="red", highlight=False)
     if plan.why:
         out.print(f"why: {plan.why.rstrip('.')}.", highlight=False, soft_wrap=True, markup=False)
-    out.print(f"what would help: {ADVICE[plan.status]}.", highlight=False, soft_wrap=True, markup=False)
+    out.print(f"what would help: {plan.remedy}.", highlight=False, soft_wrap=True, markup=False)
 
 
 def print_seconds(seconds: Mapping[str, float]) -> None:

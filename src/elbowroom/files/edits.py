@@ -88,13 +88,18 @@ def npz_arrays(edited: Edited, plain: Callable[[str], str]) -> dict[str, NDArray
         out |= {f"base/{plain(who)}/rotations": clip.rotations, f"base/{plain(who)}/root": clip.root}
     for n, edit in enumerate(edited.edits):
         clip, layer = edited.base[edit.who], edit.layer
-        out[f"edit/{n}/facts"] = np.array(json.dumps(edit.facts() | {"who": [plain(edit.who)]}))
+        out[f"edit/{n}/facts"] = np.array(json.dumps(file_facts(edit) | {"who": [plain(edit.who)]}))
         out[f"edit/{n}/joints"] = np.array(layer.joints, dtype=np.int32)
         out[f"edit/{n}/first"] = np.array(layer.first_frame(clip))
         out[f"edit/{n}/rotations"] = layer.rotations
         if layer.root is not None:
             out[f"edit/{n}/root"] = layer.root
     return out
+
+
+def file_facts(edit: Edit) -> dict[str, Any]:
+    """What a file says of an edit: all but how long it took, so that the same seed gives the same file."""
+    return {key: value for key, value in edit.facts().items() if key not in ("first_solution_s", "smooth_s")}
 
 
 def read_npz_edits(file: Arrays, characters: Motions) -> Edited:
@@ -181,7 +186,7 @@ def edit_of(facts: object, layer: Layer) -> Edit | None:
         return None
     limb, reason, during = (facts.get(key) for key in ("limb", "what", "during"))
     tier: Tier | None = next((one for one in get_args(Tier) if one == facts.get("tier")), None)
-    numbers = [facts.get(key, 0) for key in ("first_solution_s", "smooth_s", "checks", "nodes")]
+    numbers = [facts.get(key, 0) for key in ("checks", "nodes")]
     strength = facts.get("strength", 1.0)
     if not (isinstance(limb, str) and isinstance(reason, str) and tier is not None):
         return None
@@ -190,9 +195,10 @@ def edit_of(facts: object, layer: Layer) -> Edit | None:
     if not 0.0 <= strength <= 1.0:
         return None
     span = (float(during[0]), float(during[1]))
-    cost = (float(numbers[0]), float(numbers[1]), int(numbers[2]), int(numbers[3]))
     layer = replace(layer, weight=float(strength))
-    return Edit(_who(facts), limb, reason, span, tier, *cost, layer=layer, muted=facts.get("muted") is True)
+    checks, nodes = (int(number) for number in numbers)
+    muted = facts.get("muted") is True
+    return Edit(_who(facts), limb, reason, span, tier, checks=checks, nodes=nodes, layer=layer, muted=muted)
 
 
 def _who(facts: Any) -> str:

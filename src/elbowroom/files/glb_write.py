@@ -19,7 +19,7 @@ from elbowroom.character.skin import Skin
 from elbowroom.character.visual import visible
 from elbowroom.errors import BadValue
 from elbowroom.files.atomic import writing
-from elbowroom.files.edits import Edited
+from elbowroom.files.edits import Edited, file_facts
 from elbowroom.files.glb_build import Builder
 from elbowroom.files.glb_story import story_of
 from elbowroom.files.proof import Proof, proof_of
@@ -157,7 +157,7 @@ def _layers(file: Builder, edited: Edited, nodes: Mapping[str, list[int]], times
         name = f"{edit.who}: edit {n + 1} {edit.limb} {edit.reason}"
         named = _layer(file, edit.layer, nodes[edit.who], name, times)
         during = [t - float(times[0]) for t in edit.during]
-        edits.append(edit.facts() | {"during": during, "animation": named})
+        edits.append(file_facts(edit) | {"during": during, "animation": named})
     return {"base": base, "edits": edits}
 
 

@@ -85,7 +85,14 @@ class Plan:
         """What was wrong and what would help, in one sentence; empty where it is done."""
         if self.found:
             return ""
-        return f"{self.why.rstrip('.') or self.status}: {ADVICE[self.status]}."
+        return f"{self.why.rstrip('.') or self.status}: {self.remedy}."
+
+    @property
+    def remedy(self) -> str:
+        """What a user can change where it is not done."""
+        if self.status == "not-certified" and any(edit.share < 1.0 for edit in self.edits):
+            return "make the edits that were weakened or muted stronger"
+        return ADVICE[self.status]
 
     def require(self) -> Plan:
         """The plan itself, or `NoMotion` where there is none."""
