@@ -51,4 +51,12 @@ class _InnerCompiler(Compiler):
         return super().define_pipelines()
 
 
-inner = partial(register_jitable, nogil=True, _nrt=False, pipeline_class=_InnerCompiler)
+# Versions of Numba whose own classes are known to serve for that. Others compile each helper by itself as well, which
+# takes longer and gives the same code.
+_KNOWN = ("0.68.",)
+
+inner = (
+    partial(register_jitable, nogil=True, _nrt=False, pipeline_class=_InnerCompiler)
+    if nb.__version__.startswith(_KNOWN)
+    else lean
+)
