@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
-from scipy.signal import butter, sosfiltfilt
 
 from elbowroom.character.limits import pose_excess
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.edit import without_lead
-from elbowroom.motion.smooth import SMOOTH_BELOW
+from elbowroom.motion.smooth import SMOOTH_BELOW, low_pass
 from elbowroom.motion.stance import foot_slide
 
 # A joint is out of its range beyond this many radians (half a degree): rounding in files is less.
@@ -69,18 +67,13 @@ def peak_jerk(clip: Clip) -> float:
     return float(np.max(joint_jerks(clip.rotations, clip.fps), initial=0.0))
 
 
-@cache
-def _low_pass(fps: float) -> Array:
-    return butter(2, SMOOTH_BELOW, fs=fps, output="sos")
-
-
 def joint_jerks(rotations: Array, fps: float) -> Array:
     """Largest angular jerk of each joint (...) over rotations (T, ..., 4) after a 6 Hz low-pass, rad/s³."""
     if len(rotations) < _ENOUGH:
         return np.zeros(rotations.shape[1:-1])
     speed = rot.log(rot.multiply(rot.conjugate(rotations[:-1]), rotations[1:])) * fps
     if fps > 2.2 * SMOOTH_BELOW:
-        speed = sosfiltfilt(_low_pass(fps), speed, axis=0)
+        speed = low_pass(speed, fps)
     jerk = np.diff(speed, n=2, axis=0) * fps**2
     return np.max(np.linalg.norm(jerk, axis=-1), axis=0)
 
@@ -89,5 +82,5 @@ def point_jerk(points: Array, fps: float) -> float:
     """Largest jerk of points (T, ..., 3) after a 6 Hz low-pass, m/s³."""
     if len(points) < _ENOUGH:
         return 0.0
-    smooth = sosfiltfilt(_low_pass(fps), points, axis=0) if fps > 2.2 * SMOOTH_BELOW else points
+    smooth = low_pass(points, fps) if fps > 2.2 * SMOOTH_BELOW else points
     return float(np.linalg.norm(np.diff(smooth, n=3, axis=0), axis=-1).max() * fps**3)
