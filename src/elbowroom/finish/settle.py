@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.errors import BadValue
 from elbowroom.finish.rounding import rounded
-from elbowroom.finish.timing import bell, interpolate, way_of_wrist
+from elbowroom.finish.timing import WAY_SPACING, bell, interpolate, way_of_wrist
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
@@ -24,6 +24,8 @@ _WINDOWS = (0.2, 0.12, 0.07, 0.04)
 _LESS, _NARROWER = 0.4, 16
 # Of the bell: as a share of the way, in places along it.
 _ALONG, _PLACES = 0.15, 200
+# Shares of a path's own times that are kept where the bell alone is not free, tried in turn.
+_OWN_TIMES = (0.4, 0.7)
 # Looks between frames: metres that points of the limb travel at most from one to the next.
 _STEP = 0.005
 
@@ -165,11 +167,19 @@ def own_times(space: LimbSpace, path: Path, times: Array) -> Array:
 
 
 def _bells(space: LimbSpace, path: Path, t: Array, base: Array | None) -> Iterator[tuple[str, Array]]:
-    """Frames with bell-shaped speed along the wrist's way, the roundest first, with their names."""
+    """Frames with bell-shaped speed along the wrist's way, the roundest first, with their names; then those that keep
+    to a path's own times by some share, since it may be free at those alone."""
     q, along = way_of_wrist(space, path)
     places = np.linspace(0.0, 1.0, _PLACES)
     even = interpolate(along, q, places)
     rate = (len(t) - 1) / (t[-1] - t[0])
-    for name, way in (("bell", rounded(even, _ALONG * _PLACES)), ("bell, corners kept", even)):
+    round_way = rounded(even, _ALONG * _PLACES)
+    for name, way in (("bell", round_way), ("bell, corners kept", even)):
         frames = interpolate(places, way, bell(t))
         yield name, frames if base is None else rounded(frames, _WINDOWS[1] * rate, base)
+    if space.timed and base is None:
+        own = np.interp(t, space.dense(path, WAY_SPACING)[:, 0], along)
+        for share in _OWN_TIMES:
+            for way in (round_way, even):
+                frames = interpolate(places, way, bell(t) + share * (own - bell(t)))
+                yield f"bell, {share:g} of its own times", rounded(frames, _WINDOWS[1] * rate)

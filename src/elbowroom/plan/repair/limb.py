@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 from elbowroom.character.limits import sample_pose
 from elbowroom.errors import BadValue
 from elbowroom.finish.leans import FootLeans, Hanging, JointLeans
-from elbowroom.finish.nudge import Nudged, bump, nudge
+from elbowroom.finish.least import least
+from elbowroom.finish.nudge import Core, Nudged, bump, nudge
 from elbowroom.finish.relax import relax
-from elbowroom.finish.settle import own_times, soften
+from elbowroom.finish.settle import first_hit, own_times, soften
+from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
+from elbowroom.plan.repair.cost import JERK_GAIN
 from elbowroom.plan.repair.stretch import Clocks, Job, Stretch
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.search.birrt import Budget, Stats
@@ -84,7 +87,31 @@ def leaned(job: Job, stretch: Stretch, seed: int, style: Style, clocks: Clocks) 
         return None
     rough = stretch.rough
     done = nudge(stretch.check, ways, stretch.base, stretch.times, weights, largest, seed, rough, clocks.until)
+    if done.frames is not None and not clocks.hurried:
+        return _least(job, stretch, ways, done, clocks.add("plan", start))
     return _nudged(stretch, done, clocks.add("plan", start))
+
+
+def _least(job: Job, stretch: Stretch, ways: JointLeans, done: Nudged, took: float) -> Replanned:
+    """As little of a lean as will do, for as short a time; its jerk may grow to what is allowed."""
+    assert done.frames is not None and done.lean is not None
+    start, every = time.perf_counter(), np.arange(len(stretch.times))
+    most = max(JERK_GAIN, stretch.pace.jerk_gain(done.frames))
+
+    def frames(lean: Array, core: Core) -> Array:
+        weights = core.weights(stretch.times)
+        q = rot.continuous(replace(ways, weights=weights).frames(lean[None], every)[0])
+        return np.where((weights == 0.0)[:, None, None], stretch.base, q)
+
+    def fits(lean: Array, core: Core) -> bool:
+        q = frames(lean, core)
+        if not np.isfinite(q).all() or stretch.rough(q[None])[0] > 1.0 or stretch.pace.jerk_gain(q) > most:
+            return False
+        return first_hit(stretch.check, q, stretch.times) is None
+
+    lean, core = least(fits, done.lean, ways.reach, stretch.core, job.during)
+    stats = SearchStats("avoid", took, time.perf_counter() - start, Stats(done.checks))
+    return Replanned(stretch.narrowed(core), frames(lean, core)[stretch.rows(core)], stats)
 
 
 def _nudged(stretch: Stretch, done: Nudged, took: float) -> Replanned | None:
