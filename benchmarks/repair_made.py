@@ -1,7 +1,8 @@
 """Recorded clips and one obstacle made for each: head bars, doorways, sitting down and picking up, runs.
 
 An obstacle is pushed towards the clip until it touches it and by a drawn depth more, so that every case collides by a
-known amount somewhere amid the clip. Cases whose first or last 0.3 s collide do not count.
+known amount somewhere amid the clip. Cases whose first or last 0.3 s collide, or whose clip is not free of itself and
+the floor alone, do not count.
 
     python benchmarks/repair_made.py [--kinds bar door] [--numbers 3 7] [--json FILE] [--strips FOLDER]
 
@@ -32,6 +33,7 @@ from elbowroom.motion.edit import cut, place, without_lead
 from elbowroom.pictures.images import strip, write_png
 from elbowroom.plan.repair.repair import repair
 from elbowroom.plan.result import Plan
+from elbowroom.world.certificate import certify
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.world import World
 from repair_clips import read
@@ -197,9 +199,11 @@ def _hit(exact: ExactWorld, among: Array) -> bool:
 
 
 def _counts(world: World) -> bool:
+    """Whether somebody hits the scene amid the clip alone, and nothing else."""
     times = _hits(world)
     begin, end = world.span
-    return bool(len(times)) and bool(times[0] > begin + _ENDS and times[-1] < end - _ENDS)
+    amid = bool(len(times)) and bool(times[0] > begin + _ENDS and times[-1] < end - _ENDS)
+    return amid and certify(World(floor=world.floor).with_character(WHO, world.characters[WHO])).free
 
 
 def tried(case: Case, number: int) -> tuple[Row, Plan]:

@@ -1,9 +1,12 @@
-"""The least of a lean that was found: fewer and smaller turns, and for a shorter time, as long as it is free."""
+"""The least of a lean that was found: fewer and smaller turns, and for a shorter time, as long as it is free.
+
+All that is tried is counted, so that it always ends alike.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, replace
 
 import numpy as np
 
@@ -18,23 +21,16 @@ _RAMP_S = 0.2
 # Numbers of a lean below this share of the largest are left as they are: taking them away changes little.
 _HARDLY = 0.05
 
+# Multiples of what few looks find to be the least, tried in turn until all looks do.
+_MORE = (1.0, 1.06, 1.15)
+
 # Whether a lean (K,) with a core is free and smooth.
 Fits = Callable[[Array, Core], bool]
 
 
-def least(fits: Fits, lean: Array, reach: Array, core: Core, during: tuple[float, float]) -> tuple[Array, Core]:
-    """A smaller lean (K,) than one that fits, in a narrower core about the seconds `during` which it is needed.
-
-    `reach` (K,) says how readily each number is used: what is used least readily is taken away first. All that is tried
-    is counted, so that it always ends alike.
-    """
-    lean = _fewer(fits, lean, reach, core)
-    core = _narrower(fits, lean, core, during)
-    return _smaller(fits, lean, core), core
-
-
-def _fewer(fits: Fits, lean: Array, reach: Array, core: Core) -> Array:
-    """A lean without the numbers that it does not need."""
+def fewer(fits: Fits, lean: Array, reach: Array, core: Core) -> Array:
+    """A lean (K,) without the numbers that it does not need, by how readily each is used, `reach` (K,): what is used
+    least readily goes first."""
     size = np.abs(lean) / np.maximum(reach, 1e-9)
     for k in np.argsort(-size, kind="stable"):
         if size[k] < _HARDLY * size.max():
@@ -47,30 +43,59 @@ def _fewer(fits: Fits, lean: Array, reach: Array, core: Core) -> Array:
     return lean
 
 
-def _smaller(fits: Fits, lean: Array, core: Core) -> Array:
-    """The smallest share of a lean that fits, the whole of it doing so."""
+def rounder(fits: Fits, lean: Array, core: Core, during: tuple[float, float]) -> Core:
+    """A core whose height is shorter, so that it comes and goes in more time: things are hardly touched at the ends of
+    the seconds `during` which a lean is needed."""
+    middle = float(np.clip(0.5 * sum(during), core.begin, core.end))
+
+    def later(share: float) -> Core:
+        return replace(core, begin=middle + share * (core.begin - middle))
+
+    if core.begin > core.first:
+        core = later(_bisected(lambda share: fits(lean, later(share))))
+
+    def sooner(share: float) -> Core:
+        return replace(core, end=max(middle + share * (core.end - middle), core.begin))
+
+    return sooner(_bisected(lambda share: fits(lean, sooner(share)))) if core.end < core.last else core
+
+
+def shorter(fits: Fits, lean: Array, core: Core) -> Core:
+    """A core that begins later and ends sooner, with the same height."""
+
+    def later(share: float) -> Core:
+        first = max(core.first, core.begin - _RAMP_S)
+        return replace(core, first=first + share * (core.first - first))
+
+    if core.begin > core.first:
+        core = later(_bisected(lambda share: fits(lean, later(share))))
+
+    def sooner(share: float) -> Core:
+        last = min(core.last, core.end + _RAMP_S)
+        return replace(core, last=last + share * (core.last - last))
+
+    return sooner(_bisected(lambda share: fits(lean, sooner(share)))) if core.end < core.last else core
+
+
+def smaller(fits: Fits, lean: Array, core: Core) -> Array:
+    """The smallest share of a lean (K,) that fits, the whole of it doing so."""
     return _bisected(lambda share: fits(share * lean, core)) * lean
 
 
-def _narrower(fits: Fits, lean: Array, core: Core, during: tuple[float, float]) -> Core:
-    """The narrowest core for a lean that comes later and goes sooner, one side after the other."""
-    if core.begin > core.first:
-        begin = float(np.clip(during[0], core.begin, core.end))
-        first = max(core.first, begin - _RAMP_S)
+def surely(fits: Fits, lean: Array, cores: Sequence[Core]) -> tuple[Array, Core] | None:
+    """A lean (K,) that few looks have found, or a little more of it, in the first of some cores in which all looks find
+    it to fit; None where they find none."""
+    for core in cores:
+        for more in _MORE:
+            may_stop_here()
+            if fits(more * lean, core):
+                return more * lean, core
+    return None
 
-        def later(share: float) -> Core:
-            return replace(core, first=first + share * (core.first - first), begin=begin + share * (core.begin - begin))
 
-        core = later(_bisected(lambda share: fits(lean, later(share))))
-    if core.end < core.last:
-        end = float(np.clip(during[1], core.begin, core.end))
-        last = min(core.last, end + _RAMP_S)
-
-        def sooner(share: float) -> Core:
-            return replace(core, end=end + share * (core.end - end), last=last + share * (core.last - last))
-
-        core = sooner(_bisected(lambda share: fits(lean, sooner(share))))
-    return core
+def between(a: Core, b: Core) -> Core:
+    """The core half way from one to another."""
+    return Core(*(0.5 * (x + y) for x, y in zip(astuple(a), astuple(b), strict=True)))
 
 
 def _bisected(fits: Callable[[float], bool]) -> float:

@@ -128,7 +128,7 @@ def first_hit(check: LimbCheck, q: Array, t: Array, step: float = _STEP) -> floa
 
     Frames come before what is between them, and sure hits before doubts, so that what is bad is found early.
     """
-    hit = _hit_of(check, q, t)
+    hit = hit_at(check, q, t)
     if hit is not None or len(t) < 2:
         return hit
     counts = [max(int(np.ceil(check.travel(q[k], t[k], q[k + 1], t[k + 1]) / step)), 1) for k in range(len(t) - 1)]
@@ -136,10 +136,10 @@ def first_hit(check: LimbCheck, q: Array, t: Array, step: float = _STEP) -> floa
     if not len(k):
         return None
     share = np.concatenate([np.arange(1, c) / c for c in counts])
-    return _hit_of(check, rot.slerp(q[k], q[k + 1], share[:, None]), t[k] + share * (t[k + 1] - t[k]))
+    return hit_at(check, rot.slerp(q[k], q[k + 1], share[:, None]), t[k] + share * (t[k + 1] - t[k]))
 
 
-def _hit_of(check: LimbCheck, q: Array, t: Array) -> float | None:
+def hit_at(check: LimbCheck, q: Array, t: Array) -> float | None:
     """One of the times (N,) at which postures (N, n, 4) are not free, None where all are."""
     codes = check.batch(q, t, keen=True)
     sure = np.flatnonzero(codes == HIT)

@@ -10,7 +10,7 @@ All of them have the bell-shaped speed of hands that reach.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -22,6 +22,7 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.finish.leans import JointLeans
 from elbowroom.finish.nudge import bump, nudge
 from elbowroom.finish.settle import between_free, settle
+from elbowroom.finish.timing import bell, interpolate
 from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array, continuous, from_matrix, slerp
 from elbowroom.geometry.transforms import transform
@@ -47,6 +48,9 @@ _SEARCHES = 3
 
 # When a lean begins and ends, as shares of the time: amid it, before and after.
 _LEANS = ((0.0, 1.0), (0.0, 0.75), (0.25, 1.0))
+
+# Share of a hand's mean speed that counts for turning in place.
+_IN_PLACE = 0.15
 
 # How much rougher than the straight way a lean may be.
 _ROUGHER = 1.5
@@ -153,18 +157,18 @@ class ArmPaths:
         return _pinned(eased.rotations, start, goal), len(where) + count
 
     def planned(self, start: Array, goal: Array, seed: int) -> LimbTrajectory | Blocked:
-        """The straight way leaned aside or, where no lean is free, searched; the one most like reaches of people."""
-        leaned = self._leaned(start, goal, seed)
-        if leaned is not None and self._shape(leaned.rotations).human:
-            return leaned
-        best: LimbTrajectory | Blocked | None = leaned
+        """A searched way or, where it is unlike reaches of people, the straight way leaned aside, or the most human of
+        a few searches."""
+        best: LimbTrajectory | None = None
         for attempt in range(_SEARCHES):
-            way = self._searched(start, goal, seed + 7919 * attempt)
-            if isinstance(way, Blocked):
-                return best or way
-            if not isinstance(best, LimbTrajectory) or self._strange(way.rotations) < self._strange(best.rotations):
-                best = way
-            if self._shape(best.rotations).human:
+            found = self._searched(start, goal, seed + 7919 * attempt)
+            if isinstance(found, Blocked):
+                return best or found
+            ways = [replace(found, rotations=self._evened(found.rotations))]
+            if attempt == 0 and not self.shape(ways[0].rotations).human:
+                ways.append(self._leaned(start, goal, seed) or ways[0])
+            best = min(([best] if best else []) + ways, key=lambda way: self._strange(way.rotations))
+            if self.shape(best.rotations).human:
                 break
         assert best is not None
         return best
@@ -172,9 +176,19 @@ class ArmPaths:
     def _strange(self, q: Array) -> float:
         """How little frames (N + 1, 3, 4) are like a reach of people, by the hand's path and the joints' jerk."""
         rough = float(joint_jerks(continuous(q), self._rate).max(initial=0.0)) / JERK
-        return self._shape(q).strange + max(rough - 1.0, 0.0)
+        return self.shape(q).strange + max(rough - 1.0, 0.0)
 
-    def _shape(self, q: Array) -> ReachShape:
+    def _evened(self, q: Array) -> Array:
+        """Frames (N + 1, 3, 4) with the bell's speed along the hand's own path, where that is free and more human."""
+        steps = np.linalg.norm(np.diff([self._hand(one, k)[:3, 3] for k, one in enumerate(q)], axis=0), axis=-1)
+        steps += _IN_PLACE * steps.mean()
+        if not steps.mean() > 0.0 or self.shape(q).human:
+            return q
+        along = np.concatenate([[0.0], np.cumsum(steps)]) / steps.sum()
+        even = _pinned(interpolate(along, q, bell(self.times)), q[0], q[-1])
+        return even if self._strange(even) < self._strange(q) and self.free(even) else q
+
+    def shape(self, q: Array) -> ReachShape:
         """The hand's path over frames (N + 1, 3, 4), as the body sees it."""
         hands = np.stack([self._hand(one, k)[:3, 3] for k, one in enumerate(q)])
         return reach_shape(hands, self._rate)

@@ -16,12 +16,16 @@ _RATE_HZ = 60.0
 # radians beyond what people use, seconds that are changed at all, and RMS jerk beyond what is allowed, as a share of
 # the clip's. Tuned on strips of benchmarks/repair_made.py.
 _PER_M2, _PER_UNUSUAL2, _PER_S, _PER_JERK = 6.0, 6.0, 0.05, 0.5
+# How much turns of joints of the legs count: where feet go counts by itself, and knees bend much for a body that goes
+# down a little.
+_LEGS = 0.25
 # RMS jerk that a repair may have, as a multiple of the clip's.
 JERK_GAIN = 1.2
 # Ends of limbs whose paths count, by role.
 _ENDS = ("left_hand", "right_hand", "head", "left_foot", "right_foot")
-# Cost up to which a repair is taken without looking for a smaller one: a forearm that is 20 degrees aside for a second.
-SMALL = 0.25
+# Costs up to which a repair is taken without looking for a smaller one, and beyond which the whole body helps an arm:
+# an arm that is some 30 degrees aside for a second, and one that is 50.
+SMALL, LARGE = 0.5, 1.2
 
 
 def cost(source: Clip, new: Clip) -> float:
@@ -43,7 +47,10 @@ def cost(source: Clip, new: Clip) -> float:
     ends = [body.roles[role] for role in _ENDS if role in body.roles]
     T_old, T_new = (body.transforms(clip.root[rows], clip.rotations[rows]) for clip in (source, new))
     away = np.linalg.norm((T_new - T_old)[:, ends, :3, 3], axis=-1)
-    total = np.sum(turned**2) + _PER_M2 * np.sum(away**2) + _PER_UNUSUAL2 * np.sum(np.maximum(more, 0.0) ** 2)
+    legs = [j for chain in body.chains.values() if chain.kind == "leg" for j in chain.joints]
+    shares = np.ones(turned.shape[1])
+    shares[legs] = _LEGS
+    total = np.sum(turned**2 * shares) + _PER_M2 * np.sum(away**2) + _PER_UNUSUAL2 * np.sum(np.maximum(more, 0.0) ** 2)
     changed = _PER_S * len(rows)
     return float((total + changed) * seconds + _PER_JERK * max(jerk_gain(source, new, turned) - JERK_GAIN, 0.0))
 

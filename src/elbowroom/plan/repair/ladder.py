@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, islice
 
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.repair.allowed import FeetFree, feet_free, hands_free
-from elbowroom.plan.repair.cost import SMALL, cost
+from elbowroom.plan.repair.cost import LARGE, SMALL, cost
 from elbowroom.plan.repair.detours import postures, sways
 from elbowroom.plan.repair.find import CollisionEpisode, Linkage, linkages
 from elbowroom.plan.repair.limb import Replanned, hopeless, leaned, searched, spliced, stepped
 from elbowroom.plan.repair.pelvis import BodyDetour
-from elbowroom.plan.repair.stretch import MARGIN, TIGHT, Clocks, Job, Stretch, stance, stretches
+from elbowroom.plan.repair.stretch import GROWTHS, MARGIN, TIGHT, Clocks, Job, Stretch, stance, stretches
 from elbowroom.plan.repair.whole_clip import retimed
 from elbowroom.plan.result import Planned
 from elbowroom.search.birrt import Budget
@@ -26,6 +26,8 @@ from elbowroom.world.world import World
 _AGAIN = 3
 # Share of the depth in things that a body may leave to its limbs when it goes aside, if there are other ways.
 _LITTLE = 0.1
+# Stretches that are tried for a repair that is to change less than one that was found.
+_STRETCHES = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +168,7 @@ def _by_linkages(
     source = options.sources[episode.who]
     before = 0.0 if options.clocks.hurried else cost(source, _clip(world, episode.who))
     ways = _each_linkage(world, episode, ladder, options, seed, searches, found, reasons)
-    more = _each_body(world, episode, ladder, options, seed) if bodies else iter(())
+    more = _each_body(world, episode, ladder, options, seed, found) if bodies else iter(())
     for done in chain(ways, more):
         if options.clocks.hurried:
             return done, ""
@@ -208,7 +210,8 @@ def _each_linkage(
                 return
             free = replace(free, low=max(free.low, bounds[0]), high=min(free.high, bounds[1]))
             job = _job(world, episode, options, linkage, free)
-            done, reason = _replanned(job, free, linkage.name, options, seed + number, searches and not found)
+            most = _STRETCHES if found else len(GROWTHS)
+            done, reason = _replanned(job, free, linkage.name, options, seed + number, searches and not found, most)
             reasons.append(reason)
             if done is not None:
                 yield _told(episode, linkage.name, job, done)
@@ -216,12 +219,20 @@ def _each_linkage(
 
 
 def _each_body(
-    world: World, episode: CollisionEpisode, ladder: list[Linkage], options: RepairOptions, seed: int
+    world: World,
+    episode: CollisionEpisode,
+    ladder: list[Linkage],
+    options: RepairOptions,
+    seed: int,
+    found: list[tuple[float, RepairResult]],
 ) -> Iterator[RepairResult]:
-    """Repairs with the whole body lower or turned over its feet, and limbs that do the rest."""
+    """Repairs with the whole body lower or turned over its feet, and limbs that do the rest; for arms only where what
+    was `found` changes the clip much."""
+    if episode.limb.endswith("arm") and min((f[0] for f in found), default=0.0) <= LARGE:
+        return
     source, recorded = options.sources[episode.who], options.recorded(episode.who)
     for sway in postures(world, source, episode, recorded, options.clocks):
-        done = _after(sway, episode, ladder[-1:], options, seed)
+        done = _after(sway, episode, ladder, options, seed)
         if done is not None:
             yield done
 
@@ -246,9 +257,9 @@ def _job(world: World, episode: CollisionEpisode, options: RepairOptions, linkag
 
 
 def _replanned(
-    job: Job, free: FeetFree, name: str, options: RepairOptions, seed: int, searches: bool
+    job: Job, free: FeetFree, name: str, options: RepairOptions, seed: int, searches: bool, most: int
 ) -> tuple[Replanned | None, str]:
-    """New frames for one linkage, or why there are none."""
+    """New frames for one linkage, in so many stretches at the `most`, or why there are none."""
     clocks = options.clocks
     if free.stands is not None:
         aside = stepped(job, stance(job, *free.stands, clocks), seed, clocks, "elsewhere")
@@ -257,7 +268,7 @@ def _replanned(
         tries = (stepped(job, stretch, seed, clocks, "knee") for stretch in stretches(job, clocks))
         return next((done for done in tries if done is not None), None), "the knee cannot give way"
     tried: list[Stretch] = []
-    for stretch in stretches(job, clocks):
+    for stretch in islice(stretches(job, clocks), most):
         if clocks.late:
             break
         if not tried and hopeless(job, stretch, seed, clocks):

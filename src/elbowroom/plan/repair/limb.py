@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from elbowroom.character.limits import sample_pose
 from elbowroom.errors import BadValue
 from elbowroom.finish.leans import FootLeans, Hanging, JointLeans
-from elbowroom.finish.least import least
+from elbowroom.finish.least import between, fewer, rounder, shorter, smaller, surely
 from elbowroom.finish.nudge import Core, Nudged, bump, nudge
 from elbowroom.finish.relax import relax
-from elbowroom.finish.settle import first_hit, own_times, soften
+from elbowroom.finish.settle import first_hit, hit_at, own_times, soften
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.plan.repair.cost import JERK_GAIN
@@ -37,6 +37,9 @@ _SLOWER = 0.9
 _ASTRAY = 0.05
 # Postures that are drawn at some moments of an episode to see whether any is free.
 _SAMPLES, _MOMENTS = 300, 4
+
+# Frames of a lean that are looked at while the least of it is looked for.
+_FEW = 30
 
 Tier = Literal["avoid", "plan"]
 Foot = Literal["lifted", "elsewhere", "knee"]
@@ -96,22 +99,35 @@ def _least(job: Job, stretch: Stretch, ways: JointLeans, done: Nudged, took: flo
     """As little of a lean as will do, for as short a time; its jerk may grow to what is allowed."""
     assert done.frames is not None and done.lean is not None
     start, every = time.perf_counter(), np.arange(len(stretch.times))
-    most = max(JERK_GAIN, stretch.pace.jerk_gain(done.frames))
+    few = np.unique(np.linspace(0, len(every) - 1, _FEW).astype(int))
+    gain = stretch.pace.jerk_gain(done.frames)
 
     def frames(lean: Array, core: Core) -> Array:
         weights = core.weights(stretch.times)
         q = rot.continuous(replace(ways, weights=weights).frames(lean[None], every)[0])
         return np.where((weights == 0.0)[:, None, None], stretch.base, q)
 
+    def smooth_enough(q: Array) -> bool:
+        if not np.isfinite(q).all() or stretch.rough(q[None])[0] > 1.0:
+            return False
+        return stretch.pace.jerk_gain(q) <= max(JERK_GAIN, gain)
+
     def fits(lean: Array, core: Core) -> bool:
         q = frames(lean, core)
-        if not np.isfinite(q).all() or stretch.rough(q[None])[0] > 1.0 or stretch.pace.jerk_gain(q) > most:
-            return False
-        return first_hit(stretch.check, q, stretch.times) is None
+        return smooth_enough(q) and hit_at(stretch.check, q[few], stretch.times[few]) is None
 
-    lean, core = least(fits, done.lean, ways.reach, stretch.core, job.during)
+    def fits_all(lean: Array, core: Core) -> bool:
+        q = frames(lean, core)
+        return smooth_enough(q) and first_hit(stretch.check, q, stretch.times) is None
+
+    lean = fewer(fits, done.lean, ways.reach, stretch.core)
+    lean = smaller(fits, lean, stretch.core)
+    wide = rounder(fits, lean, stretch.core, job.during)
+    gain = stretch.pace.jerk_gain(frames(lean, wide))
+    core = shorter(fits, lean, wide)
+    found = surely(fits_all, lean, (core, between(core, wide), wide)) or (done.lean, stretch.core)
     stats = SearchStats("avoid", took, time.perf_counter() - start, Stats(done.checks))
-    return Replanned(stretch.narrowed(core), frames(lean, core)[stretch.rows(core)], stats)
+    return Replanned(stretch.narrowed(found[1]), frames(*found)[stretch.rows(found[1])], stats)
 
 
 def _nudged(stretch: Stretch, done: Nudged, took: float) -> Replanned | None:
