@@ -71,7 +71,7 @@ def change(old: Clip, new: Clip, plan: Plan) -> dict[str, float]:
         "away_m": round(float(away.max(initial=0.0)), 3),
         "away_of_depth": round(float(away.max(initial=0.0) / max(deepest, 0.01)), 2),
         "turned_rad": round(float(turned.max(initial=0.0)), 3),
-        "jerk_of_clip": round(now / max(was, 1e-9), 3),
+        "jerk_of_clip": round(float(now / max(was, 1e-9)), 3),
     }
 
 

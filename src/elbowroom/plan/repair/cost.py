@@ -15,7 +15,7 @@ _RATE_HZ = 60.0
 # What counts as much as a joint that is a radian away for a second: squares of metres of a hand, the head or a foot, of
 # radians beyond what people use, seconds that are changed at all, and RMS jerk beyond what is allowed, as a share of
 # the clip's. Tuned on strips of benchmarks/repair_made.py.
-_PER_M2, _PER_UNUSUAL2, _PER_S, _PER_JERK = 6.0, 6.0, 0.05, 0.5
+_PER_M2, _PER_UNUSUAL2, _PER_S, _PER_JERK = 6.0, 6.0, 0.2, 0.5
 # How much turns of joints of the legs count: where feet go counts by itself, and knees bend much for a body that goes
 # down a little.
 _LEGS = 0.25
@@ -23,9 +23,9 @@ _LEGS = 0.25
 JERK_GAIN = 1.2
 # Ends of limbs whose paths count, by role.
 _ENDS = ("left_hand", "right_hand", "head", "left_foot", "right_foot")
-# Costs up to which a repair is taken without looking for a smaller one, and beyond which the whole body helps an arm:
-# an arm that is some 30 degrees aside for a second, and one that is 50.
-SMALL, LARGE = 0.5, 1.2
+# Costs up to which a repair is taken without looking for a smaller one, and beyond which the whole body helps: an arm
+# that is some 25 degrees aside for a second, and one that is 50.
+SMALL, LARGE = 0.45, 1.0
 
 
 def cost(source: Clip, new: Clip) -> float:

@@ -149,7 +149,7 @@ def _of_a_kind(
 
 # Metres that a body goes down over its feet, and radians that it turns to either side, with so many seconds for the way
 # there and back; the share of the depth that is to be left at most, and how many turns are followed up.
-_DOWN_M, _TURN_RAD, _POSTURE_S = (0.04, 0.08, 0.14, 0.22), (0.25, 0.5), 0.5
+_DOWN_M, _TURN_RAD, _POSTURE_S = (0.04, 0.08, 0.14, 0.22), (0.25, 0.5), 0.4
 _LEFT, _TURNS = 0.85, 2
 
 

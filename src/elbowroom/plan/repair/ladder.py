@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 
+import numpy as np
+
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.repair.allowed import FeetFree, feet_free, hands_free
 from elbowroom.plan.repair.cost import LARGE, SMALL, cost
@@ -226,9 +228,9 @@ def _each_body(
     seed: int,
     found: list[tuple[float, RepairResult]],
 ) -> Iterator[RepairResult]:
-    """Repairs with the whole body lower or turned over its feet, and limbs that do the rest; for arms only where what
-    was `found` changes the clip much."""
-    if episode.limb.endswith("arm") and min((f[0] for f in found), default=0.0) <= LARGE:
+    """Repairs with the whole body lower or turned over its feet, and limbs that do the rest, where what was `found`
+    changes the clip much."""
+    if min((change for change, _ in found), default=np.inf) <= LARGE:
         return
     source, recorded = options.sources[episode.who], options.recorded(episode.who)
     for sway in postures(world, source, episode, recorded, options.clocks):

@@ -38,8 +38,9 @@ _ASTRAY = 0.05
 # Postures that are drawn at some moments of an episode to see whether any is free.
 _SAMPLES, _MOMENTS = 300, 4
 
-# Frames of a lean that are looked at while the least of it is looked for.
-_FEW = 30
+# Frames of a lean that are looked at while the least of it is looked for, and twice as many so many seconds about what
+# it is for.
+_FEW, _ABOUT_S = 16, 0.1
 
 Tier = Literal["avoid", "plan"]
 Foot = Literal["lifted", "elsewhere", "knee"]
@@ -99,7 +100,7 @@ def _least(job: Job, stretch: Stretch, ways: JointLeans, done: Nudged, took: flo
     """As little of a lean as will do, for as short a time; its jerk may grow to what is allowed."""
     assert done.frames is not None and done.lean is not None
     start, every = time.perf_counter(), np.arange(len(stretch.times))
-    few = np.unique(np.linspace(0, len(every) - 1, _FEW).astype(int))
+    few = _few(stretch.times, job.during)
     gain = stretch.pace.jerk_gain(done.frames)
 
     def frames(lean: Array, core: Core) -> Array:
@@ -125,9 +126,18 @@ def _least(job: Job, stretch: Stretch, ways: JointLeans, done: Nudged, took: flo
     wide = rounder(fits, lean, stretch.core, job.during)
     gain = stretch.pace.jerk_gain(frames(lean, wide))
     core = shorter(fits, lean, wide)
-    found = surely(fits_all, lean, (core, between(core, wide), wide)) or (done.lean, stretch.core)
+    cores = (core, between(core, wide), between(wide, stretch.core), stretch.core)
+    found = surely(fits_all, lean, cores) or (done.lean, stretch.core)
     stats = SearchStats("avoid", took, time.perf_counter() - start, Stats(done.checks))
     return Replanned(stretch.narrowed(found[1]), frames(*found)[stretch.rows(found[1])], stats)
+
+
+def _few(times: Array, during: tuple[float, float]) -> NDArray[np.int64]:
+    """Some of the frames at times (T,), most of them about the seconds `during` which something is hit."""
+    inside = np.flatnonzero((times >= during[0] - _ABOUT_S) & (times <= during[1] + _ABOUT_S))
+    rows = [np.linspace(0, len(times) - 1, _FEW)]
+    rows += [np.linspace(inside[0], inside[-1], 2 * _FEW)] if len(inside) else []
+    return np.unique(np.concatenate(rows).astype(np.int64))
 
 
 def _nudged(stretch: Stretch, done: Nudged, took: float) -> Replanned | None:
