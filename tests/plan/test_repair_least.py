@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 from test_repair import frames_of, past_a_table, place_of, stroll
 
 from elbowroom.character.used_ranges import unusual
@@ -10,8 +13,17 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.solids import box
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.quality import rms_jerk
-from elbowroom.plan.repair.cost import JERK_GAIN, cost
+from elbowroom.plan.repair import ladder
+from elbowroom.plan.repair.cost import JERK_GAIN, SMALL, cost
+from elbowroom.plan.repair.detours import postures
+from elbowroom.plan.repair.find import collision_episodes
+from elbowroom.plan.repair.ladder import RepairOptions, RepairResult, by_limbs
 from elbowroom.plan.repair.repair import repair
+from elbowroom.plan.repair.stretch import Clocks
+from elbowroom.search.birrt import Budget
+from elbowroom.spaces.styles import CLOSE
+from elbowroom.world.certificate import certify
+from elbowroom.world.exact import ExactWorld
 from elbowroom.world.world import World
 
 
@@ -71,16 +83,34 @@ def test_a_repair_lasts_no_longer_than_need_be_and_is_as_smooth_as_the_clip() ->
     assert rms_jerk(new.rotations[:, j], new.fps) <= 1.02 * JERK_GAIN * rms_jerk(old.rotations[:, j], old.fps)
 
 
-def test_who_ducks_bends_the_knees_more_than_the_neck() -> None:
+def test_who_ducks_bends_the_knees_and_who_turns_keeps_the_feet() -> None:
     head = place_of("head", 1.5)
     world = World(floor=0.0).with_character("ann", stroll())
-    world = world.with_static("bar", box((1.5, 0.06, 0.06), (0.0, head[1], head[2] + 0.1)))
-    plan = repair(world)
-    assert plan.found, plan.why
-    old, new = stroll(), frames_of(plan)
-    body = old.character
-    assert (old.root - new.root)[:, 2].max() > 0.02
-    away = rot.angle_between(old.rotations, new.rotations).max(axis=0)
-    assert away[body.role("neck")] < 0.6
-    feet = [body.role(f"{side}_foot") for side in ("left", "right")]
-    assert np.abs(new.positions()[:, feet] - old.positions()[:, feet]).max() < 1e-3
+    world = world.with_static("bar", box((1.5, 0.06, 0.06), (0.0, head[1], head[2] + 0.12)))
+    episode = collision_episodes(ExactWorld(world), "ann", certify(world).collisions)[0]
+    assert episode.limb == "neck"
+    found = list(postures(world, stroll(), episode, False, Clocks()))
+    assert found and all(0.0 <= one.leaves < 1.0 for one in found)
+    old = stroll()
+    feet = [old.character.role(f"{side}_foot") for side in ("left", "right")]
+    for one in found:
+        new = one.world.motion("ann")
+        assert isinstance(new, Clip)
+        assert np.abs(new.positions()[:, feet] - old.positions()[:, feet]).max() < 1e-3
+    lower = [(old.root - one.world.motion("ann").root)[:, 2].max() for one in found if "down" in one.text]
+    assert lower == sorted(lower) and lower[0] > 0.03 and len(lower) >= 2
+
+
+def test_of_several_repairs_the_one_that_changes_least_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = past_a_table()
+    episode = collision_episodes(ExactWorld(world), "ann", certify(world).collisions)[0]
+    options = RepairOptions({"ann": stroll()}, 1, CLOSE, Budget(checks=3000), False, 0.0)
+    made = [turned({"left_forearm": angle}) for angle in (1.2, 0.9, 1.1)]
+    results = [RepairResult(world.with_character("ann", clip), (), (), ()) for clip in made]
+    monkeypatch.setattr(ladder, "_each_linkage", lambda *_: iter(results[:2]))
+    monkeypatch.setattr(ladder, "_each_body", lambda *_: iter(results[2:]))
+    assert min(cost(stroll(), clip) for clip in made) > SMALL
+    done, _ = ladder.repair_episode(world, episode, options)
+    assert done is results[1]
+    hurried = replace(options, clocks=Clocks(until=1e300))
+    assert by_limbs(world, episode, hurried)[0] is results[0]

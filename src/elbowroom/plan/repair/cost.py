@@ -23,9 +23,9 @@ _LEGS = 0.25
 JERK_GAIN = 1.2
 # Ends of limbs whose paths count, by role.
 _ENDS = ("left_hand", "right_hand", "head", "left_foot", "right_foot")
-# Costs up to which a repair is taken without looking for a smaller one, and beyond which the whole body helps: an arm
-# that is some 25 degrees aside for a second, and one that is 50.
-SMALL, LARGE = 0.45, 1.0
+# Cost up to which a repair is taken without looking for a smaller one: an arm or a neck that is some 40 degrees aside
+# for a second. Less would make ordinary repairs several times slower.
+SMALL = 0.8
 
 
 def cost(source: Clip, new: Clip) -> float:

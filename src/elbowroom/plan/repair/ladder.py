@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 
-import numpy as np
-
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.repair.allowed import FeetFree, feet_free, hands_free
-from elbowroom.plan.repair.cost import LARGE, SMALL, cost
+from elbowroom.plan.repair.cost import SMALL, cost
 from elbowroom.plan.repair.detours import postures, sways
 from elbowroom.plan.repair.find import CollisionEpisode, Linkage, linkages
 from elbowroom.plan.repair.limb import Replanned, hopeless, leaned, searched, spliced, stepped
@@ -170,7 +168,7 @@ def _by_linkages(
     source = options.sources[episode.who]
     before = 0.0 if options.clocks.hurried else cost(source, _clip(world, episode.who))
     ways = _each_linkage(world, episode, ladder, options, seed, searches, found, reasons)
-    more = _each_body(world, episode, ladder, options, seed, found) if bodies else iter(())
+    more = _each_body(world, episode, ladder, options, seed) if bodies else iter(())
     for done in chain(ways, more):
         if options.clocks.hurried:
             return done, ""
@@ -221,17 +219,9 @@ def _each_linkage(
 
 
 def _each_body(
-    world: World,
-    episode: CollisionEpisode,
-    ladder: list[Linkage],
-    options: RepairOptions,
-    seed: int,
-    found: list[tuple[float, RepairResult]],
+    world: World, episode: CollisionEpisode, ladder: list[Linkage], options: RepairOptions, seed: int
 ) -> Iterator[RepairResult]:
-    """Repairs with the whole body lower or turned over its feet, and limbs that do the rest, where what was `found`
-    changes the clip much."""
-    if min((change for change, _ in found), default=np.inf) <= LARGE:
-        return
+    """Repairs with the whole body lower or turned over its feet, and limbs that do the rest."""
     source, recorded = options.sources[episode.who], options.recorded(episode.who)
     for sway in postures(world, source, episode, recorded, options.clocks):
         done = _after(sway, episode, ladder, options, seed)
