@@ -222,7 +222,7 @@ def tried(case: Case, number: int) -> tuple[Row, Plan]:
         "status": plan.status,
         "why": plan.why,
         "cpu_s": round(cpu, 2),
-        "plans": [(p.limb, p.what, p.tier, [round(t, 2) for t in p.during]) for p in plan.plans],
+        "plans": [(p.limb, p.reason, p.tier, [round(t, 2) for t in p.during]) for p in plan.edits],
         "untouched": not bool((changed & ~inside(old, plan)).any()),
         "change": change(old, new, plan),
         "quality": measured(old, new, plan),

@@ -78,7 +78,7 @@ def test_a_repair_lasts_no_longer_than_need_be_and_is_as_smooth_as_the_clip() ->
     hit = sum(c.during[1] - c.during[0] for c in plan.collisions)
     changed = np.any(old.rotations != new.rotations, axis=(1, 2))
     assert changed.sum() / old.fps < hit + 0.85
-    assert max(p.during[1] - p.during[0] for p in plan.plans) <= changed.sum() / old.fps + 2.5 / old.fps
+    assert max(p.during[1] - p.during[0] for p in plan.edits) <= changed.sum() / old.fps + 2.5 / old.fps
     j = int(np.argmax(rot.angle_between(old.rotations, new.rotations).sum(axis=0)))
     assert rms_jerk(new.rotations[:, j], new.fps) <= 1.02 * JERK_GAIN * rms_jerk(old.rotations[:, j], old.fps)
 
@@ -106,7 +106,7 @@ def test_of_several_repairs_the_one_that_changes_least_is_taken(monkeypatch: pyt
     episode = collision_episodes(ExactWorld(world), "ann", certify(world).collisions)[0]
     options = RepairOptions({"ann": stroll()}, 1, CLOSE, Budget(checks=3000), False, 0.0)
     made = [turned({"left_forearm": angle}) for angle in (1.2, 0.9, 1.1)]
-    results = [RepairResult(world.with_character("ann", clip), (), (), ()) for clip in made]
+    results = [RepairResult(world.with_character("ann", clip), ()) for clip in made]
     monkeypatch.setattr(ladder, "_each_linkage", lambda *_: iter(results[:2]))
     monkeypatch.setattr(ladder, "_each_body", lambda *_: iter(results[2:]))
     assert min(cost(stroll(), clip) for clip in made) > SMALL

@@ -103,7 +103,7 @@ def _facts(name: str, plan: Any) -> dict[str, Any]:
         "name": name,
         "status": plan.status,
         "why": plan.why,
-        "plans": [p.facts() for p in plan.plans],
+        "plans": [p.facts() for p in plan.edits],
         "triangles": plan.world.triangles,
         "frames": 0 if proven is None else proven.frames,
         "clearance_m": None if proven is None else proven.clearance_m,

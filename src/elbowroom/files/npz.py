@@ -16,6 +16,7 @@ from elbowroom.character.rig import as_character
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.errors import BadFile, BadValue, ElbowroomError, UnknownName
 from elbowroom.files.atomic import writing
+from elbowroom.files.edits import Edited, npz_arrays, read_npz_edits
 from elbowroom.files.glb_nodes import distinct
 from elbowroom.files.npz_arrays import Arrays
 from elbowroom.files.proof import Proof, contacts_of, proof_of
@@ -39,9 +40,11 @@ _KINDS = ("capsule", "sphere", "box", "mesh")
 _MOST_CHARACTERS = 200
 
 
-def write_npz(path: str | Path, world: World, fps: float = 30.0, proof: Proof | None = None) -> None:
-    """Write a world on frames, `fps` a second, with its proof. `floor` is NaN where there is none; '/' in names becomes
-    '_'."""
+def write_npz(
+    path: str | Path, world: World, fps: float = 30.0, proof: Proof | None = None, edited: Edited | None = None
+) -> None:
+    """Write a world on frames, `fps` a second, with its proof, and its edits on the same frames. `floor` is NaN where
+    there is none; '/' in names becomes '_'."""
     on = played(world, fps)
     proof = proof_of(on) if proof is None else proof
     world, times = robots_as_things(on), on.times
@@ -65,6 +68,7 @@ def write_npz(path: str | Path, world: World, fps: float = 30.0, proof: Proof | 
     for i, hold in enumerate(world.holds):
         arrays |= {f"hold/{i}/object": np.array(plain(hold.object)), f"hold/{i}/by": np.array(plain(hold.by))}
         arrays |= {f"hold/{i}/hand": np.array(hold.hand), f"hold/{i}/during": np.array(hold.during, float)}
+        arrays[f"hold/{i}/leads"] = np.array(hold.leads)
     for name, motion in world.characters.items():
         arrays |= {f"char/{plain(name)}/{key}": value for key, value in _character(name, motion, times).items()}
     for name, mesh in world.static.items():
@@ -75,6 +79,8 @@ def write_npz(path: str | Path, world: World, fps: float = 30.0, proof: Proof | 
         at = f"object/{plain(name)}"
         arrays |= {f"{at}/vertices": thing.mesh.vertices, f"{at}/faces": thing.mesh.faces}
         arrays[f"{at}/T_world_object"] = places(thing.path, times)
+    if edited is not None:
+        arrays |= npz_arrays(edited, plain)
     with writing(path) as (stand_in,), open(stand_in, "wb") as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]
 
@@ -123,6 +129,13 @@ def _character(name: str, motion: Motion, times: Array) -> dict[str, NDArray]:
         if shape.mesh is not None:
             out[f"mesh/{i}/vertices"], out[f"mesh/{i}/faces"] = shape.mesh.vertices, shape.mesh.faces
     return out
+
+
+def read_edited_npz(path: str | Path) -> tuple[World, Edited]:
+    """Read what `write_npz` wrote, and the edits that its motions have."""
+    with Arrays(Path(path)) as file:
+        world = _world(file, _proof(file))
+        return world.riding(), read_npz_edits(file, world.characters)
 
 
 def read_npz(path: str | Path) -> World:
@@ -220,7 +233,9 @@ def _with_holds(file: Arrays, world: PlayedWorld) -> PlayedWorld:
             world.body(by).hand(hand)
             if object not in world.objects:
                 raise UnknownName("object", object, world.objects)
-            holds.append(Hold(object, by, hand, (float(begin), float(end))))
+            key = f"hold/{i}/leads"
+            leads = bool(file.get(key, 0, kind="b")) if key in file else True
+            holds.append(Hold(object, by, hand, (float(begin), float(end)), leads=leads))
         except ElbowroomError as error:
             raise BadFile(file.path, str(error).rstrip("."), where=f"hold {i}") from None
     return replace(world, holds=tuple(holds))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -13,10 +13,8 @@ from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.geometry.transforms import transform
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.repair.allowed import own_touches
-from elbowroom.plan.result import Planned
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.orbit import search_orbit
-from elbowroom.world.allowances import Changed
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.things import Hold
@@ -38,16 +36,19 @@ def held_by(world: World, who: str, hand: str, t: float) -> Hold | None:
 
 
 def holder_of(world: World, thing: str, t: float) -> Hold | None:
-    """Who holds a thing at a time."""
-    for hold in world.holds:
-        if hold.object == thing and hold.during[0] <= t + 1e-9 < hold.during[1]:
-            return hold
-    return None
+    """The hold on a thing at a time; of several the one that has lasted longest."""
+    return next(_holding(world, thing, t), None)
 
 
-def released(world: World, thing: str, t: float) -> World:
-    """A world in which a thing is let go at a time."""
-    hold = holder_of(world, thing, t)
+def _holding(world: World, thing: str, t: float) -> Iterator[Hold]:
+    """Holds on a thing at a time, the longest first."""
+    holds = (h for h in world.holds if h.object == thing and h.during[0] <= t + 1e-9 < h.during[1])
+    return iter(sorted(holds, key=lambda h: h.during[0]))
+
+
+def released(world: World, thing: str, t: float, by: str | None = None) -> World:
+    """A world in which a thing is let go at a time by a person, or by whoever has held it longest."""
+    hold = next((h for h in _holding(world, thing, t) if by in (None, h.by)), None)
     if hold is None:
         return world
     ended = replace(hold, during=(hold.during[0], t))
@@ -86,14 +87,6 @@ def touches_itself(world: World, actor: Actor) -> list[Contact]:
     count = max(int(clip.duration * _LOOKS), 1) + 1
     touches = own_touches(ExactWorld(world), actor.who, [0], np.linspace(*clip.span, count))
     return touches.contacts((clip.span[0], np.inf), planned=True)
-
-
-def changed_limbs(world: World, planned: Sequence[Planned]) -> list[Changed]:
-    """List what no longer is as it was recorded, since limbs or whole bodies were planned."""
-    chains = {who: world.body(who).chains for who in {p.who for p in planned}}
-    return [
-        Changed(p.who, chains[p.who][p.limb].joints if p.limb in chains[p.who] else (0,), p.during) for p in planned
-    ]
 
 
 def front_of(actor: Actor, T: Array) -> Array:
