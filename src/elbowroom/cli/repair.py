@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elbowroom.cli import options, placing
-from elbowroom.cli.console import Clock, out, print_json, print_written
+from elbowroom.cli.console import Clock, compile_first, out, print_json, print_written
 from elbowroom.cli.results import exit_code, plan_facts, print_plan, print_seconds, stages
 from elbowroom.cli.run import checked_count, numbered, write_variants
 from elbowroom.errors import BadValue
@@ -80,6 +80,7 @@ def repair(
     if variants is not None:
         check_outputs([p for k in range(checked_count(variants)) for p in numbered(paths, k)])
     clock = Clock(quiet=as_json)
+    compile_first(as_json)
     with clock("load", f"reading {clip.name} and {scene.name}"):
         around = placing.Around(scene, scene_units, scene_up, floor, at, turn)
         world = placing.clip_in_scene(clip, ImportHints(units, up, fps, fix_rig, asf), around, onto, name)

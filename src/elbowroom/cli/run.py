@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elbowroom.cli import options
-from elbowroom.cli.console import Clock, out, print_json, print_written
+from elbowroom.cli.console import Clock, compile_first, out, print_json, print_written
 from elbowroom.cli.reading import named
 from elbowroom.cli.results import NOT_PROVEN, exit_code, plan_facts, print_plan, print_seconds, stages
 from elbowroom.errors import BadValue
@@ -56,6 +56,7 @@ def run(
         raise BadValue("a storyboard is planned into at least one file: give -o NAME.glb.")
     storyboard = named(storyboard)
     clock = Clock(quiet=as_json)
+    compile_first(as_json)
     with clock("load", f"reading {storyboard.name}"):
         board = read_storyboard(storyboard)
         board = replace(board, world=options.with_allowances(board.world, allow))
