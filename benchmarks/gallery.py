@@ -92,9 +92,9 @@ def _stages(plan: Plan) -> dict[str, Any]:
     return {
         "plan_s": plan.seconds.get("plan", 0.0),
         "certify_s": plan.seconds.get("certify", 0.0),
-        "search_s": sum(p.first_solution_s for p in plan.plans),
-        "smooth_s": sum(p.smooth_s for p in plan.plans),
-        "tiers": dict(Counter(p.tier for p in plan.plans)),
+        "search_s": sum(p.first_solution_s for p in plan.edits),
+        "smooth_s": sum(p.smooth_s for p in plan.edits),
+        "tiers": dict(Counter(p.tier for p in plan.edits)),
     }
 
 

@@ -22,12 +22,12 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
+from elbowroom.plan.tasks import Grab, Press, Put, Reach, Touch
 from elbowroom.posing.balance import contact_points, feet_of, margin_inside
 from elbowroom.posing.fingers import close_fingers
 from elbowroom.posing.grasps import Grasp, grasps_of, press_target
 from elbowroom.posing.limb_ik import Keep, LimbIK
 from elbowroom.storyboard.storyboard import Storyboard
-from elbowroom.storyboard.verbs import Grab, Press, Put, Reach, Touch
 from elbowroom.world.allowances import supports
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld

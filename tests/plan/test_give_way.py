@@ -47,8 +47,8 @@ def test_the_free_hand_goes_round_what_is_on_its_way() -> None:
     assert np.linalg.norm(tips - BALL, axis=1).min() < 0.01
     plan = plan_tasks(world, [Reach(who="ann", hand="right", to=GOAL)])
     assert plan.found, plan.why
-    assert any(p.limb == "left_arm" and "ball" in p.what for p in plan.plans), [p.what for p in plan.plans]
-    t = next(p for p in plan.plans if p.limb == "right_arm").during[1]
+    assert any(p.limb == "left_arm" and "ball" in p.reason for p in plan.edits), [p.reason for p in plan.edits]
+    t = next(p for p in plan.edits if p.limb == "right_arm").during[1]
     grip = plan.world.hand("ann", "right", t) @ grip_frame(plan.world.body("ann"), "right")
     assert np.linalg.norm(grip[:3, 3] - GOAL) < 1e-3, "the hand at work stays where it has to be"
 
@@ -56,7 +56,7 @@ def test_the_free_hand_goes_round_what_is_on_its_way() -> None:
 def test_a_free_hand_that_would_hang_into_a_table_is_raised() -> None:
     clip = reaching().world.motion("ann")
     assert isinstance(clip, Clip)
-    k = round(reaching().plans[0].during[1] * clip.fps)
+    k = round(reaching().edits[0].during[1] * clip.fps)
     pose = Pose.of(clip.root[k], clip.rotations[k])
     body = bare().body("ann")
     palm = body.skeleton.at(pose)[body.hand("left")[0], :3, 3]

@@ -32,7 +32,7 @@ def test_who_stands_below_the_floor_is_told_by_how_much_and_lifted() -> None:
     assert plan.remedy.startswith("lifting ann by 0.19 m") and plan.remedy in plan.advice
     asked = [Reach(who="ann", to=(-0.2, -0.5, 1.1))]
     unasked = plan_tasks(world(place(standing(), lift=-0.19)), asked, Settings(probes=0))
-    assert unasked.remedy == "" and unasked.advice.endswith(f"{ADVICE['start-in-collision']}.")
+    assert unasked.verified == "" and unasked.advice.endswith(f"{ADVICE['start-in-collision']}.")
 
 
 def test_who_stands_in_something_is_told_in_what_and_moved() -> None:

@@ -13,6 +13,7 @@ from elbowroom.errors import BadFile, BadValue, UnknownName
 if TYPE_CHECKING:
     from elbowroom.character.body import Character
     from elbowroom.files.open import Opened
+    from elbowroom.plan.edit import EditChange
     from elbowroom.plan.settings import Tier
     from elbowroom.world.world import World
 
@@ -48,6 +49,19 @@ Allow = Annotated[
         "(all else that may touch) 5. May be repeated.",
     ),
 ]
+Strength = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--strength",
+        metavar="EDIT=SHARE",
+        help="Make an edit weaker, 0 to 1, by its number in the table or its reason, such as 2=0.5; the motion is "
+        "proven anew. May be repeated.",
+    ),
+]
+Mute = Annotated[
+    list[str] | None,
+    typer.Option("--mute", metavar="EDIT", help="Leave an edit out, by its number or reason. May be repeated."),
+]
 Outputs = Annotated[list[Path], typer.Option("-o", "--output", help="File to write; may be repeated.")]
 Units = Annotated[float | None, typer.Option(help="Metres per unit of the file, instead of a guess.")]
 Up = Annotated[str | None, typer.Option(help="Up axis of the file, Y or Z, instead of a guess.")]
@@ -71,6 +85,26 @@ def with_allowances(world: World, told: list[str] | None) -> World:
         except ValueError:
             raise BadValue(f"--allow takes a name and millimetres, such as feet=60, not '{entry}'.") from None
     return world.with_(caps=world.caps.with_told(caps)) if caps else world
+
+
+def edit_changes(strength: list[str] | None, mute: list[str] | None, variants: int | None) -> list[EditChange]:
+    """What --strength and --mute ask of edits."""
+    from elbowroom.plan.edit import EditChange
+
+    changes = []
+    for entry in strength or []:
+        which, _, text = entry.rpartition("=")
+        try:
+            share = float(text)
+        except ValueError:
+            share = math.nan
+        if not (which and 0.0 <= share <= 1.0):
+            raise BadValue(f"--strength takes an edit and a share from 0 to 1, such as 2=0.5, not '{entry}'.")
+        changes.append(EditChange(which.strip(), share))
+    changes += [EditChange(which.strip(), muted=True) for which in mute or []]
+    if changes and variants is not None:
+        raise BadValue("--strength and --mute are for one motion: its edits have numbers; leave --variants out.")
+    return changes
 
 
 def character_named(name: str) -> Character:

@@ -9,8 +9,8 @@ import numpy as np
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
+from elbowroom.plan.edit import changed_by
 from elbowroom.plan.free_arm import free_arm
-from elbowroom.plan.hands import changed_limbs
 from elbowroom.plan.reasons import collision_text
 from elbowroom.plan.repair.find import CollisionEpisode, collision_episodes
 from elbowroom.plan.repair.ladder import RepairOptions, RepairResult, by_limbs
@@ -74,14 +74,20 @@ def require_free(d: Director, during: tuple[float, float], what: str) -> None:
 
 def proven(d: Director, world: World, people: Sequence[str]) -> Plan:
     """Prove a finished motion; what is left in collision gives way first, the trunk with it where hands allow."""
-    changed = changed_limbs(world, d.planned)
+    base, edits = d.layers(world)
+    changed = changed_by(edits)
     certificate = certify(world, changed=changed)
-    if certificate.free or d.settings.tier == "ik":
+    plan = Plan("found", world, edits, certificate=certificate, base=base)
+    if certificate.free:
+        return plan
+    if d.settings.tier == "ik":
         left = certificate.collisions
-        why = "" if certificate.free else collision_text(left[0]) if left else "it is too near to tell"
-        return Plan("found" if certificate.free else "not-certified", world, why=why, certificate=certificate)
+        why = collision_text(left[0]) if left else "something is too near to tell"
+        return plan.with_(status="not-certified", why=why)
     planted = [actor.who for actor in d.actors.values() if actor.stands]
-    return repair_planned(world, people, certificate, seed=d.seed(), changed=changed, pins=d.pins, planted=planted)
+    return plan.then(
+        repair_planned(world, people, certificate, seed=d.seed(), changed=changed, pins=d.pins, planted=planted)
+    )
 
 
 def _gave_way(d: Director, episodes: Iterable[CollisionEpisode]) -> bool:
@@ -104,13 +110,13 @@ def _take_over(d: Director, actor: Actor, done: RepairResult) -> None:
     new = done.world.motion(actor.who)
     assert isinstance(new, Clip)
     base = np.array(actor.base.rotations)
-    for changed in done.changed:
-        first, last = actor.frame(changed.during[0]), min(actor.frame(changed.during[1]), len(new) - 1)
+    for edit in done.edits:
+        first, last = actor.frame(edit.during[0]), min(actor.frame(edit.during[1]), len(new) - 1)
         rows = np.arange(max(first, actor.k + 1) if actor.stands else first, min(last, len(base) - 1) + 1)
-        for joint in changed.joints:
+        for joint in edit.replanned:
             base[rows, joint] = new.rotations[rows, joint]
     actor.base = actor.base.with_(rotations=base)
     actor.q = np.array(new.rotations[: actor.k + 1])
     d.world = actor.placed(d.world)
-    d.planned += done.plans
-    d.allow(done.contacts)
+    d.edits += done.edits
+    d.allow([contact for edit in done.edits for contact in edit.contacts])

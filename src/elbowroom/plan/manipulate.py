@@ -19,7 +19,7 @@ from elbowroom.plan.order import IN_THE_WAY, layers, ordered, people_of, thing_o
 from elbowroom.plan.reasons import remedy, start_failure
 from elbowroom.plan.repair.repair import USUAL as REPAIRS
 from elbowroom.plan.repair.repair import repair
-from elbowroom.plan.result import Plan, PlanningFailure
+from elbowroom.plan.result import Plan, PlanningFailure, Status
 from elbowroom.plan.settings import USUAL, Settings
 from elbowroom.plan.tasks import (
     Close,
@@ -94,7 +94,7 @@ def plan_tasks(
             )
         except OutOfTime:  # what was wrong is known all the same
             known = ""
-        return plan.with_(remedy=known)
+        return plan.with_(verified=known)
 
 
 def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: float) -> tuple[Plan, PlanningFailure]:
@@ -128,7 +128,7 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
             continue
         # What could not be proven, or no way was found for, may do with other samples; so may a later task.
         again = plan.status in ("not-certified", "no-path", "start-in-collision")
-        if not (again or (plan.status == "target-in-collision" and plan.plans)):
+        if not (again or (plan.status == "target-in-collision" and plan.edits)):
             break
         attempt, leading = attempt + 1, ()
         notes.clear()
@@ -153,14 +153,12 @@ def _planned(d: Director, tasks: Sequence[Task]) -> tuple[Plan, PlanningFailure]
         d.doing = "the proof"
         plan = proven(d, finished(d), people)
     except PlanningFailure as stuck:
-        seconds = {"plan": time.perf_counter() - begun}
-        return Plan(stuck.status, d.world, tuple(d.planned), stuck.why, seconds=seconds), stuck
+        return _ended(d, stuck.status, stuck.why, begun), stuck
     except OutOfTime as spent:
-        seconds = {"plan": time.perf_counter() - begun}
-        plan = Plan("budget-spent", d.world, tuple(d.planned), f"{d.doing}: {spent}", seconds=seconds)
+        plan = _ended(d, "budget-spent", f"{d.doing}: {spent}", begun)
         return plan, _failure(plan, people)
     seconds = {"plan": planned - begun, "certify": time.perf_counter() - planned}
-    plan = plan.with_(plans=(*d.planned, *plan.plans), seconds=seconds, collisions=())
+    plan = plan.with_(seconds=seconds, collisions=())
     if plan.status == "partial":
         plan = plan.with_(status="not-certified")
     return plan, _failure(plan, people)
@@ -173,6 +171,12 @@ def _failure(plan: Plan, people: Sequence[str]) -> PlanningFailure:
     blamed = [who for who in people if left and who in left[0].who]
     failed.who = (blamed or people)[-1]
     return failed
+
+
+def _ended(d: Director, status: Status, why: str, begun: float) -> Plan:
+    """What was done so far, where it does not go on."""
+    base, edits = d.layers(d.world)
+    return Plan(status, d.world, edits, why, seconds={"plan": time.perf_counter() - begun}, base=base)
 
 
 def _do_all(d: Director, tasks: Sequence[Task]) -> None:
@@ -274,7 +278,7 @@ def plan_in_turn(
             seconds = {stage: plan.seconds.get(stage, 0.0) + done.seconds.get(stage, 0.0) for stage in
                        dict.fromkeys((*plan.seconds, *done.seconds))}  # fmt: skip
             collisions = (*plan.collisions, *done.collisions)
-            plan = done.with_(plans=(*plan.plans, *done.plans), seconds=seconds, collisions=collisions)
+            plan = plan.then(done).with_(seconds=seconds, collisions=collisions)
             if not plan.found:
                 break
     return plan

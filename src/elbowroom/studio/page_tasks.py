@@ -9,6 +9,7 @@ import viser
 from elbowroom.spaces.styles import STYLES
 from elbowroom.studio import edits
 from elbowroom.studio.another import another
+from elbowroom.studio.page_edits import Edits
 from elbowroom.studio.page_events import asked, offer, put
 from elbowroom.studio.page_rows import Rows
 from elbowroom.studio.places import target_name, targets_of, task_of
@@ -45,6 +46,7 @@ class Tasks:
                 self._anew = gui.add_button(
                     "Plan anew", icon=viser.Icon.REFRESH, color="gray", hint="From the start, as the command line does."
                 )
+            self._edits = Edits(gui, studio)
         for field in (self._verb, self._who):
             field.on_update(asked(studio, self._fit))
         self._buttons.on_click(asked(studio, self._pressed))
@@ -56,6 +58,7 @@ class Tasks:
 
     def notify(self, topic: Topic) -> None:
         """Something has changed."""
+        self._edits.notify(topic)
         if topic == "selection":
             k = task_of(self._studio.selected or "")
             if k is not None and k != self._k:

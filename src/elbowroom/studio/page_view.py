@@ -60,7 +60,7 @@ class View:
     def _tell_of_trees(self) -> None:
         """Say why there are none, where there are none."""
         plan = self._studio.plan
-        if plan is not None and not any(planned.trees for planned in plan.plans):
+        if plan is not None and not any(planned.trees for planned in plan.edits):
             self._studio.say("No search was needed for this motion, so that it has no trees.")
 
     def _tightest(self) -> None:
