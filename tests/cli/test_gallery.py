@@ -103,7 +103,7 @@ def test_only_some_are_built(few: Path):
     [
         (
             ["gallery", "--only", "fre"],
-            "unknown scenario of the gallery 'fre': did you mean 'free'? there are free, hit",
+            "unknown gallery scenario 'fre': did you mean 'free'? there are free, hit",
         ),
         (["gallery", "-o", "boards/free.yaml"], "is a file"),
         (["gallery", "-o", "no/such/folder"], "cannot be written"),

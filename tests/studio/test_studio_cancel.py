@@ -114,7 +114,7 @@ def test_work_that_looks_up_stops_by_itself_and_other_work_only_after_a_while(mo
 def test_a_plan_stops_by_itself_whenever_it_is_cancelled(tmp_path: Path) -> None:
     with studio_of(umbrella(), tmp_path) as studio:
         for after in (0.0, 0.05, 0.15, 0.3, 0.45, 0.6):
-            studio.plan_anew()
+            studio.plan_from_scratch()
             job = studio.worker.current
             assert job is not None
             while job.state == "waiting":

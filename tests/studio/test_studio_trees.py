@@ -36,11 +36,11 @@ def test_trees_of_searches_are_drawn_from_both_ends(tmp_path: Path) -> None:
             assert np.linalg.norm(lines[0, 0] - point) < 0.02
         assert page.extras.shown == []
         page.extras.show(paths=False, trees=True, clearance=False)
-        page.told("motion")
+        page.notify("motion")
         wanted = [f"/extras/tree{k}_{e}" for k, p in grown for e, lines in enumerate(p.trees) if len(lines)]
         assert page.extras.shown == wanted
         page.extras.show(paths=False, trees=False, clearance=False)
-        page.told("motion")
+        page.notify("motion")
         assert page.extras.shown == []
     finally:
         page.close()

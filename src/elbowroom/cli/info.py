@@ -1,4 +1,4 @@
-"""`elbowroom info`: what a file holds."""
+"""`elbowroom info`: describe the contents of a file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def info(
     fix_rig: options.FixRig = False,
     as_json: options.Json = False,
 ) -> None:
-    """Say what a file holds: limbs found, what was assumed, and what could not be found."""
+    """Describe a file: limbs found, assumptions made, and anything missing."""
     from elbowroom.files.describe import describe
     from elbowroom.files.open import ImportHints, open_file
 
@@ -44,7 +44,7 @@ def info(
         m = facts["markers"]
         out.print(
             f"{len(m['labels'])} markers, {m['frames']} frames at {m['fps']:g} fps ({m['seconds']:g} s), "
-            f"{100 * m['missing_share']:.1f} % missing; markers alone: no skeleton, no limbs.",
+            f"{100 * m['missing_share']:.1f} % missing; markers only: no skeleton, no limbs.",
             highlight=False,
         )
     if "meshes" in facts:
@@ -67,7 +67,7 @@ def info(
 
 
 def _storyboard(path: Path) -> dict[str, Any]:
-    """What a storyboard holds and asks for; nothing is planned."""
+    """Print the contents and tasks of a storyboard, without planning."""
     from dataclasses import asdict
 
     from elbowroom.files.describe import describe
@@ -89,7 +89,7 @@ def _print_character(name: str, facts: dict[str, Any]) -> None:
     mass = f", {facts['mass_kg']:.0f} kg" if "mass_kg" in facts else ""
     skin = f", skin of {facts['skin_triangles']:,} triangles" if facts["skin_triangles"] else ", no skin"
     table = Table(
-        title=f"{escape(name)}: {facts['joints']} joints, {facts['height_m']:.2f} m high{mass}{skin}, "
+        title=f"{escape(name)}: {facts['joints']} joints, {facts['height_m']:.2f} m tall{mass}{skin}, "
         f"{facts['shapes']} collision shapes, limits on {facts['joints_with_limits']} joints",
         title_justify="left",
     )

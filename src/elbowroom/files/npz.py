@@ -25,6 +25,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
 from elbowroom.motion.clip import MOST_FRAMES, Clip, Motion, Source
 from elbowroom.world.certificate_findings import Allowed
+from elbowroom.world.contacts import DECLARED
 from elbowroom.world.evidence import Excused
 from elbowroom.world.left_out import dropped_mask
 from elbowroom.world.pairs import Pair
@@ -176,9 +177,9 @@ def _proof(file: Arrays) -> Proof:
     depths = file.get("allowed_depth", 1, (len(rows),)) if rows else ()
     if np.any(np.asarray(depths) < 0.0):
         raise BadFile(file.path, "needs depths of zero or more", where="allowed_depth")
-    told = "allowed_why" in file and "allowed_shift" in file
-    whys = [str(w) for w in file.get("allowed_why", 1, (len(rows),), "U")] if told else ["told"] * len(rows)
-    shifts = file.get("allowed_shift", 2, (len(rows), 3)) if told else np.full((len(rows), 3), np.nan)
+    stored = "allowed_why" in file and "allowed_shift" in file
+    whys = [str(w) for w in file.get("allowed_why", 1, (len(rows),), "U")] if stored else [DECLARED] * len(rows)
+    shifts = file.get("allowed_shift", 2, (len(rows), 3)) if stored else np.full((len(rows), 3), np.nan)
     allowed = []
     for (pair, during), depth, why, (x, y, z) in zip(rows, depths, whys, shifts.tolist(), strict=True):
         shift = (x, y, z) if np.isfinite([x, y, z]).all() else None

@@ -115,12 +115,14 @@ def _goes_along(world: PlayedWorld, link: Linked) -> bool:
 
 
 def _caps(proof: Proof) -> Caps:
-    """The caps that a file says it was made with; all of them are told by `elbowroom verify`."""
-    told = proof.facts.get("caps_m")
+    """Caps that a file was made with, as printed by `elbowroom verify`."""
+    caps = proof.facts.get("caps_m")
     known = Caps()
-    if not isinstance(told, dict):
+    if not isinstance(caps, dict):
         return known
-    return known.with_told({k: float(v) for k, v in told.items() if k in known.facts() and isinstance(v, int | float)})
+    return known.with_changes(
+        {k: float(v) for k, v in caps.items() if k in known.facts() and isinstance(v, int | float)}
+    )
 
 
 def _sampled(world: PlayedWorld, times: Array, progress: Callable[[float], None] | None) -> tuple[Violation, ...]:

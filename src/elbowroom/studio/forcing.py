@@ -16,7 +16,7 @@ _LASTING = ("/numba/",)
 
 
 def deaf(frame: FrameType | None, *, ends: bool = True) -> bool:
-    """Whether code is at work, in a frame or around it, that nothing may be raised in; if all `ends` then, more may."""
+    """Return whether a frame or one around it runs code that nothing may be raised in; if all `ends` then, more may."""
     places = _DEAF if ends else _DEAF + _LASTING
     while frame is not None:
         if any(place in frame.f_code.co_filename for place in places):
@@ -61,7 +61,7 @@ def _answered() -> None:
 
 
 def hear_what_is_dropped(dropped_one: Callable[[], None]) -> None:
-    """From now on `dropped_one` is called where a cancel came amid a callback of the collector or of C code.
+    """Call `dropped_one` from now on if a cancel arrives during a callback of the collector or of C code.
 
     These drop whatever is raised in them. Only the first call of this function counts.
     """

@@ -1,4 +1,4 @@
-"""Tab of tasks: what people do, in order; add, change, delete, reorder; style, seed, another solution."""
+"""Tasks tab: tasks in order; add, change, delete, reorder; style, seed, another variant."""
 
 from __future__ import annotations
 
@@ -8,42 +8,45 @@ import viser
 
 from elbowroom.spaces.styles import STYLES
 from elbowroom.studio import edits
-from elbowroom.studio.another import another
 from elbowroom.studio.page_events import asked, offer, put
 from elbowroom.studio.page_rows import Rows
 from elbowroom.studio.places import target_name, targets_of, task_of
 from elbowroom.studio.studio import Studio, Topic
 from elbowroom.studio.task_forms import EITHER, POINT, VERBS, answers, in_words, task_from, whats, wheres
+from elbowroom.studio.variants import another_variant
 
 _NEW = "New task"
-_USUAL = "usual"
+_USUAL = "default"
 _NONE = "—"
 
 
 class Tasks:
-    """The list, a form for one of them, and how all are planned."""
+    """List of tasks, a form for one of them, and planning settings."""
 
     def __init__(self, server: viser.ViserServer, studio: Studio, tab: Any) -> None:
         self._studio, gui = studio, server.gui
         self._k: int | None = None  # number of the task in the form, from 0; None for a new one
         with tab:
-            self._list = Rows(gui, studio, gui.add_folder("In this order"), self._picked)
+            self._list = Rows(gui, studio, gui.add_folder("Tasks in order"), self._picked)
             self._form = gui.add_folder(_NEW)
             with self._form:
-                self._verb = gui.add_dropdown("Does", tuple(VERBS), initial_value="touch")
-                self._who = gui.add_dropdown("Who", (_NONE,))
+                self._verb = gui.add_dropdown("Action", tuple(VERBS), initial_value="touch")
+                self._who = gui.add_dropdown("Character", (_NONE,))
                 self._hand = gui.add_dropdown("Hand", (EITHER, "left", "right"))
-                self._what = gui.add_dropdown("What", (_NONE,))
-                self._where = gui.add_dropdown("Where", (_NONE,))
-                self._time = gui.add_text("Time (s)", "", hint="Empty: as soon as what comes before is done.")
-                self._buttons = gui.add_button_group(" ", ("Add", "At this time"))
+                self._what = gui.add_dropdown("Object", (_NONE,))
+                self._where = gui.add_dropdown("Target", (_NONE,))
+                self._time = gui.add_text("Time (s)", "", hint="Empty: as soon as the previous tasks are done.")
+                self._buttons = gui.add_button_group(" ", ("Add", "Use current time"))
                 self._order = gui.add_button_group("Order", ("Earlier", "Later", "Delete"), visible=False)
             with gui.add_folder("Planning"):
                 self._style = gui.add_dropdown("Style", (_USUAL, *STYLES))
                 self._seed = gui.add_number("Seed", 0, min=0, max=2**31 - 1, step=1)
-                self._another = gui.add_button("Another solution", icon=viser.Icon.ARROWS_SHUFFLE, color="gray")
-                self._anew = gui.add_button(
-                    "Plan anew", icon=viser.Icon.REFRESH, color="gray", hint="From the start, as the command line does."
+                self._another = gui.add_button("Another variant", icon=viser.Icon.ARROWS_SHUFFLE, color="gray")
+                self._replan = gui.add_button(
+                    "Re-plan",
+                    icon=viser.Icon.REFRESH,
+                    color="gray",
+                    hint="Plans from scratch, as the command line does.",
                 )
         for field in (self._verb, self._who):
             field.on_update(asked(studio, self._fit))
@@ -51,11 +54,11 @@ class Tasks:
         self._order.on_click(asked(studio, self._ordered))
         self._style.on_update(asked(studio, self._styled))
         self._seed.on_update(asked(studio, self._seeded))
-        self._anew.on_click(asked(studio, studio.plan_anew))
-        self._another.on_click(asked(studio, lambda: another(studio)))
+        self._replan.on_click(asked(studio, studio.plan_from_scratch))
+        self._another.on_click(asked(studio, lambda: another_variant(studio)))
 
     def notify(self, topic: Topic) -> None:
-        """Something has changed."""
+        """Update after a change in the studio."""
         if topic == "selection":
             k = task_of(self._studio.selected or "")
             if k is not None and k != self._k:
@@ -83,7 +86,7 @@ class Tasks:
             self._studio.select(target_name(self._k))
 
     def _fill(self) -> None:
-        """Fill the form from the task that is picked."""
+        """Fill the form from the selected task."""
         k = self._k
         self._order.visible = k is not None
         self._fit()
@@ -102,7 +105,7 @@ class Tasks:
         self._fit()
 
     def _fit(self) -> None:
-        """Show the fields that the verb needs, with the choices that there are."""
+        """Show the fields that the verb needs, with their choices."""
         world, verb = self._studio.original, self._verb.value
         needs = VERBS[verb]
         offer(self._who, tuple(world.characters) or (_NONE,))
@@ -113,13 +116,13 @@ class Tasks:
         offer(self._where, wheres(verb, world, self._who.value) or (_NONE,))
         timed = verb != "repair"
         self._time.visible = timed
-        words = ("Add" if self._k is None else "Change", *(("At this time",) if timed else ()))
+        words = ("Add" if self._k is None else "Change", *(("Use current time",) if timed else ()))
         if tuple(self._buttons.options) != words:
             self._buttons.options = words
 
     def _pressed(self) -> None:
         studio, k, verb = self._studio, self._k, self._verb.value
-        if self._buttons.value == "At this time":
+        if self._buttons.value == "Use current time":
             put(self._time, f"{studio.player.time:.2f}")
             return
         given = {
