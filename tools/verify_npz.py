@@ -49,6 +49,8 @@ NEIGHBOURS_APART = 6  # joints between two parts of one body that a file may ign
 TIME_SLACK_S = 1e-6
 WELD_M = 1e-7
 SURE = 0.9  # share of a measured distance that is relied upon
+SLIP_M = 0.012  # a hand that moves farther on an object does not hold it
+HAND_M = 0.1  # how far from its joint a turn of a hand shows
 RIGID = 1e-3  # a transform's rotation may differ so much from one
 
 FEET = re.compile(r"foot|feet|toe|ankle|heel", re.IGNORECASE)
@@ -991,7 +993,11 @@ class Rules:
             if not (begin - frame <= during[0] and during[1] <= end + frame):
                 continue
             if self._holding(part, str(hand), holds):
-                return True
+                slip = self._slip(part.owner, str(hand), b, (begin, end), holds)
+                if slip > SLIP_M:
+                    why = f"excused as held, and the hand moves by {1000.0 * slip:.0f} mm on it"
+                    self.report.add((a, b), why, at=max(during[0], self.scene.times[0]))
+                return slip <= SLIP_M
         self.report.add(
             (a, b), "excused, and neither what holds it nor a finger of it", at=max(during[0], self.scene.times[0])
         )
@@ -1010,6 +1016,25 @@ class Rules:
         if hand in {p.name.removeprefix(p.owner + ".") for p in self.scene.parts if p.owner == part.owner}:
             return False
         return hand not in self.scene.joint_names[part.owner]  # a role that the file does not name: nothing is known
+
+    def _slip(
+        self, owner: str, hand: str, thing: str, during: tuple[float, float], holds: list[tuple[Any, ...]]
+    ) -> float:
+        """How far what holds an object moves on it over the frames of a hold, metres: the part that moves least, since
+        fingers may close meanwhile."""
+        parts = [p for p in self.scene.parts if p.owner == owner and self._holding(p, hand, holds)]
+        held = self.by_name.get(thing, [])
+        frames = self.scene.frames
+        inside = frames[(frames >= during[0] - TIME_SLACK_S) & (frames < during[1] - TIME_SLACK_S)]
+        samples = np.searchsorted(self.scene.times, inside - TIME_SLACK_S)
+        slips = []
+        for part in parts if held else ():
+            apart = np.array([np.linalg.inv(held[0].at(int(i))) @ part.at(int(i)) for i in samples])
+            if len(apart):
+                shift = np.linalg.norm(apart[:, :3, 3] - apart[0, :3, 3], axis=1)
+                cosine = 0.5 * (np.einsum("nij,ij->n", apart[:, :3, :3], apart[0, :3, :3]) - 1.0)
+                slips.append(float((shift + HAND_M * np.arccos(np.clip(cosine, -1.0, 1.0))).max()))
+        return min(slips, default=0.0)
 
     def _below_hand(self, part: Part, hand: str) -> bool:
         parents, names = self.scene.parents[part.owner], self.scene.joint_names[part.owner]

@@ -212,7 +212,7 @@ def test_blame_and_linkages() -> None:
     world = past_a_table()
     found = collision_episodes(ExactWorld(world), "ann", certify(world).collisions)
     assert [t.limb for t in found] == ["right_arm"]
-    assert "table" in found[0].told
+    assert "table" in found[0].text
     body = stroll().character
     names = dict.fromkeys(one.name for one in linkages(body, "right_arm"))
     assert list(names) == ["right_arm", "right_arm and shoulder", "right_arm and spine"]

@@ -19,6 +19,7 @@ OWN, POST, BOB, FLOOR = (
     Pair("bob.a", "ann.a"),
     Pair("ann.a", "floor"),
 )
+BETWEEN = "minimum clearance between characters"
 
 
 def told(value: float | None, pair: Pair | None, others: Clearance | None = None) -> str:
@@ -33,9 +34,9 @@ def told(value: float | None, pair: Pair | None, others: Clearance | None = None
     ("value", "pair", "others", "line"),
     [
         (0.006, POST, None, "minimum clearance 6.0 mm at 0.68 s"),
-        (0.006, BOB, None, "minimum clearance between characters 6.0 mm at 0.68 s"),
+        (0.006, BOB, None, f"{BETWEEN} 6.0 mm at 0.68 s"),
         (0.0028, OWN, Clearance(0.006, 0.006, 1.88, POST), "minimum clearance 6.0 mm at 1.88 s, own body 2.8 mm"),
-        (0.0028, OWN, Clearance(0.006, 0.006, 1.88, BOB), "minimum clearance between characters 6.0 mm at 1.88 s, own body 2.8 mm"),
+        (0.0028, OWN, Clearance(0.006, 0.006, 1.88, BOB), f"{BETWEEN} 6.0 mm at 1.88 s, own body 2.8 mm"),
         (0.0028, OWN, Clearance(None, 0.03), "clearance at least 3 cm, own body 2.8 mm"),
         (0.004, FLOOR, Clearance(0.006, 0.006, 1.88, POST), "minimum clearance 6.0 mm at 1.88 s"),
         (0.004, FLOOR, Clearance(None, 0.03), "clearance at least 3 cm"),

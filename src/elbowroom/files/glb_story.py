@@ -43,7 +43,10 @@ def story_of(world: World, start: float, proof: Proof) -> dict[str, Any]:
             name: [_shape_facts(shape) for shape in motion.body.shapes] for name, motion in world.characters.items()
         },
         "roles": {name: dict(motion.body.roles) for name, motion in world.characters.items()},
-        "holds": [{"object": h.object, "by": h.by, "hand": h.hand, "during": during(h.during)} for h in world.holds],
+        "holds": [
+            {"object": h.object, "by": h.by, "hand": h.hand, "during": during(h.during), "leads": h.leads}
+            for h in world.holds
+        ],
         "contacts": [
             {"who": c.who, "on": c.on, "during": during(c.during), "kind": c.kind, "depth": c.depth, "why": c.why}
             for c in world.contacts
@@ -223,6 +226,6 @@ def _hold(world: World, entry: dict[str, Any]) -> Hold | None:
         return None
     try:
         world.body(words[1]).hand(words[2])
-        return Hold(words[0], words[1], words[2], during)
+        return Hold(words[0], words[1], words[2], during, leads=entry.get("leads") is not False)
     except ElbowroomError:
         return None

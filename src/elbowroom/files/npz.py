@@ -66,6 +66,7 @@ def write_npz(path: str | Path, world: World, fps: float = 30.0, proof: Proof | 
     for i, hold in enumerate(world.holds):
         arrays |= {f"hold/{i}/object": np.array(plain(hold.object)), f"hold/{i}/by": np.array(plain(hold.by))}
         arrays |= {f"hold/{i}/hand": np.array(hold.hand), f"hold/{i}/during": np.array(hold.during, float)}
+        arrays[f"hold/{i}/leads"] = np.array(hold.leads)
     for name, motion in world.characters.items():
         arrays |= {f"char/{plain(name)}/{key}": value for key, value in _character(name, motion, times).items()}
     for name, mesh in world.static.items():
@@ -221,7 +222,9 @@ def _with_holds(file: Arrays, world: PlayedWorld) -> PlayedWorld:
             world.body(by).hand(hand)
             if object not in world.objects:
                 raise UnknownName("object", object, world.objects)
-            holds.append(Hold(object, by, hand, (float(begin), float(end))))
+            key = f"hold/{i}/leads"
+            leads = bool(file.get(key, 0, kind="b")) if key in file else True
+            holds.append(Hold(object, by, hand, (float(begin), float(end)), leads=leads))
         except ElbowroomError as error:
             raise BadFile(file.path, str(error).rstrip("."), where=f"hold {i}") from None
     return replace(world, holds=tuple(holds))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -38,16 +38,19 @@ def held_by(world: World, who: str, hand: str, t: float) -> Hold | None:
 
 
 def holder_of(world: World, thing: str, t: float) -> Hold | None:
-    """Who holds a thing at a time."""
-    for hold in world.holds:
-        if hold.object == thing and hold.during[0] <= t + 1e-9 < hold.during[1]:
-            return hold
-    return None
+    """The hold on a thing at a time; of several the one that has lasted longest."""
+    return next(_holding(world, thing, t), None)
 
 
-def released(world: World, thing: str, t: float) -> World:
-    """A world in which a thing is let go at a time."""
-    hold = holder_of(world, thing, t)
+def _holding(world: World, thing: str, t: float) -> Iterator[Hold]:
+    """Holds on a thing at a time, the longest first."""
+    holds = (h for h in world.holds if h.object == thing and h.during[0] <= t + 1e-9 < h.during[1])
+    return iter(sorted(holds, key=lambda h: h.during[0]))
+
+
+def released(world: World, thing: str, t: float, by: str | None = None) -> World:
+    """A world in which a thing is let go at a time by a person, or by whoever has held it longest."""
+    hold = next((h for h in _holding(world, thing, t) if by in (None, h.by)), None)
     if hold is None:
         return world
     ended = replace(hold, during=(hold.during[0], t))

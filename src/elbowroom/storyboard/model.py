@@ -185,6 +185,10 @@ class HoldPart(Part):
     )
     during: During | None = None
     grip: Frame | None = Field(default=None, description="Position of the object in the axes of the hand's joint.")
+    leads: bool = Field(
+        default=True,
+        description="false: the hand follows the object and does not move it.",
+    )
     carry: Literal["upright"] | None = Field(
         default=None,
         description="'upright': carried in front of the shoulder all the time, like an umbrella.",

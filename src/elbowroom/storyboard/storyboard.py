@@ -202,7 +202,7 @@ class _Builder:
                 T = self._grip(world, part)
                 if part.carry is not None:
                     world = _carried(world, part.by, part.hand)
-                world = world.with_hold(part.object, part.by, part.hand, during, T)
+                world = world.with_hold(part.object, part.by, part.hand, during, T, leads=part.leads)
         return world
 
     def _grip(self, world: World, part: HoldPart) -> Any:

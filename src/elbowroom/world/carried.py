@@ -1,8 +1,8 @@
-"""The way of an object that hands take: its own at first, then with the hand, then where it was left or falls to."""
+"""Path of an object that hands take: its own at first, then with the hand that leads, then where it is left."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,10 +15,22 @@ from elbowroom.motion.clip import Motion
 from elbowroom.world.paths import Path, places
 from elbowroom.world.things import Hold
 
+# Length of a hand, metres: how far from its joint a turn on the object shows.
+HAND_M = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Led:
+    """An interval of seconds in which one hand moves the object, and `T_hand_object` (4, 4) meanwhile."""
+
+    hold: Hold
+    during: tuple[float, float]
+    grip: Array
+
 
 @dataclass(frozen=True, eq=False)
 class Carried:
-    """Path of an object under holds that follow each other in time, by bodies that move so."""
+    """Path of an object in hands of bodies that move so; `holds` are in the order in which they begin."""
 
     own: Path
     holds: tuple[Hold, ...]
@@ -42,57 +54,63 @@ class Carried:
         return self._placed(times, held)
 
     def grip(self, hold: Hold) -> Array:
-        """`T_hand_object` (4, 4) of one of the holds."""
-        return self._grips[self.holds.index(hold)]
+        """`T_hand_object` (4, 4) of one of the holds when it begins."""
+        first = next((led.grip for led in self.led if led.hold is hold and led.during[0] == hold.during[0]), None)
+        if first is not None:
+            return first
+        begin = hold.during[:1]
+        return np.asarray(inverse(hands(self.bodies[hold.by], hold.hand, begin)[0]) @ self.sample(begin)[0])
+
+    @cached_property
+    def led(self) -> tuple[Led, ...]:
+        """Who moves the object when: each from the moment the one before has let go."""
+        out: list[Led] = []
+        for hold, during in _leaders([hold for hold in self.holds if hold.leads]):
+            if hold.T_hand_object is not None and during[0] == hold.during[0]:
+                grip = hold.T_hand_object
+            else:
+                place = self._left(out[-1], np.array(during[:1])) if out else places(self.own, np.array(during[:1]))
+                grip = inverse(hands(self.bodies[hold.by], hold.hand, during[:1])[0]) @ place[0]
+            out.append(Led(hold, during, grip))
+        return tuple(out)
 
     def _placed(self, times: Array, held: Callable[[Hold, NDArray[np.int64]], Array]) -> Array:
-        begins = np.array([h.during[0] for h in self.holds])
-        turn = np.searchsorted(begins, times, side="right") - 1  # the hold that began last, -1 before all
+        begins = np.array([led.during[0] for led in self.led])
+        turn = np.searchsorted(begins, times, side="right") - 1  # the hand that led last, -1 before all
         out = np.zeros((len(times), 4, 4))
         before = turn < 0
         if before.any():
             out[before] = places(self.own, times[before])
-        for k, hold in enumerate(self.holds):
+        for k, led in enumerate(self.led):
             mine = turn == k
-            rows = np.flatnonzero(mine & (times < hold.during[1]))
+            rows = np.flatnonzero(mine & (times < led.during[1]))
             if len(rows):
-                out[rows] = held(hold, rows) @ self._grips[k]
-            left = mine & (times >= hold.during[1])
+                out[rows] = held(led.hold, rows) @ led.grip
+            left = mine & (times >= led.during[1])
             if left.any():
-                out[left] = _fallen(self._left[k], hold, times[left])
+                out[left] = self._left(led, times[left])
         return out
 
-    @property
-    def _grips(self) -> list[Array]:
-        return self._story[0]
-
-    @property
-    def _left(self) -> list[Array]:
-        return self._story[1]
-
-    @cached_property
-    def _story(self) -> tuple[list[Array], list[Array]]:
-        """`T_hand_object` of each hold, and where each leaves the object."""
-        grips: list[Array] = []
-        left: list[Array] = []
-        for k, hold in enumerate(self.holds):
-            begin, end = hands(self.bodies[hold.by], hold.hand, hold.during)
-            if hold.T_hand_object is not None:
-                grips.append(hold.T_hand_object)
-            else:
-                begins = np.array(hold.during[:1])
-                before = places(self.own, begins)[0] if k == 0 else _fallen(left[k - 1], self.holds[k - 1], begins)[0]
-                grips.append(inverse(begin) @ before)
-            left.append(end @ grips[k])
-        return grips, left
+    def _left(self, led: Led, times: Array) -> Array:
+        """Places (N, 4, 4) at times (N,) of the object after a hand has let go of it."""
+        T_left = hands(self.bodies[led.hold.by], led.hold.hand, led.during[1:])[0] @ led.grip
+        out = np.tile(T_left, (len(times), 1, 1))
+        if led.hold.fall is not None:
+            out[:, :3, 3] += led.hold.fall.sample(times)
+        return out
 
 
-def _fallen(T_left: Array, hold: Hold, times: Array) -> Array:
-    """Places (N, 4, 4) at times (N,) of an object that a hold has left at a place (4, 4)."""
-    out = np.tile(T_left, (len(times), 1, 1))
-    if hold.fall is not None:
-        out[:, :3, 3] += hold.fall.sample(times)
-    return out
+def _leaders(holds: Sequence[Hold]) -> Iterator[tuple[Hold, tuple[float, float]]]:
+    """Which hold leads when: the one that began first, until it ends; `holds` are in the order of their beginnings."""
+    now = -np.inf
+    while True:
+        left = [hold for hold in holds if hold.during[1] > now]
+        if not left:
+            return
+        hold = min(left, key=lambda h: (max(h.during[0], now), h.during[0]))
+        begin = max(hold.during[0], now)
+        yield hold, (begin, hold.during[1])
+        now = hold.during[1]
 
 
 def hands(motion: Motion, hand: str, times: ArrayLike) -> Array:
@@ -100,3 +118,11 @@ def hands(motion: Motion, hand: str, times: ArrayLike) -> Array:
     joint, T = motion.body.hand(hand)
     t = np.atleast_1d(np.asarray(times, dtype=float))
     return motion.body.transforms(*motion.sample(t))[:, joint] @ T
+
+
+def slip(T_world_hand: Array, T_world_object: Array) -> float:
+    """Largest move of a hand on an object over frames (N, 4, 4), metres: its shift, and its turn at a hand's length."""
+    T = inverse(T_world_object) @ T_world_hand
+    shift = np.linalg.norm(T[:, :3, 3] - T[0, :3, 3], axis=1)
+    cosine = 0.5 * (np.einsum("nij,ij->n", T[:, :3, :3], T[0, :3, :3]) - 1.0)
+    return float((shift + HAND_M * np.arccos(np.clip(cosine, -1.0, 1.0))).max(initial=0.0))

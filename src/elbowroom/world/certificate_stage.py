@@ -76,8 +76,8 @@ class Stage:
     def _cut(self) -> Array:
         """All times at which something changes its speed, or what may touch changes."""
         begin, end = self._span
-        ends = [self.world.held_during(h) for h in self.world.holds] + [c.during for c in self.world.contacts]
-        times = [np.array([begin, end]), self.world.times, self._cuts, *(np.array(d) for d in ends)]
+        ends = [*map(self.world.held_during, self.world.holds), *(c.during for c in self.world.contacts)]
+        times = [np.array([begin, end]), self.world.times, self._cuts, *(np.array(d) for d in ends if d is not None)]
         merged = np.unique(np.clip(np.concatenate(times), begin, end))
         if len(merged) == 1:  # one frame: it is held
             return np.array([begin, begin + 1.0 / self.world.fps])

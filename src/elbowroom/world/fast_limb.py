@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -114,20 +114,18 @@ def joints_of(body: Body, searched: Sequence[int], T: Array) -> Joints:
 
 
 def grips_of(exact: ExactWorld, who: str, joints: Joints, span: tuple[float, float]) -> list[Grip]:
-    """Things that hands of the limb hold during a span."""
+    """Objects that hands of the limb lead during a span: they go where the limb goes."""
     world, body = exact.world, exact.world.body(who)
     rows = {p.owner: i for i, p in enumerate(exact.parts) if p.kind == "thing"}
     grips = []
-    for hold in world.holds:
-        joint, T_joint_hand = body.hand(hold.hand) if hold.by == who else (-1, np.eye(4))
-        apart = hold.during[1] <= span[0] or hold.during[0] > span[1]
-        if joint not in joints.rides or apart or hold.object not in rows:
-            continue
-        carrier, M = joints.rides[joint]
-        path = world.things[hold.object].path
-        assert isinstance(path, Carried)
-        T = M @ T_joint_hand @ path.grip(hold)
-        grips.append(Grip(hold, rows[hold.object], carrier, T))
+    paths = {name: world.things[name].path for name in rows}
+    for led in (led for path in paths.values() if isinstance(path, Carried) for led in path.led):
+        joint, T_joint_hand = body.hand(led.hold.hand) if led.hold.by == who else (-1, np.eye(4))
+        apart = led.during[1] <= span[0] or led.during[0] > span[1]
+        if joint in joints.rides and not apart:
+            carrier, M = joints.rides[joint]
+            T = M @ T_joint_hand @ led.grip
+            grips.append(Grip(replace(led.hold, during=led.during), rows[led.hold.object], carrier, T))
     return grips
 
 

@@ -180,11 +180,13 @@ def pairs_of(world: World, parts: tuple[Part, ...], own: Mapping[str, OwnPairs])
     index = np.argwhere(meet).astype(np.int32).reshape(-1, 2)
     pairs = Pairs(parts, index, ignored=tuple(ignored))
     rows = {p.owner: i for i, p in enumerate(parts) if p.kind == "thing"}
-    for hold in world.holds:
+    for hold, during in ((hold, world.held_during(hold)) for hold in world.holds):
+        if during is None:
+            continue
         joints = holding_joints(world.body(hold.by), hold.hand)
         holding = [i for i, p in enumerate(parts[:movers]) if p.owner == hold.by and p.joint in joints]
         for k in pairs.number[holding, rows[hold.object]].tolist() if hold.object in rows else ():
-            pairs.off[k] = (*pairs.off.get(k, ()), world.held_during(hold))
+            pairs.off[k] = (*pairs.off.get(k, ()), during)
     for link in world.linked:
         k = int(pairs.number[rows[link.a], rows[link.b]]) if link.a in rows and link.b in rows else -1
         if k >= 0:

@@ -25,7 +25,7 @@ from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.edit import without_lead
 from elbowroom.motion.robot_clip import RobotClip
-from elbowroom.world.carried import hands
+from elbowroom.world.carried import hands, slip
 from elbowroom.world.extent import frame_times
 from elbowroom.world.paths import Fall, Keyed, Still, places
 from elbowroom.world.things import Hold, Thing
@@ -35,6 +35,10 @@ from elbowroom.world.world import Record, World
 RATE = 60.0
 # Frames: a time that is this near to a frame's is the frame's.
 _SAME_FRAMES = 1e-6
+# Seconds that make no difference.
+_SAME_S = 1e-6
+# A hand that moves farther than this on an object, metres, does not hold it: skin and fingers give that much.
+SLIP_M = 0.01
 # An object that moves less than this, metres, stays.
 _STAYS = 1e-5
 
@@ -110,7 +114,7 @@ class PlayedWorld(World):
         for hold in sorted(self.holds, key=lambda h: h.during):
             held = self._ridden(hold)
             try:
-                world = world if held is None else world.with_hold(*held)
+                world = world if held is None else world.with_hold(*held, leads=hold.leads)
             except ElbowroomError:
                 continue
             if held is not None:
@@ -118,11 +122,23 @@ class PlayedWorld(World):
                 world = world.with_(holds=(*world.holds[:-1], fallen))
         return world
 
-    def held_during(self, hold: Hold) -> tuple[float, float]:
-        """From the frame before a hold begins, when the object is on its way into the hand, to the frame after."""
+    def held_during(self, hold: Hold) -> tuple[float, float] | None:
+        """From the frame before a hold begins, when the object is on its way into the hand, to the frame after.
+
+        None where the hand slips on the object: that is no hold, and excuses nothing.
+        """
+        if self.slip(hold) > SLIP_M:
+            return None
         first, last = (np.array(hold.during) - self.times[0]) * self.fps
         begin, end = np.floor(first + _SAME_FRAMES), np.ceil(last - _SAME_FRAMES)
         return float(self.times[0] + begin / self.fps), float(self.times[0] + max(end, begin + 1.0) / self.fps)
+
+    def slip(self, hold: Hold) -> float:
+        """How far a hand moves on the object that it holds, over the frames of the file, metres."""
+        during = self.times[(self.times >= hold.during[0] - _SAME_S) & (self.times < hold.during[1] - _SAME_S)]
+        if not len(during):
+            return 0.0
+        return slip(hands(self.motion(hold.by), hold.hand, during), places(self.objects[hold.object].path, during))
 
     def _ridden(self, hold: Hold) -> tuple[str, str, str, tuple[float, float], Array] | None:
         """A hold as `with_hold` takes it, with `T_hand_object` of a frame in its middle; None where it has no frame."""

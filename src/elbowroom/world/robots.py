@@ -58,8 +58,9 @@ def robots_as_things(world: World) -> World:
         titles = body.joint_names
         linked += [Linked(f"{name}.{titles[a]}", f"{name}.{titles[b]}") for a, b in sorted(pairs) if a != b]
         for hold in (h for h in world.holds if h.by == name):
-            grips = sorted(holding_joints(body, hold.hand))
-            linked += [Linked(f"{name}.{body.joint_names[j]}", hold.object, world.held_during(hold)) for j in grips]
+            grips, during = sorted(holding_joints(body, hold.hand)), world.held_during(hold)
+            if during is not None:
+                linked += [Linked(f"{name}.{body.joint_names[j]}", hold.object, during) for j in grips]
     people = {name: m for name, m in world.characters.items() if name not in robots}
     holds = tuple(h for h in world.holds if h.by in people)
     present = tuple(link for link in linked if link.a in objects and link.b in objects)

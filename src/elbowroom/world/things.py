@@ -169,11 +169,13 @@ class Fixture(Thing):
 
 @dataclass(frozen=True, eq=False)
 class Hold:
-    """An object fixed to a hand over an interval of seconds.
+    """A grip: a hand on an object over an interval of seconds. An object may be in several hands, of anybody.
 
-    `hand` is 'left' or 'right' of a person, or names a robot's gripper (a limb or a link). `T_hand_object` (4, 4) is
-    the object in the frame of the hand's joint; None means as it lies when the hold begins. `fall` is how the object
-    goes on when the hold has ended; None means that it stays where it is left.
+    `hand` is 'left' or 'right' of a person, or names a robot's gripper (a limb or a link). Of the hands that may lead,
+    the one that has held the object longest moves it, and the others go along; when it lets go, the next one leads. A
+    hand with `leads=False` never does: without a leading hand the object follows its own path. `T_hand_object` (4, 4)
+    is the object in the frame of the hand's joint; None means as it lies when the grip begins. `fall` is how the object
+    goes on when the last hand has let go; None means that it stays where it is left.
     """
 
     object: str
@@ -182,6 +184,7 @@ class Hold:
     during: tuple[float, float]
     T_hand_object: Array | None = None
     fall: Fall | None = None
+    leads: bool = True
 
     def __post_init__(self) -> None:
         begin, end = self.during

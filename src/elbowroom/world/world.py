@@ -95,8 +95,8 @@ class World:
             for name, thing in self.objects.items()
         }
 
-    def held_during(self, hold: Hold) -> tuple[float, float]:
-        """The seconds during which an object does not collide with the hand that holds it."""
+    def held_during(self, hold: Hold) -> tuple[float, float] | None:
+        """The seconds during which an object does not collide with the hand that holds it; None: it counts."""
         return hold.during
 
     def motion(self, name: str) -> Motion:
@@ -210,27 +210,25 @@ class World:
         hand: str,
         during: tuple[float, float] | None = None,
         T_hand_object: ArrayLike | None = None,
+        *,
+        leads: bool = True,
     ) -> World:
-        """A world in which a hand holds an object, by default all the time.
+        """A world in which a hand holds an object, by default all the time; other hands may hold it, too.
 
         A static mesh that is held becomes an object. Without `T_hand_object` the object stays in the hand as it lies
-        when the hold begins.
+        when the hold begins. With `leads=False` the hand goes along with the object and never moves it.
         """
         if object in self.static and object not in self.objects:
-            return self.with_loose(object).with_hold(object, by, hand, during, T_hand_object)
+            return self.with_loose(object).with_hold(object, by, hand, during, T_hand_object, leads=leads)
         if object not in self.objects:
             raise UnknownName("object", object, [*self.objects, *self.static])
         if isinstance(self.objects[object], Fixture):
             raise BadValue(f"'{object}' is a fixture: a hand moves it along its joint and cannot carry it away.")
         self.body(by).hand(hand)
         T = None if T_hand_object is None else np.asarray(T_hand_object, dtype=float)
-        hold = Hold(object, by, hand, during or self.motion(by).span, T)
+        hold = Hold(object, by, hand, during or self.motion(by).span, T, leads=leads)
         for other in self.holds:
             meet = max(other.during[0], hold.during[0]) < min(other.during[1], hold.during[1])
-            if meet and other.object == object:
-                raise BadValue(
-                    f"'{object}' is held by {other.by} already during {other.during[0]:g}–{other.during[1]:g} s."
-                )
             if meet and (other.by, other.hand) == (by, hand):
                 raise BadValue(f"the {hand} hand of {by} holds '{other.object}' already at that time.")
         return replace(self, holds=(*self.holds, hold))

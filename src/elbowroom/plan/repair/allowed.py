@@ -17,6 +17,7 @@ from elbowroom.world.certificate_findings import Interval
 from elbowroom.world.contacts import Contact, fits
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.pairs import FLOOR
+from elbowroom.world.things import Hold
 from elbowroom.world.world import World
 
 # Metres: a body gives way by as much; deeper than the clip is then by as much; what measuring at another time may add
@@ -108,8 +109,15 @@ def _works(world: World, who: str, joints: Iterable[int]) -> list[Interval]:
     moved = {k for j in joints for k in body.subtree(j)}
     holds = [hold for hold in world.holds if hold.by == who and body.hand(hold.hand)[0] in moved]
     found = [(t, t) for hold in holds for t in hold.during if begin < t < end]
+    found += [both for hold in holds for other in world.holds if (both := _together(hold, other)) is not None]
     parts = [f"{who}.{shape.name}" for shape in body.shapes if shape.joint in moved]
     return found + [c.during for c in world.contacts if c.kind in ("touch", "grip", "seat") and _of(c, who, parts)]
+
+
+def _together(hold: Hold, other: Hold) -> Interval | None:
+    """The seconds in which two hands have one object: neither can be moved alone then."""
+    begin, end = max(hold.during[0], other.during[0]), min(hold.during[1], other.during[1])
+    return (begin, end) if hold is not other and hold.object == other.object and begin < end else None
 
 
 def _of(contact: Contact, who: str, parts: list[str]) -> bool:

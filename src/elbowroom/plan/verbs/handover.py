@@ -85,13 +85,13 @@ def hand_over(d: Director, task: Handover) -> None:
 
 def _pass(d: Director, giver: Actor, hand: str, taker: Actor, taking: Taking, thing: str, grip: Grip) -> None:
     """Both have it; then it is the taker's, the giver lets go, and the giver's hand goes back."""
+    d.world = d.world.with_hold(thing, taker.who, taking.hand, (taker.now, FOREVER))
     acting.wait(d, taker, taker.frames(_BOTH))
     acting.wait(d, giver, max(giver.frame(taker.now) - giver.k, 0))
     now = giver.now
     acting.wait(d, taker, max(taker.frame(now) - taker.k, 0))
     T_taker, T_thing = hand_of(taker, taking.hand, taker.pose), d.world.frame(thing, now)
-    d.world = released(d.world, thing, now)
-    d.world = d.world.with_hold(thing, taker.who, taking.hand, (now, FOREVER), inverse(T_taker) @ T_thing)
+    d.world = released(d.world, thing, now, giver.who)
     taker.keep(joints_of(taker, taking.hand))
     came = -taking.approach / np.linalg.norm(taking.approach)
     own = (taking.hand, taking.grasp.name)
