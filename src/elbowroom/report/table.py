@@ -1,4 +1,4 @@
-"""Small tables of a report's page, with times that can be clicked."""
+"""Small tables of a report's page, with clickable times."""
 
 from __future__ import annotations
 
