@@ -201,7 +201,7 @@ def _with(raw: bytes, at: int, new: bytes) -> bytes:
         (lambda r: r[: len(r) - 90], "ends before its first frame"),
         (lambda r: r.replace(b"POINT", b"JOINT"), "no POINT parameters"),
         (lambda r: r.replace(b"LABELS", b"LABELS\x00\x00", 1), "."),
-        (lambda r: _with(r, len(r) - 8, struct.pack("<f", 1e30)), "no usable numbers"),
+        (lambda r: _with(r, len(r) - 8, struct.pack("<f", 1e30)), "not usable numbers"),
     ],
 )
 def test_bad_files_are_told_in_one_sentence(tmp_path: Path, spoil, says: str) -> None:

@@ -203,7 +203,7 @@ def test_a_frame_that_leaps_is_put_back():
     mended, count = without_jolts(clip.with_(root=root))
     assert count == 1 and np.abs(mended.root - clip.root).max() < 1e-4
     made = retarget(clip.with_(root=root), preset("child"))
-    assert any("leapt" in note for note in made.source.notes)
+    assert any("jumped" in note for note in made.source.notes)
 
 
 @pytest.mark.skipif(not WALKS, reason="recorded walks are not present")

@@ -57,7 +57,7 @@ _SOLE = 0.012
 
 
 def bone_end(skeleton: Skeleton, roles: Mapping[str, int], part: str) -> Array | None:
-    """Where a part's bone ends, (3,) in its joint's frame in the rest pose; None where nothing tells.
+    """End of a part's bone, (3,) in its joint's frame in the rest pose; None if unknown.
 
     The next part's joint, else an end joint or a lone child; a bone without length tells nothing.
     """
@@ -74,7 +74,7 @@ def bone_end(skeleton: Skeleton, roles: Mapping[str, int], part: str) -> Array |
 
 
 def canonical_direction(part: str, now: Array, front: Array) -> Array | None:
-    """Where a part's bone points in the straightened pose, (3,); None where it keeps following its parent.
+    """Direction of a part's bone in the straightened pose, (3,); None if it keeps following its parent.
 
     Spine, neck: up. Thigh, shin: down. Arm, hand, fingers: out to the side. Foot: to the front, as steep as
     it is (`now` is its present direction). Clavicle and thumb rest where they are.
@@ -158,7 +158,7 @@ def _front_of(roles: Mapping[str, int], positions: Array) -> Array | None:
 
 
 def standing_error(skeleton: Skeleton, roles: Mapping[str, int], positions: Array) -> tuple[float, bool]:
-    """How far joint positions (J, 3) are from standing, and whether they will do.
+    """Deviation of joint positions (J, 3) from standing, and whether it is acceptable.
 
     The first is a weighted sum of the angles of legs, spine and arms, in radians.
     """

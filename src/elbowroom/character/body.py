@@ -69,7 +69,7 @@ class Marker:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Body(ABC):
-    """What a person and a robot share: how it is named, which chains reach, what it hits things with, what it weighs.
+    """Common base of persons and robots: names, chains, collision shapes, masses.
 
     Its joints are in parent-first order, joint 0 is the root. `transforms` places them, whatever kind they are.
     """

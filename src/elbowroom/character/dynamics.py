@@ -27,7 +27,7 @@ GRAVITY = 9.80665  # m/s²
 
 
 class Frames(Protocol):
-    """What is asked of a clip: frames at a fixed rate."""
+    """Interface of a clip: frames at a fixed rate."""
 
     @property
     def fps(self) -> float: ...
@@ -67,7 +67,7 @@ class Dynamics:
 
     @property
     def nv(self) -> int:
-        """How many velocities: 6 for the root, 3 for every other joint."""
+        """Number of velocities: 6 for the root, 3 for every other joint."""
         return int(self.model.nv)
 
     @property

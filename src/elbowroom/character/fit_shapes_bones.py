@@ -154,7 +154,7 @@ class _Builder:
             self.rod(part, middle + z * UP - across, middle + z * UP + across, radius)
 
     def above(self, part: str) -> Array:
-        """Where a piece of the trunk ends: the next joint; for the chest the height of neck or shoulders."""
+        """End of a piece of the trunk: the next joint; for the chest the height of neck or shoulders."""
         order = ("pelvis", "spine1", "spine2", "chest")
         here = self.T[self.roles[part], :3, 3]
         for upper in order[order.index(part) + 1 :]:

@@ -37,7 +37,7 @@ _ROD_BEHIND_KNUCKLES = 0.06
 
 @dataclass(frozen=True, eq=False)
 class HandShape:
-    """How the fingers of a hand are bent: `terms` (5, 3, 3) radians, by finger (thumb first), joint, term.
+    """Bend of a hand's fingers: `terms` (5, 3, 3) radians, by finger (thumb first), joint, coordinate.
 
     Terms are bend towards the palm, turn to the little finger's side, and twist, as of the left hand.
     """
@@ -218,7 +218,7 @@ def _thumb_zero(outwards: float) -> Array:
 
 
 def _thumb_lead(body: Character, hand: str, thumb: int) -> Array:
-    """What turns a rig's own thumb at zero to the built-in person's, in the thumb's anatomical frame."""
+    """Rotation from a rig's own thumb at zero to the built-in person's, in the thumb's anatomical frame."""
     wrist = body.roles[f"{hand}_hand"]
     of_hand, of_thumb = body.limits[wrist], body.limits[thumb]
     if of_hand is None or of_thumb is None:

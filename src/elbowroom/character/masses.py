@@ -1,4 +1,4 @@
-"""What each segment weighs, where its centre is and how hard it is to turn, for the person and for any rig.
+"""Mass, centre and inertia of each segment, for the built-in person and for any rig.
 
 The body is cut into pieces in the rest pose (see `body_pieces`); a piece goes to the joint that plays its
 part, or to the nearest part above it that the rig has.

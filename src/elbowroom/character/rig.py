@@ -98,7 +98,7 @@ def find_roles(skeleton: Skeleton, poses: Array | None = None) -> tuple[Roles, l
 
 
 def _clash(a: Mapping[str, int], b: Mapping[str, int]) -> bool:
-    """Whether one joint is given different parts."""
+    """Return whether one joint is given different parts."""
     other = {v: k for k, v in b.items()}
     return any(other.get(j, part) != part for part, j in a.items())
 
@@ -190,7 +190,7 @@ def _arm(skeleton: Skeleton, named: Sequence[NamedPart], side: str, roles: Roles
 
 
 def _numbered_alike(skeleton: Skeleton, named: Sequence[NamedPart], word: str) -> bool:
-    """Whether joints of one limb differ by number only ('leg_joint_L_1' to 5): names tell nothing."""
+    """Return whether joints of one limb differ by number only ('leg_joint_L_1' to 5): names tell nothing."""
     hits = [j for j, p in enumerate(named) if p.part == word]
     return any(a in ancestors(skeleton, b) for a in hits for b in hits)
 
@@ -233,7 +233,7 @@ def _trunk(skeleton: Skeleton, roles: Roles, positions: Array) -> None:
 
 
 def _lacks(skeleton: Skeleton, roles: Mapping[str, int]) -> list[str]:
-    """What was not found, in sentences."""
+    """Sentences on parts that were not found."""
     out = []
     named = [part_of(n) for n in skeleton.names]
     single = {"thigh": "leg", "upper_arm": "arm"}

@@ -1,4 +1,4 @@
-"""What the shape of a skeleton tells: limbs where names are silent, doubts where the two disagree."""
+"""Rig detection by shape: limbs where names are silent, doubts where the two disagree."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ def _two_longest(positions: Array, line: Sequence[int]) -> tuple[int, int, int] 
 
 
 def doubts(skeleton: Skeleton, roles: Mapping[str, int], positions: Array) -> list[str]:
-    """Where names and shape disagree: sides swapped, a knee above its hip, a head below the chest."""
+    """Conflicts of names and shape: sides swapped, a knee above its hip, a head below the chest."""
     out = []
     names = skeleton.names
     for parent, child in (("thigh", "shin"), ("shin", "foot")):

@@ -17,7 +17,7 @@ from elbowroom.kernels import pose as pose_kernels
 
 @dataclass(frozen=True, eq=False)
 class Pose:
-    """Where a body is: `root` (3,) in metres and one flat row `q` of everything else.
+    """Pose of a body: `root` (3,) in metres and one flat row `q` of everything else.
 
     The first four numbers of `q` are always the root's orientation, so people and robots are placed alike. For a
     character `q` is all joint quaternions one after another (`rotations` is a view of it); a robot has joint

@@ -1,4 +1,4 @@
-"""What of a character can be seen: skin, collision shapes or bones, always as a mesh bound to joints."""
+"""Visible form of a character: skin, collision shapes or bones, always as a mesh bound to joints."""
 
 from __future__ import annotations
 

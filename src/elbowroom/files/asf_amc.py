@@ -76,8 +76,8 @@ def find_asf(path: str | Path) -> Path:
         return max(fitting, key=lambda p: len(p.stem))
     if len(near) == 1:
         return near[0]
-    found = "several skeletons (.asf) lie" if near else "no skeleton (.asf) lies"
-    raise BadFile(motion, f"{found} beside it", would_do="say which one it belongs to (asf)")
+    found = "several skeletons (.asf) are" if near else "no skeleton (.asf) is"
+    raise BadFile(motion, f"{found} in its folder", would_do="give its skeleton (option: asf)")
 
 
 def _frames(path: str | Path, channels: dict[str, tuple[str, ...]], degrees: bool) -> tuple[dict[str, Array], bool]:
@@ -100,20 +100,25 @@ def _frames(path: str | Path, channels: dict[str, tuple[str, ...]], degrees: boo
             if count > MOST_FRAMES:
                 raise BadFile(path, f"has more than {MOST_FRAMES:,} frames", at)
         elif name not in width:
-            raise BadFile(path, f"bone '{shown(name)}' has no angles in the skeleton", at, "the ASF may be another's")
+            raise BadFile(
+                path,
+                f"bone '{shown(name)}' has no degrees of freedom in the skeleton",
+                at,
+                "the ASF may belong to another subject",
+            )
         elif len(words) - 1 != width[name]:
             what = f"has {len(words) - 1} values for '{name}' where the skeleton declares {width[name]}"
-            raise BadFile(path, what, at, "the ASF may be another's, or the end missing")
+            raise BadFile(path, what, at, "the ASF may belong to another subject, or the file may be truncated")
         elif seen[name] != count - 1 or count == 0:
             raise BadFile(path, _misplaced(name, seen[name], count), at, "each frame needs the same bones once")
         else:
             seen[name] = count
             values[name] += words[1:]
     if count == 0:
-        raise BadFile(path, "holds no frames", would_do="each begins with its number on a line of its own")
+        raise BadFile(path, "contains no frames", would_do="each begins with its number on a line of its own")
     _complete(path, seen, count, "last frame")
     if not seen["root"]:
-        raise BadFile(path, "never places the root", would_do="each frame needs a line for it")
+        raise BadFile(path, "has no data for the root", would_do="each frame needs a line for it")
     try:
         return {name: numbers(path, words, "").reshape(count, -1) for name, words in values.items() if words}, degrees
     except BadFile:
@@ -144,10 +149,10 @@ def _remarks(tracks: dict[str, Array], channels: dict[str, tuple[str, ...]]) -> 
     notes = []
     still = [name for name in channels if name not in tracks]
     if still:
-        notes.append(f"No motion for {', '.join(still)}; kept as at rest.")
+        notes.append(f"No motion for {', '.join(still)}; kept at rest.")
     stretched = [name for name, dofs in channels.items() if name != "root" and any(d[0] != "r" for d in dofs)]
     if stretched:
-        notes.append(f"Bones are taken as rigid: changes of length of {', '.join(stretched)} were left out.")
+        notes.append(f"Bones are assumed rigid: length changes of {', '.join(stretched)} were ignored.")
     return notes
 
 

@@ -1,4 +1,4 @@
-"""What `elbowroom info` says about a file: facts in a dictionary that is JSON as it stands."""
+"""Facts for `elbowroom info`, as a JSON-compatible dictionary."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Builder:
         return len(listed) - 1
 
     def count(self, kind: str) -> int:
-        """How many there are already."""
+        """Number of entries so far."""
         return len(self._json.get(kind, []))
 
     def _view(self, array: NDArray, target: int | None) -> int:

@@ -32,7 +32,7 @@ Y_UP_TO_Z_UP = np.array([[1.0, 0, 0, 0], [0, 0, -1.0, 0], [0, 1.0, 0, 0], [0, 0,
 
 @dataclass(frozen=True, eq=False)
 class GlbFile:
-    """What a glTF file holds. Clips of a file with several characters are named 'character.animation'.
+    """Contents of a glTF file. Clips of a file with several characters are named 'character.animation'.
 
     `meshes` are all meshes that no character carries, where they rest. Those that the first animation moves are
     among `objects` as well, under the same names: who plays them leaves them out of the meshes. `story` is what
@@ -72,9 +72,9 @@ def read_glb(path: str | Path, *, units: float | None = None, up: str | None = N
         things = moving(nodes, surfaces, free, turn, first, _own_rate(nodes), notes)
         others = [name for name, tracks in list(animations.items())[1:] if touching(nodes, tracks, list(free.values()))]
         if others:
-            notes.append(f"Things move as in the first animation; left out: {', '.join(others[:5])}.")
+            notes.append(f"Objects move as in the first animation; left out: {', '.join(others[:5])}.")
     if not rigs and not things and animations:
-        notes.append("Animations were left out, since no skin says what their joints are.")
+        notes.append("Animations were left out, since no skin defines their joints.")
     if units is None and (told := _size_note(characters, meshes)):
         notes.append(told)
     return GlbFile(characters, clips, meshes, (*dict.fromkeys(notes), *surfaces.notes), things, _own_extras(nodes))
@@ -101,7 +101,7 @@ def _animations(nodes: Nodes) -> dict[str, Tracks]:
 
 
 def _own_extras(nodes: Nodes) -> dict[str, Any]:
-    """What elbowroom itself left in a file, or nothing."""
+    """Extra data that elbowroom stored in a file, or nothing."""
     extras = nodes.container.json.values.get("extras")
     own = extras.get("elbowroom") if isinstance(extras, dict) else None
     return own if isinstance(own, dict) else {}
@@ -139,7 +139,7 @@ def _character(
         sane(skin.vertices, nodes.container.path, "vertices of a skin")
         sane(skin.inverse_bind, nodes.container.path, "bind matrices")
     if rig.nodes[0] < 0:
-        notes.append("The joints have no common root; one was put at the origin.")
+        notes.append("The joints have no common root; one was added at the origin.")
     sampled: dict[str, Sampled] = {}
     for key, tracks in animations.items():
         played = sample(rig, nodes, tracks, skeleton, turn, told)

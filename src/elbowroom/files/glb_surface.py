@@ -52,7 +52,7 @@ class Surfaces:
             part = self.parts[index]
             weights = part.values.get("weights")
             if isinstance(weights, list) and any(weights):
-                self._note(f"Blend shapes of '{part.text('name')}' are on in the file; it was read without them.")
+                self._note(f"Blend shapes of '{part.text('name')}' are active in the file; it was read without them.")
             self._made[index] = _merged([s for p in part.parts("primitives", "primitive") if (s := self._read(p))])
         return self._made[index]
 

@@ -109,7 +109,7 @@ def _character(file: Builder, keys: _Keys, name: str, motion: Motion, times: Arr
     """A character's nodes: its name above its joints, and beside it the skinned mesh."""
     body = motion.body
     if not isinstance(body, Character):
-        raise BadValue(f"'{name}' is no character and cannot be written to glTF.")
+        raise BadValue(f"'{name}' is not a character and cannot be written to glTF.")
     skeleton = body.skeleton
     root, q = motion.sample(times)
     q, rest = np.array(q), np.array(skeleton.rest)

@@ -67,12 +67,12 @@ def read_meshes(path: str | Path, *, units: float | None = None, up: str | None 
         return _from_glb(path, units, up)
     check = {".obj": _check_obj, ".stl": _check_stl, ".ply": _check_ply}.get(kind)
     if check is None:
-        raise BadFile(path, f"has the suffix '{path.suffix}'", would_do=".glb, .gltf, .obj, .stl or .ply would do")
+        raise BadFile(path, f"has the suffix '{path.suffix}'", would_do="expected .glb, .gltf, .obj, .stl or .ply")
     data = _bytes(path)
     check(path, data)
     named = _parsed(path, data, kind[1:])
     if not named:
-        raise BadFile(path, "holds no triangles")
+        raise BadFile(path, "contains no triangles")
     every = np.concatenate([m.vertices for m in named.values()])
     low, high = every.min(axis=0), every.max(axis=0)
     scale, unit_note = (checked_units(units), "") if units is not None else _guess_units(high - low)
@@ -91,11 +91,11 @@ def _from_glb(path: Path, units: float | None, up: str | None) -> MeshFile:
             skin = character.skin
             free = distinct([*meshes, name])[-1]
             meshes[free] = Mesh(skin.posed(character.skeleton.T_rest), skin.faces, skin.color)
-            notes.append(f"The character '{name}' was taken as a mesh, as it rests.")
+            notes.append(f"The character '{name}' was used as a mesh in its rest pose.")
     if found.objects:
-        notes.append(f"Moved in the file, but taken as they rest: {', '.join(list(found.objects)[:5])}.")
+        notes.append(f"Animated in the file, but used at rest: {', '.join(list(found.objects)[:5])}.")
     if not meshes:
-        raise BadFile(path, "holds no triangles")
+        raise BadFile(path, "contains no triangles")
     return MeshFile(meshes, tuple(notes))
 
 
@@ -109,7 +109,7 @@ def _bytes(path: Path) -> bytes:
 def _check_obj(path: Path, data: bytes) -> None:
     lines = b"\n" + data
     if b"\0" in data or b"\nv" not in lines or b"\nf" not in lines:
-        raise BadFile(path, "is no OBJ", would_do="text with lines of v and f would do")
+        raise BadFile(path, "is not an OBJ", would_do="expected text with lines of v and f")
 
 
 def _check_stl(path: Path, data: bytes) -> None:
@@ -122,8 +122,8 @@ def _check_stl(path: Path, data: bytes) -> None:
     what = f"claims {claimed} triangles, which take {84 + 50 * claimed} bytes, but has {len(data)}"
     raise BadFile(
         path,
-        what if len(data) >= 84 else f"breaks off after {len(data)} bytes",
-        would_do="whole STL would do",
+        what if len(data) >= 84 else f"ends after {len(data)} bytes",
+        would_do="expected a complete STL",
     )
 
 
@@ -131,7 +131,7 @@ def _check_ply(path: Path, data: bytes) -> None:
     """No element may claim more rows than bytes that follow."""
     head, end, body = data.partition(b"end_header")
     if data[:3] != b"ply" or not end or len(head) > 100_000:
-        raise BadFile(path, "has no whole PLY header")
+        raise BadFile(path, "has no complete PLY header")
     for number, line in enumerate(head.split(b"\n"), start=1):
         words = line.split()
         if words[:1] == [b"element"]:
@@ -141,7 +141,7 @@ def _check_ply(path: Path, data: bytes) -> None:
                     path,
                     f"claims '{shown(line.decode('latin-1').strip(), 60)}' with {len(body)} bytes of data",
                     where=f"line {number}",
-                    would_do="a count that the file holds would do",
+                    would_do="expected a count that fits the file",
                 )
 
 
@@ -196,7 +196,7 @@ def _parsed(path: Path, data: bytes, kind: str) -> dict[str, Mesh]:
             pieces = [(name, g) for name, g in scene.geometry.items() if isinstance(g, trimesh.Trimesh)]
     except _PARSE_ERRORS as error:
         text = str(error).split("\n")[0][:80]
-        raise BadFile(path, f"is damaged or no {kind.upper()} at all ({text or type(error).__name__})") from None
+        raise BadFile(path, f"is damaged or not {kind.upper()} ({text or type(error).__name__})") from None
     if beside.fault is not None:
         raise beside.fault
     out: dict[str, Mesh] = {}

@@ -9,7 +9,7 @@ from elbowroom.files.urdf import mesh_files
 
 
 def files_named_in(path: Path, packages: list[Path]) -> list[Path]:
-    """Where files lie that a .gltf, .glb or .urdf file names; none for all others, which name none."""
+    """Folders of files that a .gltf, .glb or .urdf file refers to; none for other formats."""
     suffix = path.suffix.lower()
     if suffix in (".gltf", ".glb"):
         return buffer_files(path)

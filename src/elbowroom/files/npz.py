@@ -102,7 +102,7 @@ class _Plain:
 def _character(name: str, motion: Motion, times: Array) -> dict[str, NDArray]:
     body = motion.body
     if not isinstance(body, Character):
-        raise BadValue(f"'{name}' is no character and cannot be written to NPZ.")
+        raise BadValue(f"'{name}' is not a character and cannot be written to NPZ.")
     skeleton, shapes = body.skeleton, body.shapes
     root, q = motion.sample(times)
     out: dict[str, NDArray] = {
@@ -146,9 +146,9 @@ def _world(file: Arrays, proof: Proof) -> PlayedWorld:
     if len(times) > MOST_FRAMES:
         raise BadFile(file.path, f"has {len(times):,} frames", "times", f"at most {MOST_FRAMES:,} are read")
     if not len(times) or not (0 < fps < np.inf) or not np.allclose(np.diff(times), 1.0 / fps, rtol=1e-3, atol=0.0):
-        raise BadFile(file.path, "needs rising times, 1 / fps apart", where="times, fps")
+        raise BadFile(file.path, "needs increasing times, 1 / fps apart", where="times, fps")
     if len(file.names("char")) > _MOST_CHARACTERS:
-        raise BadFile(file.path, f"holds more than {_MOST_CHARACTERS} characters")
+        raise BadFile(file.path, f"contains more than {_MOST_CHARACTERS} characters")
     characters = {name: _clip(file, name, fps, times) for name in file.names("char")}
     static = {name: file.mesh(f"static/{name}") for name in file.names("static")}
     objects = {}
@@ -156,7 +156,7 @@ def _world(file: Arrays, proof: Proof) -> PlayedWorld:
         T = file.get(f"object/{name}/T_world_object", 3, (len(times), 4, 4))
         turn = T[:, :3, :3]
         if np.abs(turn @ turn.swapaxes(1, 2) - np.eye(3)).max() > 1e-3 or np.linalg.det(turn).min() < 0:
-            raise BadFile(file.path, "holds transforms that are not rigid", where=f"object '{name}'")
+            raise BadFile(file.path, "contains transforms that are not rigid", where=f"object '{name}'")
         path = Keyed(times, T[:, :3, 3], rot.from_matrix(turn))
         objects[name] = Thing(mesh=file.mesh(f"object/{name}"), path=path)
     world = PlayedWorld(
@@ -195,7 +195,7 @@ def _proof(file: Arrays) -> Proof:
         try:
             facts = json.loads(str(file.get("evidence", 0, kind="U")))
         except (ValueError, RecursionError):
-            raise BadFile(file.path, "is no JSON", where="array 'evidence'") from None
+            raise BadFile(file.path, "is not JSON", where="array 'evidence'") from None
         facts = facts if isinstance(facts, dict) else {}
     status, why = (str(facts.pop(key, "")) for key in ("status", "why"))
     return Proof(status or "unchecked", why, tuple(allowed), tuple(excused), tuple(ignored), facts)
@@ -257,7 +257,7 @@ def _roles(file: Arrays, at: str, joints: int) -> dict[str, int]:
     names = file.get(f"{at}/role_names", 1, kind="U")
     numbers = file.get(f"{at}/role_joints", 1, (len(names),), "iu")
     if len(names) and not 0 <= int(numbers.min()) <= int(numbers.max()) < joints:
-        raise BadFile(file.path, "names joints that do not exist", where=f"{at}/role_joints")
+        raise BadFile(file.path, "refers to joints that do not exist", where=f"{at}/role_joints")
     return {str(name): int(joint) for name, joint in zip(names, numbers, strict=True)}
 
 
@@ -268,7 +268,7 @@ def _shapes(file: Arrays, at: str, joints: int) -> tuple[Shape, ...]:
     kinds = [str(k) for k in file.get(f"{at}/shape_kind", 1, (count,), "U")]
     size, T = file.get(f"{at}/shape_size", 2, (count, 3)), file.get(f"{at}/T_joint_shape", 3, (count, 4, 4))
     if not set(kinds) <= set(_KINDS) or (count and not 0 <= int(joint.min()) <= int(joint.max()) < joints):
-        raise BadFile(file.path, "names unknown kinds or joints", where=f"{at}/shape_kind, shape_joint")
+        raise BadFile(file.path, "refers to unknown kinds or joints", where=f"{at}/shape_kind, shape_joint")
     return tuple(
         Shape(
             str(names[i]),

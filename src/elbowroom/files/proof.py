@@ -66,9 +66,9 @@ def proof_of(
     }
     contacts = tuple(Allowed(Pair(c.who, c.on), c.depth, c.during, c.why, shift=c.shift) for c in world.contacts)
     if certificate is None:
-        return Proof("unchecked", "it was written without a check", contacts, facts=facts)
+        return Proof("unchecked", "written without a check", contacts, facts=facts)
     if certificate.digest != world.digest or certificate.during is not None:
-        return Proof("unchecked", "the check was one of other frames", contacts, facts=facts)
+        return Proof("unchecked", "the check was of other frames", contacts, facts=facts)
     names = file_names(world)
 
     def named(pair: Pair) -> Pair:

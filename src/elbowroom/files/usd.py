@@ -32,7 +32,7 @@ SUFFIXES = (".usd", ".usda", ".usdc")
 def write_usd(path: str | Path, world: World, fps: float = 30.0) -> None:
     """Write a world as .usd, .usda or .usdc: metres, Z up, one time code per frame from 0."""
     if Path(path).suffix.lower() not in SUFFIXES:
-        raise BadFile(path, "is no USD file", would_do="give a name that ends in .usd, .usda or .usdc")
+        raise BadFile(path, "is not a USD file", would_do="give a name that ends in .usd, .usda or .usdc")
     try:
         from pxr import Tf, Usd, UsdGeom
     except ImportError:

@@ -51,7 +51,7 @@ class Verified:
 
     @property
     def good(self) -> bool:
-        """Whether the file says that it is proven, and both checks agree."""
+        """Return whether the file says that it is proven, and both checks agree."""
         return self.proof.status == "proven" and not self.violations and self.certificate.free
 
     def facts(self) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def read_played(path: str | Path) -> tuple[PlayedWorld, Proof]:
 
         return read_played_npz(path)
     if path.suffix.lower() != ".glb":
-        raise BadFile(path, "carries no proof", would_do="write .npz or .glb: both can be verified")
+        raise BadFile(path, "has no proof", would_do="write .npz or .glb: both can be verified")
     from elbowroom.files.glb_story import played_story, proof_in
     from elbowroom.files.open import open_glb
 
@@ -93,7 +93,7 @@ def verify(path: str | Path, progress: Callable[[float], None] | None = None) ->
     """
     on, proof = read_played(path)
     if not on.characters and not on.objects:
-        raise BadFile(path, "holds nothing that moves")
+        raise BadFile(path, "contains nothing that moves")
     links = tuple(link for link in on.linked if _goes_along(on, link))
     world = replace(on, contacts=contacts_of(proof.allowed), caps=_caps(proof), linked=links, notes=())
     times = np.arange(on.times[0], on.times[-1] + 0.5 / RATE, 1.0 / RATE)
@@ -102,7 +102,7 @@ def verify(path: str | Path, progress: Callable[[float], None] | None = None) ->
 
 
 def _goes_along(world: PlayedWorld, link: Linked) -> bool:
-    """Whether two objects may be joined as a file says: links of one robot, or a thing that goes along rigidly."""
+    """Return whether two objects may be joined as stored: links of one robot, or an object that moves along rigidly."""
     if link.a not in world.objects or link.b not in world.objects:
         return False
     robots = [name.rpartition(".")[0] for name in (link.a, link.b)]

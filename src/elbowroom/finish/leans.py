@@ -135,7 +135,7 @@ class FootLeans:
 
     @cached_property
     def _excess(self) -> Array:
-        """How far the leg is out of its range as it is, (T, 3)."""
+        """Excess of the leg's joints over their ranges in the clip, (T, 3)."""
         return self.ik.solve(self.T_world_parent, self.T_world_foot, *self._orbit).excess
 
     def frames(self, leans: Array, rows: NDArray[np.int64]) -> Array:
@@ -156,7 +156,7 @@ class FootLeans:
 
 
 def _freedom(limit: JointLimit) -> tuple[float, float, float]:
-    """How readily a joint's terms are used."""
+    """Weights of a joint's coordinates."""
     if limit.kind == "hinge":
         return 1.2, 0.0, 0.4
     return (0.4, 0.4, 0.0) if limit.kind == "swing" else (1.0, 1.0, 0.5)

@@ -114,7 +114,7 @@ def _rounded_where_free(check: LimbCheck, frames: Array, times: Array, base: Arr
 
 
 def between_free(check: LimbCheck, q: Array, t: Array, step: float = _STEP) -> bool:
-    """Whether frames (T, n, 4) at times (T,) and what is slerped between them are free; the exact test settles doubts.
+    """Return whether frames (T, n, 4) at times (T,), slerped in between, are free; the exact test settles doubts.
 
     Points of the limb travel no more than `step` metres from look to look.
     """

@@ -62,7 +62,7 @@ class BoxClip:
         return at
 
     def grips(self) -> dict[str, Array]:
-        """Where the palms belong on the box's sides at the frames, (T, 3) for each hand."""
+        """Positions of the palms on the box's sides at the frames, (T, 3) for each hand."""
         nearer = np.array([0.0, _NEARER * self.size[1], 0.0])
         half = np.array([0.5 * self.size[0], 0.0, 0.0])
         return {"left": self.places + nearer + half, "right": self.places + nearer - half}
@@ -269,7 +269,7 @@ def _postures(
 
 
 def _gaze(body: Figure, places: Array, p: Posture, share: Array) -> Array:
-    """How far the head looks down (N,), radians: at the box while it is handled."""
+    """Downward pitch of the head (N,), radians: towards the box while it is handled."""
     up = shoulders(body)[0] + 0.2 * body.scale
     eyes = body.leg * (1.0 - CROUCH * p.crouch) + up * np.cos(p.lean)
     front = up * np.sin(p.lean) - p.back
@@ -286,7 +286,7 @@ def _opened(times: Array, held: tuple[float, float], seconds: float) -> Array:
 
 
 def _busy(times: Array, held: tuple[float, float], seconds: float) -> Array:
-    """How far the arms have left hanging (0) for the box (1), (N,)."""
+    """Share (N,) of the arms' transition from hanging (0) to the box (1)."""
     begin, end = held
     on = smootherstep((times - 0.12 * begin) / max(0.88 * begin - CLOSING, 0.2)) if begin > 0 else np.ones(len(times))
     rest = seconds - end

@@ -1,4 +1,4 @@
-"""Where a walker is at every time: a curve on the floor and a speed along it."""
+"""Course of a walker: a curve on the floor and a speed along it."""
 
 from __future__ import annotations
 

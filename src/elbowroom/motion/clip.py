@@ -29,7 +29,7 @@ def frames_in(seconds: float, fps: float) -> int:
     if not seconds * fps < MOST_FRAMES:
         raise BadValue(
             f"{seconds:g} s at {fps:g} frames per second are more than {MOST_FRAMES:,} frames; "
-            "a lower rate or a shorter motion would do."
+            "use a lower rate or a shorter motion."
         )
     return int(np.floor(seconds * fps + 1e-6)) + 1
 
@@ -53,7 +53,7 @@ class Motion(Protocol):
 
 @dataclass(frozen=True)
 class Source:
-    """Where a clip came from and what it takes to write it back as it was.
+    """Source of a clip, and the data needed to write it back unchanged.
 
     `lead` counts artificial frames at the start (the T pose of CMU's BVH files): they stay in the clip, in
     place, but are no motion. `euler` names a joint's rotation order in the file. `notes` are sentences on

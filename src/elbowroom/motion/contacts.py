@@ -1,4 +1,4 @@
-"""When heels and balls of the feet lie still on the floor, and where the floor is.
+"""Detection of foot contacts (heels and balls at rest on the floor), and of the floor height.
 
 `foot_contacts` is for planting feet: what lies still can be pinned to the floor, and a foot that slides is left as it
 is. It cannot judge a motion, because a foot that skates is none that it finds: `motion.stance.stance_contacts` asks

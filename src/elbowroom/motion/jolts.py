@@ -47,6 +47,6 @@ def _off_neighbours(p: Array) -> Array:
 
 
 def _size(character: Character) -> float:
-    """How tall the joints stand at rest against an adult's."""
+    """Height of the joints in the rest pose relative to an adult's."""
     z = character.skeleton.T_rest[:, 2, 3]
     return float(np.ptp(z)) / 1.7

@@ -23,7 +23,7 @@ from elbowroom.motion.clip import Clip, Motion, frames_in
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """What `motion` says about `joints` counts during an interval of seconds.
+    """Motion of `joints` taken from `motion` during an interval of seconds.
 
     `weight` is the share of the layer at its height (0..1); it rises over `fade_in` seconds after the
     interval's begin and falls over `fade_out` seconds before its end. `root` takes the root's position, too.
@@ -43,7 +43,7 @@ class Layer:
         if not begin <= end:
             raise BadValue(f"a layer lasts from an earlier to a later time, not from {begin} s to {end} s.")
         if not 0.0 <= self.weight <= 1.0:
-            raise BadValue(f"a layer's weight lies between 0 and 1, not at {self.weight}.")
+            raise BadValue(f"a layer's weight is between 0 and 1, not {self.weight}.")
         if self.fade_in < 0.0 or self.fade_out < 0.0:
             raise BadValue(f"fades take zero or more seconds, not {self.fade_in} and {self.fade_out}.")
 
@@ -88,7 +88,7 @@ class Layered:
             if layer.motion.sample([layer.during[0]])[1].shape[1] != count:
                 raise BadValue(f"a layer's motion must move the same joints as its base, '{self.body.name}'.")
             if any(not 0 <= j < count for j in layer.joints):
-                raise BadValue(f"a layer names joints that '{self.body.name}' with {count} joints does not have.")
+                raise BadValue(f"a layer refers to joints that '{self.body.name}' with {count} joints does not have.")
 
     @property
     def body(self) -> Body:
@@ -135,11 +135,11 @@ def to_clip(motion: Motion, fps: float | None = None, *, name: str | None = None
     clip = base if isinstance(base, Clip) else None
     if fps is None:
         if clip is None:
-            raise BadValue("a motion that is not made of frames needs a frame rate to become a clip.")
+            raise BadValue("a motion without frames needs a frame rate to become a clip.")
         fps = clip.fps
     body = motion.body
     if not isinstance(body, Character):
-        raise BadValue(f"only a character's motion becomes a clip, and '{body.name}' is none.")
+        raise BadValue(f"only a character's motion can become a clip, and '{body.name}' is not a character.")
     start, end = motion.span
     root, q = motion.sample(start + np.arange(frames_in(end - start, fps)) / fps)
     made = Clip(body, fps, root, q, start, name or (clip.name if clip else "clip"))
@@ -150,5 +150,5 @@ def to_clip(motion: Motion, fps: float | None = None, *, name: str | None = None
 
 
 def _lead_at(clip: Clip, fps: float) -> int:
-    """How many frames at another rate fall before a clip's first real frame."""
+    """Number of frames at another rate before a clip's first real frame."""
     return int(np.ceil(clip.source.lead / clip.fps * fps - 1e-6))

@@ -1,4 +1,4 @@
-"""How good a motion is, in three numbers: sliding feet, jerk, and joints out of their range."""
+"""Quality of a motion in three numbers: foot sliding, jerk, and joints out of range."""
 
 from __future__ import annotations
 

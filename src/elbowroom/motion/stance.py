@@ -101,7 +101,7 @@ def stance_contacts(clip: Clip) -> Contacts:
 
 
 def foot_slide(clip: Clip, contacts: Contacts | None = None) -> Array:
-    """How far feet in stance move along the floor, metres, one number for each of `steps(contacts)`.
+    """Sliding distances of feet in stance along the floor, metres, one for each of `steps(contacts)`.
 
     It is the greatest distance between two places on the step's `slide_ways`. `contacts` may come from another clip of
     the same frames, such as the retargeted original.
@@ -237,7 +237,7 @@ def _cheapest(cost: Array, change: float) -> NDArray[np.intp]:
 
 
 def _ground_force(clip: Clip, ground: Array) -> tuple[Array, Array]:
-    """How hard the ground pushes (T,) as a share of the weight, and about where (T, 2), metres: as if all of the mass
+    """Vertical ground reaction (T,) as a share of the weight, and its point (T, 2), metres: as if all of the mass
     were in its centre."""
     masses = clip.character.masses
     T = clip.world()

@@ -1,4 +1,4 @@
-"""Where pictures are taken from: named looks, fixed or following cameras, and framing of the action."""
+"""Cameras of pictures: named views, fixed or following cameras, and framing of the action."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LOOKS: dict[str, tuple[float | None, float | None]] = {
 
 @dataclass(frozen=True)
 class Camera:
-    """How to look at a world; what is None is chosen so that the action is seen and fills the picture.
+    """Camera of a picture; fields that are None are chosen so that the action is visible and fills the picture.
 
     `azimuth` counts about +Z from where the first character faces (0 looks it in the face, 90° at its left
     side), `elevation` above the horizon, both in radians; an azimuth of None is three-quarter from the front, or the
@@ -93,7 +93,7 @@ class View:
 
 
 def distance_of(camera: Camera, aspect: float) -> float | None:
-    """How far away the eye is in metres, where the camera says so, by itself or by what it is to span."""
+    """Distance of the eye in metres, if the camera sets it directly or by its span."""
     if camera.distance is not None or camera.span is None:
         return camera.distance
     return 0.5 * camera.span / (float(np.tan(0.5 * camera.field_of_view)) * min(1.0, aspect))

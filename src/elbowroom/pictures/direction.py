@@ -153,7 +153,7 @@ def _usual(points: Array) -> Array:
 
 
 def _along_cloud(cloud: Cloud, times: Array, far: float) -> tuple[Array, Array]:
-    """Where to go along with a cloud that travels (T, 3), and its points seen from there."""
+    """Track to follow a cloud that travels (T, 3), and its points relative to the track."""
     seen = [cloud.at(t) for t in times]
     known = np.array([bool(np.isfinite(p).all(axis=-1).any()) for p in seen])
     middles = np.zeros((len(times), 3))

@@ -126,7 +126,7 @@ class Renderer:
         return np.ascontiguousarray(data.reshape(height, width, 3)[::-1])
 
     def _curtain(self, t: float) -> None:
-        """Where large static things are cut open, so that the action is seen; nowhere if nothing moves."""
+        """Plane at which large static meshes are cut open to show the action; none if nothing moves."""
         normal, reach = self.direction.curtain(t) if self._moves else (np.zeros(3), 1.0)
         self._cut = (*(float(x) for x in normal), reach)
         foot = (self.world.floor or 0.0) + _THRESHOLD

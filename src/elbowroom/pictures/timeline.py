@@ -106,21 +106,25 @@ def _label_hits(axes: Any, collisions: Sequence[Collision], rows: dict[tuple[str
 
 def _headline(certificate: Certificate) -> str:
     if certificate.free:
-        how = "proven free in continuous time" if certificate.continuous else "free where it was sampled"
+        how = (
+            "proven collision-free in continuous time"
+            if certificate.continuous
+            else "collision-free at the sampled times"
+        )
         if certificate.clearance_m is None or certificate.pair is None:
             return how
         a, b = certificate.pair
-        return f"{how}; nearest {1000 * certificate.clearance_m:.1f} mm at {certificate.at_s:.2f} s: {a}, {b}"
+        return f"{how}; minimum clearance {1000 * certificate.clearance_m:.1f} mm at {certificate.at_s:.2f} s: {a}, {b}"
     if certificate.collisions:
         pairs = len({c.pair for c in certificate.collisions})
         return f"{len(certificate.collisions)} collisions of {pairs} pairs"
-    return f"not proven: {len(certificate.unproven)} places too near to tell"
+    return f"not proven: {len(certificate.unproven)} pairs too close to decide"
 
 
 def _legend(figure: Figure, axes: Any, certificate: Certificate, scale: ScalarMappable) -> None:
     patches = []
     if certificate.allowed:
-        patches.append(Patch(color=_ALLOWED, label="allowed touch"))
+        patches.append(Patch(color=_ALLOWED, label="allowed contact"))
     if certificate.unproven:
         patches.append(Patch(color=_UNPROVEN, label="not proven"))
     if patches:

@@ -104,7 +104,7 @@ class _Closing:
         return terms
 
     def _rests(self, terms: Array) -> bool:
-        """Whether the finger lies against the thing."""
+        """Return whether the finger lies against the thing."""
         self.scene.put(self.rows, self.scene.model.finger_places(self.finger, terms[None])[0])
         return any(self.scene.within(int(row), 0.5 * TOUCH) for row in self.rows)
 
@@ -150,7 +150,7 @@ class _Closing:
         return len(shares)
 
     def _touches(self, places: Array, moving: list[int]) -> bool:
-        """Whether one of the finger's shapes, all placed so (K, 4, 4), touches the thing or a finger in the way."""
+        """Return whether one of the finger's shapes, placed at (K, 4, 4), touches the object or a blocking finger."""
         self.scene.put(self.rows, places)
         if any(self.scene.within(int(self.rows[n]), _MARGIN) for n in reversed(moving)):
             return True

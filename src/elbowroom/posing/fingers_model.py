@@ -183,12 +183,12 @@ class HandAtThing:
         self.placed.moved(rows)
 
     def within(self, row: int, margin: float) -> bool:
-        """Whether a shape is within a margin of the mesh, metres."""
+        """Return whether a shape is within a margin of the mesh, metres."""
         return not self.empty and self.placed.within(row, self.thing, margin)
 
     @property
     def forearm_free(self) -> bool:
-        """Whether the forearm, with the wrist unbent, is clear of the mesh."""
+        """Return whether the forearm, with the wrist unbent, is clear of the mesh."""
         return not any(self.within(row, 0.0) for row in self._fore.tolist())
 
     def gap(self, rows: ArrayLike, limit: float = np.inf) -> float:
@@ -202,7 +202,7 @@ class HandAtThing:
         return best
 
     def slid(self, T_thing_hand: Array, approach: Array, back: float, ahead: float, margin: float) -> float:
-        """How far the hand, shaped as it is, gets along `approach` (3,) in the thing's frame until it touches, metres.
+        """Travel of the shaped hand along `approach` (3,) in the object's frame until it touches, metres.
 
         It starts `back` behind `T_thing_hand` (4, 4) and goes no farther than `ahead` beyond; the result counts from
         `T_thing_hand`. Minus infinity where it touches at the start.
@@ -223,7 +223,7 @@ class HandAtThing:
         return ahead
 
     def free_at(self, T_thing_hand: Array, off: Array) -> bool:
-        """Whether the hand, shaped as it is, is clear of the mesh `off` (3,) from a place (4, 4) of the thing."""
+        """Return whether the shaped hand is clear of the mesh at `off` (3,) from a place (4, 4) of the object."""
         T = np.array(T_thing_hand)
         T[:3, 3] += off
         self.put_thing(inverse(T))

@@ -146,7 +146,7 @@ def _ranged(body: Character, joint: int, rotation: Array) -> Array:
 
 @lru_cache(maxsize=256)
 def _front_in(body: Character, joint: int) -> Array:
-    """Where the body faces at rest, in a joint's frame, (3,)."""
+    """Facing direction of the body at rest, in a joint's frame, (3,)."""
     return np.asarray(body.T_rest[joint, :3, :3].T @ np.asarray(body.front, dtype=float))
 
 

@@ -23,7 +23,7 @@ _HEIGHTS = (1.0, 2.2)
 
 
 def closes(body: Body, hand: str) -> bool:
-    """Whether a hand has a thumb and another finger to hold things between."""
+    """Return whether a hand has a thumb and another finger to hold things between."""
     roles = finger_roles(body, hand)
     return any("thumb" in role for role in roles) and any("thumb" not in role for role in roles)
 

@@ -1,4 +1,4 @@
-"""What a mesh is to a hand: a ball, something round, a box, or the box around something irregular."""
+"""Form of a mesh for grasping: a ball, something round, a box, or the box around something irregular."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Form:
 
 
 def form_of(mesh: Mesh) -> Form | None:
-    """What a mesh is, found out once for each; None where it has no triangle with an area."""
+    """Form of a mesh, computed once for each; None if it has no triangle with an area."""
     return kept(mesh, "form in a hand", lambda: _recognised(mesh))
 
 

@@ -183,7 +183,7 @@ class Maker:
             yield self._candidate(seat, _frame(x, z, at + _axes(x, z)[:, :2] @ (0.5 * (low + high)[:2])), 0.0)
 
     def _pinched(self, at: Array, x: Array, z: Array) -> Iterator[Candidate]:
-        """What is about a place (3,) between finger pads and thumb, which come along x, the thumb's side towards z."""
+        """Region at a point (3,) between finger pads and thumb, which come along x, the thumb's side towards z."""
         axes = _axes(x, z)
         wide = self.form.around(at, axes, np.array([np.inf, np.inf, _HALF_HAND * self.scale]))[:, 2]
         near = self.form.around(at, axes, np.array([np.inf, np.inf, _HALF_PADS * self.scale]))
@@ -218,7 +218,7 @@ class Maker:
     def _candidate(
         self, seat: Seat, T: Array, width: float, extra: float = 0.0, approach: Array | None = None
     ) -> Candidate:
-        """What a seat at T (4, 4) of the form costs; the hand comes the seat's own way, if not another (3,)."""
+        """Cost of a seat at T (4, 4) of the form; the hand approaches along the seat's direction, or another (3,)."""
         cost = extra + _STYLE[seat.style] + _WIDE * (width / self.seats.widest_power) ** 2
         raised = max(float(T[:3, 3] @ self.up), 0.0) * self.up
         cost += _ASIDE * float(np.linalg.norm(T[:3, 3] - (1.0 - _UPWARDS) * raised)) / 0.1

@@ -97,7 +97,7 @@ def settled(
 
 
 def _closes(scene: HandAtThing, seat: Seat) -> bool:
-    """Whether thumb and other fingers meet the thing, by a look at a few shapes on the way to the closed one."""
+    """Return whether thumb and other fingers meet the thing, by a look at a few shapes on the way to the closed one."""
     missing = [f for f in scene.model.fingers if f.number or seat.opposed]
     spare = sum(f.number > 0 for f in missing) - _CLOSING_FINGERS
     for shape in seat.closing:
@@ -158,7 +158,7 @@ def marked(body: Character, name: str, mark: GraspMark, mesh: Mesh) -> Grasp:
 
 
 def _marked_seat(seats: Seats, shape: str, width: float) -> Seat | None:
-    """How a hand takes something in a shape that closes on things; None for other shapes."""
+    """Seat of a hand in a shape that closes on objects; None for other shapes."""
     if shape == "power":
         return seats.power(width)
     if shape == "pinch":
@@ -167,7 +167,7 @@ def _marked_seat(seats: Seats, shape: str, width: float) -> Seat | None:
 
 
 def _width_at(mesh: Mesh, T_thing_grip: Array, seats: Seats) -> float:
-    """How wide a mesh is between fingers and thumb at a grip frame, at most what the hand can span, metres."""
+    """Width of a mesh between fingers and thumb at a grip frame, at most what the hand can span, metres."""
     form = form_of(mesh)
     if form is None:
         return 0.0

@@ -45,7 +45,7 @@ _ON_LINE = 1e-9
 
 
 class Keep(NamedTuple):
-    """What a limb may keep from a posture beside its seven angles, radians, each a number or an array.
+    """Secondary coordinates that a limb may keep from a posture, radians, each a number or an array.
 
     off_axis: the middle joint out of its hinge's plane, as recorded rigs show it; twist: of the end joint, or of the
     middle one where the end joint takes up the roll; backwards: the middle joint is bent past straight.
@@ -69,17 +69,17 @@ class Solution:
 
     @property
     def missing(self) -> Array:
-        """How far the end stays from its target, metres, (...)."""
+        """Distance of the end from its target, metres, (...)."""
         return np.abs(self.gap)
 
     @property
     def reached(self) -> NDArray[np.bool_]:
-        """Whether the end is at its target, (...)."""
+        """Return whether the end is at its target, (...)."""
         return self.missing <= kernels.REACHED
 
     @property
     def within_limits(self) -> NDArray[np.bool_]:
-        """Whether all joints are within their ranges, (...)."""
+        """Return whether all joints are within their ranges, (...)."""
         return np.all(self.excess <= EPS, axis=-1)
 
 
@@ -159,11 +159,11 @@ class LimbIK:
         return float(self.describe(self.T_world_parent(pose), pose.rotations[list(self.joints)])[0])
 
     def keep_of(self, pose: Pose) -> Keep:
-        """What `solve` needs beside the orbit angle to find the very same posture."""
+        """Inputs of `solve` besides the orbit angle that reproduce the same posture."""
         return self.describe(self.T_world_parent(pose), pose.rotations[list(self.joints)])[1]
 
     def T_world_parent(self, pose: Pose) -> Array:
-        """Where the joint is that the limb hangs on, (4, 4)."""
+        """Transform (4, 4) of the limb's parent joint."""
         return self.character.skeleton.at(pose)[self.parent]
 
     def posed(self, pose: Pose, solution: Solution) -> Pose:
@@ -279,5 +279,5 @@ def _down_to(character: Character, rotations: Array, start: int, joint: int) -> 
 
 
 def _is_right(character: Character, joint: int) -> bool:
-    """Whether a joint belongs to the right side, by what it plays."""
+    """Return whether a joint belongs to the right side, by what it plays."""
     return any(j == joint and role.startswith("right_") for role, j in character.roles.items())

@@ -68,7 +68,7 @@ PAPER = OrbitRange()
 
 @dataclass(frozen=True, eq=False)
 class Orbit:
-    """What a search found; where nothing fits, the posture that is the least out of range and why it was refused."""
+    """Result of a search; if nothing fits, the posture least out of range and why it was rejected."""
 
     status: Status
     angle: float
@@ -77,13 +77,13 @@ class Orbit:
 
     @property
     def found(self) -> bool:
-        """Whether the posture fits."""
+        """Return whether the posture fits."""
         return self.status == "found"
 
 
 @dataclass(frozen=True, eq=False)
 class Orbits:
-    """What searches for many targets found, leading shape (...)."""
+    """Results of searches for many targets, leading shape (...)."""
 
     found: NDArray[np.bool_]  # (...)
     angle: Array  # (...)

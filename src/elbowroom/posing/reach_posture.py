@@ -105,7 +105,7 @@ def _bend_spine(start: Start, helps: Array, style: ReachStyle, q: Array) -> None
 
 
 def _pelvis_share(start: Start, style: ReachStyle) -> Array:
-    """Of leaning forwards, aside and turning, (3,)."""
+    """Amounts (3,) of leaning forwards, leaning sideways and turning."""
     if not (start.parts.legs and style.legs):
         return np.zeros(3)
     return np.array([style.pelvis_lean, style.pelvis_aside, style.pelvis_turn])
@@ -152,7 +152,7 @@ def _hang_free_arm(start: Start, q: Array) -> None:
 
 
 def _goal(start: Start, way: ReachDirection, target: Array, helps: Array) -> Array:
-    """Where the weight is to be, (N, 2)."""
+    """Goal of the centre of mass on the floor, (N, 2)."""
     if start.com is None:
         return np.zeros((len(helps), 2))
     # a stretched arm is made up for once the body helps

@@ -1,4 +1,4 @@
-"""How a body helps its arm to reach: which parts, how far and from when on."""
+"""Style of a reach: which parts of the body help the arm, how far and from when on."""
 
 from __future__ import annotations
 
@@ -95,5 +95,5 @@ class Reached:
 
     @property
     def found(self) -> bool:
-        """Whether the hand is at its target, within the ranges and free."""
+        """Return whether the hand is at its target, within the ranges and free."""
         return self.status == "found"

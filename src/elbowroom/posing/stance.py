@@ -59,7 +59,7 @@ def _turning(a: ArrayLike, b: ArrayLike, share: Array) -> Array:
 
 
 def _foot(body: Character, side: int, ends: tuple[Array, Array], share: Array, q: Array) -> Array:
-    """Where a foot joint is on the way (T, 4, 4), turning about its ball; toes keep their turn to the world, in q."""
+    """Transforms of a foot joint along the path (T, 4, 4), rotating about its ball; toes keep their world rotation."""
     sole = feet_of(body)[side]
     a, b = (E[sole.foot] for E in ends)
     turn = rot.slerp(rot.from_matrix(a[:3, :3]), rot.from_matrix(b[:3, :3]), share)
@@ -78,7 +78,7 @@ def _foot(body: Character, side: int, ends: tuple[Array, Array], share: Array, q
 
 
 def _too_high(ik: LimbIK, ends: tuple[Array, Array], T: Array, foot: Array) -> Array:
-    """How far a hip is too high for its foot on the way, metres, (T,)."""
+    """Excess height of a hip over its foot's reach along the path, metres, (T,)."""
     thigh, _, end = ik.joints
     most = max(ik.reach[1], *(float(np.linalg.norm(E[end, :3, 3] - E[thigh, :3, 3])) for E in ends))
     way = T[:, thigh, :3, 3] - foot[:, :3, 3]

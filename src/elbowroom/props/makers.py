@@ -31,7 +31,7 @@ _LARGEST, _MOST = 100.0, 1000
 
 @dataclass(frozen=True)
 class Maker:
-    """What makes one mesh, or several at once, which `parts` names. Options are its arguments; all have defaults."""
+    """Maker of one mesh, or of several, named by `parts`. Options are its arguments; all have defaults."""
 
     make: Callable[..., Mesh | tuple[Mesh, ...]]
     parts: tuple[str, ...] = ()

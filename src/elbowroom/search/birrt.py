@@ -36,7 +36,7 @@ _AT_ONCE = 500
 
 
 class Space(Protocol):
-    """What a search needs: the width of a state, and the compiled space for the way between two states."""
+    """Problem of a search: the width of a state, and the compiled space for the edge between two states."""
 
     @property
     def width(self) -> int: ...
@@ -46,7 +46,7 @@ class Space(Protocol):
 
 @dataclass(frozen=True)
 class Budget:
-    """How much a search may do: checks of states, states in one tree. `widen` is the rounds until full effort."""
+    """Limits of a search: checks of states, states in one tree. `widen` is the rounds until full effort."""
 
     checks: int = 200_000
     nodes: int = 10_000
@@ -62,7 +62,7 @@ USUAL = Budget()
 
 @dataclass(frozen=True)
 class Stats:
-    """What was done: states checked, nodes kept, samples drawn, rounds."""
+    """Statistics: states checked, nodes kept, samples drawn, rounds."""
 
     checks: int = 0
     nodes: int = 0
@@ -77,7 +77,7 @@ class Stats:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """What a search has grown from one end: states (N, W), the root first, and the number of each one's parent (N,).
+    """Tree grown from one end: states (N, W), the root first, and the number of each one's parent (N,).
 
     The root's parent is -1.
     """
@@ -100,7 +100,7 @@ class Path:
 
     @property
     def found(self) -> bool:
-        """Whether it leads from start to goal."""
+        """Return whether it leads from start to goal."""
         return self.status == "found"
 
 

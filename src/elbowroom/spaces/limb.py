@@ -159,12 +159,12 @@ class LimbSpace:
         return rows[..., 1 : 1 + 3 * n].reshape(*rows.shape[:-1], n, 3)
 
     def marks(self, states: ArrayLike) -> Array:
-        """Where the marks are in the world, (..., K, 3), of states (..., W), metres."""
+        """Positions of the marks in the world, (..., K, 3), for states (..., W), metres."""
         rows, n = np.asarray(states, dtype=float), len(self.limits)
         return rows[..., 1 + 7 * n :].reshape(*rows.shape[:-1], -1, 3)
 
     def tree_lines(self, path: Path) -> tuple[Array, ...]:
-        """Where the limb's last joint is at both ends of each edge of a path's trees, (E, 2, 3) each, metres."""
+        """Positions of the limb's last joint at both ends of each edge of a path's trees, (E, 2, 3) each, metres."""
         out = []
         for tree in path.trees:
             at = self.marks(tree.states)[:, max(len(self.limits) - 2, 0)]

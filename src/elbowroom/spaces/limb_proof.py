@@ -18,7 +18,7 @@ from elbowroom.spaces.limb_moves import moves_of, places_of
 
 @dataclass(frozen=True)
 class Proven:
-    """Whether a path is proven free, and if not, from which state on and at which share of the way to the next.
+    """Return whether a path is proven free, and if not, from which state on and at which share of the way to the next.
 
     checks: looks taken; asked: how many of them only the exact test could decide.
     """
@@ -60,5 +60,5 @@ def prove(space: LimbSpace, path: Path) -> Proven:
 
 
 def _nested(moves: NDArray[np.bool_]) -> bool:
-    """Whether of any two pieces, one is moved by all joints that move the other: a single chain."""
+    """Return whether of any two pieces, one is moved by all joints that move the other: a single chain."""
     return all(bool((a <= b).all() or (b <= a).all()) for a in moves for b in moves)

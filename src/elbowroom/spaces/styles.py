@@ -1,4 +1,4 @@
-"""How motion is to look: where postures are drawn from, how near a clip is kept to, where elbows go (S3)."""
+"""Motion styles: posture intervals, closeness to the clip, elbow elevation (S3)."""
 
 from __future__ import annotations
 

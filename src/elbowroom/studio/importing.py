@@ -156,8 +156,8 @@ def _at_its_rate(document: Document, board: Storyboard) -> tuple[Document, Story
 def _about(error: ElbowroomError, path: Path) -> str:
     """Error text about a file, without its location in the storyboard."""
     text = str(error)
-    if "no skeleton (.asf) lies beside it" in text:
-        text = text.replace("say which one it belongs to (asf)", "import its skeleton as a rig first")
+    if "no skeleton (.asf) is in its folder" in text:
+        text = text.replace("give its skeleton (option: asf)", "import its skeleton as a rig first")
     begin = text.find(str(path))
     return "Not imported: " + (text if begin < 0 else text[begin:].replace(str(path), path.name))
 

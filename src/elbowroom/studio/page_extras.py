@@ -140,7 +140,7 @@ class Extras:
 
 
 def path_of(world: World, planned: Planned) -> Array | None:
-    """Where the end of a planned limb goes, (N, 3); None for what is no limb."""
+    """Path (N, 3) of the end of a planned limb; None for other plans."""
     body = world.body(planned.who)
     chain = body.chains.get(planned.limb.split(" ")[0].rstrip(","))
     if chain is None or not len(chain.joints):

@@ -47,7 +47,7 @@ def supports(world: World) -> list[Contact]:
 
 
 def is_foot(part: Part) -> bool:
-    """Whether a part of a body is a foot or its toes."""
+    """Return whether a part of a body is a foot or its toes."""
     return part.kind == "body" and part.role.endswith(("_foot", "_toes"))
 
 

@@ -35,7 +35,7 @@ _NEAR, _FAR = 0.03, 0.5
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What is proven of a motion.
+    """Certificate of a motion.
 
     `free`: proven that nothing collides at any time, between frames too. `continuous`: nothing was too near to tell.
     `clearance_m` is the smallest distance of pairs that may not touch, at `at_s`, with the nearest
@@ -64,7 +64,7 @@ class Certificate:
 
     @property
     def only_unproven(self) -> bool:
-        """Whether nothing was found to collide, but something is too near to be proven."""
+        """Return whether nothing was found to collide, but something is too near to be proven."""
         return not self.free and not self.collisions
 
     @property

@@ -45,7 +45,7 @@ class _Search:
 
     @property
     def enough(self) -> float:
-        """What is not searched any further."""
+        """Distance beyond which the search stops."""
         return self.value - max(self._tolerance, _SHARE * self.value) if np.isfinite(self.value) else np.inf
 
     def measure(self, items: Items, at: Array) -> Array:

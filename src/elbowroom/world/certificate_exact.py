@@ -113,7 +113,7 @@ class Measured:
             self._parted.setdefault(k, {})[t] = last[3]
 
     def _tells(self, pair: int, time: float, limit: float, depth: float) -> bool:
-        """Whether what is known will do up to a limit; a distance without points is a limit itself."""
+        """Return whether what is known will do up to a limit; a distance without points is a limit itself."""
         known = self._known.get(pair, {}).get(time)
         if known is None:
             return False
@@ -197,7 +197,7 @@ def verdict_of(span: Span, before: float | None, after: float | None, tolerance:
 
 
 def _collides(distance: float | None, depth: float) -> bool:
-    """Whether a signed distance is a collision where an overlap of some depth is allowed."""
+    """Return whether a signed distance is a collision where an overlap of some depth is allowed."""
     if distance is None or not np.isfinite(distance):
         return True
     return not (distance > 0.0 or (depth > 0.0 and -distance <= depth))

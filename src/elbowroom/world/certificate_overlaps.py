@@ -1,4 +1,4 @@
-"""How deep pairs overlap that may: bounds from above over whole intervals of time, not samples."""
+"""Depths of allowed overlaps: upper bounds over whole intervals of time, not samples."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _runs(depths: _Depths, spans: Sequence[Span]) -> list[tuple[int, Interval, f
 
 
 def _bound(items: Items) -> Array:
-    """What pairs are not deeper than in their intervals, (I,), metres."""
+    """Upper bounds of the depths of pairs in their intervals, (I,), metres."""
     return -0.5 * (items.before + items.after - items.way)
 
 

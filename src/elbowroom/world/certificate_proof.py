@@ -58,7 +58,7 @@ class Items:
 
     @property
     def slack(self) -> Array:
-        """What they certainly keep free in the interval, (I,), overlap allowed and shifts included."""
+        """Guaranteed clearance in the interval, (I,), allowed overlap and shifts included."""
         return 0.5 * (self.before + self.after - self.way) + self.depth
 
     def pick(self, rows: NDArray) -> Items:
@@ -211,7 +211,7 @@ class Proof:
         return max(now, key=lambda c: c.depth, default=None)
 
     def depth_allowed(self, pair: int, time: float) -> float:
-        """How deep a pair may overlap at a time, metres; minus that where it may do so shifted only."""
+        """Allowed overlap of a pair at a time, metres; negative if it is allowed only by a shift."""
         contact = self.contact(pair, time)
         if contact is None:
             return 0.0

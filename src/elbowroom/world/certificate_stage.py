@@ -49,7 +49,7 @@ class Stage:
         return np.array([ridden[p.kind](p) for p in parts if p.kind in ridden], dtype=np.int64)
 
     def tree(self, record: Record) -> Tree:
-        """How joints move between the times of a record: bodies first, then one joint for each thing.
+        """Motion of joints between the times of a record: bodies first, then one joint for each object.
 
         People's joints ride on their parents; links of robots and things move by themselves, as files have them.
         """

@@ -70,10 +70,10 @@ class Contact:
             raise BadValue(f"the depth of a contact of {self.who} and {self.on} is zero or more, not {self.depth}.")
 
     def covers(self, a: str, b: str) -> bool:
-        """Whether it speaks of this pair, in either order."""
+        """Return whether it speaks of this pair, in either order."""
         return any(fits(self.who, x) and fits(self.on, y) for x, y in ((a, b), (b, a)))
 
 
 def fits(pattern: str, name: str) -> bool:
-    """Whether a name in a contact means a part: 'ann' means 'ann.left_foot', too."""
+    """Return whether a name in a contact means a part: 'ann' means 'ann.left_foot', too."""
     return name == pattern or name.startswith(pattern + ".")

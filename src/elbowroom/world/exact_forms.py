@@ -1,4 +1,4 @@
-"""What Coal and the inside tests need to know of a rigid shape or mesh, made once for each and not before it is asked.
+"""Data for Coal and the inside tests of a rigid shape or mesh, computed lazily and once for each.
 
 A mesh is cut into chunks, each with a tree of its own: most of a large scene is never near anybody, and Coal takes
 8 µs and half a kilobyte for each triangle.
@@ -82,7 +82,7 @@ class Surface:
 
     @cached_property
     def empty(self) -> bool:
-        """Whether there is nothing to hit: no triangle with an area, or none that is more than the floor."""
+        """Return whether there is nothing to hit: no triangle with an area, or none that is more than the floor."""
         if self.flat == len(self._raw.faces):
             return True
         low = self._floor is not None and bool(self.bounds[1, 2] <= self._floor + FLUSH_M)

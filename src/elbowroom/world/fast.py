@@ -209,7 +209,7 @@ class LimbCheck:
         return free
 
     def free(self, q: ArrayLike, t: float = 0.0, exact: bool = True) -> bool:
-        """Whether a posture (n, 4) is free at a time; in doubt the exact test decides (exact=False: it is not)."""
+        """Return whether a posture (n, 4) is free at a time; the exact test decides doubts (exact=False: not free)."""
         q = self.posture(q, t)
         desk = self.desk()
         code = validity.check(self.limb, self.around, q, t, desk.bench)[0]
@@ -230,7 +230,7 @@ class LimbCheck:
         return None if code == FREE else self._judge.names(desk, e, m, t)[0]
 
     def edge(self, qa: ArrayLike, ta: float, qb: ArrayLike, tb: float, resolution: float = 0.01) -> tuple[bool, float]:
-        """Whether the way from one posture and time to another is free where it is looked at, and if not, where not.
+        """Return whether the motion from one posture and time to another is free at its samples, and if not, where not.
 
         No point of the limb travels more than `resolution` metres from look to look. Doubts count as hits.
         """
@@ -248,7 +248,7 @@ class LimbCheck:
         return float(turn @ self.tables.lever) + abs(float(base[1] - base[0]))
 
     def hits(self, q: ArrayLike, t: float = 0.0) -> bool:
-        """What the exact test says of a posture, everything placed anew: the reference for the fast answers."""
+        """Answer of the exact test for a posture, with everything placed again: the reference for the fast answers."""
         return self._judge.exactly(self.posture(q, t), t, self.desk()) is not None
 
     def hits_batch(self, q: ArrayLike, t: ArrayLike) -> NDArray[np.bool_]:

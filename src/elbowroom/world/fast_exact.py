@@ -24,7 +24,7 @@ _TRUST = 5e-4
 
 @dataclass(frozen=True, eq=False)
 class Desk:
-    """What one thread works with."""
+    """Scratch memory of one thread."""
 
     bench: Bench
     placed: Placed
@@ -125,7 +125,7 @@ class Judge:
         return next((self._pair(a, b) for a, b in close if self._hit(placed, a, b, now)), None)
 
     def _hit(self, placed: Placed, a: int, b: int, t: float, off: float = 0.0) -> bool:
-        """Whether two parts come nearer than the margin and may not at a time, where places may be off by so much."""
+        """Return whether two parts are closer than the margin without allowance at a time, with an error of places."""
         limit = self.margin + off
         k = self._parts.pair(a, b)
         if k < 0 or not self._exact.counts(k, t):

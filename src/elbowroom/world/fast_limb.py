@@ -1,4 +1,4 @@
-"""What a search moves: the joints that place a limb, what its hands hold, and the pieces and items of a check."""
+"""Moving parts of a search: joints that place a limb, held objects, and the pieces and items of a check."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def _carriers(
 
 
 def held_when(times: Array, grips: Sequence[Grip | None]) -> NDArray[np.uint8]:
-    """Whether what is gripped is in the hand from each row to the next, (S, N); THERE for what is no grip."""
+    """Return whether what is gripped is in the hand from each row to the next, (S, N); THERE for what is no grip."""
     begin, end = times, np.append(times[1:], times[-1])
     on = np.full((len(times), len(grips)), THERE, np.uint8)
     for e, grip in enumerate(grips):
@@ -172,7 +172,7 @@ def held_when(times: Array, grips: Sequence[Grip | None]) -> NDArray[np.uint8]:
 
 
 def _there(times: Array, pieces: Sequence[Piece], items: Sequence[Item]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Whether pieces (S, E) and items (S, M) are there from each row to the next: what a hand holds is a piece."""
+    """Return whether pieces (S, E) and items (S, M) are present from each row to the next; held objects are pieces."""
     begin, end = times, np.append(times[1:], times[-1])
     on = held_when(times, [piece.grip for piece in pieces])
     there = np.full((len(times), len(items)), THERE, np.uint8)

@@ -1,4 +1,4 @@
-"""Who can meet whom: people who stay too far away need not be looked at."""
+"""Pairs of characters that can meet: those too far away need not be checked."""
 
 from __future__ import annotations
 

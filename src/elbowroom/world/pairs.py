@@ -127,7 +127,7 @@ class Pairs:
 
 
 def _means(name: str, part: Part) -> bool:
-    """Whether a name of a contact means a part: only characters have parts, 'tray' is not 'tray.001'."""
+    """Return whether a name of a contact means a part: only characters have parts, 'tray' is not 'tray.001'."""
     if part.kind != "body":
         return name == part.name
     return name == part.owner or (name.startswith(f"{part.owner}.") and fits(name, part.name))
@@ -203,7 +203,7 @@ class OwnPairs:
 
 
 def moves(world: World, name: str, thing: Thing) -> bool:
-    """Whether a thing moves or is held at any time; a path that cannot be looked into counts as moving."""
+    """Return whether a thing moves or is held at any time; a path that cannot be looked into counts as moving."""
     if any(h.object == name for h in world.holds):
         return True
     if isinstance(thing, Fixture):

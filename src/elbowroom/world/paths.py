@@ -107,7 +107,7 @@ class Riding:
 
 @dataclass(frozen=True, eq=False)
 class Fall:
-    """How a thing goes on by itself from where a hand has left it: offsets (K, 3) at times (K,), metres of the world.
+    """Motion of an object after a hand has released it: offsets (K, 3) at times (K,), metres of the world.
 
     It begins with no offset; offsets are lerped in between, and held after the last.
     """

@@ -61,7 +61,7 @@ class PlayedWorld(World):
         return self.objects
 
     def record(self, times: ArrayLike) -> Record:
-        """Where everything is at times (N,) in seconds; links of robots go straight from frame to frame."""
+        """States at times (N,) in seconds; links of robots move straight from frame to frame."""
         found = super().record(times)
         robots = {name: self.links(name, found.times) for name in self._links}
         return replace(found, joints={**found.joints, **robots}) if robots else found
@@ -134,7 +134,7 @@ class PlayedWorld(World):
         return float(self.times[0] + begin / self.fps), float(self.times[0] + max(end, begin + 1.0) / self.fps)
 
     def slip(self, hold: Hold) -> float:
-        """How far a hand moves on the object that it holds, over the frames of the file, metres."""
+        """Largest displacement of a hand on the object that it holds, over the frames of the file, metres."""
         during = self.times[(self.times >= hold.during[0] - _SAME_S) & (self.times < hold.during[1] - _SAME_S)]
         if not len(during):
             return 0.0
@@ -153,7 +153,7 @@ class PlayedWorld(World):
         return hold.object, hold.by, hold.hand, during, grip
 
     def _fall(self, hold: Hold) -> Fall | None:
-        """How an object goes on in the file after a hold has ended and before the next; None where it stays."""
+        """Motion of an object in the file after a hold has ended and before the next; None if it stays."""
         end = hold.during[1]
         coming = min((h.during[0] for h in self.holds if h.object == hold.object and h.during[0] > end), default=np.inf)
         later = self.times[(self.times > end) & (self.times < coming)]

@@ -170,7 +170,7 @@ def _height_at(top: Array, area: NDArray) -> float:
 
 
 def _beyond(level: _Level, feet: Array) -> float:
-    """How far beyond a level the farthest place of a foot is in plan, metres; 0 where all are over it."""
+    """Horizontal distance of the farthest foot position beyond a level, metres; 0 if all are over it."""
     flat = level.triangles * [1.0, 1.0, 0.0]
     some = np.asarray(feet, dtype=float)[:: max(1, len(feet) // _MOST_FEET), :2]
     places = np.concatenate([some, np.zeros((len(some), 1))], axis=1)

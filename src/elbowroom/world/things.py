@@ -78,7 +78,7 @@ class Thing:
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """How the moving part of a fixture moves: a slide along or a hinge about `axis` (3,) through `origin` (3,).
+    """Joint of a fixture: a slide along or a hinge about `axis` (3,) through `origin` (3,).
 
     Both are in the part's own frame at state 0; `range` is in metres or radians.
     """

@@ -24,7 +24,7 @@ from elbowroom.world.things import Fixture, Freedom, GraspMark, Hold, Linked, Th
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """Where everything is at one time: joints of each character (J, 4, 4), each thing (4, 4), in the world."""
+    """State of a world at one time: joints of each character (J, 4, 4), each object (4, 4), in the world."""
 
     time: float
     joints: Mapping[str, Array]
@@ -33,7 +33,7 @@ class Snapshot:
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """Where everything is at many times (N,): joints of each character (N, J, 4, 4), each thing (N, 4, 4)."""
+    """States of a world at many times (N,): joints of each character (N, J, 4, 4), each object (N, 4, 4)."""
 
     times: Array
     joints: Mapping[str, Array]
@@ -110,11 +110,11 @@ class World:
         return self.motion(name).body
 
     def at(self, t: float) -> Snapshot:
-        """Where everything is at a time in seconds."""
+        """State at a time in seconds."""
         return self.record([t])[0]
 
     def record(self, times: ArrayLike) -> Record:
-        """Where everything is at times (N,) in seconds; each body is posed once for each."""
+        """States at times (N,) in seconds; each body is posed once for each."""
         t = np.atleast_1d(np.asarray(times, dtype=float))
         joints = {name: m.body.transforms(*m.sample(t)) for name, m in self.characters.items()}
         things = {
