@@ -235,7 +235,7 @@ def test_the_skeleton_is_found_beside_the_motion(tmp_path: Path, pair) -> None:
     [
         (lambda t: "", "empty"),
         (lambda t: t.replace("leg 30", "leg 30 31", 1), "line 6: has 2 values for 'leg'"),
-        (lambda t: t.replace("leg 30", "wing 30", 1), "'wing' has no angles"),
+        (lambda t: t.replace("leg 30", "wing 30", 1), "'wing' has no degrees"),
         (lambda t: t.replace("leg 30\r\n", "", 1), "frame 1 lacks 'leg'"),
         (lambda t: t[: t.rindex("leg")], "lacks 'spine'|lacks 'leg'"),
         (lambda t: t.replace("leg 30", "leg nan", 1), "line 6: 'nan'"),

@@ -77,6 +77,6 @@ def test_bones_without_length_are_told(tmp_path: Path) -> None:
     path = tmp_path / "zero.bvh"
     path.write_text(person([STANDING] * 2, turn=lambda v: tuple(0.0 * x for x in v)))
     clip = read_bvh(path)
-    assert "The bones have no length." in clip.character.notes
+    assert "The bones have zero length." in clip.character.notes
     assert clip.character.masses is None
     assert all(np.all(np.isfinite(s.T_joint_shape)) for s in clip.character.shapes)

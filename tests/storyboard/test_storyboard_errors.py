@@ -84,7 +84,7 @@ WRONG = {
         2,
         "name of a fixture",
     ),
-    "reserved name": ("objects: {floor: {mesh: {sphere: 1}}}", 2, "ground is called 'floor'"),
+    "reserved name": ("objects: {floor: {mesh: {sphere: 1}}}", 2, "reserved for the floor"),
     "dotted name": ("objects: {a.b: {mesh: {sphere: 1}}}", 2, "the key must be a name without '.'"),
     "floor": ("scene: {floor: low}", 2, "scene.floor: must be 'auto' or 'none', not 'low'"),
     "key twice": ("fps: 1\nfps: 2", 3, "has the key 'fps' twice, first on line 2"),

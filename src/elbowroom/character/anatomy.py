@@ -253,6 +253,6 @@ def rotations(character: Character, terms: Mapping[str, ArrayLike], base: ArrayL
         j = character.role(part)
         limit = character.limits[j] if character.limits else None
         if limit is None:
-            raise BadValue(f"'{part}' of {character.name} has no limits to express it in.")
+            raise BadValue(f"'{part}' of {character.name} has no joint limits, which define its coordinates.")
         out[..., j, :] = limit.rotation(c)
     return out

@@ -138,8 +138,8 @@ def facing(skeleton: Skeleton, roles: Mapping[str, int]) -> tuple[Array, list[st
     toes = forward_of_feet(roles, positions)
     if front is None:
         if toes is not None:
-            return frozen(toes), ["The facing direction was taken from the feet."]
-        return frozen([0.0, -1.0, 0.0]), ["The facing direction is not known; -Y was assumed."]
+            return frozen(toes), ["The facing direction was inferred from the feet."]
+        return frozen([0.0, -1.0, 0.0]), ["The facing direction is unknown; -Y was assumed."]
     return frozen(front), []
 
 
@@ -197,7 +197,7 @@ def meaningful_rest(skeleton: Skeleton, roles: Mapping[str, int], poses: Array |
     if good or not any(p in roles for p in ("left_thigh", "right_thigh", "head")):
         return _on_the_floor(skeleton, roles), []
     if poses is None or not len(poses):
-        return skeleton, ["The rest pose of the rig is no standing pose, and no motion was there to make one from."]
+        return skeleton, ["The rest pose of the rig is not a standing pose, and there is no motion to derive one from."]
     posed = skeleton.forward(np.zeros((len(poses), 3)), poses)[:, :, :3, 3]
     errors = [standing_error(skeleton, roles, p)[0] for p in posed]
     best = int(np.argmin(errors))
@@ -219,7 +219,9 @@ def meaningful_rest(skeleton: Skeleton, roles: Mapping[str, int], poses: Array |
         held = list(skeleton.subtree(roles[top]))
         world[held] = stood[held]
     made = replace(skeleton, rest=skeleton.local(world))
-    told = "The rig's zero pose does not stand; a rest pose was made from the most upright frame of the clip."
+    told = (
+        "The rig's zero pose is not a standing pose; the rest pose was derived from the most upright frame of the clip."
+    )
     return _on_the_floor(made, roles), [told]
 
 

@@ -53,7 +53,7 @@ class Dynamics:
 
     def __init__(self, character: Character) -> None:
         if character.masses is None:
-            raise BadValue(f"character '{character.name}' has no masses; masses_for() makes some.")
+            raise BadValue(f"character '{character.name}' has no masses; masses_for() estimates them.")
         pin = _pinocchio()
         self.character = character
         self.model, self.joint = _model(pin, character)

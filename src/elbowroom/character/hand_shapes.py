@@ -48,7 +48,7 @@ class HandShape:
     def __post_init__(self) -> None:
         terms = frozen(self.terms)
         if terms.shape != (5, 3, 3) or not np.all(np.isfinite(terms)):
-            raise BadValue(f"the hand shape '{self.name}' needs 5 fingers of 3 joints with 3 finite terms each.")
+            raise BadValue(f"the hand shape '{self.name}' needs 5 fingers of 3 joints with 3 finite coordinates each.")
         object.__setattr__(self, "terms", terms)
 
 
@@ -136,7 +136,7 @@ def hand_shape(name: str, width: float | None = None) -> HandShape:
     if width is None:
         return SHAPES[name]
     if name not in ("power", "pinch"):
-        raise BadValue(f"the hand shape '{name}' has no width; 'power' and 'pinch' have.")
+        raise BadValue(f"the hand shape '{name}' has no width; 'power' and 'pinch' do.")
     return power(width) if name == "power" else pinch(width)
 
 

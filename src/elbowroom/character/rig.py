@@ -54,7 +54,7 @@ def as_character(
     told += faced
     height = stature(skeleton, roles)
     if not np.any(np.ptp(skeleton.T_rest[:, :3, 3], axis=0) > 1e-6):
-        told.append("The bones have no length.")
+        told.append("The bones have zero length.")
     if skin is not None and len(skin.vertices):
         height = float(np.ptp(skin.posed(skeleton.T_rest)[:, 2]))
     masses = None
@@ -62,7 +62,7 @@ def as_character(
         try:
             masses = masses_for(skeleton, roles, height)
         except BadValue as why:
-            told.append(f"Masses are not known: {why}")
+            told.append(f"Masses are unknown: {why}")
     return Character(
         name=name,
         skeleton=skeleton,
@@ -87,9 +87,9 @@ def find_roles(skeleton: Skeleton, poses: Array | None = None) -> tuple[Roles, l
         by_shape = rig_geometry.limbs_by_shape(skeleton, upright)
         roles = by_shape if _clash(by_shape, by_name) else {**by_shape, **by_name}
         if any(part not in by_name for part in by_shape):
-            notes.append("The joint names do not tell all limbs; they were found from the shape of the skeleton.")
+            notes.append("The joint names do not identify all limbs; they were found from the shape of the skeleton.")
             if not any(p.endswith("_toes") for p in by_shape) and not any(part_of(n).side for n in skeleton.names):
-                notes.append("Nothing tells left from right; -Y was taken for the front.")
+                notes.append("Left and right cannot be distinguished; -Y was assumed to be the front.")
     _trunk(skeleton, roles, upright)
     roles = _once(roles)
     notes += rig_geometry.doubts(skeleton, roles, upright)
@@ -244,7 +244,7 @@ def _lacks(skeleton: Skeleton, roles: Mapping[str, int]) -> list[str]:
         for part, below in (("foot", "thigh"), ("hand", "upper_arm")):
             if f"{side}_{below}" in roles and f"{side}_{part}" not in roles:
                 stray = [skeleton.names[j] for j, p in enumerate(named) if p.part == part and p.side == side]
-                why = f" ('{stray[0]}' does not hang on the limb)" if stray else ""
+                why = f" ('{stray[0]}' is not connected to the limb)" if stray else ""
                 out.append(f"No {side} {part} found{why}.")
     for part in ("head", "neck", "chest"):
         if part not in roles:

@@ -56,7 +56,7 @@ class Skeleton:
         n = len(self.names)
         parents = frozen(self.parents, np.int32)
         if n == 0 or len(set(self.names)) != n:
-            raise BadValue("a skeleton needs at least one joint and joint names that differ.")
+            raise BadValue("a skeleton needs at least one joint and unique joint names.")
         if parents.shape != (n,) or parents[0] != -1 or np.any(parents[1:] < 0) or np.any(parents >= np.arange(n)):
             raise BadValue("a skeleton needs one root and its joints in parent-first order.")
         rest = np.tile([1.0, 0.0, 0.0, 0.0], (n, 1)) if self.rest is None else normalize(self.rest)

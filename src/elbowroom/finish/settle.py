@@ -48,7 +48,7 @@ def settle(
     """
     t = np.asarray(times, dtype=float)
     if not path.found or len(t) < 2 or not (np.diff(t) > 0.0).all():
-        raise BadValue("frames need a path that was found and two or more times that grow.")
+        raise BadValue("frames need a path that was found and two or more increasing times.")
     under = None if base is None else np.asarray(base, dtype=float)
     if slow_ends:
         for how, q in _bells(space, path, t, under):

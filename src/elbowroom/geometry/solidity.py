@@ -103,8 +103,8 @@ def demoted_parts(mesh: Mesh, solid: NDArray[np.bool_], name: str) -> tuple[Demo
     size = np.bincount(edges.part, minlength=count)
     found = []
     for chosen, why in (
-        (surface & has_open, "open: {} edges belong to one triangle alone"),
-        (surface & ~has_open, "closed, but it encloses nothing or has no two sides"),
+        (surface & has_open, "open: {} edges belong to a single triangle"),
+        (surface & ~has_open, "closed, but they enclose nothing or have no two sides"),
     ):
         if chosen.any():
             told = why.format(int(open_edges[chosen].sum()))
@@ -112,7 +112,7 @@ def demoted_parts(mesh: Mesh, solid: NDArray[np.bool_], name: str) -> tuple[Demo
     hanging = ~solid & ~surface[edges.part]
     if hanging.any():
         sheets = len(np.unique(edges.sheet[hanging]))
-        found.append(Demoted(name, sheets, int(hanging.sum()), "sheets that hang on solids or divide them"))
+        found.append(Demoted(name, sheets, int(hanging.sum()), "sheets attached to solids or dividing them"))
     return tuple(found)
 
 

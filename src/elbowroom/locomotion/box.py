@@ -140,7 +140,9 @@ def _checked(character: Character, size: ArrayLike, seconds: float, fps: float) 
         raise BadValue(f"{character.name} cannot hold a box: it has no {', '.join(missing)}.")
     widest = 1.3 * arm_length(body)
     if box[0] > widest:
-        raise BadValue(f"a box {box[0]:.2f} m wide is too wide for {character.name}; {widest:.2f} m would do.")
+        raise BadValue(
+            f"a box {box[0]:.2f} m wide is too wide for {character.name}; at most {widest:.2f} m is possible."
+        )
     return body, box
 
 

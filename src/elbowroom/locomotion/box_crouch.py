@@ -70,7 +70,7 @@ class Postures:
         if far[k] > 0.99 * self.arm:
             raise BadValue(
                 f"a grip at {height:.2f} m height, {ahead:.2f} m in front, is out of reach of {self.name}, whose arms "
-                f"are {self.arm:.2f} m long; another height or distance would do."
+                f"are {self.arm:.2f} m long; choose another height or distance."
             )
         p = self.range
         return np.array([p.crouch[k], p.lean[k], p.back[k], p.tiptoe[k]])

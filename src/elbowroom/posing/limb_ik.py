@@ -93,12 +93,14 @@ class LimbIK:
     def __init__(self, character: Character, limb: str, pose: Pose | None = None) -> None:
         chain = character.chain(limb)
         if chain.kind not in ("arm", "leg") or len(chain.joints) != 3:
-            raise BadValue(f"'{limb}' of {character.name} is no arm or leg of three joints; an arm or a leg would do.")
+            raise BadValue(
+                f"'{limb}' of {character.name} is not an arm or leg of three joints; expected an arm or a leg."
+            )
         self.character, self.limb = character, limb
         self.joints: tuple[int, int, int] = (chain.joints[0], chain.joints[1], chain.joints[2])
         self.parent = int(character.parents[self.joints[0]])
         if self.parent < 0:
-            raise BadValue(f"'{limb}' of {character.name} starts at the root; it needs a joint to hang on.")
+            raise BadValue(f"'{limb}' of {character.name} starts at the root; it needs a parent joint.")
         self.geometry = _geometry(character, limb, _limits(character, self.joints), pose)
 
     @property
@@ -191,7 +193,7 @@ def numbers(name: str, values: ArrayLike) -> Array:
     """An array of finite numbers, or `BadValue`."""
     out = np.asarray(values, dtype=float)
     if not np.isfinite(out).all():
-        raise BadValue(f"{name} holds a number that is not finite; finite numbers would do.")
+        raise BadValue(f"{name} has a number that is not finite; expected finite numbers.")
     return out
 
 
@@ -199,11 +201,11 @@ def checked(name: str, T: ArrayLike) -> Array:
     """Rigid transforms (..., 4, 4), or `BadValue`."""
     out = np.asarray(T, dtype=float)
     if out.shape[-2:] != (4, 4):
-        raise BadValue(f"{name} is to be a transform of shape (..., 4, 4), not {out.shape}.")
+        raise BadValue(f"{name} must be a transform of shape (..., 4, 4), not {out.shape}.")
     bad = unfit(rows(out, out.shape[:-2], (4, 4)))
     if bad >= 0:
         which = f" number {bad}" if out.ndim > 2 else ""
-        raise BadValue(f"{name}{which} is no rigid transform: finite numbers and a rotation without scale would do.")
+        raise BadValue(f"{name}{which} is not a rigid transform: expected finite numbers and a rotation without scale.")
     return out
 
 

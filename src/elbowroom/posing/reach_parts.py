@@ -188,7 +188,7 @@ def start_of(parts: Parts, pose: Pose, floor: float) -> Start:
     """Measure a posture. Remembered for the last few: several targets are tried from one posture."""
     body = parts.body
     if pose.q.shape != (4 * len(body.skeleton),) or not (np.isfinite(pose.q).all() and np.isfinite(pose.root).all()):
-        raise BadValue(f"a pose of {body.name} is {len(body.skeleton)} finite quaternions and a place.")
+        raise BadValue(f"a pose of {body.name} is {len(body.skeleton)} finite quaternions and a position.")
     T = body.skeleton.at(pose)
     orbits, held, stretch, excess = [], [], [], []
     for leg, length in zip(parts.legs, parts.leg_lengths, strict=True):

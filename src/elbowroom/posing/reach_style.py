@@ -67,7 +67,7 @@ class ReachStyle:
         for field in fields(self):
             value = getattr(self, field.name)
             if not isinstance(value, bool) and not (np.isfinite(value) and value >= 0.0):
-                raise BadValue(f"{field.name} of a reach's style is {value}; a finite number from 0 on would do.")
+                raise BadValue(f"{field.name} of a reach's style is {value}; expected a finite number of 0 or more.")
         sound = self.near < self.far <= 1.0 and self.arm_first >= 1.0 and max(self.heel_from, self.crouch) < 1.0
         if not (sound and self.weight <= 1.0):
             raise BadValue(

@@ -23,7 +23,7 @@ def between(body: Character, pose_a: Pose, pose_b: Pose, s: ArrayLike) -> tuple[
     """
     share = numbers("s", s)
     if share.ndim != 1 or np.any((share < 0.0) | (share > 1.0)):
-        raise BadValue("shares of the way between two postures are a row of numbers from 0 to 1.")
+        raise BadValue("shares of the path between two postures are a row of numbers from 0 to 1.")
     roots = pose_a.root + share[:, None] * (pose_b.root - pose_a.root)
     q = rot.slerp(pose_a.rotations, pose_b.rotations, share[:, None])
     legs = [f"{side}_leg" for side in ("left", "right")]

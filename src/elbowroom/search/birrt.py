@@ -54,7 +54,7 @@ class Budget:
 
     def __post_init__(self) -> None:
         if min(self.checks, self.widen) < 1 or self.nodes < 2:
-            raise BadValue("a budget needs at least one check, one round of widening and two nodes.")
+            raise BadValue("a search budget needs at least one check, one round of widening and two nodes.")
 
 
 USUAL = Budget()
@@ -190,5 +190,5 @@ def checked(space: Space, name: str, state: ArrayLike) -> Array:
     if row.shape != (space.width,):
         raise BadValue(f"{name}: a state of this space has {space.width} numbers, not shape {row.shape}.")
     if not np.isfinite(row).all():
-        raise BadValue(f"{name}: a state holds a number that is not finite.")
+        raise BadValue(f"{name}: a state has a number that is not finite.")
     return row

@@ -62,17 +62,17 @@ class LimbSpace:
             limits = [body.limits[j] for j in check.joints]
         step = (_STEP_IN_TIME if timed else _STEP) if step is None else step
         if not (step > 0.0 and resolution > 0.0 and time_weight >= 0.0):
-            raise BadValue("step and resolution are lengths above 0, time_weight is 0 or more.")
+            raise BadValue("step and resolution must be lengths above 0, time_weight 0 or more.")
         names = [body.joint_names[j] for j in check.joints]
         given: list[JointLimit] = []
         for name, limit in zip(names, limits, strict=True):
             if limit is None:
-                raise BadValue(f"the joint {name} has no range to draw from.")
+                raise BadValue(f"the joint {name} has no range to sample from.")
             given.append(limit)
         n = len(given)
         speeds = np.array(np.broadcast_to(np.asarray(speed, dtype=float), n))
         if not (speeds > 0.0).all():
-            raise BadValue("speeds of joints are above 0 rad/s.")
+            raise BadValue("joint speeds must be above 0 rad/s.")
         first, last = _intervals(given, style, style.within(body, check.joints, given))
         bounds = [limit.bounds for limit in given]
         mark_joint, mark = marks_of(check)
@@ -128,9 +128,9 @@ class LimbSpace:
     def compiled(self, start: Array, goal: Array) -> kernels.LimbSpace:
         """As searches take it, with room to work in of its own: times are drawn between those of two states."""
         if self.timed and not start[0] < goal[0]:
-            raise BadValue(f"the goal's time comes after that of the start, not {start[0]:g} s and then {goal[0]:g} s.")
+            raise BadValue(f"the goal must be later than the start, not {start[0]:g} s and then {goal[0]:g} s.")
         if not self.timed and start[0] != goal[0]:
-            raise BadValue("start and goal are at one time; with timed=True they may lie apart in time.")
+            raise BadValue("start and goal must be at the same time; with timed=True they may differ.")
         return self._here()._replace(begin=float(start[0]), end=float(goal[0]))
 
     def _here(self) -> kernels.LimbSpace:

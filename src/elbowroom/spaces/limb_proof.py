@@ -38,7 +38,7 @@ def prove(space: LimbSpace, path: Path) -> Proven:
     """
     check = space.check
     if not check.margin > 0.0:
-        raise BadValue("a proof needs a check with a margin above 0: nothing moves without some room.")
+        raise BadValue("a proof needs a check with a margin above 0.")
     compiled = space.compiled(path.states[0], path.states[-1])
     moves = moves_of(check)
     share = 1.0 if _nested(moves) else 2.0

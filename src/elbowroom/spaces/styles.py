@@ -48,7 +48,7 @@ class Style:
 
     def __post_init__(self) -> None:
         if not (0.0 <= self.flexion <= 1.0 and 0.0 < self.wrist <= 1.0):
-            raise BadValue("a bias is a share between 0 and 1, that of the wrist above 0.")
+            raise BadValue("flexion and wrist of a style are shares between 0 and 1, that of the wrist above 0.")
         if self.orbit is not None and not math.isfinite(self.orbit):
             raise BadValue(f"the orbit of a style is a finite angle in radians, not {self.orbit}.")
         kept = {}
@@ -57,7 +57,9 @@ class Style:
                 raise UnknownName("part of a body in a style", part, PARTS)
             for term, (low, high) in terms.items():
                 if term not in {*_SWINGS, *_HINGES}:
-                    raise UnknownName(f"term of {part} in a style", term, dict.fromkeys((*_SWINGS, *_HINGES)))
+                    raise UnknownName(
+                        f"joint coordinate of {part} in a style", term, dict.fromkeys((*_SWINGS, *_HINGES))
+                    )
                 if not -math.inf < low <= high < math.inf:
                     raise BadValue(f"the interval of {part}'s {term} goes from a lower to a higher angle in radians.")
             kept[part] = MappingProxyType(dict(terms))
@@ -77,11 +79,11 @@ class Style:
                 continue
             known = _HINGES if limits[k].kind == "hinge" else _SWINGS
             if term not in known:
-                raise UnknownName(f"term of {role}", term, known)
+                raise UnknownName(f"joint coordinate of {role}", term, known)
             least, most = span_of(limits[k])[known[term]]
             if low > most or high < least:
                 raise BadValue(
-                    f"a style's {term} of {role} lies within {least:.2f} to {most:.2f} rad, unlike {low:g} to {high:g}."
+                    f"a style's {term} of {role} must be within {least:.2f} to {most:.2f} rad, not {low:g} to {high:g}."
                 )
             out[k, known[term]] = np.clip((low, high), least, most)
             told = True

@@ -84,13 +84,13 @@ class Certificate:
         if self.collisions:
             return f"{len(self.collisions)} collision{'s' * (len(self.collisions) > 1)}"
         if self.unproven:
-            return "free as far as was measured, but too near to be proven"
+            return "no collision found, but too close to be proven"
         deep, recorded = self.touches, " as recorded" if any(a.why == RECORDED for a in self.allowed) else ""
         contacts = f", contacts up to {_mm(deep['scene'])}" if "scene" in deep else ""
-        said = [f"free of the scene{contacts}" if self.evidence.scene else "nothing to collide with in the scene"]
+        said = [f"no collision with the scene{contacts}" if self.evidence.scene else "no obstacles in the scene"]
         if self.evidence.floor is not None:
             said.append(f"in the floor{recorded} up to {_mm(deep['floor'])}" if "floor" in deep else "above the floor")
-        said.append(f"self-contact{recorded} up to {_mm(deep['self'])}" if "self" in deep else "free of itself")
+        said.append(f"self-contact{recorded} up to {_mm(deep['self'])}" if "self" in deep else "no self-collision")
         return "; ".join(said)
 
     @property
@@ -224,4 +224,4 @@ def _empty(world: World) -> list[str]:
         return []
     met = [] if world.floor is None else ["with the floor"]
     met += ["of a body with itself"] + (["of bodies with each other"] if len(world.characters) > 1 else [])
-    return [f"there is nothing to collide with in the scene; looked for were collisions {' and '.join(met)} alone."]
+    return [f"there are no obstacles in the scene; only collisions {' and '.join(met)} were checked."]

@@ -192,7 +192,7 @@ class ExactWorld:
             for name in (a, b):
                 if name not in known:
                     raise UnknownName("part", name, sorted(known))
-            raise BadValue(f"'{a}' and '{b}' are no pair that counts.")
+            raise BadValue(f"'{a}' and '{b}' are not a collision pair.")
         return found
 
     # all pairs

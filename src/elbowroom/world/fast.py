@@ -298,4 +298,4 @@ class LimbCheck:
 
     def _check_time(self, t: float) -> None:
         if not self.span[0] - 1e-6 <= t <= self.span[1] + 1e-6:
-            raise BadValue(f"{t:g} s is outside of the span of this check, {self.span[0]:g} to {self.span[1]:g} s.")
+            raise BadValue(f"{t:g} s is outside the span of this check, {self.span[0]:g} to {self.span[1]:g} s.")

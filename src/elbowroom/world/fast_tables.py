@@ -102,7 +102,7 @@ def tables_of(
     slid = relative(T, [parents[j] for j in joints.searched], joints.searched)
     for i, j in enumerate(joints.searched):
         if np.ptp(slid[:, i, :, 3], axis=0).max() > 1e-6:
-            raise BadValue(f"the joint {body.joint_names[j]} slides: only joints that turn are searched.")
+            raise BadValue(f"the joint {body.joint_names[j]} is prismatic: only revolute joints are searched.")
     base, follow = np.ascontiguousarray(T[:, joints.base]), relative(T, [above(j) for j in followers], followers)
     steps = np.array([np.linalg.norm(follow[:, -s - 1, :, 3], axis=1).max() if s < 0 else np.linalg.norm(o)
                       for s, o in zip(source, offset, strict=True)])  # fmt: skip

@@ -143,7 +143,7 @@ def parts_of(world: World) -> tuple[Part, ...]:
     own = {part.name for part in parts}
     for name in (*world.things, *world.static):
         if name in own:
-            raise BadValue(f"'{name}' names a part of a body and something else: give one of them another name.")
+            raise BadValue(f"'{name}' is the name of both a body part and an object: rename one of them.")
     parts += [Part(name, "thing", name, mesh=thing.mesh) for name, thing in world.things.items()]
     parts += [Part(name, "static", name, mesh=mesh) for name, mesh in world.static.items()]
     if world.floor is not None:

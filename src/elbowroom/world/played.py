@@ -203,7 +203,7 @@ def _on_frames(motion: Motion, times: Array, fps: float) -> Motion:
     if isinstance(motion.body, Robot):
         return RobotClip(motion.body, times, *motion.sample(times))
     if not isinstance(motion.body, Character):
-        raise BadValue(f"{motion.body.name} is neither a person nor a robot and cannot be put on frames.")
+        raise BadValue(f"{motion.body.name} is neither a person nor a robot and cannot be sampled at frames.")
     return Clip(motion.body, fps, *motion.sample(times), start=float(times[0]))
 
 

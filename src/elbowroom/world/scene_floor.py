@@ -84,27 +84,27 @@ def scene_floor(static: Mapping[str, Mesh], feet: Array | None = None) -> FloorF
     levels = _levels(static)
     if levels is None:
         return FloorFound(0.0, False, "")
-    why = "it has no level of 6 m² or more"
+    why = "it has no horizontal surface of 6 m² or more"
     under = []
     for level in levels:
         beyond = 0.0 if feet is None or not len(feet) else _beyond(level, feet)
         if beyond <= _BEYOND_M:
             under.append(level)
         else:
-            why = f"its level at {level.height:.3f} m ends {beyond:.1f} m before where feet are"
+            why = f"its level at {level.height:.3f} m ends {beyond:.1f} m short of the feet"
     largest = max((level.area for level in under), default=0.0)
     for level in under:
         if level.area < _LARGE_SHARE * largest:
             continue
         if level.deep:
-            why = f"other things lie below its level at {level.height:.3f} m"
+            why = f"other geometry is below its level at {level.height:.3f} m"
         elif level.height > _LONE_M and level.bare:
-            why = f"its level at {level.height:.3f} m carries nothing and may be a roof"
+            why = f"its level at {level.height:.3f} m carries no objects and may be a roof"
         else:
             what = f"Floor assumed at {level.height:.3f} m, a level of {level.area:.0f} m²"
-            return FloorFound(level.height, True, f"{what}; say floor to have it elsewhere.")
+            return FloorFound(level.height, True, f"{what}; set the floor to override it.")
     what = f"No floor found in the scene ({why}): assumed at 0"
-    return FloorFound(0.0, False, f"{what}; say floor to have it elsewhere.")
+    return FloorFound(0.0, False, f"{what}; set the floor to override it.")
 
 
 def foot_places(motions: Iterable[Motion]) -> Array:

@@ -71,7 +71,7 @@ def seen_from(
         return np.ones(len(backs))
     places = np.concatenate([spot.points.reshape(-1, 3) for spot in spots])
     if not np.isfinite(places).all():
-        raise BadValue("something is at a place that is not finite; nothing can be looked at.")
+        raise BadValue("an object has a position that is not finite; visibility cannot be computed.")
     cells = Cells(places.min(axis=0) - reach, places.max(axis=0) + reach)
     for mesh in world.static.values():
         cells.mark(samples(mesh, cells.apart), CUT if _size(mesh.bounds) >= FURNITURE else SOLID)

@@ -139,7 +139,7 @@ class World:
             return motion.body.transforms(*motion.sample([t]))[0, joint] @ T
         if owner in self.static:
             return np.eye(4)
-        raise UnknownName("thing or character", owner, [*self.objects, *self.characters])
+        raise UnknownName("object or character", owner, [*self.objects, *self.characters])
 
     def split(self, name: str) -> tuple[str, str]:
         """Owner and part of 'owner.part'; owners may have dots in their own names."""
@@ -223,14 +223,14 @@ class World:
         if object not in self.objects:
             raise UnknownName("object", object, [*self.objects, *self.static])
         if isinstance(self.objects[object], Fixture):
-            raise BadValue(f"'{object}' is a fixture: a hand moves it along its joint and cannot carry it away.")
+            raise BadValue(f"'{object}' is a fixture: a hand can move it along its joint, but not carry it.")
         self.body(by).hand(hand)
         T = None if T_hand_object is None else np.asarray(T_hand_object, dtype=float)
         hold = Hold(object, by, hand, during or self.motion(by).span, T, leads=leads)
         for other in self.holds:
             meet = max(other.during[0], hold.during[0]) < min(other.during[1], hold.during[1])
             if meet and (other.by, other.hand) == (by, hand):
-                raise BadValue(f"the {hand} hand of {by} holds '{other.object}' already at that time.")
+                raise BadValue(f"the {hand} hand of {by} already holds '{other.object}' at that time.")
         return replace(self, holds=(*self.holds, hold))
 
     def with_(self, **changes: object) -> World:
@@ -257,9 +257,9 @@ class World:
         kinds = {"a character": self.characters, "an object": self.objects, "a static mesh": self.static}
         for kind, names in kinds.items():
             if name in names and names is not own:
-                raise BadValue(f"'{name}' is the name of {kind} already.")
+                raise BadValue(f"'{name}' is already the name of {kind}.")
         if not name or name == "floor":
-            raise BadValue(f"'{name}' cannot name anything: the ground is called 'floor'.")
+            raise BadValue(f"the name '{name}' is reserved for the floor.")
 
 
 def _moved_by(body: Body, motion: Motion | None) -> Motion:
@@ -270,7 +270,7 @@ def _moved_by(body: Body, motion: Motion | None) -> Motion:
     if motion.body is body:
         return motion
     if not (isinstance(body, Character) and isinstance(motion, Clip)):
-        raise BadValue(f"the motion is not one of {body.name}, and only clips of people are carried over.")
+        raise BadValue(f"the motion does not belong to {body.name}, and only clips of persons can be retargeted.")
     return retarget(motion, body)
 
 
