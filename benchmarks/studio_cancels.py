@@ -165,7 +165,7 @@ def measured(kind: str, cancels: int, dice: random.Random) -> dict[str, Any]:
                 rest(studio)
                 studio.undo()
             whole = min(job.seconds, _LONGEST)
-            took, forced, places = [], 0, []
+            took, places = [], []
             while len(took) < cancels:
                 rest(studio)
                 studio.undo()
@@ -179,7 +179,6 @@ def measured(kind: str, cancels: int, dice: random.Random) -> dict[str, Any]:
                 if job.state != "cancelled":
                     continue
                 took.append(seconds)
-                forced += job.forced
                 places += [where] if where else []
         finally:
             studio.close()
@@ -189,7 +188,6 @@ def measured(kind: str, cancels: int, dice: random.Random) -> dict[str, Any]:
         "median_s": round(statistics.median(took), 4),
         "p95_s": round(sorted(took)[int(0.95 * (len(took) - 1))], 4),
         "largest_s": round(max(took), 4),
-        "stopped_from_outside": forced,
         "slow_at": places,
     }
 

@@ -79,8 +79,8 @@ def test_pictures_are_shown_somewhere() -> None:
 
 def test_the_checks_can_fail() -> None:
     readme = ROOT / "README.md"
-    text = "[a](docs/none.md) [b](docs/studio.md#nowhere) [c](https://example.org) `tasks/none.py` `posing/reach*.py`"
+    text = "[a](docs/none.md) [b](docs/studio.md#nowhere) [c](https://example.org) `plan/none.py` `posing/reach*.py`"
     assert broken(readme, text) == ["docs/none.md", "docs/studio.md#nowhere"]
-    assert missing(text) == ["docs/none.md", "tasks/none.py"]
+    assert missing(text) == ["docs/none.md", "plan/none.py"]
     told = "    elbowroom dance --slowly\n    elbowroom run a.yaml -o b.glb --loud | jq -e .x\n`elbowroom info --json`"
     assert unknown(told + " er.human() er.robot()") == ["er.robot", "dance", "dance --slowly", "run --loud"]

@@ -25,6 +25,10 @@ class OutOfTime(Exception):
         self.budget_s = budget_s
 
 
+class Cancelled(BaseException):
+    """Raised by a `look` where work was cancelled; no `except Exception` holds it up."""
+
+
 @dataclass(frozen=True)
 class _Deadline:
     """Time `at_s` of `now` at which a budget of `budget_s` seconds is spent."""

@@ -211,7 +211,7 @@ def test_makers_make_and_refuse():
     }.items():
         with pytest.raises(BadFile, match=f"line 4: .*{said}"):
             parse_storyboard(text.replace("OPTIONS", wrong))
-    with pytest.raises(BadFile, match="unknown maker of meshes 'bokshelf': did you mean 'bookshelf'"):
+    with pytest.raises(BadFile, match="unknown prop 'bokshelf': did you mean 'bookshelf'"):
         parse_storyboard(text.replace("bookshelf", "bokshelf").replace("OPTIONS", "{}"))
 
 

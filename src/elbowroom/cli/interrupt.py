@@ -7,8 +7,9 @@ import signal
 import threading
 from types import FrameType
 
-from elbowroom.studio.forcing import deaf
-
+# Code in which an interrupt is dropped or does harm: half-done imports, callbacks of a C library, files that are put in
+# place together.
+_DEAF = ("<frozen importlib", "llvmlite", "elbowroom/files/atomic.py")
 # What a command ends with after Ctrl-C; what typer makes of it, too.
 INTERRUPTED = 130
 # Requests to end that are answered as Ctrl-C is, so that nothing half written is left: of `kill`, of a closed terminal.
@@ -70,3 +71,12 @@ def _asked(number: int, frame: FrameType | None) -> None:
         return
     signal.setitimer(signal.ITIMER_REAL, _UNHEARD)
     raise KeyboardInterrupt
+
+
+def deaf(frame: FrameType | None) -> bool:
+    """Whether code is at work, in a frame or around it, that nothing may be raised in."""
+    while frame is not None:
+        if any(place in frame.f_code.co_filename for place in _DEAF):
+            return True
+        frame = frame.f_back
+    return False

@@ -66,8 +66,12 @@ _WITH_FEET: dict[type[Task], Callable[[Director, Any], None]] = {
 }
 
 
-# How often everything is tried anew with other samples, in how many orders, and how often a thing is taken otherwise.
-_ATTEMPTS, _ORDERS, _REGRASPS = 3, 4, 4
+# Attempts at all tasks, each with other samples.
+_ATTEMPTS = 3
+# Orders of people that are tried, for tasks and for repairs.
+_ORDERS = 4
+# Grasps of one object that are tried when a later task fails with the first.
+_REGRASPS = 4
 
 
 def plan_tasks(
@@ -222,10 +226,6 @@ def finished(d: Director) -> World:
     holds = tuple(replace(h, during=(h.during[0], min(h.during[1], end))) for h in world.holds if h.during[0] < end)
     contacts = tuple(replace(c, during=(max(c.during[0], begin), min(c.during[1], end))) for c in world.contacts)
     return world.with_(holds=holds, contacts=contacts)
-
-
-# In how many orders people are repaired at most.
-_ORDERS = 4
 
 
 def _kind(task: Task) -> tuple[bool, Wish]:

@@ -15,6 +15,7 @@ from elbowroom.errors import ElbowroomError
 from elbowroom.geometry.rotations import Array
 from elbowroom.plan.result import Plan
 from elbowroom.search.birrt import keeping_trees
+from elbowroom.stopping import Cancelled
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.studio.autosave import Autosave, Kept
@@ -22,7 +23,6 @@ from elbowroom.studio.building import Builder
 from elbowroom.studio.document import Document, named_files
 from elbowroom.studio.dragging import Dragging
 from elbowroom.studio.folders import Folders
-from elbowroom.studio.forcing import Cancelled
 from elbowroom.studio.messages import advised, sentence
 from elbowroom.studio.places import Place, places_of, task_of
 from elbowroom.studio.plan_cache import PlanCache

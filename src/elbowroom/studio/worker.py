@@ -1,30 +1,22 @@
 """Thread for long work: jobs in sequence, each can be cancelled; of live jobs only the latest counts.
 
-A cancelled job ends at its next stopping point (`stopping`). Only
-one that does not for a while is stopped from outside, by an exception that comes wherever it happens to be.
+A cancelled job ends at its next stopping point (`stopping`).
 """
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
-import weakref
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from elbowroom.stopping import stoppable
-from elbowroom.studio.forcing import Cancelled, deaf, hear_what_is_dropped, raise_in
+from elbowroom.stopping import Cancelled, stoppable
 from elbowroom.studio.memory import give_back
 
 # Seconds without a job after which there is time to tidy up.
 _REST = 2.0
-# Seconds that a job has to end by itself when it was cancelled, before it is stopped from outside.
-_PATIENCE = 1.5
-# Seconds after which that is tried again where it came at a bad time: callbacks are over by then.
-_AGAIN = 0.02
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 
@@ -34,7 +26,7 @@ class Job:
     """Unit of work. `work` gets the job, to report its `progress`, 0 to 1, or None if unknown.
 
     `lengthy` marks a job known to take long. `done` is called with the result, `failed` with the error, both in the
-    worker's thread. `forced` marks a job that had to be stopped from outside.
+    worker's thread.
     """
 
     what: str
@@ -45,7 +37,6 @@ class Job:
     progress: float | None = None
     step: str = ""
     lengthy: bool = False
-    forced: bool = False
     begun: float = 0.0
     ended: float = 0.0
     finished: threading.Event = field(default_factory=threading.Event)
@@ -92,17 +83,13 @@ class Worker:
     """Runner of jobs in one thread. `changed` is called whenever a job begins or ends, in any thread."""
 
     def __init__(self, changed: Callable[[], None] = lambda: None, name: str = "studio-worker") -> None:
-        hear_what_is_dropped(_force_again)
-        _WORKERS.add(self)
         self._changed = changed
         self._wake = threading.Condition()
         self._waiting: deque[Job] = deque()
         self._live: Job | None = None
         self._idle: Job | None = None  # the last one that makes way for others
         self._now: Job | None = None
-        self._working = False  # whether a job is at it, and not at its end
         self._stopping = False
-        self._timer: threading.Timer | None = None  # until a job is stopped from outside
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
@@ -163,11 +150,6 @@ class Worker:
             self._stop_now()
         return any_left
 
-    def force_again(self) -> None:
-        """Force a job again that was to be stopped from outside and still runs."""
-        if self._now is not None and self._now.forced:
-            self._force_in(_AGAIN)
-
     def stop(self, timeout: float = 5.0) -> None:
         """Cancel everything and end the thread; one inside compiled code ends when that returns."""
         with self._wake:
@@ -179,41 +161,12 @@ class Worker:
     def _stop_now(self) -> None:
         if self._now is not None and self._now.state == "running":
             self._now.state = "cancelled"
-            self._force_in(_PATIENCE)
-
-    def _force_in(self, seconds: float) -> None:
-        """Stop a cancelled job from outside, if it has not ended by then."""
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = threading.Timer(seconds, self._force, [self._now])
-        self._timer.daemon = True
-        self._timer.start()
-
-    def _force(self, job: Job) -> None:
-        """Raise in a cancelled job, later if that would leave a module half imported."""
-        with self._wake:
-            if not self._working or job is not self._now:
-                return
-            if not self._deaf:
-                job.forced = True
-                raise_in(self._thread)
-                if not self._deaf:
-                    return
-                raise_in(self._thread, None)  # it has gone on meanwhile
-            self._force_in(_AGAIN)
-
-    @property
-    def _deaf(self) -> bool:
-        return deaf(sys._current_frames().get(self._thread.ident or 0), ends=False)
 
     def _run(self) -> None:
         while True:
-            try:
-                self._rest()
-                if not self._step():
-                    return
-            except Cancelled:  # one that came too late for its job
-                continue
+            self._rest()
+            if not self._step():
+                return
 
     def _rest(self) -> None:
         """Wait for a job; after a while without one, return freed memory to the system."""
@@ -235,7 +188,7 @@ class Worker:
             if job is self._live:
                 self._live = None
             job.begin()
-            self._now, self._working = job, True
+            self._now = job
         self._changed()
         try:
             with stoppable(job.look):
@@ -261,17 +214,3 @@ class Worker:
         """Set the final state of a job; one cancelled at the last moment stays so, and its result is dropped."""
         with self._wake:
             job.state = state if job.state == "running" else job.state
-            self._working = False
-            if self._timer is not None:
-                self._timer.cancel()
-                self._timer = None
-            if job.forced:  # it may be on its way still
-                raise_in(self._thread, None)
-
-
-_WORKERS: weakref.WeakSet[Worker] = weakref.WeakSet()
-
-
-def _force_again() -> None:
-    for worker in _WORKERS:
-        worker.force_again()
