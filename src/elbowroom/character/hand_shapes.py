@@ -56,7 +56,7 @@ Row = tuple[float, float, float, float]
 
 
 def _shape(name: str, thumb: tuple[float, float, float, float, float], *fingers: Row) -> HandShape:
-    """From degrees: thumb (bend, turn, twist, bend, bend); others (bend, turn, bend, bend), knuckle to tip."""
+    """Coordinates from degrees: thumb (bend, turn, twist, bend, bend); others (bend, turn, bend, bend), to the tip."""
     terms = np.zeros((5, 3, 3))
     terms[0, 0], terms[0, 1:, 0] = thumb[:3], thumb[3:]
     for i, (bend, aside, middle, tip) in enumerate(fingers, start=1):

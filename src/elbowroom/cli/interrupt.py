@@ -74,7 +74,7 @@ def _asked(number: int, frame: FrameType | None) -> None:
 
 
 def deaf(frame: FrameType | None) -> bool:
-    """Whether code is at work, in a frame or around it, that nothing may be raised in."""
+    """Return whether a frame or one around it runs code that nothing may be raised in."""
     while frame is not None:
         if any(place in frame.f_code.co_filename for place in _DEAF):
             return True

@@ -40,7 +40,7 @@ class Bone:
 
     @property
     def vector(self) -> Array:
-        """From the bone's start to its end."""
+        """Vector from the bone's start to its end."""
         return self.direction * self.length
 
 

@@ -88,7 +88,7 @@ def _size_note(characters: Mapping[str, Character], meshes: Mapping[str, Mesh]) 
 
 
 def _turn(units: float | None, up: str | None) -> Array:
-    """From the file's axes and units to ours, (4, 4)."""
+    """Transform (4, 4) from the file's axes and units to ours."""
     turn = np.eye(4) if up is not None and checked_up(up) == "Z" else Y_UP_TO_Z_UP.copy()
     turn[:3] *= 1.0 if units is None else checked_units(units)
     return turn

@@ -77,7 +77,7 @@ def pick_up(
     *,
     ahead: float | None = None,
 ) -> BoxClip:
-    """From standing, take a box whose bottom is at `height` (m) in front of the body and end with it held at the waist.
+    """Take a box with its bottom at `height` (m) in front of the body, from standing, and end with it held at the waist.
 
     size: width, depth, height in metres; ahead: distance of its centre from the ankles, chosen if not given. The
     person stands at the origin, facing -Y.
@@ -118,7 +118,7 @@ def lift_box(
     *,
     ahead: float | None = None,
 ) -> BoxClip:
-    """From standing to standing: take a box with its bottom at one height (m) and leave it at another."""
+    """Take a box with its bottom at one height (m) and leave it at another, from standing to standing."""
     body, box = _checked(character, size, seconds, fps)
     start, end = _spot(body, box, from_height, ahead), _spot(body, box, to_height, ahead)
     hold = _carried(body, box)

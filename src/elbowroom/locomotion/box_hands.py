@@ -115,7 +115,7 @@ def _ball_of_thumb(body: Figure, side: str) -> float:
 
 
 def arm_length(body: Figure) -> float:
-    """From shoulder to the middle of the palm, metres."""
+    """Distance from the shoulder to the middle of the palm, metres."""
     return float(
         np.linalg.norm(body.at("left_forearm") - body.at("left_upper_arm"))
         + np.linalg.norm(body.at("left_hand") - body.at("left_forearm"))

@@ -139,7 +139,7 @@ def steady(curve: Curve, times: Array, speed: Array) -> Course:
 
 
 def from_rest_to_rest(curve: Curve, speed: float, rate: float, stand: float) -> Course:
-    """From standing at the curve's start to standing at its end, slower in tight turns.
+    """Course from standing at the curve's start to standing at its end, slower in tight turns.
 
     `stand` are the seconds before and after.
     """

@@ -106,7 +106,7 @@ class Clip:
 
     @property
     def body(self) -> Character:
-        """Whose motion it is."""
+        """Body of the motion."""
         return self.character
 
     @property

@@ -92,7 +92,7 @@ class Layered:
 
     @property
     def body(self) -> Body:
-        """Whose motion it is."""
+        """Body of the motion."""
         return self.base.body
 
     @property

@@ -65,7 +65,7 @@ class RobotClip:
 
     @property
     def body(self) -> Robot:
-        """Whose motion it is."""
+        """Body of the motion."""
         return self.robot
 
     @property

@@ -22,7 +22,7 @@ class Cell:
 
     @staticmethod
     def span(begin: float, end: float) -> Cell:
-        """From one time to another."""
+        """Cell with an interval of time."""
         return Cell("", False, f"{time_link(begin)} – {time_link(end)}")
 
 

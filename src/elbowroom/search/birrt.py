@@ -71,7 +71,7 @@ class Stats:
 
     @staticmethod
     def of(tally: NDArray[np.int64]) -> Stats:
-        """From a compiled count."""
+        """Statistics from compiled counts."""
         return Stats(int(tally[CHECKS]), int(tally[NODES]), int(tally[SAMPLES]), int(tally[ROUNDS]))
 
 

@@ -134,7 +134,7 @@ class LimbSpace:
         return self._here()._replace(begin=float(start[0]), end=float(goal[0]))
 
     def _here(self) -> kernels.LimbSpace:
-        """With room to work in for this thread and call."""
+        """Copy with scratch memory for this thread and call."""
         joints = self._fixed.joints._replace(q=np.zeros((len(self.limits), 4)))
         spare = np.zeros_like(self._fixed.spare)
         return self._fixed._replace(bench=self.check.desk().bench, joints=joints, spare=spare)

@@ -123,7 +123,7 @@ class PlayedWorld(World):
         return world
 
     def held_during(self, hold: Hold) -> tuple[float, float] | None:
-        """From the frame before a hold begins, when the object is on its way into the hand, to the frame after.
+        """Interval from the frame before a hold begins, when the object moves into the hand, to the frame after.
 
         None where the hand slips on the object: that is no hold, and excuses nothing.
         """

@@ -69,7 +69,7 @@ class World:
 
     @property
     def span(self) -> tuple[float, float]:
-        """From the earliest start to the latest end of all motions, seconds.
+        """Earliest start and latest end of all motions, seconds.
 
         Without characters it is that of all keyed paths and states, and (0, 0) where nothing moves.
         """
