@@ -78,7 +78,7 @@ WRONG = {
         7,
         r"fixtures.d.state\[0\].value: 3 is out of range; the range is 0 to 1",
     ),
-    "name twice": (BALL + "characters: {ball: {body: {human: {skin: false}}}}", 3, "name of an object already"),
+    "name twice": (BALL + "characters: {ball: {body: {human: {skin: false}}}}", 3, "already the name of an object"),
     "fixture's name": (
         BALL + "fixtures: {ball: {mesh: {sphere: 1}, slides: {axis: [0, 0, 1], range: [0, 1]}}}",
         2,

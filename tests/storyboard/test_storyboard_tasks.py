@@ -113,7 +113,7 @@ WRONG = {
     "other hand's grasp": (
         ["grab: {who: ann, object: hat, grasp: brim, hand: right}"],
         0,
-        "grab.grasp: 'brim' is a grasp of the left hand; give that one",
+        "grab.grasp: 'brim' is a grasp for the left hand; use that hand",
     ),
     "unknown fixture": (["open: {who: ann, fixture: cup}"], 0, "unknown fixture 'cup': there are drawer, door, button"),
     "third hand": (["grab: {who: ann, object: cup, hand: third}"], 0, "hand: must be 'left' or 'right', not 'third'"),
@@ -145,7 +145,7 @@ WRONG = {
     "unknown place": (
         ["reach: {who: ann, to: cap}"],
         0,
-        "reach.to: unknown thing or character 'cap': did you mean 'cup'",
+        "reach.to: unknown object or character 'cap': did you mean 'cup'",
     ),
     "unknown frame": (["touch: {who: ann, target: cup.ear}"], 0, "target: unknown frame 'ear': there are rim"),
     "unknown part": (["touch: {who: ann, target: bob.tail}"], 0, "target: unknown body part of .* 'tail'"),
@@ -158,7 +158,7 @@ WRONG = {
     ),
     "nowhere": (["put: {who: ann, object: stick}"], 0, "put: needs exactly one of 'to' and 'onto'; none is given"),
     "two places": (["put: {who: ann, object: stick, to: [0, 0, 1], onto: table}"], 0, "both are given"),
-    "onto nothing": (["put: {who: ann, object: stick, onto: tabel}"], 0, "onto: unknown thing .*did you mean 'table'"),
+    "onto nothing": (["put: {who: ann, object: stick, onto: tabel}"], 0, "onto: unknown surface .*did you mean 'table'"),
     "onto a wrong frame": (["put: {who: ann, object: stick, onto: cup.ear}"], 0, "onto: unknown frame 'ear'"),
     "onto itself": (["put: {who: ann, object: stick, onto: stick}"], 0, "onto itself"),
     "one hand, one time": (
@@ -229,8 +229,8 @@ WRONG = {
         0,
         "to: ann cannot hand anything over to ann",
     ),
-    "dropped over nothing": (["drop: {who: ann, object: stick, over: tabel}"], 0, "over: unknown thing to .* 'table'"),
-    "falls from nowhere": (["drop: {who: ann, object: stick, height: 1}"], 0, "height: is how far it falls .*; add it"),
+    "dropped over nothing": (["drop: {who: ann, object: stick, over: tabel}"], 0, "over: unknown surface .* 'table'"),
+    "falls from nowhere": (["drop: {who: ann, object: stick, height: 1}"], 0, "height: needs 'over'.*; add it"),
     "held out twice": (
         ["hold: {who: ann, object: stick, to: cup, toward: left}"],
         0,

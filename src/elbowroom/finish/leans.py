@@ -40,12 +40,12 @@ class Hanging:
 
 @dataclass(frozen=True, eq=False)
 class JointLeans:
-    """Turns added to the terms of joints (3 numbers each), kept within their ranges.
+    """Turns added to the coordinates of joints (3 numbers each), kept within their ranges.
 
     base (T, n, 4); weights (T,): share of a lean at each frame; scale (n,): how much each joint takes part. Joints
     `together` (their places among the n), such as those of the spine, have three more numbers that all of them add;
-    they bend forwards, not back. What is `hanging` keeps its turn in the world. `within` (n, 3, 2), radians, are
-    intervals that terms keep to at the height of a lean, brought there by the least turn that is the same throughout.
+    they bend forwards, not back. Joints `hanging` keep their world rotation. `within` (n, 3, 2), radians, are
+    intervals of the coordinates at the height of the offset, reached by the smallest constant rotation.
     """
 
     limits: Sequence[JointLimit]
@@ -63,7 +63,7 @@ class JointLeans:
         return np.concatenate([own, _TOGETHER]) if self.together else own
 
     @cached_property
-    def _terms(self) -> Array:
+    def _coordinates(self) -> Array:
         return np.stack([limit.coordinates(self.base[:, j]) for j, limit in enumerate(self.limits)], axis=1)
 
     @cached_property
@@ -71,7 +71,7 @@ class JointLeans:
         """Turns (n, 3), radians, that all leans begin with: the least that bring the motion into the intervals."""
         if self.within is None:
             return np.zeros((len(self.limits), 3))
-        high = self._terms[self.weights >= _HEIGHT]
+        high = self._coordinates[self.weights >= _HEIGHT]
         return np.clip(0.0, self.within[..., 0] - high.min(axis=0), self.within[..., 1] - high.max(axis=0))
 
     def frames(self, leans: Array, rows: NDArray[np.int64]) -> Array:
@@ -80,13 +80,13 @@ class JointLeans:
         NaN for leans that leave the intervals.
         """
         count = 3 * len(self.limits)
-        lean, terms = leans[:, :count].reshape(len(leans), 1, -1, 3) + self.brought, self._terms[rows]
+        lean, coordinates = leans[:, :count].reshape(len(leans), 1, -1, 3) + self.brought, self._coordinates[rows]
         for j in self.together:
             lean[:, :, j] += leans[:, None, count:]
             lean[:, :, j, 0] = np.abs(lean[:, :, j, 0])
         out = []
         for j, limit in enumerate(self.limits):
-            own = terms[:, j]
+            own = coordinates[:, j]
             # a recorded posture that is out of range stays so by as much
             beyond = own - limit.clamp_coordinates(own)
             out.append(limit.rotation(limit.clamp_coordinates(own + lean[:, :, j]) + beyond))
@@ -100,7 +100,7 @@ class JointLeans:
             turn = rot.multiply(rot.conjugate(new), old)
             q[:, :, one.place] = rot.multiply(turn, np.broadcast_to(self.base[rows, one.place], turn.shape))
         if self.within is not None:
-            high = (terms + lean)[:, self.weights[rows] >= _HEIGHT]
+            high = (coordinates + lean)[:, self.weights[rows] >= _HEIGHT]
             out_of = (high < self.within[..., 0] - _ASTRAY) | (high > self.within[..., 1] + _ASTRAY)
             q[out_of.any(axis=(1, 2, 3))] = np.nan
         return q

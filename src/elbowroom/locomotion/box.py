@@ -77,7 +77,7 @@ def pick_up(
     *,
     ahead: float | None = None,
 ) -> BoxClip:
-    """Take a box with its bottom at `height` (m) in front of the body, from standing, and end with it held at the waist.
+    """Take a box with its bottom at `height` (m) in front of the body, from standing, and hold it at the waist.
 
     size: width, depth, height in metres; ahead: distance of its centre from the ankles, chosen if not given. The
     person stands at the origin, facing -Y.

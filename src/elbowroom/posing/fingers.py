@@ -39,7 +39,7 @@ class Closed:
     """A hand whose fingers have closed.
 
     rotations (n, 4) are for `finger_joints`; `gaps` by finger are distances to the mesh in metres, negative by the
-    depth where a finger is inside; `shape` has the terms of all joints.
+    depth where a finger is inside; `shape` has the coordinates of all joints.
     """
 
     rotations: Array
@@ -67,14 +67,16 @@ def close_fingers(
     scene = HandAtThing(model, mesh)
     scene.put_thing(T_hand_thing)
     scene.put_hand(model.places(open))
-    terms = np.array(open.terms)
+    coordinates = np.array(open.coordinates)
     fingers = sorted(model.fingers, key=lambda f: f.number == 0)
     for finger in fingers:
-        terms[finger.number] = _Closing(scene, finger).closed(open.terms[finger.number], shape.terms[finger.number])
-    done = HandShape(shape.name, terms)
+        coordinates[finger.number] = _Closing(scene, finger).closed(
+            open.coordinates[finger.number], shape.coordinates[finger.number]
+        )
+    done = HandShape(shape.name, coordinates)
     scene.put_hand(model.places(done))
     gaps = {f.name: scene.gap(f.beyond[0]) for f in model.fingers}
-    rotations = np.array([j.rotations(terms[j.finger]) for j in model.bending]).reshape(-1, 4)
+    rotations = np.array([j.rotations(coordinates[j.finger]) for j in model.bending]).reshape(-1, 4)
     return Closed(rotations, gaps, done)
 
 
@@ -88,24 +90,26 @@ class _Closing:
 
     def closed(self, start: Array, end: Array) -> Array:
         """Terms (3, 3) of the finger when it has closed from `start` towards `end`, both (3, 3)."""
-        terms = self._freed(start)
+        coordinates = self._freed(start)
         ends = [joint.place for joint in self.finger.joints]
         for _ in range(_PASSES):
-            before = terms
+            before = coordinates
             for k, place in enumerate(ends):
-                aim = terms.copy()
+                aim = coordinates.copy()
                 # the only or last joint of a finger stands for those that the rig does not have
                 last = 3 if k == len(ends) - 1 else ends[k + 1]
                 aim[place:last] = end[place:last]
                 moving = self.finger.beyond[k]
-                terms = self._advanced(terms, aim, [n for n in range(len(self.rows)) if self.rows[n] in moving])
-            if self._rests(terms) or np.abs(terms - before).sum() < _STILL:
+                coordinates = self._advanced(
+                    coordinates, aim, [n for n in range(len(self.rows)) if self.rows[n] in moving]
+                )
+            if self._rests(coordinates) or np.abs(coordinates - before).sum() < _STILL:
                 break
-        return terms
+        return coordinates
 
-    def _rests(self, terms: Array) -> bool:
+    def _rests(self, coordinates: Array) -> bool:
         """Return whether the finger lies against the thing."""
-        self.scene.put(self.rows, self.scene.model.finger_places(self.finger, terms[None])[0])
+        self.scene.put(self.rows, self.scene.model.finger_places(self.finger, coordinates[None])[0])
         return any(self.scene.within(int(row), 0.5 * TOUCH) for row in self.rows)
 
     def _freed(self, start: Array) -> Array:
@@ -115,13 +119,13 @@ class _Closing:
         first = tried[1:, self.finger.joints[0].place, 0]
         first[:] = np.maximum(first - _BACK, min(_FARTHEST_BACK, float(first[0])))
         places = self.scene.model.finger_places(self.finger, tried)
-        for terms, at in zip(tried, places, strict=True):
+        for coordinates, at in zip(tried, places, strict=True):
             if not self._touches(at, every):
-                return terms
+                return coordinates
         return start
 
     def _advanced(self, start: Array, end: Array, moving: list[int]) -> Array:
-        """The last terms (3, 3) on the way from start to end with nothing of the finger touching."""
+        """The last coordinates (3, 3) on the way from start to end with nothing of the finger touching."""
         turn = float(np.abs(end - start).sum())
         if turn < 1e-6 or not moving:
             return end

@@ -88,18 +88,20 @@ class HandModel:
         reach = float(np.linalg.norm(ends - T[rows[0], :3, 3], axis=1).max())
         return Finger(FINGERS[number], number, joints, rows, own, beyond, reach)
 
-    def rotations(self, terms: Array) -> Array:
-        """Local rotations (N, J, 4) of the hand's joint and all beyond it, for terms (N, 5, 3, 3) of the fingers."""
-        out = np.tile(self._skeleton.rest, (len(terms), 1, 1))
+    def rotations(self, coordinates: Array) -> Array:
+        """Local rotations (N, J, 4) of the hand's joint and its descendants, for finger coordinates (N, 5, 3, 3)."""
+        out = np.tile(self._skeleton.rest, (len(coordinates), 1, 1))
         for finger in self.fingers:
             for row, joint in zip(finger.rows, finger.joints, strict=True):
-                out[:, row] = joint.rotations(terms[:, finger.number])
+                out[:, row] = joint.rotations(coordinates[:, finger.number])
         return out
 
     def joints(self, shape: HandShape) -> Array:
         """`T_hand_joint` (J, 4, 4) of the hand's joint and all beyond it."""
         if shape not in self._joints:
-            self._joints[shape] = frozen(self._skeleton.forward(np.zeros((1, 3)), self.rotations(shape.terms[None]))[0])
+            self._joints[shape] = frozen(
+                self._skeleton.forward(np.zeros((1, 3)), self.rotations(shape.coordinates[None]))[0]
+            )
         return self._joints[shape]
 
     def places(self, shape: HandShape) -> Array:
@@ -108,12 +110,12 @@ class HandModel:
             self._places[shape] = frozen(self.joints(shape)[self._carrier] @ self._local)
         return self._places[shape]
 
-    def finger_places(self, finger: Finger, terms: Array) -> Array:
-        """`T_hand_shape` (N, K, 4, 4) of the shapes that a finger moves, for its own terms (N, 3, 3)."""
-        q = np.tile(self._skeleton.rest, (len(terms), 1, 1))
+    def finger_places(self, finger: Finger, coordinates: Array) -> Array:
+        """`T_hand_shape` (N, K, 4, 4) of the shapes that a finger moves, for its own coordinates (N, 3, 3)."""
+        q = np.tile(self._skeleton.rest, (len(coordinates), 1, 1))
         for row, joint in zip(finger.rows, finger.joints, strict=True):
-            q[:, row] = joint.rotations(terms)
-        T = self._skeleton.forward(np.zeros((len(terms), 3)), q)
+            q[:, row] = joint.rotations(coordinates)
+        T = self._skeleton.forward(np.zeros((len(coordinates), 3)), q)
         shapes = list(finger.beyond[0])
         return T[:, self._carrier[shapes]] @ self._local[shapes]
 

@@ -118,17 +118,17 @@ def _eye(body: Character, joint: int, turn: Array) -> Array:
     looking = rot.multiply(rot.exp(tried), body.skeleton.rest[joint])
     if limit is None:
         return looking
-    terms = np.zeros_like(turn)
+    coordinates = np.zeros_like(turn)
     for _ in range(_ROUNDS):
-        terms = limit.coordinates(looking) * [1.0, 1.0, 0.0]
-        sight = rot.rotate(limit.rotation(terms), _front_in(body, joint))
+        coordinates = limit.coordinates(looking) * [1.0, 1.0, 0.0]
+        sight = rot.rotate(limit.rotation(coordinates), _front_in(body, joint))
         left = rot.log(rot.arc(sight, wanted))
         left[np.sum(left * left, axis=-1) < _EXACT**2] = 0.0
         if not left.any():
             break
         tried = tried + left
         looking = rot.multiply(rot.exp(tried), body.skeleton.rest[joint])
-    return limit.rotation(limit.clamp_coordinates(terms))
+    return limit.rotation(limit.clamp_coordinates(coordinates))
 
 
 @lru_cache(maxsize=64)

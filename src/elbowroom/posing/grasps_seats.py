@@ -280,6 +280,6 @@ def hand_seats(body: Body, hand: str) -> Seats:
 
 def _bent(bends: tuple[float, float, float], like: HandShape) -> HandShape:
     """Fingers bent by so many degrees at their joints, knuckle first; the thumb as in another shape."""
-    terms = np.array(like.terms)
-    terms[1:, :, 0] = np.radians(bends)
-    return HandShape("hook", terms)
+    coordinates = np.array(like.coordinates)
+    coordinates[1:, :, 0] = np.radians(bends)
+    return HandShape("hook", coordinates)

@@ -123,8 +123,8 @@ def _move_clavicle(start: Start, helps: Array, style: ReachStyle, q: Array) -> N
     if limit is None or not style.clavicle:
         return
     forwards = -1.0 if start.parts.left else 1.0
-    terms = limit.coordinates(start.pose.rotations[joint])
-    moved = terms + np.stack([-helps[:, SHRUG], forwards * helps[:, PROTRACT], 0.0 * helps[:, SHRUG]], axis=-1)
+    coordinates = limit.coordinates(start.pose.rotations[joint])
+    moved = coordinates + np.stack([-helps[:, SHRUG], forwards * helps[:, PROTRACT], 0.0 * helps[:, SHRUG]], axis=-1)
     if style.limits:
         moved = np.where(helps[:, [SHRUG]] + np.abs(helps[:, [PROTRACT]]) > 0.0, limit.clamp_coordinates(moved), moved)
     q[:, joint] = limit.rotation(moved)

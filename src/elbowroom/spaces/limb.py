@@ -26,9 +26,9 @@ _STEP, _STEP_IN_TIME = 0.2, 0.5
 
 @dataclass(frozen=True, eq=False)
 class LimbSpace:
-    """States are rows: time (s), terms (3 n, radians), and with them local rotations (4 n) and marks (3 K, metres).
+    """Space of a limb. States are rows: time (s), coordinates (3 n, radians), local rotations (4 n), marks (3 K, m).
 
-    Made by `over`. It works on the thread that asks; what it holds may be shared.
+    Made by `over`. It works on the calling thread; its data may be shared.
     """
 
     check: LimbCheck
@@ -80,7 +80,7 @@ class LimbSpace:
         fixed = kernels.LimbSpace(
             limb=check.limb,
             around=check.around,
-            bench=check.desk().bench,
+            bench=check.scratch().bench,
             joints=limb_terms.Joints(
                 kind=np.array([_KINDS[limit.kind] for limit in given], np.int64),
                 pre=np.array([limit.pre for limit in given]),
@@ -137,7 +137,7 @@ class LimbSpace:
         """Copy with scratch memory for this thread and call."""
         joints = self._fixed.joints._replace(q=np.zeros((len(self.limits), 4)))
         spare = np.zeros_like(self._fixed.spare)
-        return self._fixed._replace(bench=self.check.desk().bench, joints=joints, spare=spare)
+        return self._fixed._replace(bench=self.check.scratch().bench, joints=joints, spare=spare)
 
     def state(self, q: ArrayLike, t: float = 0.0) -> Array:
         """State of a posture, local rotations (n, 4), at a time."""
@@ -153,7 +153,7 @@ class LimbSpace:
         rows, n = np.asarray(states, dtype=float), len(self.limits)
         return rows[..., 1 + 3 * n : 1 + 7 * n].reshape(*rows.shape[:-1], n, 4)
 
-    def terms(self, states: ArrayLike) -> Array:
+    def coordinates(self, states: ArrayLike) -> Array:
         """Terms (..., n, 3) of states (..., W), radians."""
         rows, n = np.asarray(states, dtype=float), len(self.limits)
         return rows[..., 1 : 1 + 3 * n].reshape(*rows.shape[:-1], n, 3)
@@ -198,7 +198,7 @@ _KINDS = {"ball": limb_terms.BALL, "swing": limb_terms.SWING, "hinge": limb_term
 
 
 def _intervals(limits: list[JointLimit], style: Style, within: Array | None) -> tuple[Array, Array]:
-    """Intervals (n, 3, 2) that terms are drawn from at effort 0 and 1, `within` what the style says of these joints."""
+    """Sampling intervals (n, 3, 2) of joint coordinates at effort 0 and 1, `within` those of the style."""
     last = np.stack([span_of(limit) for limit in limits])
     first = last.copy()
     for j, limit in enumerate(limits):

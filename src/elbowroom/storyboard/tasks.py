@@ -175,7 +175,7 @@ def _check_surface(onto: str, name: str, world: World) -> None:
             if any(onto.startswith(f"{owner}.") for owner in (*world.objects, *world.characters)):
                 raise
             known = ["floor", *world.static, *world.objects, *world.characters]
-            raise UnknownName("surface to put it onto", onto, known) from error
+            raise UnknownName("surface", onto, known) from error
 
 
 def _task(part: TaskPart, world: World) -> Task:

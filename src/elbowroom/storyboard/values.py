@@ -162,8 +162,8 @@ class StylePart(Part):
     def style(self) -> Style:
         """Style in the planner's units."""
         intervals = {
-            part: {term: (math.radians(low), math.radians(high)) for term, (low, high) in terms.items()}
-            for part, terms in self.parts.items()
+            part: {name: (math.radians(low), math.radians(high)) for name, (low, high) in intervals.items()}
+            for part, intervals in self.parts.items()
         }
         orbit = None if self.elbow is None else math.radians(self.elbow)
         return Style(intervals, self.flexion, self.wrist, self.close, orbit)

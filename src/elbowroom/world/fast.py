@@ -18,7 +18,7 @@ from elbowroom.kernels import edges, limb_world, validity
 from elbowroom.kernels.fields import BAND, FREE, HIT, new_room
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.fast_exact import Desk, Judge
+from elbowroom.world.fast_exact import Judge, Scratch
 from elbowroom.world.fast_limb import grips_of, joints_of
 from elbowroom.world.fast_parts import Parts, packed
 from elbowroom.world.fast_tables import Looks, held_when, tables_of
@@ -172,12 +172,12 @@ class LimbCheck:
     def verdict(self, q: ArrayLike, t: float = 0.0) -> tuple[int, tuple[Pair, ...]]:
         """FREE, HIT or BAND of a posture (n, 4) at a time, and the pairs that are hit or in doubt, by name."""
         q = self.posture(q, t)
-        desk = self.desk()
-        code, count = validity.doubts(self.limb, self.around, q, t, desk.bench)
+        scratch = self.scratch()
+        code, count = validity.doubts(self.limb, self.around, q, t, scratch.bench)
         if code == FREE:
             return FREE, ()
-        met = desk.bench.doubt[: count if code == BAND else 1].tolist()
-        return int(code), tuple(dict.fromkeys(pair for e, m in met for pair in self._judge.names(desk, e, m, t)))
+        met = scratch.bench.doubt[: count if code == BAND else 1].tolist()
+        return int(code), tuple(dict.fromkeys(pair for e, m in met for pair in self._judge.names(scratch, e, m, t)))
 
     def batch(self, q: ArrayLike, t: ArrayLike, *, keen: bool = False) -> NDArray[np.uint8]:
         """Verdicts (N,) of postures (N, n, 4) at times (N,).
@@ -193,9 +193,9 @@ class LimbCheck:
         out = np.zeros(len(q), np.uint8)
         for first in range(0, len(q), _ROWS):
             rows = slice(first, first + _ROWS)
-            edges.check_batch(self.limb, self.around, q[rows], times[rows], self.desk().bench, out[rows])
+            edges.check_batch(self.limb, self.around, q[rows], times[rows], self.scratch().bench, out[rows])
             if keen:
-                edges.settle_batch(self.limb, self.around, q[rows], times[rows], self.desk().bench, out[rows])
+                edges.settle_batch(self.limb, self.around, q[rows], times[rows], self.scratch().bench, out[rows])
         return out
 
     def free_batch(self, q: ArrayLike, t: ArrayLike, exact: bool = True) -> NDArray[np.bool_]:
@@ -211,23 +211,23 @@ class LimbCheck:
     def free(self, q: ArrayLike, t: float = 0.0, exact: bool = True) -> bool:
         """Return whether a posture (n, 4) is free at a time; the exact test decides doubts (exact=False: not free)."""
         q = self.posture(q, t)
-        desk = self.desk()
-        code = validity.check(self.limb, self.around, q, t, desk.bench)[0]
+        scratch = self.scratch()
+        code = validity.check(self.limb, self.around, q, t, scratch.bench)[0]
         if code == BAND and exact:
-            code, count = validity.doubts(self.limb, self.around, q, t, desk.bench)
+            code, count = validity.doubts(self.limb, self.around, q, t, scratch.bench)
             if code == BAND:
-                return self._judge.blame(q, t, desk, count) is None
+                return self._judge.blame(q, t, scratch, count) is None
         return bool(code == FREE)
 
     def blame(self, q: ArrayLike, t: float = 0.0) -> Pair | None:
         """A pair that is hit, by name, where a posture (n, 4) is not free at a time; the exact test decides doubts."""
         q = self.posture(q, t)
-        desk = self.desk()
-        code, count = validity.doubts(self.limb, self.around, q, t, desk.bench)
+        scratch = self.scratch()
+        code, count = validity.doubts(self.limb, self.around, q, t, scratch.bench)
         if code == BAND:
-            return self._judge.blame(q, t, desk, count)
-        e, m = desk.bench.doubt[0].tolist()
-        return None if code == FREE else self._judge.names(desk, e, m, t)[0]
+            return self._judge.blame(q, t, scratch, count)
+        e, m = scratch.bench.doubt[0].tolist()
+        return None if code == FREE else self._judge.names(scratch, e, m, t)[0]
 
     def edge(self, qa: ArrayLike, ta: float, qb: ArrayLike, tb: float, resolution: float = 0.01) -> tuple[bool, float]:
         """Return whether the motion from one posture and time to another is free at its samples, and if not, where not.
@@ -236,8 +236,8 @@ class LimbCheck:
         """
         qa, qb = self.posture(qa, ta), self.posture(qb, tb)
         steps = max(int(np.ceil(self.travel(qa, ta, qb, tb) / resolution)), 1)
-        desk = self.desk()
-        code, share = edges.check_edge(self.limb, self.around, qa, ta, qb, tb, steps, desk.bench, desk.between)
+        scratch = self.scratch()
+        code, share = edges.check_edge(self.limb, self.around, qa, ta, qb, tb, steps, scratch.bench, scratch.between)
         return bool(code == FREE), float(share)
 
     def travel(self, qa: ArrayLike, ta: float, qb: ArrayLike, tb: float) -> float:
@@ -249,7 +249,7 @@ class LimbCheck:
 
     def hits(self, q: ArrayLike, t: float = 0.0) -> bool:
         """Answer of the exact test for a posture, with everything placed again: the reference for the fast answers."""
-        return self._judge.exactly(self.posture(q, t), t, self.desk()) is not None
+        return self._judge.exactly(self.posture(q, t), t, self.scratch()) is not None
 
     def hits_batch(self, q: ArrayLike, t: ArrayLike) -> NDArray[np.bool_]:
         """`hits` for postures (N, n, 4) at times (N,)."""
@@ -259,7 +259,7 @@ class LimbCheck:
             record = self.world.record(times[first : first + _AT_ONCE])
             for k in range(len(record)):
                 posture, now = self.posture(q[first + k], float(times[first + k])), float(times[first + k])
-                out[first + k] = self._judge.exactly(posture, now, self.desk(), record[k]) is not None
+                out[first + k] = self._judge.exactly(posture, now, self.scratch(), record[k]) is not None
         return out
 
     # what searches build on: `limb`, `around`, `tables` as compiled code takes them, and these
@@ -271,11 +271,11 @@ class LimbCheck:
         self._check_time(t)
         return q
 
-    def desk(self) -> Desk:
+    def scratch(self) -> Scratch:
         """Room to work in, one for each thread. Whoever asks anything comes here, and may be stopped here."""
         may_stop_here()
-        desk: Desk | None = getattr(self._local, "desk", None)
-        if desk is None:
+        scratch: Scratch | None = getattr(self._local, "scratch", None)
+        if scratch is None:
             n, pieces = len(self.tables.parent), len(self._parts.pieces)
             bench = limb_world.Bench(
                 np.zeros((n, 3, 4)),
@@ -287,8 +287,8 @@ class LimbCheck:
                 new_room(),
                 np.zeros((pieces * (len(self._parts.items) + 2) + 1, 2), np.int64),
             )
-            desk = self._local.desk = Desk(bench, self._judge.placed(), np.zeros((len(self.joints), 4)))
-        return desk
+            scratch = self._local.scratch = Scratch(bench, self._judge.placed(), np.zeros((len(self.joints), 4)))
+        return scratch
 
     # inner workings
 
