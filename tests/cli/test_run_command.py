@@ -91,7 +91,7 @@ def test_a_storyboard_without_tasks_that_collides_is_written_and_exits_with_1(fo
     facts = json.loads(text)
     assert code == 1 and facts["status"] == "base-in-collision" and facts["collisions"] and names(folder) == ["a.npz"]
     code, text = run("../still.yaml", "-o", "a.npz")
-    assert code == 1 and "not free: base-in-collision" in text and "post collide" in text.replace("\n", " ")
+    assert code == 1 and "collisions remain: base-in-collision" in text and "post collide" in text.replace("\n", " ")
 
 
 def test_plans_are_told_and_written(folder: Path, monkeypatch: pytest.MonkeyPatch):

@@ -158,7 +158,7 @@ WRONG = {
     ),
     "nowhere": (["put: {who: ann, object: stick}"], 0, "put: needs exactly one of 'to' and 'onto'; none is given"),
     "two places": (["put: {who: ann, object: stick, to: [0, 0, 1], onto: table}"], 0, "both are given"),
-    "onto nothing": (["put: {who: ann, object: stick, onto: tabel}"], 0, "onto: unknown surface .*did you mean 'table'"),
+    "onto nothing": (["put: {who: ann, object: stick, onto: tabel}"], 0, "unknown surface .*did you mean 'table'"),
     "onto a wrong frame": (["put: {who: ann, object: stick, onto: cup.ear}"], 0, "onto: unknown frame 'ear'"),
     "onto itself": (["put: {who: ann, object: stick, onto: stick}"], 0, "onto itself"),
     "one hand, one time": (
