@@ -219,10 +219,10 @@ def meaningful_rest(skeleton: Skeleton, roles: Mapping[str, int], poses: Array |
         held = list(skeleton.subtree(roles[top]))
         world[held] = stood[held]
     made = replace(skeleton, rest=skeleton.local(world))
-    told = (
+    note = (
         "The rig's zero pose is not a standing pose; the rest pose was derived from the most upright frame of the clip."
     )
-    return _on_the_floor(made, roles), [told]
+    return _on_the_floor(made, roles), [note]
 
 
 def _on_the_floor(skeleton: Skeleton, roles: Mapping[str, int]) -> Skeleton:

@@ -44,17 +44,17 @@ def as_character(
     `poses` (N, J, 4) are sample local rotations from a clip: they give a rest pose to rigs whose zero pose
     is none (ACCAD) and show the true axes of elbows and knees. Joint positions are in metres, +Z up.
     """
-    told = list(notes)
+    all_notes = list(notes)
     samples = None if poses is None else np.asarray(poses, dtype=float).reshape(-1, len(skeleton), 4)
     roles, found = find_roles(skeleton, samples)
-    told += found
+    all_notes += found
     skeleton, made = meaningful_rest(skeleton, roles, samples)
-    told += made
+    all_notes += made
     front, faced = facing(skeleton, roles)
-    told += faced
+    all_notes += faced
     height = stature(skeleton, roles)
     if not np.any(np.ptp(skeleton.T_rest[:, :3, 3], axis=0) > 1e-6):
-        told.append("The bones have zero length.")
+        all_notes.append("The bones have zero length.")
     if skin is not None and len(skin.vertices):
         height = float(np.ptp(skin.posed(skeleton.T_rest)[:, 2]))
     masses = None
@@ -62,7 +62,7 @@ def as_character(
         try:
             masses = masses_for(skeleton, roles, height)
         except BadValue as why:
-            told.append(f"Masses are unknown: {why}")
+            all_notes.append(f"Masses are unknown: {why}")
     return Character(
         name=name,
         skeleton=skeleton,
@@ -73,7 +73,7 @@ def as_character(
         masses=masses,
         skin=skin,
         front=front,
-        notes=tuple(dict.fromkeys(told)),
+        notes=tuple(dict.fromkeys(all_notes)),
     )
 
 

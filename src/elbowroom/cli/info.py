@@ -54,12 +54,12 @@ def info(
     for name, thing in facts.get("objects", {}).items():
         size = " × ".join(f"{v:.2f}" for v in thing["size_m"])
         way = f", moves {thing['travelled_m']:.2f} m in {thing['seconds']:.2f} s" if "seconds" in thing else ""
-        told = f"object '{name}': {thing['triangles']:,} triangles, {size} m{way}"
-        out.print(told, highlight=False, markup=False, soft_wrap=True)
+        text = f"object '{name}': {thing['triangles']:,} triangles, {size} m{way}"
+        out.print(text, highlight=False, markup=False, soft_wrap=True)
     for hold in facts.get("holds", []):
         begin, end = hold["during"]
-        told = f"{hold['by']} holds '{hold['object']}' in the {hold['hand']} hand, {begin:g}–{end:g} s"
-        out.print(told, highlight=False, markup=False, soft_wrap=True)
+        text = f"{hold['by']} holds '{hold['object']}' in the {hold['hand']} hand, {begin:g}–{end:g} s"
+        out.print(text, highlight=False, markup=False, soft_wrap=True)
     for task in facts.get("tasks", []):
         words = ", ".join(f"{key} {value}" for key, value in task.items() if key != "verb")
         out.print(f"task '{task['verb']}': {words}", highlight=False, markup=False, soft_wrap=True)

@@ -67,10 +67,10 @@ Onto = Annotated[
 Scenes = Annotated[list[Path] | None, typer.Option("--scene", help="Scene mesh to add; may be repeated.")]
 
 
-def with_allowances(world: World, told: list[str] | None) -> World:
+def with_allowances(world: World, given: list[str] | None) -> World:
     """World with the caps given by --allow, NAME=MM."""
     caps: dict[str, float] = {}
-    for entry in told or []:
+    for entry in given or []:
         name, _, text = entry.partition("=")
         try:
             caps[name.strip()] = 0.001 * float(text)

@@ -111,6 +111,6 @@ def _several(
     from elbowroom.plan.variants import repair_variants
 
     with clock("plan", "repairing") as say:
-        told = lambda seed, found: say(f"repairing with seed {seed}; {found} of {count} variants found")  # noqa: E731
-        found = repair_variants(world, count, progress=told, **how)
+        progress = lambda seed, found: say(f"repairing with seed {seed}; {found} of {count} variants found")  # noqa: E731
+        found = repair_variants(world, count, progress=progress, **how)
     return write_variants(found, count, paths, None, inputs, clock, as_json)

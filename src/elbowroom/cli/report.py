@@ -96,7 +96,7 @@ def report(
     weights = _weights(mass or [])
     source = named(source)
     clock = Clock(quiet=as_json)
-    told = ImportHints(units, up, fps, fix_rig, asf)
+    hints = ImportHints(units, up, fps, fix_rig, asf)
     before: World | Mapping[str, Motion] | None = None
     certificate: Certificate | None = None
     meant = False
@@ -106,10 +106,10 @@ def report(
     else:
         with clock("load", f"reading {source.name}"):
             around = placing.Around(scene, scene_units, scene_up, floor, at, turn)
-            world = _with_note(placing.clip_in_scene(source, told, around, onto, name), source)
+            world = _with_note(placing.clip_in_scene(source, hints, around, onto, name), source)
     if original is not None:
         with clock("load", f"reading {original.name}"):
-            before = _original(original, told, world)
+            before = _original(original, hints, world)
     with clock("measure", f"measuring {source.name}"):
         found = measured(
             world,

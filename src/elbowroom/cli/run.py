@@ -110,8 +110,8 @@ def _several(board: Any, path: Path, paths: list[Path], count: int, clock: Clock
     from elbowroom.storyboard.plan import plan_variants
 
     with clock("plan", "planning") as say:
-        told = lambda seed, found: say(f"planning with seed {seed}; {found} of {count} variants found")  # noqa: E731
-        found = plan_variants(board, count, progress=told, **how)
+        progress = lambda seed, found: say(f"planning with seed {seed}; {found} of {count} variants found")  # noqa: E731
+        found = plan_variants(board, count, progress=progress, **how)
     return write_variants(found, count, paths, board.fps, [path], clock, as_json)
 
 

@@ -144,8 +144,8 @@ def _euler(path: str | Path, words: list[str], line: int, degrees: bool) -> Arra
 
 def _root(path: str | Path, lines: Lines, degrees: bool) -> tuple[Array, Array, tuple[str, ...], tuple[str, ...]]:
     """Place and axes of the root at rest, its channels, and the order of its rotations."""
-    told = {words[0].lower(): (line, words[1:]) for line, words in lines}
-    line, channels = told.get("order", (0, ["TX", "TY", "TZ", "RX", "RY", "RZ"]))
+    entries = {words[0].lower(): (line, words[1:]) for line, words in lines}
+    line, channels = entries.get("order", (0, ["TX", "TY", "TZ", "RX", "RY", "RZ"]))
     names = tuple(c.lower() for c in channels)
     if len(set(names)) != len(names) or not set(names) <= {"tx", "ty", "tz", "rx", "ry", "rz"}:
         raise BadFile(
@@ -154,15 +154,15 @@ def _root(path: str | Path, lines: Lines, degrees: bool) -> tuple[Array, Array, 
             f"line {line}",
             "expected TX TY TZ RX RY RZ",
         )
-    line, axis = told.get("axis", (0, ["XYZ"]))
+    line, axis = entries.get("axis", (0, ["XYZ"]))
     order = (axis or [""])[0].upper()
     if sorted(order) != ["X", "Y", "Z"]:
         raise BadFile(path, f"root axis '{shown(order)}' is not an order of X, Y, Z", f"line {line}")
-    line, words = told.get("position", (0, ["0", "0", "0"]))
+    line, words = entries.get("position", (0, ["0", "0", "0"]))
     place = numbers(path, words[:3], f"line {line}")
     if len(place) < 3:
         raise BadFile(path, "root position needs three numbers", f"line {line}")
-    line, words = told.get("orientation", (0, ["0", "0", "0"]))
+    line, words = entries.get("orientation", (0, ["0", "0", "0"]))
     return (
         place,
         _euler(path, [*words[:3], order], line, degrees),

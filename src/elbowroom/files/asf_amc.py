@@ -36,22 +36,22 @@ def read_amc(
     """An AMC file as a clip on the skeleton of its ASF, or retargeted to `character`.
 
     `asf` is looked for beside the motion where not given. units: metres per file unit; up: 'Y' or 'Z'; fps:
-    frames per second. What is not given is assumed, and told in `clip.source.notes`.
+    frames per second. What is not given is assumed, with a note in `clip.source.notes`.
     """
     skeleton_path = find_asf(path) if asf is None else Path(asf)
-    told = parse_asf(skeleton_path, units=units, up=up)
-    notes = [f"Skeleton from {skeleton_path.name}.", *told.notes]
-    channels = {"root": told.root_channels} | {b.name: b.dofs for b in told.bones.values() if b.dofs}
-    tracks, degrees = _frames(path, channels, told.degrees)
+    asf_file = parse_asf(skeleton_path, units=units, up=up)
+    notes = [f"Skeleton from {skeleton_path.name}.", *asf_file.notes]
+    channels = {"root": asf_file.root_channels} | {b.name: b.dofs for b in asf_file.bones.values() if b.dofs}
+    tracks, degrees = _frames(path, channels, asf_file.degrees)
     notes += _remarks(tracks, channels)
-    skeleton = told.skeleton
-    q = _rotations(told, tracks, degrees)
+    skeleton = asf_file.skeleton
+    q = _rotations(asf_file, tracks, degrees)
     count = len(tracks["root"])
-    root = np.zeros((count, 3)) + told.root_place
-    for k, channel in enumerate(told.root_channels):
+    root = np.zeros((count, 3)) + asf_file.root_place
+    for k, channel in enumerate(asf_file.root_channels):
         if channel[0] == "t":
             root[:, "xyz".index(channel[1])] += tracks["root"][:, k]
-    root, q = conv.turned_points(root * told.units, told.up), conv.turned_rotations(q, told.up)
+    root, q = conv.turned_points(root * asf_file.units, asf_file.up), conv.turned_rotations(q, asf_file.up)
 
     if fps is None:
         notes.append(f"Rate assumed: {_USUAL_FPS:g} fps, since AMC files state none (option: fps).")
@@ -61,7 +61,7 @@ def read_amc(
     clip = Clip(own, rate, root, q, name=Path(path).stem)
     if fps is None and (note := conv.pace_note_of(clip)):
         notes.append(note)
-    clip = clip.with_(source=Source(str(path), "amc", told.units, told.up, notes=tuple(notes)))
+    clip = clip.with_(source=Source(str(path), "amc", asf_file.units, asf_file.up, notes=tuple(notes)))
     return clip if character is None else retarget(clip, character)
 
 

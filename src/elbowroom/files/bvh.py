@@ -102,8 +102,8 @@ def read_bvh(
     return clip if character is None else retarget(clip, character)
 
 
-def _rate_note(frame_time: str, rate: float, told: float | None) -> str:
-    if told is not None:
+def _rate_note(frame_time: str, rate: float, override: float | None) -> str:
+    if override is not None:
         return f"The file has a frame time of {frame_time} s; overridden with {rate:g} fps."
     return f"Rate: {rate:g} fps, from a frame time of {frame_time} s."
 

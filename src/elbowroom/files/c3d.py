@@ -158,8 +158,8 @@ def _scale(path: str | Path, raw: bytes, parameters: Parameters) -> float:
 def _metres(parameters: Parameters, units: float | None, notes: list[str]) -> float:
     if units is not None:
         return checked_units(units)
-    told = parameters.texts("POINT", "UNITS")
-    name = told[0].strip().lower() if told else ""
+    texts = parameters.texts("POINT", "UNITS")
+    name = texts[0].strip().lower() if texts else ""
     if name in _UNITS:
         return _UNITS[name]
     notes.append("Units assumed: millimetres, since the file names none (option: units).")
@@ -180,12 +180,12 @@ def _rate(path: str | Path, raw: bytes, parameters: Parameters, notes: list[str]
 
 def _labels(parameters: Parameters, points: int, notes: list[str]) -> tuple[tuple[str, ...], list[int]]:
     """Labels without the subject's prefix, and which points they belong to."""
-    told = parameters.texts("POINT", "LABELS")
+    texts = parameters.texts("POINT", "LABELS")
     more = 2
-    while len(told) < points and (extra := parameters.texts("POINT", f"LABELS{more}")):
-        told += extra
+    while len(texts) < points and (extra := parameters.texts("POINT", f"LABELS{more}")):
+        texts += extra
         more += 1
-    full = [label.strip() for label in told[:points]]
+    full = [label.strip() for label in texts[:points]]
     full += [""] * (points - len(full))
     bare = [_usual_case(label.rpartition(":")[2].strip()) for label in full]
     twice = {label for label in bare if bare.count(label) > 1} if len(set(bare)) < points else set()

@@ -118,7 +118,7 @@ def guess_up(names: Sequence[str], positions: Array) -> tuple[str, str]:
 
     Y is the custom. Z needs a person who stands along Z, with the feet near z = 0, in most frames.
     """
-    told = "Up axis assumed: {} (option: up)."
+    note = "Up axis assumed: {} (option: up)."
     head = [j for j, n in enumerate(names) if re.search("head", n, re.I)]
     feet = [j for j, n in enumerate(names) if re.search("foot|toe|ankle", n, re.I)]
     if head and feet:
@@ -127,8 +127,8 @@ def guess_up(names: Sequence[str], positions: Array) -> tuple[str, str]:
         stands = person[:, 2] > 0.8 * size
         near_floor = np.abs(positions[:, feet, 2].min(axis=1)) < 0.25 * size
         if np.mean(stands & near_floor & (size > 0)) > 0.7:
-            return "Z", told.format("Z, since the character stands along it")
-    return "Y", told.format("Y, the usual convention")
+            return "Z", note.format("Z, since the character stands along it")
+    return "Y", note.format("Y, the usual convention")
 
 
 def turned_points(points: ArrayLike, up: str) -> Array:

@@ -109,10 +109,10 @@ def _unit(q: Array) -> Array:
     return np.where(np.any(q != 0.0, axis=-1, keepdims=True), q, rot.IDENTITY)
 
 
-def frame_rate(tracks: Tracks, told: float | None = None) -> tuple[float, str]:
+def frame_rate(tracks: Tracks, stored: float | None = None) -> tuple[float, str]:
     """Frames per second and a sentence on it: told by the file, or guessed from the spacing of keys."""
-    if told is not None:
-        return told, f"{told:g} frames per second, as stored in the file."
+    if stored is not None:
+        return stored, f"{stored:g} frames per second, as stored in the file."
     lists = [t.times for of in tracks.values() for t in of.values() if len(t.times) > 2]
     gaps = np.concatenate([np.diff(t) for t in lists]) if lists else np.zeros(0)
     gaps = gaps[gaps > 1e-5]
@@ -157,9 +157,9 @@ def touching(nodes: Nodes, tracks: Tracks, chosen: Sequence[int]) -> Tracks:
     return {n: of for n, of in tracks.items() if n in chain}
 
 
-def frames(nodes: Nodes, moved: Tracks, parts: int, told: float | None) -> tuple[Array, float, str]:
+def frames(nodes: Nodes, moved: Tracks, parts: int, stored: float | None) -> tuple[Array, float, str]:
     """Times (T,) of frames over all keys, their rate, and a sentence on the rate; `parts` move at once."""
-    fps, how = frame_rate(moved, told)
+    fps, how = frame_rate(moved, stored)
     start = min(float(t.times[0]) for of in moved.values() for t in of.values())
     end = max(float(t.times[-1]) for of in moved.values() for t in of.values())
     count = int(np.ceil((end - start) * fps - 1e-3)) + 1

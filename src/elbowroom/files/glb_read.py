@@ -75,8 +75,8 @@ def read_glb(path: str | Path, *, units: float | None = None, up: str | None = N
             notes.append(f"Objects move as in the first animation; left out: {', '.join(others[:5])}.")
     if not rigs and not things and animations:
         notes.append("Animations were left out, since no skin defines their joints.")
-    if units is None and (told := _size_note(characters, meshes)):
-        notes.append(told)
+    if units is None and (note := _size_note(characters, meshes)):
+        notes.append(note)
     return GlbFile(characters, clips, meshes, (*dict.fromkeys(notes), *surfaces.notes), things, _own_extras(nodes))
 
 
@@ -131,7 +131,7 @@ def _character(
     animations: dict[str, Tracks],
     notes: list[str],
 ) -> tuple[Character, dict[str, Clip]]:
-    own, told = _own_extras(nodes), _own_rate(nodes)
+    own, stored = _own_extras(nodes), _own_rate(nodes)
     T_rest = rig.frames(nodes, turn)
     skeleton = skeleton_of(rig, T_rest)
     skin = skin_of(rig, nodes, surfaces, turn, notes)
@@ -142,7 +142,7 @@ def _character(
         notes.append("The joints have no common root; one was added at the origin.")
     sampled: dict[str, Sampled] = {}
     for key, tracks in animations.items():
-        played = sample(rig, nodes, tracks, skeleton, turn, told)
+        played = sample(rig, nodes, tracks, skeleton, turn, stored)
         if played is not None:
             sampled[key] = played
     poses = None

@@ -66,14 +66,14 @@ def story_of(world: World, start: float, proof: Proof) -> dict[str, Any]:
 
 def with_story(world: World, story: dict[str, Any]) -> World:
     """A world with what a file's extras say of it; objects ride in the hands that hold them."""
-    return played_story(world, story).riding() if _frames(story) is not None else _with_told(world, story)
+    return played_story(world, story).riding() if _frames(story) is not None else _with_extras(world, story)
 
 
 def played_story(world: World, story: dict[str, Any]) -> PlayedWorld:
     """A world exactly as a file plays it, with what its extras say of it."""
     fps, count = _frames(story) or (30.0, 1)
-    told = _with_told(world, story)
-    fields = {name: getattr(told, name) for name in World.__dataclass_fields__}
+    extras = _with_extras(world, story)
+    fields = {name: getattr(extras, name) for name in World.__dataclass_fields__}
     on = PlayedWorld(**fields, fps=fps, times=np.arange(count) / fps)
     holds = [hold for entry in _entries(story.get("holds")) if (hold := _hold(on, entry)) is not None]
     return replace(on, holds=tuple(holds))
@@ -81,24 +81,24 @@ def played_story(world: World, story: dict[str, Any]) -> PlayedWorld:
 
 def proof_in(story: dict[str, Any]) -> Proof:
     """The proof that a file's extras carry."""
-    told = story.get("proof")
-    if not isinstance(told, dict):
+    proof = story.get("proof")
+    if not isinstance(proof, dict):
         return Proof()
     allowed = []
-    for entry in _entries(told.get("allowed")):
+    for entry in _entries(proof.get("allowed")):
         pair, depth, shift = _pair(entry.get("pair")), entry.get("depth_m"), entry.get("shift_m")
         during, why = _during(entry), entry.get("why")
         if pair is not None and during is not None and _number(depth) and depth >= 0.0 and isinstance(why, str):
             known = isinstance(shift, list) and len(shift) == 3 and all(_number(x) for x in shift)
             moved = (float(shift[0]), float(shift[1]), float(shift[2])) if known and shift is not None else None
             allowed.append(Allowed(pair, float(depth), during, why, shift=moved))
-    rows = [(_pair(e.get("pair")), _during(e)) for e in _entries(told.get("excused"))]
+    rows = [(_pair(e.get("pair")), _during(e)) for e in _entries(proof.get("excused"))]
     excused = tuple(Excused(pair, during) for pair, during in rows if pair is not None and during is not None)
-    never = told.get("ignored")
+    never = proof.get("ignored")
     ignored = tuple(p for e in (never[:_MOST] if isinstance(never, list) else ()) if (p := _pair(e)) is not None)
-    facts = {k: v for k, v in told.items() if k not in ("status", "why", "allowed", "excused", "ignored")}
+    facts = {k: v for k, v in proof.items() if k not in ("status", "why", "allowed", "excused", "ignored")}
     return Proof(
-        str(told.get("status", "unchecked")), str(told.get("why", "")), tuple(allowed), excused, ignored, facts
+        str(proof.get("status", "unchecked")), str(proof.get("why", "")), tuple(allowed), excused, ignored, facts
     )
 
 
@@ -156,9 +156,9 @@ def _numbers(listed: object, count: int) -> np.ndarray | None:
     return np.array(listed, dtype=float) if all(_number(x) for x in listed) else None
 
 
-def _pair(told: object) -> Pair | None:
-    known = isinstance(told, list) and len(told) == 2 and all(isinstance(name, str) for name in told)
-    return Pair(*told) if known and isinstance(told, list) else None
+def _pair(names: object) -> Pair | None:
+    known = isinstance(names, list) and len(names) == 2 and all(isinstance(name, str) for name in names)
+    return Pair(*names) if known and isinstance(names, list) else None
 
 
 def _frames(story: dict[str, Any]) -> tuple[float, int] | None:
@@ -168,7 +168,7 @@ def _frames(story: dict[str, Any]) -> tuple[float, int] | None:
     return (float(cast(float, fps)), cast(int, count)) if known else None
 
 
-def _with_told(world: World, story: dict[str, Any]) -> World:
+def _with_extras(world: World, story: dict[str, Any]) -> World:
     """A world with masses, contacts, links and the floor that a file's extras tell."""
     floor, masses = story_floor(story), story.get("masses")
     world = world if floor == "auto" else world.with_(floor=floor)
@@ -196,11 +196,11 @@ def _entries(listed: object) -> Iterator[dict[str, Any]]:
 
 def _during(entry: dict[str, Any]) -> tuple[float, float] | None:
     """The interval of an entry; None stands for no end."""
-    told = entry.get("during")
-    if not (isinstance(told, list) and len(told) == 2 and all(t is None or _number(t) for t in told)):
+    span = entry.get("during")
+    if not (isinstance(span, list) and len(span) == 2 and all(t is None or _number(t) for t in span)):
         return None
-    begin = -math.inf if told[0] is None else float(told[0])
-    end = math.inf if told[1] is None else float(told[1])
+    begin = -math.inf if span[0] is None else float(span[0])
+    end = math.inf if span[1] is None else float(span[1])
     return (begin, end) if begin <= end else None
 
 

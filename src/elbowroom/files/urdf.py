@@ -166,8 +166,8 @@ def _check_shapes(tree: ElementTree.Element, path: Path) -> None:
                 words = element.attrib[key].split()
                 found = numbers(path, words, f"{element.tag} {key}")
                 if len(found) != count:
-                    told = f"{element.tag} {key}"
-                    raise BadFile(path, f"has {len(found)} numbers", told, f"expected {count}")
+                    where = f"{element.tag} {key}"
+                    raise BadFile(path, f"has {len(found)} numbers", where, f"expected {count}")
                 if key in ("size", "radius", "length") and not np.all(found > 0.0):
                     raise BadFile(path, f"'{shown(element.attrib[key])}' is not a size", f"{element.tag} {key}")
 

@@ -47,8 +47,8 @@ def answering(admit: Admit, dress: Dress | None = None, logger: logging.Logger |
             if dress is not None:
                 dress(request, response)
 
-        told = {"process_response": answered, "logger": logger or silent_logger(), "server_header": None}
-        return plain(*args, process_request=asked, **options, **told)
+        extra = {"process_response": answered, "logger": logger or silent_logger(), "server_header": None}
+        return plain(*args, process_request=asked, **options, **extra)
 
     server.serve = serve  # type: ignore[assignment,misc]
     try:

@@ -141,14 +141,14 @@ class FootLeans:
     def frames(self, leans: Array, rows: NDArray[np.int64]) -> Array:
         """Rotations (N, R, 3, 4) of leans (N, 5 M) at some of the frames (R,); NaN where a leg cannot do it."""
         orbit, keep = self._orbit
-        told = leans.reshape(len(leans), -1, len(_FOOT))
+        numbers = leans.reshape(len(leans), -1, len(_FOOT))
         place, lift = self.place[rows], self.lift[rows]
         goal = np.repeat(self.T_world_foot[rows][None], len(leans), axis=0)
-        goal[..., :2, 3] += np.einsum("rm,nmk->nrk", place, told[..., :2])
-        goal[..., 2, 3] += np.abs(told[..., 2]) @ lift.T
-        yaw = rot.about((0.0, 0.0, 1.0), told[..., 4] @ place.T)
+        goal[..., :2, 3] += np.einsum("rm,nmk->nrk", place, numbers[..., :2])
+        goal[..., 2, 3] += np.abs(numbers[..., 2]) @ lift.T
+        yaw = rot.about((0.0, 0.0, 1.0), numbers[..., 4] @ place.T)
         goal[..., :3, :3] = rot.to_matrix(yaw) @ goal[..., :3, :3]
-        turned = orbit[rows] + told[..., 3] @ np.maximum(place, lift).T
+        turned = orbit[rows] + numbers[..., 3] @ np.maximum(place, lift).T
         kept = Keep(*(np.asarray(k)[rows] for k in keep))
         found = self.ik.solve(self.T_world_parent[rows], goal, turned, kept)
         bad = ~found.reached | (found.excess > self._excess[rows] + _BEYOND).any(axis=-1)

@@ -107,8 +107,8 @@ def demoted_parts(mesh: Mesh, solid: NDArray[np.bool_], name: str) -> tuple[Demo
         (surface & ~has_open, "closed, but they enclose nothing or have no two sides"),
     ):
         if chosen.any():
-            told = why.format(int(open_edges[chosen].sum()))
-            found.append(Demoted(name, int(chosen.sum()), int(size[chosen].sum()), told))
+            reason = why.format(int(open_edges[chosen].sum()))
+            found.append(Demoted(name, int(chosen.sum()), int(size[chosen].sum()), reason))
     hanging = ~solid & ~surface[edges.part]
     if hanging.any():
         sheets = len(np.unique(edges.sheet[hanging]))

@@ -183,19 +183,19 @@ def _stands(subject: Subject, forces: Forces, on_ground: NDArray[np.bool_]) -> N
 
 def _verdict(subject: Subject, com_margin: Array, zmp_margin: Array, share: float) -> tuple[Light, str]:
     lights: list[Light] = []
-    told = []
+    faults = []
     if np.isfinite(com_margin).any():
         out = -float(np.nanmin(com_margin))
         lights.append(light_of(out, *(s * subject.size for s in STANDING)))
         if lights[-1] != "good":
-            told.append(f"while standing the centre of mass is {100 * out:.1f} cm outside the support of the feet")
+            faults.append(f"while standing the centre of mass is {100 * out:.1f} cm outside the support of the feet")
     if np.isfinite(zmp_margin).any():
         lights.append(light_of(share, *SHARES))
         if lights[-1] != "good":
-            told.append(f"the zero moment point is well outside the support for {100 * share:.0f} % of the time")
+            faults.append(f"the zero moment point is well outside the support for {100 * share:.0f} % of the time")
     if not lights:
         return "none", "No foot is planted long enough to measure balance."
-    if not told:
+    if not faults:
         says = "The motion is balanced: the planted feet support the body"
         out = max(-float(np.nanmin(zmp_margin)), 0.0) if np.isfinite(zmp_margin).any() else 0.0
         if out > OUTSIDE[0] * subject.size:
@@ -203,7 +203,7 @@ def _verdict(subject: Subject, com_margin: Array, zmp_margin: Array, share: floa
         return "good", f"{says}."
     light = worst(*lights)
     begins = "The balance is doubtful" if light == "look" else "The feet alone cannot keep this balance"
-    return light, f"{begins}: {', and '.join(told)}."
+    return light, f"{begins}: {', and '.join(faults)}."
 
 
 def _moments(
@@ -218,14 +218,14 @@ def _moments(
         if np.isfinite(margin).any():
             k = int(np.nanargmin(margin))
             side = "inside" if margin[k] >= 0.0 else "outside"
-            told = f"{what} (red pin) {100 * abs(margin[k]):.1f} cm {side} of the feet"
+            text = f"{what} (red pin) {100 * abs(margin[k]):.1f} cm {side} of the feet"
             bad = max(-float(margin[k]) / (limits[0] * subject.size), 0.0)
             ground = float(np.min(subject.contacts.points[k, :, 2])) if subject.contacts else 0.0
             edge = _polygon(support, k, subject.clip.fps)
             lines = (np.concatenate([edge, edge[:1]]),) if len(edge) else ()
             trails = [np.column_stack([p, np.full(len(p), ground)]) for p in (*lines, at[k][None])]
             pin = trails[-1] + np.linspace([0.0, 0.0, 0.0], [0.0, 0.0, _PIN * subject.size], 10)
-            moment = Moment(float(subject.times[k]), told, subject.name, bad, span=subject.size, above=True)
+            moment = Moment(float(subject.times[k]), text, subject.name, bad, span=subject.size, above=True)
             out.append(replace(moment, trails=(*trails, pin)))
     return tuple(out)
 

@@ -171,9 +171,9 @@ def _moments(proven: Certificate, nearest: Tightest | None, world: World) -> tup
         if nearest is None:
             return ()
         distance, pair, at = nearest
-        told = f"{plain(pair.a)} is {1000 * distance:.1f} mm from {plain(pair.b)}"
+        text = f"{plain(pair.a)} is {1000 * distance:.1f} mm from {plain(pair.b)}"
         bad = NEAR / max(distance, 1e-4)
-        return (_moment(world, pair, at, told, bad),)
+        return (_moment(world, pair, at, text, bad),)
     deepest: dict[Pair, Any] = {}
     for c in proven.collisions:
         if c.pair not in deepest or (c.depth_m or 0.0) > (deepest[c.pair].depth_m or 0.0):
@@ -181,15 +181,15 @@ def _moments(proven: Certificate, nearest: Tightest | None, world: World) -> tup
     out = []
     for c in sorted(deepest.values(), key=lambda c: -(c.depth_m or 0.0))[:_TOLD]:
         deep = "" if c.depth_m is None else f" by {1000 * c.depth_m:.0f} mm"
-        told = f"{plain(c.pair.a)} is in {plain(c.pair.b)}{deep}"
-        out.append(_moment(world, c.pair, c.at_s, told, 10.0 + 1000.0 * (c.depth_m or 0.0)))
+        text = f"{plain(c.pair.a)} is in {plain(c.pair.b)}{deep}"
+        out.append(_moment(world, c.pair, c.at_s, text, 10.0 + 1000.0 * (c.depth_m or 0.0)))
     return tuple(out)
 
 
-def _moment(world: World, pair: Pair, at: float, told: str, bad: float) -> Moment:
+def _moment(world: World, pair: Pair, at: float, text: str, bad: float) -> Moment:
     """Moment of a pair, with a close-up of its body part, or of the moving object."""
     part = _part(world, pair)
-    return Moment(at, told, _owner(world, pair), bad, part, 0.8 if "." in part else 0.0)
+    return Moment(at, text, _owner(world, pair), bad, part, 0.8 if "." in part else 0.0)
 
 
 def _owner(world: World, pair: Pair) -> str:

@@ -189,7 +189,7 @@ def _moment(subject: Subject, frame: int, joint: int, there: Array, light: Light
     furthest = float(np.linalg.norm(here - there))
     if furthest <= CHANGED:
         return ()
-    told = f"{subject.joint(joint)} is {100 * furthest:.1f} cm from its position in the original (red)"
+    text = f"{subject.joint(joint)} is {100 * furthest:.1f} cm from its position in the original (red)"
     bad = 0.5 if light == "good" else 1.1
     trails = (np.linspace(there, here, 8), there[None])
-    return (Moment(float(subject.times[frame]), told, subject.name, bad, span=subject.size, trails=trails),)
+    return (Moment(float(subject.times[frame]), text, subject.name, bad, span=subject.size, trails=trails),)

@@ -109,12 +109,12 @@ def _moments(
     out = []
     for k in np.argsort(-slides)[:2]:
         step = found[k]
-        told = f"{step.side} foot has slid {1000 * slides[k]:.1f} mm in its step"
+        text = f"{step.side} foot has slid {1000 * slides[k]:.1f} mm in its step"
         bad = float(slides[k]) / (SLIDE[0] * subject.size)
         part = f"{subject.name}.{step.side}_foot"
         ball = contacts.points[step.last, 2 * SIDES.index(step.side) + 1]
         trail = ball + np.column_stack([ways[k] - ways[k][-1], np.zeros(len(ways[k]))])
         trails = (trail[:: max(1, len(trail) // _DOTS)],) if bad > 1.0 else ()
         time = float(subject.times[step.last])
-        out.append(Moment(time, told, subject.name, bad, part, 0.6 * subject.size, trails))
+        out.append(Moment(time, text, subject.name, bad, part, 0.6 * subject.size, trails))
     return tuple(out)

@@ -217,10 +217,10 @@ def _lowest(T: Array, sole: Sole) -> Array:
 
 
 def _moment(subject: Subject, frame: int, side: str, where: str, much: float, limits: tuple[float, float]) -> Moment:
-    told = f"{side} foot {1000 * much:.0f} mm {where}"
+    text = f"{side} foot {1000 * much:.0f} mm {where}"
     bad = much / (limits[0] * subject.size)
     part = f"{subject.name}.{side}_foot"
-    return Moment(float(subject.times[frame]), told, subject.name, bad, part, 0.6 * subject.size)
+    return Moment(float(subject.times[frame]), text, subject.name, bad, part, 0.6 * subject.size)
 
 
 def _figures(gaps: Gaps) -> dict[str, str]:

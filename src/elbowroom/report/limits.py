@@ -94,8 +94,8 @@ def _moments(subject: Subject, names: tuple[str, ...], excess: Array) -> tuple[M
     for k in np.argsort(-excess.max(axis=0))[:_TOLD]:
         frame = int(np.argmax(excess[:, k]))
         if excess[frame, k] > BEYOND:
-            told = f"{names[k]} {np.degrees(excess[frame, k]):.1f}° past its range"
+            text = f"{names[k]} {np.degrees(excess[frame, k]):.1f}° past its range"
             bad = float(excess[frame, k]) / PAST[0]
             part = f"{subject.name}.{subject.character.skeleton.names[rows[k]]}"
-            out.append(Moment(float(subject.times[frame]), told, subject.name, bad, part, 0.9 * subject.size))
+            out.append(Moment(float(subject.times[frame]), text, subject.name, bad, part, 0.9 * subject.size))
     return tuple(out)

@@ -143,13 +143,13 @@ def _sections(report: Report) -> str:
 def _section(who: str, key: str, m: Measure) -> str:
     figures = "".join(f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in m.figures.items())
     notes = "".join(f"<li>{escape(n)}</li>" for n in m.notes)
-    told = f'<div class="notes"><ul>{notes}</ul></div>' if notes else ""
+    listed = f'<div class="notes"><ul>{notes}</ul></div>' if notes else ""
     return f"""<section class="measure card" id="{anchor(who, key)}">
 <h3>{light_icon(m.light)}{escape(TITLES[key])}<small>{escape(m.headline)}</small></h3>
 <p>{escape(m.says)}</p>
 {body(m)}
 {f"<dl>{figures}</dl>" if figures else ""}
-{told}
+{listed}
 <p class="how">{escape(how(key))}</p>
 </section>"""
 

@@ -136,8 +136,8 @@ def _extremes(times: Array, curves: Sequence[Curve], lows: bool) -> tuple[Array,
 
     middles = np.array([times[p].mean() for p in pieces])
     middles[0], middles[-1] = times[0], times[-1]
-    told = [replace(c, values=np.array([extreme(c.values[p]) for p in pieces])) for c in curves]
-    return middles, told, float(times[-1] - times[0]) / len(pieces)
+    thinned_curves = [replace(c, values=np.array([extreme(c.values[p]) for p in pieces])) for c in curves]
+    return middles, thinned_curves, float(times[-1] - times[0]) / len(pieces)
 
 
 def ticks(low: float, high: float, about: int = 5) -> list[float]:

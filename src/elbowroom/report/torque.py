@@ -96,8 +96,8 @@ def torque_of(subject: Subject, forces: Forces, notes: tuple[str, ...] = ()) -> 
     names = tuple(words_for(role) for role in roles)
     hanging = float(np.mean(forces.rest[counts] > 0.5 * forces.weight)) if counts.any() else 0.0
     if hanging > 0.02:
-        told = f"in {100 * hanging:.0f} % of the time no foot is planted: legs then count as hanging."
-        notes = (*notes, told)
+        text = f"in {100 * hanging:.0f} % of the time no foot is planted: legs then count as hanging."
+        notes = (*notes, text)
     common: dict[str, Any] = {"times": subject.times, "joints": names, "torque": torque, "strength": strength}
     if not counts.any() or not rows:
         says = "The clip is too short to compute forces." if rows else "The rig has no known joints to judge."
@@ -132,10 +132,10 @@ def _peaks(
     out = []
     for k in np.argsort(-effort.max(axis=0))[:2]:
         frame = int(np.argmax(effort[:, k]))
-        told = f"{names[k]} exerts {torque[frame, k]:.0f} Nm, {100 * effort[frame, k]:.0f} % of its strength"
+        text = f"{names[k]} exerts {torque[frame, k]:.0f} Nm, {100 * effort[frame, k]:.0f} % of its strength"
         bad = float(effort[frame, k]) / EFFORT[0]
         part = f"{subject.name}.{subject.character.skeleton.names[rows[k]]}"
-        out.append(Moment(float(subject.times[frame]), told, subject.name, bad, part, 1.2 * subject.size))
+        out.append(Moment(float(subject.times[frame]), text, subject.name, bad, part, 1.2 * subject.size))
     return tuple(out)
 
 

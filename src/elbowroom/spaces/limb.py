@@ -211,6 +211,6 @@ def _intervals(limits: list[JointLimit], style: Style, within: Array | None) -> 
         elif limit.kind == "swing":
             first[j, :2] *= style.wrist
     if within is not None:
-        told = np.isfinite(within)
-        first[told] = last[told] = within[told]
+        finite = np.isfinite(within)
+        first[finite] = last[finite] = within[finite]
     return first, last

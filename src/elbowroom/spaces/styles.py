@@ -72,7 +72,7 @@ class Style:
 
         limits: the ranges of the joints; an interval outside of its joint's range raises.
         """
-        told = False
+        any_set = False
         out = np.tile([-np.inf, np.inf], (len(joints), 3, 1))
         places = {j: k for k, j in enumerate(joints)}
         for role, coordinate, low, high in self._each():
@@ -88,8 +88,8 @@ class Style:
                     f"the {coordinate} of {role} is within {least:.2f} to {most:.2f} rad, not {low:g} to {high:g}."
                 )
             out[k, known[coordinate]] = np.clip((low, high), least, most)
-            told = True
-        return out if told else None
+            any_set = True
+        return out if any_set else None
 
     def _each(self) -> Iterator[tuple[str, str, float, float]]:
         """Entries (role, coordinate, low, high), for both sides if none is given."""

@@ -47,9 +47,9 @@ class Person:
         if source.preset is not None:
             return preset(source.preset)
         if source.robot is not None:
-            told = source.robot
-            folders = [self._folder / p for p in told.packages]
-            robot = read_urdf(self._existing(told.file, "give a .urdf"), packages=folders, base=told.base)
+            urdf = source.robot
+            folders = [self._folder / p for p in urdf.packages]
+            robot = read_urdf(self._existing(urdf.file, "give a .urdf"), packages=folders, base=urdf.base)
             self.notes += robot.notes
             return robot
         assert source.file is not None
@@ -82,8 +82,8 @@ class Person:
         if isinstance(source, str):
             source = ClipSource(file=source)
         if source.file is not None:
-            told = ImportHints(source.units, source.up, source.fps, source.fix_rig, self._asf(source))
-            return self._open(source.file, told, _SUFFIX_CLIP).clip(source.clip)
+            hints = ImportHints(source.units, source.up, source.fps, source.fix_rig, self._asf(source))
+            return self._open(source.file, hints, _SUFFIX_CLIP).clip(source.clip)
         return self._built_in(source, body or human(name=self._name))
 
     def _built_in(self, source: ClipSource, body: Character) -> Clip:

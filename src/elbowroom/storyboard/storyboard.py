@@ -209,15 +209,15 @@ class _Builder:
         """Transform `T_hand_object`; None if the object has a position of its own and is grasped where it is."""
         if part.grip is not None:
             return frame(part.grip)
-        told = self._file.objects.get(part.object)
+        entry = self._file.objects.get(part.object)
         first = not any(h.object == part.object for h in world.holds)
-        if told is None or told.placed or not first:
+        if entry is None or entry.placed or not first:
             return None
         body = world.body(part.by)
         if part.hand not in ("left", "right") and isinstance(body, Character):
             return worn_place(body, part.hand, world.objects[part.object], part.object)
         T_hand_grip = grip_frame(body, part.hand)
-        return T_hand_grip @ inverse(frame(told.frames["grip"])) if "grip" in told.frames else T_hand_grip
+        return T_hand_grip @ inverse(frame(entry.frames["grip"])) if "grip" in entry.frames else T_hand_grip
 
     def _contacts(self, world: World) -> World:
         for k, part in enumerate(self._file.contacts):
@@ -230,9 +230,9 @@ class _Builder:
         return world
 
     @staticmethod
-    def _during(told: list[Any] | None, span: tuple[float, float]) -> tuple[float, float]:
+    def _during(given: list[Any] | None, span: tuple[float, float]) -> tuple[float, float]:
         words = {"start": span[0], "end": span[1]}
-        begin, end = (words.get(m, m) for m in told or ("start", "end"))
+        begin, end = (words.get(m, m) for m in given or ("start", "end"))
         return float(begin), float(end)
 
 

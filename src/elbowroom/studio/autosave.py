@@ -26,9 +26,9 @@ _YOUNG = 60.0  # seconds
 
 def state_folder() -> Path:
     """Folder of unsaved work; `ELBOWROOM_STATE` overrides it."""
-    told = os.environ.get("ELBOWROOM_STATE")
-    if told:
-        return Path(told)
+    override = os.environ.get("ELBOWROOM_STATE")
+    if override:
+        return Path(override)
     base = os.environ.get("XDG_STATE_HOME")
     return (Path(base) if base else Path.home() / ".local" / "state") / "elbowroom"
 

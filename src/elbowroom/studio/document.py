@@ -106,8 +106,8 @@ class Document:
 
     def as_json(self) -> str:
         """Text of everything that determines its motion."""
-        told = {"path": str(self.path), "seed": self.seed, "tier": self.tier, "given": self.given}
-        return json.dumps(told | {"values": self.values}, allow_nan=False)
+        fields = {"path": str(self.path), "seed": self.seed, "tier": self.tier, "given": self.given}
+        return json.dumps(fields | {"values": self.values}, allow_nan=False)
 
     def kept_text(self) -> str:
         """Text of the whole document, for autosave; `from_json` reads it."""
@@ -122,8 +122,8 @@ def from_json(text: str) -> Document:
     """Document from `kept_text`; raises `BadValue` for any other text."""
     try:
         whole = json.loads(text)
-        source, told = whole["source"], json.loads(whole["document"])
-        path, seed, tier, given, values = (told[k] for k in ("path", "seed", "tier", "given", "values"))
+        source, fields = whole["source"], json.loads(whole["document"])
+        path, seed, tier, given, values = (fields[k] for k in ("path", "seed", "tier", "given", "values"))
     except (ValueError, KeyError, TypeError):
         raise BadValue("this is not an autosaved document of the studio.") from None
     texts = isinstance(path, str) and isinstance(source, str)

@@ -12,18 +12,18 @@ from elbowroom.studio.document import Document, speaks_of
 _LISTS = ("objects", "fixtures", "characters")
 
 
-def add_task(document: Document, verb: str, told: Mapping[str, Any], at: int | None = None) -> Document:
+def add_task(document: Document, verb: str, args: Mapping[str, Any], at: int | None = None) -> Document:
     """Add a task, by default at the end."""
     values = document.edited()
     tasks = values.setdefault("tasks", [])
-    tasks.insert(len(tasks) if at is None else at, {verb: dict(told)})
+    tasks.insert(len(tasks) if at is None else at, {verb: dict(args)})
     return document.with_values(values)
 
 
-def change_task(document: Document, k: int, verb: str, told: Mapping[str, Any]) -> Document:
+def change_task(document: Document, k: int, verb: str, args: Mapping[str, Any]) -> Document:
     """Replace task number `k`, from 0. Arguments that are None are left out."""
     values = document.edited()
-    values["tasks"][_checked(document, k)] = {verb: {key: v for key, v in told.items() if v is not None}}
+    values["tasks"][_checked(document, k)] = {verb: {key: v for key, v in args.items() if v is not None}}
     return document.with_values(values)
 
 
@@ -63,20 +63,20 @@ def add_object(document: Document, name: str, mesh: Mapping[str, Any], at: list[
     return document.with_values(values)
 
 
-def add_character(document: Document, name: str, told: Mapping[str, Any]) -> Document:
+def add_character(document: Document, name: str, entry: Mapping[str, Any]) -> Document:
     """Add a character."""
     values = document.edited()
-    values.setdefault("characters", {})[free_name(document, name)] = dict(told)
+    values.setdefault("characters", {})[free_name(document, name)] = dict(entry)
     return document.with_values(values)
 
 
-def change_character(document: Document, name: str, told: Mapping[str, Any]) -> Document:
+def change_character(document: Document, name: str, entry: Mapping[str, Any]) -> Document:
     """Replace properties of a character key by key; None removes a key."""
     values = document.edited()
     people = values.get("characters", {})
     if name not in people:
         raise UnknownName("character", name, people)
-    changed = {**people[name], **told}
+    changed = {**people[name], **entry}
     people[name] = {key: v for key, v in changed.items() if v is not None}
     return document.with_values(values)
 

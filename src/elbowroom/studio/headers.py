@@ -74,15 +74,15 @@ def _hash(code: bytes) -> str:
 
 def _unpacked(attributes: str) -> bytes | None:
     """Code that viser's first script unpacks and runs; None if it is packed differently."""
-    told = dict(re.findall(r'data-(\w+)="([^"]*)"', attributes))
-    if not {"p", "ss", "cs"} <= set(told) or not (told["ss"] + told["cs"]).isdecimal():
+    attrs = dict(re.findall(r'data-(\w+)="([^"]*)"', attributes))
+    if not {"p", "ss", "cs"} <= set(attrs) or not (attrs["ss"] + attrs["cs"]).isdecimal():
         return None
     try:
-        whole = zstandard.ZstdDecompressor().decompress(_from_base88(told["p"].encode()))
+        whole = zstandard.ZstdDecompressor().decompress(_from_base88(attrs["p"].encode()))
     except (zstandard.ZstdError, ValueError):
         return None
-    style = int(told["ss"])
-    return whole[style:] if len(whole) == style + int(told["cs"]) else None
+    style = int(attrs["ss"])
+    return whole[style:] if len(whole) == style + int(attrs["cs"]) else None
 
 
 def _from_base88(text: bytes) -> bytes:

@@ -104,9 +104,9 @@ def _submitted(
             if studio.document is not document:  # edited meanwhile: once more, over that
                 studio.run_files(Job(what, work, done))
                 return
-            told = "".join([_summary(file[0], studio.original, board, whom), *notes])
+            text = "".join([_summary(file[0], studio.original, board, whom), *notes])
             studio.edit(f"import {file[0].name}", after, board=board)
-        studio.say(told, "good")
+        studio.say(text, "good")
 
     return studio.run_files(Job(what, work, done))
 
@@ -119,8 +119,8 @@ def _added(document: Document, kind: str, path: Path, whom: str | None, units: f
         return add_static(document, stem, source)
     if kind == "object":
         return add_object(document, stem, source, [0.0, -1.0, 0.0])
-    told = {"clip" if kind == "clip" else "body": source if units is not None else name}
-    return add_character(document, stem, told) if whom is None else change_character(document, whom, told)
+    entry = {"clip" if kind == "clip" else "body": source if units is not None else name}
+    return add_character(document, stem, entry) if whom is None else change_character(document, whom, entry)
 
 
 def _onto_floor(before: World, after: Document, board: Storyboard) -> tuple[Document, Storyboard, list[str]]:
@@ -175,5 +175,5 @@ def _summary(path: Path, before: World, board: Storyboard, whom: str | None) -> 
         facts = seconds(people[0].span[1] - people[0].span[0])
     notes = [n.partition(": ")[2] for n in world.notes if n not in before.notes and "ssumed" in n]
     plain = [re.sub(r"( \(option: [^)]*\))?\.?$", "", re.sub(r", which makes it [^(]* m", "", n)) for n in notes]
-    told = dict.fromkeys(plain)  # a clip that is brought onto another body has them twice
-    return f"Imported {path.name}{', ' + facts if facts else ''}." + "".join(f" {note}." for note in told)
+    kept = dict.fromkeys(plain)  # a clip that is brought onto another body has them twice
+    return f"Imported {path.name}{', ' + facts if facts else ''}." + "".join(f" {note}." for note in kept)

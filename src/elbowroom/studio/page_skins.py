@@ -80,7 +80,7 @@ class Skins:
 
 def _key(kind: str, skin: Skin) -> bytes:
     """Key shared by skins that look alike."""
-    told = hashlib.blake2b(f"{kind} {skin.color}".encode(), digest_size=16)
+    digest = hashlib.blake2b(f"{kind} {skin.color}".encode(), digest_size=16)
     for array in (skin.vertices, skin.faces, skin.joints, skin.weights, skin.inverse_bind, skin.colors):
-        told.update(b"-" if array is None else array.tobytes())
-    return told.digest()
+        digest.update(b"-" if array is None else array.tobytes())
+    return digest.digest()

@@ -92,12 +92,12 @@ class Tasks:
         self._fit()
         if k is None:
             return
-        verb, told = edits.tasks_of(self._studio.document)[k]
+        verb, args = edits.tasks_of(self._studio.document)[k]
         if verb not in VERBS:
             return
         put(self._verb, verb)
         self._fit()
-        given = answers(verb, told)
+        given = answers(verb, args)
         for field, key in ((self._who, "who"), (self._hand, "hand"), (self._what, "what"), (self._where, "where")):
             if given[key] in field.options:
                 put(field, given[key])
@@ -133,12 +133,12 @@ class Tasks:
             "time": self._time.value,
         }
         old_verb, old = edits.tasks_of(studio.document)[k] if k is not None else ("", {})
-        told = task_from(studio, verb, given, old if old_verb == verb else {})
+        args = task_from(studio, verb, given, old if old_verb == verb else {})
         if k is None:
-            after, k = edits.add_task(studio.document, verb, told), len(studio.document.values.get("tasks", []))
+            after, k = edits.add_task(studio.document, verb, args), len(studio.document.values.get("tasks", []))
             studio.edit(f"add task {verb}", after)
         else:
-            studio.edit(f"change task {k + 1}", edits.change_task(studio.document, k, verb, told))
+            studio.edit(f"change task {k + 1}", edits.change_task(studio.document, k, verb, args))
         if given["where"] == POINT:
             studio.select(target_name(k))
 

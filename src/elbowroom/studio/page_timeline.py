@@ -23,7 +23,7 @@ class Timeline:
     def __init__(self, server: viser.ViserServer, studio: Studio) -> None:
         self._studio, gui = studio, server.gui
         self.dark = False
-        self._told = 0.0
+        self._updated_s = 0.0
         self._lanes, self._room = 0, 1
         self._placed: tuple[float, int] | None = None
         self.panel = gui.add_panel()
@@ -70,8 +70,8 @@ class Timeline:
     def show_time(self, force: bool = False) -> None:
         """Update to the time shown."""
         now = time.perf_counter()
-        if force or not self._studio.player.playing or now - self._told > 1.0 / _SLIDER_RATE:
-            self._told = now
+        if force or not self._studio.player.playing or now - self._updated_s > 1.0 / _SLIDER_RATE:
+            self._updated_s = now
             value = round(self._studio.player.time, 3)
             if self._slider.value != value:
                 self._slider.value = value  # type: ignore[misc]

@@ -91,10 +91,10 @@ def targets_of(document: Document) -> dict[int, tuple[str, list[float]]]:
     """Points that tasks go to, by the number of the task from 0: the key of the point, and the point itself."""
     out = {}
     for k, task in enumerate(document.values.get("tasks", [])):
-        ((_, told),) = task.items()
-        key = next((key for key in ("to", "target", "over") if isinstance(told.get(key), list)), None)
+        ((_, args),) = task.items()
+        key = next((key for key in ("to", "target", "over") if isinstance(args.get(key), list)), None)
         if key is not None:
-            out[k] = (key, told[key])
+            out[k] = (key, args[key])
     return out
 
 
@@ -132,8 +132,8 @@ def with_place(document: Document, board: Storyboard, name: str, T: Array) -> Do
     elif place.kind == "target":
         k = task_of(name)
         assert k is not None
-        ((_, told),) = values["tasks"][k].items()
-        told[targets_of(document)[k][0]] = at
+        ((_, args),) = values["tasks"][k].items()
+        args[targets_of(document)[k][0]] = at
     else:
         entry = values["objects"][name]
         if "path" in entry:

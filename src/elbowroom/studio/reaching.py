@@ -92,7 +92,7 @@ class Reaching:
     @cached_property
     def _collisions(self) -> DragCollisions:
         """Collision test of a dragged character, without hand tasks, which are re-planned."""
-        verbs = [verb for verb, told in tasks_of(self.document) if told.get("who") == self.name]
+        verbs = [verb for verb, args in tasks_of(self.document) if args.get("who") == self.name]
         hands = bool(verbs) and "repair" not in verbs
         return DragCollisions(self.board.world if hands else self._moving.world, self.name)
 

@@ -20,7 +20,7 @@ def to_repair(studio: Studio) -> tuple[str, ...]:
             owner = world.split(name)[0]
             holders = [hold.by for hold in world.holds if hold.object == owner]
             found |= dict.fromkeys(holders or ([owner] if owner in world.characters else []))
-    asked = {told.get("who") for verb, told in edits.tasks_of(studio.document) if verb == "repair"}
+    asked = {args.get("who") for verb, args in edits.tasks_of(studio.document) if verb == "repair"}
     return tuple(who for who in found if who not in asked and isinstance(world.characters[who], Clip))
 
 

@@ -33,11 +33,11 @@ def _meshes(world: World) -> Iterable[Mesh]:
 
 
 def _key(mesh: Mesh) -> bytes:
-    told = hashlib.blake2b(mesh.vertices.tobytes(), digest_size=16)
-    told.update(mesh.faces.tobytes())
-    told.update(repr(mesh.color).encode())
-    told.update(b"" if mesh.colors is None else mesh.colors.tobytes())
-    return told.digest()
+    digest = hashlib.blake2b(mesh.vertices.tobytes(), digest_size=16)
+    digest.update(mesh.faces.tobytes())
+    digest.update(repr(mesh.color).encode())
+    digest.update(b"" if mesh.colors is None else mesh.colors.tobytes())
+    return digest.digest()
 
 
 def _same(motion: Motion, before: Motion | None) -> Motion:

@@ -301,10 +301,10 @@ class Studio:
             task = task_of(self.selected or "")
         self.tell("selection")
         if task is not None:  # what is done there is seen at its time
-            ((_, told),) = self.document.values["tasks"][task].items()
-            if told.get("at") is not None:
+            ((_, args),) = self.document.values["tasks"][task].items()
+            if args.get("at") is not None:
                 self.player.pause()
-                self.player.seek(float(told["at"]))
+                self.player.seek(float(args["at"]))
 
     def place(self, name: str, T: Array) -> None:
         """Move an object at once, as if dragged there and released."""

@@ -201,8 +201,8 @@ class Proof:
 
         Only of the floor are bounds below zero known to be depths.
         """
-        told = (items.depth > 0.0) & np.isfinite(items.depth) & (self.units.parts[items.unit, 1] != sweep.FLOOR)
-        before, after = (np.where(told & ~(d > 0.0), _NOTHING, d) for d in (items.before, items.after))
+        overlapping = (items.depth > 0.0) & np.isfinite(items.depth) & (self.units.parts[items.unit, 1] != sweep.FLOOR)
+        before, after = (np.where(overlapping & ~(d > 0.0), _NOTHING, d) for d in (items.before, items.after))
         return replace(items, before=before, after=after)
 
     def contact(self, pair: int, time: float) -> Contact | None:

@@ -67,8 +67,8 @@ def excuse(proof: Proof, spans: Sequence[Span], found: Findings, tolerance: floa
         who, limb = who_and_limb(proof.exact, case.pair)
         length = float(np.linalg.norm(shift))
         why = max(case.contacts, key=lambda c: c.depth).why
-        told = (float(shift[0]), float(shift[1]), float(shift[2]))
-        allowed.append(Allowed(proof.exact.pairs[case.pair], length, during, why, who, limb, told))
+        vector = (float(shift[0]), float(shift[1]), float(shift[2]))
+        allowed.append(Allowed(proof.exact.pairs[case.pair], length, during, why, who, limb, vector))
     return allowed
 
 

@@ -130,8 +130,8 @@ class Judge:
         k = self._parts.pair(a, b)
         if k < 0 or not self._exact.counts(k, t):
             return False
-        told = self._exact.contacts.get(k)
-        contacts = [c for c in told if c.during[0] <= t <= c.during[1]] if told else None
+        known = self._exact.contacts.get(k)
+        contacts = [c for c in known if c.during[0] <= t <= c.during[1]] if known else None
         if not contacts:
             return placed.within(a, b, limit) if limit > 0.0 else placed.hit(a, b)
         value, _ = placed.distance(a, b, limit + 1e-9)
