@@ -71,7 +71,7 @@ def test_mending_the_cmu_rig_raises_shoulders_and_head(data: Path) -> None:
     path = data / "mocap" / "cmu_bvh" / "02_01.bvh"
     plain, mended = read_bvh(path), read_bvh(path, fix_rig=True)
     assert any("option to restore them: fix-rig" in n for n in plain.source.notes)
-    assert any("put back" in n for n in mended.source.notes)
+    assert any("restored" in n for n in mended.source.notes)
     up = (mended.positions() - plain.positions())[0]
     index = plain.character.skeleton.index
     for name in ("Neck", "LeftArm", "RightArm", "Head_end"):

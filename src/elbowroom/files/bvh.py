@@ -26,7 +26,7 @@ from elbowroom.errors import BadFile
 from elbowroom.files import conventions as conv
 from elbowroom.files.bvh_text import DEFAULT_ORDER, RawBvh, RawJoint, parse_bvh
 from elbowroom.files.bvh_write import write_bvh
-from elbowroom.files.cmu_rig import is_cmu_conversion, mend
+from elbowroom.files.cmu_rig import is_cmu_conversion, restored_lengths
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip, Source
@@ -74,7 +74,7 @@ def read_bvh(
     conv.check_bones(path, names, offsets)
 
     if cmu:
-        offsets, note = mend(names, offsets, fix_rig)
+        offsets, note = restored_lengths(names, offsets, fix_rig)
         notes.append(note)
     if up is None:
         some = np.unique(np.linspace(lead, len(root) - 1, 60).astype(int))

@@ -1,4 +1,4 @@
-"""The faults of the 2010 BVH conversion of CMU's motion library, and how they are mended.
+"""The faults of the 2010 BVH conversion of CMU's motion library, and their corrections.
 
 The converter dropped the length of every bone that branches: the thorax (neck and both shoulders start at
 Spine1) and the wrists (fingers and thumb start at the hand). Arms and head sit 11 to 13 cm too low, hands 10
@@ -30,7 +30,7 @@ def is_cmu_conversion(names: Sequence[str], offsets: Array) -> bool:
     return 1.0 < float(np.linalg.norm(offsets[list(names).index("Spine1")])) < 3.0
 
 
-def mend(names: Sequence[str], offsets: Array, fix: bool) -> tuple[Array, str]:
+def restored_lengths(names: Sequence[str], offsets: Array, fix: bool) -> tuple[Array, str]:
     """Offsets (J, 3) in metres, Y up, with the dropped lengths put back if `fix`; and the sentence on it."""
     index = {n: j for j, n in enumerate(names)}
     spine = offsets[index["Spine1"]]

@@ -1,4 +1,4 @@
-"""Ways to lean a limb aside: by turns of its joints, or by another place for its foot."""
+"""Offsets of a limb from its clip: by rotations of its joints, or by another position of its foot."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.posing.limb_ik import Keep, LimbIK
 
-# How readily a foot goes aside along x and y, is lifted, its knee turns about the leg, and it turns itself: metres and
+# Weights of a foot's offsets: sideways along x and y, up, knee about the leg, foot about the vertical: metres and
 # radians of a lean of size 1.
 _FOOT = (0.25, 0.25, 0.25, 0.6, 0.35)
 # How readily joints bend together, forwards, sideways and about their axis.
@@ -40,7 +40,7 @@ class Hanging:
 
 @dataclass(frozen=True, eq=False)
 class JointLeans:
-    """Turns added to the coordinates of joints (3 numbers each), kept within their ranges.
+    """Rotations added to the coordinates of joints (3 numbers each), kept within their ranges.
 
     base (T, n, 4); weights (T,): share of a lean at each frame; scale (n,): how much each joint takes part. Joints
     `together` (their places among the n), such as those of the spine, have three more numbers that all of them add;
@@ -108,7 +108,7 @@ class JointLeans:
 
 @dataclass(frozen=True, eq=False)
 class FootLeans:
-    """Another way for a foot: aside along x and y, lifted, its knee turned about the leg, itself about the vertical.
+    """Offset path of a foot: along x and y, up, knee about the leg, foot about the vertical.
 
     T_world_parent, T_world_foot (T, 4, 4): the joint that the leg hangs on, and where the foot is; base (T, 3, 4): the
     leg. A lean is a sum of M bumps in time: place (T, M) and lift (T, M) are the share of each at each frame, for its
@@ -126,7 +126,7 @@ class FootLeans:
 
     @property
     def reach(self) -> Array:
-        """Metres aside and up, radians of the knee and of the foot, for each bump."""
+        """Metres sideways and up, radians of the knee and of the foot, for each bump."""
         return np.tile(np.array(_FOOT) * self.free, self.place.shape[1])
 
     @cached_property

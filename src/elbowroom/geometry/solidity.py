@@ -92,7 +92,7 @@ def shell_signs(vertices: Array, faces: NDArray) -> NDArray[np.int8]:
 
 
 def demoted_parts(mesh: Mesh, solid: NDArray[np.bool_], name: str) -> tuple[Demoted, ...]:
-    """Parts of a mended mesh none of whose faces bound a solid, `solid` (F,), and sheets on solids, by reason."""
+    """Parts of a cleaned mesh none of whose faces bound a solid, `solid` (F,), and sheets on solids, by reason."""
     if solid.all():
         return ()
     edges = Edges(mesh.faces.astype(np.int64))

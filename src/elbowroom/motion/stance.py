@@ -185,11 +185,11 @@ def _points(clip: Clip) -> Array:
 
 def _feet(clip: Clip) -> _Feet:
     points = _points(clip)
-    calm = uniform_filter1d(points, max(1, round(clip.fps / 24.0)), axis=0, mode="nearest")
-    low = calm[..., 2].min(axis=-1)
-    weight = np.exp(-(calm[..., 2] - low[..., None]) / (_SOFT_M * leg_scales(clip.character)[0]))
+    smoothed = uniform_filter1d(points, max(1, round(clip.fps / 24.0)), axis=0, mode="nearest")
+    low = smoothed[..., 2].min(axis=-1)
+    weight = np.exp(-(smoothed[..., 2] - low[..., None]) / (_SOFT_M * leg_scales(clip.character)[0]))
     weight /= weight.sum(axis=-1, keepdims=True)
-    velocity = np.einsum("tfp,tfpa->tfa", weight, derivative(calm[..., :2], clip.fps))
+    velocity = np.einsum("tfp,tfpa->tfa", weight, derivative(smoothed[..., :2], clip.fps))
     return _Feet(points, low, velocity)
 
 
@@ -264,8 +264,8 @@ def _way(velocity: Array, stance: Flags, fps: float) -> Array:
     for first, last in runs(stance):
         trim = min(ends, (last - first) // 3)
         core = velocity[first + trim : last - trim + 1]
-        calm = uniform_filter1d(core, min(width, len(core)), axis=0, mode="nearest")
+        smoothed = uniform_filter1d(core, min(width, len(core)), axis=0, mode="nearest")
         begin, end = max(first - edge, 0), min(last + edge, len(velocity) - 1)
         inside = np.clip(np.arange(begin, end + 1) - first - trim, 0, len(core) - 1)
-        taken[begin : end + 1] = calm[inside]
+        taken[begin : end + 1] = smoothed[inside]
     return np.cumsum(taken, axis=0) / fps

@@ -173,10 +173,10 @@ def _stands(subject: Subject, forces: Forces, on_ground: NDArray[np.bool_]) -> N
     fps, size = subject.clip.fps, subject.size
     speed = np.linalg.norm(derivative(forces.com, fps)[:, :2], axis=-1)
     apart = np.linalg.norm(np.nan_to_num(forces.zmp, nan=np.inf) - forces.com[:, :2], axis=-1)
-    calm = on_ground & (speed < STANDS * np.sqrt(size)) & (apart < _NEAR * size)
-    out = np.zeros_like(calm)
-    for first, last in runs(calm):
-        if last - first + 1 >= min(_LONG * fps, len(calm)):
+    standing = on_ground & (speed < STANDS * np.sqrt(size)) & (apart < _NEAR * size)
+    out = np.zeros_like(standing)
+    for first, last in runs(standing):
+        if last - first + 1 >= min(_LONG * fps, len(standing)):
             out[first : last + 1] = True
     return out
 

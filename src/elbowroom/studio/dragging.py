@@ -187,7 +187,7 @@ class Dragging:
                 return plan
             job.what, job.lengthy = "searching for a detour", True
             studio.tell("job")
-            return drag.anew(T)
+            return drag.repair_from_scratch(T)
 
         def measure(job: Job) -> Plan:
             plan = studio.plan

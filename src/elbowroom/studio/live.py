@@ -92,7 +92,7 @@ class Drag:
         return found.with_(world=world.with_(characters=characters, holds=holds), plans=plans)
 
     @keeping_trees()
-    def anew(self, T: Array) -> Plan:
+    def repair_from_scratch(self, T: Array) -> Plan:
         """Repair from scratch, with a proof, if following fails; tasks are re-planned if necessary."""
         world = moved_world(self.document, self.board, self.name, T)
         assert self.plan is not None

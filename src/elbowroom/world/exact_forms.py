@@ -16,8 +16,8 @@ from scipy.spatial import ConvexHull, QhullError
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry.kept import kept
-from elbowroom.geometry.mending import check_finite, components, has_area, mended_solids
 from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.mesh_cleanup import check_finite, cleaned_solids, components, has_area
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
 from elbowroom.geometry.solidity import Demoted, demoted_parts
@@ -103,8 +103,8 @@ class Surface:
         return np.stack([corners.min(axis=0), corners.max(axis=0)])
 
     @cached_property
-    def _mended(self) -> tuple[Mesh, NDArray[np.bool_], Dropped | None]:
-        mesh, closed = mended_solids(self._raw, self._name)
+    def _cleaned(self) -> tuple[Mesh, NDArray[np.bool_], Dropped | None]:
+        mesh, closed = cleaned_solids(self._raw, self._name)
         if self._floor is None:
             return mesh, closed, None
         drop = on_floor(mesh, closed, self._floor)
@@ -112,13 +112,13 @@ class Surface:
 
     @property
     def mesh(self) -> Mesh:
-        """The mended mesh without what lies flat on the floor."""
-        return self._mended[0]
+        """The cleaned mesh without what lies flat on the floor."""
+        return self._cleaned[0]
 
     @property
     def dropped(self) -> Dropped | None:
         """Triangles that were left out of `mesh` since the floor stands for them."""
-        return self._mended[2]
+        return self._cleaned[2]
 
     @cached_property
     def demoted(self) -> tuple[Demoted, ...]:
@@ -128,7 +128,7 @@ class Surface:
     @property
     def closed(self) -> NDArray[np.bool_]:
         """Which faces (F,) of `mesh` bound solids."""
-        return self._mended[1]
+        return self._cleaned[1]
 
     @property
     def probes(self) -> Array:

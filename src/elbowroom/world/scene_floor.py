@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
-from elbowroom.geometry.mending import mended_solids
 from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.mesh_cleanup import cleaned_solids
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels.triangles import distances, tree_of
 from elbowroom.motion.clip import Clip, Motion
@@ -127,7 +127,7 @@ def _levels(static: Mapping[str, Mesh]) -> list[_Level] | None:
     """Large levels of a scene, the lowest first; None where there are no triangles."""
     heights, tops, areas, flat, corners = [], [], [], [], []
     for name, raw in static.items():
-        mesh, solid = mended_solids(raw, name)
+        mesh, solid = cleaned_solids(raw, name)
         if not len(mesh.faces):
             continue
         steep = tilt(mesh)
