@@ -46,7 +46,7 @@ class Bone:
 
 @dataclass(frozen=True)
 class AsfSkeleton:
-    """Skeleton in metres, Z up, the bones behind its joints, and what reading a motion for it takes."""
+    """Skeleton in metres, Z up, its bones, and the data needed to read a motion for it."""
 
     skeleton: Skeleton
     bones: dict[str, Bone]
@@ -67,7 +67,7 @@ def read_asf(path: str | Path, *, units: float | None = None, up: str | None = N
 
 
 def parse_asf(path: str | Path, *, units: float | None = None, up: str | None = None) -> AsfSkeleton:
-    """Everything that an ASF file says; raises `BadFile` with a line number."""
+    """Parse an ASF file; raises `BadFile` with a line number."""
     sections = dict(_sections(path, read_lines(path, "ASF")))
     for needed in ("root", "bonedata", "hierarchy"):
         if needed not in sections:
@@ -217,7 +217,7 @@ def _bones(path: str | Path, lines: Lines, degrees: bool) -> dict[str, Bone]:
 
 
 def _hierarchy(path: str | Path, lines: Lines, bones: dict[str, Bone]) -> dict[str, list[str]]:
-    """Children by name; sets each bone's parent. Every bone must hang on the root in exactly one way."""
+    """Children by name; sets each bone's parent. The bones must form a tree below the root."""
     children: dict[str, list[str]] = {}
     closed = False
     for line, words in lines:

@@ -2,7 +2,7 @@
 
 What is done with the format's oddities:
 - Position channels are absolute: the joint's OFFSET is not added to them. On joints below the root they are
-  taken as bone vectors of constant length; the largest deviation is told.
+  taken as bone vectors of constant length; the largest deviation is noted.
 - A root that only carries a moving hips joint (a 'reference' node) is folded into it.
 - End Sites carry the length of the last bone. They become leaf joints named '<joint>_end', without motion of
   their own: so toes, head and fingers keep their length in every format that is written, and Blender draws
@@ -183,7 +183,7 @@ def _places(joint: RawJoint, motion: Array) -> Array:
 
 
 def _only_carries(joints: list[RawJoint], parents: NDArray[np.int32], motion: Array) -> bool:
-    """Return whether the root's one child is what moves through space."""
+    """Return whether the root's only child carries the translation."""
     if len(joints) < 3 or np.count_nonzero(parents == 0) != 1 or not joints[1].positions:
         return False
     moves = np.ptp(_places(joints[1], motion), axis=0).max()

@@ -54,7 +54,7 @@ class Parameters:
 
 
 def read_parameters(path: str | Path, raw: bytes) -> Parameters:
-    """The parameter section; the header's first byte says in which block of 512 it begins."""
+    """Read the parameter section; the header's first byte is the number of its first block of 512 bytes."""
     start = (raw[0] - 1) * 512
     if start < 512 or start + 4 > len(raw):
         raise BadFile(path, f"has its parameters in block {raw[0]}, outside the file", "header")

@@ -74,7 +74,7 @@ def guess_units(height: float, likely: tuple[str, float] | None = None) -> tuple
 
 
 def size_note(size: Array) -> str | None:
-    """A sentence where a scene of such a size (3,) in metres is likely to be in a smaller unit than its format says."""
+    """Note if a scene of this size (3,) in metres is probably in a smaller unit than its format defines."""
     largest = float(np.max(size, initial=0.0))
     if largest <= LARGEST_IN_METRES:
         return None
@@ -187,7 +187,7 @@ def pace_note_of(clip: Clip) -> str | None:
 
 
 def pace_note(left: Array, right: Array, height: float, fps: float) -> str | None:
-    """A sentence when someone walks in quicker steps than people can, which tells of a wrong frame rate.
+    """Note if a walk has faster steps than humanly possible, a sign of a wrong frame rate.
 
     left, right: foot positions (T, 3) in metres, Z up; height in metres.
     """

@@ -18,7 +18,7 @@ LIMBS = ("left_arm", "right_arm", "left_leg", "right_leg", "spine", "neck", "lef
 
 
 def describe(opened: Opened) -> dict[str, Any]:
-    """Everything found in a file, what was assumed, and what could not be found."""
+    """Contents of a file, assumptions, and missing data."""
     facts: dict[str, Any] = {"file": str(opened.path), "format": opened.format}
     if opened.characters:
         facts["characters"] = {name: _character(c) for name, c in opened.characters.items()}

@@ -104,13 +104,13 @@ def read_tracks(nodes: Nodes, animation: Part) -> Tracks:
 
 
 def _unit(q: Array) -> Array:
-    """Unit quaternions; one of no length says nothing and becomes the identity."""
+    """Unit quaternions; one of zero length becomes the identity."""
     q = rot.normalize(q)
     return np.where(np.any(q != 0.0, axis=-1, keepdims=True), q, rot.IDENTITY)
 
 
 def frame_rate(tracks: Tracks, stored: float | None = None) -> tuple[float, str]:
-    """Frames per second and a sentence on it: told by the file, or guessed from the spacing of keys."""
+    """Frames per second and a note on it: stored in the file, or guessed from the spacing of keys."""
     if stored is not None:
         return stored, f"{stored:g} frames per second, as stored in the file."
     lists = [t.times for of in tracks.values() for t in of.values() if len(t.times) > 2]

@@ -20,7 +20,7 @@ _LEAST_WEIGHT = 1e-4  # below it a joint's pull on a vertex cannot be seen
 
 
 class Builder:
-    """Collects the parts of one file; every method returns the number of what it added."""
+    """Builder of one file; every method returns the index of the part that it added."""
 
     def __init__(self) -> None:
         self._json: dict[str, list[Any]] = {}

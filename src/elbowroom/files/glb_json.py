@@ -1,4 +1,4 @@
-"""Looking into the JSON of a glTF file without trusting it: every look says what was wrong and where."""
+"""Validated access to the JSON of a glTF file: every access reports a fault and its place."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Part:
         return value
 
     def indices(self, key: str, count: int, of: str) -> list[int]:
-        """A list of numbers of things that exist; empty where absent."""
+        """List of valid indices; empty if absent."""
         values = self.values.get(key, [])
         if not isinstance(values, list) or len(values) > MANY:
             self.fail(f"'{key}' is not a list of numbers")

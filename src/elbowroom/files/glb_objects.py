@@ -25,7 +25,7 @@ _NAMED = 5
 
 
 def free_nodes(nodes: Nodes, surfaces: Surfaces, rigs: list[Rig], notes: list[str]) -> dict[str, int]:
-    """Nodes with triangles that no rig carries, under names that differ; `notes` tells of those that are not shown."""
+    """Nodes with triangles that no rig carries, under unique names; `notes` lists those outside the default scene."""
     carried = {n for rig in rigs for n in rig.carriers}
     found: list[tuple[str, int]] = []
     hidden: list[str] = []
@@ -62,7 +62,7 @@ def moving(
     told_fps: float | None,
     notes: list[str],
 ) -> dict[str, Thing]:
-    """Those of the free nodes that an animation moves, as rigid things; one that changes its size is at its largest."""
+    """Free nodes that an animation moves, as rigid objects; one that changes its size has its largest."""
     names = [name for name, i in free.items() if touching(nodes, tracks, [i])]
     if not names:
         return {}

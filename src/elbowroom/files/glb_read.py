@@ -35,8 +35,8 @@ class GlbFile:
     """Contents of a glTF file. Clips of a file with several characters are named 'character.animation'.
 
     `meshes` are all meshes that no character carries, where they rest. Those that the first animation moves are
-    among `objects` as well, under the same names: who plays them leaves them out of the meshes. `story` is what
-    elbowroom itself left in the file: see `with_story`.
+    among `objects` as well, under the same names: a player of objects leaves them out of the meshes. `story` is the
+    extra data that elbowroom stored in the file: see `with_story`.
     """
 
     characters: Mapping[str, Character] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class GlbFile:
 
 
 def read_glb(path: str | Path, *, units: float | None = None, up: str | None = None) -> GlbFile:
-    """Read a .glb or .gltf file; metres and Y up, as glTF wants it, unless told otherwise.
+    """Read a .glb or .gltf file; metres and Y up, as glTF specifies, unless overridden.
 
     `units` is metres per unit of the file, `up` is 'Y' or 'Z'.
     """

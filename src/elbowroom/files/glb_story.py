@@ -1,7 +1,7 @@
-"""Extras of a glTF file, for all that glTF has no words for: collision shapes, who holds what, what may touch,
-what weighs, and the proof.
+"""Extras of a glTF file, for data that glTF does not define: collision shapes, holds, contacts, masses, and the
+proof.
 
-Times are those of the file. What does not make sense is left out: extras are anybody's to write.
+Times are those of the file. Invalid entries are left out, since any program may write extras.
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ def story_of(world: World, start: float, proof: Proof) -> dict[str, Any]:
 
 
 def with_story(world: World, story: dict[str, Any]) -> World:
-    """A world with what a file's extras say of it; objects ride in the hands that hold them."""
+    """World with the extras of a file; held objects move with the hands that hold them."""
     return played_story(world, story).riding() if _frames(story) is not None else _with_extras(world, story)
 
 
 def played_story(world: World, story: dict[str, Any]) -> PlayedWorld:
-    """A world exactly as a file plays it, with what its extras say of it."""
+    """World exactly as a file plays it, with its extras."""
     fps, count = _frames(story) or (30.0, 1)
     extras = _with_extras(world, story)
     fields = {name: getattr(extras, name) for name in World.__dataclass_fields__}
@@ -80,7 +80,7 @@ def played_story(world: World, story: dict[str, Any]) -> PlayedWorld:
 
 
 def proof_in(story: dict[str, Any]) -> Proof:
-    """The proof that a file's extras carry."""
+    """Proof in a file's extras."""
     proof = story.get("proof")
     if not isinstance(proof, dict):
         return Proof()
@@ -103,7 +103,7 @@ def proof_in(story: dict[str, Any]) -> Proof:
 
 
 def as_certified(character: Character, story: dict[str, Any], name: str) -> Character:
-    """A character with the collision shapes and roles that it was certified with, where what is said makes sense."""
+    """Character with the collision shapes and roles that it was certified with, if they are valid."""
     shapes, roles = (of.get(name) if isinstance(of := story.get(key), dict) else None for key in ("shapes", "roles"))
     joints = len(character.skeleton)
     listed = [
@@ -127,7 +127,7 @@ def _shape_facts(shape: Shape) -> dict[str, Any]:
 
 
 def _shape(entry: dict[str, Any], joints: int) -> Shape | None:
-    """A collision shape, or None where what is told of it makes none."""
+    """Collision shape, or None if the entry is invalid."""
     words, joint = _words(entry, "name", "kind"), entry.get("joint")
     size, T = _numbers(entry.get("size"), 3), _numbers(entry.get("T_joint_shape"), 12)
     if words is None or size is None or T is None or words[1] not in _KINDS:
@@ -169,7 +169,7 @@ def _frames(story: dict[str, Any]) -> tuple[float, int] | None:
 
 
 def _with_extras(world: World, story: dict[str, Any]) -> World:
-    """A world with masses, contacts, links and the floor that a file's extras tell."""
+    """World with the masses, contacts, links and floor of a file's extras."""
     floor, masses = story_floor(story), story.get("masses")
     world = world if floor == "auto" else world.with_(floor=floor)
     for name, mass in masses.items() if isinstance(masses, dict) else ():
@@ -183,7 +183,7 @@ def _with_extras(world: World, story: dict[str, Any]) -> World:
 
 
 def story_floor(story: dict[str, Any]) -> float | Literal["auto"] | None:
-    """Height of the floor that a file's extras tell, metres, None for no floor; 'auto' where they say nothing."""
+    """Height of the floor in a file's extras, metres, None for no floor; 'auto' if not stored."""
     floor = story.get("floor", "auto")
     return float(floor) if _number(floor) else None if floor is None else "auto"
 

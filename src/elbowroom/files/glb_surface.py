@@ -38,7 +38,7 @@ class Surface:
 
 
 class Surfaces:
-    """The meshes of a file, decoded when asked for. `notes` collects what was left out."""
+    """Meshes of a file, decoded lazily. `notes` collects what was left out."""
 
     def __init__(self, container: Container) -> None:
         self._container = container

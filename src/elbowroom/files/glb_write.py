@@ -83,7 +83,7 @@ class _Keys:
         return self._inputs[still]
 
     def add(self, nodes: list[int], path: str, tracks: Array, rest: Array, always: bool = False) -> None:
-        """Tracks (K, T, n) of one property of K nodes; those that stay as `rest` (K, n) says need no keys."""
+        """Add tracks (K, T, n) of one property of K nodes; those that stay at `rest` (K, n) need no keys."""
         moving = np.ptp(tracks, axis=1).max(axis=1) > _STILL
         away = np.abs(tracks[:, 0] - rest).max(axis=1) > _STILL
         for still, chosen in ((False, moving), (True, ~moving & (away | always))):

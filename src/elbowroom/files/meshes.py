@@ -1,4 +1,4 @@
-"""Reading scenes and things: OBJ, STL, PLY and glTF as named meshes in metres, Z up."""
+"""Reading of scenes and objects: OBJ, STL, PLY and glTF as named meshes in metres, Z up."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ _MOST_MATERIALS = 4 * 2**20
 
 @dataclass(frozen=True, eq=False)
 class MeshFile:
-    """Meshes of a file by name, and sentences on what was assumed."""
+    """Meshes of a file by name, and notes on assumptions."""
 
     meshes: Mapping[str, Mesh] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
 def read_meshes(path: str | Path, *, units: float | None = None, up: str | None = None) -> MeshFile:
-    """Read a scene or a thing.
+    """Read the meshes of a scene or an object.
 
-    `units` is metres per unit of the file, `up` is 'Y' or 'Z'; where not given they are guessed, and told. glTF
-    says both itself; characters in it are taken as they rest.
+    `units` is metres per unit of the file, `up` is 'Y' or 'Z'; by default they are guessed, with a note. glTF
+    defines both; characters in it are used in their rest pose.
     """
     path = Path(path)
     kind = path.suffix.lower()
@@ -113,7 +113,7 @@ def _check_obj(path: Path, data: bytes) -> None:
 
 
 def _check_stl(path: Path, data: bytes) -> None:
-    """Binary files must hold what their header claims; text files must begin as they should."""
+    """Check that a binary file has the size that its header claims, and a text file a valid start."""
     claimed = int.from_bytes(data[80:84], "little") if len(data) >= 84 else 0
     if len(data) >= 84 and len(data) == 84 + 50 * claimed:
         return
@@ -239,7 +239,7 @@ def _linear(srgb: Array) -> Array:
 
 
 def _guess_units(size: Array) -> tuple[float, str]:
-    """Metres per unit, from how large a thing (or a place) can be, and the sentence on it."""
+    """Metres per unit, from plausible sizes of objects and rooms, and a note on it."""
     largest = float(size.max())
     if largest <= LARGEST_IN_METRES:
         scale, name = 1.0, "metres"

@@ -1,4 +1,4 @@
-"""Files that other files name: buffers of glTF, meshes of URDF. They are looked up, not read."""
+"""References to other files: buffers of glTF, meshes of URDF. They are resolved, not read."""
 
 from __future__ import annotations
 

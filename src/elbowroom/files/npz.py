@@ -128,7 +128,7 @@ def _character(name: str, motion: Motion, times: Array) -> dict[str, NDArray]:
 
 
 def read_npz(path: str | Path) -> World:
-    """Read what `write_npz` wrote: characters with clips, static meshes, objects that ride in hands."""
+    """Read what `write_npz` wrote: characters with clips, static meshes, objects that move with hands."""
     return read_played_npz(path)[0].riding()
 
 
@@ -202,7 +202,7 @@ def _proof(file: Arrays) -> Proof:
 
 
 def _rows(file: Arrays, what: str) -> list[tuple[Pair, tuple[float, float]]]:
-    """Pairs with the intervals that something is said of them for."""
+    """Pairs with their intervals."""
     if f"{what}_pair" not in file:
         return []
     pairs = file.get(f"{what}_pair", 2, kind="U")
@@ -251,7 +251,7 @@ def _clip(file: Arrays, name: str, fps: float, times: Array) -> Clip:
 
 
 def _roles(file: Arrays, at: str, joints: int) -> dict[str, int]:
-    """Which joint plays which part of a person; empty where the file does not say."""
+    """Joints by role; empty if the file does not store them."""
     if f"{at}/role_names" not in file:
         return {}
     names = file.get(f"{at}/role_names", 1, kind="U")

@@ -75,7 +75,7 @@ class Opened:
         raise BadFile(self.path, "contains neither a clip nor a character", would_do=CLIP_FORMATS)
 
     def world(self, clip: str | None = None) -> World:
-        """Everything in the file as a world: the chosen clip on its character, other characters at rest, things."""
+        """World of the file: the chosen clip on its character, other characters at rest, objects."""
         if clip is not None:
             self.clip(clip)
         elif self.whole is not None:
@@ -142,7 +142,7 @@ def _c3d(path: Path, hints: ImportHints) -> Opened:
 
 
 def open_glb(path: Path, hints: ImportHints | None = None) -> tuple[Opened, dict[str, Any]]:
-    """Open a glTF file, and get what elbowroom left in its extras."""
+    """Open a glTF file with the extras that elbowroom stored in it."""
     from elbowroom.files.glb_read import read_glb
 
     hints = hints or ImportHints()

@@ -44,7 +44,7 @@ class Proof:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def text(self) -> str:
-        """All that is no array, as JSON."""
+        """JSON of everything that is not an array."""
         return json.dumps({"status": self.status, "why": self.why, **self.facts}, allow_nan=False)
 
 
@@ -90,7 +90,7 @@ def proof_of(
 
 
 def contacts_of(rows: Iterable[Allowed]) -> tuple[Contact, ...]:
-    """Turn what a file allows into contacts of a world."""
+    """Contacts of a world from the allowances of a file."""
     return tuple(Contact(a.pair.a, a.pair.b, a.during, "touch", a.depth_m, a.why, a.shift) for a in rows)
 
 

@@ -1,4 +1,4 @@
-"""Reading a scene file as a world: what stands, what moves, and how high the floor is."""
+"""Reading of a scene file as a world: static meshes, moving objects, and the floor height."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def _resolved(name: str, path: Path, packages: list[Path]) -> Path:
 
 
 def _check_joints(tree: ElementTree.Element, path: Path) -> None:
-    """Joints of known kinds that make one tree of all links; Pinocchio leaves out what hangs on nothing."""
+    """Check that joints of known kinds connect all links to one tree; Pinocchio drops unconnected links."""
     links = len(tree.findall("link"))
     if links > _MOST_LINKS or len(tree.findall(".//collision")) > _MOST_SHAPES:
         raise BadFile(path, f"has {links} links", would_do=f"at most {_MOST_LINKS} with {_MOST_SHAPES} shapes are read")
@@ -268,7 +268,7 @@ def _shape(found: Any, link: str, path: Path) -> Shape:
 
 
 def _mesh(geometry: Any) -> Mesh:
-    """Triangles of Coal's mesh or convex hull, scaled as the file says."""
+    """Triangles of Coal's mesh or convex hull, with the scale in the file."""
     if type(geometry).__name__ == "Convex":
         points, corners, count = geometry.points(), geometry.polygons, geometry.num_polygons
     else:

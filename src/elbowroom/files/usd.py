@@ -1,4 +1,4 @@
-"""USD: skinned bodies as UsdSkel, things as meshes that stand or move. Needs the optional extra `usd`."""
+"""USD: skinned bodies as UsdSkel, objects as static or animated meshes. Needs the optional extra `usd`."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def _bind(inverse_bind: Array) -> Array:
 
 
 def _joint_paths(body: Character) -> list[str]:
-    """Joints as USD names them: the way from the root, such as hips/spine/chest."""
+    """Joint names in USD: the path from the root, such as hips/spine/chest."""
     names = accepted_names(body.skeleton.names, plain=True)
     paths: list[str] = []
     for name, parent in zip(names, body.skeleton.parents, strict=True):

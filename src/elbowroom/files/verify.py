@@ -51,7 +51,7 @@ class Verified:
 
     @property
     def good(self) -> bool:
-        """Return whether the file says that it is proven, and both checks agree."""
+        """Return whether the file claims to be proven, and both checks agree."""
         return self.proof.status == "proven" and not self.violations and self.certificate.free
 
     def facts(self) -> dict[str, Any]:
@@ -87,9 +87,9 @@ def read_played(path: str | Path) -> tuple[PlayedWorld, Proof]:
 
 
 def verify(path: str | Path, progress: Callable[[float], None] | None = None) -> Verified:
-    """Check a written file again: what it plays against what it allows, by samples and by proof.
+    """Check a written file again: its playback against its allowances, by samples and by proof.
 
-    Nothing is allowed but what the file lists; what it lists deeper than its own caps does not count.
+    Only the file's allowances count, except those deeper than its own caps.
     """
     on, proof = read_played(path)
     if not on.characters and not on.objects:

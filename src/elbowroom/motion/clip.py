@@ -47,7 +47,7 @@ class Motion(Protocol):
     def __call__(self, t: float) -> Pose: ...
 
     def sample(self, times: ArrayLike) -> tuple[Array, Array]:
-        """Roots (N, 3) and what else places the body at times (N,): rotations (N, J, 4) of a person."""
+        """Roots (N, 3) and joint values at times (N,): rotations (N, J, 4) of a person."""
         ...
 
 

@@ -228,7 +228,7 @@ def _hysteresis(begins: Flags, stays: Flags) -> Flags:
 
 
 def _tidy(on: Flags, shortest: int) -> Flags:
-    """Short gaps filled, then short contacts dropped; what touches an end of the clip may be short."""
+    """Contacts with short gaps filled, then short contacts dropped, except at the ends of the clip."""
     out = on.copy()
     for first, last in runs(~out):
         if last - first + 1 < shortest and first > 0 and last < len(out) - 1:

@@ -40,7 +40,7 @@ def cut(clip: Clip, t0: float, t1: float, *, keep_time: bool = False) -> Clip:
 
 
 def resample(clip: Clip, fps: float) -> Clip:
-    """The same motion at another rate; what is left after the last whole frame is dropped."""
+    """Resample a motion at another rate; the rest after the last whole frame is dropped."""
     return _resampled(clip, clip.start + np.arange(frames_in(clip.duration, fps)) / fps, fps, clip.start)
 
 

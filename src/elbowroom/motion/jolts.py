@@ -29,7 +29,7 @@ def jolts(clip: Clip) -> NDArray[np.intp]:
 
 
 def without_jolts(clip: Clip) -> tuple[Clip, int]:
-    """The clip with such frames put half way between their neighbours, and how many there were."""
+    """Clip with such frames interpolated between their neighbours, and their number."""
     found = jolts(clip)
     if not len(found):
         return clip, 0

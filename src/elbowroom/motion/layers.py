@@ -57,7 +57,7 @@ class Layer:
         fade_in: float = 0.0,
         fade_out: float = 0.0,
     ) -> Layer:
-        """A layer for chains by name, e.g. 'right_arm', and what hangs on them; by default all the time."""
+        """Layer for chains by name, e.g. 'right_arm', and their descendants; by default all the time."""
         body = motion.body
         if not isinstance(body, Character):
             raise BadValue(f"'{body.name}' has no limbs to make a layer of.")
