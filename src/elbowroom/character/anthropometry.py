@@ -108,7 +108,7 @@ STACK = tuple(LENGTHS)[:9]
 
 
 def within(value: object, least: float, most: float) -> bool:
-    """Return whether a value is a number in a range; NaN and what is no number are not."""
+    """Return whether a value is a number in a range; False for NaN and other types."""
     return isinstance(value, Real) and least <= float(value) <= most
 
 

@@ -60,7 +60,7 @@ LEG = 0.491
 
 
 def stature(skeleton: Skeleton, roles: Mapping[str, int]) -> float:
-    """Stature in metres that the legs' bones tell; without legs, what the rest pose spans."""
+    """Stature in metres from the leg bones; without legs, the height of the rest pose."""
     lengths = []
     for side in SIDES:
         joints = [roles.get(f"{side}_{p}") for p in ("thigh", "shin", "foot")]

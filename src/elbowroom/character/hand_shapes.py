@@ -119,7 +119,7 @@ def pinch(width: float) -> HandShape:
 
 
 def clasp(bend: float, apart: float) -> HandShape:
-    """Fingers along a flat thing, their knuckles bent by `bend` degrees; the thumb across from them, 0 to 1 `apart`."""
+    """Fingers along a flat object, their knuckles bent by `bend` degrees; the thumb opposite, 0 to 1 `apart`."""
     finger = (bend, 0.0, 2.0 + 0.35 * bend, 2.0 + 0.2 * bend)
     return _shape("pinch", (32.0, 34.0 - 46.0 * apart, 14.0, 0.0, 2.0), finger, finger, finger, finger)
 

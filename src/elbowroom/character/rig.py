@@ -78,7 +78,7 @@ def as_character(
 
 
 def find_roles(skeleton: Skeleton, poses: Array | None = None) -> tuple[Roles, list[str]]:
-    """Joint of each part of a body that was found, and sentences on what was doubtful or missing."""
+    """Joint of each body part that was found, and notes on doubtful or missing ones."""
     notes: list[str] = []
     by_name = _by_names(skeleton)
     upright = rig_geometry.upright_positions(skeleton, poses)
@@ -111,7 +111,7 @@ def _once(roles: Mapping[str, int]) -> Roles:
 
 
 def _by_names(skeleton: Skeleton) -> Roles:
-    """Limbs, head and eyes as far as the names tell."""
+    """Limbs, head and eyes identified by names."""
     named = [part_of(n) for n in skeleton.names]
     roles: Roles = {}
     for side in SIDES:

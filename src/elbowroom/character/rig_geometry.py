@@ -143,7 +143,7 @@ def _arms_and_head(
 
 
 def head_by_shape(skeleton: Skeleton, positions: Array, chest: int, arms: Collection[int]) -> int | None:
-    """The head: on the way from the joint that carries the arms up to the highest tip that is not in them."""
+    """Head: on the path from the parent of the arms up to the highest tip outside them."""
     tips = [j for j in skeleton.subtree(chest)[1:] if not skeleton.children[j] and j not in arms]
     if not tips:
         return None

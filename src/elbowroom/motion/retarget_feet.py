@@ -1,4 +1,4 @@
-"""Feet planted: what touches the floor stays where it is, and the hips give way so that the legs reach."""
+"""Foot planting: feet in contact stay in place, and the hips move so that the legs reach."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def _least(moved: Array, bears: Flags, against: Array) -> Array:
 
 
 def slid_so_far(way: Array) -> Array:
-    """Greatest distance between two places of a way (N, 2) up to each of them, (N,), metres; of many some do."""
+    """Greatest distance between two points of a path (N, 2) up to each, (N,), metres; long paths are sampled."""
     some = np.unique(np.linspace(0, len(way) - 1, min(len(way), 400)).round().astype(int))
     apart = np.linalg.norm(way[some][:, None] - way[some][None], axis=-1)
     return np.interp(np.arange(len(way)), some, np.maximum.accumulate(np.tril(apart).max(axis=1)))

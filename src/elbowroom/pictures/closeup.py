@@ -19,7 +19,7 @@ _HANDS = {"left_hand": "left", "right_hand": "right"}
 
 
 def subject(world: World, name: str, times: Array) -> tuple[Array, float]:
-    """Middle (T, 3) of what 'thing', 'thing.frame', 'character' or 'character.part' names, and metres worth showing."""
+    """Centre (T, 3) of an 'object', 'object.frame', 'character' or 'character.part', and the extent to show, metres."""
     owner, part = world.split(name)
     if owner in world.characters:
         motion = world.characters[owner]

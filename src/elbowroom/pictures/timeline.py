@@ -22,12 +22,12 @@ _ALLOWED, _UNPROVEN, _INK, _FAINT = "#9db8a8", "#f2b134", "#26323a", "#e4e8ea"
 _DEEP = 0.02
 _PALE = 0.3
 _COLORS = "YlOrRd"
-# Chains that are told with the limb they hang on.
+# Chains that are listed with their parent limb.
 _PART_OF_OTHERS = ("fingers", "eyes")
 
 
 def timeline(path: str | Path, certificate: Certificate, world: World) -> None:
-    """Write a PNG with one row for every limb of every character: collisions by depth, touches that are allowed."""
+    """Write a PNG with one row for every limb of every character: collisions by depth, and allowed contacts."""
     rows = _rows(certificate, world)
     begin, end = world.span
     figure = Figure(figsize=(11.0, 1.7 + 0.36 * max(len(rows), 1)), dpi=120, layout="constrained")
@@ -60,7 +60,7 @@ def timeline(path: str | Path, certificate: Certificate, world: World) -> None:
 
 
 def _rows(certificate: Certificate, world: World) -> dict[tuple[str, str], int]:
-    """Row of each limb of each character, and of things that hit something."""
+    """Row of each limb of each character, and of colliding objects."""
     found: dict[tuple[str, str], None] = {}
     for who, motion in world.characters.items():
         chains = motion.body.chains
@@ -92,7 +92,7 @@ def _bar(
 
 
 def _label_hits(axes: Any, collisions: Sequence[Collision], rows: dict[tuple[str, str], int], span: float) -> None:
-    """Names of what is hit, for the longest collision of each limb where there is room."""
+    """Label the longest collision of each limb with the pair, if there is room."""
     longest: dict[tuple[str, str], Collision] = {}
     for c in collisions:
         row = _row(c)

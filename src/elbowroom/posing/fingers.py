@@ -1,4 +1,4 @@
-"""Fingers that close round a thing, joint by joint, until they touch its mesh."""
+"""Closing of fingers around an object, joint by joint, until they touch its mesh."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def close_fingers(
 
 
 class _Closing:
-    """One finger about to close on a thing."""
+    """One finger that closes on an object."""
 
     def __init__(self, scene: HandAtThing, finger: Finger) -> None:
         self.scene, self.finger = scene, finger
@@ -108,12 +108,12 @@ class _Closing:
         return coordinates
 
     def _rests(self, coordinates: Array) -> bool:
-        """Return whether the finger lies against the thing."""
+        """Return whether the finger touches the object."""
         self.scene.put(self.rows, self.scene.model.finger_places(self.finger, coordinates[None])[0])
         return any(self.scene.within(int(row), 0.5 * TOUCH) for row in self.rows)
 
     def _freed(self, start: Array) -> Array:
-        """The start with the first joint bent back as far as it takes to be out of the thing."""
+        """Start posture with the first joint bent back until it is clear of the object."""
         every = list(range(len(self.rows)))
         tried = np.array([start] * (len(_BACK) + 1))
         first = tried[1:, self.finger.joints[0].place, 0]
@@ -125,7 +125,7 @@ class _Closing:
         return start
 
     def _advanced(self, start: Array, end: Array, moving: list[int]) -> Array:
-        """The last coordinates (3, 3) on the way from start to end with nothing of the finger touching."""
+        """Last coordinates (3, 3) between start and end at which the finger is clear."""
         turn = float(np.abs(end - start).sum())
         if turn < 1e-6 or not moving:
             return end
@@ -146,7 +146,7 @@ class _Closing:
         return _between(start, end, np.array([share]))[0]
 
     def _first(self, shares: Array, start: Array, end: Array, moving: list[int]) -> int:
-        """The first of shares (N,) of the way at which the finger touches; N where it does at none."""
+        """Index of the first of shares (N,) at which the finger touches; N if none."""
         places = self.scene.model.finger_places(self.finger, _between(start, end, shares))
         for n in range(len(shares)):
             if self._touches(places[n], moving):
@@ -162,7 +162,7 @@ class _Closing:
 
 
 def _between(start: Array, end: Array, shares: Array) -> Array:
-    """Terms (N, 3, 3) at shares (N,) of the way."""
+    """Coordinates (N, 3, 3) interpolated at shares (N,)."""
     return start + shares[:, None, None] * (end - start)
 
 

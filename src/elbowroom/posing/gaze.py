@@ -1,4 +1,4 @@
-"""Looking at a point: eyes, head and neck share the way to it in fixed parts (Morasso and Tagliasco 1986).
+"""Gaze at a point: eyes, head and neck share the angle in fixed parts (Morasso and Tagliasco 1986).
 
 Eyes take a constant share of the angle between where the body looks and the point, neck and head the rest, each within
 its range; then the eyes take up what is left, so that the gaze meets the point where it can. What lies behind draws
@@ -81,7 +81,7 @@ def gazing(body: Character, root: Array, q: Array, points: Array, share: Array, 
 
 
 def gaze_error(body: Character, pose: Pose, point: ArrayLike) -> float:
-    """Angle between where a posture looks and a point (3,), radians: the mean of both eyes, or that of the head."""
+    """Angle between a posture's gaze and a point (3,), radians: the mean of both eyes, or that of the head."""
     target = numbers("point", point)
     T = body.skeleton.at(pose)
     looks = [body.roles[r] for r in ("left_eye", "right_eye") if r in body.roles]

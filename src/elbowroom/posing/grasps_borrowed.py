@@ -1,4 +1,4 @@
-"""Grasps for hands that cannot close: rigs without fingers or thumb take things as a person of their height would."""
+"""Grasps for hands that cannot close: rigs without fingers or thumb use those of a person of their height."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ways in which a hand could take a form, before anybody has looked whether it comes there."""
+"""Candidate grasps of a form, before collision and reach checks."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _BAR = 1.8
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A seat of the hand at `T_form_seat` (4, 4) of a form, and what it costs by itself.
+    """Seat of the hand at `T_form_seat` (4, 4) of a form, and its own cost.
 
     The hand comes along `approach` (3,) in the form's frame.
     """
@@ -58,7 +58,7 @@ class Candidate:
 
 
 class Maker:
-    """Candidates for one hand and one form; `up` (3,) is the way up in the form's frame."""
+    """Maker of candidates for one hand and one form; `up` (3,) is the up direction in the form's frame."""
 
     def __init__(self, seats: Seats, form: Form, up: Array) -> None:
         self.seats, self.form, self.up = seats, form, up
@@ -66,7 +66,7 @@ class Maker:
         self._made: dict[tuple[str, float, float, float], list[Seat]] = {}
 
     def all(self) -> list[Candidate]:
-        """Candidates by what the form is, cheapest first."""
+        """Candidates for the kind of form, cheapest first."""
         made = {"ball": self._ball, "round": self._round, "box": self._box, "irregular": self._box}[self.form.kind]()
         found = sorted(made, key=lambda c: c.cost)
         return found or sorted(self._large(), key=lambda c: c.cost)
@@ -126,7 +126,7 @@ class Maker:
                             yield from self._pinched(at, x, z)
 
     def _large(self) -> Iterator[Candidate]:
-        """The flat hand at each side: for things that no hand can span."""
+        """Flat hand at each side, for objects that no hand can span."""
         seat = self.seats.flat()
         for k, x in ((k, s * np.eye(3)[k]) for k in range(3) for s in (-1.0, 1.0)):
             for z in (s * np.eye(3)[j] for j in range(3) if j != k for s in (-1.0, 1.0)):

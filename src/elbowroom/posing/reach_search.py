@@ -1,4 +1,4 @@
-"""Which help: the least effort that brings a target into reach, and what to try where that is not enough."""
+"""Search for the least effort that brings a target into reach, with fallbacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Postures on the way between two of a body that keeps its footing."""
+"""Postures between two of a body that keeps its footing."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def between(body: Character, pose_a: Pose, pose_b: Pose, s: ArrayLike) -> tuple[
 
 
 def _turning(a: ArrayLike, b: ArrayLike, share: Array) -> Array:
-    """Angles (T,) on the shorter way from one to another."""
+    """Angles (T,) along the shorter arc from one to another."""
     start, way = np.asarray(a, dtype=float), np.asarray(b, dtype=float) - np.asarray(a, dtype=float)
     return np.asarray(start + share * np.arctan2(np.sin(way), np.cos(way)))
 

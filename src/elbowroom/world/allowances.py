@@ -1,7 +1,7 @@
 """Allowances of a certificate: feet on the floor, and touches that were recorded, within the caps.
 
 Real soles give way, recorded bodies touch themselves, hands press what they take. All of it is bounded here, and
-whatever was used of it is told in the certificate and in the file.
+whatever was used is listed in the certificate and in the file.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def is_foot(part: Part) -> bool:
 
 
 def allow(exact: ExactWorld, recorded: set[str], changed: Sequence[Changed] = ()) -> list[str]:
-    """Set what may touch in a world: its own contacts, and what was `recorded` as far as nothing has `changed` it.
+    """Set the allowances of a world: its own contacts, and those of `recorded` clips except where `changed`.
 
     All depths are cut to the caps of the world. Returns sentences on contacts that were asked for deeper.
     """

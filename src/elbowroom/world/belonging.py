@@ -1,6 +1,6 @@
 """Belonging of objects to one body: its own parts, and objects that it holds, is about to grasp, or has just released.
 
-How near these come is no news: thighs brush each other in every walk.
+Their distance is not reported as clearance: thighs brush each other in every walk.
 """
 
 from __future__ import annotations

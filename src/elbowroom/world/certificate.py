@@ -1,4 +1,4 @@
-"""Certificate of a motion: proven free in continuous time, or where it collides, or what could not be proven.
+"""Certificate of a motion: proven collision-free in continuous time, or its collisions and unproven intervals.
 
 It speaks of what is written: a world on the frames of a file (`played`), and how files are played back between them.
 """
@@ -80,7 +80,7 @@ class Certificate:
 
     @property
     def summary(self) -> str:
-        """Findings in one sentence that states what was allowed: of the scene, the floor and itself."""
+        """Findings in one sentence, with the allowed contacts with the scene, the floor and itself."""
         if self.collisions:
             return f"{len(self.collisions)} collision{'s' * (len(self.collisions) > 1)}"
         if self.unproven:
@@ -95,13 +95,13 @@ class Certificate:
 
     @property
     def nearest(self) -> Clearance:
-        """The smallest distance of different bodies and things where there is one, else of all pairs."""
+        """Minimum distance of different bodies if there is one, else of all pairs."""
         if self.others is not None and self.others.value is not None:
             return self.others
         return Clearance(self.clearance_m, self.at_least_m, self.at_s, self.pair, self.points)
 
     def unmeasured(self) -> Certificate:
-        """The same, with how near things come left open."""
+        """Copy without clearance."""
         return replace(self, clearance_m=None, at_least_m=None, at_s=None, pair=None, points=None, others=None)
 
     def facts(self) -> dict[str, Any]:
@@ -195,7 +195,7 @@ def _on_static(proof: Proof, pair: int) -> bool:
 
 
 def _clearance(proof: Proof, measured: Measured, close: Items, tolerance: float) -> tuple[Clearance, Clearance | None]:
-    """The smallest clearance; where it is of one body or with the floor, that of different bodies and things, too."""
+    """Minimum clearance; if it is of one body or with the floor, also that of different bodies."""
     near = _NEAR
     found = smallest_clearance(proof, measured, close, near, tolerance)
     if found.value is None or found.value > near:
@@ -219,7 +219,7 @@ def _worst(collisions: list[Collision]) -> Clearance:
 
 
 def _empty(world: World) -> list[str]:
-    """Say in a sentence what a proof is about where nothing stands around."""
+    """Note on the scope of a proof in a world without obstacles."""
     if world.triangles or not world.characters:
         return []
     met = [] if world.floor is None else ["with the floor"]

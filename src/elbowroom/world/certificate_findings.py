@@ -63,7 +63,7 @@ class Allowed:
 
 @dataclass(frozen=True)
 class Unproven:
-    """A pair that comes so near that the tolerance does not tell whether it touches."""
+    """Pair that comes too close for the tolerance to decide whether it touches."""
 
     pair: Pair
     during: Interval

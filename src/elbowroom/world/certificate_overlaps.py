@@ -15,7 +15,7 @@ from elbowroom.world.certificate_proof import Items, Proof, joined
 from elbowroom.world.contacts import Contact
 from elbowroom.world.intervals import Interval
 
-# Touches less than this apart in time are told as one, seconds.
+# Contacts less than this apart in time are merged, seconds.
 _JOIN = 0.1
 # Bounds are at most this much above what was measured, metres, or this share of it.
 _CLOSE, _SHARE = 0.0005, 0.05
@@ -48,7 +48,7 @@ class _Depths:
 def overlaps_of(
     proof: Proof, measured: Measured, spans: Iterable[Span], collisions: Iterable[Collision]
 ) -> list[Allowed]:
-    """Overlaps of pairs that may, by branch and bound: no depth in the interval is above the one told."""
+    """Allowed overlaps of pairs, by branch and bound: the depth is an upper bound over the interval."""
     hits: dict[tuple[str, str], list[Interval]] = {}
     for c in collisions:
         hits.setdefault(c.pair, []).append(c.during)

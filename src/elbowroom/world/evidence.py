@@ -16,7 +16,7 @@ from elbowroom.world.pairs import Pair
 
 @dataclass(frozen=True)
 class Excused:
-    """A part of a hand and what it holds, which do not count as a collision during the hold."""
+    """Part of a hand and its held object, which do not count as a collision during the hold."""
 
     pair: Pair
     during: Interval

@@ -112,7 +112,7 @@ class Surface:
 
     @property
     def mesh(self) -> Mesh:
-        """The cleaned mesh without what lies flat on the floor."""
+        """Cleaned mesh without triangles flat on the floor."""
         return self._cleaned[0]
 
     @property

@@ -1,4 +1,4 @@
-"""Intervals of time: joined where they touch, and what lies between them."""
+"""Intervals of time: merging, and gaps between them."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def parts_of(world: World) -> tuple[Part, ...]:
 
 
 def shapes_of(body: Body) -> tuple[tuple[Shape, str], ...]:
-    """Shapes that a body hits things with, and the roles of their segments."""
+    """Collision shapes of a body, and the roles of their segments."""
 
     def found() -> tuple[tuple[Shape, str], ...]:
         roles = _segment_roles(body)
@@ -203,7 +203,7 @@ class OwnPairs:
 
 
 def moves(world: World, name: str, thing: Thing) -> bool:
-    """Return whether a thing moves or is held at any time; a path that cannot be looked into counts as moving."""
+    """Return whether an object moves or is held at any time; a path without keyframes counts as moving."""
     if any(h.object == name for h in world.holds):
         return True
     if isinstance(thing, Fixture):
@@ -225,7 +225,7 @@ def hand_of(role: str) -> str:
 
 
 def holding_joints(body: Body, hand: str) -> frozenset[int]:
-    """Joints of the segment that holds a thing; of a hand or gripper its fingers, too.
+    """Joints of the segment that holds an object; of a hand or gripper its fingers, too.
 
     Whatever else hangs on the segment still collides: a rod on the chest does not pass through both arms.
     """

@@ -1,4 +1,4 @@
-"""Places and states as functions of time: where a rigid thing is, how far a drawer is open, for any second.
+"""Positions and states as functions of time: of a rigid object, of an opening drawer.
 
 Any callable from seconds to `T_world_object` (4, 4) is a path. One that also has `sample(times) -> (N, 4, 4)` is
 asked for many times at once, which is much quicker for those that need a whole body posed.

@@ -1,4 +1,4 @@
-"""A world on the frames of a file: exactly what is written, played back and proven.
+"""World sampled at the frames of a file: exactly what is written, played back and proven.
 
 Whatever a world is made of (clips at several rates, start times between frames, paths with keys of their own, functions
 of time, hinges, holds), a file has frames at one rate. All of it is put on those frames first; the certificate and
@@ -57,7 +57,7 @@ class PlayedWorld(World):
 
     @cached_property
     def things(self) -> Mapping[str, Thing]:
-        """All objects, with paths that have the holds in them."""
+        """All objects, with holds baked into their paths."""
         return self.objects
 
     def record(self, times: ArrayLike) -> Record:
@@ -105,7 +105,7 @@ class PlayedWorld(World):
         return sha.hexdigest()
 
     def riding(self) -> World:
-        """The world with objects that ride in the hands that hold them, so that they follow where hands are moved.
+        """World in which held objects move with the hands that hold them, so that they follow edited hands.
 
         Between frames hand and object then part from the file by a hair; what a hold cannot describe stays as it is.
         """
@@ -208,7 +208,7 @@ def _on_frames(motion: Motion, times: Array, fps: float) -> Motion:
 
 
 def _thing(name: str, thing: Thing, times: Array) -> Thing:
-    """A thing whose path has keys at the frames alone."""
+    """Object whose path has keyframes at the frames only."""
     T = places(thing.path, times)
     if not np.all(np.isfinite(T)):
         raise BadValue(f"the path of '{name}' is not finite.")

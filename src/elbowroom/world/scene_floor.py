@@ -108,7 +108,7 @@ def scene_floor(static: Mapping[str, Mesh], feet: Array | None = None) -> FloorF
 
 
 def foot_places(motions: Iterable[Motion]) -> Array:
-    """Places (N, 2) of feet on their way, metres; the root's where a body has no feet."""
+    """Positions (N, 2) of feet over time, metres; of the root if a body has no feet."""
     found = [np.zeros((0, 2))]
     for motion in motions:
         begin, end = motion.span

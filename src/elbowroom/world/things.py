@@ -20,7 +20,7 @@ Freedom = Literal["free", "level", "joint"]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GraspMark:
-    """A way to take a thing that someone marked on it, for any body: where the middle of the closed hand comes to be.
+    """Grasp marked on an object, for any body: position of the middle of the closed hand.
 
     `T_thing_grip` (4, 4) is a grip frame as `grip_frame` has it (z out by the thumb, x out of the palm), so that
     `T_thing_hand = T_thing_grip @ inverse(grip_frame(body, hand))`. `shape` names a hand shape, `width` in metres is
@@ -71,7 +71,7 @@ class Thing:
         object.__setattr__(self, "frames", frames)
 
     def frame(self, name: str) -> Array:
-        """A named place on the thing, `T_object_frame` (4, 4)."""
+        """Named frame on the object, `T_object_frame` (4, 4)."""
         try:
             return self.frames[name]
         except KeyError:

@@ -1,4 +1,4 @@
-"""The side to look from when nobody says which: the usual one, unless another shows more."""
+"""Choice of the camera's side: the default one, unless another shows more."""
 
 from __future__ import annotations
 

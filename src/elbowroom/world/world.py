@@ -1,4 +1,4 @@
-"""The world: people with their motions, walls, things and what holds them, all placed by time alone."""
+"""World: characters with their motions, static meshes, objects and their holds, as functions of time."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class World:
 
     @property
     def triangles(self) -> int:
-        """Triangles of static meshes and things."""
+        """Number of triangles of static meshes and objects."""
         meshes = [*self.static.values(), *(o.mesh for o in self.objects.values())]
         return sum(len(m.faces) for m in meshes)
 
@@ -128,7 +128,7 @@ class World:
         return hands(self.motion(name), hand, [t])[0]
 
     def frame(self, name: str, t: float) -> Array:
-        """`T_world_frame` (4, 4) of 'thing', 'thing.frame', 'character' or 'character.part' at a time."""
+        """Transform `T_world_frame` (4, 4) of 'object', 'object.frame', 'character' or 'character.part' at a time."""
         owner, part = self.split(name)
         if owner in self.objects:
             thing = self.things[owner]
@@ -183,7 +183,7 @@ class World:
         freedom: Freedom = "free",
         grasps: Mapping[str, GraspMark] | None = None,
     ) -> World:
-        """A world with one more thing that moves along a path; the rest as in `Thing`."""
+        """World with another object that moves along a path; other arguments as in `Thing`."""
         self._check_free(name, self.objects)
         thing = Thing(mesh=mesh, path=path, mass=mass, frames=frames or {}, freedom=freedom, grasps=grasps or {})
         return replace(self, objects={**self.objects, name: thing})
@@ -238,7 +238,7 @@ class World:
         return replace(self, **changes)  # type: ignore[arg-type]
 
     def with_contact(self, contact: Contact) -> World:
-        """A world in which two things may touch."""
+        """World in which two bodies may touch."""
         return replace(self, contacts=(*self.contacts, contact))
 
     def check_part(self, name: str) -> None:
@@ -253,7 +253,7 @@ class World:
             raise UnknownName(f"part of {owner}", part, shapes)
 
     def _check_free(self, name: str, own: Mapping[str, object]) -> None:
-        """Refuse a name that another kind of thing has; the same kind is replaced."""
+        """Reject a name in use by another kind; the same kind is replaced."""
         kinds = {"a character": self.characters, "an object": self.objects, "a static mesh": self.static}
         for kind, names in kinds.items():
             if name in names and names is not own:
@@ -275,7 +275,7 @@ def _moved_by(body: Body, motion: Motion | None) -> Motion:
 
 
 def _keys(thing: Thing) -> Array | None:
-    """Times of a thing's path or state, if it has keys."""
+    """Times of an object's path or state, if it has keyframes."""
     if isinstance(thing, Fixture):
         return thing.state.times if isinstance(thing.state, KeyedState) else None
     return thing.path.times if isinstance(thing.path, Keyed) else None
