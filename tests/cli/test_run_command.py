@@ -191,7 +191,7 @@ BAD = {
     "no output": (["../room.yaml"], "output"),
     "output suffix": (["../room.yaml", "-o", "a.fbx"], ".glb"),
     "output folder": (["../room.yaml", "-o", "no/a.glb"], "does not exist"),
-    "output that cannot hold it": (["../two.yaml", "-o", "a.npz", "-o", "a.bvh"], "BVH holds one character, not 2"),
+    "output that cannot hold it": (["../two.yaml", "-o", "a.npz", "-o", "a.bvh"], "BVH stores one character, not 2"),
     "missing storyboard": (["nothing.yaml", "-o", "a.npz"], "nothing.yaml: does not exist"),
     "no storyboard": (["../walk.bvh", "-o", "a.npz"], "walk.bvh"),
     "fault in it": (["../typo.yaml", "-o", "a.npz"], "line 7: tasks[0].reech: is not a verb; did you mean 'reach'?"),

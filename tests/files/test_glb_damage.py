@@ -66,7 +66,7 @@ LIES = {
     "wrong type": (lambda d: first(d, "POSITION").update(type="VEC2"), "expected VEC3"),
     "unknown component": (lambda d: first(d, "POSITION").update(componentType=5130), "component type"),
     "rotation of words": (lambda d: d["nodes"][1].update(rotation=["a", 0, 0, 1]), "4 finite numbers"),
-    "no rotation": (lambda d: d["nodes"][1].update(rotation=[0, 0, 0, 0]), "no length"),
+    "no rotation": (lambda d: d["nodes"][1].update(rotation=[0, 0, 0, 0]), "zero length"),
     "infinite place": (lambda d: d["nodes"][1].update(translation=[1e300, 0, 0]), "too large"),
     "joints of a small skin": (
         lambda d: d["skins"][0].update(joints=d["skins"][0]["joints"][:3]),

@@ -140,7 +140,7 @@ def rewritten(path, tmp_path, **changes) -> str:
         ({"static__table__faces": np.array([[0, 1, 900]])}, "uses vertex 900"),
         ({"object__parcel__T_world_object": np.zeros((61, 3, 4))}, "expected"),
         ({"object__parcel__T_world_object": np.zeros((61, 4, 4))}, "not rigid"),
-        ({"times": np.zeros(61)}, "rising times"),
+        ({"times": np.zeros(61)}, "increasing times"),
         ({"times": np.array([{"a": 1}], dtype=object)}, "'times'"),
     ],
 )

@@ -61,7 +61,7 @@ def test_notes_name_options_that_exist_in_python_and_on_the_command_line(tmp_pat
     for name in ("cmu_bvh/143_11.bvh", "cmu_asf_amc/02/02_01.amc", "accad_c3d/Male1_crouch.c3d"):
         notes += open_file(data / "mocap" / name).notes
     notes += open_file(data / "scenes/hatchback.obj").notes
-    options = {w for n in notes for w in re.findall(r"\(option(?: to put them back)?: ([a-z-]+)", n)}
+    options = {w for n in notes for w in re.findall(r"\(option(?: to restore them)?: ([a-z-]+)", n)}
     assert options == {"units", "up", "fps", "fix-rig"}
     assert not [n for n in notes if re.search(r"\bsay\b", n)]
 
