@@ -70,11 +70,16 @@ def one(board: Storyboard, seed: int) -> dict[str, Any]:
     plan = plan_storyboard(board, seed=seed)
     seconds = time.perf_counter() - begun
     facts = {"seed": seed, "status": plan.status, "why": plan.why, "seconds": seconds, **_stages(plan)}
+    return facts | measures(board, plan)
+
+
+def measures(board: Storyboard, plan: Plan) -> dict[str, Any]:
+    """How well a storyboard was planned; nothing where no motion was found."""
     if not plan.found:
-        return facts
+        return {}
     found = worst_quality(plan.world.characters.values())
     assert plan.certificate is not None
-    return facts | {
+    return {
         "certified": plan.certificate.free and plan.certificate.continuous,
         "clearance_m": plan.certificate.clearance_m,
         "off": off(board, plan.world),
@@ -87,9 +92,9 @@ def _stages(plan: Plan) -> dict[str, Any]:
     return {
         "plan_s": plan.seconds.get("plan", 0.0),
         "certify_s": plan.seconds.get("certify", 0.0),
-        "search_s": sum(p.first_solution_s for p in plan.plans),
-        "smooth_s": sum(p.smooth_s for p in plan.plans),
-        "tiers": dict(Counter(p.tier for p in plan.plans)),
+        "search_s": sum(p.first_solution_s for p in plan.edits),
+        "smooth_s": sum(p.smooth_s for p in plan.edits),
+        "tiers": dict(Counter(p.tier for p in plan.edits)),
     }
 
 

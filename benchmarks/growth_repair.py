@@ -79,7 +79,7 @@ def measured(world: World, **facts: float) -> Row:
     took = time.process_time() - begun
     begun = time.process_time()
     certify(plan.world)
-    row = {**facts, "repair_s": took, "certify_s": time.process_time() - begun, "plans": len(plan.plans)}
+    row = {**facts, "repair_s": took, "certify_s": time.process_time() - begun, "plans": len(plan.edits)}
     row["found"] = float(plan.found)
     print({key: round(value, 3) for key, value in row.items()}, flush=True)
     return row

@@ -28,7 +28,8 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
-from elbowroom.kernels.limb_space import looks_along
+from elbowroom.kernels import limb_space
+from elbowroom.kernels.lean import lean
 from elbowroom.kernels.limb_state import travel
 from elbowroom.props.furniture import bookshelf
 from elbowroom.search.birrt import Budget, Path
@@ -42,6 +43,8 @@ from elbowroom.world.world import World
 from limb_search_natural import looks_like
 
 MARGIN, RESOLUTION = 0.005, 0.01
+
+looks_along = lean()(limb_space.looks_along)
 
 Problem = tuple[Array, Array]
 

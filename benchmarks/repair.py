@@ -77,7 +77,7 @@ def tried(row: Row, seed: int = 0) -> Row:
         "per_second": round(took / max(without_lead(clip).duration, 1e-9), 3),
         "cpu_per_second": round(cpu / max(without_lead(clip).duration, 1e-9), 3),
         "stages": dict(plan.seconds),
-        "plans": [(p.limb, p.tier, p.during) for p in plan.plans],
+        "plans": [(p.limb, p.tier, p.during) for p in plan.edits],
         "untouched": not bool((changed & ~inside(old, plan)).any()),
         "quality": measured(old, new, plan),
     }

@@ -61,7 +61,7 @@ def _pop(old: Clip, new: Clip) -> float:
 
 def _intervals(clip: Clip, plan: Plan) -> list[tuple[int, int]]:
     """First and last frame of each repaired interval; plans that overlap are one, as each has bounds of its own."""
-    spans = merged([p.during for p in plan.plans], 0.0)
+    spans = merged([p.during for p in plan.edits], 0.0)
     return [(round((begin - clip.start) * clip.fps), round((end - clip.start) * clip.fps)) for begin, end in spans]
 
 

@@ -23,13 +23,14 @@ import numpy as np
 from elbowroom.gallery.scenes import scenario
 from elbowroom.geometry.rotations import angle_between
 from elbowroom.motion.clip import Clip
-from elbowroom.plan.result import Plan, Planned
+from elbowroom.plan.result import Plan
 from elbowroom.search.birrt import Budget
 from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace
 from elbowroom.spaces.limb_plan import plan_limb
 from elbowroom.spaces.limb_proof import prove
 from elbowroom.storyboard.plan import plan_storyboard
+from elbowroom.world.edit import Edit
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.world import World
 
@@ -55,7 +56,7 @@ PARTS = (
 )
 
 
-def searched(world: World, motion: Planned, searches: int) -> list[dict[str, Any]]:
+def searched(world: World, motion: Edit, searches: int) -> list[dict[str, Any]]:
     """One planned motion, searched anew with some seeds."""
     clip = world.motion(motion.who)
     assert isinstance(clip, Clip)
@@ -81,7 +82,7 @@ def searched(world: World, motion: Planned, searches: int) -> list[dict[str, Any
         t.append(time.process_time())
         first, smoothed, proven = (1e3 * (x - t[0]) for x in t[1:])
         found.append(
-            {"what": motion.what, "limb": motion.limb, "during": motion.during, "status": path.status, "free": free,
+            {"what": motion.reason, "limb": motion.limb, "during": motion.during, "status": path.status, "free": free,
              "build_ms": 1e3 * build, "first_ms": first, "smooth_ms": smoothed, "proven_ms": proven,
              "checks": path.stats.checks}
         )  # fmt: skip
@@ -139,11 +140,11 @@ def main() -> None:
     whole(0)  # compiled code and distance fields are there afterwards
     plans = [whole(seed) for seed in range(told.seeds)]
     found = [(plan, took) for plan, took in plans if plan.found]
-    runs = [run for plan, _ in found for motion in plan.plans for run in searched(plan.world, motion, told.searches)]
+    runs = [run for plan, _ in found for motion in plan.edits for run in searched(plan.world, motion, told.searches)]
     if told.json:
         print(json.dumps({"seconds": [took for _, took in plans], "runs": runs}))
         return
-    seconds, motions = np.median([took for _, took in plans]), len(found[0][0].plans)
+    seconds, motions = np.median([took for _, took in plans]), len(found[0][0].edits)
     print(f"{scenario(NAME).board().world.triangles} triangles, {motions} motions")
     print(f"whole plans: {len(found)} of {len(plans)} found and proven, median {seconds:.1f} s with certificate")
     print(table(runs))

@@ -61,7 +61,7 @@ def measured(told: argparse.Namespace, folder: Path) -> dict[str, object]:
             time.sleep(0.05)
         assert studio.certified, studio.said
         before = studio.plan
-        assert before is not None and before.plans
+        assert before is not None and before.edits
         studio.player.seek(shown_at(before, told.to) if told.at is None else told.at)
         studio.select(thing)
         T = studio.places[thing].T
@@ -92,7 +92,7 @@ def measured(told: argparse.Namespace, folder: Path) -> dict[str, object]:
             "event_to_pose_at_the_client_ms": quantiles(latencies),
             "certified_after_release_ms": round(1000.0 * certified, 1),
             "status": studio.plan.status if studio.plan else None,
-            "plans": len(before.plans),
+            "plans": len(before.edits),
             **redone(before, motions),
             "load_average": round(os.getloadavg()[0], 1),
         }
@@ -103,7 +103,7 @@ def measured(told: argparse.Namespace, folder: Path) -> dict[str, object]:
 def shown_at(plan: Plan, to: list[float] | None) -> float:
     """The time to look at, seconds: when somebody is nearest to where the thing is led, else a limb is on its way."""
     if to is None:
-        begin, end = plan.plans[0].during
+        begin, end = plan.edits[0].during
         return float(begin + _ON_ITS_WAY * (end - begin))
     times = np.linspace(*plan.world.span, _LOOKS)
     joints = np.concatenate(list(plan.world.record(times).joints.values()), axis=1)[..., :3, 3]
@@ -115,11 +115,11 @@ def redone(before: Plan, motions: list[Plan]) -> dict[str, object]:
     same bit by bit."""
     anew, touched = 0, set[int]()
     for motion in motions:
-        new = [p for p in motion.plans if not any(p is old for old in before.plans)]
-        gone = [p for p in before.plans if not any(p is kept for kept in motion.plans)]
+        new = [p for p in motion.edits if not any(p is old for old in before.edits)]
+        gone = [p for p in before.edits if not any(p is kept for kept in motion.edits)]
         anew += bool(new or gone)
         spans = [p.during for p in (*new, *gone)]
-        for k, old in enumerate(before.plans):
+        for k, old in enumerate(before.edits):
             if any(a <= old.during[1] and old.during[0] <= b for a, b in spans):
                 touched.add(k)
                 continue
@@ -130,8 +130,8 @@ def redone(before: Plan, motions: list[Plan]) -> dict[str, object]:
             assert np.array_equal(was.root[rows], now.root[rows]), old
     return {
         "motions_with_plans_done_anew": anew,
-        "plans_touched": [before.plans[k].what for k in sorted(touched)],
-        "plans_same_bit_by_bit": len(before.plans) - len(touched),
+        "plans_touched": [before.edits[k].reason for k in sorted(touched)],
+        "plans_same_bit_by_bit": len(before.edits) - len(touched),
     }
 
 

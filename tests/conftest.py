@@ -23,6 +23,28 @@ _HEEDED = (signal.SIGINT, signal.SIGALRM, signal.SIGTERM, signal.SIGHUP)
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("ELBOWROOM_DATA") or ROOT.parent / "shared" / "data")
 
+# Files or tests, named one by one, that are run without further processes: starting those takes longer.
+_FEW = 3
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """No further processes for a few files or tests; else as many as there are cores."""
+    named = [Path(arg.split("::")[0]) for arg in config.args]
+    few = len(named) <= _FEW and all(path.is_file() for path in named)
+    return 0 if few or config.option.collectonly else None
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile kernels once, on all cores, before several processes would each compile all of them."""
+    option = session.config.option
+    if not getattr(option, "numprocesses", None) or hasattr(session.config, "workerinput"):
+        return
+    from elbowroom.kernels.ahead import compile_ahead, is_ahead
+
+    if not is_ahead(first=False):
+        print("compiling kernels ahead of the tests, once")
+        compile_ahead(lambda done, count: None, first=False)
+
 
 @pytest.fixture(autouse=True)
 def signals_as_before() -> Iterator[None]:

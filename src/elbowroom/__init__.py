@@ -33,7 +33,7 @@ _HOME = {
     "Clip": "motion.clip",
     "Motion": "motion.clip",
     "Layer": "motion.layers",
-    "Layered": "motion.layers",
+    "Edit": "world.edit",
     "to_clip": "motion.layers",
     "cut": "motion.edit",
     "splice": "motion.edit",
@@ -66,6 +66,7 @@ _HOME = {
     # tasks
     "plan_tasks": "plan.manipulate",
     "Plan": "plan.result",
+    "prove": "plan.prove",
     "Settings": "plan.settings",
     "Reach": "plan.tasks",
     "Grab": "plan.tasks",

@@ -113,6 +113,16 @@ def test_what_was_written_passes_the_check(folder: Path, repaired: dict) -> None
     assert result.exit_code == 0 and json.loads(result.stdout)["certificate"]["free"]
 
 
+def test_a_muted_repair_is_the_clip_as_it_came_and_not_free(folder: Path, repaired: dict) -> None:
+    told = (folder / "walk.bvh", folder / "shelf.obj", "--scene-up", "Z", "--floor", "0", "--mute", "1")
+    code, text = run(*told, "-o", folder / "muted.bvh", "--json")
+    facts = json.loads(text)
+    assert code == 1 and facts["status"] == "not-certified" and "shelf" in facts["why"] and facts["left"]
+    assert facts["plans"][0]["muted"] and len(facts["plans"]) == len(repaired["plans"])
+    before, after = read_bvh(folder / "walk.bvh"), read_bvh(folder / "muted.bvh")
+    assert rot.angle_between(before.rotations, after.rotations).max() < 1e-5
+
+
 def test_free_clip_is_left_as_it_is(folder: Path) -> None:
     out = folder / "same.bvh"
     code, text = run(folder / "walk.bvh", folder / "aside.obj", "--scene-up", "Z", "--floor", "0", "-o", out)

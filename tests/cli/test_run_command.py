@@ -16,11 +16,12 @@ from typer.testing import CliRunner
 from elbowroom.cli import app, main
 from elbowroom.errors import BadFile
 from elbowroom.files import save
-from elbowroom.plan.result import Plan, Planned
+from elbowroom.plan.result import Plan
 from elbowroom.plan.variants import difference
 from elbowroom.storyboard import plan as storyboard_plan
 from elbowroom.storyboard.storyboard import Storyboard, parse_storyboard
 from elbowroom.world.certificate import certify
+from elbowroom.world.edit import Edit
 
 BOARD = """elbowroom: 1
 fps: 30
@@ -62,7 +63,7 @@ def planner(monkeypatch: pytest.MonkeyPatch, by_seed) -> list[str]:
         found = by_seed(board, seed)
         if isinstance(found, str):
             return Plan(found, board.world, (), "the target is 0.3 m too far", seconds={"plan": 0.1})
-        done = Planned("ann", "right_arm", "reach", (0.2, 0.9), "plan", 0.002, 0.003, 123, 45)
+        done = Edit("ann", "right_arm", "reach", (0.2, 0.9), "plan", 0.002, 0.003, 123, 45)
         return Plan("found", found, (done,), certificate=certify(found, board.fps), seconds={"certify": 0.0})
 
     monkeypatch.setattr(storyboard_plan, "plan_storyboard", plan)

@@ -71,3 +71,39 @@ def test_out_of_reach_is_told_by_how_much(done: tuple[Path, dict]):
     facts = json.loads(result.stdout)
     assert result.exit_code == 1 and facts["status"] == "target-out-of-reach" and " m" in facts["why"]
     assert not (folder / "far.npz").exists()
+
+
+def test_edits_are_made_weaker_and_proven_again(done: tuple[Path, dict]) -> None:
+    folder, facts = done
+    board, half = folder / "weaker.yaml", folder / "half.npz"
+    reason = facts["plans"][0]["what"]
+    free = BOARD.replace(BOARD.split("\n")[2], "scene: {floor: 0}")  # half way the table would be near
+    board.write_text(free + f"edits:\n  - {{reason: {reason}, strength: 0.5}}\n")
+    result = CliRunner().invoke(app, ["run", str(board), "-o", str(half), "--json", "--strength", "2=0.8"])
+    told = json.loads(result.stdout)
+    assert result.exit_code == 0 and told["certificate"]["free"], told["why"]
+    weaker = [(plan["strength"], plan["muted"]) for plan in told["plans"]]
+    assert weaker[0] == (0.5, False) and weaker[1] == (0.8, False)
+    whole, less = (read_npz(folder / name).motion("ann") for name in ("high.npz", "half.npz"))
+    joint = list(whole.body.joint_names).index("right_hand")
+    rise = [np.ptp(m.body.transforms(*m.sample([0.0, 2.0]))[:, joint, 2, 3]) for m in (whole, less)]
+    assert 0.2 * rise[0] < rise[1] < 0.8 * rise[0]
+    listed = CliRunner().invoke(app, ["info", str(half)]).stdout
+    assert f"edit 1: ann, right arm, {told['plans'][0]['during'][0]:.2f}" in listed and "(strength 0.5)" in listed
+    assert CliRunner().invoke(app, ["verify", str(half)]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "options", "told"),
+    [
+        ("edits: [{number: 9, mute: true}]\n", [], "weak.yaml, line 8: unknown edit '9': there are 1 ("),
+        ("", ["--strength", "1=2"], "--strength takes an edit and a share from 0 to 1, such as 2=0.5, not '1=2'"),
+        ("", ["--mute", "1", "--variants", "2"], "leave --variants out"),
+    ],
+)
+def test_edits_that_cannot_be_meant(tmp_path: Path, more: str, options: list[str], told: str) -> None:
+    board = tmp_path / "weak.yaml"
+    board.write_text(BOARD + more)
+    result = CliRunner().invoke(app, ["run", str(board), "-o", str(tmp_path / "a.npz"), *options])
+    assert result.exit_code != 0 and told in " ".join(str(result.exception or result.output).split())
+    assert not (tmp_path / "a.npz").exists()

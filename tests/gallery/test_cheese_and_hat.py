@@ -59,9 +59,9 @@ def test_five_things_are_done_in_ten_plans_and_proven() -> None:
     assert plan.certificate is not None and plan.certificate.free and plan.certificate.continuous
     assert not deep_contacts(plan)
     assert [t.verb for t in board.tasks] == ["grab", "drop", "grab", "touch", "put"]
-    assert len(plan.plans) == 10
-    assert [p.limb for p in plan.plans] == ["right_arm"] * 6 + ["left_arm"] * 2 + ["right_arm"] * 2
-    begins = [p.during[0] for p in plan.plans]
+    assert len(plan.edits) == 10
+    assert [p.limb for p in plan.edits] == ["right_arm"] * 6 + ["left_arm"] * 2 + ["right_arm"] * 2
+    begins = [p.during[0] for p in plan.edits]
     assert begins == sorted(begins)
 
 
@@ -123,7 +123,7 @@ def test_legs_walk_as_they_did_and_arms_where_nothing_is_asked() -> None:
     legs = [j for side in ("left", "right") for j in body.subtree(body.role(f"{side}_thigh"))]
     np.testing.assert_array_equal(before.rotations[:, legs], after.rotations[:, legs])
     # between the tasks only the arm that carries something is not what it was
-    busy = [p.during for p in planned()[1].plans]
+    busy = [p.during for p in planned()[1].edits]
     idle = ~np.any([(before.times >= a) & (before.times <= b) for a, b in busy], axis=0)
     right = {*body.chain("right_arm").lead, *body.subtree(body.chain("right_arm").joints[0])}
     others = [j for j in range(len(body.parents)) if j not in right]
@@ -141,13 +141,13 @@ def test_joints_stay_in_their_ranges_and_arms_are_hardly_rougher_than_the_walk()
 def test_hands_set_out_early_and_move_as_calmly_as_people_do() -> None:
     clip = clips()[1]
     body, T = clip.character, clip.world()
-    for plan in planned()[1].plans:
+    for plan in planned()[1].edits:
         hand = T[:, body.role(plan.limb.replace("_arm", "_hand")), :3, 3]
         first, last = (round((t - clip.start) * clip.fps) for t in plan.during)
-        assert point_jerk(hand[first - 15 : last + 16], clip.fps) < 450.0, plan.what
+        assert point_jerk(hand[first - 15 : last + 16], clip.fps) < 450.0, plan.reason
         speed = np.linalg.norm(np.diff(seen_by(T[:, 0], hand), axis=0), axis=1) * clip.fps
         # no dash: within a twelfth of a second a hand gets no faster than a reach of this length asks for
-        assert (speed[first + 5 : last] - speed[first : last - 5]).max() < 1.2, plan.what
-        assert speed[first:last].max() < 2.2, plan.what
-    on = planned()[1].plans[-2]
-    assert on.what == "put hat" and at("put", "hat") - on.during[0] > 1.3, "the hat is over the head for a while"
+        assert (speed[first + 5 : last] - speed[first : last - 5]).max() < 1.2, plan.reason
+        assert speed[first:last].max() < 2.2, plan.reason
+    on = planned()[1].edits[-2]
+    assert on.reason == "put hat" and at("put", "hat") - on.during[0] > 1.3, "the hat is over the head for a while"

@@ -120,7 +120,7 @@ def heights(name: str, who: str, joint: str) -> np.ndarray:
 @pytest.mark.parametrize("name", ["jar", "low-shelf"])
 def test_what_is_carried_level_stays_so_on_a_searched_way(name: str) -> None:
     plan = planned(name)[1].require()
-    assert any(p.what.startswith("put") and p.tier == "plan" for p in plan.plans)
+    assert any(p.reason.startswith("put") and p.tier == "plan" for p in plan.edits)
     assert 0.0 < max(tilts(plan.world).values()) < 15.0
 
 

@@ -17,6 +17,10 @@ from elbowroom.geometry.solidity import solid_faces
 from elbowroom.geometry.solids import box, merge, sphere
 from elbowroom.geometry.transforms import apply, inverse, transform
 from elbowroom.kernels import fields as kernels
+from elbowroom.kernels.lean import lean
+
+lower, nearer, squared = lean()(kernels.lower), lean()(kernels.nearer), lean()(kernels.squared)
+winding, within = lean()(kernels.winding), lean()(kernels.within)
 
 
 def flipped(mesh: Mesh) -> Mesh:
@@ -58,7 +62,7 @@ def test_inside_of_solids(name: str) -> None:
     field = distance_field(mesh).arrays
     room = kernels.room()
     points = np.random.default_rng(0).uniform(-0.8, 1.1, (4000, 3))
-    found = [kernels.winding(field.solids, 0, *p, room.nodes) != 0 for p in points]
+    found = [winding(field.solids, 0, *p, room.nodes) != 0 for p in points]
     assert np.array_equal(found, inside(points))
 
 
@@ -68,9 +72,9 @@ def test_lower_bound_holds_and_is_tight(mesh: Mesh) -> None:
     room = kernels.room()
     points = np.random.default_rng(1).uniform(mesh.bounds[0] - 0.3, mesh.bounds[1] + 0.3, (3000, 3))
     _, true, _ = trimesh.proximity.closest_point(trimesh.Trimesh(mesh.vertices, mesh.faces), points)
-    inside = np.array([kernels.winding(field.solids, 0, *p, room.nodes) != 0 for p in points])
-    low = np.array([kernels.lower(field, 0, *p) for p in points])
-    exact = np.sqrt([max(kernels.within(field, 0, *p, 10.0, 0.0, room), 0.0) for p in points])
+    inside = np.array([winding(field.solids, 0, *p, room.nodes) != 0 for p in points])
+    low = np.array([lower(field, 0, *p) for p in points])
+    exact = np.sqrt([max(within(field, 0, *p, 10.0, 0.0, room), 0.0) for p in points])
     assert np.all(low <= np.where(inside, 0.0, true) + 1e-6)
     assert np.allclose(exact[~inside], true[~inside], atol=1e-6)
     near = ~inside & (true > 0.03) & (true < 0.12)
@@ -88,14 +92,14 @@ def test_every_brick_and_corner_knows_its_side() -> None:
     for b in range(len(field.start)):
         place = np.array(np.unravel_index(b, shape))
         middle = field.origin[0] + (place + 0.5) * edge
-        inside = kernels.winding(field.solids, 0, *middle, room.nodes) != 0
+        inside = winding(field.solids, 0, *middle, room.nodes) != 0
         if field.start[b] < 0:
             assert (field.start[b] == kernels.INSIDE) == inside
             continue
         for c in (0, 31, 62, 93, 124):
             corner = field.origin[0] + (place + np.array(np.unravel_index(c, (n + 1,) * 3)) / n) * edge
-            inside = kernels.winding(field.solids, 0, *corner, room.nodes) != 0
-            surface = abs(kernels.within(field, 0, *corner, 10.0, 0.0, room)) if not inside else 0.0
+            inside = winding(field.solids, 0, *corner, room.nodes) != 0
+            surface = abs(within(field, 0, *corner, 10.0, 0.0, room)) if not inside else 0.0
             assert field.corner[field.start[b] + c] == pytest.approx(np.sqrt(surface), abs=1e-5)
 
 
@@ -107,12 +111,12 @@ def test_quick_answers_are_never_wrong() -> None:
     rng = np.random.default_rng(8)
     said = np.zeros(3, dtype=int)
     for p, r in zip(rng.uniform(-1.2, 1.4, (4000, 3)), rng.uniform(0.0, 0.3, 4000), strict=True):
-        inside = kernels.winding(field.solids, 0, *p, room.nodes) != 0
-        d2 = -1.0 if inside else kernels.within(field, 0, *p, 10.0, 0.0, room)
-        bound, near = kernels.squared(field, 0, *p), kernels.nearer(field, 0, *p, r)
+        inside = winding(field.solids, 0, *p, room.nodes) != 0
+        d2 = -1.0 if inside else within(field, 0, *p, 10.0, 0.0, room)
+        bound, near = squared(field, 0, *p), nearer(field, 0, *p, r)
         assert bound >= 0 or d2 < 0
         assert bound <= max(d2, 0.0) + 1e-9
-        assert bound < 0 or np.sqrt(bound) == pytest.approx(kernels.lower(field, 0, *p), abs=1e-9)
+        assert bound < 0 or np.sqrt(bound) == pytest.approx(lower(field, 0, *p), abs=1e-9)
         assert not near or d2 < r * r
         said += [bound > r * r, bound < 0, near]
     assert np.all(said > 50), "all three answers occur"
@@ -136,9 +140,9 @@ def test_packed_fields_answer_as_alone() -> None:
     room = kernels.room()
     for p in np.random.default_rng(2).uniform(-1, 1, (300, 3)):
         for k, field in enumerate(alone):
-            assert kernels.lower(packed, k, *p) == kernels.lower(field.arrays, 0, *p)
-            one = kernels.within(field.arrays, 0, *p, 0.3, 0.0, room)
-            assert kernels.within(packed, k, *p, 0.3, 0.0, room) == one
+            assert lower(packed, k, *p) == lower(field.arrays, 0, *p)
+            one = within(field.arrays, 0, *p, 0.3, 0.0, room)
+            assert within(packed, k, *p, 0.3, 0.0, room) == one
 
 
 def test_damaged_cache_is_rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,8 @@ from elbowroom.plan.tasks import Touch
 def test_a_hand_sets_out_when_told_and_is_back_by_then() -> None:
     plan = plan_tasks(room(), [Touch(who="ann", target="can", hand="right", begin=0.4, at=2.2, back=4.6)])
     assert plan.found, plan.advice
-    assert plan.plans[0].during[0] == pytest.approx(0.4, abs=1 / 60)
-    assert max(p.during[1] for p in plan.plans) <= 4.6 + 1 / 60
+    assert plan.edits[0].during[0] == pytest.approx(0.4, abs=1 / 60)
+    assert max(p.during[1] for p in plan.edits) <= 4.6 + 1 / 60
     new, old = plan.world.motion("ann"), room().motion("ann")
     arm = list(old.body.chain("right_arm").joints)
     assert np.allclose(new.rotations[: int(0.4 * 60), arm], old.rotations[: int(0.4 * 60), arm])

@@ -109,7 +109,7 @@ def test_what_was_repaired_when_time_ran_out_is_kept_and_counted(monkeypatch: py
 
     monkeypatch.setattr(repairing, "certify", cut_short)
     plan = repair(past_a_table(), seed=1, budget=1e6)
-    assert plan.status == "budget-spent" and plan.plans and "collisions before, 0 now" in plan.why
+    assert plan.status == "budget-spent" and plan.edits and "collisions before, 0 now" in plan.why
     assert plan.certificate is not None and plan.certificate.free, "it is free, and yet not what it would have become"
     assert same_motion(plan, without_budget("repair")[0]) and plan.collisions
 

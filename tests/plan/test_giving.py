@@ -126,6 +126,6 @@ def test_sides_are_those_of_the_body() -> None:
             ],
         )
         assert plan.found, (toward, plan.advice)
-        hold = next(p for p in plan.plans if p.what == "hold out bottle")
+        hold = next(p for p in plan.edits if p.reason == "hold out bottle")
         chest, hand = plan.world.frame("ann.chest", hold.during[1]), plan.world.hand("ann", "left", hold.during[1])
         assert sign * (hand - chest)[axis, 3] > 0.3, toward

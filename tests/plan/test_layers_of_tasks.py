@@ -53,6 +53,6 @@ def test_a_hand_reaches_while_a_foot_is_up() -> None:
     hand = Reach(who="ann", to=(0.3, -0.4, 1.3), hand="left", at=2.5)
     plan = plan_tasks(desk(), [hand, FOOT])
     assert plan.found, plan.advice
-    assert {p.limb for p in plan.plans} == {"right_leg", "left_arm"}
+    assert {p.limb for p in plan.edits} == {"right_leg", "left_arm"}
     at = plan.world.hand("ann", "left", 2.5)[:3, 3]
     assert np.linalg.norm(at - [0.3, -0.4, 1.3]) < 0.15 and plan.world.frame("ann.right_toes", 2.5)[2, 3] > 0.1

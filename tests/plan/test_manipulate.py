@@ -13,11 +13,13 @@ from elbowroom.geometry.solids import box, cylinder
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.quality import worst_quality
 from elbowroom.plan.manipulate import plan_tasks
+from elbowroom.plan.prove import prove
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Close, Grab, Open, Press, Put, Reach, Rest, Touch
 from elbowroom.world.paths import Still
 from elbowroom.world.things import Fixture, Joint
 from elbowroom.world.world import World
+from tools.made_of_edits import assert_made_of_edits
 
 
 @cache
@@ -40,6 +42,9 @@ def test_a_can_is_taken_and_put_on_the_shelf() -> None:
     assert np.allclose(plan.world.frame("can", end)[:3, :3], np.eye(3), atol=1e-3)
     quality = worst_quality(plan.world.characters.values())
     assert quality.foot_slide_m < 0.005
+    assert_made_of_edits(plan)
+    weaker = prove(plan.muted("put can"))
+    assert weaker.status == "not-certified" and not weaker.found and weaker.why
 
 
 def test_the_hand_is_on_the_can_while_it_holds_it() -> None:
@@ -61,18 +66,18 @@ def test_the_same_seed_gives_the_same_motion() -> None:
 def test_a_task_at_a_time_is_there_at_that_time() -> None:
     plan = plan_tasks(room(), [Grab(who="ann", object="can", at=3.5)])
     assert plan.found, plan.advice
-    approach = [p for p in plan.plans if p.what == "grab can"][-1]
+    approach = [p for p in plan.edits if p.reason == "grab can"][-1]
     assert approach.during[1] == pytest.approx(3.5, abs=1 / 60)
-    assert plan.plans[0].during[0] > 1.0, "she waits, then goes at her usual speed"
+    assert plan.edits[0].during[0] > 1.0, "she waits, then goes at her usual speed"
     early = plan_tasks(room(), [Grab(who="ann", object="can", at=0.2)])
     assert early.status == "too-little-time" and "too early" in early.why
 
 
 def test_tiers_by_choice() -> None:
     reach = [Reach(who="ann", hand="right", to=(-0.2, -0.55, 1.15))]
-    assert {p.tier for p in plan_tasks(room(), reach, Settings(tier="ik")).plans} == {"ik"}
+    assert {p.tier for p in plan_tasks(room(), reach, Settings(tier="ik")).edits} == {"ik"}
     planned = plan_tasks(room(), reach, Settings(tier="plan"))
-    assert planned.found and {p.tier for p in planned.plans} == {"plan"}
+    assert planned.found and {p.tier for p in planned.edits} == {"plan"}
 
 
 def test_a_hand_reaches_a_point_with_the_middle_of_its_grip() -> None:
@@ -139,14 +144,14 @@ def test_behind_a_wall_there_is_no_path_and_that_is_found_out_without_a_budget()
 
 def test_the_clock_ends_a_plan_and_changes_none() -> None:
     plan = plan_tasks(room(), [Grab(who="ann", object="can")], budget=1e-6)
-    assert plan.status == "budget-spent" and "spent" in plan.why and not plan.plans
+    assert plan.status == "budget-spent" and "spent" in plan.why and not plan.edits
 
 
 def test_what_a_hand_holds_already_is_not_grabbed_again() -> None:
     held = room().with_hold("can", "ann", "right", T_hand_object=transform([0.0, 0.0, -0.1]))
     for hand in (None, "right"):
         plan = plan_tasks(held, [Grab(who="ann", object="can", hand=hand)])
-        assert plan.status in ("found", "not-certified") and not plan.plans
+        assert plan.status in ("found", "not-certified") and not plan.edits
         assert any("ann holds it in the right hand already: nothing is done" in note for note in plan.world.notes)
     with pytest.raises(BadValue, match=r"holds it in the right hand already; to change hands put it down first"):
         plan_tasks(held, [Grab(who="ann", object="can", hand="left")])

@@ -54,7 +54,7 @@ def test_who_finds_no_way_is_planned_before_the_others_and_that_is_told() -> Non
     plan = plan_tasks(shop(1.1), tasks)
     assert plan.found, plan.advice
     assert any("ann was planned before the others" in note for note in plan.world.notes)
-    assert plan.plans[0].who == "ann"
+    assert plan.edits[0].who == "ann"
 
 
 def test_things_that_others_still_hold_are_waited_for() -> None:

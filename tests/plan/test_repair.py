@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 
+from elbowroom.character.body import Character
 from elbowroom.character.human import human
+from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.solids import box
@@ -15,7 +19,6 @@ from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.walk import walk
 from elbowroom.motion.clip import Clip, Source
 from elbowroom.motion.contacts import foot_contacts
-from elbowroom.motion.layers import Layered
 from elbowroom.motion.quality import peak_jerk
 from elbowroom.plan.manipulate import plan_in_turn
 from elbowroom.plan.repair.find import collision_episodes, linkages
@@ -28,6 +31,28 @@ from elbowroom.world.contacts import Caps
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.paths import Keyed
 from elbowroom.world.world import World
+from tools.made_of_edits import assert_made_of_edits
+
+
+@dataclass(frozen=True, eq=False)
+class Unframed:
+    """A motion that is not made of frames."""
+
+    clip: Clip
+
+    @property
+    def body(self) -> Character:
+        return self.clip.body
+
+    @property
+    def span(self) -> tuple[float, float]:
+        return self.clip.span
+
+    def __call__(self, t: float) -> Pose:
+        return self.clip(t)
+
+    def sample(self, times: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        return self.clip.sample(times)
 
 
 @cache
@@ -81,9 +106,9 @@ def test_nothing_else_changes(table_plan: Plan) -> None:
     frames, joints = changed(table_plan, stroll())
     body = stroll().character
     assert set(joints) <= set(body.chain("right_arm").joints)
-    begin, end = table_plan.plans[0].during
+    begin, end = table_plan.edits[0].during
     assert stroll().times[frames[0]] > begin and stroll().times[frames[-1]] < end
-    assert len(table_plan.plans) == 1 and table_plan.plans[0].limb == "right_arm"
+    assert len(table_plan.edits) == 1 and table_plan.edits[0].limb == "right_arm"
 
 
 def test_joins_the_clip_without_a_pop(table_plan: Plan) -> None:
@@ -103,7 +128,7 @@ def test_same_seed_same_motion(table_plan: Plan) -> None:
 def test_what_is_free_is_left_alone() -> None:
     world = World(floor=0.0).with_character("ann", stroll())
     plan = repair(world)
-    assert plan.found and not plan.plans and not plan.collisions
+    assert plan.found and not plan.edits and not plan.collisions
     assert len(changed(plan, stroll())[0]) == 0
 
 
@@ -131,7 +156,7 @@ def test_head_ducks_with_the_neck_or_the_spine() -> None:
     assert {c.limb for c in certify(world).collisions} == {"neck"}
     plan = repair(world)
     assert plan.found, plan.why
-    assert {p.limb for p in plan.plans} <= {"neck", "neck and spine", "left_arm", "right_arm"}
+    assert {p.limb for p in plan.edits} <= {"neck", "neck and spine", "left_arm", "right_arm"}
 
 
 def test_what_a_hand_holds_is_taken_past() -> None:
@@ -203,7 +228,8 @@ def test_whole_clip_moves_only_within_a_bound() -> None:
     assert repair(world, max_aside=0.0).status == "partial"
     plan = repair(world, max_aside=0.0, max_shift=0.25)
     assert plan.found, plan.why
-    assert plan.plans[0].limb == "whole body"
+    assert plan.edits[0].limb == "whole body"
+    assert_made_of_edits(plan)
     moved = np.linalg.norm(frames_of(plan).root - stroll().root, axis=1)
     assert 0.0 < moved.max() <= 0.25 + 1e-9 and np.ptp(moved) < 1e-9
 
@@ -236,12 +262,13 @@ def test_odd_characters_and_clips_are_told_and_not_stumbled_over() -> None:
     plan = repair(early)
     assert plan.collisions[0].during[0] == 0.0
     assert plan.found, plan.why
-    assert "from the first frame on" in plan.plans[0].what and plan.plans[0].during[0] == 0.0
+    assert "from the first frame on" in plan.edits[0].reason and plan.edits[0].during[0] == 0.0
 
 
 def test_repair_is_a_task() -> None:
     plan = plan_in_turn(past_a_table(), [Repair(who="ann")])
-    assert plan.found and plan.plans and plan.collisions
+    assert plan.found and plan.edits and plan.collisions
+    assert_made_of_edits(plan)
 
 
 def test_bad_input_is_refused() -> None:
@@ -249,4 +276,4 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(UnknownName):
         repair(world, "bob")
     with pytest.raises(BadValue):
-        repair(world.with_character("ann", Layered(stroll())), "ann")
+        repair(world.with_character("ann", Unframed(stroll())), "ann")

@@ -47,7 +47,7 @@ def hand_at(world: World, t: float) -> np.ndarray:
 def test_the_hand_is_there_when_it_takes_something(at: float) -> None:
     world = in_the_way(taking(at), 1.5)
     plan = repair(world)
-    assert any(p.limb.startswith("right_arm") for p in plan.plans)
+    assert any(p.limb.startswith("right_arm") for p in plan.edits)
     assert np.array_equal(hand_at(plan.world, at), hand_at(world, at))
     assert np.linalg.norm(hand_at(plan.world, 1.5) - hand_at(world, 1.5)) > 0.01
 

@@ -59,9 +59,9 @@ def test_a_known_way_is_taken_later_or_sooner_more_or_less(
     T = transform(HOME + [*by, 0.0])
     assert not proven(world, post, T)
     found = live.again(with_post(world, post, T), ["post"], sure=True)
-    assert found.found and len(found.plans) == 1 and found.certificate is None
+    assert found.found and len(found.edits) == 1 and found.certificate is None
     assert proven(found.world, post, T)
-    begin, end = found.plans[0].during
+    begin, end = found.edits[0].during
     times, before, after = clip_of(world).times, clip_of(world).rotations, clip_of(found.world).rotations
     outside = (times < begin - 0.02) | (times > end + 0.02)
     assert np.array_equal(before[outside], after[outside]) and not np.array_equal(before, after)
@@ -78,7 +78,7 @@ def test_the_motion_goes_back_where_nothing_is_in_the_way(repaired: tuple[World,
     live = LiveRepair(world)
     live.learn(plan)
     aside = live.again(with_post(world, post, transform(HOME + [-0.6, 0.0, 0.0])), ["post"])
-    assert aside.found and aside.plans == ()
+    assert aside.found and aside.edits == ()
     assert np.array_equal(clip_of(aside.world).rotations, clip_of(world).rotations)
 
 
@@ -89,7 +89,7 @@ def test_plans_that_a_thing_does_not_come_near_stay_as_they_are(repaired: tuple[
     away = with_post(world, post, transform([9.0, 9.0, 0.0]))
     away = away.with_static("second", post, at=HOME)
     found = live.again(away, ["post"])
-    assert found.found and found.plans == plan.plans
+    assert found.found and found.edits == plan.edits
     assert np.array_equal(clip_of(found.world).rotations, clip_of(plan.world).rotations)
 
 
@@ -99,10 +99,10 @@ def test_where_nothing_that_is_known_will_do_a_way_is_found_and_known_from_then_
     world, _, post = repaired
     live, T = LiveRepair(world), transform(HOME)
     found = live.again(with_post(world, post, T), ["post"], sure=True)
-    assert found.found and len(found.plans) == 1 and proven(found.world, post, T)
+    assert found.found and len(found.edits) == 1 and proven(found.world, post, T)
     beside = transform(HOME + [0.0, 0.03, 0.0])
     again = live.again(with_post(world, post, beside), ["post"], seconds=0.0)  # there is no time to look for another
-    assert again.found and again.plans[0].limb == found.plans[0].limb
+    assert again.found and again.edits[0].limb == found.edits[0].limb
 
 
 def test_it_says_what_is_in_the_way_where_no_way_is_found_in_time(repaired: tuple[World, Plan, Mesh]) -> None:

@@ -60,7 +60,7 @@ def test_speed_jerk_and_splices(case: str) -> None:
     old, new = stroll(), plan.world.characters["ann"]
     assert isinstance(new, Clip)
     added = np.linalg.norm(np.diff(turns(new) - turns(old), axis=0), axis=-1).max(axis=-1) * old.fps
-    for one in plan.plans:
+    for one in plan.edits:
         first, last = (round(t * old.fps) for t in one.during)
         speed = np.linalg.norm(turns(new)[first:last], axis=-1).max(axis=0)
         assert (speed <= speed_limits(old, range(speed.shape[0]), first, last) + 1e-9).all()

@@ -55,7 +55,7 @@ def test_any_rig_is_repaired(data: Path, kind: str) -> None:
     assert after.character.joint_names == clip.character.joint_names
     changed = np.any(after.rotations != clip.rotations, axis=(1, 2))
     inside = np.zeros(len(clip), dtype=bool)
-    for one in plan.plans:
+    for one in plan.edits:
         inside |= (clip.times >= one.during[0]) & (clip.times <= one.during[1])
     assert changed.any() and not (changed & ~inside).any()
     assert peak_jerk(without_lead(after)) <= max(2.0 * peak_jerk(real), 1500.0)

@@ -28,8 +28,8 @@ def test_a_post_on_the_way_is_walked_round(aside: float) -> None:
     world = towards_a_post(aside)
     plan = repair(world)
     assert plan.found and plan.certificate is not None and plan.certificate.continuous
-    (planned,) = [p for p in plan.plans if p.limb == "whole body"]
-    assert "clear of post" in planned.what
+    (planned,) = [p for p in plan.edits if p.limb == "whole body"]
+    assert "clear of post" in planned.reason
     before, after = world.characters["ann"], plan.world.characters["ann"]
     assert isinstance(before, Clip) and isinstance(after, Clip)
     outside = (before.times < planned.during[0]) | (before.times > planned.during[1])

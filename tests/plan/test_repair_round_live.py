@@ -41,12 +41,12 @@ def test_a_post_is_walked_round_wherever_it_is_moved_and_on_the_same_side() -> N
         world = world_with(transform([x, -3.0, 0.0]))
         assert not certify(world, clearance=False).free
         plan = live.again(world, ["post"], sure=True, seconds=60.0)
-        assert plan.found and [p.limb for p in plan.plans] == ["whole body"]
+        assert plan.found and [p.limb for p in plan.edits] == ["whole body"]
         assert certify(plan.world, clearance=False).free
         sides.append(aside(plan))
     assert max(sides) < -0.1 or min(sides) > 0.1
     away = live.again(world_with(transform([2.0, -3.0, 0.0])), ["post"], sure=True, seconds=60.0)
-    assert away.found and not away.plans and aside(away) == 0.0
+    assert away.found and not away.edits and aside(away) == 0.0
 
 
 def test_what_was_planned_is_gone_on_with() -> None:

@@ -43,7 +43,7 @@ def at_the_height(plan: Plan, role: str, term: int) -> Array:
     joint = clip.character.role(role)
     limit = clip.character.limits[joint]
     assert limit is not None
-    begin, end = plan.plans[0].during
+    begin, end = plan.edits[0].during
     middle = (clip.times > begin + 0.45) & (clip.times < end - 0.45)
     return np.degrees(limit.coordinates(clip.rotations[middle, joint])[:, term])
 
@@ -61,7 +61,7 @@ def test_low_and_high_arms_are_clearly_different(seed: int) -> None:
     low, high = planned("arm-low", seed), planned("arm-high", seed)
     for plan in (low, high):
         assert plan.found and plan.certificate is not None and plan.certificate.free
-        assert [p.limb for p in plan.plans] == ["right_arm"]
+        assert [p.limb for p in plan.edits] == ["right_arm"]
         before = clip_of(scenario("arm-low").board().world, "ann")
         assert peak_jerk(clip_of(plan.world, "ann")) <= max(2.0 * peak_jerk(before), 1500.0)
     swing = [at_the_height(plan, "right_upper_arm", 0) for plan in (low, high)]
@@ -90,8 +90,8 @@ def test_what_cannot_keep_to_a_style_is_mended_all_the_same_and_says_so() -> Non
     up = {"upper_arm": {"swing_x": (-1.5, -1.3)}, "forearm": {"flexion": (0.0, 0.3)}}
     plan = repair(World(static=things, floor=0.0).with_character("ann", clip), style=Style(up))
     assert plan.found, plan.why
-    assert any("not in the style asked for" in p.what for p in plan.plans)
-    assert all("style" not in p.what for p in planned("arm-high", 0).plans)
+    assert any("not in the style asked for" in p.reason for p in plan.edits)
+    assert all("style" not in p.reason for p in planned("arm-high", 0).edits)
 
 
 def test_recorded_rigs_have_styles_too(data: Path) -> None:
@@ -109,8 +109,8 @@ def test_recorded_rigs_have_styles_too(data: Path) -> None:
     elbows = []
     for name in ("low-arms", "high-arms"):
         plan = repair(world, style=STYLES[name])
-        assert plan.found and plan.plans, plan.why
-        assert all("style" not in p.what for p in plan.plans)
+        assert plan.found and plan.edits, plan.why
+        assert all("style" not in p.reason for p in plan.edits)
         elbows.append(height(clip_of(plan.world, "ann"), "right_forearm"))
     assert (elbows[1] - elbows[0]).max() > 0.08
 

@@ -33,8 +33,8 @@ def with_a_cart(at: float) -> World:
 def test_who_meets_a_cart_lets_it_pass_or_goes_first(at: float) -> None:
     plan = repair(with_a_cart(at))
     assert plan.found and plan.certificate is not None and plan.certificate.free
-    (planned,) = plan.plans
-    assert planned.limb == "whole body" and ("later" in planned.what or "sooner" in planned.what)
+    (planned,) = plan.edits
+    assert planned.limb == "whole body" and ("later" in planned.reason or "sooner" in planned.reason)
     clip = plan.world.characters["ann"]
     assert isinstance(clip, Clip)
     outside = (CLIP.times < planned.during[0]) | (CLIP.times > planned.during[1])
@@ -51,7 +51,7 @@ def test_a_post_that_stands_is_there_sooner_or_later() -> None:
     middle = CLIP.positions([3.0])[0, 0]
     world = World(floor=0.0).with_character("ann", CLIP)
     plan = repair(world.with_static("post", box((0.1, 0.1, 2.0), (middle[0], middle[1], 1.0))))
-    assert plan.found and not any("later" in p.what or "sooner" in p.what for p in plan.plans)
+    assert plan.found and not any("later" in p.reason or "sooner" in p.reason for p in plan.edits)
 
 
 def test_nobody_hurries_or_dawdles() -> None:

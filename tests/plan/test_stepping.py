@@ -56,7 +56,7 @@ def test_a_foot_touches_a_ball_at_its_time() -> None:
     plan = touched()
     assert plan.found, plan.advice
     assert plan.certificate is not None and plan.certificate.free and plan.certificate.continuous
-    assert {p.limb for p in plan.plans} == {"right_leg"}
+    assert {p.limb for p in plan.edits} == {"right_leg"}
     exact = ExactWorld(plan.world)
     names = dict.fromkeys(p.name for p in exact.parts if p.name.startswith(("ann.right_foot", "ann.right_toe")))
 

@@ -32,6 +32,7 @@ from elbowroom.world.certificate import certify
 from elbowroom.world.paths import Keyed, Still, places
 from elbowroom.world.paths import Path as ThingPath
 from elbowroom.world.world import World
+from tools.made_of_edits import assert_made_of_edits
 
 AT = 2.8
 
@@ -93,11 +94,18 @@ def test_what_is_not_planned_is_the_clip_bit_by_bit() -> None:
     world, plan = ring()
     before, after = clips(world, plan)
     assert np.array_equal(before.root, after.root)
-    begin, end = plan.plans[0].during[0], plan.plans[-1].during[1]
+    begin, end = plan.edits[0].during[0], plan.edits[-1].during[1]
     legs = {n for n in before.character.joint_names if any(w in n for w in ("thigh", "shin", "foot", "toes"))}
     assert not changed(before, after, 0.0, 9.0) & {*legs, "pelvis", "left_forearm", "left_hand"}
     assert not changed(before, after, 0.0, begin)
     assert changed(before, after, end, 9.0) <= {"right_upper_arm", "right_forearm", "right_hand"}, "it carries the cube"
+
+
+def test_base_and_edits_make_the_motion_of_somebody_who_moves() -> None:
+    for plan in (ring()[1], passing()):
+        assert plan.found
+        assert_made_of_edits(plan)
+    assert passing().base["ann"] is street().motion("ann")
 
 
 def test_the_motion_is_smooth_and_within_ranges() -> None:
@@ -131,14 +139,14 @@ def test_the_arm_alone_leaves_all_else_as_it_is() -> None:
     before, after = clips(world, plan)
     assert changed(before, after, 0.0, 9.0) == {"right_upper_arm", "right_forearm", "right_hand"}
     assert not changed(before, after, 0.0, 0.9)
-    assert plan.plans[0].during[0] == pytest.approx(0.9) and plan.plans[-1].during[1] == pytest.approx(3.1)
+    assert plan.edits[0].during[0] == pytest.approx(0.9) and plan.edits[-1].during[1] == pytest.approx(3.1)
 
 
 def test_a_walk_past_a_table_takes_what_is_on_it_at_the_best_time() -> None:
     plan = passing()
     assert plan.found, plan.advice
     (hold,) = plan.world.holds
-    assert "at 1." in plan.plans[0].what and plan.plans[0].what.startswith("grab can at")
+    assert "at 1." in plan.edits[0].reason and plan.edits[0].reason.startswith("grab can at")
     before, after = clips(street(), plan)
     assert "left_shin" not in changed(before, after, 0.0, 9.0) and np.array_equal(before.root, after.root)
     assert quality(after).peak_jerk <= max(2.0 * quality(before).peak_jerk, 1500.0)
@@ -220,8 +228,8 @@ def test_a_recorded_walk_that_touches_itself_takes_something_too(data: Path) -> 
     assert plan.found, plan.advice
     before, after = clips(world, plan)
     arm = {"right_clavicle", "right_upper_arm", "right_forearm", "right_hand"}
-    assert changed(before, after, plan.plans[-1].during[1], 9.0) <= arm
-    assert not changed(before, after, 0.0, plan.plans[0].during[0])
+    assert changed(before, after, plan.edits[-1].during[1], 9.0) <= arm
+    assert not changed(before, after, 0.0, plan.edits[0].during[0])
 
 
 def test_paths_can_be_smooth() -> None:

@@ -37,7 +37,7 @@ class Plane:
 @pytest.fixture(autouse=True, scope="module")
 def nothing_kept() -> Iterator[None]:
     """Keep nothing that is compiled for the plane: others who load what is kept do not know its type."""
-    asking = (birrt.connect, birrt.nearest, birrt.stands, shortcut.shorten, shortcut._at)
+    asking = (birrt.connect, shortcut.shorten)
     kept = [f._cache for f in asking]
     for f in asking:
         f._cache = NullCache()

@@ -16,6 +16,7 @@ from elbowroom.gallery.scenes import FOLDER
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
 from elbowroom.plan.result import Plan
+from elbowroom.stopping import may_stop_here
 from elbowroom.studio.document import Document
 from elbowroom.studio.edits import rename
 from elbowroom.studio.folders import Folders
@@ -86,7 +87,7 @@ def barred(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 
     def plan_storyboard(board: object, **told: object) -> Plan:
         while not opened.wait(0.01):
-            pass
+            may_stop_here()
         return Plan("no-path", board.world, why="the way is barred")  # type: ignore[attr-defined]
 
     monkeypatch.setattr("elbowroom.studio.studio.plan_storyboard", plan_storyboard)

@@ -35,12 +35,12 @@ def test_a_recorded_walk_follows_a_post_and_is_proven_at_once(
     document = read_document(tmp_path / "walk.yaml")
     board = document.board()
     plan = plan_storyboard(board)
-    assert plan.found and [planned.limb for planned in plan.plans] == ["right_arm"]
+    assert plan.found and [planned.limb for planned in plan.edits] == ["right_arm"]
     drag = Drag("post", document, board, plan)
     T = places_of(document, board)["post"].T.copy()
     T[:2, 3] += by
     shown = drag.follow(T, sure=True)
-    assert shown.found and shown.plans
+    assert shown.found and shown.edits
     assert drag.prove(shown, T).found
     measured = drag.prove(shown, T, clearance=True)
     assert measured.found and measured.certificate is not None and (measured.certificate.clearance_m or 0.0) > 0.0

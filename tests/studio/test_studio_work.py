@@ -53,7 +53,7 @@ def test_who_runs_into_something_is_repaired_at_a_press(studio: Studio) -> None:
 
 def test_a_post_is_dragged_and_the_motion_follows(planned: Studio) -> None:
     studio = planned
-    assert studio.certified and studio.plan is not None and studio.plan.plans
+    assert studio.certified and studio.plan is not None and studio.plan.edits
     first = studio.world
     place = studio.places["post"].T
     lives: list[bool] = []

@@ -75,7 +75,7 @@ def check(
         plan = _as_it_stands(world, None, not fix_self, clock)
     if picture is not None and plan.certificate is not None:
         _draw(picture, plan.certificate, plan.world)
-    facts = plan_facts(plan, seed if plan.plans else None, clock.seconds)
+    facts = plan_facts(plan, seed if plan.edits else None, clock.seconds)
     if as_json:
         print_json(facts)
     else:
@@ -130,7 +130,7 @@ def _draw(path: Path, certificate: Certificate, world: World) -> None:
 
 def _print(plan: Plan, facts: dict[str, Any]) -> None:
     print_notes(facts["notes"])
-    if plan.plans:
+    if plan.edits:
         print_plans(plan, f"planned with seed {facts['seed']}")
     world, certificate = plan.world, plan.certificate
     if certificate is None:

@@ -43,6 +43,24 @@ def _announce_first_run() -> None:
         err.print("First run: compiling the inner loops (once; takes up to a minute).", style="dim")
 
 
+def compile_first(quiet: bool) -> None:
+    """Compile what planning needs, once on a machine and on all cores, and show on a terminal how far that is."""
+    from elbowroom.kernels.ahead import compile_ahead, is_ahead
+
+    if is_ahead():
+        return
+    if quiet or not err.is_terminal:
+        if not quiet:
+            err.print("First run: compiling the inner loops, once; this takes up to a minute.", style="dim")
+        compile_ahead(lambda done, count: None)
+        return
+    with Progress(SpinnerColumn(), _WORDS, TimeElapsedColumn(), console=err, transient=True) as progress:
+        shown = progress.add_task("compiling inner loops, once", total=None)
+        compile_ahead(
+            lambda done, count: progress.update(shown, description=f"compiling inner loops, once: {done} of {count}")
+        )
+
+
 class Clock:
     """Timer of a command's stages that shows the current stage and its duration on a terminal."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -61,7 +61,9 @@ def convert(
             edited = {n: _edited(m, cut, mirror, rate, place_at, turn) for n, m in world.characters.items()}
             world = replace(world, characters=edited)
     with clock("write", "writing " + ", ".join(p.name for p in paths)):
-        save(paths, world, rate if is_storyboard(source) else None)
+        same = not edits and onto is None and rate is None and fps is None and clip is None
+        layers: dict[str, Any] = {"base": opened.edited.base, "edits": opened.edited.edits} if same else {}
+        save(paths, world, rate if is_storyboard(source) else None, **layers)
     if as_json:
         notes = list(dict.fromkeys(opened.notes))
         print_json({"written": [str(p) for p in paths], "notes": notes, "seconds": clock.seconds})

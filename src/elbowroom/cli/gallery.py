@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from elbowroom.cli import options
-from elbowroom.cli.console import Clock, out, print_json, print_written
+from elbowroom.cli.console import Clock, compile_first, out, print_json, print_written
 from elbowroom.errors import BadFile
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def _build(shown: list[Scenario], folder: Path, seed: int, as_json: bool) -> int
     from elbowroom.gallery.page import index_page
 
     clock = Clock(quiet=as_json)
+    compile_first(as_json)
     exhibits, facts = [], []
     with _all_or_none(folder) as (made, written), clock("build", "building") as say:
         for k, s in enumerate(shown):
@@ -106,7 +107,7 @@ def _facts(name: str, plan: Any) -> dict[str, Any]:
         "name": name,
         "status": plan.status,
         "why": plan.why,
-        "plans": [p.facts() for p in plan.plans],
+        "plans": [p.facts() for p in plan.edits],
         "triangles": plan.world.triangles,
         "frames": 0 if proven is None else proven.frames,
         "clearance_m": None if proven is None else proven.clearance_m,

@@ -12,6 +12,7 @@ from rich.table import Table
 from elbowroom.cli import options
 from elbowroom.cli.console import out, print_json, print_notes
 from elbowroom.cli.reading import board_as_opened, is_storyboard, named
+from elbowroom.cli.results import print_edit
 
 
 def info(
@@ -60,6 +61,8 @@ def info(
         begin, end = hold["during"]
         text = f"{hold['by']} holds '{hold['object']}' in the {hold['hand']} hand, {begin:g}–{end:g} s"
         out.print(text, highlight=False, markup=False, soft_wrap=True)
+    for n, edit in enumerate(facts.get("edits", [])):
+        print_edit(n, edit)
     for task in facts.get("tasks", []):
         words = ", ".join(f"{key} {value}" for key, value in task.items() if key != "verb")
         out.print(f"task '{task['verb']}': {words}", highlight=False, markup=False, soft_wrap=True)

@@ -13,6 +13,7 @@ from elbowroom.errors import BadFile, BadValue, UnknownName
 if TYPE_CHECKING:
     from elbowroom.character.body import Character
     from elbowroom.files.open import Opened
+    from elbowroom.plan.edit import EditChange
     from elbowroom.plan.settings import Tier
     from elbowroom.world.world import World
 
@@ -54,6 +55,19 @@ Allow = Annotated[
         "motion) 10, contact (any other allowed contact) 5. May be repeated.",
     ),
 ]
+Strength = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--strength",
+        metavar="EDIT=SHARE",
+        help="Scale an edit by 0 to 1, by its number in the table or its reason, such as 2=0.5; the motion is "
+        "certified again. May be repeated.",
+    ),
+]
+Mute = Annotated[
+    list[str] | None,
+    typer.Option("--mute", metavar="EDIT", help="Mute an edit by its number or reason. May be repeated."),
+]
 Outputs = Annotated[list[Path], typer.Option("-o", "--output", help="Output file; may be repeated.")]
 Units = Annotated[float | None, typer.Option(help="Metres per unit of the file; default: detected.")]
 Up = Annotated[str | None, typer.Option(help="Up axis of the file, Y or Z; default: detected.")]
@@ -77,6 +91,26 @@ def with_allowances(world: World, given: list[str] | None) -> World:
         except ValueError:
             raise BadValue(f"--allow takes a name and millimetres, such as feet=60, not '{entry}'.") from None
     return world.with_(caps=world.caps.with_changes(caps)) if caps else world
+
+
+def edit_changes(strength: list[str] | None, mute: list[str] | None, variants: int | None) -> list[EditChange]:
+    """Changes of edits requested by --strength and --mute."""
+    from elbowroom.plan.edit import EditChange
+
+    changes = []
+    for entry in strength or []:
+        which, _, text = entry.rpartition("=")
+        try:
+            share = float(text)
+        except ValueError:
+            share = math.nan
+        if not (which and 0.0 <= share <= 1.0):
+            raise BadValue(f"--strength takes an edit and a share from 0 to 1, such as 2=0.5, not '{entry}'.")
+        changes.append(EditChange(which.strip(), share))
+    changes += [EditChange(which.strip(), muted=True) for which in mute or []]
+    if changes and variants is not None:
+        raise BadValue("--strength and --mute need a single motion, whose edits are numbered: omit --variants.")
+    return changes
 
 
 def character_named(name: str) -> Character:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elbowroom.cli import options, placing
-from elbowroom.cli.console import Clock, out, print_json, print_written
+from elbowroom.cli.console import Clock, compile_first, out, print_json, print_written
 from elbowroom.cli.results import exit_code, plan_facts, print_plan, print_seconds, stages
 from elbowroom.cli.run import checked_count, numbered, write_variants
 from elbowroom.errors import BadValue
@@ -28,6 +28,8 @@ def repair(
     onto: options.Onto = None,
     name: options.ClipName = None,
     fix_self: placing.FixSelf = False,
+    strength: options.Strength = None,
+    mute: options.Mute = None,
     allow: options.Allow = None,
     accept_unproven: options.AcceptUnproven = False,
     max_aside: Annotated[
@@ -67,16 +69,19 @@ def repair(
     """
     from elbowroom.files.open import ImportHints
     from elbowroom.files.save import check_outputs, save
+    from elbowroom.plan.prove import changed_edits
     from elbowroom.plan.repair.repair import repair as bring_out
 
     if not (0.0 <= max_aside <= 1.0 and 0.0 <= max_shift < 100.0 and 0.0 <= max_delay < 1000.0):
         raise BadValue("--max-aside is 0 to 1 metres, --max-shift 0 or more metres, --max-delay 0 or more seconds.")
     how: dict[str, Any] = {"seed": seed, "style": options.style_named(style), "fix_self": fix_self}
     how |= {"budget": checked_budget(budget), "max_aside": max_aside, "max_shift": max_shift, "max_delay": max_delay}
+    changes = options.edit_changes(strength, mute, variants)
     paths = check_outputs(output)
     if variants is not None:
         check_outputs([p for k in range(checked_count(variants)) for p in numbered(paths, k)])
     clock = Clock(quiet=as_json)
+    compile_first(as_json)
     with clock("load", f"reading {clip.name} and {scene.name}"):
         around = placing.Around(scene, scene_units, scene_up, floor, at, turn)
         world = placing.clip_in_scene(clip, ImportHints(units, up, fps, fix_rig, asf), around, onto, name)
@@ -84,14 +89,14 @@ def repair(
     if variants is not None:
         raise typer.Exit(_several(world, variants, paths, [clip, scene], clock, as_json, how))
     with clock("plan", "repairing") as say:
-        plan = bring_out(world, progress=say, **how)
+        plan = changed_edits(bring_out(world, progress=say, **how), changes, None, own_contacts=not fix_self)
     with clock("write", "writing " + ", ".join(p.name for p in paths)):
-        save(paths, plan.world, certificate=plan.certificate, seed=seed, inputs=[clip, scene])
+        save(paths, plan.world, certificate=plan.certificate, seed=seed, inputs=[clip, scene], **plan.layers)
     if as_json:
         print_json(plan_facts(plan, seed, clock.seconds) | {"written": [str(p) for p in paths]})
     else:
         print_plan(plan, f"{clip.name} in {scene.name}, seed {seed}: {len(plan.collisions)} collisions")
-        if plan.found and not plan.plans:
+        if plan.found and not plan.edits:
             out.print("nothing to repair: the clip is already collision-free.", highlight=False)
         print_seconds(stages(clock.seconds, plan.seconds))
         print_written(paths)

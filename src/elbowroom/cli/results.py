@@ -59,7 +59,7 @@ def plan_facts(plan: Plan, seed: int | None, clock: Mapping[str, float]) -> dict
         "why": plan.why,
         "advice": plan.advice,
         "seconds": stages(clock, plan.seconds),
-        "plans": [p.facts() for p in plan.plans],
+        "plans": [p.facts() for p in plan.edits],
     }
     if plan.certificate is not None:
         facts |= world_facts(plan.world, plan.certificate)
@@ -89,7 +89,7 @@ def plan_facts(plan: Plan, seed: int | None, clock: Mapping[str, float]) -> dict
 def print_plan(plan: Plan, title: str) -> None:
     """Print the planned motions and their certificate; or why there is no motion, and what would help."""
     print_notes((*plan.world.notes, *(plan.certificate.notes if plan.certificate is not None else ())))
-    if plan.plans:
+    if plan.edits:
         print_plans(plan, title)
     if plan.found and plan.certificate is not None:
         rate = "" if plan.certificate.fps is None else f" at {plan.certificate.fps:g} fps"
@@ -99,16 +99,27 @@ def print_plan(plan: Plan, title: str) -> None:
 
 
 def print_plans(plan: Plan, title: str) -> None:
-    """One row for each planned motion of a limb."""
+    """One row for each edit."""
     table = Table(title=title, title_justify="left")
-    for column in ("character", "limb", "action", "from", "to", "tier", "first solution", "checks"):
-        table.add_column(column, justify="right" if column in ("from", "to", "first solution", "checks") else "left")
-    for p in plan.plans:
-        begin, end = (f"{t:.2f} s" for t in p.during)
-        first = f"{1000 * p.first_solution_s:.2f} ms"
-        limb, what = escape(p.limb.replace("_", " ")), escape(p.what)
-        table.add_row(escape(p.who), limb, what, begin, end, p.tier, first, f"{p.checks:,}")
+    right = ("no.", "from", "to", "strength", "first solution", "checks")
+    for column in ("no.", "character", "limb", "reason", "from", "to", "strength", "tier", "first solution", "checks"):
+        table.add_column(column, justify="right" if column in right else "left")
+    for n, e in enumerate(plan.edits):
+        begin, end = (f"{t:.2f} s" for t in e.during)
+        first = f"{1000 * e.first_solution_s:.2f} ms"
+        limb, strength = escape(e.limb.replace("_", " ")), "muted" if e.muted else f"{e.strength:g}"
+        row = (str(n + 1), escape(e.who), limb, escape(e.reason), begin, end, strength)
+        table.add_row(*row, e.tier, first, f"{e.checks:,}")
     out.print(table)
+
+
+def print_edit(number: int, facts: Mapping[str, Any]) -> None:
+    """Print one line on an edit of a file."""
+    begin, end = facts["during"]
+    strength = "muted" if facts["muted"] else f"strength {facts['strength']:g}"
+    limb = facts["limb"].replace("_", " ")
+    told = f"edit {number + 1}: {facts['who'][0]}, {limb}, {begin:.2f}–{end:.2f} s, {facts['what']} ({strength})"
+    out.print(told, highlight=False, soft_wrap=True, markup=False)
 
 
 def exit_code(plan: Plan, accept_unproven: bool = False) -> int:
@@ -144,15 +155,13 @@ def print_free(certificate: Certificate, what: str) -> None:
 
 def print_why(plan: Plan) -> None:
     """Print why there is no motion, and what would help."""
-    from elbowroom.plan.result import ADVICE
-
     what = "collisions remain" if plan.status in _NOT_FREE else "no motion found"
     what = "no collision found, but not proven" if exit_code(plan) == NOT_PROVEN else what
     what = "out of time" if plan.status == "budget-spent" else what
     out.print(f"{what}: {plan.status}", style="red", highlight=False)
     if plan.why:
         out.print(f"why: {plan.why.rstrip('.')}.", highlight=False, soft_wrap=True, markup=False)
-    out.print(f"what would help: {ADVICE[plan.status]}.", highlight=False, soft_wrap=True, markup=False)
+    out.print(f"what would help: {plan.remedy}.", highlight=False, soft_wrap=True, markup=False)
 
 
 def print_seconds(seconds: Mapping[str, float]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elbowroom.cli import options
-from elbowroom.cli.console import Clock, out, print_json, print_written
+from elbowroom.cli.console import Clock, compile_first, out, print_json, print_written
 from elbowroom.cli.reading import named
 from elbowroom.cli.results import NOT_PROVEN, exit_code, plan_facts, print_plan, print_seconds, stages
 from elbowroom.errors import BadValue
@@ -34,6 +34,8 @@ def run(
     tier: options.TierName = "auto",
     budget: options.BudgetSeconds = None,
     style: options.StyleName = None,
+    strength: options.Strength = None,
+    mute: options.Mute = None,
     allow: options.Allow = None,
     accept_unproven: options.AcceptUnproven = False,
     as_json: options.Json = False,
@@ -48,6 +50,7 @@ def run(
 
     how: dict[str, Any] = {"seed": seed, "tier": options.tier_named(tier), "budget": checked_budget(budget)}
     how["style"] = options.style_named(style)
+    changes = options.edit_changes(strength, mute, variants)
     paths = check_outputs(output)
     if variants is not None:
         check_outputs([p for k in range(checked_count(variants)) for p in numbered(paths, k)])
@@ -55,16 +58,18 @@ def run(
         raise BadValue("no output file: give -o NAME.glb.")
     storyboard = named(storyboard)
     clock = Clock(quiet=as_json)
+    compile_first(as_json)
     with clock("load", f"reading {storyboard.name}"):
         board = read_storyboard(storyboard)
         board = replace(board, world=options.with_allowances(board.world, allow))
         check_world(paths, board.world)
     if variants is not None:
         raise typer.Exit(_several(board, storyboard, paths, variants, clock, as_json, **how))
+    from elbowroom.plan.prove import changed_edits
     from elbowroom.storyboard.plan import plan_storyboard
 
     with clock("plan", f"planning {storyboard.name}"):
-        plan = plan_storyboard(board, **how)
+        plan = changed_edits(plan_storyboard(board, **how), changes, board.fps)
     made = {"seed": seed, "inputs": [storyboard]}
     written = write_plan(paths, plan, board.fps, clock, asked=bool(board.tasks), made=made)
     if as_json:
@@ -88,7 +93,7 @@ def write_plan(
     if asked and plan.status not in ("found", "partial") and exit_code(plan) != NOT_PROVEN:
         return []
     with clock("write", "writing " + ", ".join(p.name for p in paths)):
-        return save(paths, plan.world, fps, certificate=plan.certificate, **made)
+        return save(paths, plan.world, fps, certificate=plan.certificate, **made, **plan.layers)
 
 
 def numbered(paths: list[Path], k: int) -> list[Path]:
@@ -150,7 +155,8 @@ def _save_all(groups: list[tuple[list[Path], Variant]], fps: float | None, input
         left = iter(stand_ins)
         for paths, variant in groups:
             plan, files = variant.plan, [next(left) for _ in paths]
-            save(files, plan.world, fps, certificate=plan.certificate, seed=variant.seed, inputs=inputs)
+            made = {"seed": variant.seed, "inputs": inputs, **plan.layers}
+            save(files, plan.world, fps, certificate=plan.certificate, **made)
 
 
 def _entry(variant: Any, files: list[Path] | None = None) -> dict[str, Any]:
@@ -162,7 +168,7 @@ def _entry(variant: Any, files: list[Path] | None = None) -> dict[str, Any]:
         "status": plan.status,
         "why": plan.why,
         "differs_m": None if variant.differs is None else round(variant.differs, 4),
-        "plans": [p.facts() for p in plan.plans],
+        "plans": [p.facts() for p in plan.edits],
         "clearance_m": None if proven is None else proven.clearance_m,
         "written": [str(p) for p in files or []],
     }

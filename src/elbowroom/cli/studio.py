@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elbowroom.cli.console import err, out
+from elbowroom.cli.console import compile_first, err, out
 from elbowroom.cli.interrupt import ending, heard, interrupted_by
 from elbowroom.errors import BadValue
 
@@ -53,6 +53,7 @@ def studio(
         raise BadValue(f"a port is a number from 0 to 65535, not {port}.")
     from elbowroom.studio.serve import opened
 
+    compile_first(quiet=False)
     begun = time.perf_counter()
     page = opened(storyboard, host=host, port=port, token=token, folder=folder, read=read or [])
     try:

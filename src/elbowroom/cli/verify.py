@@ -10,7 +10,7 @@ from rich.table import Table
 
 from elbowroom.cli import options
 from elbowroom.cli.console import Clock, out, print_json
-from elbowroom.cli.results import NOT_PROVEN, print_free, print_seconds
+from elbowroom.cli.results import NOT_PROVEN, print_edit, print_free, print_seconds
 
 if TYPE_CHECKING:
     from elbowroom.files.verify import Verified
@@ -26,8 +26,9 @@ def verify(
     """Check a written file again, from its contents alone: by dense samples and by a proof in continuous time.
 
     Only the contacts that the file lists are allowed. The file must claim to be proven; both checks must confirm it.
-    Exit code 0: verified; 1: a collision, or a contact deeper than the file allows; 2: bad file; 3: no collision
-    found, but the file does not claim to be proven, or something is too close to be proven.
+    Exit code 0: verified; 1: a collision, a contact deeper than the file allows, or edits that do
+    not reproduce the motion; 2: bad file; 3: no collision found, but the file does not claim to be proven, or something
+    is too close to be proven.
     tools/verify_npz.py does the sampling without elbowroom. Example: elbowroom verify kitchen.glb
     """
     from elbowroom.files.verify import RATE
@@ -47,7 +48,7 @@ def verify(
 def _exit_code(found: Verified) -> int:
     if found.good:
         return 0
-    return 1 if found.violations or found.certificate.collisions else NOT_PROVEN
+    return 1 if found.violations or found.certificate.collisions or not found.whole else NOT_PROVEN
 
 
 def _print(found: Verified, rate: float) -> None:
@@ -62,6 +63,11 @@ def _print(found: Verified, rate: float) -> None:
     if isinstance(facts.get("caps_m"), dict):
         caps = ", ".join(f"{name} {1000 * depth:g} mm" for name, depth in facts["caps_m"].items())
         out.print(f"caps on allowed overlaps: {caps}", highlight=False, soft_wrap=True, markup=False)
+    for n, edit in enumerate(found.edits):
+        print_edit(n, edit.facts())
+    if not found.whole:
+        text = f"the edits over the base do not reproduce the motion: they are off by up to {found.edits_off:.4f}"
+        out.print(text, style="red", highlight=False, soft_wrap=True)
     worst = [(v.at_s, v.pair, v.depth_m, v.allowed_m) for v in found.violations]
     worst += [(c.at_s, c.pair, c.depth_m, 0.0) for c in found.certificate.collisions if not found.violations]
     if worst:

@@ -30,6 +30,8 @@ def describe(opened: Opened) -> dict[str, Any]:
         facts["objects"] = {name: _object(thing) for name, thing in opened.objects.items()}
     if opened.markers is not None:
         facts["markers"] = _markers(opened.markers)
+    if opened.edited.edits:
+        facts["edits"] = [edit.facts() for edit in opened.edited.edits]
     facts["notes"] = list(dict.fromkeys(opened.notes))
     return facts
 

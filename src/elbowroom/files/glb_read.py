@@ -12,6 +12,7 @@ import numpy as np
 from elbowroom.character.body import Character
 from elbowroom.character.rig import as_character
 from elbowroom.files.conventions import checked_units, checked_up, size_note
+from elbowroom.files.edits import layer_names
 from elbowroom.files.glb_animation import Sampled, Tracks, read_tracks, sample, touching
 from elbowroom.files.glb_container import Container
 from elbowroom.files.glb_nodes import Nodes, distinct, sane
@@ -36,7 +37,8 @@ class GlbFile:
 
     `meshes` are all meshes that no character carries, where they rest. Those that the first animation moves are
     among `objects` as well, under the same names: a player of objects leaves them out of the meshes. `story` is the
-    extra data that elbowroom stored in the file: see `with_story`.
+    extra data that elbowroom stored in the file: see `with_story`; `layers` are clips of its
+    further animations, see `glb_edits`.
     """
 
     characters: Mapping[str, Character] = field(default_factory=dict)
@@ -45,6 +47,7 @@ class GlbFile:
     notes: tuple[str, ...] = ()
     objects: Mapping[str, Thing] = field(default_factory=dict)
     story: Mapping[str, Any] = field(default_factory=dict)
+    layers: Mapping[str, Clip] = field(default_factory=dict)
 
 
 def read_glb(path: str | Path, *, units: float | None = None, up: str | None = None) -> GlbFile:
@@ -60,11 +63,13 @@ def read_glb(path: str | Path, *, units: float | None = None, up: str | None = N
     notes: list[str] = []
     with np.errstate(all="ignore"):
         rigs = find_rigs(nodes)
-        characters, clips = {}, {}
+        characters, clips, layers = {}, {}, {}
         animations = _animations(nodes)
+        named = layer_names(_own_extras(nodes))
         for rig, name in zip(rigs, distinct(_rig_name(nodes, r, path) for r in rigs), strict=True):
             character, own = _character(rig, name, nodes, surfaces, turn, animations, notes)
             characters[name] = character
+            layers.update({k: own.pop(k) for k in list(own) if k in named})
             clips.update({k if len(rigs) == 1 else f"{name}.{k}": clip for k, clip in own.items()})
         free = free_nodes(nodes, surfaces, rigs, notes)
         meshes = resting(nodes, surfaces, free, turn)
@@ -77,7 +82,9 @@ def read_glb(path: str | Path, *, units: float | None = None, up: str | None = N
         notes.append("Animations were left out, since no skin defines their joints.")
     if units is None and (note := _size_note(characters, meshes)):
         notes.append(note)
-    return GlbFile(characters, clips, meshes, (*dict.fromkeys(notes), *surfaces.notes), things, _own_extras(nodes))
+    return GlbFile(
+        characters, clips, meshes, (*dict.fromkeys(notes), *surfaces.notes), things, _own_extras(nodes), layers
+    )
 
 
 def _size_note(characters: Mapping[str, Character], meshes: Mapping[str, Mesh]) -> str | None:

@@ -6,6 +6,7 @@ so that what is read back has the same rotations.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from elbowroom.character.skin import Skin
 from elbowroom.character.visual import visible
 from elbowroom.errors import BadValue
 from elbowroom.files.atomic import writing
+from elbowroom.files.edits import Edited, file_facts
 from elbowroom.files.glb_build import Builder
 from elbowroom.files.glb_story import story_of
 from elbowroom.files.proof import Proof, proof_of
@@ -26,6 +28,7 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.clip import Motion
+from elbowroom.motion.layers import Layer
 from elbowroom.world.paths import places
 from elbowroom.world.played import played
 from elbowroom.world.robots import robots_as_things
@@ -39,15 +42,22 @@ _TO_FILE = rot.conjugate(_TO_OURS)
 _STILL = 1e-7  # changes below it, in metres or of a quaternion's numbers, are none
 
 
-def write_glb(path: str | Path, world: World, fps: float = 30.0, proof: Proof | None = None) -> None:
-    """Write everything in a world on frames, `fps` a second, with its proof; the file's time 0 is its first frame."""
+def write_glb(
+    path: str | Path, world: World, fps: float = 30.0, proof: Proof | None = None, edited: Edited | None = None
+) -> None:
+    """Write everything in a world on frames, `fps` a second, with its proof; the file's time 0 is its first frame.
+
+    The motion is the first animation. Edits, and the motions below them, are further ones.
+    """
     on = played(world, fps)
     proof = proof_of(on) if proof is None else proof
     world, times = robots_as_things(on), on.times
     file = Builder()
     keys = _Keys(file, (times - times[0]).astype(np.float32))
     roots: list[int] = []
+    nodes: dict[str, list[int]] = {}
     for name, motion in world.characters.items():
+        nodes[name] = list(range(file.count("nodes"), file.count("nodes") + len(motion.body.parents)))
         roots += _character(file, keys, name, motion, times)
     for name, mesh in world.static.items():
         if len(mesh.faces):
@@ -58,8 +68,10 @@ def write_glb(path: str | Path, world: World, fps: float = 30.0, proof: Proof | 
     file.add("scenes", {"nodes": roots} if roots else {"name": "empty"})
     if keys.channels:
         file.add("animations", {"name": "motion", "channels": keys.channels, "samplers": keys.samplers})
-    extras = {"fps": on.fps, "frames": len(times), "start": float(times[0]), "floor": world.floor}
+    extras: dict[str, Any] = {"fps": on.fps, "frames": len(times), "start": float(times[0]), "floor": world.floor}
     extras |= story_of(world, float(times[0]), proof)
+    if edited is not None and edited.edits:
+        extras["layers"] = _layers(file, edited, nodes, times)
     with writing(path) as (stand_in,):
         stand_in.write_bytes(file.glb(extras))
 
@@ -132,6 +144,40 @@ def _character(file: Builder, keys: _Keys, name: str, motion: Motion, times: Arr
     keys.add(joints[:1], "translation", turned[None], places[:1], always=True)
     keys.add(joints, "rotation", _file_order(rot.continuous(q)).swapaxes(0, 1), _file_order(rest))
     return [top, skinned]
+
+
+def _layers(file: Builder, edited: Edited, nodes: Mapping[str, list[int]], times: Array) -> dict[str, Any]:
+    """Animations of edits, and of the motions below them; what extras say of them."""
+    base = {}
+    for who, clip in edited.base.items():
+        whole = Layer(tuple(range(len(nodes[who]))), clip.fps, clip.start, clip.rotations, clip.root)
+        base[who] = _layer(file, whole, nodes[who], f"{who}: base", times)
+    edits = []
+    for n, edit in enumerate(edited.edits):
+        name = f"{edit.who}: edit {n + 1} {edit.limb} {edit.reason}"
+        named = _layer(file, edit.layer, nodes[edit.who], name, times)
+        during = [t - float(times[0]) for t in edit.during]
+        edits.append(file_facts(edit) | {"during": during, "animation": named})
+    return {"base": base, "edits": edits}
+
+
+def _layer(file: Builder, layer: Layer, nodes: list[int], name: str, times: Array) -> str | None:
+    """One animation with the channels of a layer; its name, None where there is nothing in it."""
+    first = round((layer.start - times[0]) * layer.fps)
+    keys = _Keys(file, (times[first : first + len(layer)] - times[0]).astype(np.float32))
+    if layer.root is not None:
+        keys.add(nodes[:1], "translation", rot.rotate(_TO_FILE, layer.root)[None], np.zeros((1, 3)), always=True)
+    if layer.joints:
+        q = np.array(layer.rotations)
+        if 0 in layer.joints:
+            top = layer.joints.index(0)
+            q[:, top] = rot.multiply(_TO_FILE, q[:, top])
+        tracks = _file_order(rot.continuous(q)).swapaxes(0, 1)
+        keys.add([nodes[j] for j in layer.joints], "rotation", tracks, tracks[:, 0], always=True)
+    if not keys.channels:
+        return None
+    file.add("animations", {"name": name, "channels": keys.channels, "samplers": keys.samplers})
+    return name
 
 
 def _skin(file: Builder, name: str, body: Character, joints: list[int]) -> int:

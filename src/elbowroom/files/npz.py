@@ -16,6 +16,7 @@ from elbowroom.character.rig import as_character
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.errors import BadFile, BadValue, ElbowroomError, UnknownName
 from elbowroom.files.atomic import writing
+from elbowroom.files.edits import Edited, npz_arrays, read_npz_edits
 from elbowroom.files.glb_nodes import distinct
 from elbowroom.files.npz_arrays import Arrays
 from elbowroom.files.proof import Proof, contacts_of, proof_of
@@ -40,9 +41,11 @@ _KINDS = ("capsule", "sphere", "box", "mesh")
 _MOST_CHARACTERS = 200
 
 
-def write_npz(path: str | Path, world: World, fps: float = 30.0, proof: Proof | None = None) -> None:
-    """Write a world on frames, `fps` a second, with its proof. `floor` is NaN where there is none; '/' in names becomes
-    '_'."""
+def write_npz(
+    path: str | Path, world: World, fps: float = 30.0, proof: Proof | None = None, edited: Edited | None = None
+) -> None:
+    """Write a world on frames, `fps` a second, with its proof, and its edits on the same frames. `floor` is NaN where
+    there is none; '/' in names becomes '_'."""
     on = played(world, fps)
     proof = proof_of(on) if proof is None else proof
     world, times = robots_as_things(on), on.times
@@ -77,6 +80,8 @@ def write_npz(path: str | Path, world: World, fps: float = 30.0, proof: Proof | 
         at = f"object/{plain(name)}"
         arrays |= {f"{at}/vertices": thing.mesh.vertices, f"{at}/faces": thing.mesh.faces}
         arrays[f"{at}/T_world_object"] = places(thing.path, times)
+    if edited is not None:
+        arrays |= npz_arrays(edited, plain)
     with writing(path) as (stand_in,), open(stand_in, "wb") as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]
 
@@ -125,6 +130,13 @@ def _character(name: str, motion: Motion, times: Array) -> dict[str, NDArray]:
         if shape.mesh is not None:
             out[f"mesh/{i}/vertices"], out[f"mesh/{i}/faces"] = shape.mesh.vertices, shape.mesh.faces
     return out
+
+
+def read_edited_npz(path: str | Path) -> tuple[World, Edited]:
+    """Read what `write_npz` wrote, and the edits that its motions have."""
+    with Arrays(Path(path)) as file:
+        world = _world(file, _proof(file))
+        return world.riding(), read_npz_edits(file, world.characters)
 
 
 def read_npz(path: str | Path) -> World:

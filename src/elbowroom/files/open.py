@@ -10,6 +10,7 @@ from typing import Any, Literal
 from elbowroom.character.body import Character
 from elbowroom.errors import BadFile, BadValue, UnknownName
 from elbowroom.files.c3d import Markers
+from elbowroom.files.edits import Edited, glb_edits
 from elbowroom.files.glb_nodes import distinct
 from elbowroom.files.regular import check_regular
 from elbowroom.geometry.mesh import Mesh
@@ -48,7 +49,7 @@ class Opened:
     """Contents of a file in elbowroom's own terms. `meshes` are static, `objects` are animated by the file.
 
     `whole` is the world of a file that stores one, with its floor, holds and contacts. `floor` is the stored height,
-    metres, None for no floor; 'auto' if there is none stored.
+    metres, None for no floor; 'auto' if there is none stored. `edited` are the edits of its motions.
     """
 
     path: Path
@@ -61,6 +62,7 @@ class Opened:
     notes: tuple[str, ...] = ()
     whole: World | None = None
     floor: float | Literal["auto"] | None = "auto"
+    edited: Edited = field(default_factory=Edited)
 
     def clip(self, name: str | None = None) -> Clip:
         """A clip by name; the only or first one without a name; the rest pose as one frame if there is none."""
@@ -154,7 +156,8 @@ def open_glb(path: Path, hints: ImportHints | None = None) -> tuple[Opened, dict
         name: clip.with_(fps=hints.fps) if hints.fps and len(clip) > 1 else clip for name, clip in glb.clips.items()
     }
     still = {name: mesh for name, mesh in glb.meshes.items() if name not in glb.objects}
-    return Opened(path, "glTF", glb.characters, clips, still, glb.objects, notes=notes), dict(glb.story)
+    layers = glb_edits(glb.story, glb.layers)
+    return Opened(path, "glTF", glb.characters, clips, still, glb.objects, notes=notes, edited=layers), dict(glb.story)
 
 
 def _glb(path: Path, hints: ImportHints) -> Opened:
@@ -167,12 +170,13 @@ def _glb(path: Path, hints: ImportHints) -> Opened:
 
 
 def _npz(path: Path, hints: ImportHints) -> Opened:
-    from elbowroom.files.npz import read_npz
+    from elbowroom.files.npz import read_edited_npz
 
-    world = read_npz(path)
+    world, layers = read_edited_npz(path)
     clips = {name: m for name, m in world.characters.items() if isinstance(m, Clip)}
     characters = {name: clip.character for name, clip in clips.items()}
-    return Opened(path, "NPZ", characters, clips, world.static, world.objects, whole=world, floor=world.floor)
+    things = (world.static, world.objects)
+    return Opened(path, "NPZ", characters, clips, *things, whole=world, floor=world.floor, edited=layers)
 
 
 def _mesh(path: Path, hints: ImportHints) -> Opened:

@@ -7,10 +7,12 @@ from pathlib import Path
 
 from elbowroom.errors import BadFile
 from elbowroom.files.atomic import check_writable, said_of, writing
+from elbowroom.files.edits import Edited, edited
 from elbowroom.files.proof import Proof, proof_of
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import with_lead
 from elbowroom.world.certificate import Certificate
+from elbowroom.world.edit import Edit, Motions
 from elbowroom.world.played import PlayedWorld, played
 from elbowroom.world.world import World
 
@@ -44,25 +46,28 @@ def save(
     certificate: Certificate | None = None,
     seed: int | None = None,
     inputs: Iterable[str | Path] = (),
+    base: Motions | None = None,
+    edits: Sequence[Edit] = (),
 ) -> list[Path]:
     """Write the world to every path, all or none. `fps` defaults to the rate of the first clip.
 
     Everything is put on the frames of the file first; a `certificate` of just those frames goes into GLB and NPZ with
     all that it rests on, and so do the `seed` and hashes of the `inputs`. A file of other frames says that it is
-    unchecked.
+    unchecked. The `edits` of a plan, over its `base`, go into both, too, as layers beside the motion.
     """
     targets = check_outputs(paths)
     check_world(targets, world)
     on = played(world, fps)
     proof = proof_of(on, certificate, seed, inputs)
+    layers = edited(on, base or {}, edits)
     with writing(*targets) as stand_ins:
         for target, stand_in in zip(targets, stand_ins, strict=True):
             with said_of(target):
-                _WRITERS[target.suffix.lower()](stand_in, world, on, proof)
+                _WRITERS[target.suffix.lower()](stand_in, world, on, proof, layers)
     return targets
 
 
-def _bvh(path: Path, world: World, on: PlayedWorld, proof: Proof) -> None:
+def _bvh(path: Path, world: World, on: PlayedWorld, proof: Proof, layers: Edited) -> None:
     from elbowroom.files.bvh import write_bvh
 
     (clip,), (original,) = on.characters.values(), world.characters.values()
@@ -71,31 +76,31 @@ def _bvh(path: Path, world: World, on: PlayedWorld, proof: Proof) -> None:
     write_bvh(path, with_lead(clip, original) if isinstance(original, Clip) else clip)
 
 
-def _glb(path: Path, world: World, on: PlayedWorld, proof: Proof) -> None:
+def _glb(path: Path, world: World, on: PlayedWorld, proof: Proof, layers: Edited) -> None:
     from elbowroom.files.glb_write import write_glb
 
-    write_glb(path, on, on.fps, proof)
+    write_glb(path, on, on.fps, proof, layers)
 
 
-def _npz(path: Path, world: World, on: PlayedWorld, proof: Proof) -> None:
+def _npz(path: Path, world: World, on: PlayedWorld, proof: Proof, layers: Edited) -> None:
     from elbowroom.files.npz import write_npz
 
-    write_npz(path, on, on.fps, proof)
+    write_npz(path, on, on.fps, proof, layers)
 
 
-def _html(path: Path, world: World, on: PlayedWorld, proof: Proof) -> None:
+def _html(path: Path, world: World, on: PlayedWorld, proof: Proof, layers: Edited) -> None:
     from elbowroom.files.html import write_html
 
     write_html(path, on, on.fps)
 
 
-def _usd(path: Path, world: World, on: PlayedWorld, proof: Proof) -> None:
+def _usd(path: Path, world: World, on: PlayedWorld, proof: Proof, layers: Edited) -> None:
     from elbowroom.files.usd import write_usd
 
     write_usd(path, on, on.fps)
 
 
-_WRITERS: dict[str, Callable[[Path, World, PlayedWorld, Proof], None]] = {
+_WRITERS: dict[str, Callable[[Path, World, PlayedWorld, Proof, Edited], None]] = {
     ".glb": _glb,
     ".bvh": _bvh,
     ".npz": _npz,

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from elbowroom.errors import BadFile
+from elbowroom.files.open import open_file
 from elbowroom.files.proof import Proof, contacts_of
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
 from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.contacts import Caps
+from elbowroom.world.edit import Edit
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.pairs import Pair
 from elbowroom.world.paths import places
@@ -27,6 +29,8 @@ RATE = 1000.0
 _SLACK = 1e-4
 # Numbers of a transform between two objects that go along with each other change by less.
 _RIGID = 1e-3
+# Metres, or of a quaternion's numbers: GLB has numbers of 32 bits, and frames at another rate than planned lie between.
+_ROUNDING = 1e-4
 
 
 @dataclass(frozen=True)
@@ -48,11 +52,18 @@ class Verified:
     samples: int
     violations: tuple[Violation, ...]
     certificate: Certificate
+    edits: tuple[Edit, ...] = ()
+    edits_off: float = 0.0  # metres, or of a quaternion's numbers, by which base and edits are not the motion
+
+    @property
+    def whole(self) -> bool:
+        """Return whether the file's base and edits reproduce its motion."""
+        return self.edits_off <= _ROUNDING
 
     @property
     def good(self) -> bool:
-        """Return whether the file claims to be proven, and both checks agree."""
-        return self.proof.status == "proven" and not self.violations and self.certificate.free
+        """Return whether the file claims to be proven, both checks agree, and its edits reproduce the motion."""
+        return self.proof.status == "proven" and not self.violations and self.certificate.free and self.whole
 
     def facts(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -66,6 +77,8 @@ class Verified:
             "says": {"status": self.proof.status, "why": self.proof.why, **self.proof.facts},
             "samples": self.samples,
             "violations": worst,
+            "edits": [edit.facts() for edit in self.edits],
+            "edits_off": self.edits_off,
             **self.certificate.facts(),
         }
 
@@ -98,7 +111,9 @@ def verify(path: str | Path, progress: Callable[[float], None] | None = None) ->
     world = replace(on, contacts=contacts_of(proof.allowed), caps=_caps(proof), linked=links, notes=())
     times = np.arange(on.times[0], on.times[-1] + 0.5 / RATE, 1.0 / RATE)
     violations = _sampled(world, np.minimum(times, on.times[-1]), progress)
-    return Verified(Path(path), proof, len(times), violations, certify(world, own_contacts=False, standing=False))
+    certificate = certify(world, own_contacts=False, standing=False)
+    layers = open_file(path).edited
+    return Verified(Path(path), proof, len(times), violations, certificate, layers.edits, layers.off(on))
 
 
 def _goes_along(world: PlayedWorld, link: Linked) -> bool:

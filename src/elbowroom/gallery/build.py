@@ -33,7 +33,7 @@ def build(scenario: Scenario, folder: Path, seed: int = 0) -> tuple[Plan, Exhibi
     shutil.copyfile(scenario.path, folder / scenario.path.name)
     links, picture = {}, ""
     if plan.found or not board.tasks:
-        save([folder / f"{scenario.name}.glb", folder / f"{scenario.name}.html"], plan.world, board.fps)
+        save([folder / f"{scenario.name}.glb", folder / f"{scenario.name}.html"], plan.world, board.fps, **plan.layers)
         links = {"play": f"{scenario.name}.html", "GLB": f"{scenario.name}.glb"}
         picture = _picture(scenario.name, folder, plan)
     links["storyboard"] = scenario.path.name
@@ -54,7 +54,7 @@ def _picture(name: str, folder: Path, plan: Plan) -> str:
 def moments(plan: Plan) -> Array:
     """Times for a picture: the ends of planned motions, when hands are at their targets; else evenly spread."""
     begin, end = plan.world.span
-    ends = np.unique([begin, *(min(p.during[1], end) for p in plan.plans)])
+    ends = np.unique([begin, *(min(p.during[1], end) for p in plan.edits)])
     if len(ends) < _MOMENTS:
         return np.linspace(begin, end, _MOMENTS)
     return ends[np.linspace(0, len(ends) - 1, _MOMENTS).round().astype(int)]
@@ -75,9 +75,9 @@ def _figures(plan: Plan) -> dict[str, str]:
     figures = {"triangles": f"{plan.world.triangles:,}"}
     if plan.certificate is not None:
         figures["frames"] = f"{plan.certificate.frames}"
-    if plan.plans:
-        slowest = max(p.first_solution_s for p in plan.plans)
-        figures["plans"] = str(len(plan.plans))
+    if plan.edits:
+        slowest = max(p.first_solution_s for p in plan.edits)
+        figures["plans"] = str(len(plan.edits))
         figures["slowest first solution"] = f"{1000 * slowest:.1f} ms"
-        figures["checks"] = f"{sum(p.checks for p in plan.plans):,}"
+        figures["checks"] = f"{sum(p.checks for p in plan.edits):,}"
     return figures

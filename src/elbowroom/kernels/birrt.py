@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from elbowroom.kernels.dice import throw
-from elbowroom.kernels.lean import lean
+from elbowroom.kernels.lean import inner, lean
 from elbowroom.kernels.space import CHECKS, NODES, ROUNDS, SAMPLES, distance, joins, sample, steer, stray, valid
 
 # How a search ended.
@@ -26,7 +26,7 @@ _STRAYS, _DRAWS = 0.3, 8
 _PATIENCE = 4
 
 
-@lean()
+@inner()
 def nearest(space, rows, count, state, forward):
     """Index of the tree's state that is nearest to a state, -1 where none leads to it (or is led to)."""
     best, found = np.inf, -1
@@ -37,7 +37,7 @@ def nearest(space, rows, count, state, forward):
     return found
 
 
-@lean()
+@inner()
 def stands(space, rows, parent, seen, count, k, forward, tally):
     """Whether all edges between the tree's root and state k stand a close look; if not, cut off what hangs on one."""
     while parent[k] >= 0:

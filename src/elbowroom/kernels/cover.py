@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.kernels.fields import lower, room, winding
+from elbowroom.kernels.lean import inner
 from elbowroom.kernels.triangles import away, nearest
 
 Array = NDArray[np.float64]
@@ -132,7 +133,7 @@ def _apart(a, i, b, j):
     return x * x + y * y + z * z
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def _held(balls, x, y, z, radius):
     """Whether one of balls (K, 5) holds a ball as a whole."""
     for b in range(balls.shape[0]):

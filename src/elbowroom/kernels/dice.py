@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
+
+from elbowroom.kernels.lean import inner
 
 Dice = NDArray[np.uint64]
 
@@ -20,7 +21,7 @@ def dice(seed: int) -> Dice:
     return np.array([key, 0], np.uint64)
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def throw(dice: Dice) -> float:
     """The next number, even in [0, 1)."""
     dice[1] += _ONE

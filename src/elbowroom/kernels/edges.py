@@ -5,26 +5,25 @@ from __future__ import annotations
 import numpy as np
 
 from elbowroom.kernels.fields import BAND, FREE
-from elbowroom.kernels.lean import lean
-from elbowroom.kernels.validity import check, doubts
+from elbowroom.kernels.lean import inner, lean
+from elbowroom.kernels.validity import check
 
 
 @lean()
-def check_batch(limb, around, q, t, bench, out):
-    """Verdicts (N,) of postures q (N, searched, 4) at times t (N,); the first doubt ends each."""
-    for i in range(q.shape[0]):
-        out[i] = check(limb, around, q[i], t[i], bench)[0]
+def check_batch(limb, around, q, t, keen, bench, out):
+    """Verdicts out (N,) of postures q (N, searched, 4) at times t (N,), of those that are BAND so far.
 
-
-@lean()
-def settle_batch(limb, around, q, t, bench, out):
-    """Look on at those of `check_batch` that are in doubt, for a sure hit."""
+    Each ends with its first doubt, or with `keen` > 1 with a sure hit. Returns the doubts of the last, which are on the
+    bench then.
+    """
+    doubts = 0
     for i in range(q.shape[0]):
         if out[i] == BAND:
-            out[i] = doubts(limb, around, q[i], t[i], bench)[0]
+            out[i], doubts = check(limb, around, q[i], t[i], keen, bench)
+    return doubts
 
 
-@lean()
+@inner()
 def slerp(a, b, s, out):
     """Rotations out (n, 4) between a and b (n, 4), the shorter way each."""
     for j in range(a.shape[0]):
@@ -53,7 +52,7 @@ def check_edge(limb, around, qa, ta, qb, tb, steps, bench, between):
     A doubt ends the walk like a hit. between (searched, 4) is room to work in.
     """
     for end in range(2):
-        v = check(limb, around, qb if end else qa, tb if end else ta, bench)[0]
+        v = check(limb, around, qb if end else qa, tb if end else ta, 1, bench)[0]
         if v != FREE:
             return v, float(end)
     # breadth first: 1/2, 1/4, 3/4, 1/8, ...
@@ -69,7 +68,7 @@ def check_edge(limb, around, qa, ta, qb, tb, steps, bench, between):
             if place > 0 and (place * width + steps - 1) // steps == k:
                 s = place / steps
                 slerp(qa, qb, s, between)
-                v = check(limb, around, between, ta + s * (tb - ta), bench)[0]
+                v = check(limb, around, between, ta + s * (tb - ta), 1, bench)[0]
                 if v != FREE:
                     return v, s
             k += 2 * stride

@@ -18,7 +18,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.kernels.lean import lean
+from elbowroom.kernels.lean import inner
 from elbowroom.kernels.triangles import DEPTH, Tree, box_distance, nearest, point_triangle
 
 Array = NDArray[np.float64]
@@ -74,7 +74,7 @@ def new_room():
 room = nb.njit(cache=True, nogil=True)(new_room)
 
 
-@lean()
+@inner()
 def winding(tree, root, x, y, z, nodes):
     """How often the closed surfaces of a tree go round a point: weighted crossings of the ray straight up, 0 outside.
 
@@ -111,7 +111,7 @@ def _side(ax, ay, bx, by, x, y):
     return -((ax - bx) * (y - by) - (ay - by) * (x - bx))
 
 
-@lean()
+@inner()
 def _above(tri, t, x, y, z):
     """1 or -1 where the triangle lies above the point, by the way it is turned; 0 where it does not."""
     ax, ay, bx, by, cx, cy = tri[t, 0, 0], tri[t, 0, 1], tri[t, 1, 0], tri[t, 1, 1], tri[t, 2, 0], tri[t, 2, 1]
@@ -185,7 +185,7 @@ def measure_corners(tree, solids, solid, origin, edge, n, shape, bricks, first, 
                     corner[q, (i * m + j) * m + k] = 0.0 if solid and was else near
 
 
-@lean(forceinline=True)
+@inner(forceinline=True)
 def lower(fields, f, x, y, z):
     """A distance that a point certainly has from mesh `f`; 0 says nothing, -1 says inside of a solid."""
     edge = fields.edge[f]
@@ -214,7 +214,7 @@ def lower(fields, f, x, y, z):
     return np.sqrt(s) if s > 0 else 0.0
 
 
-@lean(forceinline=True)
+@inner(forceinline=True)
 def squared(fields, f, x, y, z):
     """The square of what `lower` says, without its square root where corners are near; -1 inside of a solid."""
     edge = fields.edge[f]
@@ -242,7 +242,7 @@ def squared(fields, f, x, y, z):
     return max(_blend(fields.corner, start + (a * (n + 1) + c) * (n + 1) + e, n + 1, u, v, w) - less, 0.0)
 
 
-@lean(forceinline=True)
+@inner(forceinline=True)
 def _blend(corner, o, m, u, v, w):
     """Squares of the eight corner distances of a cell, blended."""
     p000, p001 = np.float64(corner[o]), np.float64(corner[o + 1])
@@ -257,7 +257,7 @@ def _blend(corner, o, m, u, v, w):
     return (s00 * (1 - v) + s01 * v) * (1 - u) + (s10 * (1 - v) + s11 * v) * u
 
 
-@lean(forceinline=True)
+@inner(forceinline=True)
 def nearer(fields, f, x, y, z, radius):
     """Whether a point is certainly nearer than `radius` to mesh `f`, or in it, by the nearest corner alone."""
     edge = fields.edge[f]
@@ -280,7 +280,7 @@ def nearer(fields, f, x, y, z, radius):
     return rest > 0.0 and d2 < rest * rest
 
 
-@lean()
+@inner()
 def within(fields, f, x, y, z, radius, enough, room):
     """Exact: squared distance to the surface where it is below radius², else radius², or -1 inside of a solid.
 

@@ -17,6 +17,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from elbowroom.kernels.lean import inner
 from elbowroom.kernels.turns import Vector, across, cross, dot, from_frame_to_frame, scaled, write
 
 Array = NDArray[np.float64]
@@ -40,7 +41,7 @@ def squared_distance(upper: Vector, lower: Vector) -> tuple[float, float]:
     return dot(a, a) + dot(b, b) + 2.0 * a[0] * b[0], size
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def bend_at(upper: Vector, lower: Vector, distance: float) -> tuple[float, float]:
     """Bend at which the end is that far off, and by how much the distance is too far (+) or too near (-)."""
     constant, size = squared_distance(upper, lower)
@@ -53,7 +54,7 @@ def bend_at(upper: Vector, lower: Vector, distance: float) -> tuple[float, float
     return math.acos(min(max(cosine, -1.0), 1.0)), gap
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def line_and_side(upper: Vector, lower: Vector, flexion: float) -> tuple[Vector, Vector]:
     """Unit directions from the root to the end, and of the hinge beside that line: across it and the hinge's axis."""
     c, s = math.cos(flexion), math.sin(flexion)

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.kernels.hinge import TINY, bend_at, line_and_side, straight
+from elbowroom.kernels.lean import inner
 from elbowroom.kernels.limits import ellipse_radius, flexion_and_twist, polygon_radius, swing_and_twist
 from elbowroom.kernels.turns import (
     Turn,
@@ -72,7 +73,7 @@ class Geometry(NamedTuple):
     end_polygon: Array
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def _orbit_axes(limb: Geometry, parent: Turn, n: Vector) -> tuple[Vector, Vector]:
     """Directions of the middle joint at orbits 0 and 90 degrees about the line n, all in the parent's frame."""
     zero = limb.zero
@@ -87,7 +88,7 @@ def _orbit_axes(limb: Geometry, parent: Turn, n: Vector) -> tuple[Vector, Vector
     return u, scaled(cross(n, u), limb.sense)
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def _bent(limb: Geometry, off_axis: float, twist: float) -> Vector:
     """Lower bone in the hinge frame before flexion: Ry(off-axis) Rz(twist) lower."""
     x, y, z = limb.lower
@@ -98,7 +99,7 @@ def _bent(limb: Geometry, off_axis: float, twist: float) -> Vector:
     return c * x + s * z, y, c * z - s * x
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def _flexion(limb: Geometry, b: Vector, distance: float, backwards: bool) -> tuple[float, float]:
     """Flexion at which the end is that far off, and by how much the distance is too far (+) or too near (-)."""
     farthest = straight(limb.upper, b)
@@ -111,7 +112,7 @@ def _flexion(limb: Geometry, b: Vector, distance: float, backwards: bool) -> tup
     return flexion, gap
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def _roll(between: Turn, g: Turn) -> float:
     """Twist t such that Rz(t) * between * swing = g with a swing across z; in (-pi, pi]."""
     back = reversed_turn(between)
@@ -125,7 +126,7 @@ def _roll(between: Turn, g: Turn) -> float:
     return t
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def solve(
     limb: Geometry,
     parent: Array,
@@ -183,7 +184,7 @@ def solve(
     return gap
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def _seen(limb: Geometry, parent: Array, x: float, y: float, z: float) -> tuple[Turn, Vector]:
     """Turn of the parent in the world, and a world point from the ball joint in the parent's frame."""
     base = of_matrix(parent)
@@ -191,7 +192,7 @@ def _seen(limb: Geometry, parent: Array, x: float, y: float, z: float) -> tuple[
     return base, (away[0] - limb.offset[0], away[1] - limb.offset[1], away[2] - limb.offset[2])
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def _flexed(flexion: float, off_axis: float) -> Turn:
     """Rx(flexion) Ry(off-axis)."""
     cx, sx = math.cos(0.5 * flexion), math.sin(0.5 * flexion)
@@ -199,26 +200,26 @@ def _flexed(flexion: float, off_axis: float) -> Turn:
     return cx * cy, sx * cy, cx * sy, sx * sy
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def _joined(limb: Geometry, joint: int, q: Turn) -> Turn:
     """Local rotation of a joint from the one in its anatomical frame."""
     return product(product(limb.pre[joint], q), limb.post[joint])
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def _parted(limb: Geometry, joint: int, q: Turn) -> Turn:
     """Rotation in a joint's anatomical frame from the local one."""
     before, after = limb.pre[joint], limb.post[joint]
     return product(product(reversed_turn(before), q), reversed_turn(after))
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def _past(value: float, low: float, high: float) -> float:
     """How far a value is past its bounds."""
     return max(value - high, low - value, 0.0)
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def _swung_past(terms: Vector, low: Vector, high: Vector, polygon: Array) -> float:
     """How far swing and twist are out of range, radians."""
     x, y, twist = terms
@@ -235,7 +236,7 @@ def _swung_past(terms: Vector, low: Vector, high: Vector, polygon: Array) -> flo
     return math.sqrt(past * past + turned_past * turned_past)
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def _bent_past(terms: Vector, low: Vector, high: Vector) -> float:
     """How far flexion, off-axis and twist are out of range, radians."""
     x, y, z = (_past(terms[0], low[0], high[0]), _past(terms[1], low[1], high[1]), _past(terms[2], low[2], high[2]))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.kernels.lean import lean
+from elbowroom.kernels.lean import inner, lean
 from elbowroom.kernels.limb_state import free_at, moved_until
 from elbowroom.kernels.limb_terms import pose, turn_between
 from elbowroom.kernels.meeting import point
@@ -38,7 +38,7 @@ class Proof(NamedTuple):
     turn: NDArray[np.float64]
 
 
-@lean()
+@inner()
 def reach_of(space, proof, half, stir):
     """Metres that any piece travels at most from the posture on the bench, within half a stretch (a share)."""
     most = 0.0

@@ -11,7 +11,7 @@ import numpy as np
 
 from elbowroom.kernels import space as questions
 from elbowroom.kernels.dice import throw
-from elbowroom.kernels.lean import lean
+from elbowroom.kernels.lean import inner
 from elbowroom.kernels.limb_state import LimbSpace, farthest, free_at, note_marks, on_the_way, travel, until
 from elbowroom.kernels.limb_terms import HINGE, allowed_between, keep, pose, put, swung_past, turn_between
 from elbowroom.kernels.space import answer
@@ -33,7 +33,7 @@ _ROUGH = 4
 _ASTRAY, _MEANWHILE = 0.6, 0.5
 
 
-@lean()
+@inner()
 def looks_along(space, a, b, share, bound):
     """Looks needed on the first share of the way from a to b, on which points travel no more than `bound` metres.
 
@@ -56,7 +56,7 @@ def looks_along(space, a, b, share, bound):
     return max(math.ceil(min(way, bound) / space.resolution), 1)
 
 
-@lean()
+@inner()
 def _swing_less(state, k, past):
     """Bring the swing that stands at k back into its range, which it is past by so many radians."""
     size = math.sqrt(state[k] * state[k] + state[k + 1] * state[k + 1])
@@ -135,7 +135,7 @@ def stands(space, state, tally):
     return free_at(space, state[0], tally)
 
 
-@lean()
+@inner()
 def apart(space, a, b):
     """Largest displacement of a mark, and time; infinite against time or faster than marks can move."""
     span = b[0] - a[0]
@@ -193,7 +193,7 @@ def leads(space, a, b, tally):
 answer(questions.sample, LimbSpace, draw)
 answer(questions.stray, LimbSpace, wander)
 answer(questions.valid, LimbSpace, stands)
-answer(questions.distance, LimbSpace, apart.py_func)
+answer(questions.distance, LimbSpace, apart)
 answer(questions.steer, LimbSpace, grow)
 answer(questions.joins, LimbSpace, leads)
 answer(questions.between, LimbSpace, on_the_way.py_func)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.kernels.fields import FREE
-from elbowroom.kernels.lean import lean
+from elbowroom.kernels.lean import inner, lean
 from elbowroom.kernels.limb_terms import Joints, keep, pose, put, settle, turn_between
 from elbowroom.kernels.limb_world import Around, Bench, Limb
 from elbowroom.kernels.meeting import point
@@ -58,7 +58,7 @@ class LimbSpace(NamedTuple):
     spare: Array
 
 
-@lean()
+@inner()
 def until(space, table, t):
     """What a table (S,) has at a time."""
     rows = table.shape[0]
@@ -68,7 +68,7 @@ def until(space, table, t):
     return table[k] + (s - k) * (table[after] - table[k])
 
 
-@lean()
+@inner()
 def moved_until(space, t):
     """Metres that the limb was carried, and what is around it moved on top of that, until a time."""
     return until(space, space.travelled, t) + until(space, space.stirred, t)
@@ -86,14 +86,14 @@ def travel(space, a, b):
     return far + abs(moved_until(space, b[0]) - moved_until(space, a[0])), slow
 
 
-@lean()
+@inner()
 def free_at(space, t, tally):
     """Whether the posture that is set is free at a time; leaves its frames on the bench."""
     tally[CHECKS] += 1
-    return check(space.limb, space.around, space.joints.q, t, space.bench)[0] == FREE
+    return check(space.limb, space.around, space.joints.q, t, 1, space.bench)[0] == FREE
 
 
-@lean()
+@inner()
 def note_marks(frames, mark_joint, mark, out):
     """Write where the marks are into a state."""
     k = out.shape[0] - 3 * mark.shape[0]
@@ -102,7 +102,7 @@ def note_marks(frames, mark_joint, mark, out):
         out[k + 3 * m], out[k + 3 * m + 1], out[k + 3 * m + 2] = x, y, z
 
 
-@lean()
+@inner()
 def farthest(a, b, first):
     """Largest displacement of the marks that stand in two rows from a place on, metres."""
     most = 0.0

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.kernels.lean import lean
+from elbowroom.kernels.lean import inner
 from elbowroom.kernels.limits import swing_and_twist, swing_radius
 from elbowroom.kernels.turns import product, reversed_turn, row_of
 
@@ -43,7 +43,7 @@ class Joints(NamedTuple):
     q: Array
 
 
-@lean()
+@inner()
 def put(joints, j, x, y, z):
     """Set the rotation of joint j by its terms."""
     c, s = math.cos(0.5 * z), math.sin(0.5 * z)
@@ -59,14 +59,14 @@ def put(joints, j, x, y, z):
     joints.q[j, 0], joints.q[j, 1], joints.q[j, 2], joints.q[j, 3] = w, x, y, z
 
 
-@lean()
+@inner()
 def ball_terms(joints, j, q):
     """Swing and twist of a ball joint from its local rotation."""
     w, x, y, z = product(product(reversed_turn(row_of(joints.pre, j)), q), reversed_turn(row_of(joints.post, j)))
     return swing_and_twist(w, x, y, z)
 
 
-@lean()
+@inner()
 def swung_past(joints, j, x, y, z):
     """How far swing and twist of joint j are out of range, the larger of the two, radians."""
     size = math.sqrt(x * x + y * y)
@@ -77,7 +77,7 @@ def swung_past(joints, j, x, y, z):
     return past
 
 
-@lean()
+@inner()
 def turn_between(joints, j, a, b):
     """Length of the way that joint j turns between two states, radians, and the cosine of half of a ball's."""
     x, y, z = a[1 + 3 * j] - b[1 + 3 * j], a[2 + 3 * j] - b[2 + 3 * j], a[3 + 3 * j] - b[3 + 3 * j]
@@ -90,7 +90,7 @@ def turn_between(joints, j, a, b):
     return 2.0 * math.acos(min(abs(d), 1.0)), d
 
 
-@lean()
+@inner()
 def pose(joints, a, b, s):
     """Set the rotations at a share of the way from a to b; (time, how far a ball joint is out of range)."""
     n = joints.kind.shape[0]
@@ -118,7 +118,7 @@ def pose(joints, a, b, s):
     return a[0] + s * (b[0] - a[0]), past
 
 
-@lean()
+@inner()
 def allowed_between(joints, a, b):
     """How far ball joints may be out of range between two states: as far as they are at the ends."""
     past = 0.0
@@ -131,7 +131,7 @@ def allowed_between(joints, a, b):
     return past + _ROUNDING
 
 
-@lean()
+@inner()
 def settle(joints, t, a, b, s, out):
     """Write the state of the posture at hand, at a share of the way from a to b, but for its marks."""
     n = joints.kind.shape[0]
@@ -146,7 +146,7 @@ def settle(joints, t, a, b, s, out):
     keep(joints, out)
 
 
-@lean()
+@inner()
 def keep(joints, out):
     """Write the rotations of the posture at hand into a state."""
     n = joints.kind.shape[0]

@@ -13,7 +13,7 @@ from elbowroom.kernels.fields import Fields, Room
 Array = NDArray[np.float64]
 
 # What was met, where it is no item.
-NOTHING, STATIC, FLOOR = -1, -2, -3
+STATIC, FLOOR = -2, -3
 
 # Whether a pair counts: not at all, or always, or from TOLD on as a column of `Around.told` says for the time.
 IGNORED, COUNTS, TOLD = 0, 1, 2

@@ -14,13 +14,15 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from elbowroom.kernels.lean import inner
+
 Array = NDArray[np.float64]
 
 # Half axes below this count as a line.
 _NARROW = 1e-9
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def _product(a: Array, b: Array, out: Array) -> None:
     w = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3]
     x = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2]
@@ -29,7 +31,7 @@ def _product(a: Array, b: Array, out: Array) -> None:
     out[0], out[1], out[2], out[3] = w, x, y, z
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def swing_and_twist(w: float, x: float, y: float, z: float) -> tuple[float, float, float]:
     """Swing (sx, sy) and twist of a rotation written as swing * twist, radians."""
     if w < 0.0:
@@ -41,7 +43,7 @@ def swing_and_twist(w: float, x: float, y: float, z: float) -> tuple[float, floa
     return scale * (x * c - y * s), scale * (x * s + y * c), 2.0 * math.atan2(z, w)
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def flexion_and_twist(w: float, x: float, y: float, z: float) -> tuple[float, float, float]:
     """Flexion, off-axis and twist of a rotation written as Rx Ry Rz, radians."""
     r00, r01, r02 = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)
@@ -88,14 +90,14 @@ def from_terms(hinge: bool, pre: Array, post: Array, terms: Array, out: Array) -
         _product(a, post, out[n])
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def ellipse_radius(rx: float, ry: float, x: float, y: float) -> float:
     """Radius towards the unit direction (x, y) of the ellipse with these half axes."""
     rx, ry = max(rx, _NARROW), max(ry, _NARROW)
     return rx * ry / math.sqrt(ry * x * (ry * x) + rx * y * (rx * y))
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def polygon_radius(polygon: Array, x: float, y: float) -> float:
     """Radius towards the unit direction (x, y) of a polygon (K, 2) that is star-shaped about zero."""
     towards = math.atan2(y, x)

@@ -10,13 +10,13 @@ from __future__ import annotations
 import numpy as np
 
 from elbowroom.kernels.fields import BAND, FREE, HIT, nearer, squared, winding, within
-from elbowroom.kernels.lean import lean
+from elbowroom.kernels.lean import inner
 
 # Metres: capsules nearer than this to a surface are left in doubt, so that no walk along an axis takes tiny steps.
 CLOSE = 2e-4
 
 
-@lean(forceinline=True)
+@inner(forceinline=True)
 def between(near, far, i, s):
     """Row i of a transform between two rows of a table."""
     r = 1.0 - s
@@ -28,7 +28,7 @@ def between(near, far, i, s):
     )
 
 
-@lean(forceinline=True)
+@inner(forceinline=True)
 def point(m, c, o):
     """Where a map (3, 4) takes three numbers of a row from place `o` on."""
     x, y, z = c[o], c[o + 1], c[o + 2]
@@ -39,7 +39,7 @@ def point(m, c, o):
     )
 
 
-@lean(forceinline=True)
+@inner(forceinline=True)
 def box_core(half, m, x, y, z):
     """Squared distance of a point, in the box's frame, to box m of half extents half (M, 3)."""
     dx, dy, dz = abs(x) - half[m, 0], abs(y) - half[m, 1], abs(z) - half[m, 2]
@@ -48,7 +48,7 @@ def box_core(half, m, x, y, z):
     return d2 + (dz * dz if dz > 0.0 else 0.0)
 
 
-@lean(forceinline=True)
+@inner(forceinline=True)
 def _seen(fields, f, x, y, z, outer, inner, half, room):
     """Squared distance that a point certainly has from field f, -1 for a sure hit of a ball of radius `inner`.
 
@@ -71,7 +71,7 @@ def _seen(fields, f, x, y, z, outer, inner, half, room):
     return d2
 
 
-@lean(forceinline=True)
+@inner(forceinline=True)
 def capsule_in_field(ax, ay, az, bx, by, bz, radius, fields, f, more, slack, bench):
     """A capsule from a to b, in the frame of field f.
 
@@ -130,7 +130,7 @@ def capsule_in_field(ax, ay, az, bx, by, bz, radius, fields, f, more, slack, ben
     return FREE
 
 
-@lean(forceinline=True)
+@inner(forceinline=True)
 def capsule_at_box(ax, ay, az, bx, by, bz, radius, half, m, more, slack, bench):
     """A capsule from a to b, in the frame of box m; `radius` includes that of the box's edges.
 
@@ -172,7 +172,7 @@ def capsule_at_box(ax, ay, az, bx, by, bz, radius, half, m, more, slack, bench):
     return FREE
 
 
-@lean(forceinline=True)
+@inner(forceinline=True)
 def segments(ax, ay, az, bx, by, bz, half):
     """Squared distance of the segment a-b to the one from (0, 0, -half) to (0, 0, half)."""
     ux, uy, uz = bx - ax, by - ay, bz - az
@@ -187,7 +187,7 @@ def segments(ax, ay, az, bx, by, bz, half):
     return x * x + y * y + z * z
 
 
-@lean(forceinline=True)
+@inner(forceinline=True)
 def core_hits(limb, e, place, fields, f, slack, room):
     """The first of a cover's core balls that surely meets field f, or -1. `place` (3, 4) maps to the field's frame."""
     for i in range(limb.core.shape[1]):
@@ -200,7 +200,7 @@ def core_hits(limb, e, place, fields, f, slack, room):
     return -1
 
 
-@lean(forceinline=True)
+@inner(forceinline=True)
 def cover_in_field(balls, root, place, fields, f, more, slack, keen, bench):
     """(verdict, ball) of a cover whose frame `place` (3, 4) maps to that of field f; it ends with `keen` doubts."""
     visit = bench.visit
@@ -237,7 +237,7 @@ def cover_in_field(balls, root, place, fields, f, more, slack, keen, bench):
     return verdict, who
 
 
-@lean(forceinline=True)
+@inner(forceinline=True)
 def cover_at_box(balls, root, place, half, m, radius, more, slack, keen, bench):
     """(verdict, ball) of a cover whose frame `place` (3, 4) maps to that of box m with edges of a radius."""
     visit = bench.visit
@@ -271,7 +271,7 @@ def cover_at_box(balls, root, place, half, m, radius, more, slack, keen, bench):
     return verdict, who
 
 
-@lean(forceinline=True)
+@inner(forceinline=True)
 def cover_at_floor(balls, root, place, floor, more, slack, keen, bench):
     """(verdict, ball) of a cover against the ground."""
     visit = bench.visit

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from elbowroom.kernels.dice import throw
-from elbowroom.kernels.lean import lean
+from elbowroom.kernels.lean import inner, lean
 from elbowroom.kernels.space import CHECKS, ROUNDS, between, distance, joins
 
 # A round has gained something when the path is shorter by this share.
@@ -58,14 +58,14 @@ def shorten(space, path, count, dice, rounds, vain, most_checks, ends, along, ta
     return count
 
 
-@lean()
+@inner()
 def _copy(row, out):
     """Copy a state; without an array of its own, as assignment would make."""
     for i in range(row.shape[0]):
         out[i] = row[i]
 
 
-@lean()
+@inner()
 def _piece(along, count, place):
     """Index of the piece of the path that holds a place."""
     for i in range(count - 2):
@@ -74,7 +74,7 @@ def _piece(along, count, place):
     return count - 2
 
 
-@lean()
+@inner()
 def _at(space, path, along, i, place, out):
     """The state at a place on piece i."""
     size = along[i + 1] - along[i]

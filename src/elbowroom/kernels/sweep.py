@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.kernels.fields import lower, winding, within
+from elbowroom.kernels.lean import inner
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -104,7 +105,7 @@ def _moved(T, p):
     )
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def height(movers, m, T, floor):
     """Height of a part's lowest point above the floor."""
     low = np.inf
@@ -114,7 +115,7 @@ def height(movers, m, T, floor):
     return low + T[2, 3] - movers.radius[m] - floor
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def _support(movers, m, T, x, y, z):
     """The point of a part's hull that lies farthest along a direction, in the world."""
     u = T[0, 0] * x + T[1, 0] * y + T[2, 0] * z
@@ -128,7 +129,7 @@ def _support(movers, m, T, x, y, z):
     return _moved(T, movers.points[who])
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def apart(movers, a, A, b, B, need):
     """A distance that two parts placed by A and B certainly have; any that is not below `need` will do.
 
@@ -159,7 +160,7 @@ def apart(movers, a, A, b, B, need):
     return best - thick
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def from_field(movers, m, T, fields, f, need, room):
     """A distance that a part, placed by T in the frame of field f, certainly has from it; 0 or less says nothing."""
     best = np.inf
@@ -209,7 +210,7 @@ def bounds(movers, T, units, floor, static, has_static, hollow, unit, time, need
             out[i] = gap
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def _seen_from(B, A, out):
     """The inverse of a rigid transform B times A, into (3, 4)."""
     for i in range(3):

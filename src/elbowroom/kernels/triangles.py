@@ -12,7 +12,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.kernels.lean import lean
+from elbowroom.kernels.lean import inner
 
 Array = NDArray[np.float64]
 
@@ -36,12 +36,12 @@ class Tree(NamedTuple):
     kids: NDArray[np.int32]
 
 
-@lean(forceinline=True)
+@inner(forceinline=True)
 def _sq(x, y, z):
     return x * x + y * y + z * z
 
 
-@lean(forceinline=True)
+@inner(forceinline=True)
 def away(x, y, z, tri, t):
     """From the nearest point of triangle `t` to a point (Ericson, Real-Time Collision Detection, 5.1.5)."""
     ax, ay, az = tri[t, 0, 0], tri[t, 0, 1], tri[t, 0, 2]
@@ -85,7 +85,7 @@ def away(x, y, z, tri, t):
     return apx - v * abx - w * acx, apy - v * aby - w * acy, apz - v * abz - w * acz
 
 
-@lean()
+@inner()
 def point_triangle(x, y, z, tri, t):
     """Squared distance from a point to triangle `t`."""
     dx, dy, dz = away(x, y, z, tri, t)
@@ -140,7 +140,7 @@ def _grow(tri):
     return order, boxes[:nodes].copy(), kids[:nodes].copy()
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def _select(order, center, axis, left, right, middle):
     """Partial sort of `order` so that what lies before `middle` is not above it along an axis."""
     while left < right:
@@ -170,7 +170,7 @@ def tree_of(triangles: Array, weight: NDArray[np.int64] | None = None) -> Tree:
     return Tree(np.ascontiguousarray(triangles[order]), order, weight, boxes, kids)
 
 
-@lean(forceinline=True)
+@inner(forceinline=True)
 def box_distance(boxes, n, x, y, z):
     """Squared distance from a point to box `n`."""
     dx = max(boxes[n, 0] - x, 0.0, x - boxes[n, 3])
@@ -179,7 +179,7 @@ def box_distance(boxes, n, x, y, z):
     return dx * dx + dy * dy + dz * dz
 
 
-@lean()
+@inner()
 def nearest(tree, root, x, y, z, best, enough, nodes, bounds):
     """Squared distance and index (in tree order) of the nearest triangle closer than sqrt(best); -1 where none is.
 

@@ -8,6 +8,8 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from elbowroom.kernels.lean import inner
+
 Array = NDArray[np.float64]
 Turn = tuple[float, float, float, float]
 Vector = tuple[float, float, float]
@@ -16,13 +18,13 @@ Vector = tuple[float, float, float]
 SKEW = 1e-4
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def row_of(rows: Array, i: int) -> Turn:
     """Row i of (N, 4) as a tuple."""
     return rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3]
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def product(a: Turn, b: Turn) -> Turn:
     """Hamilton product."""
     return (
@@ -33,31 +35,31 @@ def product(a: Turn, b: Turn) -> Turn:
     )
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def reversed_turn(a: Turn) -> Turn:
     """The inverse of a unit quaternion."""
     return a[0], -a[1], -a[2], -a[3]
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def cross(a: Vector, b: Vector) -> Vector:
     """Cross product."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def dot(a: Vector, b: Vector) -> float:
     """Inner product."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def scaled(a: Vector, s: float) -> Vector:
     """s times a."""
     return a[0] * s, a[1] * s, a[2] * s
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def turned(q: Turn, v: Vector) -> Vector:
     """v turned by q."""
     axis = q[1], q[2], q[3]
@@ -66,7 +68,7 @@ def turned(q: Turn, v: Vector) -> Vector:
     return v[0] + q[0] * t[0] + u[0], v[1] + q[0] * t[1] + u[1], v[2] + q[0] * t[2] + u[2]
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def of_columns(x: Vector, y: Vector, z: Vector) -> Turn:
     """Unit quaternion of the matrix with these columns; slightly skewed ones give a rotation near by."""
     trace = x[0] + y[1] + z[2]
@@ -82,19 +84,19 @@ def of_columns(x: Vector, y: Vector, z: Vector) -> Turn:
     return q[0] * s, q[1] * s, q[2] * s, q[3] * s
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def of_matrix(T: Array) -> Turn:
     """Turn of a transform (4, 4)."""
     return of_columns((T[0, 0], T[1, 0], T[2, 0]), (T[0, 1], T[1, 1], T[2, 1]), (T[0, 2], T[1, 2], T[2, 2]))
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def from_frame_to_frame(a: tuple[Vector, Vector, Vector], b: tuple[Vector, Vector, Vector]) -> Turn:
     """The turn that takes three unit directions square to each other to three others."""
     return of_columns(_sum_of(a, b, 0), _sum_of(a, b, 1), _sum_of(a, b, 2))
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def _sum_of(a: tuple[Vector, Vector, Vector], b: tuple[Vector, Vector, Vector], k: int) -> Vector:
     """Column k of [b0 b1 b2] [a0 a1 a2]^T."""
     return (
@@ -104,7 +106,7 @@ def _sum_of(a: tuple[Vector, Vector, Vector], b: tuple[Vector, Vector, Vector], 
     )
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def across(v: Vector, n: Vector) -> tuple[float, Vector]:
     """Length of the part of v across the unit direction n, and that part's direction."""
     along = dot(v, n)
@@ -113,13 +115,13 @@ def across(v: Vector, n: Vector) -> tuple[float, Vector]:
     return size, scaled(p, 1.0 / size if size > 0.0 else 0.0)
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def about_z(angle: float) -> Turn:
     """Turn by an angle about z."""
     return math.cos(0.5 * angle), 0.0, 0.0, math.sin(0.5 * angle)
 
 
-@nb.njit(cache=True, nogil=True)
+@inner()
 def write(q: Turn, out: Array, i: int) -> None:
     """Put a quaternion into row i of (N, 4)."""
     out[i, 0], out[i, 1], out[i, 2], out[i, 3] = q[0], q[1], q[2], q[3]

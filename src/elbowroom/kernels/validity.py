@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from elbowroom.kernels.fields import BAND, FREE, HIT, squared
-from elbowroom.kernels.lean import lean
-from elbowroom.kernels.limb_world import AWAY, BOX, FLOOR, IGNORED, KEEN, LOOSE, NOTHING, SEVERAL, STATIC, THERE, TOLD
+from elbowroom.kernels.lean import inner
+from elbowroom.kernels.limb_world import AWAY, BOX, FLOOR, IGNORED, LOOSE, SEVERAL, STATIC, THERE, TOLD
 from elbowroom.kernels.meeting import (
     between,
     capsule_at_box,
@@ -24,7 +24,7 @@ from elbowroom.kernels.meeting import (
 )
 
 
-@lean(forceinline=True)
+@inner(forceinline=True)
 def place_limb(limb, around, q, t, bench):
     """Joint frames for local rotations q (searched, 4) at time t; returns the table rows and the share between them."""
     rows = around.base.shape[0]
@@ -66,7 +66,7 @@ def place_limb(limb, around, q, t, bench):
 EVEN_SO, SHARE = 2e-4, 0.9
 
 
-@lean(forceinline=True)
+@inner(forceinline=True)
 def _thinner(radius, deep):
     """Radius of a capsule without what may overlap.
 
@@ -75,7 +75,7 @@ def _thinner(radius, deep):
     return radius - min(max(deep - EVEN_SO, 0.0), SHARE * radius)
 
 
-@lean(forceinline=True)
+@inner(forceinline=True)
 def _at_item(limb, around, e, m, more, slack, deep, keen, bench):
     """Verdict of piece e against item m, whose frame bench.to[0] maps the world to; they may overlap by `deep`.
 
@@ -106,7 +106,7 @@ def _at_item(limb, around, e, m, more, slack, deep, keen, bench):
     return cover_in_field(limb.balls, limb.root[e], both, around.meshes, f, more, slack, keen, bench)[0]
 
 
-@lean(forceinline=True)
+@inner(forceinline=True)
 def _capsule_at_piece(limb, around, e, m, both, more, slack, deep, bench):
     """Verdict of a capsule, item m, in the frame of the box or mesh that cover e stands for.
 
@@ -129,7 +129,7 @@ def _capsule_at_piece(limb, around, e, m, both, more, slack, deep, bench):
     return capsule_in_field(ax, ay, az, bx, by, bz, radius, around.meshes, f, more, slack, bench)
 
 
-@lean(forceinline=True)
+@inner(forceinline=True)
 def _at_static(limb, around, e, more, slack, keen, bench):
     """Verdict of piece e against all that never moves."""
     frame, radius = bench.frames[limb.joint[e]], limb.capsule[e, 6]
@@ -145,7 +145,7 @@ def _at_static(limb, around, e, more, slack, keen, bench):
     return cover_in_field(limb.balls, limb.root[e], frame, around.static, 0, more, slack, keen, bench)[0]
 
 
-@lean(forceinline=True)
+@inner(forceinline=True)
 def _at_floor(limb, around, e, more, slack, deep, keen, bench):
     """Verdict of piece e against the ground, which it may press into by `deep`."""
     floor = around.floor - max(deep - EVEN_SO, 0.0)
@@ -159,15 +159,16 @@ def _at_floor(limb, around, e, more, slack, deep, keen, bench):
     return cover_at_floor(limb.balls, limb.root[e], frame, floor, more, slack, keen, bench)[0]
 
 
-@lean(forceinline=True)
+@inner(forceinline=True)
 def _told(around, k, mode):
     """What is told of a pair from row k to the next: negative where it counts, else how deep it may overlap."""
     return -1.0 if mode < TOLD else around.told[k, mode - TOLD]
 
 
-@lean(forceinline=True)
-def _check(limb, around, q, t, keen, bench):
-    """(verdict, piece, item, doubts): a sure hit ends it; so does a doubt, or with `keen` > 1 it is put on the bench.
+@inner()
+def check(limb, around, q, t, keen, bench):
+    """(verdict, doubts) of one posture q (searched, 4): a sure hit ends it; so does a doubt, or with `keen` > 1 it is
+    one more row (piece, item) of bench.doubt. A hit's pair is the first row.
 
     What costs least comes first: the ground, then items, then the scene.
     """
@@ -176,7 +177,7 @@ def _check(limb, around, q, t, keen, bench):
     loose = 1e-7 + (around.base_slack[k] if s > 0.0 else 0.0)
     more = around.margin + loose
     sure = loose < LOOSE
-    doubts, who, what = 0, -1, NOTHING
+    doubts = 0
     lx, ly, lz, hx, hy, hz = np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf  # box around all pieces
     for e in range(pieces):
         x, y, z = point(bench.frames[limb.joint[e]], limb.sphere[e], 0)
@@ -190,11 +191,11 @@ def _check(limb, around, q, t, keen, bench):
         if mode != IGNORED and deep < np.inf and around.on[k, e]:
             v = _at_floor(limb, around, e, loose if deep > 0.0 else more, loose, deep, keen, bench)
             if v == HIT and sure and deep < 0.0 and around.on[k, e] == THERE:
-                return HIT, e, FLOOR, 0
+                bench.doubt[0, 0], bench.doubt[0, 1] = e, FLOOR
+                return HIT, 0
             if v != FREE:
-                who, what = e, FLOOR
                 if keen <= 1:
-                    return BAND, who, what, 1
+                    return BAND, 1
                 bench.doubt[doubts, 0], bench.doubt[doubts, 1] = e, FLOOR
                 doubts += 1
     moving = around.placed.shape[1]
@@ -249,11 +250,11 @@ def _check(limb, around, q, t, keen, bench):
             asked = 0.0 if deep > 0.0 else around.margin  # what may overlap may come near, too
             v = _at_item(limb, around, e, m, asked + off, off, deep, keen, bench)
             if v == HIT and off < LOOSE and deep < 0.0 and there and around.on[k, e] == THERE:
-                return HIT, e, m, 0
+                bench.doubt[0, 0], bench.doubt[0, 1] = e, m
+                return HIT, 0
             if v != FREE:
-                who, what = e, m
                 if keen <= 1:
-                    return BAND, who, what, 1
+                    return BAND, 1
                 bench.doubt[doubts, 0], bench.doubt[doubts, 1] = e, m
                 doubts += 1
     if around.has_static:
@@ -264,30 +265,11 @@ def _check(limb, around, q, t, keen, bench):
                 continue
             v = _at_static(limb, around, e, more, loose, keen, bench)
             if v == HIT and sure and _told(around, k, mode) < 0.0 and around.on[k, e] == THERE:
-                return HIT, e, STATIC, 0
+                bench.doubt[0, 0], bench.doubt[0, 1] = e, STATIC
+                return HIT, 0
             if v != FREE:
-                who, what = e, STATIC
                 if keen <= 1:
-                    return BAND, who, what, 1
+                    return BAND, 1
                 bench.doubt[doubts, 0], bench.doubt[doubts, 1] = e, STATIC
                 doubts += 1
-    return (BAND if doubts else FREE), who, what, doubts
-
-
-@lean()
-def check(limb, around, q, t, bench):
-    """(verdict, piece, item) of one posture q (searched, 4); the first doubt ends it."""
-    verdict, e, m, _ = _check(limb, around, q, t, 1, bench)
-    return verdict, e, m
-
-
-@lean()
-def doubts(limb, around, q, t, bench):
-    """(verdict, count): HIT or FREE for sure, or BAND with `count` pairs (piece, item) in bench.doubt.
-
-    A hit's pair is its first row.
-    """
-    verdict, e, m, count = _check(limb, around, q, t, KEEN, bench)
-    if verdict == HIT:
-        bench.doubt[0, 0], bench.doubt[0, 1] = e, m
-    return verdict, count
+    return (BAND if doubts else FREE), doubts

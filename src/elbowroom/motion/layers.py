@@ -1,4 +1,4 @@
-"""Layers of motion over a base: some joints, for some time, with some weight.
+"""Layers of motion over a base: frames of some joints, for some time, with some weight.
 
 The recorded motion and the planned one stay apart, m = (m^m, m^p): a plan for an arm is a layer over the
 clip.
@@ -10,129 +10,118 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from elbowroom.character.body import Body, Character
-from elbowroom.character.skeleton import Pose
+from elbowroom.character.body import Character
 from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.easing import smoothstep
+from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip, Motion, frames_in
+
+# Seconds in which the weight of a layer becomes that of the next one.
+_FADE_S = 0.3
+# Frames: a time that is this near to a frame's is the frame's.
+_SAME_FRAMES = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """Motion of `joints` taken from `motion` during an interval of seconds.
+    """Frames of some joints, absolute in their parents; frame k is at `start + k / fps` seconds.
 
-    `weight` is the share of the layer at its height (0..1); it rises over `fade_in` seconds after the
-    interval's begin and falls over `fade_out` seconds before its end. `root` takes the root's position, too.
+    `rotations` (F, n, 4) are those of `joints`, `root` (F, 3) is the root's position if it is layered, too. `weight`
+    is the share of the layer (0..1). `ends` are shares at its first and last frame where those differ.
     """
 
     joints: tuple[int, ...]
-    motion: Motion
-    during: tuple[float, float]
+    fps: float
+    start: float
+    rotations: Array
+    root: Array | None = None
     weight: float = 1.0
-    fade_in: float = 0.0
-    fade_out: float = 0.0
-    root: bool = False
+    ends: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "joints", tuple(int(j) for j in self.joints))
-        begin, end = self.during
-        if not begin <= end:
-            raise BadValue(f"a layer lasts from an earlier to a later time, not from {begin} s to {end} s.")
-        if not 0.0 <= self.weight <= 1.0:
-            raise BadValue(f"a layer's weight is between 0 and 1, not {self.weight}.")
-        if self.fade_in < 0.0 or self.fade_out < 0.0:
-            raise BadValue(f"fades take zero or more seconds, not {self.fade_in} and {self.fade_out}.")
+        object.__setattr__(self, "rotations", frozen(self.rotations))
+        if self.root is not None:
+            object.__setattr__(self, "root", frozen(self.root))
+        frames, places = len(self.rotations), self.root
+        if self.rotations.shape != (frames, len(self.joints), 4) or (
+            places is not None and places.shape != (frames, 3)
+        ):
+            raise BadValue(
+                f"a layer of {len(self.joints)} joints needs rotations (F, {len(self.joints)}, 4) and roots (F, 3), "
+                f"not {self.rotations.shape}{'' if places is None else f' and {places.shape}'}."
+            )
+        for weight in (self.weight, *(self.ends or ())):
+            if not 0.0 <= weight <= 1.0:
+                raise BadValue(f"a layer's weight is between 0 and 1, not {weight}.")
 
-    @staticmethod
-    def of(
-        limbs: str | Iterable[str],
-        motion: Motion,
-        during: tuple[float, float] | None = None,
-        *,
-        weight: float = 1.0,
-        fade_in: float = 0.0,
-        fade_out: float = 0.0,
-    ) -> Layer:
-        """Layer for chains by name, e.g. 'right_arm', and their descendants; by default all the time."""
-        body = motion.body
-        if not isinstance(body, Character):
-            raise BadValue(f"'{body.name}' has no limbs to make a layer of.")
-        names = [limbs] if isinstance(limbs, str) else list(limbs)
-        joints = {j for name in names for first in body.chain(name).joints for j in body.skeleton.subtree(first)}
-        return Layer(tuple(sorted(joints)), motion, during or motion.span, weight, fade_in, fade_out)
-
-    def weights(self, times: ArrayLike) -> Array:
-        """Share of the layer at times (N,), 0 outside of its interval."""
-        t = np.asarray(times, dtype=float)
-        begin, end = self.during
-        rise = smoothstep((t - begin) / self.fade_in) if self.fade_in > 0.0 else (t >= begin).astype(float)
-        fall = smoothstep((end - t) / self.fade_out) if self.fade_out > 0.0 else (t <= end).astype(float)
-        return self.weight * np.minimum(rise, fall)
-
-
-@dataclass(frozen=True, eq=False)
-class Layered:
-    """A base motion with layers over it, the last one on top. It lasts as long as its base."""
-
-    base: Motion
-    layers: tuple[Layer, ...] = ()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "layers", tuple(self.layers))
-        count = self.base.sample([self.base.span[0]])[1].shape[1]
-        for layer in self.layers:
-            if layer.motion.sample([layer.during[0]])[1].shape[1] != count:
-                raise BadValue(f"a layer's motion must move the same joints as its base, '{self.body.name}'.")
-            if any(not 0 <= j < count for j in layer.joints):
-                raise BadValue(f"a layer refers to joints that '{self.body.name}' with {count} joints does not have.")
+    def __len__(self) -> int:
+        return len(self.rotations)
 
     @property
-    def body(self) -> Body:
-        """Body of the motion."""
-        return self.base.body
+    def during(self) -> tuple[float, float]:
+        """Times of the first and the last frame in seconds."""
+        return self.start, self.start + max(len(self) - 1, 0) / self.fps
 
     @property
-    def span(self) -> tuple[float, float]:
-        """First and last time in seconds."""
-        return self.base.span
+    def weights(self) -> Array:
+        """Share of the layer at each frame, (F,)."""
+        out = np.full(len(self), self.weight)
+        if self.ends is None:
+            return out
+        fade = min(max(round(_FADE_S * self.fps), 1), max(len(self) // 2, 1))
+        near = 1.0 - smoothstep(np.arange(len(self)) / fade)
+        out += near * (self.ends[0] - self.weight)
+        return np.asarray(out + near[::-1] * (self.ends[1] - self.weight))
 
-    def with_layer(self, layer: Layer) -> Layered:
-        """One more layer on top."""
-        return Layered(self.base, (*self.layers, layer))
+    def first_frame(self, base: Clip) -> int:
+        """Frame of a base at which it begins; `BadValue` where its frames are not those of the base."""
+        at = (self.start - base.start) * base.fps
+        first = round(at)
+        if self.fps != base.fps or abs(at - first) > _SAME_FRAMES or not 0 <= first <= len(base) - len(self):
+            raise BadValue(f"a layer needs frames of its base, '{base.name}': {self.start:g} s at {self.fps:g} fps.")
+        if any(not 0 <= j < base.rotations.shape[1] for j in self.joints):
+            raise BadValue(f"a layer refers to joints that '{base.body.name}' does not have.")
+        return first
 
-    def __call__(self, t: float) -> Pose:
-        root, q = self.sample([t])
-        return Pose.of(root[0], q[0])
+    def held(self, base: Clip, count: int) -> Layer:
+        """The layer over a base that is held, or cut, to so many frames."""
+        first = self.first_frame(base)
+        last = first + len(self) == len(base) and count > len(base)
+        size = count - first if last else min(len(self), max(count - first, 0))
+        rows = np.minimum(np.arange(size), len(self) - 1)
+        return replace(self, rotations=self.rotations[rows], root=None if self.root is None else self.root[rows])
 
-    def sample(self, times: ArrayLike) -> tuple[Array, Array]:
-        """Roots (N, 3) and rotations (N, J, 4) at times (N,)."""
-        t = np.clip(np.asarray(times, dtype=float), *self.span)
-        root, q = (np.array(a) for a in self.base.sample(t))
-        for layer in self.layers:
-            weight = layer.weights(t)
-            active = np.flatnonzero(weight > 0.0)
-            if not len(active):
-                continue
-            w = weight[active]
-            over_root, over = layer.motion.sample(t[active])
-            block = np.ix_(active, np.array(layer.joints, dtype=int))
-            mixed = rot.slerp(q[block], over[:, layer.joints], w[:, None])
-            q[block] = np.where((w == 1.0)[:, None, None], over[:, layer.joints], mixed)
-            if layer.root:
-                root[active] += w[:, None] * (over_root - root[active])
-        return root, q
+
+def held(clip: Clip, count: int) -> Clip:
+    """A clip of so many frames: its last one is held, or those after are cut off."""
+    if count == len(clip):
+        return clip
+    rows = np.minimum(np.arange(count), len(clip) - 1)
+    return clip.with_(root=clip.root[rows], rotations=clip.rotations[rows])
+
+
+def composed(base: Clip, layers: Iterable[Layer]) -> Clip:
+    """The frames of a base with layers over it, the last one on top; a layer of weight 1 bit by bit as it is."""
+    root, q = np.array(base.root), np.array(base.rotations)
+    for layer in (one for one in layers if len(one)):
+        first = layer.first_frame(base)
+        rows, joints = slice(first, first + len(layer)), list(layer.joints)
+        weight = layer.weights
+        mixed = rot.slerp(q[rows, joints], layer.rotations, weight[:, None]) if joints else layer.rotations
+        q[rows, joints] = np.where((weight == 1.0)[:, None, None], layer.rotations, mixed)
+        if layer.root is not None:
+            moved = root[rows] + weight[:, None] * (layer.root - root[rows])
+            root[rows] = np.where((weight == 1.0)[:, None], layer.root, moved)
+    return base.with_(root=root, rotations=q)
 
 
 def to_clip(motion: Motion, fps: float | None = None, *, name: str | None = None) -> Clip:
-    """Frames of any character's motion over its span; the rate defaults to that of the clip at its base."""
-    base: Motion = motion
-    while isinstance(base, Layered):
-        base = base.base
-    clip = base if isinstance(base, Clip) else None
+    """Frames of any character's motion over its span; the rate of a clip defaults to its own."""
+    clip = motion if isinstance(motion, Clip) else None
     if fps is None:
         if clip is None:
             raise BadValue("a motion without frames needs a frame rate to become a clip.")

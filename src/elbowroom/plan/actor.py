@@ -11,7 +11,7 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array, continuous
 from elbowroom.motion.clip import Clip
-from elbowroom.motion.layers import to_clip
+from elbowroom.motion.layers import held, to_clip
 from elbowroom.world.world import World
 
 # A root that strays less than this share of the body's height from its first place belongs to someone who stands.
@@ -130,10 +130,7 @@ class Actor:
         """What is done and what would follow become the base, as long as that is and some frames at least."""
         clip = self.clip()
         count = max(len(clip), len(self.base), count)
-        rows = np.minimum(np.arange(count), len(clip) - 1)
-        self.base = clip.with_(root=clip.root[rows], rotations=clip.rotations[rows])
-        rows = np.minimum(np.arange(count), len(self.original) - 1)
-        self.original = self.original.with_(root=self.original.root[rows], rotations=self.original.rotations[rows])
+        self.base, self.original = held(clip, count), held(self.original, count)
         self.kept, self.away = {}, False
 
     def edit(self, first: int, joints: Sequence[int], q: Array) -> None:

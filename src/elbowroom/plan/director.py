@@ -12,11 +12,14 @@ from typing import TypeVar
 
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array
+from elbowroom.motion.clip import Clip, Motion
+from elbowroom.motion.layers import held
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.arm_paths import LimbTrajectory
+from elbowroom.plan.edit import cut, stacked
 from elbowroom.plan.hands import arm_to, touches_itself
 from elbowroom.plan.postures import Postures
-from elbowroom.plan.result import Planned, PlanningFailure, blamed
+from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Task
 from elbowroom.posing.gaze import looking_at
@@ -25,6 +28,8 @@ from elbowroom.spaces.styles import NATURAL, style_of
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.certificate import certify
 from elbowroom.world.contacts import Contact
+from elbowroom.world.edit import Edit, Motions
+from elbowroom.world.intervals import Interval
 from elbowroom.world.pairs import Pair
 from elbowroom.world.world import World
 
@@ -56,7 +61,7 @@ class Saved:
 
     world: World
     actors: Mapping[str, Actor]
-    planned: tuple[Planned, ...]
+    edits: tuple[Edit, ...]
     grips: Mapping[str, Grip]
 
 
@@ -66,7 +71,8 @@ class Director:
     def __init__(self, world: World, settings: Settings, fps: float, attempt: int) -> None:
         self.world, self.settings, self._fps = world, settings, fps
         self.actors: dict[str, Actor] = {}
-        self.planned: list[Planned] = []
+        self.edits: list[Edit] = []  # what was planned; its frames are those of the actors
+        self._below: tuple[Motions, tuple[Edit, ...]] = ({}, ())  # what was done before, see `on_top`
         self.grips: dict[str, Grip] = {}
         self.coming: Sequence[Task] = ()  # tasks that are still to do
         self.doing = ""  # the task that is being done, in words
@@ -80,14 +86,15 @@ class Director:
         if who not in self.actors:
             self.actors[who] = Actor(self.world, who, self._fps)
             if self._over:
-                arms = [p for p in self.planned if p.who == who and p.limb.endswith("_arm")]
-                self.actors[who].on_top((p.limb.removesuffix("_arm"), p.during) for p in arms)
+                arms = [e for e in (*self._below[1], *self.edits) if e.who == who and e.limb.endswith("_arm")]
+                self.actors[who].on_top((e.limb.removesuffix("_arm"), e.during) for e in arms)
             self.allow(touches_itself(self.world, self.actors[who]))
         return self.actors[who]
 
     def on_top(self, world: World) -> None:
         """From now on plan on top of motions that are done, from their start: nobody's body waits for a hand."""
-        self.world, self.actors, self._over = world, {}, True
+        self._below = self.layers(world)
+        self.world, self.actors, self.edits, self._over = world, {}, [], True
 
     def seed(self) -> int:
         """Another seed for each search."""
@@ -97,11 +104,11 @@ class Director:
     def save(self) -> Saved:
         """All that steps change, to come back to."""
         actors = {name: copy(actor) for name, actor in self.actors.items()}
-        return Saved(self.world, actors, tuple(self.planned), dict(self.grips))
+        return Saved(self.world, actors, tuple(self.edits), dict(self.grips))
 
     def restore(self, saved: Saved) -> None:
         """Back to where `save` was."""
-        self.world, self.planned, self.grips = saved.world, list(saved.planned), dict(saved.grips)
+        self.world, self.edits, self.grips = saved.world, list(saved.edits), dict(saved.grips)
         self.actors = {name: self.actors[name] for name in saved.actors}
         for name, actor in saved.actors.items():
             vars(self.actors[name]).update(vars(actor))
@@ -201,13 +208,21 @@ class Director:
         """Let some pairs touch."""
         self.world = self.world.with_(contacts=(*self.world.contacts, *contacts))
 
-    def note(self, actor: Actor, limb: str, what: str, during: tuple[float, float], way: LimbTrajectory) -> None:
-        """Tell of a planned motion."""
-        self.planned.append(
-            Planned(
-                actor.who, limb, what, during, way.tier, way.first_s, way.smooth_s, way.checks, way.nodes, way.trees
-            )
-        )
+    def note(self, actor: Actor, limb: str, reason: str, during: Interval, way: LimbTrajectory) -> None:
+        """Tell of a planned motion of a limb."""
+        cost = (way.tier, way.first_s, way.smooth_s, way.checks, way.nodes, way.trees)
+        self.edits.append(Edit(actor.who, limb, reason, during, *cost, replanned=actor.body.chain(limb).joints))
+
+    def layers(self, world: World) -> tuple[Motions, tuple[Edit, ...]]:
+        """Motions below all that was planned, by character, and the edits over them that make those of a world."""
+        base: dict[str, Motion] = {}
+        own: dict[str, Iterator[Edit]] = {}
+        for who in dict.fromkeys(edit.who for edit in self.edits):
+            clip = world.motion(who)
+            assert isinstance(clip, Clip)
+            base[who] = below = held(self.actors[who].original, len(clip))
+            own[who] = iter(cut(below, clip, [edit for edit in self.edits if edit.who == who]))
+        return stacked(*self._below, base, [next(own[edit.who]) for edit in self.edits])
 
 
 def varied(d: Director, options: Iterable[T]) -> Iterator[T]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -13,10 +13,8 @@ from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.geometry.transforms import transform
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.repair.allowed import own_touches
-from elbowroom.plan.result import Planned
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.orbit import search_orbit
-from elbowroom.world.allowances import Changed
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.things import Hold
@@ -89,14 +87,6 @@ def touches_itself(world: World, actor: Actor) -> list[Contact]:
     count = max(int(clip.duration * _LOOKS), 1) + 1
     touches = own_touches(ExactWorld(world), actor.who, [0], np.linspace(*clip.span, count))
     return touches.contacts((clip.span[0], np.inf), planned=True)
-
-
-def changed_limbs(world: World, planned: Sequence[Planned]) -> list[Changed]:
-    """List what no longer is as it was recorded, since limbs or whole bodies were planned."""
-    chains = {who: world.body(who).chains for who in {p.who for p in planned}}
-    return [
-        Changed(p.who, chains[p.who][p.limb].joints if p.limb in chains[p.who] else (0,), p.during) for p in planned
-    ]
 
 
 def front_of(actor: Actor, T: Array) -> Array:

@@ -11,14 +11,14 @@ from typing import Any
 
 from elbowroom.plan import acting
 from elbowroom.plan.director import Director, Saved
-from elbowroom.plan.hands import changed_limbs
+from elbowroom.plan.edit import changed_by
 from elbowroom.plan.moving.grab import grab
 from elbowroom.plan.moving.put import drop, put
 from elbowroom.plan.moving.touch import reach_to, touch
 from elbowroom.plan.order import IN_THE_WAY, layers, ordered, people_of, thing_of
 from elbowroom.plan.repair.repair import USUAL as REPAIRS
 from elbowroom.plan.repair.repair import repair
-from elbowroom.plan.result import Plan, PlanningFailure
+from elbowroom.plan.result import Plan, PlanningFailure, Status
 from elbowroom.plan.settings import USUAL, Settings
 from elbowroom.plan.tasks import (
     Close,
@@ -109,7 +109,7 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
             continue
         # What could not be proven, or no way was found for, may do with other samples; so may a later task.
         again = plan.status in ("not-certified", "no-path", "start-in-collision")
-        if not (again or (plan.status == "target-in-collision" and plan.plans)):
+        if not (again or (plan.status == "target-in-collision" and plan.edits)):
             break
         attempt, leading = attempt + 1, ()
         notes.clear()
@@ -132,22 +132,27 @@ def _planned(d: Director, tasks: Sequence[Task]) -> tuple[Plan, str]:
         planned = time.perf_counter()
         d.doing = "the proof"
         done = finished(d)
-        certificate = certify(done, changed=changed_limbs(done, d.planned))
+        base, edits = d.layers(done)
+        certificate = certify(done, changed=changed_by(edits))
     except PlanningFailure as stuck:
-        seconds = {"plan": time.perf_counter() - begun}
-        return Plan(stuck.status, d.world, tuple(d.planned), stuck.why, seconds=seconds), stuck.who
+        return _ended(d, stuck.status, stuck.why, begun), stuck.who
     except OutOfTime as spent:
-        seconds = {"plan": time.perf_counter() - begun}
-        return Plan("budget-spent", d.world, tuple(d.planned), f"{d.doing}: {spent}", seconds=seconds), people[-1]
+        return _ended(d, "budget-spent", f"{d.doing}: {spent}", begun), people[-1]
     seconds = {"plan": planned - begun, "certify": time.perf_counter() - planned}
     if certificate.free:
-        return Plan("found", done, tuple(d.planned), "", certificate, seconds), ""
+        return Plan("found", done, edits, "", certificate, seconds, base=base), ""
     why, last = "something could not be proven free", people[-1]
     if certificate.collisions:
         worst = certificate.collisions[0]
         why = f"{worst.pair.a} meets {worst.pair.b} at {worst.at_s:.2f} s"
         last = max(worst.who, key=lambda who: people.index(who) if who in people else -1, default=last)
-    return Plan("not-certified", done, tuple(d.planned), why, certificate, seconds), last
+    return Plan("not-certified", done, edits, why, certificate, seconds, base=base), last
+
+
+def _ended(d: Director, status: Status, why: str, begun: float) -> Plan:
+    """What was done so far, where it does not go on."""
+    base, edits = d.layers(d.world)
+    return Plan(status, d.world, edits, why, seconds={"plan": time.perf_counter() - begun}, base=base)
 
 
 def _do_all(d: Director, tasks: Sequence[Task]) -> None:
@@ -249,7 +254,7 @@ def plan_in_turn(
             seconds = {stage: plan.seconds.get(stage, 0.0) + done.seconds.get(stage, 0.0) for stage in
                        dict.fromkeys((*plan.seconds, *done.seconds))}  # fmt: skip
             collisions = (*plan.collisions, *done.collisions)
-            plan = done.with_(plans=(*plan.plans, *done.plans), seconds=seconds, collisions=collisions)
+            plan = plan.then(done).with_(seconds=seconds, collisions=collisions)
             if not plan.found:
                 break
     return plan

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from elbowroom.errors import ElbowroomError
-from elbowroom.geometry.rotations import Array
+from elbowroom.plan.edit import numbers_of, stacked
 from elbowroom.world.certificate import Certificate
 from elbowroom.world.certificate_findings import Collision
+from elbowroom.world.edit import Edit, Motions, motions
 from elbowroom.world.pairs import Pair
 from elbowroom.world.world import World
 
@@ -52,56 +53,27 @@ class NoMotion(ElbowroomError):
     exit_code = 1
 
 
-@dataclass(frozen=True)
-class Planned:
-    """One planned motion of a limb: for what, when, how, and what it cost. Times in seconds.
-
-    `trees` are lines (E, 2, 3) that the limb's end was led along by a search, from the start and from the goal, where
-    it was asked for by `search.birrt.keeping_trees`.
-    """
-
-    who: str
-    limb: str
-    what: str
-    during: tuple[float, float]
-    tier: Literal["ik", "avoid", "plan"]
-    first_solution_s: float = 0.0
-    smooth_s: float = 0.0
-    checks: int = 0
-    nodes: int = 0
-    trees: tuple[Array, ...] = field(default=(), compare=False, repr=False)
-
-    def facts(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        return {
-            "who": [self.who],
-            "limb": self.limb,
-            "what": self.what,
-            "during": list(self.during),
-            "tier": self.tier,
-            "first_solution_s": self.first_solution_s,
-            "smooth_s": self.smooth_s,
-            "checks": self.checks,
-            "nodes": self.nodes,
-        }
-
-
 @dataclass(frozen=True, eq=False)
 class Plan:
     """The result of planning.
 
     `world` is as it was asked for where the status is 'found', with what was done so far where not. `why` is one
     sentence on what was wrong, with the pair or the distance to blame. `seconds` is the time that stages took.
-    `collisions` are those of the motion before it was repaired.
+    `collisions` are those of the motion before it was repaired. `edits` are all changes of motions, the last one on
+    top; `base` has the motions below them, by character, held at their ends for as long as the edited ones last.
     """
 
     status: Status
     world: World
-    plans: tuple[Planned, ...] = ()
+    edits: tuple[Edit, ...] = ()
     why: str = ""
     certificate: Certificate | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     collisions: tuple[Collision, ...] = ()
+    base: Motions = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "base", {**self.world.characters, **self.base})
 
     @property
     def found(self) -> bool:
@@ -113,7 +85,14 @@ class Plan:
         """What was wrong and what would help, in one sentence; empty where it is done."""
         if self.found:
             return ""
-        return f"{self.why.rstrip('.') or self.status}: {ADVICE[self.status]}."
+        return f"{self.why.rstrip('.') or self.status}: {self.remedy}."
+
+    @property
+    def remedy(self) -> str:
+        """What a user can change where it is not done."""
+        if self.status == "not-certified" and any(edit.share < 1.0 for edit in self.edits):
+            return "make the edits that were weakened or muted stronger"
+        return ADVICE[self.status]
 
     def require(self) -> Plan:
         """The plan itself, or `NoMotion` where there is none."""
@@ -124,6 +103,42 @@ class Plan:
     def with_(self, **changes: Any) -> Plan:
         """A copy with some fields replaced."""
         return replace(self, **changes)
+
+    @property
+    def layers(self) -> dict[str, Any]:
+        """Edits and the motions below them, as `elbowroom.save` takes them."""
+        return {"base": self.base, "edits": self.edits}
+
+    def with_edits(self, strengths: Mapping[int | str, float]) -> Plan:
+        """The plan with edits of other strengths, 0 to 1, by their numbers, counted from 1, or reasons.
+
+        Nothing is proven of it before `elbowroom.prove` is called: until then it is 'not-certified'.
+        """
+        edits = list(self.edits)
+        for which, strength in strengths.items():
+            for n in numbers_of(edits, which):
+                edits[n] = edits[n].with_strength(strength)
+        return self._edited(edits)
+
+    def muted(self, *which: int | str, muted: bool = True) -> Plan:
+        """The plan without some edits, by number or reason, or with them again; not proven, see `with_edits`."""
+        edits = list(self.edits)
+        for one in which:
+            for n in numbers_of(edits, one):
+                edits[n] = replace(edits[n], muted=muted)
+        return self._edited(edits)
+
+    def _edited(self, edits: Sequence[Edit]) -> Plan:
+        if all(new.share == old.share for new, old in zip(edits, self.edits, strict=True)):
+            return self.with_(edits=tuple(edits))
+        world = self.world.with_(characters=motions(self.base, edits))
+        why = "edits were made weaker or stronger, and the motion was not proven again"
+        return self.with_(status="not-certified", world=world, edits=tuple(edits), certificate=None, why=why)
+
+    def then(self, later: Plan) -> Plan:
+        """A plan made for the world of this one, with the edits of both."""
+        base, edits = stacked(self.base, self.edits, later.base, later.edits)
+        return later.with_(base=base, edits=edits)
 
 
 @dataclass(frozen=True, eq=False)

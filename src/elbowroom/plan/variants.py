@@ -71,7 +71,7 @@ def find_variants(
                 progress(s, len(found.kept))
             plan = attempt(s, found)
             found = _sorted_in(found, s, plan)
-            if plan.status == "budget-spent" or len(found.kept) == count or (plan.found and not plan.plans):
+            if plan.status == "budget-spent" or len(found.kept) == count or (plan.found and not plan.edits):
                 break
     return found
 

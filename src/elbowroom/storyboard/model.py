@@ -218,6 +218,24 @@ class AllowPart(Part):
     contact: Annotated[Depth, Field(description="Any other allowed contact: hands, resting objects, seats.")] = 0.005
 
 
+class EditPart(Part):
+    """A change of one edit of the planned motion, or of all that have the same reason."""
+
+    number: Annotated[int, Field(ge=1, description="Its number in the table that `elbowroom run` prints.")] | None = (
+        None
+    )
+    reason: Text | None = Field(default=None, description="Its reason in that table, such as 'clear of post'.")
+    strength: Annotated[float, Field(ge=0.0, le=1.0, description="Share of it: 0 nothing, 1 all.")] | None = None
+    mute: bool = Field(default=False, description="Whether it counts nothing.")
+
+    @model_validator(mode="after")
+    def _one_of_each(self) -> EditPart:
+        only_one(self, ("number", "reason"))
+        if self.strength is None and not self.mute:
+            raise wrong("changes nothing; give a strength, or mute: true")
+        return self
+
+
 class StoryboardFile(Part):
     """A storyboard: scene, objects, characters, grips, contacts and tasks."""
 
@@ -235,4 +253,7 @@ class StoryboardFile(Part):
     style: StyleChoice | None = None
     tasks: list[TaskPart] = Field(
         default_factory=list, description="Tasks: verbs with their arguments.", max_length=MOST_THINGS
+    )
+    edits: list[EditPart] = Field(
+        default_factory=list, description="Edits of the plan to be weakened or muted.", max_length=MOST_THINGS
     )

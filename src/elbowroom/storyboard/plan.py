@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from elbowroom.errors import BadFile, BadValue, UnknownName
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import resample
-from elbowroom.plan.hands import changed_limbs
-from elbowroom.plan.result import Plan, Status
-from elbowroom.stopping import OutOfTime, deadline
+from elbowroom.plan.edit import numbers_of
+from elbowroom.plan.prove import changed_edits, prove
+from elbowroom.plan.result import Plan
+from elbowroom.stopping import deadline
 from elbowroom.storyboard.storyboard import Storyboard
-from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.played import played
 from elbowroom.world.world import World
 
@@ -47,8 +46,8 @@ def plan_storyboard(
 
 def _planned(board: Storyboard, seed: int, tier: Tier, style: Wish, variety: int) -> Plan:
     if not board.tasks:
-        return _proven(Plan("found", board.world), board.fps)
-    # imported here: a world that only needs its proof does not load the planners
+        return prove(Plan("found", board.world), board.fps)
+    # planners load much that a world which only needs its proof can do without
     from elbowroom.plan.manipulate import plan_in_turn
     from elbowroom.plan.settings import Settings
 
@@ -57,7 +56,13 @@ def _planned(board: Storyboard, seed: int, tier: Tier, style: Wish, variety: int
         plan = plan_in_turn(_at_rate(board.world, board.fps), board.tasks, settings)
     except (BadValue, UnknownName) as error:  # faults found only in planning, such as names of proposed grasps
         raise BadFile(board.path, str(error).removesuffix(".")) from None
-    return _proven(plan, board.fps) if plan.found and not _speaks_of(plan, board.fps) else plan
+    plan = prove(plan, board.fps) if plan.found and not _speaks_of(plan, board.fps) else plan
+    for change in board.edits if plan.found else ():  # others may have fewer
+        try:
+            numbers_of(plan.edits, change.which)
+        except UnknownName as error:
+            raise BadFile(board.path, str(error).removesuffix("."), where=change.where) from None
+    return changed_edits(plan, board.edits, board.fps) if plan.found else plan
 
 
 def _at_rate(world: World, fps: float) -> World:
@@ -69,31 +74,6 @@ def _at_rate(world: World, fps: float) -> World:
 def _speaks_of(plan: Plan, fps: float) -> bool:
     """Return whether the certificate covers the frames that are written."""
     return plan.certificate is not None and plan.certificate.digest == played(plan.world, fps).digest
-
-
-def _proven(plan: Plan, fps: float) -> Plan:
-    """Plan with its certificate; the status is changed if it cannot be certified."""
-    start = time.perf_counter()
-    try:
-        certificate = certify(plan.world, fps, changed=changed_limbs(plan.world, plan.plans))
-    except OutOfTime as spent:
-        return plan.with_(status="budget-spent", why=f"the proof: {spent}", certificate=None)
-    seconds = {**plan.seconds, "certify": time.perf_counter() - start}
-    if certificate.free:
-        return plan.with_(certificate=certificate, seconds=seconds)
-    status: Status = "base-in-collision" if certificate.collisions and not plan.plans else "not-certified"
-    return plan.with_(status=status, why=_blame(certificate), certificate=certificate, seconds=seconds)
-
-
-def _blame(certificate: Certificate) -> str:
-    """Sentence that names the worst collision."""
-    if certificate.collisions:
-        worst = max(certificate.collisions, key=lambda c: c.depth_m or 0.0)
-        a, b = worst.pair
-        return f"{a} and {b} collide at {worst.during[0]:.2f}–{worst.during[1]:.2f} s"
-    first = certificate.unproven[0]
-    a, b = first.pair
-    return f"{a} and {b} are too close to decide at {first.during[0]:.2f}–{first.during[1]:.2f} s"
 
 
 def plan_variants(

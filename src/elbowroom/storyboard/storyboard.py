@@ -14,6 +14,7 @@ from elbowroom.errors import BadValue
 from elbowroom.files.scene import on_floor
 from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.clip import Clip, Motion, frames_in
+from elbowroom.plan.edit import EditChange
 from elbowroom.plan.places import worn_place
 from elbowroom.plan.tasks import Task
 from elbowroom.posing.upright import carried_upright
@@ -38,7 +39,8 @@ MOST_BUILT_IN_FRAMES = 100_000
 class Storyboard:
     """World of a storyboard file, its output frame rate and its tasks.
 
-    `stands` maps each static mesh by name to its entry in the scene. `style` is the style of all tasks.
+    `stands` maps each static mesh by name to its entry in the scene. `style` is the style of all tasks,
+    `edits` are those to be weakened or muted.
     """
 
     path: Path
@@ -49,6 +51,7 @@ class Storyboard:
     tags: tuple[str, ...] = ()
     stands: Mapping[str, int] = field(default_factory=dict)
     style: Wish = None
+    edits: tuple[EditChange, ...] = ()
 
 
 def read_storyboard(path: str | Path) -> Storyboard:
@@ -82,7 +85,12 @@ def _built(document: Document) -> Storyboard:
     world = builder.world()
     tasks = tasks_of(document, file, world)
     style = style_from(file.style)
-    return Storyboard(document.path, world, file.fps, tasks, file.about, tuple(file.tags), builder.stands, style)
+    edits = []
+    for k, part in enumerate(file.edits):
+        which: int | str = part.reason if part.number is None else part.number  # type: ignore[assignment]
+        edits.append(EditChange(which, part.strength, part.mute, f"line {document.line(('edits', k))}"))
+    about = (file.about, tuple(file.tags))
+    return Storyboard(document.path, world, file.fps, tasks, *about, builder.stands, style, tuple(edits))
 
 
 class _Builder:

@@ -39,7 +39,7 @@ def bars_of(plan: Plan | None, world: World, *, live: bool) -> list[Bar]:
     if plan is None:
         return []
     out = [Bar(*_row(c, world), "before", c.during, " and ".join(c.pair)) for c in plan.collisions]
-    out += [Bar(p.who, _of_limb(p.limb), "planned", p.during, p.what) for p in plan.plans]
+    out += [Bar(p.who, _of_limb(p.limb), "planned", p.during, p.reason) for p in plan.edits]
     if plan.certificate is not None and not live:
         left: list[Collision | Unproven] = [*plan.certificate.collisions, *plan.certificate.unproven]
         out += [Bar(*_row(c, world), "now", c.during, " and ".join(c.pair)) for c in left]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import said_of, writing
@@ -30,6 +32,7 @@ class Settled:
     certificate: Certificate | None
     document: Document
     fps: float
+    layers: Mapping[str, Any]
 
     @property
     def inputs(self) -> list[Path]:
@@ -71,7 +74,8 @@ def settled(job: Job, studio: Studio) -> Settled:
         time.sleep(_WAIT)
     with studio.lock:
         proof = None if studio.live or studio.plan is None else studio.plan.certificate
-        return Settled(studio.world, studio.verdict, proof, studio.document, studio.board.fps)
+        layers = {} if studio.live or studio.plan is None else studio.plan.layers
+        return Settled(studio.world, studio.verdict, proof, studio.document, studio.board.fps, layers)
 
 
 def _said_of(motion: Settled) -> tuple[Tone, str]:
@@ -89,7 +93,8 @@ def written(job: Job, paths: list[Path], motion: Settled) -> list[Path]:
     """Write all files one by one, with their proof, and put them in place when all are done."""
     from elbowroom.files.save import check_world, save
 
-    world, proof, seed, inputs = motion.world, motion.certificate, motion.document.seed, motion.inputs
+    world, proof = motion.world, motion.certificate
+    made = {"seed": motion.document.seed, "inputs": motion.inputs, **motion.layers}
     check_world([p for p in paths if p.suffix != ".mp4"], world)
     with said_of(paths[0].parent), writing(*paths) as stand_ins:
         for k, (path, stand_in) in enumerate(zip(paths, stand_ins, strict=True)):
@@ -99,7 +104,7 @@ def written(job: Job, paths: list[Path], motion: Settled) -> list[Path]:
                     with said_of(path):
                         _film(job, stand_in, world, k / len(paths), 1.0 / len(paths))
                 else:
-                    save([stand_in], world, motion.fps, certificate=proof, seed=seed, inputs=inputs)
+                    save([stand_in], world, motion.fps, certificate=proof, **made)
             except BadFile as error:
                 raise BadValue(str(error).replace(str(stand_in), str(path))) from None
         job.tell(1.0)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.clip import Clip
+from elbowroom.plan.edit import changed_by
 from elbowroom.plan.repair.live import LiveRepair
 from elbowroom.plan.repair.quick import near_spans
 from elbowroom.plan.repair.repair import repair
@@ -22,7 +21,6 @@ from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.studio.document import Document, speaks_of
 from elbowroom.studio.entries import entry_names
 from elbowroom.studio.places import moved_world, places_of, with_place
-from elbowroom.world.allowances import Changed
 from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.certificate_findings import Interval, merged
 from elbowroom.world.pairs import moves
@@ -50,7 +48,7 @@ class Drag:
             return
         assert self.plan is not None
         # what was repaired stays close to the motion as it came; what was planned for hands stays as it is planned
-        below = self.board.world if self._repaired else self.plan.world
+        below = self.board.world.with_(characters=self.plan.base) if self._repaired else self.plan.world
         self._live = LiveRepair(below, self.document.seed, self.board.style if self._repaired else None)
         if self._repaired:
             self._live.learn(self.plan)
@@ -87,9 +85,9 @@ class Drag:
         world = moved_world(self.document, self.board, self.name, T)
         world = world.with_(**self._kept())
         found = self._live.again(self._loosened(world, T), self.names, sure=sure, seconds=seconds)
-        plans = found.plans if self._repaired else (*self.plan.plans, *found.plans)
         characters, holds = found.world.characters, self.plan.world.holds
-        return found.with_(world=world.with_(characters=characters, holds=holds), plans=plans)
+        found = found if self._repaired else self.plan.then(found)
+        return found.with_(world=world.with_(characters=characters, holds=holds))
 
     @keeping_trees()
     def repair_from_scratch(self, T: Array) -> Plan:
@@ -102,7 +100,7 @@ class Drag:
         below = world.with_(characters=self.plan.world.characters, holds=self.plan.world.holds, **self._kept())
         plan = repair(below, seed=self.document.seed, budget=_SHORT)
         if plan.found:
-            return plan.with_(plans=(*self.plan.plans, *plan.plans))
+            return self.plan.then(plan)
         # a hand that takes something beside it has to take it otherwise
         board = replace(self.board, world=world)
         return plan_storyboard(board, seed=self.document.seed, tier=self.document.tier)
@@ -117,13 +115,13 @@ class Drag:
         assert self._live is not None
         loose = self._loosened(plan.world, T)  # what surrounds things is known then, and need not be worked out again
         loose = loose.with_(contacts=(*loose.contacts, *self._live.contacts(planned=False)))
-        fps = self.board.fps
+        fps, changed = self.board.fps, changed_by(plan.edits)
         if clearance or before is None or not before.free or before.fps != fps:
-            certificate = certify(loose, fps, changed=self._changed(plan), clearance=clearance)
+            certificate = certify(loose, fps, changed=changed, clearance=clearance)
             # that world is the plan's, with what is dragged as an object in its own axes
             return _with_proof(plan, replace(certificate, digest=played(plan.world, fps).digest))
-        changed, alone = self._changed(plan), self._alone(loose)
-        looks = [(loose, span) for span in self._differs(plan.world)]
+        alone = self._alone(loose)
+        looks = [(loose, span) for span in self._differs(plan)]
         looks += [(alone, span) for span in near_spans(loose, self.names)]
         proven = before.continuous
         for world, span in looks:
@@ -141,33 +139,14 @@ class Drag:
         contacts = tuple(c for c in world.contacts if {world.split(c.who)[0], world.split(c.on)[0]} <= known)
         return world.with_(static={}, objects=objects, floor=None, contacts=contacts)
 
-    def _differs(self, world: World) -> list[Interval]:
-        """Intervals in which any character moves differently from before the drag."""
+    def _differs(self, plan: Plan) -> list[Interval]:
+        """Intervals in which motion differs from before the drag: those of edits that are new or gone."""
         assert self.plan is not None
-        found: list[Interval] = []
-        for who, motion in world.characters.items():
-            before = self.plan.world.characters[who]
-            assert isinstance(motion, Clip) and isinstance(before, Clip)
-            other = np.abs(motion.rotations - before.rotations).max(axis=(1, 2)) > 0.0
-            other |= np.abs(motion.root - before.root).max(axis=1) > 0.0
-            rows = np.flatnonzero(
-                np.convolve(other, np.ones(3), "same") > 0
-            )  # what lies between frames has changed, too
-            found += [(float(t), float(t)) for t in motion.times[rows]]
-        return merged(found, 0.1)
-
-    def _changed(self, plan: Plan) -> list[Changed]:
-        """Changes relative to the recorded clips."""
-        found = []
-        for planned in plan.plans:
-            now, came = plan.world.motion(planned.who), self.board.world.motion(planned.who)
-            assert isinstance(now, Clip) and isinstance(came, Clip)
-            joints = np.arange(len(now.character.parents))
-            if len(now) == len(came):  # hands add frames where somebody stands
-                rows = slice(*np.searchsorted(now.times, planned.during))
-                joints = np.flatnonzero((now.rotations[rows] != came.rotations[rows]).any(axis=(0, 2)))
-            found.append(Changed(planned.who, tuple(joints.tolist()), planned.during))
-        return found
+        before, after = self.plan.edits, plan.edits
+        other = [e for e in after if e not in before] + [e for e in before if e not in after]
+        frames = [(e.layer.during, 1.0 / e.layer.fps) for e in other]  # up to the next frame all has changed, too
+        first, last = plan.world.span
+        return merged([(max(begin - frame, first), min(end + frame, last)) for (begin, end), frame in frames], 0.1)
 
     def let_go(self, T: Array) -> Document:
         """Document with the object at `T`."""

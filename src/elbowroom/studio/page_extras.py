@@ -10,10 +10,11 @@ import numpy as np
 import viser
 
 from elbowroom.geometry.rotations import Array
-from elbowroom.plan.result import Plan, Planned
+from elbowroom.plan.result import Plan
 from elbowroom.studio.messages import millimetres, part, seconds
 from elbowroom.studio.studio import Studio
 from elbowroom.world.certificate_findings import Interval
+from elbowroom.world.edit import Edit
 from elbowroom.world.world import World
 
 _PATH, _NEAR = (74, 143, 181), (200, 68, 60)
@@ -83,7 +84,7 @@ class Extras:
 
     def _wanted(self, plan: Plan) -> dict[str, Drawing]:
         out: dict[str, Drawing] = {}
-        for k, planned in enumerate(plan.plans):
+        for k, planned in enumerate(plan.edits):
             points = path_of(plan.world, planned) if self.paths else None
             if points is not None:
                 out[f"path{k}"] = Drawing(np.stack([points[:-1], points[1:]], axis=1), _PATH, 4.0)
@@ -139,7 +140,7 @@ class Extras:
             again.start()
 
 
-def path_of(world: World, planned: Planned) -> Array | None:
+def path_of(world: World, planned: Edit) -> Array | None:
     """Path (N, 3) of the end of a planned limb; None for other plans."""
     body = world.body(planned.who)
     chain = body.chains.get(planned.limb.split(" ")[0].rstrip(","))

@@ -8,6 +8,7 @@ import viser
 
 from elbowroom.spaces.styles import STYLES
 from elbowroom.studio import edits
+from elbowroom.studio.page_edits import Edits
 from elbowroom.studio.page_events import asked, offer, put
 from elbowroom.studio.page_rows import Rows
 from elbowroom.studio.places import target_name, targets_of, task_of
@@ -48,6 +49,7 @@ class Tasks:
                     color="gray",
                     hint="Plans from scratch, as the command line does.",
                 )
+            self._edits = Edits(gui, studio)
         for field in (self._verb, self._who):
             field.on_update(asked(studio, self._fit))
         self._buttons.on_click(asked(studio, self._pressed))
@@ -59,6 +61,7 @@ class Tasks:
 
     def notify(self, topic: Topic) -> None:
         """Update after a change in the studio."""
+        self._edits.notify(topic)
         if topic == "selection":
             k = task_of(self._studio.selected or "")
             if k is not None and k != self._k:

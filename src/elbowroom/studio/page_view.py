@@ -60,7 +60,7 @@ class View:
     def _explain_trees(self) -> None:
         """Explain why there are no trees, if there are none."""
         plan = self._studio.plan
-        if plan is not None and not any(planned.trees for planned in plan.plans):
+        if plan is not None and not any(planned.trees for planned in plan.edits):
             self._studio.say("No search was needed for this motion, so there are no trees.")
 
     def _tightest(self) -> None:

@@ -10,7 +10,9 @@ import numpy as np
 from elbowroom.errors import ElbowroomError
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
-from elbowroom.plan.hands import changed_limbs, shifted
+from elbowroom.motion.clip import Clip
+from elbowroom.plan.edit import changed_by, cut
+from elbowroom.plan.hands import shifted
 from elbowroom.plan.places import surface_at
 from elbowroom.plan.result import Plan
 from elbowroom.storyboard.storyboard import Storyboard
@@ -153,12 +155,18 @@ class Reaching:
         if not _as_smooth(before.world, world, task):
             return None
         whole = Changed(task.who, tuple(range(len(world.body(task.who).parents))), task.during)
-        changed = [*changed_limbs(world, before.plans), whole]
+        changed = [*changed_by(before.edits), whole]
         if not certify(world, changed=changed, during=task.during, clearance=False).free:
             return None
         proof = certify(world, changed=changed)
-        plans = tuple(replace(planned, trees=()) for planned in before.plans)  # nothing was searched for
-        return before.with_(world=world, certificate=proof, plans=plans) if proof.free and proof.continuous else None
+        if not (proof.free and proof.continuous):
+            return None
+        edits = [replace(edit, trees=()) for edit in before.edits]  # nothing was searched for
+        below, clip = before.base[task.who], world.motion(task.who)
+        assert isinstance(below, Clip) and isinstance(clip, Clip)
+        own = iter(cut(below, clip, [edit for edit in edits if edit.who == task.who]))
+        edits = [next(own) if edit.who == task.who else edit for edit in edits]
+        return before.with_(world=world, certificate=proof, edits=tuple(edits))
 
     def let_go(self, T: Array) -> Document:
         """Document with the object at `T`."""

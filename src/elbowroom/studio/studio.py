@@ -78,7 +78,7 @@ class Studio:
     @property
     def world(self) -> World:
         """World shown: with the planned motion if there is one, or with the preview of a drag."""
-        return self.plan.world if self.plan is not None and (self.plan.plans or self.live) else self.board.world
+        return self.plan.world if self.plan is not None and (self.plan.edits or self.live) else self.board.world
 
     @property
     def verdict(self) -> Verdict:

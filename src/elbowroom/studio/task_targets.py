@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from elbowroom.plan.result import Plan, Planned
+from elbowroom.plan.result import Plan
 from elbowroom.studio.document import Document, speaks_of
 from elbowroom.studio.places import task_of
+from elbowroom.world.edit import Edit
 
 # By verb, what says where the hand goes.
 _WHERE = {
@@ -66,7 +67,7 @@ class TaskTarget:
 
 def targets_in(document: Document, plan: Plan | None) -> list[TaskTarget]:
     """All tasks that bring a hand to a target, in order, with times if a motion has them."""
-    runs = _runs(() if plan is None else plan.plans)
+    runs = _runs(() if plan is None else plan.edits)
     out = []
     for k, task in enumerate(document.values.get("tasks", [])):
         ((verb, args),) = task.items()
@@ -113,12 +114,12 @@ def _in_plans(target: TaskTarget) -> str:
     return f"{target.verb} {target.place}" if named else target.verb
 
 
-def _runs(plans: Sequence[Planned]) -> dict[tuple[str, str], list[list[Planned]]]:
+def _runs(plans: Sequence[Edit]) -> dict[tuple[str, str], list[list[Edit]]]:
     """Consecutive plans of the same action, by character and action; each reach is separate."""
-    out: dict[tuple[str, str], list[list[Planned]]] = {}
+    out: dict[tuple[str, str], list[list[Edit]]] = {}
     last: dict[str, tuple[str, str]] = {}
     for plan in sorted(plans, key=lambda p: p.during):
-        what = plan.what.partition(" at ")[0]
+        what = plan.reason.partition(" at ")[0]
         key = (plan.who, what)
         if last.get(plan.who) == key and what != "reach":
             out[key][-1].append(plan)
@@ -128,7 +129,7 @@ def _runs(plans: Sequence[Planned]) -> dict[tuple[str, str], list[list[Planned]]
     return out
 
 
-def _timed(target: TaskTarget, run: Sequence[Planned], plan: Plan) -> TaskTarget:
+def _timed(target: TaskTarget, run: Sequence[Edit], plan: Plan) -> TaskTarget:
     """Task target with the times of a motion."""
     last = run[min(1, len(run) - 1)] if target.verb in _MOVES else run[-1]
     hand = run[0].limb.split(" ")[0].removesuffix("_arm")
@@ -140,7 +141,7 @@ def _timed(target: TaskTarget, run: Sequence[Planned], plan: Plan) -> TaskTarget
     begin = run[0].during[0]
     near = last.during[0] if last is not run[0] else at - _NEAR * (at - begin)
     end = max(run[-1].during[1], at)
-    mine = [p for p in plan.plans if (p.who, p.limb) == (target.who, run[0].limb)]
+    mine = [p for p in plan.edits if (p.who, p.limb) == (target.who, run[0].limb)]
     stays, back = _leaving(sorted(p.during for p in mine if p.during[0] >= end - 1e-6), end)
     if target.verb == "reach":  # until something else is asked
         stays = max(stays, min((p.during[0] for p in mine if p.during[0] >= end - 1e-6), default=plan.world.span[1]))

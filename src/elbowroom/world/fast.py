@@ -14,7 +14,7 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry.fields import nowhere, pack
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
-from elbowroom.kernels import edges, limb_world, validity
+from elbowroom.kernels import edges, limb_world
 from elbowroom.kernels.fields import BAND, FREE, HIT, new_room
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.exact import ExactWorld
@@ -173,30 +173,37 @@ class LimbCheck:
         """FREE, HIT or BAND of a posture (n, 4) at a time, and the pairs that are hit or in doubt, by name."""
         q = self.posture(q, t)
         scratch = self.scratch()
-        code, count = validity.doubts(self.limb, self.around, q, t, scratch.bench)
+        code, count = self._look(q, t, limb_world.KEEN, scratch)
         if code == FREE:
             return FREE, ()
         met = scratch.bench.doubt[: count if code == BAND else 1].tolist()
-        return int(code), tuple(dict.fromkeys(pair for e, m in met for pair in self._judge.names(scratch, e, m, t)))
+        return code, tuple(dict.fromkeys(pair for e, m in met for pair in self._judge.names(scratch, e, m, t)))
 
     def batch(self, q: ArrayLike, t: ArrayLike, *, keen: bool = False) -> NDArray[np.uint8]:
         """Verdicts (N,) of postures (N, n, 4) at times (N,).
 
         The first doubt ends the look at a posture: BAND, even where a later pair would be a sure hit. `keen` looks on.
         """
-        q = np.ascontiguousarray(q, dtype=float)
-        times = np.ascontiguousarray(np.broadcast_to(np.asarray(t, dtype=float), len(q)))
+        q = np.array(q, dtype=float, order="C")
+        times = np.empty(len(q))
+        times[:] = t
         self._check_shape(q.shape[1:])
         if len(q):
             self._check_time(float(times.min()))
             self._check_time(float(times.max()))
-        out = np.zeros(len(q), np.uint8)
+        out = np.full(len(q), BAND, np.uint8)
         for first in range(0, len(q), _ROWS):
             rows = slice(first, first + _ROWS)
-            edges.check_batch(self.limb, self.around, q[rows], times[rows], self.scratch().bench, out[rows])
-            if keen:
-                edges.settle_batch(self.limb, self.around, q[rows], times[rows], self.scratch().bench, out[rows])
+            for doubts in (1, limb_world.KEEN) if keen else (1,):
+                bench = self.scratch().bench
+                edges.check_batch(self.limb, self.around, q[rows], times[rows], doubts, bench, out[rows])
         return out
+
+    def _look(self, q: Array, t: float, keen: int, scratch: Scratch) -> tuple[int, int]:
+        """Verdict of a posture (n, 4) at a time, and how many pairs in doubt are on the scratch; a hit is the first."""
+        out = np.full(1, BAND, np.uint8)
+        doubts = edges.check_batch(self.limb, self.around, q[None], np.array([float(t)]), keen, scratch.bench, out)
+        return int(out[0]), doubts
 
     def free_batch(self, q: ArrayLike, t: ArrayLike, exact: bool = True) -> NDArray[np.bool_]:
         """`free` for postures (N, n, 4) at times (N,)."""
@@ -212,9 +219,9 @@ class LimbCheck:
         """Return whether a posture (n, 4) is free at a time; the exact test decides doubts (exact=False: not free)."""
         q = self.posture(q, t)
         scratch = self.scratch()
-        code = validity.check(self.limb, self.around, q, t, scratch.bench)[0]
+        code = self._look(q, t, 1, scratch)[0]
         if code == BAND and exact:
-            code, count = validity.doubts(self.limb, self.around, q, t, scratch.bench)
+            code, count = self._look(q, t, limb_world.KEEN, scratch)
             if code == BAND:
                 return self._judge.blame(q, t, scratch, count) is None
         return bool(code == FREE)
@@ -223,7 +230,7 @@ class LimbCheck:
         """A pair that is hit, by name, where a posture (n, 4) is not free at a time; the exact test decides doubts."""
         q = self.posture(q, t)
         scratch = self.scratch()
-        code, count = validity.doubts(self.limb, self.around, q, t, scratch.bench)
+        code, count = self._look(q, t, limb_world.KEEN, scratch)
         if code == BAND:
             return self._judge.blame(q, t, scratch, count)
         e, m = scratch.bench.doubt[0].tolist()
@@ -266,7 +273,7 @@ class LimbCheck:
 
     def posture(self, q: ArrayLike, t: float) -> Array:
         """Local rotations (n, 4) as compiled code takes them, or an error that says what is wrong with them or t."""
-        q = np.ascontiguousarray(q, dtype=float)
+        q = np.array(q, dtype=float, order="C")
         self._check_shape(q.shape)
         self._check_time(t)
         return q

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.character.body import Character
 from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
+from elbowroom.motion.layers import composed
+from elbowroom.plan.edit import cut
 from elbowroom.plan.repair.allowed import OwnTouches, at_work
-from elbowroom.plan.result import Plan, Planned
+from elbowroom.world.certificate_findings import Collision
+from elbowroom.world.edit import Edit
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.world import World
 
@@ -24,25 +27,22 @@ _MOST = 2.2
 _LESS = 3
 # Seconds before and after it in which episode may come up instead.
 _ASIDE = 0.35
-_SAME = 1e-7
 
 
 @dataclass(eq=False)
 class KnownWay:
     """How a stretch of frames of some joints differs from the motion below it.
 
-    `frames` (F, n, 4) are what was planned from frame `first` on, `turns` (F, n, 3) what that adds to terms of the
-    joints; `middle` is the time of the episode that it gets out of. `share` is how much of it was needed last, `tight`
-    how often that was taken since less was tried, `check` what it was looked at with, `margin` the clearance it keeps,
-    `anyway` which of the frames about it below are not that free, whatever is moved. Ways of legs keep the time of
-    their `steps`: feet that lift sooner or later would slide; so do those of hands that are at work before or after.
-    `touches` are those of a recorded motion about it.
+    `edit` has the joints and what was planned for them, from frame `first` on, `turns` (F, n, 3) what that adds to
+    their coordinates; `middle` is the time of the episode that it gets out of. `share` is how much of it was needed
+    last, `tight` how often that was taken since less was tried, `check` what it was looked at with, `margin` the
+    clearance it keeps, `anyway` which of the frames about it below are not that free, whatever is moved. Ways of legs
+    keep the time of their `steps`: feet that lift sooner or later would slide; so do those of hands that are at work
+    before or after. `touches` are those of a recorded motion about it.
     """
 
-    planned: Planned
-    joints: tuple[int, ...]
+    edit: Edit
     first: int
-    frames: Array
     turns: Array
     middle: float
     steps: bool = False
@@ -52,6 +52,11 @@ class KnownWay:
     margin: float = 0.0
     anyway: NDArray[np.bool_] | None = None
     touches: OwnTouches | None = None
+
+    @property
+    def joints(self) -> tuple[int, ...]:
+        """The joints that it turns."""
+        return self.edit.layer.joints
 
     def about(self, clip: Clip) -> tuple[int, int]:
         """The first and the last frame of a clip at which it may be taken, sooner or later."""
@@ -72,55 +77,54 @@ class KnownWay:
         for n, joint in enumerate(self.joints):
             limit = clip.character.limits[joint]
             assert limit is not None
-            own = _terms(clip.character, clip, joint, rows[inside])
+            own = limit.coordinates(clip.rotations[rows[inside], joint])
             beyond = own - limit.clamp_coordinates(own)
             wanted = own + share * self.turns[at[inside], n]
             out[inside, n] = limit.rotation(limit.clamp_coordinates(wanted) + beyond)
         return out
 
-    def as_planned(self, clip: Clip) -> tuple[Clip, Planned]:
+    def as_planned(self, clip: Clip) -> tuple[Clip, Edit]:
         """A clip with it as it was planned."""
-        rows = np.arange(self.first, self.first + len(self.turns))
-        rotations = clip.rotations.copy()
-        rotations[np.ix_(rows, np.array(self.joints))] = self.frames
-        return clip.with_(rotations=rotations), self.planned
+        return composed(clip, [self.edit.layer]), self.edit
 
-    def taken(
-        self, clip: Clip, rows: NDArray[np.int64], frames: Array, later: int, share: float
-    ) -> tuple[Clip, Planned]:
+    def taken(self, clip: Clip, rows: NDArray[np.int64], frames: Array, later: int, share: float) -> tuple[Clip, Edit]:
         """A clip with frames (R, n, 4) that `leaned` gave; the share is remembered."""
         self.share = share
         rotations = clip.rotations.copy()
         rotations[np.ix_(rows, np.array(self.joints))] = rot.continuous(frames)
         begin, end = (
-            float(np.clip(t + later / clip.fps, clip.times[rows[0]], clip.times[rows[-1]])) for t in self.planned.during
+            float(np.clip(t + later / clip.fps, clip.times[rows[0]], clip.times[rows[-1]])) for t in self.edit.during
         )
-        return clip.with_(rotations=rotations), replace(self.planned, during=(begin, end), checks=0, nodes=0, trees=())
+        new = clip.with_(rotations=rotations)
+        return new, cut(clip, new, [replace(self.edit, during=(begin, end), checks=0, nodes=0, trees=())])[0]
 
 
-def way_of(base: World, plan: Plan, planned: Planned) -> KnownWay | None:
-    """What a plan has changed in its interval, None where that is more than turns of joints."""
-    if planned.who not in base.characters:
+def way_of(base: World, edit: Edit, collisions: Sequence[Collision]) -> KnownWay | None:
+    """How an edit that got out of `collisions` differs from the motion below; None where it does more than turn joints
+    within their ranges."""
+    layer = edit.layer
+    if edit.who not in base.characters or layer.root is not None or not layer.joints:
         return None
-    clip, changed = clip_of(base, planned.who), clip_of(plan.world, planned.who)
-    if len(clip) != len(changed) or not np.array_equal(clip.root, changed.root):
+    clip = clip_of(base, edit.who)
+    limits = [clip.character.limits[j] for j in layer.joints]
+    if layer.during[1] > clip.span[1] + 0.5 / clip.fps or any(limit is None for limit in limits):
         return None
-    first, last = (int(k) for k in np.clip(np.searchsorted(clip.times, planned.during), 0, len(clip) - 1))
-    rows = slice(first, last + 1)
-    differ = np.abs(clip.rotations[rows] - changed.rotations[rows]).max(axis=(0, 2)) > _SAME
-    joints = tuple(int(j) for j in np.flatnonzero(differ))
-    limits = clip.character.limits
-    if not joints or any(limits[j] is None for j in joints):
-        return None
+    first = layer.first_frame(clip)
+    rows = slice(first, first + len(layer))
     turns = np.stack(
-        [_terms(clip.character, changed, j, rows) - _terms(clip.character, clip, j, rows) for j in joints], 1
+        [
+            limit.coordinates(layer.rotations[:, n]) - limit.coordinates(clip.rotations[rows, j])
+            for n, (j, limit) in enumerate(zip(layer.joints, limits, strict=True))
+            if limit is not None
+        ],
+        axis=1,
     )
-    hits = [c.during for c in plan.collisions if c.during[0] <= planned.during[1] and planned.during[0] <= c.during[1]]
-    middle = 0.5 * (min(h[0] for h in hits) + max(h[1] for h in hits)) if hits else 0.5 * sum(planned.during)
+    hits = [c.during for c in collisions if c.during[0] <= edit.during[1] and edit.during[0] <= c.during[1]]
+    middle = 0.5 * (min(h[0] for h in hits) + max(h[1] for h in hits)) if hits else 0.5 * sum(edit.during)
     legs = {j for name, chain in clip.character.chains.items() if name.endswith("_leg") for j in chain.joints}
-    about = (planned.during[0] - _ASIDE, planned.during[1] + _ASIDE)
-    steps = not legs.isdisjoint(joints) or at_work(base, planned.who, about, joints)
-    return KnownWay(planned, joints, first, changed.rotations[rows][:, list(joints)], turns, middle, steps)
+    about = (edit.during[0] - _ASIDE, edit.during[1] + _ASIDE)
+    steps = not legs.isdisjoint(layer.joints) or at_work(base, edit.who, about, layer.joints)
+    return KnownWay(edit, first, turns, middle, steps)
 
 
 def clip_of(world: World, who: str) -> Clip:
@@ -129,9 +133,3 @@ def clip_of(world: World, who: str) -> Clip:
     if not isinstance(motion, Clip):
         raise BadValue(f"the motion of '{who}' is not made of frames: only clips are repaired.")
     return motion
-
-
-def _terms(body: Character, clip: Clip, joint: int, rows: slice | NDArray[np.int64]) -> Array:
-    limit = body.limits[joint]
-    assert limit is not None
-    return limit.coordinates(clip.rotations[rows, joint])

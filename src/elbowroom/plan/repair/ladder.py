@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from elbowroom.motion.clip import Clip
+from elbowroom.plan.edit import edit_between
 from elbowroom.plan.repair.allowed import FeetFree, feet_free, hands_free
 from elbowroom.plan.repair.detours import sways
 from elbowroom.plan.repair.find import CollisionEpisode, Linkage, linkages
@@ -13,11 +14,9 @@ from elbowroom.plan.repair.limb import Replanned, hopeless, leaned, searched, sp
 from elbowroom.plan.repair.pelvis import BodyDetour
 from elbowroom.plan.repair.stretch import MARGIN, TIGHT, Clocks, Job, Stretch, stance, stretches
 from elbowroom.plan.repair.whole_clip import retimed
-from elbowroom.plan.result import Planned
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import CLOSE, Style
-from elbowroom.world.allowances import Changed
-from elbowroom.world.contacts import Contact
+from elbowroom.world.edit import Edit
 from elbowroom.world.world import World
 
 # How often limbs are tried again, with other seeds, nearer to things.
@@ -53,12 +52,10 @@ class RepairOptions:
 
 @dataclass(frozen=True, eq=False)
 class RepairResult:
-    """The world after an episode was repaired: what was planned, changed, and may touch."""
+    """The world after an episode was repaired, and the edits that were made."""
 
     world: World
-    plans: tuple[Planned, ...]
-    changed: tuple[Changed, ...]
-    contacts: tuple[Contact, ...]
+    edits: tuple[Edit, ...]
 
 
 def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptions) -> tuple[RepairResult | None, str]:
@@ -78,8 +75,8 @@ def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptio
     if done is None and options.style is not CLOSE:
         # a style is a wish: what cannot keep to it is mended all the same, and says so
         done, told = repair_episode(world, episode, replace(options, style=CLOSE))
-        told_so = [replace(p, what=f"{p.what}, not in the style asked for") for p in done.plans] if done else ()
-        return (replace(done, plans=tuple(told_so)) if done else None), told
+        told_so = [replace(e, reason=f"{e.reason}, not in the style asked for") for e in done.edits] if done else ()
+        return (replace(done, edits=tuple(told_so)) if done else None), told
     if done is None:
         reason = told or reason
         done = _aside(world, episode, ladder, options, seed + len(ladder))
@@ -107,12 +104,12 @@ def _aside(
         if options.clocks.late:
             return None
         if sway.leaves <= _LITTLE:
-            done = _after(sway, episode, ladder, options, seed)
+            done = _after(world, sway, episode, ladder, options, seed)
             if done is not None:
                 return done
         else:
             tried.append(sway)
-    followed = (_after(sway, episode, ladder, options, seed) for sway in tried if not options.clocks.late)
+    followed = (_after(world, sway, episode, ladder, options, seed) for sway in tried if not options.clocks.late)
     return next((done for done in followed if done is not None), None)
 
 
@@ -132,18 +129,30 @@ def _ways_aside(world: World, episode: CollisionEpisode, options: RepairOptions)
 
 
 def _after(
-    sway: BodyDetour, episode: CollisionEpisode, ladder: list[Linkage], options: RepairOptions, seed: int
+    world: World,
+    sway: BodyDetour,
+    episode: CollisionEpisode,
+    ladder: list[Linkage],
+    options: RepairOptions,
+    seed: int,
 ) -> RepairResult | None:
     """What limbs do once the body has gone aside; None where they cannot."""
     told = f"{sway.text}, clear of {_others(sway.world, episode)}"
-    planned = Planned(episode.who, sway.name, told, sway.changed.during, "avoid", checks=sway.checks)
+    noted = Edit(
+        episode.who,
+        sway.name,
+        told,
+        sway.changed.during,
+        "avoid",
+        checks=sway.checks,
+        replanned=sway.changed.joints,
+        contacts=sway.contacts,
+    )
+    edit = edit_between(world, sway.world, noted)
     if sway.leaves == 0.0:
-        return RepairResult(sway.world, (planned,), (sway.changed,), sway.contacts)
+        return RepairResult(sway.world, (edit,))
     more, _ = _by_linkages(sway.world, episode, ladder, options, seed, searches=False)
-    if more is None:
-        return None
-    plans, changed = (planned, *more.plans), (sway.changed, *more.changed)
-    return RepairResult(more.world, plans, changed, (*sway.contacts, *more.contacts))
+    return None if more is None else RepairResult(more.world, (edit, *more.edits))
 
 
 def _by_linkages(
@@ -231,7 +240,7 @@ def _replanned(
 def _told(episode: CollisionEpisode, name: str, job: Job, done: Replanned) -> RepairResult:
     span = (done.stretch.core.first, done.stretch.core.last)
     way = done.way
-    planned = Planned(
+    noted = Edit(
         episode.who,
         name,
         f"clear of {_others(job.world, episode)}{_at_the_ends(done.stretch)}",
@@ -242,9 +251,11 @@ def _told(episode: CollisionEpisode, name: str, job: Job, done: Replanned) -> Re
         way.stats.checks,
         way.stats.nodes,
         way.trees,
+        replanned=job.joints,
+        contacts=done.stretch.contacts,
     )
-    changed = Changed(episode.who, job.joints, span)
-    return RepairResult(spliced(job, done), (planned,), (changed,), done.stretch.contacts)
+    world = spliced(job, done)
+    return RepairResult(world, (edit_between(job.world, world, noted),))
 
 
 def _at_the_ends(stretch: Stretch) -> str:

@@ -23,10 +23,11 @@ from elbowroom.plan.repair.known import KnownWay, clip_of, way_of
 from elbowroom.plan.repair.quick import RATE, Balls, balls_of, frames_free, hits, meetings, mended_quickly, without
 from elbowroom.plan.repair.repair import freeze_grips
 from elbowroom.plan.repair.walk_around import WalkAround, troubled
-from elbowroom.plan.result import Plan, Planned
+from elbowroom.plan.result import Plan, Status
 from elbowroom.spaces.styles import Wish
 from elbowroom.world.certificate_findings import Collision, Interval
 from elbowroom.world.contacts import Contact
+from elbowroom.world.edit import Edit
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.world import World
@@ -49,7 +50,7 @@ class LiveRepair:
     seed: int = 0
     style: Wish = None
     _ways: list[KnownWay] = field(default_factory=list)
-    _whole: dict[str, tuple[Clip, tuple[Planned, ...]]] = field(default_factory=dict)
+    _whole: dict[str, tuple[Clip, tuple[Edit, ...]]] = field(default_factory=dict)
     _rounds: dict[str, WalkAround] = field(default_factory=dict)
     _balls: dict[str, Balls] = field(default_factory=dict)
     _gave_up: list[Array] = field(default_factory=list)
@@ -59,9 +60,9 @@ class LiveRepair:
 
     def learn(self, plan: Plan) -> None:
         """Know the ways of a plan for the same motions, too. Those of a body that goes aside are known as a whole."""
-        for who in dict.fromkeys(planned.who for planned in plan.plans):
-            own = tuple(planned for planned in plan.plans if planned.who == who)
-            ways = [way for way in (way_of(self.base, plan, planned) for planned in own) if way is not None]
+        for who in dict.fromkeys(edit.who for edit in plan.edits):
+            own = tuple(edit for edit in plan.edits if edit.who == who and not edit.muted)
+            ways = [way for edit in own if (way := way_of(self.base, edit, plan.collisions)) is not None]
             if len(ways) == len(own):
                 for way in ways:
                     way.touches = self._touches(way)
@@ -89,43 +90,44 @@ class LiveRepair:
         now = with_contacts(world, self.contacts(planned=True))
         now = now.with_(characters=dict(self.base.characters), holds=self.base.holds)
         exact = ExactWorld(now)
-        now, plans, lost = self._with_known(now, exact, moved, sure, start + _KNOWN_SHARE * seconds)
-        asides = [planned.during for _, own in self._whole.values() for planned in own]
-        found = self._meetings(now, exact, moved, plans, [*lost, *asides], rate)
+        now, edits, lost = self._with_known(now, exact, moved, sure, start + _KNOWN_SHARE * seconds)
+        asides = [edit.during for _, own in self._whole.values() for edit in own]
+        found = self._meetings(now, exact, moved, edits, [*lost, *asides], rate)
         met = found  # before anybody goes aside
         if found and self._whole:
-            now, plans = self._gone_aside(now, plans)
-            found = self._meetings(now, exact, moved, plans, lost, rate)
+            now, edits = self._gone_aside(now, edits)
+            found = self._meetings(now, exact, moved, edits, lost, rate)
         if not found:
             self._gave_up = []
-            return Plan("found", now.with_(contacts=world.contacts), tuple(plans))
+            return Plan("found", now.with_(contacts=world.contacts), tuple(edits), base=self.base.characters)
         at = np.concatenate([world.objects[name].path(0.0)[:3, 3] for name in moved])
         if not math.isfinite(seconds) or self._is_elsewhere(at):
             tired = bool(self._gave_up)  # limbs have found nothing near by: the body goes first
-            now, plans = self._walked_round(now, exact, moved, plans, met, start + seconds, sure, bodies=not tired)
-            found = self._meetings(now, exact, moved, plans, lost, rate)
+            now, edits = self._walked_round(now, exact, moved, edits, met, start + seconds, sure, bodies=not tired)
+            found = self._meetings(now, exact, moved, edits, lost, rate)
             if found:
                 sources = {who: clip_of(self.base, who) for who in now.characters}
                 done = mended_quickly(now, found, sources, self.seed, self.style, start + _LIMBS_SHARE * seconds)
-                left = self._meetings(done.world, exact, moved, [*plans, *done.plans], lost, rate)
+                left = self._meetings(done.world, exact, moved, [*edits, *done.edits], lost, rate)
                 if not left:
-                    now, plans, found = done.world, [*plans, *done.plans], left
-                    self.learn(done.with_(plans=tuple(p for p in plans if p.who in {q.who for q in done.plans})))
+                    now, edits, found = done.world, [*edits, *done.edits], left
+                    self.learn(done.with_(edits=tuple(p for p in edits if p.who in {q.who for q in done.edits})))
                 elif not tired:
-                    now, plans = self._walked_round(now, exact, moved, plans, met, start + seconds, sure, bodies=False)
-                    found = self._meetings(now, exact, moved, plans, lost, rate)
+                    now, edits = self._walked_round(now, exact, moved, edits, met, start + seconds, sure, bodies=False)
+                    found = self._meetings(now, exact, moved, edits, lost, rate)
             self._gave_up = [*self._gave_up, at] if found else []
         why = "" if not found else f"{found[0].pair[0]} meets {found[0].pair[1]} at {found[0].during[0]:.2f} s"
-        return Plan("partial" if found else "found", now.with_(contacts=world.contacts), tuple(plans), why)
+        status: Status = "partial" if found else "found"
+        return Plan(status, now.with_(contacts=world.contacts), tuple(edits), why, base=self.base.characters)
 
     def _touches(self, way: KnownWay) -> OwnTouches | None:
         """What somebody touches of themselves about a way, if they were recorded; what was made may not."""
-        clip = clip_of(self.base, way.planned.who)
+        clip = clip_of(self.base, way.edit.who)
         if not clip.source.format:
             return None
         low, high = way.about(clip)
         times = np.append(np.arange(clip.times[low], clip.times[high], 1.0 / RATE), clip.times[high])
-        return own_touches(ExactWorld(self.base), way.planned.who, way.joints, times)
+        return own_touches(ExactWorld(self.base), way.edit.who, way.joints, times)
 
     def _is_elsewhere(self, at: Array) -> bool:
         """Whether what is moved is far enough from where no way was found last; farther the more often that was."""
@@ -140,13 +142,13 @@ class LiveRepair:
         world: World,
         exact: ExactWorld,
         moved: Sequence[str],
-        plans: Sequence[Planned],
+        edits: Sequence[Edit],
         met: Sequence[Collision],
         until: float,
         sure: bool,
         *,
         bodies: bool = True,
-    ) -> tuple[World, list[Planned]]:
+    ) -> tuple[World, list[Edit]]:
         """The world with those who walk round what meets their `bodies`, or any of their limbs, in place of all that is
         known of them; who did so last time goes on with it."""
         for who in world.characters:
@@ -154,27 +156,27 @@ class LiveRepair:
                 below = world.with_character(who, self.base.characters[who])
                 walked = self._round(who).walked(below, exact, during, " and ".join(moved[:2]), until, sure=sure)
                 if walked is not None:
-                    world, planned = walked
-                    plans = [*(p for p in plans if p.who != who), planned]
-        return world, list(plans)
+                    world, edit = walked
+                    edits = [*(e for e in edits if e.who != who), edit]
+        return world, list(edits)
 
-    def _gone_aside(self, world: World, plans: Sequence[Planned]) -> tuple[World, list[Planned]]:
+    def _gone_aside(self, world: World, edits: Sequence[Edit]) -> tuple[World, list[Edit]]:
         """The world with all that is known of bodies that go aside, in place of ways of their limbs."""
         for who, (clip, own) in self._whole.items():
             world = world.with_(characters={**world.characters, who: clip})
-            plans = [*(planned for planned in plans if planned.who != who), *own]
-        return world, list(plans)
+            edits = [*(edit for edit in edits if edit.who != who), *own]
+        return world, list(edits)
 
     def _with_known(
         self, world: World, exact: ExactWorld, moved: Sequence[str], sure: bool, until: float
-    ) -> tuple[World, list[Planned], list[Interval]]:
-        """The world with what is needed of known ways, their plans, and when ways led of which none will do."""
-        plans: list[Planned] = []
+    ) -> tuple[World, list[Edit], list[Interval]]:
+        """The world with what is needed of known ways, their edits, and when ways led of which none will do."""
+        edits: list[Edit] = []
         done: set[tuple[str, tuple[int, ...]]] = set()
         lost: dict[tuple[str, tuple[int, ...]], KnownWay] = {}
         for way in reversed(self._ways):
-            key = (way.planned.who, way.joints)
-            if key in done or self._round(way.planned.who).goes_on:
+            key = (way.edit.who, way.joints)
+            if key in done or self._round(way.edit.who).goes_on:
                 continue
             late = key in lost and time.perf_counter() > until  # of each kind one at least is tried
             found = None if late else self._fitted(world, exact, way, moved, sure)
@@ -184,19 +186,19 @@ class LiveRepair:
             done.add(key)
             if key in lost:  # the one that does is the first that is tried next time
                 self._ways = [*(w for w in self._ways if w is not way), way]
-            clip, planned = found
-            if planned is not None:
-                world = world.with_(characters={**world.characters, planned.who: clip})
-                plans.append(planned)
-        return world, plans, [way.planned.during for key, way in lost.items() if key not in done]
+            clip, edit = found
+            if edit is not None:
+                world = world.with_(characters={**world.characters, edit.who: clip})
+                edits.append(edit)
+        return world, edits, [way.edit.during for key, way in lost.items() if key not in done]
 
     def _fitted(
         self, world: World, exact: ExactWorld, way: KnownWay, moved: Sequence[str], sure: bool
-    ) -> tuple[Clip, Planned | None] | None:
+    ) -> tuple[Clip, Edit | None] | None:
         """The motion with as much of a way as is needed; without a plan where none is. None where it does not do."""
-        clip = clip_of(world, way.planned.who)
+        clip = clip_of(world, way.edit.who)
         low, high = way.about(clip)
-        near = self._near(world, way.planned.who, moved, clip.times[low : high + 1], _ROOM)
+        near = self._near(world, way.edit.who, moved, clip.times[low : high + 1], _ROOM)
         if not near.any():
             return way.as_planned(clip)
         rows = np.arange(low, high + 1)
@@ -225,7 +227,7 @@ class LiveRepair:
         last = way.check
         same = last is not None and all(last.world.characters[n] is m for n, m in world.characters.items())
         if last is None or not same:
-            way.check = LimbCheck(world, way.planned.who, way.joints, span, rate=RATE, margin=way.margin, exact=exact)
+            way.check = LimbCheck(world, way.edit.who, way.joints, span, rate=RATE, margin=way.margin, exact=exact)
         else:
             way.check = last.elsewhere(world, moved, exact)
         return way.check
@@ -241,7 +243,7 @@ class LiveRepair:
         world: World,
         exact: ExactWorld,
         moved: Sequence[str],
-        plans: Sequence[Planned],
+        edits: Sequence[Edit],
         lost: Sequence[Interval],
         rate: float,
     ) -> list[Collision]:
@@ -251,8 +253,8 @@ class LiveRepair:
         near = np.zeros(len(times), dtype=bool)
         for who in world.characters:
             near |= self._near(world, who, moved, times, _TOUCH)
-        for planned in plans:
-            near |= (times >= planned.during[0]) & (times <= planned.during[1])
+        for edit in edits:
+            near |= (times >= edit.during[0]) & (times <= edit.during[1])
         found = meetings(world, exact, times[near], moved)
         inside = np.zeros(len(times), dtype=bool)
         for begin, end in lost:

@@ -19,10 +19,11 @@ from elbowroom.plan.repair.known import KnownWay
 from elbowroom.plan.repair.ladder import RepairOptions, by_limbs, repair_episode
 from elbowroom.plan.repair.repair import ASIDE, USUAL
 from elbowroom.plan.repair.stretch import MARGIN, TIGHT, Clocks
-from elbowroom.plan.result import Plan, Planned
+from elbowroom.plan.result import Plan
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import CLOSE, Wish, style_of
 from elbowroom.world.certificate_findings import Collision, who_and_limb
+from elbowroom.world.edit import Edit
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.extent import box_corners, joint_transforms, outline
 from elbowroom.world.fast import BAND, HIT, LimbCheck
@@ -76,15 +77,15 @@ def mended_quickly(
     options = RepairOptions(
         sources, seed, style_of(style, CLOSE), budget, fix_self=False, max_aside=ASIDE, clocks=Clocks(until=until)
     )
-    exact = ExactWorld(world)
-    plans: list[Planned] = []
+    exact, below = ExactWorld(world), world.characters
+    edits: list[Edit] = []
     for who in sources:
         for episode in collision_episodes(exact, who, found):
             done, _ = rungs(world, episode, options)
             if done is not None:
                 world = done.world
-                plans += done.plans
-    return Plan("found", world, tuple(plans), collisions=tuple(found))
+                edits += done.edits
+    return Plan("found", world, tuple(edits), collisions=tuple(found), base=below)
 
 
 def _may(exact: ExactWorld, pair: int) -> bool:
@@ -110,7 +111,7 @@ def without(
     led = (rows > way.first) & (rows < way.first + len(way.turns) - 1)
     span, far = (float(times[0]), float(times[-1])), _far_away(world, moved)
     for margin in (MARGIN, TIGHT, 0.0):
-        check = LimbCheck(far, way.planned.who, way.joints, span, rate=RATE, margin=margin)
+        check = LimbCheck(far, way.edit.who, way.joints, span, rate=RATE, margin=margin)
         free = check.free_batch(below, times)
         if free[led].all():
             break

@@ -12,17 +12,19 @@ from elbowroom.character.body import Character
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
+from elbowroom.motion.layers import held
+from elbowroom.plan.edit import changed_by, edit_between, with_edit_contacts
 from elbowroom.plan.repair.find import CollisionEpisode, collision_episodes
 from elbowroom.plan.repair.ladder import RepairOptions, repair_episode
 from elbowroom.plan.repair.stretch import Clocks
 from elbowroom.plan.repair.whole_clip import moved_ways
-from elbowroom.plan.result import Plan, Planned, Status
+from elbowroom.plan.result import Plan, Status
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import CLOSE, Wish, style_of
 from elbowroom.stopping import OutOfTime, deadline, overtime
 from elbowroom.world.carried import Carried
-from elbowroom.world.certificate import Certificate, Changed, certify
-from elbowroom.world.contacts import Contact
+from elbowroom.world.certificate import Certificate, certify
+from elbowroom.world.edit import Edit
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.world import World
 
@@ -42,9 +44,7 @@ class _Work:
 
     world: World
     options: RepairOptions
-    plans: list[Planned] = field(default_factory=list)
-    changed: list[Changed] = field(default_factory=list)
-    contacts: list[Contact] = field(default_factory=list)
+    edits: list[Edit] = field(default_factory=list)
     failed: dict[tuple[str, str, int], str] = field(default_factory=dict)
     before: Certificate | None = None
     proof: Certificate | None = None
@@ -53,8 +53,8 @@ class _Work:
         """Proof of the world as it is; that of the world as it came is kept as `before`."""
         start = time.perf_counter()
         self.tell("looking for collisions" if self.before is None else "proving what was repaired")
-        told = self.world.with_(contacts=(*self.world.contacts, *self.contacts))
-        self.proof = certify(told, own_contacts=not self.options.fix_self, changed=self.changed)
+        told = with_edit_contacts(self.world, self.edits)
+        self.proof = certify(told, own_contacts=not self.options.fix_self, changed=changed_by(self.edits))
         self.before = self.before or self.proof
         self.options.clocks.add("certify", start)
         return self.proof
@@ -138,9 +138,11 @@ def _moved(
             other = _by_limbs(way.world, people, replace(options, sources=_clips(way.world), clocks=Clocks()))
             late = other.status == "budget-spent"
             if _better(other, plan):
-                whole = Planned(name, "whole body", way.text, way.world.motion(name).span, "avoid")
+                whole = Edit(name, "whole body", way.text, way.world.motion(name).span, "avoid")
                 spent = {k: round(plan.seconds.get(k, 0.0) + s, 4) for k, s in other.seconds.items()}
-                plan = other.with_(plans=(whole, *other.plans), seconds=spent, collisions=plan.collisions)
+                below = {**world.characters, name: held(options.sources[name], len(_clips(way.world)[name]))}
+                moved = Plan("found", way.world, (edit_between(world, way.world, whole),), base=below)
+                plan = moved.then(other).with_(seconds=spent, collisions=plan.collisions)
             elif late:
                 plan = plan.with_(status="budget-spent", why=f"{plan.why}; then {other.why}")
             if plan.found or late:
@@ -168,7 +170,7 @@ def _by_limbs(world: World, people: Sequence[str], options: RepairOptions) -> Pl
     status: Status = "found"
     try:
         done = _in_rounds(work, people)
-        notes = balance(world, work.world, [c.who for c in work.changed])
+        notes = balance(world, work.world, [e.who for e in work.edits])
         after: Certificate | None = done
         status, why = ("found", "") if done.free else ("partial", _left(work, people, done))
     except OutOfTime as spent:
@@ -177,7 +179,7 @@ def _by_limbs(world: World, people: Sequence[str], options: RepairOptions) -> Pl
     seconds = {stage: round(s, 4) for stage, s in work.options.clocks.seconds.items()}
     result = replace(work.world, holds=world.holds, notes=(*world.notes, *notes))
     collisions = () if work.before is None else work.before.collisions
-    return Plan(status, result, tuple(work.plans), why, after, seconds, collisions)
+    return Plan(status, result, tuple(work.edits), why, after, seconds, collisions, world.characters)
 
 
 def _in_rounds(work: _Work, people: Sequence[str]) -> Certificate:
@@ -248,9 +250,7 @@ def _repair_one(work: _Work, episode: CollisionEpisode) -> bool:
         work.failed[_key(episode)] = reason
         return False
     work.world, work.proof = done.world, None
-    work.plans += done.plans
-    work.changed += done.changed
-    work.contacts += done.contacts
+    work.edits += done.edits
     return True
 
 
@@ -264,7 +264,7 @@ def _so_far(work: _Work, after: Certificate | None) -> str:
     if work.before is None:
         return "it was not known by then where the motion collides"
     if after is None:
-        return f"{len(work.before.collisions)} collisions before, {len(work.plans)} repairs made, none proven"
+        return f"{len(work.before.collisions)} collisions before, {len(work.edits)} repairs made, none proven"
     return _counts(work.before, after)
 
 

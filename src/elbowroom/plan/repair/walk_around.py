@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from elbowroom.motion.clip import Clip
+from elbowroom.plan.edit import cut
 from elbowroom.plan.repair.allowed import OwnTouches, at_work, own_touches, with_contacts
 from elbowroom.plan.repair.detours import ROUND, Looks, left_of, legs_of, told_by
 from elbowroom.plan.repair.find import CollisionEpisode, collision_episodes
 from elbowroom.plan.repair.pelvis import PelvisOffset, core_about
-from elbowroom.plan.result import Planned
 from elbowroom.world.certificate_findings import Collision
+from elbowroom.world.edit import Edit
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.intervals import Interval, merged
 from elbowroom.world.world import World
@@ -50,7 +51,7 @@ class WalkAround:
 
     def walked(
         self, world: World, exact: ExactWorld, during: Interval, of: str, until: float, *, sure: bool = False
-    ) -> tuple[World, Planned] | None:
+    ) -> tuple[World, Edit] | None:
         """The world with somebody who is aside during some seconds, and what was planned; None where nothing does.
 
         `of` is what they get clear of, in words; `exact` is of the same world. No more is tried after `until`, by
@@ -80,8 +81,9 @@ class WalkAround:
                 self.aside, self.goes_on = aside, True
                 span = (sway.core.first, sway.core.last)
                 told = f"{told_by(moved.by)}, clear of {of}"
-                planned = Planned(self.who, "whole body", told, span, "avoid", checks=looks.count)
-                return world.with_character(self.who, moved.clip), planned
+                legs = tuple(j for ik in sway.legs for j in ik.joints)
+                noted = Edit(self.who, "whole body", told, span, "avoid", checks=looks.count, replanned=legs)
+                return world.with_character(self.who, moved.clip), cut(clip, moved.clip, [noted])[0]
             if time.perf_counter() > until:
                 break
         return None

@@ -110,12 +110,21 @@ def _ways(world: World, who: str, max_shift: float, max_delay: float) -> Iterato
     clip = world.motion(who)
     assert isinstance(clip, Clip)
     for share in _SHARES:
-        if max_delay > 0.0:
-            delay = share * max_delay
-            yield ShiftedClip(world.with_character(who, clip.with_(start=clip.start + delay)), (0.0, 0.0), delay)
+        frames = int(share * max_delay * clip.fps + 1e-6)
+        if frames > 0:
+            later = world.with_character(who, begun_later(clip, frames))
+            yield ShiftedClip(later, (0.0, 0.0), frames / clip.fps)
         for angle in np.arange(_DIRECTIONS) * (2.0 * np.pi / _DIRECTIONS) if max_shift > 0.0 else ():
             shift = (share * max_shift * float(np.cos(angle)), share * max_shift * float(np.sin(angle)))
             yield ShiftedClip(world.with_character(who, place(clip, shift)), shift, 0.0)
+
+
+def begun_later(clip: Clip, frames: int) -> Clip:
+    """A clip that stands still for so many frames at first; artificial frames before its begin stay there."""
+    lead = min(clip.source.lead, len(clip) - 1)
+    rows = np.arange(len(clip) + frames)
+    rows = np.where(rows < lead, rows, np.maximum(rows - frames, lead))
+    return clip.with_(root=clip.root[rows], rotations=clip.rotations[rows])
 
 
 def hits(world: World, who: str, times: Array) -> int:

@@ -16,10 +16,11 @@ from elbowroom.geometry.rotations import Array, about, angle
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
+from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.director import Director, varied
 from elbowroom.plan.hands import hand_of, joints_of
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
-from elbowroom.plan.result import Planned, PlanningFailure
+from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Close, Grab, Open, Press
 from elbowroom.plan.verbs.grab import take
 from elbowroom.plan.verbs.grasp_choice import Taking, failure, takings
@@ -136,7 +137,7 @@ def follow(d: Director, actor: Actor, hand: str, name: str, to: float, what: str
     d.allow(hand_contacts(d.world, actor.who, hand, name, (float(times[0]), float(times[-1])), PRESS))
     acting.add(d, actor, root, q)
     actor.keep(joints_of(actor, hand))
-    d.planned.append(Planned(actor.who, f"{hand}_arm", what, (float(times[0]), float(times[-1])), "ik"))
+    d.note(actor, f"{hand}_arm", what, (float(times[0]), float(times[-1])), LimbTrajectory(out.rotations, "ik"))
     d.require_free((float(times[0]), float(times[-1])), what)
 
 

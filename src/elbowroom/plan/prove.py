@@ -1,0 +1,81 @@
+"""Proof of a plan's motion, as strong as its edits are."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from elbowroom.plan.edit import EditChange, changed_by, with_edit_contacts
+from elbowroom.plan.result import Plan, Status
+from elbowroom.stopping import OutOfTime
+from elbowroom.world.certificate import Certificate, certify
+from elbowroom.world.edit import motions
+
+# Metres that a hand may be from where it was planned to take or leave something.
+_MISSES_M = 0.002
+
+
+def prove(plan: Plan, fps: float | None = None, *, own_contacts: bool = True) -> Plan:
+    """The plan with its certificate, of frames at `fps`; where that is refused the status says so.
+
+    Weaker edits may leave a hand short of what it takes: that is told as 'not-certified', too. `own_contacts` is that
+    of `certify`.
+    """
+    start = time.perf_counter()
+    told = with_edit_contacts(plan.world, plan.edits)
+    try:
+        certificate = certify(told, fps, own_contacts=own_contacts, changed=changed_by(plan.edits))
+    except OutOfTime as spent:
+        return plan.with_(status="budget-spent", why=f"the proof: {spent}", certificate=None)
+    seconds = {**plan.seconds, "certify": time.perf_counter() - start}
+    missed = _missed(plan)
+    status: Status = "found"
+    if not certificate.free:
+        status = "base-in-collision" if certificate.collisions and not plan.edits else "not-certified"
+    elif missed:
+        status = "not-certified"
+    why = missed if certificate.free else _blame(certificate)
+    return plan.with_(status=status, why=why, certificate=certificate, seconds=seconds)
+
+
+def changed_edits(plan: Plan, changes: Sequence[EditChange], fps: float | None, *, own_contacts: bool = True) -> Plan:
+    """A plan with edits as they are wanted, and its proof; one without a motion as it is."""
+    if not changes or plan.status not in ("found", "partial", "not-certified"):
+        return plan
+    made = plan
+    for change in changes:
+        if change.strength is not None:
+            made = made.with_edits({change.which: change.strength})
+        if change.muted:
+            made = made.muted(change.which)
+    return made if made.certificate is not None else prove(made, fps, own_contacts=own_contacts)
+
+
+def _missed(plan: Plan) -> str:
+    """A hand that is not where it takes or leaves something, since edits are weaker than planned; empty if none is."""
+    if all(edit.share == 1.0 for edit in plan.edits):
+        return ""
+    whole = [replace(edit.with_strength(1.0), muted=False) for edit in plan.edits]
+    planned = plan.world.with_(characters=motions(plan.base, whole))
+    for hold in plan.world.holds:
+        for t in hold.during:
+            hands = [world.hand(hold.by, hold.hand, t)[:3, 3] for world in (planned, plan.world)]
+            apart = float(np.linalg.norm(hands[0] - hands[1]))
+            if apart > _MISSES_M:
+                what = f"the {hold.hand} hand of {hold.by} misses {hold.object} by {100 * apart:.1f} cm at {t:.2f} s"
+                return f"{what}, since edits are weaker than they were planned"
+    return ""
+
+
+def _blame(certificate: Certificate) -> str:
+    """What is in the way, in a sentence."""
+    if certificate.collisions:
+        worst = max(certificate.collisions, key=lambda c: c.depth_m or 0.0)
+        a, b = worst.pair
+        return f"{a} and {b} collide at {worst.during[0]:.2f}–{worst.during[1]:.2f} s"
+    first = certificate.unproven[0]
+    a, b = first.pair
+    return f"{a} and {b} are too near to tell at {first.during[0]:.2f}–{first.during[1]:.2f} s"

@@ -1,0 +1,115 @@
+"""Edits: changes of a character's motion by planning, each a layer with its reason, strength and cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from elbowroom.geometry.rotations import Array
+from elbowroom.motion.clip import Clip, Motion
+from elbowroom.motion.layers import Layer, composed
+from elbowroom.world.contacts import Contact
+from elbowroom.world.intervals import Interval
+
+Tier = Literal["ik", "avoid", "plan"]
+Motions = Mapping[str, Motion]
+
+# Frames between two layers of which the second goes on where the first ends.
+_NEXT_FRAMES = 1.5
+
+_NO_LAYER = Layer((), 1.0, 0.0, np.zeros((0, 0, 4)))
+
+
+@dataclass(frozen=True, eq=False)
+class Edit:
+    """One change of a motion: character, limb, reason, interval, tier, and search statistics.
+
+    `layer` has the joints and their frames; it lasts longer than `during`, the seconds in which the limb moves, if
+    a hand stays at its target afterwards. Its weight is the `strength` of the edit; `muted` ones have no effect.
+    `trees` are lines (E, 2, 3) that the limb's end was led along by a search, from the start and from the goal, if
+    requested by `search.birrt.keeping_trees`. `replanned` are the joints whose recorded contacts do not allow
+    those of the edit; `contacts` are allowed because of it.
+    """
+
+    who: str
+    limb: str
+    reason: str
+    during: Interval
+    tier: Tier
+    first_solution_s: float = 0.0
+    smooth_s: float = 0.0
+    checks: int = 0
+    nodes: int = 0
+    trees: tuple[Array, ...] = field(default=(), repr=False)
+    layer: Layer = field(default=_NO_LAYER, repr=False)
+    muted: bool = False
+    replanned: tuple[int, ...] = field(default=(), repr=False)
+    contacts: tuple[Contact, ...] = field(default=(), repr=False)
+
+    @property
+    def strength(self) -> float:
+        """Share of the edit that counts, 0 to 1, unless it is muted."""
+        return self.layer.weight
+
+    @property
+    def share(self) -> float:
+        """Share of the edit that counts, 0 where it is muted."""
+        return 0.0 if self.muted else self.strength
+
+    def with_strength(self, strength: float) -> Edit:
+        """The edit with another strength, 0 to 1."""
+        return replace(self, layer=replace(self.layer, weight=strength, ends=None))
+
+    def facts(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "who": [self.who],
+            "limb": self.limb,
+            "what": self.reason,
+            "during": list(self.during),
+            "tier": self.tier,
+            "first_solution_s": self.first_solution_s,
+            "smooth_s": self.smooth_s,
+            "checks": self.checks,
+            "nodes": self.nodes,
+            "joints": list(self.layer.joints),
+            "root": self.layer.root is not None,
+            "layer": list(self.layer.during),
+            "strength": self.strength,
+            "muted": self.muted,
+        }
+
+
+def motions(base: Motions, edits: Sequence[Edit]) -> dict[str, Motion]:
+    """Motions by character of a base with its edits at their strengths."""
+    out = dict(base)
+    for who in dict.fromkeys(edit.who for edit in edits):
+        below = base[who]
+        assert isinstance(below, Clip)
+        out[who] = composed(below, _weighted([edit for edit in edits if edit.who == who]))
+    return out
+
+
+def _weighted(edits: Sequence[Edit]) -> list[Layer]:
+    """Layers of one person's edits; where one goes on from another that is weaker or stronger, it fades."""
+    out = []
+    for edit in edits:
+        ends = (_end(edit, edits, 0), _end(edit, edits, 1))
+        layer = replace(edit.layer, weight=edit.share)
+        out.append(layer if ends == (edit.share, edit.share) else replace(layer, ends=ends))
+    return out
+
+
+def _end(edit: Edit, edits: Sequence[Edit], end: int) -> float:
+    """Share of an edit at its first (0) or last (1) frame: half way to that of the edit that it goes on from."""
+    at, frame = edit.layer.during[end], _NEXT_FRAMES / edit.layer.fps
+    joints = set(edit.layer.joints)
+    next_to = [
+        other.share
+        for other in edits
+        if other is not edit and joints & set(other.layer.joints) and abs(other.layer.during[1 - end] - at) < frame
+    ]
+    return 0.5 * (edit.share + next_to[0]) if next_to else edit.share
