@@ -225,8 +225,8 @@ class EditPart(Part):
         None
     )
     reason: Text | None = Field(default=None, description="Its reason in that table, such as 'clear of post'.")
-    strength: Annotated[float, Field(ge=0.0, le=1.0, description="Share of it: 0 nothing, 1 all.")] | None = None
-    mute: bool = Field(default=False, description="Whether it counts nothing.")
+    strength: Annotated[float, Field(ge=0.0, le=1.0, description="Strength from 0 (none) to 1 (full).")] | None = None
+    mute: bool = Field(default=False, description="Disable the edit.")
 
     @model_validator(mode="after")
     def _one_of_each(self) -> EditPart:
