@@ -75,9 +75,9 @@ def test_check_plans_first_and_writes_nothing(folder: Path, monkeypatch: pytest.
     [
         (["convert", "room.yaml", "a.npz"], 1, "no motion was found (no-path)"),
         (["render", "room.yaml", "-o", "a.png"], 1, "no motion was found (no-path)"),
-        (["convert", "room.yaml", "a.npz", "--mirror"], 2, "as it stands"),
+        (["convert", "room.yaml", "a.npz", "--mirror"], 2, "do not apply to a storyboard"),
         (["info", "typo.yaml"], 2, "typo.yaml, line 6: "),
-        (["check", "room.yaml", "room.yaml"], 2, "give it alone"),
+        (["check", "room.yaml", "room.yaml"], 2, "omit SCENE"),
     ],
 )
 def test_failures_end_with_a_sentence(folder: Path, words: list[str], code: int, told: str, monkeypatch, capsys):

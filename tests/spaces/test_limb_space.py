@@ -41,7 +41,7 @@ def test_states_carry_rotations_terms_and_marks(free_space: LimbSpace) -> None:
         row = space.state(q[k])
         assert np.allclose(np.abs(np.sum(space.rotations(row) * q[k], axis=1)), 1.0)
         for j, limit in enumerate(space.limits):
-            assert np.allclose(space.terms(row)[j], limit.coordinates(q[k, j]))
+            assert np.allclose(space.coordinates(row)[j], limit.coordinates(q[k, j]))
         pose = np.tile([1.0, 0, 0, 0], (len(PERSON.skeleton), 1))
         pose[list(space.check.joints)] = q[k]
         T = PERSON.skeleton.forward(PERSON.skeleton.T_rest[0, :3, 3], pose)
@@ -63,7 +63,7 @@ def test_hinges_stay_hinges(free_space: LimbSpace) -> None:
     rows = space.dense(Path(np.stack([a, b]), "found"), 0.02)
     for j in (1, 2):
         assert space.limits[j].excess(space.rotations(rows)[:, j]).max() < 1e-9
-    flexion = space.terms(rows)[:, 1, 0]
+    flexion = space.coordinates(rows)[:, 1, 0]
     assert (np.diff(flexion) > 0.0).all() and np.ptp(np.diff(flexion)) < 1e-9
 
 
@@ -155,7 +155,7 @@ def drawn(space: LimbSpace, effort: float, count: int = 400) -> Array:
     while len(out) < count:
         if asked(here, thrown, effort, row, tally):
             assert space.check.free(space.rotations(row), exact=False)
-            out.append(space.terms(row).copy())
+            out.append(space.coordinates(row).copy())
     return np.array(out)
 
 

@@ -87,12 +87,17 @@ def test_a_mesh_is_uploaded_and_its_size_is_told(studio: Studio) -> None:
 @pytest.mark.parametrize(
     ("kind", "name", "content", "why"),
     [
-        ("clip", "walk.bvh", WALK.replace("0 1 0.01", "0 nan 0.01").encode(), "walk.bvh, line 20: 'nan' is no usable"),
+        (
+            "clip",
+            "walk.bvh",
+            WALK.replace("0 1 0.01", "0 nan 0.01").encode(),
+            "walk.bvh, line 20: 'nan' is not a usable",
+        ),
         ("clip", "walk.bvh", WALK[:300].encode(), "walk.bvh"),
         ("clip", "walk.glb", b"glTF", "walk.glb"),
         ("clip", "walk.npz", b"PK", "walk.npz"),
-        ("clip", "walk.amc", b":FULLY-SPECIFIED\n", "walk.amc: no skeleton (.asf) lies beside it; import"),
-        ("scene", "hall.obj", b"hello", "hall.obj: is no OBJ"),
+        ("clip", "walk.amc", b":FULLY-SPECIFIED\n", "walk.amc: no skeleton (.asf) is in its folder; import"),
+        ("scene", "hall.obj", b"hello", "hall.obj: is not an OBJ"),
         ("scene", "hall.stl", b"hello", "hall.stl: breaks off"),
     ],
 )

@@ -208,7 +208,7 @@ def test_threads_do_not_meet() -> None:
 def test_wrong_questions() -> None:
     clip = fingers_that_curl()
     check = LimbCheck(World().with_character("ann", clip), "ann")
-    with pytest.raises(BadValue, match="outside of the span"):
+    with pytest.raises(BadValue, match="outside the span"):
         check.free(REST, 5.0)
     with pytest.raises(BadValue, match="3 rotations"):
         check.free(REST[:2], 0.0)

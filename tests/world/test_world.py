@@ -178,7 +178,7 @@ def test_what_does_not_fit_is_refused(two: World):
     once = two.with_hold("ball", by="ann", hand="right", during=(0.0, 1.0))
     joint = Joint("slides", np.array([1.0, 0, 0]), (0.0, 1.0))
     refused = [
-        (lambda: once.with_hold("ball", by="ann", hand="right", during=(0.9, 2.0)), BadValue, "holds 'ball' already"),
+        (lambda: once.with_hold("ball", by="ann", hand="right", during=(0.9, 2.0)), BadValue, "already holds 'ball'"),
         (lambda: two.with_hold("bell", by="ann", hand="left"), UnknownName, "did you mean 'ball'"),
         (lambda: two.with_hold("ball", by="anna", hand="left"), UnknownName, "did you mean 'ann'"),
         (lambda: two.with_hold("ball", by="ann", hand="third"), UnknownName, "left, right"),

@@ -81,7 +81,7 @@ class Leans(Protocol):
 
     @property
     def reach(self) -> Array:
-        """How readily each number is used, (K,): what a lean of size 1 takes of it."""
+        """Weight of each number, (K,): its share in an offset of size 1."""
         ...
 
     def frames(self, leans: Array, rows: NDArray[np.int64]) -> Array:

@@ -50,7 +50,7 @@ def settle(
     """
     t = np.asarray(times, dtype=float)
     if not path.found or len(t) < 2 or not (np.diff(t) > 0.0).all():
-        raise BadValue("frames need a path that was found and two or more times that grow.")
+        raise BadValue("frames need a path that was found and two or more increasing times.")
     under = None if base is None else np.asarray(base, dtype=float)
     if slow_ends:
         for how, q in _bells(space, path, t, under):
@@ -116,7 +116,7 @@ def _rounded_where_free(check: LimbCheck, frames: Array, times: Array, base: Arr
 
 
 def between_free(check: LimbCheck, q: Array, t: Array, step: float = _STEP) -> bool:
-    """Whether frames (T, n, 4) at times (T,) and what is slerped between them are free; the exact test settles doubts.
+    """Return whether frames (T, n, 4) at times (T,), slerped in between, are free; the exact test settles doubts.
 
     Points of the limb travel no more than `step` metres from look to look.
     """

@@ -1,4 +1,4 @@
-"""How good a motion is, in three numbers: sliding feet, jerk, and joints out of their range."""
+"""Quality of a motion in three numbers: foot sliding, jerk, and joints out of range."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def quality(clip: Clip) -> Quality:
 
 
 def worst_quality(motions: Iterable[Motion]) -> Quality:
-    """The worst of several motions in each number; what is no clip of a person does not count."""
+    """Worst value of each number over several motions; only clips of persons count."""
     found = [quality(m) for m in motions if isinstance(m, Clip)]
     return Quality(
         max((q.foot_slide_m for q in found), default=0.0),

@@ -16,7 +16,7 @@ from elbowroom.stopping import may_stop_here
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to smooth: rounds in all, rounds in a row without gain, checks of states."""
+    """Limits of smoothing: total rounds, rounds in a row without gain, checks of states."""
 
     rounds: int = 200
     vain: int = 40
