@@ -141,7 +141,7 @@ import sys, time
 from elbowroom.cli import main
 from elbowroom.files import save
 
-def slow(path, world, on, proof):
+def slow(path, world, on, proof, *more):
     path.write_bytes(b"half of it")
     print("writing", flush=True)
     time.sleep(60.0)

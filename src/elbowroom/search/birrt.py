@@ -15,7 +15,7 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import birrt as kernels
-from elbowroom.kernels.dice import dice
+from elbowroom.kernels.rng import rng
 from elbowroom.kernels.space import CHECKS, NODES, ROUNDS, SAMPLES, TALLY
 from elbowroom.stopping import may_stop_here
 
@@ -120,7 +120,7 @@ def keeping_trees() -> Iterator[None]:
 def plan(space: Space, start: ArrayLike, goal: ArrayLike, seed: int = 0, budget: Budget = USUAL) -> Path:
     """Search a path between two states (W,) of a space. The same seed gives the same path."""
     a, b = checked(space, "start", start), checked(space, "goal", goal)
-    compiled, thrown = space.compiled(a, b), dice(seed)
+    compiled, thrown = space.compiled(a, b), rng(seed)
     tally, size, drawn = np.zeros(TALLY, np.int64), np.zeros(3, np.int64), np.zeros(space.width)
     trees = _Trees.of(min(_ROOM, budget.nodes), space.width)
     trees.rows[0, 0], trees.rows[1, 0] = a, b

@@ -80,7 +80,7 @@ class LimbSpace:
         fixed = kernels.LimbSpace(
             limb=check.limb,
             around=check.around,
-            bench=check.scratch().bench,
+            buffers=check.scratch().buffers,
             joints=limb_terms.Joints(
                 kind=np.array([_KINDS[limit.kind] for limit in given], np.int64),
                 pre=np.array([limit.pre for limit in given]),
@@ -137,7 +137,7 @@ class LimbSpace:
         """Copy with scratch memory for this thread and call."""
         joints = self._fixed.joints._replace(q=np.zeros((len(self.limits), 4)))
         spare = np.zeros_like(self._fixed.spare)
-        return self._fixed._replace(bench=self.check.scratch().bench, joints=joints, spare=spare)
+        return self._fixed._replace(buffers=self.check.scratch().buffers, joints=joints, spare=spare)
 
     def state(self, q: ArrayLike, t: float = 0.0) -> Array:
         """State of a posture, local rotations (n, 4), at a time."""

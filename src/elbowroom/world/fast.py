@@ -15,7 +15,7 @@ from elbowroom.geometry.fields import nowhere, pack
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
 from elbowroom.kernels import edges, limb_world
-from elbowroom.kernels.fields import BAND, FREE, HIT, new_room
+from elbowroom.kernels.fields import FREE, HIT, UNCERTAIN, new_room
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast_exact import Judge, Scratch
@@ -27,7 +27,7 @@ from elbowroom.world.paths import places
 from elbowroom.world.scene_field import scene_field
 from elbowroom.world.world import World
 
-__all__ = ["BAND", "FREE", "HIT", "LimbCheck"]
+__all__ = ["FREE", "HIT", "UNCERTAIN", "LimbCheck"]
 
 # Postures whose surroundings are placed together for the exact test.
 _AT_ONCE = 512
@@ -44,8 +44,8 @@ class LimbCheck:
     world; `rate` is how often in a second everything else is posed; `margin` is a clearance in metres that is asked
     for.
 
-    Answers are FREE, HIT or BAND. FREE and HIT are certain; BAND is left to the exact test. Instances may be used
-    from several threads at once.
+    Answers are FREE, HIT or UNCERTAIN. FREE and HIT are certain; UNCERTAIN is left to the exact test. Instances may be
+    used from several threads at once.
     """
 
     def __init__(
@@ -170,19 +170,20 @@ class LimbCheck:
     # asking
 
     def verdict(self, q: ArrayLike, t: float = 0.0) -> tuple[int, tuple[Pair, ...]]:
-        """FREE, HIT or BAND of a posture (n, 4) at a time, and the pairs that are hit or in doubt, by name."""
+        """FREE, HIT or UNCERTAIN of a posture (n, 4) at a time, and the pairs that are hit or in doubt, by name."""
         q = self.posture(q, t)
         scratch = self.scratch()
         code, count = self._look(q, t, limb_world.KEEN, scratch)
         if code == FREE:
             return FREE, ()
-        met = scratch.bench.doubt[: count if code == BAND else 1].tolist()
+        met = scratch.buffers.doubt[: count if code == UNCERTAIN else 1].tolist()
         return code, tuple(dict.fromkeys(pair for e, m in met for pair in self._judge.names(scratch, e, m, t)))
 
-    def batch(self, q: ArrayLike, t: ArrayLike, *, keen: bool = False) -> NDArray[np.uint8]:
+    def batch(self, q: ArrayLike, t: ArrayLike, *, resolve_uncertain: bool = False) -> NDArray[np.uint8]:
         """Verdicts (N,) of postures (N, n, 4) at times (N,).
 
-        The first doubt ends the look at a posture: BAND, even where a later pair would be a sure hit. `keen` looks on.
+        The first doubt ends the check of a posture: UNCERTAIN, even where a later pair would be a sure hit.
+        `resolve_uncertain` goes on.
         """
         q = np.array(q, dtype=float, order="C")
         times = np.empty(len(q))
@@ -191,27 +192,29 @@ class LimbCheck:
         if len(q):
             self._check_time(float(times.min()))
             self._check_time(float(times.max()))
-        out = np.full(len(q), BAND, np.uint8)
+        out = np.full(len(q), UNCERTAIN, np.uint8)
         for first in range(0, len(q), _ROWS):
             rows = slice(first, first + _ROWS)
-            for doubts in (1, limb_world.KEEN) if keen else (1,):
-                bench = self.scratch().bench
-                edges.check_batch(self.limb, self.around, q[rows], times[rows], doubts, bench, out[rows])
+            for doubts in (1, limb_world.KEEN) if resolve_uncertain else (1,):
+                buffers = self.scratch().buffers
+                edges.check_batch(self.limb, self.around, q[rows], times[rows], doubts, buffers, out[rows])
         return out
 
-    def _look(self, q: Array, t: float, keen: int, scratch: Scratch) -> tuple[int, int]:
+    def _look(self, q: Array, t: float, doubts_until: int, scratch: Scratch) -> tuple[int, int]:
         """Verdict of a posture (n, 4) at a time, and how many pairs in doubt are on the scratch; a hit is the first."""
-        out = np.full(1, BAND, np.uint8)
-        doubts = edges.check_batch(self.limb, self.around, q[None], np.array([float(t)]), keen, scratch.bench, out)
+        out = np.full(1, UNCERTAIN, np.uint8)
+        doubts = edges.check_batch(
+            self.limb, self.around, q[None], np.array([float(t)]), doubts_until, scratch.buffers, out
+        )
         return int(out[0]), doubts
 
     def free_batch(self, q: ArrayLike, t: ArrayLike, exact: bool = True) -> NDArray[np.bool_]:
         """`free` for postures (N, n, 4) at times (N,)."""
-        codes = self.batch(q, t, keen=exact)
+        codes = self.batch(q, t, resolve_uncertain=exact)
         free = codes == FREE
         if exact:
             q, times = np.asarray(q, dtype=float), np.broadcast_to(np.asarray(t, dtype=float), len(codes))
-            for i in np.flatnonzero(codes == BAND):
+            for i in np.flatnonzero(codes == UNCERTAIN):
                 free[i] = self.free(q[i], float(times[i]))
         return free
 
@@ -220,9 +223,9 @@ class LimbCheck:
         q = self.posture(q, t)
         scratch = self.scratch()
         code = self._look(q, t, 1, scratch)[0]
-        if code == BAND and exact:
+        if code == UNCERTAIN and exact:
             code, count = self._look(q, t, limb_world.KEEN, scratch)
-            if code == BAND:
+            if code == UNCERTAIN:
                 return self._judge.blame(q, t, scratch, count) is None
         return bool(code == FREE)
 
@@ -231,9 +234,9 @@ class LimbCheck:
         q = self.posture(q, t)
         scratch = self.scratch()
         code, count = self._look(q, t, limb_world.KEEN, scratch)
-        if code == BAND:
+        if code == UNCERTAIN:
             return self._judge.blame(q, t, scratch, count)
-        e, m = scratch.bench.doubt[0].tolist()
+        e, m = scratch.buffers.doubt[0].tolist()
         return None if code == FREE else self._judge.names(scratch, e, m, t)[0]
 
     def edge(self, qa: ArrayLike, ta: float, qb: ArrayLike, tb: float, resolution: float = 0.01) -> tuple[bool, float]:
@@ -244,7 +247,7 @@ class LimbCheck:
         qa, qb = self.posture(qa, ta), self.posture(qb, tb)
         steps = max(int(np.ceil(self.travel(qa, ta, qb, tb) / resolution)), 1)
         scratch = self.scratch()
-        code, share = edges.check_edge(self.limb, self.around, qa, ta, qb, tb, steps, scratch.bench, scratch.between)
+        code, share = edges.check_edge(self.limb, self.around, qa, ta, qb, tb, steps, scratch.buffers, scratch.between)
         return bool(code == FREE), float(share)
 
     def travel(self, qa: ArrayLike, ta: float, qb: ArrayLike, tb: float) -> float:
@@ -284,7 +287,7 @@ class LimbCheck:
         scratch: Scratch | None = getattr(self._local, "scratch", None)
         if scratch is None:
             n, pieces = len(self.tables.parent), len(self._parts.pieces)
-            bench = limb_world.Bench(
+            buffers = limb_world.Buffers(
                 np.zeros((n, 3, 4)),
                 np.zeros((pieces, 3)),
                 np.zeros((2, 3, 4)),
@@ -294,7 +297,7 @@ class LimbCheck:
                 new_room(),
                 np.zeros((pieces * (len(self._parts.items) + 2) + 1, 2), np.int64),
             )
-            scratch = self._local.scratch = Scratch(bench, self._judge.placed(), np.zeros((len(self.joints), 4)))
+            scratch = self._local.scratch = Scratch(buffers, self._judge.placed(), np.zeros((len(self.joints), 4)))
         return scratch
 
     # inner workings

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from elbowroom.geometry.rotations import Array, to_matrix
 from elbowroom.geometry.transforms import inverse
 from elbowroom.kernels import boxes
-from elbowroom.kernels.limb_world import FLOOR, STATIC, Around, Bench
+from elbowroom.kernels.limb_world import FLOOR, STATIC, Around, Buffers
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_placed import Placed
 from elbowroom.world.fast_parts import Joints, Parts
@@ -28,7 +28,7 @@ _SNAPSHOTS = 1024
 class Scratch:
     """Scratch memory of one thread."""
 
-    bench: Bench
+    buffers: Buffers
     placed: Placed
     between: Array
 
@@ -72,7 +72,7 @@ class Judge:
 
     def blame(self, q: Array, t: float, scratch: Scratch, count: int) -> Pair | None:
         """Pair in doubt that collides, if any: placed by the tables, with their slack to spare."""
-        doubts = scratch.bench.doubt[:count].tolist()
+        doubts = scratch.buffers.doubt[:count].tolist()
         row, share = self._row(t)
         slack = [self._slack(m, row, share) for _, m in doubts]
         if max(slack) > _TRUST:
@@ -194,8 +194,8 @@ class Judge:
         return [int(b) for b in pairs[gaps <= limit, 1]]
 
     def _place(self, scratch: Scratch, doubts: list[list[int]], row: int, share: float) -> None:
-        """Place what is in doubt by the frames on the bench and the tables."""
-        placed, frames, parts, rows = scratch.placed, scratch.bench.frames, self._parts, []
+        """Place what is in doubt by the frames on the buffers and the tables."""
+        placed, frames, parts, rows = scratch.placed, scratch.buffers.frames, self._parts, []
         wanted = {i for e, _ in doubts for i in parts.pieces[e].member}
         items = {m for _, m in doubts if m >= 0}
         tabled = self._tables.placed.shape[1]
