@@ -178,7 +178,7 @@ def test_a_time_at_which_the_walk_is_elsewhere_is_told_with_one_that_would_do() 
     assert away.status == "target-out-of-reach" and "comes no nearer" in away.why
     idle = World(floor=0.0).with_character("ann", er.idle(er.preset("woman"), seconds=4.0, fps=60.0))
     stands = plan_tasks(idle, [Reach(who="ann", to=(0.0, -3.0, 1.0), at=0.5)])
-    assert stands.status == "target-out-of-reach" and "m away" in stands.why
+    assert stands.status == "target-out-of-reach" and "m out of reach" in stands.why
 
 
 @pytest.mark.parametrize("task", [Touch(who="ann", target="can", at=0.1), Grab(who="ann", object="can", at=3.99)])

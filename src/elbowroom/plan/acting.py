@@ -17,6 +17,7 @@ from elbowroom.geometry.rotations import Array, slerp
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.director import Director
+from elbowroom.plan.give_way import give_way, require_free
 from elbowroom.plan.limb_path import body_way, limb_way
 from elbowroom.world.fast import LimbCheck
 
@@ -51,6 +52,7 @@ def travel(
     `fingers` (n, 4) is what the hand's fingers become on the way. `straight` is the hand's way or none. `back`
     joins the base motion again.
     """
+    actor.unpin(hand)
     root, q = body_way(actor, goal, count, fingers=fingers, hand=hand)
     limb = f"{hand}_arm"
     arm = list(actor.body.chain(limb).joints)
@@ -59,6 +61,9 @@ def travel(
     q[:, arm] = way.rotations
     add(d, actor, root, q, away=not back)
     d.note(actor, limb, what, (actor.time(actor.k - count), actor.now), way)
+    give_way(d, actor, hand, count, what)
+    if d.careful:
+        require_free(d, (actor.time(actor.k - count), actor.now), what)
     return way
 
 

@@ -16,6 +16,8 @@ from elbowroom.world.world import World
 
 # A root that strays less than this share of the body's height from its first place belongs to someone who stands.
 _STANDS = 0.12
+# Last frame of a contact that lasts.
+_OPEN = 10**9
 
 
 def stands(clip: Clip) -> bool:
@@ -125,6 +127,14 @@ class Actor:
     def give_back(self, joints: tuple[int, ...]) -> None:
         """These joints follow the base again."""
         self.kept = {j: turn for j, turn in self.kept.items() if j not in joints}
+
+    def pin(self, hand: str) -> None:
+        """From now on a hand is at its target, until it goes on."""
+        self.contacts = (*self.contacts, (hand, self.k, _OPEN))
+
+    def unpin(self, hand: str) -> None:
+        """A hand leaves its target after the frame that is done last."""
+        self.contacts = tuple((h, a, min(b, self.k) if h == hand else b) for h, a, b in self.contacts)
 
     def bake_into_base(self, count: int = 0) -> None:
         """What is done and what would follow become the base, as long as that is and some frames at least."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 from elbowroom.character.skeleton import Pose
@@ -17,16 +18,17 @@ from elbowroom.motion.layers import held
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.edit import cut, stacked
+from elbowroom.plan.free_arm import free_arm, set_aside
 from elbowroom.plan.hands import arm_to, touches_itself
 from elbowroom.plan.postures import Postures
-from elbowroom.plan.result import PlanningFailure, blamed
+from elbowroom.plan.repair.allowed import Pin
+from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Task
 from elbowroom.posing.gaze import looking_at
 from elbowroom.posing.reach import Reached, reach
 from elbowroom.spaces.styles import NATURAL, style_of
 from elbowroom.stopping import may_stop_here
-from elbowroom.world.certificate import certify
 from elbowroom.world.contacts import Contact
 from elbowroom.world.edit import Edit, Motions
 from elbowroom.world.intervals import Interval
@@ -78,6 +80,7 @@ class Director:
         self.doing = ""  # the task that is being done, in words
         self.at_once = False  # whether hands set out without waiting: the task says when
         self.refused: dict[str, set[tuple[str, str]]] = {}  # grasps by thing that led nowhere later
+        self.careful = False  # whether whole bodies are looked at after each step: a plan could not be proven before
         self._over = False  # whether what was planned before goes on below what is planned now
         self._seeds = 1000 * settings.seed + attempt * 300
 
@@ -95,6 +98,15 @@ class Director:
         """From now on plan on top of motions that are done, from their start: nobody's body waits for a hand."""
         self._below = self.layers(world)
         self.world, self.actors, self.edits, self._over = world, {}, [], True
+
+    @property
+    def pins(self) -> tuple[Pin, ...]:
+        """When hands are at their targets, and have to be."""
+        return tuple(
+            Pin(actor.who, hand, (actor.time(first), actor.time(last)))
+            for actor in self.actors.values()
+            for hand, first, last in actor.contacts
+        )
 
     def seed(self) -> int:
         """Another seed for each search."""
@@ -149,12 +161,21 @@ class Director:
         style = self.settings.reach
         if actor.layered:  # legs are the base's, and who walks falls from step to step
             style = replace(style, legs=False, tiptoe=False, balance=False, spine=style.spine and actor.trunk)
-        valid = None if postures is None or self.settings.tier == "ik" else postures.valid
+        looked = postures if self.settings.tier != "ik" else None
         floor = 0.0 if self.world.floor is None else self.world.floor
         # The girdle begins where the base has it: help upon help would leave its range.
         pose = actor.neutral(k, actor.body.chain(f"{hand}_arm").lead)
         orbit = style_of(self.settings.style, NATURAL).orbit if orbit is None else orbit
-        return reach(actor.body, pose, hand, T_world_hand, style=style, floor=floor, valid=valid, orbit=orbit)
+        asked = partial(reach, actor.body, pose, hand, T_world_hand, style=style, floor=floor, orbit=orbit)
+        other = free_arm(self.world, actor, hand, k)
+        if looked is None or other is None:
+            return asked(valid=None if looked is None else looked.valid)
+        # the free arm is not in the way: it gets out of it
+        found = asked(valid=partial(looked.valid, but=other))
+        if found.found:
+            aside = set_aside(looked, actor.body, found.pose, other, actor.q[-1], self.settings.margin)
+            found = asked(valid=looked.valid) if aside is None else replace(found, pose=aside)
+        return found
 
     def near(
         self, actor: Actor, hand: str, pose: Pose, T_world_hand: Array, k: int, postures: Postures
@@ -189,20 +210,12 @@ class Director:
         count = actor.frame(at) - then - actor.k
         least = actor.frames(0.5 * self.seconds_for(metres))
         if count < least and far > 0.0:
-            raise PlanningFailure("target-out-of-reach", f"{what}: the hand stays at least {far:.2f} m away")
+            why = f"{what}: the goal is at least {far:.2f} m out of reach"
+            raise PlanningFailure("target-out-of-reach", why, missing=far)
         if count < least:
             short = (least - count) / actor.base.fps
             raise PlanningFailure("too-little-time", f"{what}: {at:g} s is {short:.2f} s too early")
         return count
-
-    def require_free(self, during: tuple[float, float], what: str) -> None:
-        """Raise `PlanningFailure` where the whole motion is not free during an interval."""
-        if self.settings.tier == "ik":
-            return
-        certificate = certify(self.world, during=during, clearance=False)
-        if not certificate.free:
-            pair = certificate.collisions[0].pair if certificate.collisions else None
-            raise PlanningFailure("no-path", f"{what}: {blamed(pair) or 'it could not be proven free'} on the way")
 
     def allow(self, contacts: Sequence[Contact]) -> None:
         """Let some pairs touch."""

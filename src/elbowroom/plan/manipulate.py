@@ -11,11 +11,12 @@ from typing import Any
 
 from elbowroom.plan import acting
 from elbowroom.plan.director import Director, Saved
-from elbowroom.plan.edit import changed_by
+from elbowroom.plan.give_way import proven
 from elbowroom.plan.moving.grab import grab
 from elbowroom.plan.moving.put import drop, put
 from elbowroom.plan.moving.touch import reach_to, touch
 from elbowroom.plan.order import IN_THE_WAY, layers, ordered, people_of, thing_of
+from elbowroom.plan.reasons import remedy, start_failure
 from elbowroom.plan.repair.repair import USUAL as REPAIRS
 from elbowroom.plan.repair.repair import repair
 from elbowroom.plan.result import Plan, PlanningFailure, Status
@@ -42,7 +43,6 @@ from elbowroom.plan.verbs.put import rest
 from elbowroom.plan.verbs.step import press_with_foot, reach_with_foot, touch_with_foot
 from elbowroom.spaces.styles import Wish
 from elbowroom.stopping import OutOfTime, deadline
-from elbowroom.world.certificate import certify
 from elbowroom.world.world import World
 
 _DO: dict[type[Task], Callable[[Director, Any], None]] = {
@@ -85,19 +85,38 @@ def plan_tasks(
     'budget-spent'; what is found within it is the same motion as without a budget.
     """
     with deadline(budget):
-        return _in_orders(world, tasks, settings, fps)
+        plan, failed = _in_orders(world, tasks, settings, fps)
+        if plan.found or plan.status == "budget-spent":
+            return plan
+        try:
+            known = remedy(
+                world, tasks, settings, failed, lambda w, t, s: _planned(Director(w, s, fps, 0), ordered(w, t))[0]
+            )
+        except OutOfTime:  # what was wrong is known all the same
+            known = ""
+        return plan.with_(verified=known)
 
 
-def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: float) -> Plan:
+def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: float) -> tuple[Plan, PlanningFailure]:
     """Try orders of people, then other samples, until one plan is found or nothing is left to try."""
+    people = list(dict.fromkeys(who for task in tasks for who in people_of(task)))
+    if settings.tier != "ik":
+        start = start_failure(world, people)
+        if start is not None:
+            return Plan(start.status, world, why=start.why), start
     orders = [ordered(world, tasks)]
     leading: tuple[str, ...] = ()
     notes: list[str] = []
     plans: list[Plan] = []
+    failures: list[PlanningFailure] = []
     attempt = 0
     while attempt < _ATTEMPTS:
         order = ordered(world, tasks, leading)
-        plan, stuck = _planned(Director(world, settings, fps, attempt), order)
+        director = Director(world, settings, fps, attempt)
+        director.careful = any(plan.status == "not-certified" for plan in plans)
+        plan, failed = _planned(director, order)
+        stuck = failed.who
+        failures.append(failed)
         plans.append(plan.with_(world=plan.world.with_(notes=(*plan.world.notes, *notes))))
         if plan.found or plan.status == "budget-spent":
             break
@@ -115,12 +134,13 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
         notes.clear()
     # Time that ran out in a later attempt is told with what was wrong in the first.
     if len(plans) > 1 and plans[-1].status == "budget-spent":
-        return plans[0].with_(status="budget-spent", why=f"{plans[0].why}; then {plans[-1].why}")
-    return plans[-1] if plans[-1].found else plans[0]
+        return plans[0].with_(status="budget-spent", why=f"{plans[0].why}; then {plans[-1].why}"), failures[0]
+    told = -1 if plans[-1].found else 0
+    return plans[told], failures[told]
 
 
-def _planned(d: Director, tasks: Sequence[Task]) -> tuple[Plan, str]:
-    """One attempt at all tasks, and who got stuck."""
+def _planned(d: Director, tasks: Sequence[Task]) -> tuple[Plan, PlanningFailure]:
+    """One attempt at all tasks, and which of them failed, if any."""
     begun = time.perf_counter()
     people = list(dict.fromkeys(who for task in tasks for who in people_of(task)))
     try:
@@ -131,22 +151,26 @@ def _planned(d: Director, tasks: Sequence[Task]) -> tuple[Plan, str]:
             _do_all(d, [Rest(who=who) for who in dict.fromkeys(who for task in layer for who in people_of(task))])
         planned = time.perf_counter()
         d.doing = "the proof"
-        done = finished(d)
-        base, edits = d.layers(done)
-        certificate = certify(done, changed=changed_by(edits))
+        plan = proven(d, finished(d), people)
     except PlanningFailure as stuck:
-        return _ended(d, stuck.status, stuck.why, begun), stuck.who
+        return _ended(d, stuck.status, stuck.why, begun), stuck
     except OutOfTime as spent:
-        return _ended(d, "budget-spent", f"{d.doing}: {spent}", begun), people[-1]
+        plan = _ended(d, "budget-spent", f"{d.doing}: {spent}", begun)
+        return plan, _failure(plan, people)
     seconds = {"plan": planned - begun, "certify": time.perf_counter() - planned}
-    if certificate.free:
-        return Plan("found", done, edits, "", certificate, seconds, base=base), ""
-    why, last = "something could not be proven free", people[-1]
-    if certificate.collisions:
-        worst = certificate.collisions[0]
-        why = f"{worst.pair.a} meets {worst.pair.b} at {worst.at_s:.2f} s"
-        last = max(worst.who, key=lambda who: people.index(who) if who in people else -1, default=last)
-    return Plan("not-certified", done, edits, why, certificate, seconds, base=base), last
+    plan = plan.with_(seconds=seconds, collisions=())
+    if plan.status == "partial":
+        plan = plan.with_(status="not-certified")
+    return plan, _failure(plan, people)
+
+
+def _failure(plan: Plan, people: Sequence[str]) -> PlanningFailure:
+    """What is wrong with a plan that has no single task to blame, and who of some people has to look for another."""
+    failed = PlanningFailure(plan.status, plan.why)
+    left = () if plan.certificate is None else plan.certificate.collisions
+    blamed = [who for who in people if left and who in left[0].who]
+    failed.who = (blamed or people)[-1]
+    return failed
 
 
 def _ended(d: Director, status: Status, why: str, begun: float) -> Plan:
@@ -175,7 +199,7 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
             done.append(max(d.actor(who).now for who in people_of(task)))
             k += 1
         except PlanningFailure as stuck:
-            stuck.who = task.who
+            stuck.who, stuck.task = task.who, task
             taken = [t for t in taken if t[0] < k]
             before = next((t for t in reversed(taken) if t[1] == thing), None)
             grip = d.grips.get(thing) if isinstance(task, Put | Drop | HoldOut | Handover) else None

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array
@@ -54,16 +55,32 @@ class Postures:
             mine |= {i for i, p in enumerate(self._exact.parts) if p.owner == hold.object}
         self._mine = np.array([a in mine or b in mine for a, b in self._exact.index], dtype=bool)
         self._hand = hand
+        self._of_chain: dict[str, NDArray[np.bool_]] = {}
         # Nearly all postures that are asked about are not free, mostly for the same reason as the last ones: numbers
         # that grow with how lately a pair was in the way, those of a body with itself last.
         parts = self._exact.parts
         self._met = np.array([int(_apart(parts[a], parts[b])) for a, b in self._exact.index], dtype=np.int64)
 
-    def blame(self, pose: Pose) -> Pair | None:
-        """A pair that collides in a posture, None where it is free."""
+    def blame(self, pose: Pose, *, but: str = "", of: str = "", room: float = 0.0) -> Pair | None:
+        """A pair that collides in a posture, None where it is free.
+
+        Pairs of the chain `but` are left out, those of the chain `of` alone are looked at, if any is named; `room` is
+        a distance in metres that counts as a collision.
+        """
         T = self._joints(pose)
         things = {name: T[joint] @ T_joint_thing for name, (joint, T_joint_thing) in self._held.items()}
-        return self._blame(T, things, None)
+        among = self._mine
+        if but or of:
+            among = self._mine & (self._pairs_of(of) if of else ~self._pairs_of(but))
+        return self._blame(T, things, None, among, room)
+
+    def _pairs_of(self, chain: str) -> NDArray[np.bool_]:
+        """Pairs (P,) with a part of a chain of the person, or with what hangs on it."""
+        if chain not in self._of_chain:
+            moved = set(self.world.body(self.who).subtree(self.world.body(self.who).chain(chain).joints[0]))
+            parts = np.array([p.owner == self.who and p.kind == "body" and p.joint in moved for p in self._exact.parts])
+            self._of_chain[chain] = np.asarray(parts[self._exact.index].any(axis=1))
+        return self._of_chain[chain]
 
     def hand_blame(self, pose: Pose, T_world_hand: Array) -> Pair | None:
         """A pair that collides whatever the body does, with the hand at a place: hand and fingers against the world."""
@@ -75,7 +92,8 @@ class Postures:
         things = {name: T[j] @ T_joint_thing for name, (j, T_joint_thing) in self._held.items() if j == joint}
         parts = self._exact.parts
         moved = {i for i, p in enumerate(parts) if (p.owner == self.who and p.joint in mine) or p.owner in things}
-        return self._blame(T, things, lambda a, b: (a in moved) != (b in moved) and _apart(parts[a], parts[b]))
+        counts = lambda a, b: (a in moved) != (b in moved) and _apart(parts[a], parts[b])  # noqa: E731
+        return self._blame(T, things, counts, self._mine)
 
     def _joints(self, pose: Pose) -> Array:
         """World transforms (J, 4, 4) of a posture with the fingers as they are told."""
@@ -86,23 +104,37 @@ class Postures:
                 rotations[joint] = turn
         return np.array(self.world.body(self.who).transforms(pose.root[None], rotations[None])[0])
 
-    def _blame(self, T: Array, things: dict[str, Array], counts: Callable[[int, int], bool] | None) -> Pair | None:
+    def _blame(
+        self,
+        T: Array,
+        things: dict[str, Array],
+        counts: Callable[[int, int], bool] | None,
+        among: NDArray[np.bool_],
+        room: float = 0.0,
+    ) -> Pair | None:
         snapshot = Snapshot(self._now.time, {**self._now.joints, self.who: T}, {**self._now.things, **things})
         exact = self._exact.place_snapshot(snapshot)
-        near = exact.near(0.0)
-        near = near[self._mine[near]]
+        near = exact.near(room)
+        near = near[among[near]]
         for k in near[np.argsort(-self._met[near], kind="stable")].tolist():
             a, b = exact.index[k]
-            if (counts is None or counts(int(a), int(b))) and exact.hit(k):
+            if counts is not None and not counts(int(a), int(b)):
+                continue
+            if exact.hit(k) or (room > 0.0 and k not in exact.contacts and self._nearer(k, room)):
                 value = exact.distance(k).value if k in exact.contacts else None
                 if value is None or exact.allowed(k, -value) is None:
                     self._met[k] = self._met.max() + 1
                     return exact.pairs[k]
         return None
 
-    def valid(self, pose: Pose) -> bool:
-        """Whether a posture is free."""
-        return self.blame(pose) is None
+    def _nearer(self, k: int, room: float) -> bool:
+        """Whether a pair is nearer than a distance in metres, as placed."""
+        value = self._exact.distance(k, room).value
+        return value is not None and value < room
+
+    def valid(self, pose: Pose, *, but: str = "", of: str = "", room: float = 0.0) -> bool:
+        """Whether a posture is free, see `blame`."""
+        return self.blame(pose, but=but, of=of, room=room) is None
 
 
 def _apart(p: Part, q: Part) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from elbowroom.errors import ElbowroomError
 from elbowroom.plan.edit import numbers_of, stacked
+from elbowroom.plan.tasks import Task
 from elbowroom.world.certificate import Certificate
 from elbowroom.world.certificate_findings import Collision
 from elbowroom.world.edit import Edit, Motions, motions
@@ -30,7 +31,7 @@ Status = Literal[
     "not-certified",
 ]
 
-# What a user can change, by status; `Plan.why` says what was wrong.
+# What a user can change, by status, where no change was found that is known to work.
 ADVICE: Mapping[Status, str] = {
     "partial": "what is left is listed under collisions; a wider bound for shifts and delays may do",
     "start-in-collision": "move the obstacle or begin where the body is free",
@@ -39,11 +40,11 @@ ADVICE: Mapping[Status, str] = {
     "target-out-of-reach": "stand nearer, move the target, or use the other hand",
     "out-of-balance": "stand nearer, or use the other hand",
     "loop-not-closed": "bring the carriers nearer to what they hold",
-    "no-path": "move what is in the way, or try another hand or seed",
+    "no-path": "move what is in the way, or use the other hand",
     "too-little-time": "give it a later time, or let the time be chosen",
     "hand-not-free": "put down what it holds first, or use the other hand",
-    "budget-spent": "give a larger budget (--budget SECONDS) or none, or try another seed",
-    "not-certified": "try another seed",
+    "budget-spent": "give a larger budget (--budget SECONDS) or none",
+    "not-certified": "move what they meet, or begin somewhere else",
 }
 
 
@@ -58,9 +59,10 @@ class Plan:
     """The result of planning.
 
     `world` is as it was asked for where the status is 'found', with what was done so far where not. `why` is one
-    sentence on what was wrong, with the pair or the distance to blame. `seconds` is the time that stages took.
-    `collisions` are those of the motion before it was repaired. `edits` are all changes of motions, the last one on
-    top; `base` has the motions below them, by character, held at their ends for as long as the edited ones last.
+    sentence on what was wrong, with the pair or the distance to blame; `verified` is one change with which a motion was
+    found and proven, if any is known. `seconds` is the time that stages took. `collisions` are those of the motion
+    before it was repaired. `edits` are all changes of motions, the last one on top; `base` has the motions below them,
+    by character, held at their ends for as long as the edited ones last.
     """
 
     status: Status
@@ -71,6 +73,7 @@ class Plan:
     seconds: Mapping[str, float] = field(default_factory=dict)
     collisions: tuple[Collision, ...] = ()
     base: Motions = field(default_factory=dict)
+    verified: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "base", {**self.world.characters, **self.base})
@@ -89,10 +92,10 @@ class Plan:
 
     @property
     def remedy(self) -> str:
-        """What a user can change where it is not done."""
+        """What would help: a change that was tried and works, else what can be changed at all."""
         if self.status == "not-certified" and any(edit.share < 1.0 for edit in self.edits):
             return "make the edits that were weakened or muted stronger"
-        return ADVICE[self.status]
+        return self.verified or ADVICE.get(self.status, "")
 
     def require(self) -> Plan:
         """The plan itself, or `NoMotion` where there is none."""
@@ -150,13 +153,17 @@ class Blocked:
 
 
 class PlanningFailure(Exception):
-    """A task cannot be done: its status, why in a sentence without its end, and whose task it is, where known."""
+    """A task cannot be done: its status, why in a sentence without its end, and which and whose it is, where known.
 
-    def __init__(self, status: Status, why: str) -> None:
+    `missing` is what a hand lacks to its target, or how deep a body is in something, metres.
+    """
+
+    def __init__(self, status: Status, why: str, *, missing: float = 0.0) -> None:
         super().__init__(why)
         self.status: Status = status
-        self.why = why
+        self.why, self.missing = why, missing
         self.who = ""
+        self.task: Task | None = None
 
 
 def blamed(pair: Pair | None) -> str:

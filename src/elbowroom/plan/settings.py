@@ -24,6 +24,7 @@ class Settings:
     `search_budget` is what one search may do, counted in checks: the clock has no say in it. `style`, a `Style` or the
     name of one, is how motion is to look; None is 'natural' for reaches and 'close' for repairs. `variety` is how many
     of the best ways to take or touch something are left for last, so that it is done in another way.
+    `probes` is how many changes are tried where no motion is found, to tell one that would help.
     """
 
     tier: Tier = "auto"
@@ -38,6 +39,7 @@ class Settings:
     gaze: bool = True
     style: Wish = None
     variety: int = 0
+    probes: int = 3
 
     def __post_init__(self) -> None:
         if self.tier not in ("ik", "avoid", "plan", "auto"):
@@ -45,8 +47,9 @@ class Settings:
         lengths = (self.margin, self.speed, self.approach, self.slow, self.close)
         if not all(0.0 < x < float("inf") for x in lengths):
             raise BadValue("margin, speeds, lengths and times of a plan are numbers above 0.")
-        if self.variety < 0:
-            raise BadValue(f"the variety of a plan is a whole number from 0 on, not {self.variety}.")
+        for name in ("variety", "probes"):
+            if getattr(self, name) < 0:
+                raise BadValue(f"the {name} of a plan is a whole number from 0 on, not {getattr(self, name)}.")
         style_of(self.style, NATURAL)
 
 

@@ -16,6 +16,7 @@ from elbowroom.geometry.easing import smootherstep, smoothstep
 from elbowroom.geometry.rotations import Array, conjugate, continuous, exp, log, multiply, slerp
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
+from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import joints_of
 from elbowroom.plan.moving.free import Frames, Free
 from elbowroom.plan.moving.timing import ContactTiming, Moments
@@ -115,7 +116,7 @@ class Passage:
         actor.contacts = (*actor.contacts, (self.hand, m.there, m.done))
         d.world = actor.placed(d.world)
         if self._moved:
-            d.require_free((actor.time(m.leaves), actor.time(m.back)), self.what)
+            require_free(d, (actor.time(m.leaves), actor.time(m.back)), self.what)
 
     def _shape(self, rows: Frames, turns: list[tuple[int, int, Array]]) -> None:
         """Fingers turn to rotations (n, 4) between frames, one after another."""

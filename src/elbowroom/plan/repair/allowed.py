@@ -88,11 +88,25 @@ def at_work(world: World, who: str, span: Interval, joints: Iterable[int] = (0,)
     return any((a < span[1] and span[0] < b) or span[0] < a == b < span[1] for a, b in _works(world, who, joints))
 
 
-def hands_free(world: World, clip: Clip, who: str, joints: Iterable[int], during: Interval) -> tuple[int, int] | None:
+@dataclass(frozen=True)
+class Pin:
+    """A hand of someone that has to be where it is during some seconds, though it takes and touches nothing."""
+
+    who: str
+    hand: str
+    during: Interval
+
+
+def hands_free(
+    world: World, clip: Clip, who: str, joints: Iterable[int], during: Interval, pins: Iterable[Pin] = ()
+) -> tuple[int, int] | None:
     """First and last frame about a time from which on, and up to which, joints may be moved otherwise; None where a
     part that they move is at work just then."""
     low, high = clip.source.lead, len(clip) - 1
-    for begin, end in _works(world, who, joints):
+    body, joints = clip.character, tuple(joints)
+    moved = {k for j in joints for k in body.subtree(j)}
+    pinned = [pin.during for pin in pins if pin.who == who and body.hand(pin.hand)[0] in moved]
+    for begin, end in [*_works(world, who, joints), *pinned]:
         if end <= during[0]:
             low = max(low, int(np.searchsorted(clip.times, end - 1e-9)))
         elif begin >= during[1]:

@@ -8,7 +8,7 @@ from itertools import chain, islice
 
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.edit import edit_between
-from elbowroom.plan.repair.allowed import FeetFree, feet_free, hands_free
+from elbowroom.plan.repair.allowed import FeetFree, Pin, feet_free, hands_free
 from elbowroom.plan.repair.cost import SMALL, cost
 from elbowroom.plan.repair.detours import postures, sways
 from elbowroom.plan.repair.find import CollisionEpisode, Linkage, linkages
@@ -25,6 +25,8 @@ from elbowroom.world.world import World
 _AGAIN = 3
 # Share of the depth in things that a body may leave to its limbs when it goes aside, if there are other ways.
 _LITTLE = 0.1
+# Seconds before and after an episode in which a body is on its way aside and back.
+_SWAYS_S = 1.5
 # Stretches that are tried for a repair that is to change less than one that was found.
 _STRETCHES = 2
 
@@ -35,7 +37,8 @@ class RepairOptions:
 
     `sources` are the clips that came, by who plays them; `max_aside` is how far a body may go aside for a while,
     metres; `apart` are other repairs that these are to differ from where they can; `progress` is told what is done;
-    `margin` metres are kept off everything.
+    `margin` metres are kept off everything; hands in `pins` stay where they are then, and legs
+    of people who are `planted` do.
     """
 
     sources: Mapping[str, Clip]
@@ -47,6 +50,8 @@ class RepairOptions:
     apart: Mapping[str, tuple[Clip, ...]] = field(default_factory=dict)
     progress: Callable[[str], None] | None = None
     margin: float = MARGIN
+    pins: tuple[Pin, ...] = ()
+    planted: frozenset[str] = frozenset()
     clocks: Clocks = field(default_factory=Clocks)
 
     def recorded(self, who: str) -> bool:
@@ -69,6 +74,8 @@ def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptio
     clip = world.motion(episode.who)
     assert isinstance(clip, Clip)
     ladder = linkages(clip.character, episode.limb, episode.joints)
+    if _stays(episode, options):
+        return None, _STAYS
     reason = f"{episode.limb or 'that part'} is no limb that can give way"
     seed = options.seed
     if options.apart:
@@ -76,7 +83,7 @@ def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptio
         if done is not None:
             return done, ""
         options = replace(options, apart={})
-    done, told = _by_linkages(world, episode, ladder, options, seed, bodies=True)
+    done, told = _by_linkages(world, episode, ladder, options, seed, bodies=not _pinned(episode, options))
     if done is None and options.style is not CLOSE:
         # a style is a wish: what cannot keep to it is mended all the same, and says so
         done, told = repair_episode(world, episode, replace(options, style=CLOSE))
@@ -84,7 +91,7 @@ def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptio
         return (replace(done, edits=tuple(told_so)) if done else None), told
     if done is None:
         reason = told or reason
-        done = _aside(world, episode, ladder, options, seed + len(ladder))
+        done = None if _pinned(episode, options) else _aside(world, episode, ladder, options, seed + len(ladder))
     for again in range(_AGAIN):
         if done is None:
             near, other = replace(options, margin=TIGHT), seed + (2 + again) * len(ladder)
@@ -92,12 +99,33 @@ def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptio
     return done, reason
 
 
-def by_limbs(world: World, episode: CollisionEpisode, options: RepairOptions) -> tuple[RepairResult | None, str]:
-    """The first rungs alone, which are quick: the limb in growing linkages. None, and why, where none does."""
+def by_limbs(
+    world: World, episode: CollisionEpisode, options: RepairOptions, *, trunk: bool = True
+) -> tuple[RepairResult | None, str]:
+    """The first rungs alone, which are quick: the limb in growing linkages, with the trunk if it may. None, and why,
+    where none does."""
     clip = world.motion(episode.who)
     assert isinstance(clip, Clip)
-    ladder = linkages(clip.character, episode.limb, episode.joints)
+    if _stays(episode, options):
+        return None, _STAYS
+    body = clip.character
+    spine = set() if trunk or "spine" not in body.chains else set(body.chains["spine"].joints)
+    ladder = [one for one in linkages(body, episode.limb, episode.joints) if spine.isdisjoint(one.joints)]
     return _by_linkages(world, episode, ladder, options, options.seed)
+
+
+_STAYS = "a leg that stands cannot give way"
+
+
+def _stays(episode: CollisionEpisode, options: RepairOptions) -> bool:
+    """Whether it is a leg that is not to move."""
+    return episode.limb.endswith("_leg") and episode.who in options.planted
+
+
+def _pinned(episode: CollisionEpisode, options: RepairOptions) -> bool:
+    """Whether a hand has to stay where it is about the time of an episode, so that the body cannot go aside."""
+    begin, end = episode.during[0] - _SWAYS_S, episode.during[1] + _SWAYS_S
+    return any(pin.who == episode.who and pin.during[0] < end and begin < pin.during[1] for pin in options.pins)
 
 
 def _aside(
@@ -209,7 +237,7 @@ def _each_linkage(
     Nothing is searched where something was `found` already."""
     clip = _clip(world, episode.who)
     for number, linkage in enumerate(ladder):
-        bounds = hands_free(world, clip, episode.who, linkage.joints, episode.during)
+        bounds = hands_free(world, clip, episode.who, linkage.joints, episode.during, options.pins)
         if bounds is None:
             reasons.append("a hand takes, leaves or touches something just then")
             continue

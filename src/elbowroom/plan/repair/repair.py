@@ -14,6 +14,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.layers import held
 from elbowroom.plan.edit import changed_by, edit_between, with_edit_contacts
+from elbowroom.plan.repair.allowed import Pin
 from elbowroom.plan.repair.find import CollisionEpisode, collision_episodes
 from elbowroom.plan.repair.ladder import RepairOptions, repair_episode
 from elbowroom.plan.repair.stretch import Clocks
@@ -22,6 +23,7 @@ from elbowroom.plan.result import Plan, Status
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import CLOSE, Wish, style_of
 from elbowroom.stopping import OutOfTime, deadline, overtime
+from elbowroom.world.allowances import Changed
 from elbowroom.world.carried import Carried
 from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.edit import Edit
@@ -44,6 +46,7 @@ class _Work:
 
     world: World
     options: RepairOptions
+    changed: Sequence[Changed] = ()
     edits: list[Edit] = field(default_factory=list)
     failed: dict[tuple[str, str, int], str] = field(default_factory=dict)
     before: Certificate | None = None
@@ -54,7 +57,9 @@ class _Work:
         start = time.perf_counter()
         self.tell("looking for collisions" if self.before is None else "proving what was repaired")
         told = with_edit_contacts(self.world, self.edits)
-        self.proof = certify(told, own_contacts=not self.options.fix_self, changed=changed_by(self.edits))
+        self.proof = certify(
+            told, own_contacts=not self.options.fix_self, changed=[*self.changed, *changed_by(self.edits)]
+        )
         self.before = self.before or self.proof
         self.options.clocks.add("certify", start)
         return self.proof
@@ -163,9 +168,36 @@ def _clips(world: World) -> dict[str, Clip]:
     return {name: motion for name, motion in world.characters.items() if isinstance(motion, Clip)}
 
 
-def _by_limbs(world: World, people: Sequence[str], options: RepairOptions) -> Plan:
-    """Repair within a clip: by limbs, and by going aside for a while."""
-    work = _Work(freeze_grips(world), options)
+def repair_planned(
+    world: World,
+    people: Sequence[str],
+    proof: Certificate,
+    *,
+    seed: int,
+    changed: Sequence[Changed] = (),
+    pins: Sequence[Pin] = (),
+    planted: Iterable[str] = (),
+) -> Plan:
+    """Bring out of collision what collides in a planned motion by its `proof`; hands stay where they have to be.
+
+    `changed` is what is not as it was recorded, `pins` are hands at their targets, legs of people who are
+    `planted` stay as they are. See `repair` for what comes out.
+    """
+    options = RepairOptions(
+        _clips(world), seed, CLOSE, USUAL, False, ASIDE, pins=tuple(pins), planted=frozenset(planted)
+    )
+    return _by_limbs(world, people, options, changed, proof)
+
+
+def _by_limbs(
+    world: World,
+    people: Sequence[str],
+    options: RepairOptions,
+    changed: Sequence[Changed] = (),
+    proof: Certificate | None = None,
+) -> Plan:
+    """Repair within a clip: by limbs, and by going aside for a while. `proof` is that of the world, where there is."""
+    work = _Work(freeze_grips(world), options, changed, before=proof, proof=proof)
     notes: tuple[str, ...] = ()
     status: Status = "found"
     try:
@@ -184,7 +216,7 @@ def _by_limbs(world: World, people: Sequence[str], options: RepairOptions) -> Pl
 
 def _in_rounds(work: _Work, people: Sequence[str]) -> Certificate:
     """Repair people round by round until nothing more gives way; the last proof."""
-    after = work.certified()
+    after = work.proof or work.certified()
     # all of them between two proofs, which take long: that way repairs grow with the number of people, not its square
     for _ in range(_ROUNDS + len(people) - 1):
         exact, moved = ExactWorld(work.world), set[str]()

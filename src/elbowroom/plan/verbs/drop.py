@@ -11,6 +11,7 @@ from elbowroom.geometry.transforms import apply, inverse, transform
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import FOREVER, Director
+from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import hand_of, holder_of, joints_of
 from elbowroom.plan.places import alone, supported, surface_at
 from elbowroom.plan.postures import PRESS, hand_contacts
@@ -81,7 +82,7 @@ def _let_fall(d: Director, actor: Actor, hand: str, thing: str, opened: Array, s
     acting.move_fingers(d, actor, hand, opened, _OPENS)
     acting.wait(d, actor, max(actor.frame(down) - actor.k, 0) + actor.frames(_OPENS))
     actor.keep(joints_of(actor, hand))
-    d.require_free((begin, actor.now), what)
+    require_free(d, (begin, actor.now), what)
     d.grips.pop(thing, None)
 
 

@@ -18,6 +18,7 @@ from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.director import Director, varied
+from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import hand_of, joints_of
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure
@@ -138,7 +139,7 @@ def follow(d: Director, actor: Actor, hand: str, name: str, to: float, what: str
     acting.add(d, actor, root, q)
     actor.keep(joints_of(actor, hand))
     d.note(actor, f"{hand}_arm", what, (float(times[0]), float(times[-1])), LimbTrajectory(out.rotations, "ik"))
-    d.require_free((float(times[0]), float(times[-1])), what)
+    require_free(d, (float(times[0]), float(times[-1])), what)
 
 
 def _stops(

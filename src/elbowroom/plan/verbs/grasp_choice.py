@@ -172,8 +172,8 @@ def look(
 def failure(there: Reached, postures: Postures, what: str) -> tuple[float, PlanningFailure]:
     """A reach that failed, as a reason, and how bad it is: the least bad is told."""
     if there.status == "out-of-reach":
-        far = f"{what}: the hand stays {there.missing:.2f} m away"
-        return 2.0 + there.missing, PlanningFailure("target-out-of-reach", far)
+        far = f"{what}: the goal is {there.missing:.2f} m out of reach"
+        return 2.0 + there.missing, PlanningFailure("target-out-of-reach", far, missing=there.missing)
     if there.status == "out-of-balance":
         return 1.5, PlanningFailure("out-of-balance", f"{what}: the body would fall over")
     if there.status == "limits":

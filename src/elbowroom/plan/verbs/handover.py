@@ -13,6 +13,7 @@ from elbowroom.geometry.transforms import inverse
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import FOREVER, Director, Grip, varied
+from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import arms_of, hand_of, held_by, joints_of, released, shoulder_of
 from elbowroom.plan.places import turned
 from elbowroom.plan.postures import Postures
@@ -74,7 +75,7 @@ def hand_over(d: Director, task: Handover) -> None:
         def receive(taking: Taking) -> None:
             take(d, taker, taking, task.object, f"take {task.object}", when)
             _pass(d, giver, hand, taker, taking, task.object, grip)
-            d.require_free((begin, taker.now), what)
+            require_free(d, (begin, taker.now), what)
 
         options = takings(d, taker, task.object, asked, what)
         apart = (t for t in options if _apart(giver, hand, taker, t) and _closes(d, taker, t, task.object, when))

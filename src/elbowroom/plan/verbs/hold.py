@@ -59,6 +59,7 @@ def bring(d: Director, actor: Actor, hand: str, T_target: Array, at: float | Non
     goal = d.looking(actor, there.pose, T_target[:3, 3])
     carry_to(d, actor, hand, goal, acting.set_out(d, actor, way, count), what, direct=at is not None)
     actor.keep(joints_of(actor, hand))
+    actor.pin(hand)
 
 
 def at_ease(actor: Actor, hand: str, ends: Array) -> list[int]:

@@ -16,6 +16,7 @@ from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.director import Director, varied
+from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import shifted
 from elbowroom.plan.limb_path import body_way, limb_way
 from elbowroom.plan.postures import PRESS, Postures
@@ -211,7 +212,7 @@ def _back(d: Director, feet: Footing, step: Step, what: str) -> None:
     count = actor.frames(_SHIFT)
     root, q = body_way(actor, actor.neutral(actor.k + count), count)
     acting.add(d, actor, root, q, away=False)
-    d.require_free((actor.time(actor.k - count), actor.now), what)
+    require_free(d, (actor.time(actor.k - count), actor.now), what)
 
 
 def _with_legs(actor: Actor, pose: Pose) -> Pose:
@@ -305,7 +306,7 @@ def follow(d: Director, feet: Footing, name: str, T_fixture_foot: Array, to: flo
     d.allow(foot_contacts(d, feet, name, during))
     acting.add(d, actor, root, q)
     d.note(actor, f"{feet.side}_leg", what, during, LimbTrajectory(out.rotations, "ik"))
-    d.require_free(during, what)
+    require_free(d, during, what)
 
 
 def foot_contacts(d: Director, feet: Footing, thing: str, during: tuple[float, float]) -> list[Contact]:

@@ -59,6 +59,7 @@ def reach_to(d: Director, task: Reach) -> None:
         count = acting.set_out(d, actor, way, d.frames_until(actor, way, task.at, 0, what))
         acting.travel(d, actor, hand, goal, count, what, fingers=finger_rotations(actor.body, hand, shape))
         actor.keep(joints_of(actor, hand))
+        actor.pin(hand)
 
     d.first(varied(d, goals()), do)
 

@@ -1,0 +1,122 @@
+"""What else collides in a planned motion gives way; hands at work stay where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from elbowroom.motion.clip import Clip
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.director import Director
+from elbowroom.plan.edit import changed_by
+from elbowroom.plan.free_arm import free_arm
+from elbowroom.plan.reasons import collision_text
+from elbowroom.plan.repair.find import CollisionEpisode, collision_episodes
+from elbowroom.plan.repair.ladder import RepairOptions, RepairResult, by_limbs
+from elbowroom.plan.repair.repair import repair_planned
+from elbowroom.plan.result import Plan, PlanningFailure, blamed
+from elbowroom.spaces.styles import CLOSE
+from elbowroom.world.certificate import certify
+from elbowroom.world.certificate_findings import Collision, Unproven
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.fast import LimbCheck
+from elbowroom.world.world import World
+
+# Metres that the hand moves at least in a step for which the free arm is looked at.
+_MOVES_M = 0.002
+
+
+def give_way(d: Director, actor: Actor, hand: str, count: int, what: str) -> None:
+    """Let the free arm give way in the last `count` frames of somebody who stands, where it would meet something.
+
+    Frames before them may change, too: an arm is raised before the trunk leans. Raises `PlanningFailure` where the arm
+    cannot.
+    """
+    arm = free_arm(d.world, actor, hand, actor.k)
+    if arm is None or d.settings.tier == "ik" or not actor.stands:
+        return
+    joints = list(actor.body.chain(arm).joints)
+    rows = np.arange(actor.k - count, actor.k + 1)
+    ends = actor.body.transforms(actor.root[rows], actor.q[rows])[:, joints, :3, 3]
+    if np.ptp(ends, axis=0).max() < _MOVES_M:
+        return
+    times = actor.base.start + rows / actor.base.fps
+    check = LimbCheck(d.world, actor.who, arm, (float(times[0]), float(times[-1])))
+    bad = np.flatnonzero(~check.free_batch(actor.q[rows][:, joints], times))
+    if not len(bad):
+        return
+    pair = check.blame(actor.q[rows[bad[0]], joints], float(times[bad[0]]))
+    pairs = () if pair is None else (pair,)
+    episode = CollisionEpisode(actor.who, arm, (float(times[bad[0]]), float(times[bad[-1]])), pairs)
+    if not _gave_way(d, [episode]):
+        meets = blamed(pair) or "the free arm would meet something"
+        raise PlanningFailure("no-path", f"{what}: {meets}, and the free arm finds no way round it")
+
+
+def require_free(d: Director, during: tuple[float, float], what: str) -> None:
+    """Let limbs that do nothing give way where the whole motion is not free during an interval of seconds.
+
+    Raises `PlanningFailure` where they cannot.
+    """
+    if d.settings.tier == "ik":
+        return
+    certificate = certify(d.world, during=during, clearance=False)
+    if certificate.free:
+        return
+    found: list[Collision | Unproven] = [*certificate.collisions, *certificate.unproven]
+    exact, pair = ExactWorld(d.world), found[0].pair
+    if _gave_way(d, [e for who in d.actors for e in collision_episodes(exact, who, found)]):
+        certificate = certify(d.world, during=during, clearance=False)
+    if not certificate.free:
+        raise PlanningFailure("no-path", f"{what}: {blamed(pair)} on the way")
+
+
+def proven(d: Director, world: World, people: Sequence[str]) -> Plan:
+    """Prove a finished motion; what is left in collision gives way first, the trunk with it where hands allow."""
+    base, edits = d.layers(world)
+    changed = changed_by(edits)
+    certificate = certify(world, changed=changed)
+    plan = Plan("found", world, edits, certificate=certificate, base=base)
+    if certificate.free:
+        return plan
+    if d.settings.tier == "ik":
+        left = certificate.collisions
+        why = collision_text(left[0]) if left else "something is too near to tell"
+        return plan.with_(status="not-certified", why=why)
+    planted = [actor.who for actor in d.actors.values() if actor.stands]
+    return plan.then(
+        repair_planned(world, people, certificate, seed=d.seed(), changed=changed, pins=d.pins, planted=planted)
+    )
+
+
+def _gave_way(d: Director, episodes: Iterable[CollisionEpisode]) -> bool:
+    """Whether limbs could give way in all of some episodes, by themselves; the director then has the new motion."""
+    for episode in episodes:
+        actor = d.actor(episode.who)
+        sources = {episode.who: actor.clip()}
+        planted = frozenset([actor.who] if actor.stands else [])
+        budget = d.settings.search_budget
+        options = RepairOptions(sources, d.seed(), CLOSE, budget, False, 0.0, pins=d.pins, planted=planted)
+        done, _ = by_limbs(d.world, episode, options, trunk=False)
+        if done is None:
+            return False
+        _take_over(d, actor, done)
+    return True
+
+
+def _take_over(d: Director, actor: Actor, done: RepairResult) -> None:
+    """The actor moves as repaired: frames that are done, and those of the base that follow."""
+    new = done.world.motion(actor.who)
+    assert isinstance(new, Clip)
+    base = np.array(actor.base.rotations)
+    for edit in done.edits:
+        first, last = actor.frame(edit.during[0]), min(actor.frame(edit.during[1]), len(new) - 1)
+        rows = np.arange(max(first, actor.k + 1) if actor.stands else first, min(last, len(base) - 1) + 1)
+        for joint in edit.replanned:
+            base[rows, joint] = new.rotations[rows, joint]
+    actor.base = actor.base.with_(rotations=base)
+    actor.q = np.array(new.rotations[: actor.k + 1])
+    d.world = actor.placed(d.world)
+    d.edits += done.edits
+    d.allow([contact for edit in done.edits for contact in edit.contacts])

@@ -1,0 +1,209 @@
+"""Why there is no motion, and one change that was tried and works."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+import numpy as np
+
+from elbowroom.errors import ElbowroomError
+from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.motion.clip import Clip
+from elbowroom.motion.edit import place
+from elbowroom.plan.places import resting
+from elbowroom.plan.result import Plan, PlanningFailure
+from elbowroom.plan.settings import Settings
+from elbowroom.plan.tasks import Hand, Task
+from elbowroom.world.allowances import allow, is_foot, recorded_people, supports
+from elbowroom.world.certificate_findings import Collision
+from elbowroom.world.exact import ExactWorld, Hit
+from elbowroom.world.pairs import FLOOR
+from elbowroom.world.world import World
+
+# Metres by which somebody is moved nearer, beyond what is missing, or away from what they stand in.
+_NEARER_M = (0.1, 0.3)
+_AWAY_M = (0.1, 0.2, 0.3, 0.45)
+# Feet that are deeper in the floor than this, metres, stand below it.
+_BELOW_M = 0.02
+# Obstacles that are taken away to see whether they are to blame.
+_OBSTACLES = 2
+# Seconds by which a time is put off.
+_LATER_S = (1.0, 2.0)
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One change to what was asked for: what it is in words, and the problem with it."""
+
+    text: str
+    world: World
+    tasks: Sequence[Task]
+    settings: Settings
+
+
+def start_failure(world: World, people: Iterable[str]) -> PlanningFailure | None:
+    """How people collide in the first frame of their motion, deepest first; None where they are free."""
+    exact = ExactWorld(world.with_(contacts=(*world.contacts, *supports(world))))
+    allow(exact, recorded_people(world))
+    for who in people:
+        held = {hold.object for hold in world.holds if hold.by == who}
+        owners = {part.name: part.owner for part in exact.parts}
+        hits = [
+            hit
+            for hit in exact.collisions(world.motion(who).span[0])
+            if any(owners[name] == who or owners[name] in held for name in hit.pair)
+        ]
+        if hits:
+            failed = PlanningFailure("start-in-collision", _overlap(exact, who, hits), missing=hits[0].depth or 0.0)
+            failed.who = who
+            return failed
+    return None
+
+
+def _overlap(exact: ExactWorld, who: str, hits: Sequence[Hit]) -> str:
+    """How somebody overlaps something at the start, in a sentence."""
+    feet = {part.name for part in exact.parts if is_foot(part) and part.owner == who}
+    sunk = [hit.depth for hit in hits if FLOOR in hit.pair and feet & set(hit.pair) and hit.depth is not None]
+    if sunk and max(sunk) > _BELOW_M:
+        return f"{who} stands {_length(max(sunk))} below the floor at the start"
+    (a, b), depth = hits[0].pair, hits[0].depth
+    if not a.startswith(f"{who}."):
+        a, b = b, a
+    deep = "" if depth is None else f" by {_length(depth)}"
+    more = f", and {len(hits) - 1} more pairs" if len(hits) > 1 else ""
+    if b.startswith(f"{who}."):
+        return f"{a} and {b} already overlap at the start{deep}{more}"
+    return f"{a} is already inside of {b} at the start{deep}{more}"
+
+
+def _length(metres: float) -> str:
+    """A length as people say it."""
+    return f"{1000.0 * metres:.0f} mm" if metres < _BELOW_M else f"{100.0 * metres:.0f} cm"
+
+
+def collision_text(collision: Collision) -> str:
+    """A collision of a motion in a sentence."""
+    a, b = collision.pair
+    deep = "" if collision.depth_m is None else f" by {_length(collision.depth_m)}"
+    return f"{a} and {b} overlap{deep} at {collision.during[0]:.2f}–{collision.during[1]:.2f} s"
+
+
+def remedy(
+    world: World,
+    tasks: Sequence[Task],
+    settings: Settings,
+    failed: PlanningFailure,
+    attempt: Callable[[World, Sequence[Task], Settings], Plan],
+) -> str:
+    """One change with which an attempt finds a motion that is proven, in words; empty where none of a few does."""
+    once = replace(settings, probes=0)
+    for probe in islice(_probes(world, tasks, once, failed), settings.probes):
+        try:
+            done = attempt(probe.world, probe.tasks, probe.settings)
+        except ElbowroomError:  # the change makes no sense here: a hand that is missing, a thing that is needed
+            continue
+        if done.found:
+            return f"{probe.text} would do (checked)"
+    return ""
+
+
+def _probes(world: World, tasks: Sequence[Task], settings: Settings, failed: PlanningFailure) -> Iterator[Probe]:
+    """Changes that may help, by what was wrong, those that change least first."""
+    task = failed.task
+    if failed.status == "start-in-collision" and task is None:
+        yield from _out_of_it(world, tasks, settings, failed)
+        return
+    if task is None:
+        yield from _other_things(world, tasks, settings, failed)
+        return
+    if failed.status == "too-little-time" and task.at is not None:
+        for later in _LATER_S:
+            given = {name: t + later for name in ("at", "back") if (t := getattr(task, name)) is not None}
+            changed = [replace(one, **given) if one is task else one for one in tasks]
+            yield Probe(f"doing it {later:g} s later", world, changed, settings)
+    yield from _other_hand(world, tasks, settings, task)
+    if failed.status in ("target-out-of-reach", "out-of-balance"):
+        yield from _nearer(world, tasks, settings, failed, task)
+    if failed.status in ("target-in-collision", "no-path", "not-certified", "start-in-collision"):
+        yield from _other_things(world, tasks, settings, failed)
+
+
+def _nearer(
+    world: World, tasks: Sequence[Task], settings: Settings, failed: PlanningFailure, task: Task
+) -> Iterator[Probe]:
+    """The person stands nearer to the target."""
+    found = _target(world, task)
+    clip = world.motion(task.who)
+    if found is None or not isinstance(clip, Clip):
+        return
+    name, point = found
+    way = (point - clip.root[0]) * [1.0, 1.0, 0.0]
+    for more in _NEARER_M:
+        far = round(float(np.ceil(10.0 * (failed.missing + more))) / 10.0, 1)
+        if far < float(np.linalg.norm(way)):
+            moved = world.with_character(task.who, place(clip, far * normalize(way)[:2]))
+            yield Probe(f"moving {task.who} {far:.1f} m towards {name}", moved, tasks, settings)
+
+
+def _other_hand(world: World, tasks: Sequence[Task], settings: Settings, task: Task) -> Iterator[Probe]:
+    """The other hand does all that was asked of this one; where none was asked for both were tried."""
+    if task.hand is None:
+        return
+    other: Hand = "left" if task.hand == "right" else "right"
+    changed = [replace(one, hand=other) if one.who == task.who and one.hand == task.hand else one for one in tasks]
+    yield Probe(f"the {other} hand", world, changed, settings)
+
+
+def _other_things(world: World, tasks: Sequence[Task], settings: Settings, failed: PlanningFailure) -> Iterator[Probe]:
+    """What is named as being in the way is not there; then other samples."""
+    needed = {name for one in tasks for name in vars(one).values() if isinstance(name, str)}
+    needed |= {hold.object for hold in world.holds}
+    begin = world.span[0]
+    needed |= {under for name in needed & set(world.things) for under in resting(world, name, begin)}
+    words = set(re.findall(r"[\w-]+", failed.why))
+    for name in [n for n in world.static if n in words and n not in needed][:_OBSTACLES]:
+        rest = {n: mesh for n, mesh in world.static.items() if n != name}
+        yield Probe(f"taking {name} away", world.with_(static=rest), tasks, settings)
+    for name in [n for n in world.objects if n in words and n not in needed][:_OBSTACLES]:
+        things = {n: thing for n, thing in world.objects.items() if n != name}
+        yield Probe(f"taking {name} away", world.with_(objects=things), tasks, settings)
+    seed = settings.seed + 1
+    yield Probe(f"another seed ({seed})", world, tasks, replace(settings, seed=seed))
+
+
+def _out_of_it(world: World, tasks: Sequence[Task], settings: Settings, failed: PlanningFailure) -> Iterator[Probe]:
+    """The person begins elsewhere: on the floor, or a little away from what they stand in."""
+    who, clip = failed.who, world.motion(failed.who)
+    if not isinstance(clip, Clip):
+        return
+    if "below the floor" in failed.why:
+        up = failed.missing
+        yield Probe(f"lifting {who} by {up:.2f} m", world.with_character(who, place(clip, lift=up)), tasks, settings)
+        return
+    found = next((t for one in tasks if one.who == who and (t := _target(world, one)) is not None), None)
+    toward = np.zeros(2) if found is None else found[1][:2] - clip.root[0, :2]
+    ways = [np.array([np.cos(a), np.sin(a)]) for a in np.arange(8) * np.pi / 4.0]
+    for far in _AWAY_M:
+        for way in sorted(ways, key=lambda way: -float(way @ toward)):
+            moved = world.with_character(who, place(clip, far * way))
+            if start_failure(moved, [who]) is None:
+                x, y = far * way
+                yield Probe(f"moving {who} by ({x:+.2f}, {y:+.2f}) m", moved, tasks, settings)
+                break
+
+
+def _target(world: World, task: Task) -> tuple[str, Array] | None:
+    """What a task is about and where it is at the start, (3,)."""
+    for field in ("to", "onto", "target", "over", "object", "fixture"):
+        value = getattr(task, field, None)
+        if isinstance(value, str):
+            try:
+                return value, np.asarray(world.frame(value, world.span[0])[:3, 3])
+            except ElbowroomError:
+                continue
+        if value is not None and np.shape(value) == (3,):
+            return "the target", np.asarray(value, dtype=float)
+    return None
