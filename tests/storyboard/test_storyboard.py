@@ -144,6 +144,11 @@ def test_built_in_motions(clip: str, seconds: float | None):
     assert motion.span[1] == pytest.approx(seconds) if seconds else motion.span[1] > 2.0
 
 
+def test_a_preset_is_a_body_by_its_name() -> None:
+    board = parse_storyboard("elbowroom: 1\nfps: 30\ncharacters: {kid: {body: child}}")
+    assert board.world.body("kid").name == "child"
+
+
 def test_lift_puts_feet_on_the_floor(folder: Path):
     text = "elbowroom: 1\nscene: {floor: 0.5}\ncharacters: {ann: {clip: walk.bvh, lift: auto}}"
     raised = parse_storyboard(text, folder / "x.yaml").world.motion("ann")

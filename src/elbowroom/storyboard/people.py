@@ -8,7 +8,7 @@ import numpy as np
 
 from elbowroom.character.body import Body, Character
 from elbowroom.character.human import human
-from elbowroom.character.presets import preset
+from elbowroom.character.presets import PRESETS, preset
 from elbowroom.character.robot import Robot
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.open import ImportHints, Opened, open_file
@@ -41,6 +41,8 @@ class Person:
         if source is None:
             return None
         if isinstance(source, str):
+            if source in PRESETS:
+                return preset(source)
             source = BodySource(file=source)
         if source.human is not None:
             return human(name=self._name, **source.human.model_dump())
