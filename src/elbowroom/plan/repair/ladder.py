@@ -37,7 +37,7 @@ class RepairOptions:
 
     `sources` are the clips that came, by who plays them; `max_aside` is how far a body may go aside for a while,
     metres; `apart` are other repairs that these are to differ from where they can; `progress` is told what is done;
-    `margin` metres are kept off everything; hands in `pins` stay where they are then, and legs
+    `margin` metres are kept off everything; hands in `pins` stay where they are then, and feet
     of people who are `planted` do.
     """
 
@@ -71,11 +71,7 @@ def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptio
     """Go up the ladder for one episode: the limb in growing linkages, or lower or turned with the whole body, whichever
     changes the clip least; the body aside; and the limb again nearer to things than usual. Leans come before searches.
     None, and why, where nothing does."""
-    clip = world.motion(episode.who)
-    assert isinstance(clip, Clip)
-    ladder = linkages(clip.character, episode.limb, episode.joints)
-    if _stays(episode, options):
-        return None, _STAYS
+    ladder = _ladder(world, episode, options)
     reason = f"{episode.limb or 'that part'} is no limb that can give way"
     seed = options.seed
     if options.apart:
@@ -104,28 +100,24 @@ def by_limbs(
 ) -> tuple[RepairResult | None, str]:
     """The first rungs alone, which are quick: the limb in growing linkages, with the trunk if it may. None, and why,
     where none does."""
-    clip = world.motion(episode.who)
-    assert isinstance(clip, Clip)
-    if _stays(episode, options):
-        return None, _STAYS
-    body = clip.character
-    spine = set() if trunk or "spine" not in body.chains else set(body.chains["spine"].joints)
-    ladder = [one for one in linkages(body, episode.limb, episode.joints) if spine.isdisjoint(one.joints)]
+    spine = {} if trunk else _clip(world, episode.who).character.chains
+    held = spine["spine"].joints if "spine" in spine else ()
+    ladder = [one for one in _ladder(world, episode, options) if set(held).isdisjoint(one.joints)]
     return _by_linkages(world, episode, ladder, options, options.seed)
 
 
-_STAYS = "a leg that stands cannot give way"
-
-
-def _stays(episode: CollisionEpisode, options: RepairOptions) -> bool:
-    """Whether it is a leg that is not to move."""
-    return episode.limb.endswith("_leg") and episode.who in options.planted
+def _ladder(world: World, episode: CollisionEpisode, options: RepairOptions) -> list[Linkage]:
+    """Linkages that may get a limb out of collision: none of a leg that is planted."""
+    planted = episode.limb.endswith("_leg") and episode.who in options.planted
+    return [] if planted else linkages(_clip(world, episode.who).character, episode.limb, episode.joints)
 
 
 def _pinned(episode: CollisionEpisode, options: RepairOptions) -> bool:
-    """Whether a hand has to stay where it is about the time of an episode, so that the body cannot go aside."""
+    """Whether the feet, or a hand about the time of an episode, have to stay, so that the body cannot go aside."""
     begin, end = episode.during[0] - _SWAYS_S, episode.during[1] + _SWAYS_S
-    return any(pin.who == episode.who and pin.during[0] < end and begin < pin.during[1] for pin in options.pins)
+    return episode.who in options.planted or any(
+        pin.who == episode.who and pin.during[0] < end and begin < pin.during[1] for pin in options.pins
+    )
 
 
 def _aside(
