@@ -32,7 +32,7 @@ from elbowroom.plan.repair.repair import repair
 from elbowroom.world.world import World
 from repair_clips import CLIPS, DATA, read
 from repair_placements import WHO, Placement, placements
-from repair_quality import inside, measured
+from repair_quality import change, change_summary, inside, measured
 
 SCENES = ("small_house", "bookstore", "warehouse")
 Row = dict[str, Any]
@@ -80,6 +80,7 @@ def tried(row: Row, seed: int = 0) -> Row:
         "plans": [(p.limb, p.tier, p.during) for p in plan.edits],
         "untouched": not bool((changed & ~inside(old, plan)).any()),
         "quality": measured(old, new, plan),
+        "change": change(old, new, plan),
     }
 
 
@@ -100,6 +101,7 @@ def summary(rows: list[Row]) -> Row:
         "median_per_second_of_motion": _median([r["per_second"] for r in rows]),
         "median_cpu_per_second_of_motion": _median([r["cpu_per_second"] for r in rows]),
         "stages_s": {k: round(v, 1) for k, v in stages.items()},
+        "change_median_p90": change_summary([r["change"] for r in done]),
         "worst_quality": {k: max(r["quality"][k] for r in done) for k in done[0]["quality"]} if done else None,
     }
 

@@ -10,10 +10,10 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts
-from elbowroom.motion.quality import joint_jerks
+from elbowroom.motion.quality import JERK, joint_jerks, rms_jerk
 from elbowroom.motion.stance import foot_slide
 from elbowroom.plan.result import Plan
-from elbowroom.plan.smoothness import ABOUT, JERK, ROUGHER, speed_limits
+from elbowroom.plan.smoothness import ABOUT, ROUGHER, speed_limits
 from elbowroom.world.certificate_findings import merged
 
 
@@ -46,6 +46,40 @@ def measured(old: Clip, new: Clip, plan: Plan) -> dict[str, float]:
         "feet_slide_more_m": round(float(slide.max(initial=0.0)), 5),
         "out_of_range_more_rad": round(float((beyond[1] - beyond[0]).max(initial=0.0)), 5),
         "pop": round(_pop(old, new), 2),
+    }
+
+
+# Ends of limbs whose paths are compared, by role.
+_ENDS = ("left_hand", "right_hand", "head")
+
+
+def change(old: Clip, new: Clip, plan: Plan) -> dict[str, float]:
+    """How much of a clip a repair changes: the share of its frames; the farthest that a hand or the head is from where
+    it was, metres, and as a multiple of the deepest collision; the largest turn of a joint, radians; and RMS angular
+    jerk below 6 Hz over the whole clip of the joint that was turned most, as a multiple of the clip's."""
+    real = slice(old.source.lead, None)
+    a, b = old.rotations[real], new.rotations[real]
+    frames = np.any(a != b, axis=(1, 2)) | np.any(old.root[real] != new.root[real], axis=1)
+    turned = rot.angle_between(a, b)
+    ends = [old.character.role(r) for r in _ENDS if r in old.character.roles]
+    away = np.linalg.norm((new.positions() - old.positions())[real][:, ends], axis=-1)
+    deepest = max((c.depth_m or 0.0 for c in plan.collisions), default=0.0)
+    j = int(np.argmax(turned.sum(axis=0)))
+    was, now = (rms_jerk(q[:, j], old.fps) for q in (a, b))
+    return {
+        "frames": round(float(frames.mean()), 3),
+        "away_m": round(float(away.max(initial=0.0)), 3),
+        "away_of_depth": round(float(away.max(initial=0.0) / max(deepest, 0.01)), 2),
+        "turned_rad": round(float(turned.max(initial=0.0)), 3),
+        "jerk_of_clip": round(float(now / max(was, 1e-9)), 3),
+    }
+
+
+def change_summary(found: list[dict[str, float]]) -> dict[str, list[float]]:
+    """Median and 90th percentile of each figure of change."""
+    return {
+        key: [round(float(np.percentile([c[key] for c in found], p)), 3) for p in (50, 90)]
+        for key in (found[0] if found else ())
     }
 
 

@@ -1,10 +1,13 @@
 """The three tiers of an arm's motion, beside Kallmann's times (2005, 3 GHz Pentium, 12,000 triangles).
 
 Reaches into the bookshelf of `limb_search.py`, one second of motion at 60 frames a second each: the hand straight
-without looking (IK), straight with the elbow out of the way (IK and collisions), and searched, rounded and looked at
-between frames. Times are those of the processor, the check of the limb made before.
+without looking (IK), straight with the elbow out of the way (IK and collisions), and leaned aside or searched, rounded
+and looked at between frames. Times are those of the processor, the check of the limb made before. Of the last, paths of
+the hand are measured where neither of the first two is free: their length against the straight line, and their speed.
 
-    python benchmarks/tiers.py [--problems 100] [--json]
+    python benchmarks/tiers.py [--problems 100] [--timed] [--json]
+
+`--timed` searches limb and time, as tasks do.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import numpy as np
 
 from elbowroom.character.body import Character
 from elbowroom.geometry.rotations import Array
+from elbowroom.motion.quality import ReachShape
 from elbowroom.plan.arm_paths import ArmPaths, LimbTrajectory
 from elbowroom.plan.settings import Settings
 from elbowroom.spaces.limb import LimbSpace
@@ -45,6 +49,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--problems", type=int, default=100)
+    parser.add_argument("--timed", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     world = scene()
@@ -55,6 +60,8 @@ def main() -> None:
     T = np.repeat(world.at(0.0).joints["ann"][None], FRAMES + 1, axis=0)
     assert isinstance(body, Character)
     pose = world.motion("ann")(0.0)
+    if options.timed:
+        check = LimbCheck(world, "ann", "right_arm", (0.0, 1.0), margin=MARGIN)
     ways = ArmPaths(body, "right_arm", pose, times, T, check, Settings(tier="plan"))
     ways.straight(*pairs[0]), ways.avoiding(*pairs[0]), ways.planned(*pairs[0], seed=0)  # compiled
     straight: list[float] = []
@@ -62,22 +69,38 @@ def main() -> None:
     plan: list[float] = []
     free = {"ik": 0, "avoid": 0, "plan": 0}
 
+    shapes: list[ReachShape] = []
+    leaned = 0
+
     def looked(q: Array | None) -> bool:
         return q is not None and ways.free(q)
 
     for n, (start, goal) in enumerate(pairs):
         ms, q = timed(lambda s=start, g=goal: ways.straight(s, g))
         straight.append(ms)
-        free["ik"] += looked(q)
+        direct = looked(q)
+        free["ik"] += direct
         ms, (q, _) = timed(lambda s=start, g=goal: ways.avoiding(s, g))
         avoid.append(ms)
+        direct = looked(q) or direct
         free["avoid"] += looked(q)
         ms, way = timed(lambda s=start, g=goal, k=n: ways.planned(s, g, seed=k))
         plan.append(ms)
         free["plan"] += isinstance(way, LimbTrajectory)
+        if isinstance(way, LimbTrajectory) and not direct:
+            shapes.append(ways.shape(way.rotations))
+            leaned += way.nodes == 0
     told = {"ik": spread(straight), "avoid": spread(avoid), "plan": spread(plan)}
+    hand = {
+        "reaches": len(shapes),
+        "leaned": leaned,
+        "one_peak_at_30_to_60": sum(s.peaks == 1 and 0.3 <= s.fastest <= 0.6 for s in shapes),
+        "median_fastest": float(np.median([s.fastest for s in shapes])),
+        "median_length": float(np.median([s.length for s in shapes])),
+        "p90_length": float(np.percentile([s.length for s in shapes], 90)),
+    }
     if options.json:
-        print(json.dumps({"triangles": world.triangles, "tiers": told, "free": free}, indent=2))
+        print(json.dumps({"triangles": world.triangles, "tiers": told, "free": free, "hand": hand}, indent=2))
         return
     print(f"{len(pairs)} reaches, {world.triangles:,} triangles, one second of motion each")
     for tier, figures in told.items():
@@ -85,6 +108,7 @@ def main() -> None:
             f"{tier:6} median {figures['median_ms']:7.2f} ms, p95 {figures['p95_ms']:7.2f} ms, "
             f"free {free[tier]:3} of {len(pairs)}   paper: {PAPER[tier]}"
         )
+    print(f"hand where neither of the first two is free: {json.dumps(hand)}")
 
 
 if __name__ == "__main__":

@@ -147,6 +147,41 @@ def test_nothing_is_given_where_nothing_is_free() -> None:
     assert nudge(check, arm_leans(), BASE, TIMES, WEIGHTS).frames is None
 
 
+def test_a_lean_is_drawn_back_to_the_least_that_is_free() -> None:
+    check = arm_check(to_the_hand())
+    for seed in range(3):
+        lean = nudge(check, arm_leans(), BASE, TIMES, WEIGHTS, seed=seed).lean
+        assert lean is not None
+
+        def hit(share: float, lean: Array = lean) -> bool:
+            q = np.where((WEIGHTS == 0.0)[:, None, None], BASE, arm_leans().frames(share * lean[None], EVERY)[0])
+            return first_hit(check, q, TIMES) is not None
+
+        assert not hit(1.0) and hit(0.85)
+
+
+def test_after_a_deadline_no_more_leans_are_drawn() -> None:
+    shoulder = CLIP.positions([1.0])[0, ARM[0]]
+    check = arm_check(Keyed.along([0.0], [shoulder]), 0.3)
+    late = nudge(check, arm_leans(), BASE, TIMES, WEIGHTS, until=0.0)
+    assert late.frames is None and late.checks < 0.5 * nudge(check, arm_leans(), BASE, TIMES, WEIGHTS).checks
+
+
+def test_what_is_passed_between_two_frames_is_a_hit() -> None:
+    lean = np.zeros((2, 9))
+    lean[:, 1] = (-0.3, 0.3)
+    q = arm_leans().frames(lean, np.array([60]))[:, 0]
+    clip = CLIP.rotations[60].copy()
+    clip[ARM] = rot.slerp(q[0], q[1], 0.5)
+    wrist = CLIP.with_(root=CLIP.root[:1], rotations=clip[None]).positions()[0, ARM[2]]
+    check = arm_check(Keyed.along([0.0], [wrist]), 0.01)
+    t = np.array([1.0, 1.0 + 1.0 / FPS])
+    assert not check.hits_batch(q, t).any()
+    assert check.travel(q[0], t[0], q[1], t[1]) < 0.5
+    hit = first_hit(check, q, t)
+    assert hit is not None and t[0] < hit < t[1]
+
+
 def test_relaxed_frames_are_free_and_nearer_to_the_base() -> None:
     check = arm_check(to_the_hand())
     lean = np.zeros((1, 9))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -16,7 +17,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.plan.edit import cut, stacked
 from elbowroom.plan.prove import prove
 from elbowroom.plan.repair.repair import repair
-from elbowroom.plan.repair.whole_clip import begun_later
+from elbowroom.plan.repair.whole_clip import begun_later, moved_ways
 from elbowroom.plan.result import Plan
 from elbowroom.world.edit import Edit, motions
 from elbowroom.world.world import World
@@ -98,6 +99,16 @@ def test_edits_over_edits_that_last_longer() -> None:
     assert np.array_equal(made.root, later.root) and edits[1].layer.root is not None
     only = motions(below, edits[:1])["ann"]
     assert isinstance(only, Clip) and (only.rotations[-30:] == first.rotations[-1]).all()
+
+
+def test_a_clip_that_begins_later_stands_still_after_its_artificial_frames() -> None:
+    clip = stroll().with_(source=replace(stroll().source, lead=2))
+    later = begun_later(clip, 15)
+    assert len(later) == len(clip) + 15 and later.start == clip.start
+    assert np.array_equal(later.root[:2], clip.root[:2]) and (later.root[2:18] == clip.root[2]).all()
+    assert np.array_equal(later.root[17:], clip.root[2:]) and np.array_equal(later.rotations[17:], clip.rotations[2:])
+    delays = [way.delay for way in moved_ways(World(floor=0.0).with_character("ann", stroll()), "ann", 0.0, 0.33)]
+    assert delays == pytest.approx([4 / 60, 9 / 60, 19 / 60]), "whole frames within the bound, small ones first"
 
 
 @cache

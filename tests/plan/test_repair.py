@@ -22,10 +22,13 @@ from elbowroom.motion.contacts import foot_contacts
 from elbowroom.motion.quality import peak_jerk
 from elbowroom.plan.manipulate import plan_in_turn
 from elbowroom.plan.repair.find import collision_episodes, linkages
+from elbowroom.plan.repair.ladder import RepairOptions, by_limbs
 from elbowroom.plan.repair.repair import repair
+from elbowroom.plan.repair.stretch import Clocks
 from elbowroom.plan.result import Plan
 from elbowroom.plan.tasks import Repair
 from elbowroom.search.birrt import Budget
+from elbowroom.spaces.styles import CLOSE
 from elbowroom.world.certificate import certify
 from elbowroom.world.contacts import Caps
 from elbowroom.world.exact import ExactWorld
@@ -149,14 +152,14 @@ def test_leg_steps_over_and_planted_feet_stay() -> None:
     assert not foot_contacts(clip).foot("left")[frames].any()
 
 
-def test_head_ducks_with_the_neck_or_the_spine() -> None:
+def test_head_ducks_with_neck_spine_or_knees() -> None:
     head = place_of("head", 1.5)
     world = World(floor=0.0).with_character("ann", stroll())
     world = world.with_static("bar", box((1.5, 0.06, 0.06), (0.0, head[1], head[2] + 0.16)))
     assert {c.limb for c in certify(world).collisions} == {"neck"}
     plan = repair(world)
     assert plan.found, plan.why
-    assert {p.limb for p in plan.edits} <= {"neck", "neck and spine", "left_arm", "right_arm"}
+    assert {p.limb for p in plan.edits} <= {"neck", "neck and spine", "pelvis and legs", "left_arm", "right_arm"}
 
 
 def test_what_a_hand_holds_is_taken_past() -> None:
@@ -277,3 +280,12 @@ def test_bad_input_is_refused() -> None:
         repair(world, "bob")
     with pytest.raises(BadValue):
         repair(world.with_character("ann", Unframed(stroll())), "ann")
+
+
+def test_limbs_begin_nothing_after_a_deadline() -> None:
+    world = past_a_table()
+    episode = collision_episodes(ExactWorld(world), "ann", certify(world).collisions)[0]
+    late = Clocks(until=0.0)
+    options = RepairOptions({"ann": stroll()}, 1, CLOSE, Budget(checks=3000), False, 0.0, clocks=late)
+    assert by_limbs(world, episode, options) == (None, "there was no time left to look")
+    assert late.seconds["plan"] == 0.0

@@ -101,15 +101,13 @@ def print_plan(plan: Plan, title: str) -> None:
 def print_plans(plan: Plan, title: str) -> None:
     """One row for each edit."""
     table = Table(title=title, title_justify="left")
-    right = ("no.", "from", "to", "strength", "first solution", "checks")
-    for column in ("no.", "character", "limb", "reason", "from", "to", "strength", "tier", "first solution", "checks"):
-        table.add_column(column, justify="right" if column in right else "left")
+    right = ("no.", "strength", "checks")
+    for column in ("no.", "character", "limb", "reason", "when", "strength", "tier", "checks"):
+        table.add_column(column, justify="right" if column in right else "left", no_wrap=column in (*right, "when"))
     for n, e in enumerate(plan.edits):
-        begin, end = (f"{t:.2f} s" for t in e.during)
-        first = f"{1000 * e.first_solution_s:.2f} ms"
-        limb, strength = escape(e.limb.replace("_", " ")), "muted" if e.muted else f"{e.strength:g}"
-        row = (str(n + 1), escape(e.who), limb, escape(e.reason), begin, end, strength)
-        table.add_row(*row, e.tier, first, f"{e.checks:,}")
+        when, strength = f"{e.during[0]:.2f}–{e.during[1]:.2f} s", "muted" if e.muted else f"{e.strength:g}"
+        limb, reason = escape(e.limb.replace("_", " ")), escape(e.reason)
+        table.add_row(str(n + 1), escape(e.who), limb, reason, when, strength, e.tier, f"{e.checks:,}")
     out.print(table)
 
 

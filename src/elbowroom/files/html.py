@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,11 +93,13 @@ def _recorded(server: viser.ViserServer, world: World, times: Array, pause: floa
     for name, mesh in zip(accepted_names(world.static), world.static.values(), strict=True):
         _require_finite(name, mesh.vertices)
         add_mesh(scene, f"/static/{name}", mesh)
-    steps = [*_characters(scene, world, times), *_objects(scene, world, times)]
+    characters, objects = _characters(scene, world, times), _objects(scene, world, times)
     serializer = server.get_scene_serializer()
     for k in range(len(times)):
         may_stop_here()
-        for step in steps:
+        for pose in characters:
+            pose(k, serializer)
+        for step in objects:
             step(k)
         if len(times) > 1:  # a single pose is shown without a player
             serializer.insert_sleep(pause)
@@ -121,9 +124,11 @@ def _set_camera(server: viser.ViserServer, world: World, times: Array) -> None:
     camera.near = 0.02
 
 
-def _characters(scene: viser.SceneApi, world: World, times: Array) -> list[Callable[[int], None]]:
-    """Add bodies as skinned meshes; each of the returned calls poses one part at a frame."""
-    steps: list[Callable[[int], None]] = []
+def _characters(
+    scene: viser.SceneApi, world: World, times: Array
+) -> list[Callable[[int, viser.infra.StateSerializer], None]]:
+    """Add bodies as skinned meshes; each of the returned calls poses one at a frame in a recording."""
+    steps: list[Callable[[int, viser.infra.StateSerializer], None]] = []
     for name, motion in zip(accepted_names(world.characters), world.characters.values(), strict=True):
         T = joint_transforms(motion, times)
         _require_finite(name, T)
@@ -132,11 +137,12 @@ def _characters(scene: viser.SceneApi, world: World, times: Array) -> list[Calla
         positions = T[..., :3, 3].astype(np.float32)
         turns = from_matrix(T[..., :3, :3]).astype(np.float32)
 
-        def pose(k: int, node: SkinNode = node, turns: NDArray = turns, positions: NDArray = positions) -> None:
-            node.pose(positions[k], turns[k])
-
-        steps.append(pose)
+        steps.append(partial(_pose, node, positions, turns))
     return steps
+
+
+def _pose(node: SkinNode, positions: NDArray, turns: NDArray, k: int, recording: viser.infra.StateSerializer) -> None:
+    node.pose(positions[k], turns[k], recording)
 
 
 def _objects(scene: viser.SceneApi, world: World, times: Array) -> list[Callable[[int], None]]:

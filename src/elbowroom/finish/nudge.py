@@ -91,10 +91,12 @@ class Leans(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Nudged:
-    """Frames (T, n, 4) that are free, None where none were found, and how many postures were looked at for them."""
+    """Frames (T, n, 4) that are free, None where none were found, how many postures were looked at for them, and the
+    lean (K,) that they have."""
 
     frames: Array | None
     checks: int
+    lean: Array | None = None
 
 
 def nudge(
@@ -179,7 +181,8 @@ def nudge(
         for lean in _some(leans):
             hit = hit_of(lean)
             if hit is None:
-                return Nudged(whole(_drawn_back(hit_of, lean)), checks[0])
+                least = _drawn_back(hit_of, lean)
+                return Nudged(whole(least), checks[0], least)
             missed.append(int(np.argmin(np.abs(times - hit))))
         looks = np.unique(np.concatenate([looks, np.array(missed, np.int64)]))
     return Nudged(None, checks[0])

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.errors import BadValue
 from elbowroom.finish.rounding import rounded
-from elbowroom.finish.timing import bell, interpolate, way_of_wrist
+from elbowroom.finish.timing import WAY_SPACING, bell, interpolate, way_of_wrist
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
@@ -24,6 +24,8 @@ _WINDOWS = (0.2, 0.12, 0.07, 0.04)
 _LESS, _NARROWER = 0.4, 16
 # Of the bell: as a share of the way, in places along it.
 _ALONG, _PLACES = 0.15, 200
+# Shares of a path's own times that are kept where the bell alone is not free, tried in turn.
+_OWN_TIMES = (0.4, 0.7)
 # Looks between frames: metres that points of the limb travel at most from one to the next.
 _STEP = 0.005
 
@@ -126,7 +128,7 @@ def first_hit(check: LimbCheck, q: Array, t: Array, step: float = _STEP) -> floa
 
     Frames come before what is between them, and sure hits before doubts, so that what is bad is found early.
     """
-    hit = _hit_of(check, q, t)
+    hit = hit_at(check, q, t)
     if hit is not None or len(t) < 2:
         return hit
     counts = [max(int(np.ceil(check.travel(q[k], t[k], q[k + 1], t[k + 1]) / step)), 1) for k in range(len(t) - 1)]
@@ -134,10 +136,10 @@ def first_hit(check: LimbCheck, q: Array, t: Array, step: float = _STEP) -> floa
     if not len(k):
         return None
     share = np.concatenate([np.arange(1, c) / c for c in counts])
-    return _hit_of(check, rot.slerp(q[k], q[k + 1], share[:, None]), t[k] + share * (t[k + 1] - t[k]))
+    return hit_at(check, rot.slerp(q[k], q[k + 1], share[:, None]), t[k] + share * (t[k + 1] - t[k]))
 
 
-def _hit_of(check: LimbCheck, q: Array, t: Array) -> float | None:
+def hit_at(check: LimbCheck, q: Array, t: Array) -> float | None:
     """One of the times (N,) at which postures (N, n, 4) are not free, None where all are."""
     codes = check.batch(q, t, keen=True)
     sure = np.flatnonzero(codes == HIT)
@@ -165,11 +167,19 @@ def own_times(space: LimbSpace, path: Path, times: Array) -> Array:
 
 
 def _bells(space: LimbSpace, path: Path, t: Array, base: Array | None) -> Iterator[tuple[str, Array]]:
-    """Frames with bell-shaped speed along the wrist's way, the roundest first, with their names."""
+    """Frames with bell-shaped speed along the wrist's way, the roundest first, with their names; then those that keep
+    to a path's own times by some share, since it may be free at those alone."""
     q, along = way_of_wrist(space, path)
     places = np.linspace(0.0, 1.0, _PLACES)
     even = interpolate(along, q, places)
     rate = (len(t) - 1) / (t[-1] - t[0])
-    for name, way in (("bell", rounded(even, _ALONG * _PLACES)), ("bell, corners kept", even)):
+    round_way = rounded(even, _ALONG * _PLACES)
+    for name, way in (("bell", round_way), ("bell, corners kept", even)):
         frames = interpolate(places, way, bell(t))
         yield name, frames if base is None else rounded(frames, _WINDOWS[1] * rate, base)
+    if space.timed and base is None:
+        own = np.interp(t, space.dense(path, WAY_SPACING)[:, 0], along)
+        for share in _OWN_TIMES:
+            for way in (round_way, even):
+                frames = interpolate(places, way, bell(t) + share * (own - bell(t)))
+                yield f"bell, {share:g} of its own times", rounded(frames, _WINDOWS[1] * rate)

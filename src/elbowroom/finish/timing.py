@@ -11,6 +11,8 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.search.birrt import Path
 from elbowroom.spaces.limb import LimbSpace
 
+# How closely a path is followed for the way of its wrist, in the units of its space.
+WAY_SPACING = 0.01
 # What the hand's own turning counts for against the way of the wrist.
 _TURNING = 0.5
 
@@ -21,7 +23,7 @@ def bell(times: ArrayLike) -> Array:
     return smoothstep((t - t[0]) / max(t[-1] - t[0], 1e-12))
 
 
-def way_of_wrist(space: LimbSpace, path: Path, spacing: float = 0.01) -> tuple[Array, Array]:
+def way_of_wrist(space: LimbSpace, path: Path, spacing: float = WAY_SPACING) -> tuple[Array, Array]:
     """Postures (M, n, 4) along a path, closely, and how far the wrist is along its way at each, 0 to 1 (M,).
 
     The way is measured against the body as it stands at the path's first time. Where the hand turns in place, points

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
-from scipy.signal import butter, sosfiltfilt
 
 from elbowroom.character.limits import pose_excess
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.edit import without_lead
-from elbowroom.motion.smooth import SMOOTH_BELOW
+from elbowroom.motion.smooth import SMOOTH_BELOW, low_pass
 from elbowroom.motion.stance import foot_slide
 
 # A joint is out of its range beyond this many radians (half a degree): rounding in files is less.
 BEYOND = np.radians(0.5)
+# Angular jerk after a 6 Hz low-pass that planned joints may have, rad/s³.
+JERK = 1500.0
 # Frames that a low-pass filter needs before it says anything.
 _ENOUGH = 24
 
@@ -69,25 +69,86 @@ def peak_jerk(clip: Clip) -> float:
     return float(np.max(joint_jerks(clip.rotations, clip.fps), initial=0.0))
 
 
-@cache
-def _low_pass(fps: float) -> Array:
-    return butter(2, SMOOTH_BELOW, fs=fps, output="sos")
-
-
 def joint_jerks(rotations: Array, fps: float) -> Array:
     """Largest angular jerk of each joint (...) over rotations (T, ..., 4) after a 6 Hz low-pass, rad/s³."""
     if len(rotations) < _ENOUGH:
         return np.zeros(rotations.shape[1:-1])
+    return np.max(_jerk_norms(rotations, fps), axis=0)
+
+
+def rms_jerk(rotations: Array, fps: float) -> Array:
+    """Root mean square over time of the angular jerk of each joint (...) of rotations (T, ..., 4) after a 6 Hz
+    low-pass, rad/s³."""
+    if len(rotations) < _ENOUGH:
+        return np.zeros(rotations.shape[1:-1])
+    return np.asarray(np.sqrt(np.mean(_jerk_norms(rotations, fps) ** 2, axis=0)))
+
+
+def _jerk_norms(rotations: Array, fps: float) -> Array:
+    """Angular jerk (T - 3, ...) of rotations (T, ..., 4) after a 6 Hz low-pass, rad/s³."""
     speed = rot.log(rot.multiply(rot.conjugate(rotations[:-1]), rotations[1:])) * fps
     if fps > 2.2 * SMOOTH_BELOW:
-        speed = sosfiltfilt(_low_pass(fps), speed, axis=0)
-    jerk = np.diff(speed, n=2, axis=0) * fps**2
-    return np.max(np.linalg.norm(jerk, axis=-1), axis=0)
+        speed = low_pass(speed, fps)
+    return np.asarray(np.linalg.norm(np.diff(speed, n=2, axis=0) * fps**2, axis=-1))
 
 
 def point_jerk(points: Array, fps: float) -> float:
     """Largest jerk of points (T, ..., 3) after a 6 Hz low-pass, m/s³."""
     if len(points) < _ENOUGH:
         return 0.0
-    smooth = sosfiltfilt(_low_pass(fps), points, axis=0) if fps > 2.2 * SMOOTH_BELOW else points
+    smooth = low_pass(points, fps) if fps > 2.2 * SMOOTH_BELOW else points
     return float(np.linalg.norm(np.diff(smooth, n=3, axis=0), axis=-1).max() * fps**3)
+
+
+# Shares of the highest speed: from which on another maximum counts as a peak, and by which speed falls before it.
+_PEAK, _DIP = 0.5, 0.15
+
+
+@dataclass(frozen=True)
+class ReachShape:
+    """Path of a hand: its length as a multiple of the straight line; the share of the time at which it is fastest; and
+    how many peaks its speed has, those below half of the highest left out."""
+
+    length: float
+    fastest: float
+    peaks: int
+
+    @property
+    def human(self) -> bool:
+        """Whether it is like reaches of people: one peak between 30 and 60 % of the time, and no long way round."""
+        return self.peaks == 1 and 0.3 <= self.fastest <= 0.6 and self.length <= 1.4
+
+    @property
+    def strange(self) -> float:
+        """How much it is unlike reaches of people; 0 is like them."""
+        off = max(0.3 - self.fastest, self.fastest - 0.6, 0.0)
+        return max(self.length - 1.0, 0.0) + (self.peaks - 1) + 2.0 * off
+
+
+def reach_shape(points: Array, fps: float) -> ReachShape:
+    """Measure a reach from its points (T, 3), in the axes of what the hand reaches from or for."""
+    steps = np.linalg.norm(np.diff(points, axis=0), axis=-1)
+    straight = float(np.linalg.norm(points[-1] - points[0]))
+    if len(steps) < 3 or steps.sum() <= 1e-6:
+        return ReachShape(1.0, 0.5, 1)
+    speed = steps
+    if len(steps) >= _ENOUGH and fps > 2.2 * SMOOTH_BELOW:
+        speed = np.maximum(low_pass(steps, fps), 0.0)
+    share = float((np.argmax(speed) + 0.5) / len(speed))
+    return ReachShape(float(steps.sum()) / max(straight, 1e-3), share, _peaks(speed))
+
+
+def _peaks(speed: Array) -> int:
+    """Count maxima of a speed (T,) that is zero before and after: high enough, with a clear fall between them."""
+    height, fall = _PEAK * float(speed.max()), _DIP * float(speed.max())
+    count, high, low, rises = 0, 0.0, 0.0, True
+    for value in [*speed.tolist(), 0.0]:
+        if rises:
+            high = max(high, value)
+            if value < high - fall:
+                count, low, rises = count + (high >= height), value, False
+        else:
+            low = min(low, value)
+            if value > low + fall:
+                high, rises = value, True
+    return max(count, 1)

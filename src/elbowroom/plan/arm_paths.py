@@ -10,7 +10,7 @@ All of them have the bell-shaped speed of hands that reach.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -19,10 +19,14 @@ from numpy.typing import ArrayLike
 from elbowroom.character.body import Character
 from elbowroom.character.limits import EPS, clamp_pose
 from elbowroom.character.skeleton import Pose
+from elbowroom.finish.leans import JointLeans
+from elbowroom.finish.nudge import bump, nudge
 from elbowroom.finish.settle import between_free, settle
+from elbowroom.finish.timing import bell, interpolate
 from elbowroom.geometry.easing import smoothstep
-from elbowroom.geometry.rotations import Array, from_matrix, slerp
+from elbowroom.geometry.rotations import Array, continuous, from_matrix, slerp
 from elbowroom.geometry.transforms import transform
+from elbowroom.motion.quality import JERK, ReachShape, joint_jerks, reach_shape
 from elbowroom.plan.result import Blocked, Status
 from elbowroom.plan.settings import Settings
 from elbowroom.posing.limb_ik import Keep, LimbIK
@@ -39,8 +43,17 @@ _ORBITS = np.radians(np.linspace(-30.0, 150.0, 37))
 # Shares by which frames are drawn into the ranges of joints, the first that is free.
 _DRAWN_IN = (1.0, 0.8, 0.6, 0.4, 0.2)
 
-# Searches that are made where the first gives no way that begins and ends at rest.
+# Searches that are made where the first gives no way that is like a reach of people.
 _SEARCHES = 3
+
+# When a lean begins and ends, as shares of the time: amid it, before and after.
+_LEANS = ((0.0, 1.0), (0.0, 0.75), (0.25, 1.0))
+
+# Share of a hand's mean speed that counts for turning in place.
+_IN_PLACE = 0.15
+
+# How much rougher than the straight way a lean may be.
+_ROUGHER = 1.5
 
 # Frames to either side over which the elbow's turn is evened out.
 _EVEN = 8
@@ -144,22 +157,75 @@ class ArmPaths:
         return _pinned(eased.rotations, start, goal), len(where) + count
 
     def planned(self, start: Array, goal: Array, seed: int) -> LimbTrajectory | Blocked:
-        """A searched way with its corners rounded; where it starts or ends in a jerk, the smoothest of a few."""
-        best: LimbTrajectory | Blocked | None = None
+        """A searched way or, where it is unlike reaches of people, the straight way leaned aside, or the most human of
+        a few searches."""
+        best: LimbTrajectory | None = None
         for attempt in range(_SEARCHES):
-            way, smooth_ends = self._searched(start, goal, seed + 7919 * attempt)
-            if isinstance(way, LimbTrajectory) and (
-                smooth_ends or not isinstance(best, LimbTrajectory) or _rough(way) < _rough(best)
-            ):
-                best = way
-            best = best or way
-            if smooth_ends or isinstance(best, Blocked):
+            found = self._searched(start, goal, seed + 7919 * attempt)
+            if isinstance(found, Blocked):
+                return best or found
+            ways = [replace(found, rotations=self._evened(found.rotations))]
+            if attempt == 0 and not self.shape(ways[0].rotations).human:
+                ways.append(self._leaned(start, goal, seed) or ways[0])
+            best = min(([best] if best else []) + ways, key=lambda way: self._strange(way.rotations))
+            if self.shape(best.rotations).human:
                 break
         assert best is not None
         return best
 
-    def _searched(self, start: Array, goal: Array, seed: int) -> tuple[LimbTrajectory | Blocked, bool]:
-        """A searched way, and whether it goes by the bell."""
+    def _strange(self, q: Array) -> float:
+        """How little frames (N + 1, 3, 4) are like a reach of people, by the hand's path and the joints' jerk."""
+        rough = float(joint_jerks(continuous(q), self._rate).max(initial=0.0)) / JERK
+        return self.shape(q).strange + max(rough - 1.0, 0.0)
+
+    def _evened(self, q: Array) -> Array:
+        """Frames (N + 1, 3, 4) with the bell's speed along the hand's own path, where that is free and more human."""
+        steps = np.linalg.norm(np.diff([self._hand(one, k)[:3, 3] for k, one in enumerate(q)], axis=0), axis=-1)
+        steps += _IN_PLACE * steps.mean()
+        if not steps.mean() > 0.0 or self.shape(q).human:
+            return q
+        along = np.concatenate([[0.0], np.cumsum(steps)]) / steps.sum()
+        even = _pinned(interpolate(along, q, bell(self.times)), q[0], q[-1])
+        return even if self._strange(even) < self._strange(q) and self.free(even) else q
+
+    def shape(self, q: Array) -> ReachShape:
+        """The hand's path over frames (N + 1, 3, 4), as the body sees it."""
+        hands = np.stack([self._hand(one, k)[:3, 3] for k, one in enumerate(q)])
+        return reach_shape(hands, self._rate)
+
+    @property
+    def _rate(self) -> float:
+        return float((len(self.times) - 1) / (self.times[-1] - self.times[0]))
+
+    def _leaned(self, start: Array, goal: Array, seed: int) -> LimbTrajectory | None:
+        """The straight way, or the one straight in the joints' turns, leaned aside by a smooth offset that is free."""
+        begun, limits = time.perf_counter(), [self.body.limits[j] for j in self.ik.joints]
+        joints = [limit for limit in limits if limit is not None]
+        if len(joints) < len(limits):
+            return None
+        s = smoothstep(np.linspace(0.0, 1.0, len(self.times)))
+        direct = self.straight(start, goal)
+        base = continuous(slerp(start, goal, s[:, None]) if direct is None else direct)
+        when, (t0, t1), checks = self._when(self.times), self.times[[0, -1]], 0
+
+        allowed = np.maximum(JERK, _ROUGHER * joint_jerks(base, self._rate))
+
+        def rough(q: Array) -> Array:
+            return np.asarray((joint_jerks(np.moveaxis(q, 0, 1), self._rate) / allowed).max(axis=-1))
+
+        for begin, end in _LEANS:
+            weights = bump(self.times, t0 + begin * (t1 - t0), t0 + end * (t1 - t0))
+            ways = JointLeans(joints, base, weights, (1.0,) * len(joints))
+            done = nudge(self.check, ways, base, when, weights, seed=seed, rough=rough)
+            checks += done.checks
+            if done.frames is not None:
+                return LimbTrajectory(
+                    _pinned(np.array(done.frames), start, goal), "plan", time.perf_counter() - begun, checks=checks
+                )
+        return None
+
+    def _searched(self, start: Array, goal: Array, seed: int) -> LimbTrajectory | Blocked:
+        """A searched way with its corners rounded."""
         space = LimbSpace.over(self.check, timed=self.moving, style=style_of(self.settings.style, NATURAL))
         t0, t1 = (float(self.times[0]), float(self.times[-1])) if self.moving else (0.0, 0.0)
         begun = time.perf_counter()
@@ -174,16 +240,15 @@ class ArmPaths:
             end = start if path.status == "start-in-collision" else goal
             when = t0 if path.status == "start-in-collision" else t1
             pair = None if path.status == "budget-spent" else self._pair(end, when)
-            return Blocked(kinds[path.status], pair), False
+            return Blocked(kinds[path.status], pair)
         begun = time.perf_counter()
         short = smooth(space, path, seed)
         settled = settle(space, short, self.times)
         if not settled.free:
-            return Blocked("no-path", self.blame(start, goal)), False
+            return Blocked("no-path", self.blame(start, goal))
         stats = (path.stats.checks + short.stats.checks, path.stats.nodes)
         q = self._drawn_in(space, settled.rotations)
-        way = LimbTrajectory(q, "plan", first, time.perf_counter() - begun, *stats, trees=space.tree_lines(path))
-        return way, settled.how.startswith("bell")
+        return LimbTrajectory(q, "plan", first, time.perf_counter() - begun, *stats, trees=space.tree_lines(path))
 
     def _drawn_in(self, space: LimbSpace, q: Array) -> Array:
         """Frames (N + 1, 3, 4) in the ranges of their joints, which rounded corners leave by a little.
@@ -237,11 +302,6 @@ def _between(a: Keep, b: Keep, s: Array) -> Keep:
         return np.asarray(np.asarray(x) + s * (np.asarray(y) - np.asarray(x)))
 
     return Keep(mix(a.off_axis, b.off_axis), mix(a.twist, b.twist), np.where(s < 0.5, a.backwards, b.backwards))
-
-
-def _rough(way: LimbTrajectory) -> float:
-    """The greatest change of speed from frame to frame, in quaternions."""
-    return float(np.abs(np.diff(way.rotations, n=2, axis=0)).max(initial=0.0))
 
 
 def _turn(angle: float) -> float:

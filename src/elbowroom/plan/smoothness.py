@@ -13,15 +13,15 @@ from elbowroom.character.limits import JointLimit, pose_excess
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array, continuous
 from elbowroom.motion.clip import Clip
-from elbowroom.motion.quality import BEYOND, joint_jerks, point_jerk
+from elbowroom.motion.quality import BEYOND, JERK, joint_jerks, point_jerk, rms_jerk
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.moving.timing import seen_by
 
 # Radians a second that planned joints turn, those of legs and others, or so many times what they do in the clip there.
 # Knees of people who walk reach 6 to 9, of those who run 15 and more.
 _LEGS, _OTHERS, _FASTER = 12.0, 6.0, 1.3
-# Angular jerk after a 6 Hz low-pass, rad/s³, or so many times the recording's; a little is kept in reserve.
-JERK, ROUGHER, _RESERVE = 1500.0, 2.0, 0.97
+# Angular jerk as a multiple of the recording's, where that is more than `JERK`; a little is kept in reserve.
+ROUGHER, _RESERVE = 2.0, 0.97
 # Radians that joints may be out of their range where they were not.
 _BEYOND = 0.02
 # Seconds about an interval in which jerk is measured, too: a pop at its ends shows there.
@@ -88,6 +88,24 @@ class SmoothnessLimits:
         old = self.recorded.rotations[self.first : self.last + 1, list(self.joints)]
         beyond = pose_excess(limits, frames) > np.maximum(pose_excess(limits, old).max(axis=0), _BEYOND)
         return not beyond.any() and bool(self.rough(frames[None])[0] <= 1.0)
+
+    @cached_property
+    def _squares(self) -> tuple[Array, Array]:
+        """Squares of the jerk of each joint (n,), summed over the recorded clip and over the window."""
+        joints, lead = list(self.joints), self.recorded.source.lead
+        whole = rms_jerk(self.recorded.rotations[lead:][:, joints], self.now.fps) ** 2 * (len(self.recorded) - lead)
+        return whole, rms_jerk(self._old, self.now.fps) ** 2 * len(self._old)
+
+    def jerk_gain(self, frames: Array) -> float:
+        """RMS jerk over the whole clip of the joint that frames (T, n, 4) turn most, as a multiple of the recorded."""
+        q = np.array(self._old)
+        begin = self.first - self._window.start
+        turned = rot.angle_between(q[begin : begin + len(frames)], frames).sum(axis=0)
+        q[begin : begin + len(frames)] = frames
+        whole, window = self._squares
+        new = whole - window + rms_jerk(continuous(q), self.now.fps) ** 2 * len(q)
+        j = int(np.argmax(turned))
+        return float(np.sqrt(max(new[j], 0.0) / max(whole[j], 1e-9)))
 
     def rough(self, frames: Array) -> Array:
         """How fast and rough frames (N, T, n, 4) from first to last are, (N,): 1 is the most that is allowed of speed,

@@ -20,6 +20,8 @@ from elbowroom.world.world import Snapshot
 
 # Metres: where tables may be off by more than this, everything is placed anew.
 _TRUST = 5e-4
+# Times for which the world is remembered.
+_SNAPSHOTS = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +58,7 @@ class Judge:
                 local = np.stack([shape.T_joint_shape for _, shape in own])
                 self._bodies[name] = ([i for i, _ in own], [shape.joint for _, shape in own], local)
         self._static: dict[int, NDArray[np.int32]] = {}
+        self._snapshots: dict[float, Snapshot] = {}
 
     def placed(self) -> Placed:
         """All parts of the world, things where they are at the start."""
@@ -102,7 +105,7 @@ class Judge:
     def exactly(self, q: Array, t: float, scratch: Scratch, snapshot: Snapshot | None = None) -> Pair | None:
         """A pair of the limb that is hit, if any, everything placed as it is at a time and the limb by a posture."""
         exact, placed, parts = self._exact, scratch.placed, self._parts
-        snapshot = snapshot or exact.world.at(t)
+        snapshot = snapshot or self._at(t)
         for name, (rows, joints, local) in self._bodies.items():
             placed.T[rows] = snapshot.joints[name][joints] @ local
         for i, name in self._things:
@@ -123,6 +126,15 @@ class Judge:
         close = wanted[gaps <= self.margin].tolist()
         now = self._when(t)
         return next((self._pair(a, b) for a, b in close if self._hit(placed, a, b, now)), None)
+
+    def _at(self, t: float) -> Snapshot:
+        """The world at a time; motions are looked at many times at the times of their frames."""
+        found = self._snapshots.get(t)
+        if found is None:
+            if len(self._snapshots) >= _SNAPSHOTS:
+                self._snapshots.clear()
+            found = self._snapshots[t] = self._exact.world.at(t)
+        return found
 
     def _hit(self, placed: Placed, a: int, b: int, t: float, off: float = 0.0) -> bool:
         """Return whether two parts are closer than the margin without allowance at a time, with an error of places."""

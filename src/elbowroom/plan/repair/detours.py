@@ -4,7 +4,7 @@ walks walks round what is in the way."""
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -80,21 +80,32 @@ def sways(
             yield from _of_a_kind(world, source, episode, recorded, replace(kind, aside=amounts), clocks)
 
 
-def _of_a_kind(
-    world: World,
-    source: Clip,
-    episode: CollisionEpisode,
-    recorded: bool,
-    kind: _Kind,
-    clocks: Clocks,
-) -> Iterator[BodyDetour]:
-    start = time.perf_counter()
+@dataclass(frozen=True, eq=False)
+class _Window:
+    """Somebody who may be moved while an episode lasts, what may touch then, and looks at it."""
+
+    sway: PelvisOffset
+    looks: Looks
+    changed: Changed
+    contacts: tuple[Contact, ...]
+    as_is: tuple[float, float]
+
+    def moved(self, world: World, to: OffsetClip, name: str, text: str, leaves: float) -> BodyDetour:
+        """The world with somebody who is moved."""
+        there = world.with_character(self.changed.who, to.clip)
+        return BodyDetour(there, name, text, self.changed, self.contacts, leaves, self.looks.count)
+
+
+def _window(
+    world: World, source: Clip, episode: CollisionEpisode, recorded: bool, seconds: float, stepping: bool
+) -> _Window | None:
+    """A window about an episode with so many seconds for the way there and back; None where there is no such."""
     clip = world.motion(episode.who)
     assert isinstance(clip, Clip)
-    legs, core = legs_of(clip), core_about(clip, episode.during, kind.seconds)
+    legs, core = legs_of(clip), core_about(clip, episode.during, seconds)
     if not legs or core is None or at_work(world, episode.who, (core.first, core.last)):
-        return
-    sway = PelvisOffset(clip, source, legs, core, kind.stepping)
+        return None
+    sway = PelvisOffset(clip, source, legs, core, stepping)
     joints = tuple(j for ik in legs for j in ik.joints)
     frames, span = (sway.first, sway.last), (core.first, core.last)
     contacts: tuple[Contact, ...] = ()
@@ -105,22 +116,78 @@ def _of_a_kind(
         contacts, planned = tuple(touches.contacts(span, planned=False)), touches.contacts(span, planned=True)
     looks = Looks(with_contacts(world, planned), episode, sway)
     as_is = looks.depth(OffsetClip(clip, (0.0, 0.0, 0.0), np.tile(np.eye(4), (len(sway.weights), 1, 1)))) or (0.0, 0.0)
+    return _Window(sway, looks, Changed(episode.who, joints, span), contacts, as_is)
+
+
+def _of_a_kind(
+    world: World,
+    source: Clip,
+    episode: CollisionEpisode,
+    recorded: bool,
+    kind: _Kind,
+    clocks: Clocks,
+) -> Iterator[BodyDetour]:
+    start = time.perf_counter()
+    window = _window(world, source, episode, recorded, kind.seconds, kind.stepping)
+    if window is None:
+        return
     # parts in collision are to be less deep in something than they were, and all else together no deeper
-    most = _GAIN * as_is[0], max(as_is[1], SHALLOW)
+    most = _GAIN * window.as_is[0], max(window.as_is[1], SHALLOW)
     found = []
-    for number, by in enumerate(_offsets(kind, sway)):
-        moved = sway.by(by)
-        depth = None if moved is None else looks.depth(moved, most)
+    for number, by in enumerate(_offsets(kind, window.sway)):
+        moved = window.sway.by(by)
+        depth = None if moved is None else window.looks.depth(moved, most)
         if moved is not None and depth is not None:
             found.append((depth[1], number, moved))
             if depth[1] == 0.0:
                 break
     clocks.add("plan", start)
-    changed = Changed(episode.who, joints, span)
+    name = "whole body" if kind.stepping else "pelvis and legs"
     for left, _, moved in sorted(found, key=lambda f: f[:2])[:_FOLLOWED]:
-        there = world.with_character(episode.who, moved.clip)
-        name = "whole body" if kind.stepping else "pelvis and legs"
-        yield BodyDetour(there, name, told_by(moved.by), changed, contacts, left / most[1], looks.count)
+        yield window.moved(world, moved, name, told_by(moved.by), left / most[1])
+
+
+# Metres that a body goes down over its feet, and radians that it turns to either side, with so many seconds for the way
+# there and back; the share of the depth that is to be left at most, and how many turns are followed up.
+_DOWN_M, _TURN_RAD, _POSTURE_S = (0.04, 0.08, 0.14, 0.22), (0.25, 0.5), 0.4
+_LEFT, _TURNS = 0.85, 2
+
+
+def postures(
+    world: World, source: Clip, episode: CollisionEpisode, recorded: bool, clocks: Clocks
+) -> Iterator[BodyDetour]:
+    """The body lower, for a head or a trunk that is to get under something, or turned, for one that is to get through
+    between things, with feet where they are. The trunk may still be in collision: `leaves` says by how much."""
+    start = time.perf_counter()
+    window = _window(world, source, episode, recorded, _POSTURE_S, False)
+    if window is None or episode.limb.endswith("leg"):
+        return
+    down = [] if episode.limb.endswith("arm") else [(by, 0.0) for by in _DOWN_M]
+    turned = [(0.0, sign * turn) for turn in _TURN_RAD for sign in (1.0, -1.0)]
+    clocks.add("plan", start)
+    yield from _helpful(world, window, down, clocks)
+    least = sorted(_helpful(world, window, turned, clocks), key=lambda d: d.leaves)
+    yield from least[:_TURNS]
+
+
+def _helpful(
+    world: World, window: _Window, amounts: Sequence[tuple[float, float]], clocks: Clocks
+) -> Iterator[BodyDetour]:
+    """Bodies that are lower by metres or turned by radians, up to the first amount that leaves nothing in collision."""
+    for down, turn in amounts:
+        start = time.perf_counter()
+        moved = window.sway.by((0.0, 0.0, -down), turn)
+        depth = None if moved is None else window.looks.depth(moved)
+        clocks.add("plan", start)
+        if moved is None or depth is None or depth[1] > _LEFT * window.as_is[1]:
+            continue
+        text = told_by(moved.by) if not turn else f"turned by {abs(np.degrees(turn)):.0f} degrees"
+        # what hits nothing may be nearer to something than the trunk should be
+        clear = depth[1] == 0.0 and window.looks.depth(moved, (0.0, 0.0)) is not None
+        leaves = 0.0 if clear else max(depth[1], SHALLOW) / max(window.as_is[1], SHALLOW)
+        yield window.moved(world, moved, "pelvis and legs", text, leaves)
+        if clear:
+            break
 
 
 def _offsets(kind: _Kind, sway: PelvisOffset) -> Iterator[Offset]:

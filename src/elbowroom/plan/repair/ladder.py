@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.edit import edit_between
 from elbowroom.plan.repair.allowed import FeetFree, feet_free, hands_free
-from elbowroom.plan.repair.detours import sways
+from elbowroom.plan.repair.cost import SMALL, cost
+from elbowroom.plan.repair.detours import postures, sways
 from elbowroom.plan.repair.find import CollisionEpisode, Linkage, linkages
 from elbowroom.plan.repair.limb import Replanned, hopeless, leaned, searched, spliced, stepped
 from elbowroom.plan.repair.pelvis import BodyDetour
-from elbowroom.plan.repair.stretch import MARGIN, TIGHT, Clocks, Job, Stretch, stance, stretches
+from elbowroom.plan.repair.stretch import GROWTHS, MARGIN, TIGHT, Clocks, Job, Stretch, stance, stretches
 from elbowroom.plan.repair.whole_clip import retimed
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import CLOSE, Style
@@ -23,6 +25,8 @@ from elbowroom.world.world import World
 _AGAIN = 3
 # Share of the depth in things that a body may leave to its limbs when it goes aside, if there are other ways.
 _LITTLE = 0.1
+# Stretches that are tried for a repair that is to change less than one that was found.
+_STRETCHES = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +63,9 @@ class RepairResult:
 
 
 def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptions) -> tuple[RepairResult | None, str]:
-    """Go up the ladder for one episode: the limb in growing linkages, the body aside, and the limb again nearer to
-    things than usual; leans before searches. None, and why, where nothing does."""
+    """Go up the ladder for one episode: the limb in growing linkages, or lower or turned with the whole body, whichever
+    changes the clip least; the body aside; and the limb again nearer to things than usual. Leans come before searches.
+    None, and why, where nothing does."""
     clip = world.motion(episode.who)
     assert isinstance(clip, Clip)
     ladder = linkages(clip.character, episode.limb, episode.joints)
@@ -71,7 +76,7 @@ def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptio
         if done is not None:
             return done, ""
         options = replace(options, apart={})
-    done, told = _by_linkages(world, episode, ladder, options, seed)
+    done, told = _by_linkages(world, episode, ladder, options, seed, bodies=True)
     if done is None and options.style is not CLOSE:
         # a style is a wish: what cannot keep to it is mended all the same, and says so
         done, told = repair_episode(world, episode, replace(options, style=CLOSE))
@@ -163,25 +168,74 @@ def _by_linkages(
     seed: int,
     *,
     searches: bool = True,
+    bodies: bool = False,
 ) -> tuple[RepairResult | None, str]:
-    """One linkage after another, and for legs one choice of times after another."""
-    clip = world.motion(episode.who)
-    assert isinstance(clip, Clip)
-    reason = ""
+    """The repair that changes the clip least of the first of each linkage, and of `bodies` that are lower or turned;
+    the first that changes it little is taken at once. None, and why, where there is none."""
+    reasons = [""]
+    found: list[tuple[float, RepairResult]] = []
+    source = options.sources[episode.who]
+    before = 0.0 if options.clocks.hurried else cost(source, _clip(world, episode.who))
+    ways = _each_linkage(world, episode, ladder, options, seed, searches, found, reasons)
+    more = _each_body(world, episode, ladder, options, seed) if bodies else iter(())
+    for done in chain(ways, more):
+        if options.clocks.hurried:
+            return done, ""
+        found.append((cost(source, _clip(done.world, episode.who)) - before, done))
+        if found[-1][0] <= SMALL:
+            break
+    if not found:
+        return None, reasons[-1]
+    return min(found, key=lambda f: f[0])[1], ""
+
+
+def _clip(world: World, who: str) -> Clip:
+    motion = world.motion(who)
+    assert isinstance(motion, Clip)
+    return motion
+
+
+def _each_linkage(
+    world: World,
+    episode: CollisionEpisode,
+    ladder: list[Linkage],
+    options: RepairOptions,
+    seed: int,
+    searches: bool,
+    found: list[tuple[float, RepairResult]],
+    reasons: list[str],
+) -> Iterator[RepairResult]:
+    """The first repair of each linkage, for legs of one choice of times after another; `reasons` say why there is none.
+    Nothing is searched where something was `found` already."""
+    clip = _clip(world, episode.who)
     for number, linkage in enumerate(ladder):
         bounds = hands_free(world, clip, episode.who, linkage.joints, episode.during)
         if bounds is None:
-            reason = "a hand takes, leaves or touches something just then"
+            reasons.append("a hand takes, leaves or touches something just then")
             continue
         for free in feet_free(clip, episode):
             if options.clocks.late:
-                return None, "there was no time left to look"
+                reasons.append("there was no time left to look")
+                return
             free = replace(free, low=max(free.low, bounds[0]), high=min(free.high, bounds[1]))
             job = _job(world, episode, options, linkage, free)
-            done, reason = _replanned(job, free, linkage.name, options, seed + number, searches)
+            most = _STRETCHES if found else len(GROWTHS)
+            done, reason = _replanned(job, free, linkage.name, options, seed + number, searches and not found, most)
+            reasons.append(reason)
             if done is not None:
-                return _told(episode, linkage.name, job, done), ""
-    return None, reason
+                yield _told(episode, linkage.name, job, done)
+                break
+
+
+def _each_body(
+    world: World, episode: CollisionEpisode, ladder: list[Linkage], options: RepairOptions, seed: int
+) -> Iterator[RepairResult]:
+    """Repairs with the whole body lower or turned over its feet, and limbs that do the rest."""
+    source, recorded = options.sources[episode.who], options.recorded(episode.who)
+    for sway in postures(world, source, episode, recorded, options.clocks):
+        done = _after(world, sway, episode, ladder, options, seed)
+        if done is not None:
+            yield done
 
 
 def _job(world: World, episode: CollisionEpisode, options: RepairOptions, linkage: Linkage, free: FeetFree) -> Job:
@@ -204,9 +258,9 @@ def _job(world: World, episode: CollisionEpisode, options: RepairOptions, linkag
 
 
 def _replanned(
-    job: Job, free: FeetFree, name: str, options: RepairOptions, seed: int, searches: bool
+    job: Job, free: FeetFree, name: str, options: RepairOptions, seed: int, searches: bool, most: int
 ) -> tuple[Replanned | None, str]:
-    """New frames for one linkage, or why there are none."""
+    """New frames for one linkage, in so many stretches at the `most`, or why there are none."""
     clocks = options.clocks
     if free.stands is not None:
         aside = stepped(job, stance(job, *free.stands, clocks), seed, clocks, "elsewhere")
@@ -215,7 +269,7 @@ def _replanned(
         tries = (stepped(job, stretch, seed, clocks, "knee") for stretch in stretches(job, clocks))
         return next((done for done in tries if done is not None), None), "the knee cannot give way"
     tried: list[Stretch] = []
-    for stretch in stretches(job, clocks):
+    for stretch in islice(stretches(job, clocks), most):
         if clocks.late:
             break
         if not tried and hopeless(job, stretch, seed, clocks):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 from elbowroom.character.limits import sample_pose
 from elbowroom.errors import BadValue
 from elbowroom.finish.leans import FootLeans, Hanging, JointLeans
-from elbowroom.finish.nudge import Nudged, bump, nudge
+from elbowroom.finish.least import between, fewer, rounder, shorter, smaller, surely
+from elbowroom.finish.nudge import Core, Nudged, bump, nudge
 from elbowroom.finish.relax import relax
-from elbowroom.finish.settle import own_times, soften
+from elbowroom.finish.settle import first_hit, hit_at, own_times, soften
+from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
+from elbowroom.plan.repair.cost import JERK_GAIN
 from elbowroom.plan.repair.stretch import Clocks, Job, Stretch
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.search.birrt import Budget, Stats
@@ -34,6 +37,10 @@ _SLOWER = 0.9
 _ASTRAY = 0.05
 # Postures that are drawn at some moments of an episode to see whether any is free.
 _SAMPLES, _MOMENTS = 300, 4
+
+# Frames of a lean that are looked at while the least of it is looked for, and twice as many so many seconds about what
+# it is for.
+_FEW, _ABOUT_S = 16, 0.1
 
 Tier = Literal["avoid", "plan"]
 Foot = Literal["lifted", "elsewhere", "knee"]
@@ -84,7 +91,53 @@ def leaned(job: Job, stretch: Stretch, seed: int, style: Style, clocks: Clocks) 
         return None
     rough = stretch.rough
     done = nudge(stretch.check, ways, stretch.base, stretch.times, weights, largest, seed, rough, clocks.until)
+    if done.frames is not None and not clocks.hurried:
+        return _least(job, stretch, ways, done, clocks.add("plan", start))
     return _nudged(stretch, done, clocks.add("plan", start))
+
+
+def _least(job: Job, stretch: Stretch, ways: JointLeans, done: Nudged, took: float) -> Replanned:
+    """As little of a lean as will do, for as short a time; its jerk may grow to what is allowed."""
+    assert done.frames is not None and done.lean is not None
+    start, every = time.perf_counter(), np.arange(len(stretch.times))
+    few = _few(stretch.times, job.during)
+    gain = stretch.pace.jerk_gain(done.frames)
+
+    def frames(lean: Array, core: Core) -> Array:
+        weights = core.weights(stretch.times)
+        q = rot.continuous(replace(ways, weights=weights).frames(lean[None], every)[0])
+        return np.where((weights == 0.0)[:, None, None], stretch.base, q)
+
+    def smooth_enough(q: Array) -> bool:
+        if not np.isfinite(q).all() or stretch.rough(q[None])[0] > 1.0:
+            return False
+        return stretch.pace.jerk_gain(q) <= max(JERK_GAIN, gain)
+
+    def fits(lean: Array, core: Core) -> bool:
+        q = frames(lean, core)
+        return smooth_enough(q) and hit_at(stretch.check, q[few], stretch.times[few]) is None
+
+    def fits_all(lean: Array, core: Core) -> bool:
+        q = frames(lean, core)
+        return smooth_enough(q) and first_hit(stretch.check, q, stretch.times) is None
+
+    lean = fewer(fits, done.lean, ways.reach, stretch.core)
+    lean = smaller(fits, lean, stretch.core)
+    wide = rounder(fits, lean, stretch.core, job.during)
+    gain = stretch.pace.jerk_gain(frames(lean, wide))
+    core = shorter(fits, lean, wide)
+    cores = (core, between(core, wide), between(wide, stretch.core), stretch.core)
+    found = surely(fits_all, lean, cores) or (done.lean, stretch.core)
+    stats = SearchStats("avoid", took, time.perf_counter() - start, Stats(done.checks))
+    return Replanned(stretch.narrowed(found[1]), frames(*found)[stretch.rows(found[1])], stats)
+
+
+def _few(times: Array, during: tuple[float, float]) -> NDArray[np.int64]:
+    """Some of the frames at times (T,), most of them about the seconds `during` which something is hit."""
+    inside = np.flatnonzero((times >= during[0] - _ABOUT_S) & (times <= during[1] + _ABOUT_S))
+    rows = [np.linspace(0, len(times) - 1, _FEW)]
+    rows += [np.linspace(inside[0], inside[-1], 2 * _FEW)] if len(inside) else []
+    return np.unique(np.concatenate(rows).astype(np.int64))
 
 
 def _nudged(stretch: Stretch, done: Nudged, took: float) -> Replanned | None:

@@ -159,9 +159,10 @@ class PelvisOffset:
     def _paces(self) -> list[SmoothnessLimits]:
         return [SmoothnessLimits(self.source, self.clip, ik.joints, self.first, self.last) for ik in self.legs]
 
-    def by(self, offset: Offset) -> OffsetClip | None:
-        """The clip moved, a bit lower where legs do not reach otherwise; None where they cannot do it."""
-        turns, sink = self._turns(np.array(offset[:2])), np.zeros(len(self.weights))
+    def by(self, offset: Offset, turn: float = 0.0) -> OffsetClip | None:
+        """The clip moved and turned to the left by `turn` radians, a bit lower where legs do not reach otherwise; None
+        where they cannot do it."""
+        turns, sink = self._turns(np.array(offset[:2])) + turn * self.weights, np.zeros(len(self.weights))
         for _ in range(_LOOKS):
             shift = self.weights[:, None] * offset - sink[:, None] * (0.0, 0.0, 1.0)
             T = self._moves(shift, turns)

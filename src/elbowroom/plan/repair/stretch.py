@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -58,6 +58,11 @@ class Clocks:
         """Whether nothing more is to be begun; who asks may be stopped here."""
         may_stop_here()
         return time.perf_counter() >= self.until
+
+    @property
+    def hurried(self) -> bool:
+        """Whether the first motion that is found is taken as it is."""
+        return math.isfinite(self.until)
 
     def add(self, stage: str, since: float) -> float:
         """Add the time since a moment to a stage; that time."""
@@ -144,6 +149,22 @@ class Stretch:
     def rough(self, frames: Array) -> Array:
         """How rough frames (N, T, n, 4) are, (N,): 1 is the most that is wanted; what is too like others is more."""
         return np.maximum(self.pace.rough(frames), 1.0 + self.apart.lack(frames))
+
+    def rows(self, core: Core) -> slice:
+        """Frames of this stretch from the last before a core to the first after it."""
+        first = int(np.searchsorted(self.times, core.first + 1e-9)) - 1
+        last = int(np.searchsorted(self.times, core.last - 1e-9))
+        return slice(max(first, 0), min(last, len(self.times) - 1) + 1)
+
+    def narrowed(self, core: Core) -> Stretch:
+        """This stretch for a core within its own; what may touch stays as it is."""
+        rows = self.rows(core)
+        times = self.times[rows]
+        opens, closes = core.begin <= core.first, core.end >= core.last
+        first, last = float(times[0]), float(times[-1])
+        told = Core(first, first if opens else core.begin, last if closes else core.end, last)
+        begin = self.first + rows.start
+        return replace(self, first=begin, last=begin + len(times) - 1, core=told, times=times, base=self.base[rows])
 
     def good(self, frames: Array) -> bool:
         """Whether frames (T, n, 4) are smooth, in range, and unlike others."""

@@ -1,0 +1,279 @@
+"""Recorded clips and one obstacle made for each: head bars, doorways, sitting down and picking up, runs.
+
+An obstacle is pushed towards the clip until it touches it and by a drawn depth more, so that every case collides by a
+known amount somewhere amid the clip. Cases whose first or last 0.3 s collide, or whose clip is not free of itself and
+the floor alone, do not count.
+
+    python benchmarks/repair_made.py [--kinds bar door] [--numbers 3 7] [--json FILE] [--strips FOLDER]
+
+`--strips` draws each case before and after, in one picture.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.rotations import Array, about
+from elbowroom.geometry.solids import box
+from elbowroom.geometry.transforms import transform
+from elbowroom.motion.clip import Clip
+from elbowroom.motion.edit import cut, place, without_lead
+from elbowroom.pictures.images import strip, write_png
+from elbowroom.plan.repair.repair import repair
+from elbowroom.plan.result import Plan
+from elbowroom.world.certificate import certify
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.world import World
+from repair_clips import read
+from repair_quality import change, change_summary, inside, measured
+
+WHO = "ann"
+Row = dict[str, Any]
+
+_WALKS = [
+    "cmu_bvh/07_01.bvh",
+    "cmu_bvh/16_17.bvh",
+    "cmu_bvh/69_20.bvh",
+    "cmu_bvh/132_17.bvh",
+    "cmu_bvh/104_35.bvh",
+    "cmu_bvh/70_01.bvh",
+    "cmu_asf_amc/16/16_22.amc",
+    "cmu_asf_amc/02/02_01.amc",
+    "cmu_asf_amc/69/69_02.amc",
+    "cmu_asf_amc/07/07_04.amc",
+]
+_RUNS = [
+    "cmu_bvh/38_03.bvh",
+    "cmu_asf_amc/02/02_03.amc",
+    "cmu_asf_amc/09/09_06.amc",
+    "cmu_asf_amc/127/127_29.amc",
+    "cmu_asf_amc/16/16_35.amc",
+    "cmu_asf_amc/16/16_41.amc",
+    "cmu_asf_amc/16/16_55.amc",
+    "cmu_asf_amc/127/127_04.amc",
+]
+_SITS = [
+    "cmu_bvh/113_15.bvh",
+    "cmu_asf_amc/14/14_31.amc",
+    "cmu_bvh/26_09.bvh",
+    "cmu_bvh/26_10.bvh",
+    "cmu_bvh/115_01.bvh",
+    "cmu_bvh/115_06.bvh",
+    "cmu_bvh/69_70.bvh",
+    "accad_bvh/Male1_A5_PickUpBox.bvh",
+    "cmu_bvh/131_05.bvh",
+]
+# Metres by which obstacles go into the clip, from and to.
+_DEPTHS = {"bar": (0.03, 0.14), "door": (0.02, 0.06), "sit": (0.02, 0.08), "run": (0.02, 0.08)}
+# Seconds that a clip has at most; at both ends in which nothing may hit; looks a second.
+_LONGEST, _ENDS, _LOOKS = 6.0, 0.3, 60.0
+# Metres between which the first touch is found, and how closely.
+_FAR, _CLOSELY = 1.5, 0.001
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A clip among obstacles that go into it by some metres."""
+
+    kind: str
+    path: str
+    depth: float
+    world: World
+
+
+def cases() -> Iterator[Case]:
+    """All cases in their order; the same ones each time."""
+    rng = np.random.default_rng(12)
+    for kind, paths in (("bar", _WALKS), ("door", _WALKS), ("sit", [p for p in _SITS for _ in "ab"]), ("run", _RUNS)):
+        for number, path in enumerate(paths):
+            depth = float(rng.uniform(*_DEPTHS[kind]))
+            share, side = float(rng.uniform(0.4, 0.6)), (-1.0) ** number
+            made = Case(kind, path, depth, _made(kind, number, clip_of(path, kind), share, depth, side))
+            if _counts(made.world):
+                yield made
+
+
+def clip_of(path: str, kind: str) -> Clip:
+    """A clip on the floor, without artificial frames, cut to the middle of it or, for who bends, about the lowest."""
+    clip = without_lead(read(path))
+    begin, end = clip.span
+    middle = 0.5 * (begin + end)
+    if kind == "sit":
+        middle = float(clip.times[int(np.argmin(_role(clip, "head", clip.times)[:, 2]))])
+    low = min(max(begin, middle - 0.5 * _LONGEST), max(end - _LONGEST, begin))
+    return place(cut(clip, low, min(low + _LONGEST, end)))
+
+
+def _role(clip: Clip, role: str, times: Array) -> Array:
+    return np.asarray(clip.positions(times)[:, clip.character.role(role)])
+
+
+def _made(kind: str, number: int, clip: Clip, share: float, depth: float, side: float) -> World:
+    """The clip with what it is to run into about a share of its time; `side` is 1 or -1."""
+    t = clip.start + share * clip.duration
+    world = World(floor=0.0).with_character(WHO, clip)
+    heading = _heading(clip, t)
+    head = _role(clip, "head", np.array([t]))[0]
+    across = np.array([-heading[1], heading[0], 0.0])
+    if kind == "bar" or (kind == "run" and number % 2):
+        bar = _turned(box((0.08, 1.6, 0.08)), heading)
+        return _pushed(world, "bar", bar, head, np.array([0.0, 0.0, -1.0]), depth)
+    if kind == "door":
+        for name, sign in (("left wall", 1.0), ("right wall", -1.0)):
+            wall = _turned(box((0.12, 1.0, 2.2), (0.0, 0.5 * sign, 1.1)), heading)
+            at = np.array([*_role(clip, "pelvis", np.array([t]))[0, :2], 0.0])
+            world = _pushed(world, name, wall, at, -sign * across, depth)
+        return world
+    if kind == "run":
+        post = box((0.1, 0.1, 1.6), (0.0, 0.0, 0.8))
+        at = np.array([*_role(clip, "pelvis", np.array([t]))[0, :2], 0.0])
+        return _pushed(world, "post", post, at, -side * across, depth)
+    # who bends or sits: a board before the head, or a block beside a hand on its way
+    low = float(clip.times[int(np.argmin(_role(clip, "head", clip.times)[:, 2]))])
+    if number % 2:
+        role = "left_hand" if side > 0.0 else "right_hand"
+        t = max(low - 0.5, clip.start + 0.4)
+        hand = _role(clip, role, np.array([t]))[0]
+        out = hand - _role(clip, "pelvis", np.array([t]))[0]
+        out[2] = 0.0
+        return _pushed(world, "block", box((0.12, 0.12, 0.12)), hand, -out / np.linalg.norm(out), depth)
+    head = _role(clip, "head", np.array([low]))[0]
+    up = head - _role(clip, "pelvis", np.array([low]))[0]
+    board = _turned(box((0.04, 0.8, 0.3)), up)
+    return _pushed(world, "board", board, head, -up / np.linalg.norm(up), depth)
+
+
+def _heading(clip: Clip, t: float) -> Array:
+    """Where somebody goes at a time, level, (3,); where they look who stand."""
+    a, b = (_role(clip, "pelvis", np.array([s]))[0] for s in np.clip([t - 0.3, t + 0.3], *clip.span))
+    way = (b - a) * (1.0, 1.0, 0.0)
+    if np.linalg.norm(way) < 0.1:
+        left, right = (_role(clip, f"{side}_thigh", np.array([t]))[0] for side in ("left", "right"))
+        way = np.cross(left - right, (0.0, 0.0, 1.0)) * (1.0, 1.0, 0.0)
+    return way / np.linalg.norm(way)
+
+
+def _turned(mesh: Mesh, towards: Array) -> Mesh:
+    """A mesh with its x axis turned towards a direction, about the vertical."""
+    return mesh.moved(transform((0.0, 0.0, 0.0), about((0.0, 0.0, 1.0), float(np.arctan2(towards[1], towards[0])))))
+
+
+def _pushed(world: World, name: str, mesh: Mesh, at: Array, direction: Array, depth: float) -> World:
+    """The world with a mesh that comes along a direction to a place until it touches, and goes on by a depth."""
+
+    def there(away: float) -> World:
+        return world.with_static(name, mesh.moved(transform(at - away * direction, (1.0, 0.0, 0.0, 0.0))))
+
+    low, high = 0.0, _FAR
+    while high - low > _CLOSELY:
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if len(_hits(there(middle), name)) else (low, middle)
+    return there(high - depth)
+
+
+def _hits(world: World, name: str = "") -> Array:
+    """Times at which somebody hits the scene, or one mesh of it."""
+    exact = ExactWorld(world)
+    pairs = [[exact.parts[int(i)] for i in row] for row in exact.index]
+    scene = [any(p.kind == "static" and (not name or p.name == name) for p in pair) for pair in pairs]
+    among = np.flatnonzero(scene)
+    begin, end = world.span
+    record = world.record(np.arange(begin, end, 1.0 / _LOOKS))
+    return np.array([t for k, t in enumerate(record.times) if _hit(exact.place_snapshot(record[k]), among)])
+
+
+def _hit(exact: ExactWorld, among: Array) -> bool:
+    return any(exact.hit(int(k)) for k in exact.near(0.0, among))
+
+
+def _counts(world: World) -> bool:
+    """Whether somebody hits the scene amid the clip alone, and nothing else."""
+    times = _hits(world)
+    begin, end = world.span
+    amid = bool(len(times)) and bool(times[0] > begin + _ENDS and times[-1] < end - _ENDS)
+    return amid and certify(World(floor=world.floor).with_character(WHO, world.characters[WHO])).free
+
+
+def tried(case: Case, number: int) -> tuple[Row, Plan]:
+    """Repair one case and measure it."""
+    cpu = time.process_time()
+    plan = repair(case.world, WHO)
+    cpu = time.process_time() - cpu
+    old, new = case.world.characters[WHO], plan.world.characters[WHO]
+    assert isinstance(old, Clip) and isinstance(new, Clip)
+    changed = np.any(old.rotations != new.rotations, axis=(1, 2)) | np.any(old.root != new.root, axis=1)
+    row = {
+        "number": number,
+        "kind": case.kind,
+        "clip": case.path,
+        "depth_m": round(case.depth, 3),
+        "status": plan.status,
+        "why": plan.why,
+        "cpu_s": round(cpu, 2),
+        "plans": [(p.limb, p.reason, p.tier, [round(t, 2) for t in p.during]) for p in plan.edits],
+        "untouched": not bool((changed & ~inside(old, plan)).any()),
+        "change": change(old, new, plan),
+        "quality": measured(old, new, plan),
+    }
+    return row, plan
+
+
+def summary(rows: list[Row]) -> Row:
+    """Figures over all cases; change over those that were repaired."""
+    done = [r for r in rows if r["status"] == "found"]
+    kinds = {k: [r["status"] == "found" for r in rows if r["kind"] == k] for k in sorted({r["kind"] for r in rows})}
+    return {
+        "cases": len(rows),
+        "repaired": len(done),
+        "by_kind": {k: f"{sum(v)} of {len(v)}" for k, v in kinds.items()},
+        "cpu_s_median": round(float(np.median([r["cpu_s"] for r in rows])), 2),
+        "untouched_outside": all(r["untouched"] for r in rows),
+        **change_summary([r["change"] for r in done]),
+    }
+
+
+def draw(case: Case, plan: Plan, path: Path) -> None:
+    """Six moments about the collisions, before above after."""
+    spans = [c.during for c in plan.collisions] or [case.world.span]
+    middle = 0.5 * (min(s[0] for s in spans) + max(s[1] for s in spans))
+    times = np.clip(middle + np.linspace(-0.8, 0.8, 7), *case.world.span)
+    rows = [strip(w, times, size=(230, 330), camera="three-quarter") for w in (case.world, plan.world)]
+    write_png(path, np.concatenate(rows))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kinds", nargs="*", default=list(_DEPTHS), choices=list(_DEPTHS))
+    parser.add_argument("--numbers", nargs="*", type=int)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--strips", type=Path)
+    args = parser.parse_args()
+    rows = []
+    for number, case in enumerate(cases()):
+        if case.kind not in args.kinds or (args.numbers is not None and number not in args.numbers):
+            continue
+        row, plan = tried(case, number)
+        rows.append(row)
+        print(json.dumps(row), file=sys.stderr, flush=True)
+        if args.strips:
+            args.strips.mkdir(parents=True, exist_ok=True)
+            draw(case, plan, args.strips / f"{number:02}_{case.kind}.png")
+    if args.json:
+        args.json.write_text(json.dumps({"rows": rows, "summary": summary(rows)}))
+    print(json.dumps(summary(rows), indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""The least of a lean that was found: fewer and smaller turns, and for a shorter time, as long as it is free.
+
+All that is tried is counted, so that it always ends alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, replace
+
+import numpy as np
+
+from elbowroom.finish.nudge import Core
+from elbowroom.geometry.rotations import Array
+from elbowroom.stopping import may_stop_here
+
+# How often a lean, or a side of its time, is halved.
+_HALVES = 4
+# Seconds in which a lean comes or goes at the shortest.
+_RAMP_S = 0.2
+# Numbers of a lean below this share of the largest are left as they are: taking them away changes little.
+_HARDLY = 0.05
+
+# Multiples of what few looks find to be the least, tried in turn until all looks do.
+_MORE = (1.0, 1.06, 1.15)
+
+# Whether a lean (K,) with a core is free and smooth.
+Fits = Callable[[Array, Core], bool]
+
+
+def fewer(fits: Fits, lean: Array, reach: Array, core: Core) -> Array:
+    """A lean (K,) without the numbers that it does not need, by how readily each is used, `reach` (K,): what is used
+    least readily goes first."""
+    size = np.abs(lean) / np.maximum(reach, 1e-9)
+    for k in np.argsort(-size, kind="stable"):
+        if size[k] < _HARDLY * size.max():
+            break
+        without = lean.copy()
+        without[k] = 0.0
+        may_stop_here()
+        if without.any() and fits(without, core):
+            lean = without
+    return lean
+
+
+def rounder(fits: Fits, lean: Array, core: Core, during: tuple[float, float]) -> Core:
+    """A core whose height is shorter, so that it comes and goes in more time: things are hardly touched at the ends of
+    the seconds `during` which a lean is needed."""
+    middle = float(np.clip(0.5 * sum(during), core.begin, core.end))
+
+    def later(share: float) -> Core:
+        return replace(core, begin=middle + share * (core.begin - middle))
+
+    if core.begin > core.first:
+        core = later(_bisected(lambda share: fits(lean, later(share))))
+
+    def sooner(share: float) -> Core:
+        return replace(core, end=max(middle + share * (core.end - middle), core.begin))
+
+    return sooner(_bisected(lambda share: fits(lean, sooner(share)))) if core.end < core.last else core
+
+
+def shorter(fits: Fits, lean: Array, core: Core) -> Core:
+    """A core that begins later and ends sooner, with the same height."""
+
+    def later(share: float) -> Core:
+        first = max(core.first, core.begin - _RAMP_S)
+        return replace(core, first=first + share * (core.first - first))
+
+    if core.begin > core.first:
+        core = later(_bisected(lambda share: fits(lean, later(share))))
+
+    def sooner(share: float) -> Core:
+        last = min(core.last, core.end + _RAMP_S)
+        return replace(core, last=last + share * (core.last - last))
+
+    return sooner(_bisected(lambda share: fits(lean, sooner(share)))) if core.end < core.last else core
+
+
+def smaller(fits: Fits, lean: Array, core: Core) -> Array:
+    """The smallest share of a lean (K,) that fits, the whole of it doing so."""
+    return _bisected(lambda share: fits(share * lean, core)) * lean
+
+
+def surely(fits: Fits, lean: Array, cores: Sequence[Core]) -> tuple[Array, Core] | None:
+    """A lean (K,) that few looks have found, or a little more of it, in the first of some cores in which all looks find
+    it to fit; None where they find none."""
+    for core in cores:
+        for more in _MORE:
+            may_stop_here()
+            if fits(more * lean, core):
+                return more * lean, core
+    return None
+
+
+def between(a: Core, b: Core) -> Core:
+    """The core half way from one to another."""
+    return Core(*(0.5 * (x + y) for x, y in zip(astuple(a), astuple(b), strict=True)))
+
+
+def _bisected(fits: Callable[[float], bool]) -> float:
+    """A share between 0 and 1 that fits, as small as halving finds; 1 does."""
+    low, high = 0.0, 1.0
+    for _ in range(_HALVES):
+        may_stop_here()
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high

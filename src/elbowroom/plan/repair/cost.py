@@ -1,0 +1,66 @@
+"""How much a repair changes a clip, in one number: the least of several repairs is taken."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from elbowroom.character.used_ranges import unusual
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.rotations import Array
+from elbowroom.motion.clip import Clip
+from elbowroom.motion.quality import rms_jerk
+
+# Frames a second that are compared at most.
+_RATE_HZ = 60.0
+# What counts as much as a joint that is a radian away for a second: squares of metres of a hand, the head or a foot, of
+# radians beyond what people use, seconds that are changed at all, and RMS jerk beyond what is allowed, as a share of
+# the clip's. Tuned on strips of benchmarks/repair_made.py.
+_PER_M2, _PER_UNUSUAL2, _PER_S, _PER_JERK = 6.0, 6.0, 0.2, 0.5
+# How much turns of joints of the legs count: where feet go counts by itself, and knees bend much for a body that goes
+# down a little.
+_LEGS = 0.25
+# RMS jerk that a repair may have, as a multiple of the clip's.
+JERK_GAIN = 1.2
+# Ends of limbs whose paths count, by role.
+_ENDS = ("left_hand", "right_hand", "head", "left_foot", "right_foot")
+# Cost up to which a repair is taken without looking for a smaller one: an arm or a neck that is some 40 degrees aside
+# for a second. Less would make ordinary repairs several times slower.
+SMALL = 0.8
+
+
+def cost(source: Clip, new: Clip) -> float:
+    """Change of a clip from what it was when it came; both have the same frames.
+
+    Squares are summed over joints and time, so that many joints that turn a little cost less than one that turns much.
+    """
+    step = max(round(source.fps / _RATE_HZ), 1)
+    rows = np.flatnonzero(_differ(source, new))
+    if not len(rows):
+        return 0.0
+    rows = rows[:: min(step, len(rows))]
+    seconds = step / source.fps
+    old, now = source.rotations[rows], new.rotations[rows]
+    turned = rot.angle_between(old, now)
+    joints = [int(j) for j in np.flatnonzero(turned.max(axis=0) > 1e-6)]
+    body = source.character
+    more: Array = unusual(body, joints, now[:, joints]) - unusual(body, joints, old[:, joints])
+    ends = [body.roles[role] for role in _ENDS if role in body.roles]
+    T_old, T_new = (body.transforms(clip.root[rows], clip.rotations[rows]) for clip in (source, new))
+    away = np.linalg.norm((T_new - T_old)[:, ends, :3, 3], axis=-1)
+    legs = [j for chain in body.chains.values() if chain.kind == "leg" for j in chain.joints]
+    shares = np.ones(turned.shape[1])
+    shares[legs] = _LEGS
+    total = np.sum(turned**2 * shares) + _PER_M2 * np.sum(away**2) + _PER_UNUSUAL2 * np.sum(np.maximum(more, 0.0) ** 2)
+    changed = _PER_S * len(rows)
+    return float((total + changed) * seconds + _PER_JERK * max(jerk_gain(source, new, turned) - JERK_GAIN, 0.0))
+
+
+def jerk_gain(source: Clip, new: Clip, turned: Array) -> float:
+    """RMS jerk of the joint that is turned most, by angles (T, J), as a multiple of what it was."""
+    joint = int(np.argmax(turned.sum(axis=0)))
+    was, now = (float(rms_jerk(clip.rotations[clip.source.lead :, joint], clip.fps)) for clip in (source, new))
+    return now / max(was, 1e-9)
+
+
+def _differ(a: Clip, b: Clip) -> Array:
+    return np.asarray(np.any(a.rotations != b.rotations, axis=(1, 2)) | np.any(a.root != b.root, axis=1))

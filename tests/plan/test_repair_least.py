@@ -1,0 +1,116 @@
+"""Repairs change a clip little: small turns of many joints, postures that people take, and no longer than need be."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from test_repair import frames_of, past_a_table, place_of, stroll
+
+from elbowroom.character.used_ranges import unusual
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.solids import box
+from elbowroom.motion.clip import Clip
+from elbowroom.motion.quality import rms_jerk
+from elbowroom.plan.repair import ladder
+from elbowroom.plan.repair.cost import JERK_GAIN, SMALL, cost
+from elbowroom.plan.repair.detours import postures
+from elbowroom.plan.repair.find import collision_episodes
+from elbowroom.plan.repair.ladder import RepairOptions, RepairResult, by_limbs
+from elbowroom.plan.repair.repair import repair
+from elbowroom.plan.repair.stretch import Clocks
+from elbowroom.search.birrt import Budget
+from elbowroom.spaces.styles import CLOSE
+from elbowroom.world.certificate import certify
+from elbowroom.world.exact import ExactWorld
+from elbowroom.world.world import World
+
+
+def turned(roles: dict[str, float], begin: int = 40, end: int = 100) -> Clip:
+    """The stroll with joints turned about their x axes, by radians, smoothly for a while."""
+    clip = stroll()
+    q = np.array(clip.rotations)
+    share = np.zeros(len(clip))
+    share[begin:end] = np.sin(np.linspace(0.0, np.pi, end - begin)) ** 2
+    for role, angle in roles.items():
+        j = clip.character.role(role)
+        more = rot.multiply(q[:, j], rot.about((1.0, 0.0, 0.0), share * angle))
+        q[:, j] = np.where(share[:, None] > 0.0, more, q[:, j])
+    return clip.with_(rotations=q)
+
+
+def test_nothing_costs_nothing_and_more_costs_more() -> None:
+    clip = stroll()
+    assert cost(clip, clip) == 0.0
+    little, much = (cost(clip, turned({"left_forearm": angle})) for angle in (0.1, 0.4))
+    assert 0.0 < little < much
+    assert cost(clip, turned({"left_forearm": 0.4}, 20, 140)) > much
+
+
+def test_many_joints_that_turn_a_little_cost_less_than_one_that_turns_much() -> None:
+    shared = dict.fromkeys(("spine1", "spine2", "chest", "neck"), 0.2)
+    assert cost(stroll(), turned(shared)) < cost(stroll(), turned({"neck": 0.8}))
+
+
+def test_postures_that_nobody_takes_cost_more() -> None:
+    clip = stroll()
+    body = clip.character
+    neck = body.role("neck")
+    limit = body.limits[neck]
+    assert limit is not None
+    bent = limit.rotation(np.radians([[20.0, 0.0, 0.0], [44.0, 0.0, 0.0]]))[:, None]
+    usual, strange = unusual(body, [neck], bent)[:, 0]
+    assert usual == 0.0 and np.isclose(strange, np.radians(13.0))
+    left, right = (body.role(f"{side}_upper_arm") for side in ("left", "right"))
+    for arm, sign in ((left, 1.0), (right, -1.0)):
+        own = body.limits[arm]
+        assert own is not None
+        q = own.rotation(np.radians([[30.0, sign * 70.0, 0.0]]))[:, None]
+        assert np.isclose(unusual(body, [arm], q)[0, 0], np.radians(19.0), atol=1e-6)
+
+
+def test_a_repair_lasts_no_longer_than_need_be_and_is_as_smooth_as_the_clip() -> None:
+    world = past_a_table()
+    plan = repair(world, seed=1)
+    assert plan.found
+    old, new = stroll(), frames_of(plan)
+    hit = sum(c.during[1] - c.during[0] for c in plan.collisions)
+    changed = np.any(old.rotations != new.rotations, axis=(1, 2))
+    assert changed.sum() / old.fps < hit + 0.85
+    assert max(p.during[1] - p.during[0] for p in plan.edits) <= changed.sum() / old.fps + 2.5 / old.fps
+    j = int(np.argmax(rot.angle_between(old.rotations, new.rotations).sum(axis=0)))
+    assert rms_jerk(new.rotations[:, j], new.fps) <= 1.02 * JERK_GAIN * rms_jerk(old.rotations[:, j], old.fps)
+
+
+def test_who_ducks_bends_the_knees_and_who_turns_keeps_the_feet() -> None:
+    head = place_of("head", 1.5)
+    world = World(floor=0.0).with_character("ann", stroll())
+    world = world.with_static("bar", box((1.5, 0.06, 0.06), (0.0, head[1], head[2] + 0.12)))
+    episode = collision_episodes(ExactWorld(world), "ann", certify(world).collisions)[0]
+    assert episode.limb == "neck"
+    found = list(postures(world, stroll(), episode, False, Clocks()))
+    assert found and all(0.0 <= one.leaves < 1.0 for one in found)
+    old = stroll()
+    feet = [old.character.role(f"{side}_foot") for side in ("left", "right")]
+    for one in found:
+        new = one.world.motion("ann")
+        assert isinstance(new, Clip)
+        assert np.abs(new.positions()[:, feet] - old.positions()[:, feet]).max() < 1e-3
+    lower = [(old.root - one.world.motion("ann").root)[:, 2].max() for one in found if "down" in one.text]
+    assert lower == sorted(lower) and lower[0] > 0.03 and len(lower) >= 2
+
+
+def test_of_several_repairs_the_one_that_changes_least_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = past_a_table()
+    episode = collision_episodes(ExactWorld(world), "ann", certify(world).collisions)[0]
+    options = RepairOptions({"ann": stroll()}, 1, CLOSE, Budget(checks=3000), False, 0.0)
+    made = [turned({"left_forearm": angle}) for angle in (1.2, 0.9, 1.1)]
+    results = [RepairResult(world.with_character("ann", clip), ()) for clip in made]
+    monkeypatch.setattr(ladder, "_each_linkage", lambda *_: iter(results[:2]))
+    monkeypatch.setattr(ladder, "_each_body", lambda *_: iter(results[2:]))
+    assert min(cost(stroll(), clip) for clip in made) > SMALL
+    done, _ = ladder.repair_episode(world, episode, options)
+    assert done is results[1]
+    hurried = replace(options, clocks=Clocks(until=1e300))
+    assert by_limbs(world, episode, hurried)[0] is results[0]
