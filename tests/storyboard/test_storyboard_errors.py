@@ -33,7 +33,7 @@ WRONG = {
     "too large for a float": ("fps: 1e999", 2, "fps: must be a finite number"),
     "negative": ("objects: {b: {mesh: {sphere: -1}}}", 2, "sphere: must be greater than 0, not -1"),
     "edit of nothing": ("edits:\n- {strength: 0.5}", 3, r"edits\[0\]: needs exactly one of 'number' and 'reason'"),
-    "edit twice": ("edits:\n- {number: 1, reason: a, mute: true}", 3, "there is 'number' and 'reason'"),
+    "edit twice": ("edits:\n- {number: 1, reason: a, mute: true}", 3, "'number' and 'reason' are given"),
     "edit as it is": ("edits:\n- {number: 1}", 3, r"edits\[0\]: changes nothing; give a strength, or mute: true"),
     "edit too strong": ("edits:\n- {number: 1, strength: 2}", 3, "strength: must be less than or equal to 1"),
     "edit number 0": ("edits:\n- {number: 0, mute: true}", 3, "number: must be greater than or equal to 1"),

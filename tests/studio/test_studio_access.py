@@ -106,7 +106,7 @@ def test_without_the_token_nothing_is_served(server: StudioServer) -> None:
     for path, headers in [*((path, {}) for path in wrong), *(("", cookie) for cookie in cookies)]:
         status, _, body = get(port, f"/{path}", **headers)
         assert status == 403 and b"<" not in body and body.decode().count("\n") == 1, (path, headers)
-        assert b"the whole address that 'elbowroom studio' has printed" in body
+        assert b"the full address that 'elbowroom studio' printed" in body
         with pytest.raises(InvalidStatus, match="403"):
             websocket(server, path.replace("%ff", ""), **headers)
     assert not server._websock_server._live_connections

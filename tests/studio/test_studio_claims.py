@@ -68,7 +68,7 @@ def test_a_motion_that_is_free_but_not_proven_is_told_so_and_never_as_certified(
         assert studio.verdict == "free" and not studio.certified
     assert _summary(studio) == (_WAIT, line[1].replace("Certified collision-free", "No collision found, not proven"))
     export(studio, ["NPZ"], "out").finished.wait(60.0)
-    assert studio.said == ("plain", "Exported out.npz. The motion is free, not proven.")
+    assert studio.said == ("plain", "Exported out.npz. No collision was found, but the motion is not proven.")
     studio.place("post", studio.places["post"].T @ transform([0.0, 0.05, 0.0]))
     while studio.live:
         time.sleep(0.005)

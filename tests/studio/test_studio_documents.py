@@ -67,7 +67,7 @@ def test_what_is_renamed_is_renamed_everywhere() -> None:
     document = edits.rename(gallery("jar"), "jar", "pot")
     assert "pot" in document.board().world.objects
     assert [told["object"] for _, told in edits.tasks_of(document)[:2]] == ["pot", "pot"]
-    with pytest.raises(BadValue, match="something else"):
+    with pytest.raises(BadValue, match="already in use"):
         edits.rename(document, "pot", "ann")
     assert edits.free_name(document, "pot") == "pot_2"
 

@@ -115,12 +115,12 @@ class ReachShape:
 
     @property
     def human(self) -> bool:
-        """Whether it is like reaches of people: one peak between 30 and 60 % of the time, and no long way round."""
+        """Return whether it resembles human reaches: one speed peak between 30 and 60 % of the time, and no detour."""
         return self.peaks == 1 and 0.3 <= self.fastest <= 0.6 and self.length <= 1.4
 
     @property
     def strange(self) -> float:
-        """How much it is unlike reaches of people; 0 is like them."""
+        """Deviation from human reaches; 0 is human-like."""
         off = max(0.3 - self.fastest, self.fastest - 0.6, 0.0)
         return max(self.length - 1.0, 0.0) + (self.peaks - 1) + 2.0 * off
 

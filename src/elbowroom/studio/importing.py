@@ -173,7 +173,7 @@ def _summary(path: Path, before: World, board: Storyboard, whom: str | None) -> 
         facts = " x ".join(f"{length:.2f}" for length in np.ptp(every, axis=0)) + " m"
     elif people and people[0].span[1] > people[0].span[0]:
         facts = seconds(people[0].span[1] - people[0].span[0])
-    notes = [n.partition(": ")[2] for n in world.notes if n not in before.notes and "ssumed" in n]
+    notes = [n.partition(": ")[2] for n in world.notes if n not in before.notes and "ssumed" in n and ": " in n]
     plain = [re.sub(r"( \(option: [^)]*\))?\.?$", "", re.sub(r", which makes it [^(]* m", "", n)) for n in notes]
     kept = dict.fromkeys(plain)  # a clip that is brought onto another body has them twice
     return f"Imported {path.name}{', ' + facts if facts else ''}." + "".join(f" {note}." for note in kept)
