@@ -172,7 +172,7 @@ def test_too_few_variants_are_told(folder: Path, monkeypatch: pytest.MonkeyPatch
     planner(monkeypatch, lambda board, seed: shifted(board, 0.0))
     code, text = run("../room.yaml", "-o", "a.npz", "--variants", 2)
     assert code == 0 and names(folder) == ["a-1.npz"]
-    assert "only 1 of 2 variants: of the other seeds 5 came within 5 cm of these." in text
+    assert "only 1 of 2 variants found; of the other seeds 5 differed by less than 5 cm." in text
     planner(monkeypatch, lambda board, seed: "no-path")
     code, text = run("../room.yaml", "-o", "b.npz", "--variants", 2)
     assert code == 1 and names(folder) == ["a-1.npz"] and "no motion found: no-path" in text

@@ -100,10 +100,13 @@ def plan_tasks(
 def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: float) -> tuple[Plan, PlanningFailure]:
     """Try orders of people, then other samples, until one plan is found or nothing is left to try."""
     people = list(dict.fromkeys(who for task in tasks for who in people_of(task)))
-    if settings.tier != "ik":
-        start = start_failure(world, people)
-        if start is not None:
-            return Plan(start.status, world, why=start.why), start
+    try:
+        start = None if settings.tier == "ik" else start_failure(world, people)
+    except OutOfTime as spent:
+        plan = Plan("budget-spent", world, why=f"the check of the start: {spent}")
+        return plan, _failure(plan, people)
+    if start is not None:
+        return Plan(start.status, world, why=start.why), start
     orders = [ordered(world, tasks)]
     leading: tuple[str, ...] = ()
     notes: list[str] = []
