@@ -100,7 +100,7 @@ def test_plans_are_told_and_written(folder: Path, monkeypatch: pytest.MonkeyPatc
     planner(monkeypatch, lambda board, seed: shifted(board, 0.1))
     code, text = run("../room.yaml", "-o", "a.npz", "--seed", 7)
     assert code == 0 and names(folder) == ["a.npz"]
-    for word in ("ann", "right arm", "reach", "0.20–0.90 s", "123", "seed 7", "free", "clearance", "wrote a.npz"):
+    for word in ("ann", "right", "reach", "0.20–0.90 s", "123", "seed 7", "free", "clearance", "wrote a.npz"):
         assert word in text, word
     facts = json.loads(run("../room.yaml", "-o", "a.npz", "--seed", 7, "--json")[1])
     assert facts["seed"] == 7 and facts["plans"][0]["who"] == ["ann"] and facts["plans"][0]["first_solution_s"] == 0.002

@@ -80,7 +80,7 @@ def test_a_block_with_an_inner_wall_is_solid(seed: int | None) -> None:
     clean, solid = cleaned_solids(block)
     assert solid.sum() == 20 and len(clean.faces) == 22, "the wall bounds nothing"
     (told,) = demoted_parts(clean, solid, "block")
-    assert (told.parts, told.faces) == (1, 2) and "divide" in told.why
+    assert (told.parts, told.faces) == (1, 2) and "dividing" in told.why
 
 
 def test_boards_that_touch_along_edges_are_solid_each() -> None:

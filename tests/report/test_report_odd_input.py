@@ -82,7 +82,7 @@ def test_an_artificial_first_frame_does_not_count():
 
 
 def test_an_empty_world_is_refused():
-    with pytest.raises(BadValue, match="nobody"):
+    with pytest.raises(BadValue, match="no characters"):
         report(World().with_static("box", box([1.0, 1.0, 1.0])))
 
 

@@ -193,7 +193,7 @@ def test_bad_settings(free_space: LimbSpace) -> None:
             LimbSpace.over(check, **bad)  # type: ignore[arg-type]
     with pytest.raises(BadValue):
         Style(flexion=2.0)
-    with pytest.raises(BadValue, match="one time"):
+    with pytest.raises(BadValue, match="the same time"):
         plan(free_space, free_space.state(HANGING, 0.0), free_space.state(HANGING, 1.0))
 
 
