@@ -277,5 +277,5 @@ def test_the_floor_of_a_scene_comes_under_the_feet_as_by_the_command_line(
     assert there.floor == pytest.approx(0.19, abs=1e-4)
     assert joints[0, 0, 2, 3] - 0.19 == pytest.approx(hips, abs=0.01)
     done(importing.bring_in(studio, "scene", "stool.obj", None, 0.001))
-    assert "No floor found in the scene (it has no level of 6 m² or more): assumed at 0." in studio.said[1]
+    assert "No floor found in the scene (it has no horizontal surface of 6 m² or more): assumed at 0." in studio.said[1]
     assert studio.original.floor == pytest.approx(height, abs=1e-4)

@@ -47,7 +47,7 @@ def test_who_runs_into_something_is_repaired_at_a_press(studio: Studio) -> None:
     assert edits.tasks_of(studio.document) == [("repair", {"who": "ann"})]
     settled(studio)
     assert studio.certified and to_repair(studio) == ()
-    with pytest.raises(BadValue, match="nobody"):
+    with pytest.raises(BadValue, match="nothing to repair"):
         repair_all(studio)
 
 
