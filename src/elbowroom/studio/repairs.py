@@ -28,7 +28,7 @@ def repair_all(studio: Studio) -> None:
     """Add a repair task for each character that collides, before its other tasks."""
     who = to_repair(studio)
     if not who:
-        raise BadValue("nothing to repair: all colliding characters already have a repair task.")
+        raise BadValue("nothing to repair: no character has collisions without a repair task.")
     document = studio.document
     for k, name in enumerate(who):
         document = edits.add_task(document, "repair", {"who": name}, at=k)
