@@ -29,7 +29,7 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
 from elbowroom.kernels import limb_space
-from elbowroom.kernels.lean import lean
+from elbowroom.kernels.compiled import lean
 from elbowroom.kernels.limb_state import travel
 from elbowroom.props.furniture import bookshelf
 from elbowroom.search.birrt import Budget, Path

@@ -29,7 +29,7 @@ def figures(space: LimbSpace, path: Path) -> dict[str, float]:
     def over(value: Array) -> float:
         return float((0.5 * (value[1:] + value[:-1]) * step).sum() / way)
 
-    wrist = np.degrees(np.linalg.norm(space.terms(rows)[:, 2, :2], axis=1))
+    wrist = np.degrees(np.linalg.norm(space.coordinates(rows)[:, 2, :2], axis=1))
     before = (hand[:, 1] < shoulder[1]) & (hand[:, 0] > shoulder[0] - ASIDE)
     return {
         "in front": over(before.astype(float)),

@@ -103,7 +103,7 @@ def _turned(q: Array, rng: np.random.Generator) -> Array:
 
 def seven(space: LimbSpace, q: Array) -> Array:
     """The searched terms of a posture (n, 4)."""
-    terms = space.terms(space.state(q))
+    terms = space.coordinates(space.state(q))
     return np.array([terms[j, i] for j, i in SEARCHED])
 
 

@@ -161,7 +161,7 @@ def drawn(base: World, name: str, kind: str, rng: np.random.Generator) -> Proble
     limits = [body.limits[j] for j in joints]
     q = np.ascontiguousarray(sample_pose(limits, rng, POSTURES))
     looks = np.arange(*problem.during, 1.0 / LOOKS)
-    if any((check.batch(q, float(t), keen=True) == HIT).all() for t in looks):
+    if any((check.batch(q, float(t), resolve_uncertain=True) == HIT).all() for t in looks):
         return "no posture is free at some moment"
     return problem
 

@@ -25,7 +25,7 @@ from elbowroom.gallery.scenes import scenario
 from elbowroom.locomotion.walk import walk
 from elbowroom.motion.edit import place
 from elbowroom.report import page, report
-from elbowroom.report.looks import sampled
+from elbowroom.report.sampling import sampled
 from elbowroom.report.shots import shots
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.world.certificate import certify

@@ -127,7 +127,7 @@ def main() -> None:
     if "damage" in told.only:
         table(("clip", "damage", "measure", "true", "measured", "error", "light", "verdict"), damage_rows())
     if "recorded" in told.only:
-        head = ("clip", "balance", "foot slide", "floating", "sinking", "joint limits", "speed and jerk")
+        head = ("clip", "balance", "foot sliding", "floating", "sinking", "joint limits", "speed and jerk")
         table(
             (*head, "ZMP off, mm (median, 95 %)", "outside, % (report, independent)", "red because"),
             recorded_rows(told.every),

@@ -81,7 +81,7 @@ def _longest(clip: Clip) -> float:
 def skate_sideways(clip: Clip, speed: float = 0.4) -> Damage:
     """The whole body drifts aside evenly while it walks."""
     made = moved(clip, np.outer(clip.times - clip.times[0], speed * _across(clip)))
-    return Damage(f"drifts aside, {speed:g} m/s", "feet", alone(made), speed * _longest(clip), _slide)
+    return Damage(f"drifts sideways, {speed:g} m/s", "feet", alone(made), speed * _longest(clip), _slide)
 
 
 def walk_on_the_spot(clip: Clip) -> Damage:
@@ -198,7 +198,7 @@ def leans_out(clip: Clip, aside: float = 0.30) -> Damage:
     def read(report: Report) -> float:
         return -float(report.people[0].balance.com_margin[k])
 
-    return Damage("hips pushed aside, standing", "balance", alone(made), true, read, "cm")
+    return Damage("hips pushed sideways, standing", "balance", alone(made), true, read, "cm")
 
 
 def sways(clip: Clip, far: float = 0.10, hertz: float = 1.2) -> Damage:

@@ -14,8 +14,8 @@ _TETRAHEDRON = b"v 0 0 0\nv .1 0 0\nv 0 .1 0\nv 0 0 .1\nf 1 3 2\nf 1 2 4\nf 1 4 
 _CHOICES = ("gallery: umbrella", "gallery: stroll", "counter.yaml", "counter.yaml", "new storyboard", "stress_0.yaml")
 _BAD_NAMES = ("../../elsewhere.yaml", "/etc/passwd", "", "a\x00b.yaml", "nowhere/x.yaml", "x.exe", "x" * 400 + ".yaml")
 _BAD_TIMES = ("soon", "-1", "1e99", "nan", "")
-_SWITCHES = ("Ghost", "Hand paths", "Search trees", "Clearance", "Collision shapes", "Dark", "Shown")
-_LOOKS = ("Frame the action", "Go to the tightest moment")
+_SWITCHES = ("Ghost", "Hand paths", "Search trees", "Minimum clearance", "Collision geometry", "Dark", "Visible")
+_LOOKS = ("Frame the action", "Go to minimum clearance")
 # No more things and people than these, so that planning does not take longer and longer.
 _THINGS, _PEOPLE, _TASKS = 8, 2, 4
 
@@ -62,25 +62,25 @@ def drag(user: User, facts: Facts) -> bool:
 
 @act(1.5)
 def type_place(user: User, facts: Facts) -> bool:
-    at, turn = user.client.find("Place (m)"), user.client.find("Turn (°)")
+    at, turn = user.client.find("Position (m)"), user.client.find("Rotation (°)")
     if at is None or facts["selected"] is None:
         return False
     if turn is not None and user.chance(0.4):
-        return user.client.put("Turn (°)", [0.0, 0.0, round(float(user.dice.uniform(-180, 180)), 1)])
+        return user.client.put("Rotation (°)", [0.0, 0.0, round(float(user.dice.uniform(-180, 180)), 1)])
     to = [round(x + float(user.dice.uniform(-0.2, 0.2)), 3) for x in at.value]
-    return user.client.put("Place (m)", to if user.chance(0.95) else [1e9, -1e9, 1e9])
+    return user.client.put("Position (m)", to if user.chance(0.95) else [1e9, -1e9, 1e9])
 
 
 @act(1.0)
 def add_thing(user: User, facts: Facts) -> bool:
-    kind = user.one(["obstacle", "object", "person"])
-    if len(facts["places"]) >= _THINGS or (kind == "person" and len(facts["people"]) >= _PEOPLE):
+    kind = user.one(["obstacle", "object", "character"])
+    if len(facts["places"]) >= _THINGS or (kind == "character" and len(facts["people"]) >= _PEOPLE):
         return False
     user.client.put("Kind", kind, within="Add")
     time.sleep(0.1)  # the choices come after the kind
-    what = user.one(["woman", "man", "child"] if kind == "person" else sorted(MAKERS))
-    user.client.put("What", what, within="Add")
-    if kind == "person":
+    what = user.one(["woman", "man", "child"] if kind == "character" else sorted(MAKERS))
+    user.client.put("Model", what, within="Add")
+    if kind == "character":
         user.client.put("Motion", user.one(["stand", "idle", "walk"]), within="Add")
     user.told = f"{kind} {what}"
     return user.client.press("Add", within="Add")
@@ -113,21 +113,21 @@ def add_task(user: User, facts: Facts) -> bool:
 
 def fill_task(user: User, form: str) -> None:
     """Give fields of the form any values that can be chosen."""
-    user.choose("Does", form)
+    user.choose("Action", form)
     time.sleep(0.05)
-    for label in ("Who", "Hand", "What", "Where"):
+    for label in ("Character", "Hand", "Object", "Target"):
         if user.chance(0.7):
             user.choose(label, form)
     when = round(float(user.dice.uniform(0.5, 3.0)), 2)
     user.client.put("Time (s)", user.one(_BAD_TIMES) if user.chance(0.3) else str(when), "Text")
     if user.chance(0.2):
-        user.client.press("At this time")
+        user.client.press("Use current time")
 
 
 @act(2.0)
 def change_task(user: User, facts: Facts) -> bool:
     k = int(user.dice.integers(facts["tasks"])) + 1 if facts["tasks"] else 0
-    if k == 0 or not user.client.press(f"{k}  …", within="In this order"):
+    if k == 0 or not user.client.press(f"{k}  …", within="Tasks in order"):
         return False
     time.sleep(0.05)
     word = user.one(["Change", "Earlier", "Later", "Delete", "Delete"])
@@ -148,7 +148,7 @@ def seed(user: User, facts: Facts) -> bool:
 
 @act(0.7)
 def another(user: User, facts: Facts) -> bool:
-    return user.client.press(user.one(["Another solution", "Plan anew"]))
+    return user.client.press(user.one(["Another variant", "Re-plan"]))
 
 
 # --- edits and files
@@ -176,7 +176,7 @@ def open_another(user: User, facts: Facts) -> bool:
 
 @act(0.6)
 def answer_kept(user: User, facts: Facts) -> bool:
-    return user.client.press(user.one(["Go on with it", "Throw it away", "Throw it away"]))
+    return user.client.press(user.one(["Restore", "Discard", "Discard"]))
 
 
 @act(1.0)

@@ -47,7 +47,7 @@ def planning(name: str) -> Callable[[Path], tuple[Studio, Callable[[], Job]]]:
         studio = opened(name, folder)
 
         def begin() -> Job:
-            studio.plan_anew()
+            studio.plan_from_scratch()
             return current(studio.worker)
 
         return studio, begin

@@ -97,7 +97,7 @@ class Stress:
         """Hands have kernels of their own."""
         client = self.user.client
         self.rest(300.0)
-        for label, value in (("Does", "grab"), ("What", "jar")):
+        for label, value in (("Action", "grab"), ("Object", "jar")):
             client.put(label, value, "Dropdown", within="New task")
             time.sleep(0.5)
         client.press("Add", within="New task")
@@ -184,7 +184,7 @@ class Stress:
         self.user.sit_down(Client(self.server.url), self.server.url)
         assert self.facts()["kept"] >= 1, "unsaved work is not offered"
         end = time.monotonic() + 30.0
-        while not self.user.client.press("Go on with it"):
+        while not self.user.client.press("Restore"):
             assert time.monotonic() < end, "unsaved work is not offered on the page"
             time.sleep(0.05)
         while self.facts()["document"] != lost:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from elbowroom.world.fast import BAND, FREE, HIT, LimbCheck
+from elbowroom.world.fast import FREE, HIT, UNCERTAIN, LimbCheck
 from validity_pinocchio import Rival, speed_scene
 from validity_scenes import Scene, postures, scenes
 
@@ -39,15 +39,15 @@ def safety(scene: Scene, count: int, seed: int = 1) -> dict[str, float]:
     )
     for first in range(0, count, CHUNK):
         q, t = postures(scene, min(CHUNK, count - first), seed + first)
-        quick, keen = check.batch(q, t), check.batch(q, t, keen=True)
+        quick, keen = check.batch(q, t), check.batch(q, t, resolve_uncertain=True)
         free = (quick == FREE) | (keen == FREE)
-        asked = free | (keen == BAND) | ((keen == HIT) & (rng.random(len(q)) < HITS_ASKED))
+        asked = free | (keen == UNCERTAIN) | ((keen == HIT) & (rng.random(len(q)) < HITS_ASKED))
         true = np.ones(len(q), dtype=bool)
         true[asked] = check.hits_batch(q[asked], t[asked])
         figures["postures"] += len(q)
         figures["hits"] += int(true.sum())
-        figures["doubts"] += int((keen == BAND).sum())
-        figures["doubts at first"] += int((quick == BAND).sum())
+        figures["doubts"] += int((keen == UNCERTAIN).sum())
+        figures["doubts at first"] += int((quick == UNCERTAIN).sum())
         figures["wrong free"] += int((free & true).sum())
         figures["wrong hit"] += int((asked & (keen == HIT) & ~true).sum())
         figures["hits asked"] += int((asked & (keen == HIT)).sum())
@@ -102,7 +102,7 @@ def speed(data: Path, count: int = 300, stations: int = 30, repeats: int = 5) ->
         "pinocchio_us": 1e6 * best["rival"] / n,
         "times faster, band as hit": best["rival"] / best["fast"],
         "times faster, exact in the band": best["rival"] / best["exact"],
-        "band": float((codes == BAND).mean()),
+        "band": float((codes == UNCERTAIN).mean()),
         "free but hit by Coal": float(((codes == FREE) & theirs).sum()),
         "agree": float((ours == theirs).mean()),
     }

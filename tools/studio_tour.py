@@ -91,7 +91,7 @@ class Tour:
 
     def view(self) -> None:
         """Paths of hands, the tightest place and collision shapes."""
-        shown = ("Hand paths", "Clearance", "Collision shapes")
+        shown = ("Hand paths", "Minimum clearance", "Collision geometry")
         self.tab("View")
         self.tick(shown, True)
         self.rest()

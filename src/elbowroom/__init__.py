@@ -1,4 +1,4 @@
-"""elbowroom: people moving through cluttered places without passing through things.
+"""elbowroom: plan and repair collision-free motion for characters in cluttered scenes.
 
     import elbowroom as er
 

@@ -1,6 +1,6 @@
-"""What can go wrong at the border, in one sentence each.
+"""Exceptions for bad input, each with one clear sentence.
 
-Bad input raises one of these with what was wrong, where, and what would do. The command line prints the
+Their text has what was wrong, where, and what would be valid. The command line prints the
 sentence and exits with code 2. Not finding a motion is not an error: see `Plan.status`.
 """
 

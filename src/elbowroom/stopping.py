@@ -1,8 +1,8 @@
-"""Long work that can be asked to stop: it looks up at places where nothing is half done.
+"""Cooperative cancelling of long work, at points where nothing is half done.
 
-A caller says by `stoppable` what is looked at there, and by `deadline` when the wall clock ends the work. Everything
-else pays for a look that finds nothing, 0.1 µs. No planner may ask what time it is for any other purpose than ending:
-a clock that chose between two motions would give another one on another machine.
+A caller sets by `stoppable` the function called at those points, and by `deadline` when the wall clock ends the work.
+Without either a point costs 0.1 µs. No planner may read the clock for any other purpose than ending: a clock that
+chose between two motions would choose differently on another machine.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Cancelled(BaseException):
 
 @dataclass(frozen=True)
 class _Deadline:
-    """A moment `at_s` of `now` at which a budget of `budget_s` seconds is spent."""
+    """Time `at_s` of `now` at which a budget of `budget_s` seconds is spent."""
 
     budget_s: float
     at_s: float
@@ -43,17 +43,17 @@ _left_out: list[Callable[[], float]] = []
 
 
 def leave_out(seconds: Callable[[], float]) -> None:
-    """Leave time out of all budgets that no planner has a say in: `seconds` tells how much there was so far."""
+    """Exclude time that no planner controls from all budgets: `seconds` returns how much there was so far."""
     _left_out.append(seconds)
 
 
 def now() -> float:
-    """Seconds of the clock that budgets are measured by: the wall clock without what is left out."""
+    """Time in seconds by which budgets are measured: the wall clock without excluded time."""
     return time.monotonic() - sum(seconds() for seconds in _left_out)
 
 
 def checked_budget(budget_s: float | None) -> float | None:
-    """A budget in seconds, None for no limit; raises `BadValue` where it is neither."""
+    """Return a budget in seconds, None for no limit; raises `BadValue` for anything else."""
     if budget_s is not None and not 0.0 < budget_s < math.inf:
         raise BadValue(f"a budget is a positive number of seconds, not {budget_s}.")
     return budget_s
@@ -61,7 +61,7 @@ def checked_budget(budget_s: float | None) -> float | None:
 
 @contextmanager
 def stoppable(look: Callable[[], None]) -> Iterator[None]:
-    """Work of this thread calls `look` wherever it may stop; to stop it, `look` raises."""
+    """Call `look` wherever work of this thread may stop; to stop it, `look` raises."""
     token = _look.set(look)
     try:
         yield
@@ -71,9 +71,9 @@ def stoppable(look: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def deadline(budget_s: float | None) -> Iterator[None]:
-    """End work of this thread by `OutOfTime` where it may stop first after `budget_s` seconds; None sets no limit.
+    """Raise `OutOfTime` in this thread at the first stopping point after `budget_s` seconds; None sets no limit.
 
-    Of deadlines inside each other the earliest counts.
+    Of nested deadlines the earliest counts.
     """
     outer, ends = _deadline.get(), None
     if checked_budget(budget_s) is not None and budget_s is not None:
@@ -87,7 +87,7 @@ def deadline(budget_s: float | None) -> Iterator[None]:
 
 @contextmanager
 def overtime(share: float) -> Iterator[None]:
-    """Give work a share of a spent budget on top, from now on, to tell what it has come to."""
+    """Extend a spent budget by a share of it, from now on, so that work can report its result."""
     spent = _deadline.get()
     token = _deadline.set(None if spent is None else _Deadline(spent.budget_s, now() + share * spent.budget_s))
     try:
@@ -97,7 +97,7 @@ def overtime(share: float) -> Iterator[None]:
 
 
 def may_stop_here() -> None:
-    """A place where work may stop: whatever is raised here leaves nothing half done."""
+    """Mark a point where work may stop: an exception raised here leaves nothing half done."""
     look = _look.get()
     if look is not None:
         look()

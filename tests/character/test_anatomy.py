@@ -162,12 +162,12 @@ def test_a_zero_pose_that_lies_down_gets_a_rest_pose_from_motion(person: Charact
     offsets = rotate(conjugate(frames[np.maximum(s.parents, 0)]), s.offsets)
     odd = Skeleton(s.names, s.parents, offsets)
     alone = as_character(odd, name="x")
-    assert any("no standing pose" in n for n in alone.notes)
+    assert any("not a standing pose" in n for n in alone.notes)
     poses = np.tile(s.local(frames), (5, 1, 1))
     poses[:, 0] = about([0.0, 0, 1], 0.3)
     poses[:3, person.role("left_thigh")] = about([1.0, 0, 0], -0.8)
     made = as_character(odd, name="x", poses=poses)
-    assert any("rest pose was made" in n for n in made.notes)
+    assert any("rest pose was derived" in n for n in made.notes)
     assert made.front == pytest.approx(FRONT, abs=1e-6)
     at, wanted = made.skeleton.T_rest[:, :3, 3], s.T_rest[:, :3, 3]
     for a, b in (("left_thigh", "left_foot"), ("pelvis", "chest"), ("left_upper_arm", "left_hand")):

@@ -116,16 +116,16 @@ def test_pinch_brings_pads_as_far_apart_as_it_says(person: Character) -> None:
 
 
 def test_mixed_goes_in_terms_from_one_to_the_other() -> None:
-    assert np.array_equal(mixed(REST, FLAT, 0.0).terms, REST.terms)
-    assert np.allclose(mixed(REST, FLAT, 1.0).terms, FLAT.terms)
-    assert np.allclose(mixed(REST, FLAT, 0.25).terms, 0.75 * REST.terms + 0.25 * FLAT.terms)
+    assert np.array_equal(mixed(REST, FLAT, 0.0).coordinates, REST.coordinates)
+    assert np.allclose(mixed(REST, FLAT, 1.0).coordinates, FLAT.coordinates)
+    assert np.allclose(mixed(REST, FLAT, 0.25).coordinates, 0.75 * REST.coordinates + 0.25 * FLAT.coordinates)
     assert mixed(REST, FLAT, 0.25).name == "rest" and mixed(REST, FLAT, 0.75).name == "flat"
 
 
 def test_shapes_by_name() -> None:
     assert hand_shape("pinch") is PINCH
-    assert np.array_equal(hand_shape("power", 0.03).terms, power(0.03).terms)
-    assert np.array_equal(hand_shape("pinch", 0.03).terms, pinch(0.03).terms)
+    assert np.array_equal(hand_shape("power", 0.03).coordinates, power(0.03).coordinates)
+    assert np.array_equal(hand_shape("pinch", 0.03).coordinates, pinch(0.03).coordinates)
     with pytest.raises(UnknownName, match="hand shape"):
         hand_shape("claw")
     with pytest.raises(BadValue, match="no width"):

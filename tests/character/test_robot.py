@@ -144,14 +144,14 @@ def test_written_as_moving_things(robot: Robot, tmp_path: Path):
     ("change", "said"),
     [
         (("<robot", "<rabbit"), "XML"),
-        (("</robot>", ""), "no valid XML"),
+        (("</robot>", ""), "not valid XML"),
         (('type="continuous"', 'type="floating"'), "joint 'pan': is of type 'floating'"),
         (("package://arms", "package://legs"), "was not found"),
-        (('<parent link="upper"/>', '<parent link="nobody"/>'), "does not hang on 'trolley'"),
-        (('<child link="tool"/>', '<child link="trolley"/>'), "does not hang on 'tool'"),
-        (('<child link="tool"/>', '<child link="hand"/>'), "hangs on both 'flange' and 'hand'"),
+        (('<parent link="upper"/>', '<parent link="nobody"/>'), "is not connected to 'trolley'"),
+        (('<child link="tool"/>', '<child link="trolley"/>'), "is not connected to 'tool'"),
+        (('<child link="tool"/>', '<child link="hand"/>'), "is a child of both 'flange' and 'hand'"),
         (('lower="-2"', 'lower="x"'), "not a number"),
-        (('xyz="0 0 0.4"', 'xyz="0 0 nan"'), "no usable number"),
+        (('xyz="0 0 0.4"', 'xyz="0 0 nan"'), "not a usable number"),
     ],
 )
 def test_damaged_files_are_told(tmp_path: Path, change: tuple[str, str], said: str):

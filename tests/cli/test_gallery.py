@@ -87,14 +87,14 @@ def test_a_gallery_is_built_with_a_page(few: Path):
     links.feed(page)
     assert links.found and all((site / link).is_file() for link in links.found), links.found
     assert "http" not in page and "prefers-color-scheme: dark" in page and "stands &amp; waits" in page
-    assert "smallest clearance" in page and "post collide" in page
+    assert "minimum clearance" in page and "post collide" in page
     assert read_storyboard(site / "free.yaml").world.characters, "the copy stands by itself"
     assert not list(few.glob(".site*"))
 
 
 def test_only_some_are_built(few: Path):
     code, text = run("gallery", "-o", "site", "--only", "free")
-    assert code == 0 and "free: proven free of collision" in text and "wrote site/index.html" in text
+    assert code == 0 and "free: proven collision-free" in text and "wrote site/index.html" in text
     assert not (few / "site" / "hit.yaml").exists()
 
 
@@ -103,7 +103,7 @@ def test_only_some_are_built(few: Path):
     [
         (
             ["gallery", "--only", "fre"],
-            "unknown scenario of the gallery 'fre': did you mean 'free'? there are free, hit",
+            "unknown gallery scenario 'fre': did you mean 'free'? there are free, hit",
         ),
         (["gallery", "-o", "boards/free.yaml"], "is a file"),
         (["gallery", "-o", "no/such/folder"], "cannot be written"),

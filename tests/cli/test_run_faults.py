@@ -32,30 +32,30 @@ tasks:
 
 # What is changed in the storyboard, the line to blame, and what is said of it: the fault, then what would do.
 FAULTS = {
-    "typo in a verb": ("grab:", "grap:", 12, "is no verb; did you mean 'grab'?"),
-    "typo in a key": ("hand: right", "hnad: right", 12, "is no key of this part; did you mean 'hand'?"),
-    "typo in a section": ("objects:", "objcts:", 4, "is no key of this part; did you mean 'objects'?"),
+    "typo in a verb": ("grab:", "grap:", 12, "is not a verb; did you mean 'grab'?"),
+    "typo in a key": ("hand: right", "hnad: right", 12, "is not a key of this part; did you mean 'hand'?"),
+    "typo in a section": ("objects:", "objcts:", 4, "is not a key of this part; did you mean 'objects'?"),
     "unknown object": ("object: can, hand", "object: cam, hand", 12, "unknown object 'cam': did you mean 'can'?"),
     "unknown person": ("{who: ann, object: can, to", "{who: anna, object: can, to", 13, "did you mean 'ann'?"),
     "two tasks for one hand": (
         "  - put: {who: ann, object: can, to: [0.1, -0.5, 0.9602]}",
         "  - grab: {who: ann, object: pack, hand: right, at: 2}",
         13,
-        "the right hand of ann has something to do at 2 s already, on line 12; give another time or the other hand.",
+        "the right hand of ann is busy at 2 s with the task on line 12; give another time or the other hand.",
     ),
     "two tasks that overlap": (
         "  - put: {who: ann, object: can, to: [0.1, -0.5, 0.9602]}",
         "  - touch: {who: ann, target: pack, hand: right, begin: 1.5, at: 2.5, back: 3.5}",
         13,
-        "the right hand of ann has something to do at 2.5 s already, on line 12; give another time or the other hand.",
+        "the right hand of ann is busy at 2.5 s with the task on line 12; give another time or the other hand.",
     ),
     "time outside of the clip": (
         "at: 2}",
         "at: 7000}",
         12,
-        "7000 s lies outside of what ann does, which goes from 0 to 600 s; give a time in it, or a longer motion.",
+        "7000 s is outside the motion of ann, which lasts from 0 to 600 s; give a time inside it, or a longer motion.",
     ),
-    "back before it was there": ("at: 2}", "at: 2, back: 1.5}", 12, "it has to come after 'at'"),
+    "back before it was there": ("at: 2}", "at: 2, back: 1.5}", 12, "it must come after 'at'"),
     "missing clip": ("{idle: {seconds: 4}}", "walks/stroll.bvh", 10, "stroll.bvh: does not exist"),
     "missing mesh": ("{box: [0.06, 0.09, 0.14]}", "pack.obj", 6, "pack.obj: does not exist"),
     "missing scene": ("{box: [1.2, 0.5, 0.03], name: table", "{file: table.glb, name: table", 3, "table.glb: does not"),

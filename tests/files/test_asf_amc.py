@@ -64,7 +64,7 @@ def test_real_files_hold_upright_people(path: Path) -> None:
     assert -0.05 < np.percentile(bottom, 20) < 0.1
     assert 0.8 < np.percentile(clip.root[:, 2], 95) < 1.5  # 16_07 jumps
     assert {"left_arm", "right_arm", "left_leg", "right_leg"} <= set(clip.character.chains)
-    assert not any("steps a second" in n for n in clip.source.notes)
+    assert not any("steps per second" in n for n in clip.source.notes)
 
 
 def test_forward_kinematics_agrees_with_the_true_bone_ends(data: Path) -> None:
@@ -235,7 +235,7 @@ def test_the_skeleton_is_found_beside_the_motion(tmp_path: Path, pair) -> None:
     [
         (lambda t: "", "empty"),
         (lambda t: t.replace("leg 30", "leg 30 31", 1), "line 6: has 2 values for 'leg'"),
-        (lambda t: t.replace("leg 30", "wing 30", 1), "'wing' has no angles"),
+        (lambda t: t.replace("leg 30", "wing 30", 1), "'wing' has no degrees"),
         (lambda t: t.replace("leg 30\r\n", "", 1), "frame 1 lacks 'leg'"),
         (lambda t: t[: t.rindex("leg")], "lacks 'spine'|lacks 'leg'"),
         (lambda t: t.replace("leg 30", "leg nan", 1), "line 6: 'nan'"),
@@ -260,7 +260,7 @@ def test_bad_motions(pair, spoil, says: str) -> None:
         (lambda t: t[: t.index(":hierarchy")], "no :hierarchy"),
         (lambda t: t.replace(":hierarchy", ":heirs"), ":heirs"),
         (lambda t: t.replace("    hip leg", "    leg hip\n    hip leg"), "second parent"),
-        (lambda t: t.replace("root spine hip", "root spine"), "does not hang on the root"),
+        (lambda t: t.replace("root spine hip", "root spine"), "is not connected to the root"),
         (lambda t: t.replace("hip leg", "hip arm"), "'arm' is not in :bonedata"),
         (lambda t: t.replace("length 30", "length nan"), "nan"),
         (lambda t: t.replace("length 30", "length"), "not a number"),
@@ -268,7 +268,7 @@ def test_bad_motions(pair, spoil, says: str) -> None:
         (lambda t: t.replace("direction 0 1 0", "direction 0 1"), "three numbers"),
         (lambda t: t.replace("axis 0 0 90 XYZ", "axis 0 0 90 XXZ"), "order such as XYZ"),
         (lambda t: t.replace("dof rx\n", "dof qx\n"), "'qx' is unknown"),
-        (lambda t: t.replace("name leg", "name hip"), "name of its own"),
+        (lambda t: t.replace("name leg", "name hip"), "no unique name"),
         (lambda t: t.replace("order TX TY", "order TX TX"), "root order"),
         (lambda t: t.replace("  end\n:hier", ":hier"), "has no 'end'"),
         (lambda t: t[:-6], "no 'end'"),

@@ -23,11 +23,11 @@ def refused(folder: Path) -> dict[Path, str]:
     (folder / "locked.html").chmod(0o444)
     os.mkfifo(folder / "pipe.html")
     return {
-        folder / "plain" / "a.html": "lies in a folder that does not exist",
-        folder / "none" / "a.html": "lies in a folder that does not exist",
+        folder / "plain" / "a.html": "is in a folder that does not exist",
+        folder / "none" / "a.html": "is in a folder that does not exist",
         folder / "folder.html": "is a folder",
         folder / "locked.html": "is read-only",
-        folder / "pipe.html": "is no regular file",
+        folder / "pipe.html": "is not a regular file",
         Path("/proc/a.html"): "cannot be written",
         folder / ("x" * 300 + ".html"): "cannot be written",
     }

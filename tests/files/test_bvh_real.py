@@ -28,7 +28,7 @@ def test_real_files_hold_upright_people(path: Path, tmp_path: Path) -> None:
     assert clip.fps == (120.0 if cmu else 30.0)
     assert clip.source.lead == ((2 if path.stem == "07_12" else 1) if cmu else 0)
     assert {"left_arm", "right_arm", "left_leg", "right_leg"} <= set(clip.character.chains)
-    assert any("steps a second" in n for n in clip.source.notes) == (path.stem == "143_11")
+    assert any("steps per second" in n for n in clip.source.notes) == (path.stem == "143_11")
     if path.stem in ("02_01", "07_12", "143_11", "Male1_B20_WalkWithBox"):
         write_bvh(tmp_path / "again.bvh", clip)
         again = read_bvh(tmp_path / "again.bvh")
@@ -70,8 +70,8 @@ def test_cmu_walkers_face_where_they_go(data: Path) -> None:
 def test_mending_the_cmu_rig_raises_shoulders_and_head(data: Path) -> None:
     path = data / "mocap" / "cmu_bvh" / "02_01.bvh"
     plain, mended = read_bvh(path), read_bvh(path, fix_rig=True)
-    assert any("option to put them back: fix-rig" in n for n in plain.source.notes)
-    assert any("put back" in n for n in mended.source.notes)
+    assert any("option to restore them: fix-rig" in n for n in plain.source.notes)
+    assert any("restored" in n for n in mended.source.notes)
     up = (mended.positions() - plain.positions())[0]
     index = plain.character.skeleton.index
     for name in ("Neck", "LeftArm", "RightArm", "Head_end"):
@@ -85,4 +85,4 @@ def test_the_rate_that_a_file_states_can_be_overridden(data: Path) -> None:
     assert any("fps 60" in n for n in read_bvh(path).source.notes)
     slow = read_bvh(path, fps=60)
     assert slow.fps == 60
-    assert not any("steps a second" in n for n in slow.source.notes)
+    assert not any("steps per second" in n for n in slow.source.notes)

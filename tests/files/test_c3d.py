@@ -164,7 +164,7 @@ def test_labels_lose_prefix_and_leftovers(tmp_path: Path) -> None:
     markers = _small(tmp_path, ["Ann:LFHD", "Ann:rfhd", "Ann:LFHD-1", "*12", "Ann:Hat"])
     assert markers.labels == ("LFHD", "RFHD", "Hat")
     assert np.allclose(markers.track("Hat")[0], [0.012, 0.013, 0.014])
-    assert any("39" not in n and "2 were found" in n for n in markers.notes)
+    assert any("39" not in n and "Found 2 of" in n for n in markers.notes)
     with pytest.raises(UnknownName, match="did you mean 'LFHD'"):
         markers.track("LFHX")
 
@@ -192,16 +192,16 @@ def _with(raw: bytes, at: int, new: bytes) -> bytes:
         (lambda r: b"\x02\x51" + r[2:], "not a C3D file"),
         (lambda r: bytes(range(256)) * 40, "not a C3D file"),
         (lambda r: r[:600], "not a C3D file"),
-        (lambda r: _with(r, 0, b"\xff"), "block 255, outside of the file"),
-        (lambda r: _with(r, 515, b"\x07"), "processor of kind 7"),
+        (lambda r: _with(r, 0, b"\xff"), "block 255, outside the file"),
+        (lambda r: _with(r, 515, b"\x07"), "processor type 7"),
         (lambda r: _with(r, 2, struct.pack("<H", 60000)), "60000 markers by its header and 3"),
-        (lambda r: _with(r, 8, struct.pack("<H", 60000)), "announces 60000 frames and has room for 2"),
-        (lambda r: _with(r, 16, struct.pack("<H", 60000)), "block 60000, outside of the file"),
-        (lambda r: r[:-10], "announces 2 frames and has room for 1"),
+        (lambda r: _with(r, 8, struct.pack("<H", 60000)), "declares 60000 frames and has data for 2"),
+        (lambda r: _with(r, 16, struct.pack("<H", 60000)), "block 60000, outside the file"),
+        (lambda r: r[:-10], "declares 2 frames and has data for 1"),
         (lambda r: r[: len(r) - 90], "ends before its first frame"),
         (lambda r: r.replace(b"POINT", b"JOINT"), "no POINT parameters"),
         (lambda r: r.replace(b"LABELS", b"LABELS\x00\x00", 1), "."),
-        (lambda r: _with(r, len(r) - 8, struct.pack("<f", 1e30)), "no usable numbers"),
+        (lambda r: _with(r, len(r) - 8, struct.pack("<f", 1e30)), "not usable numbers"),
     ],
 )
 def test_bad_files_are_told_in_one_sentence(tmp_path: Path, spoil, says: str) -> None:

@@ -108,9 +108,9 @@ def test_verify_tells_edits_that_do_not_make_the_motion(tmp_path: Path) -> None:
     [
         ("edit/0/joints", np.array([999], np.int32), "does not have"),
         ("edit/0/first", np.array(10_000), "frames of its base"),
-        ("edit/0/facts", np.array("{"), "no JSON"),
-        ("edit/0/facts", np.array('{"who": ["ann"]}'), "whose it is"),
-        ("edit/0/facts", np.array('{"who": ["bob"]}'), "whose it is"),
+        ("edit/0/facts", np.array("{"), "not JSON"),
+        ("edit/0/facts", np.array('{"who": ["ann"]}'), "lacks its character"),
+        ("edit/0/facts", np.array('{"who": ["bob"]}'), "lacks its character"),
         ("base/ann/root", np.zeros((3, 3)), "shape"),
     ],
 )

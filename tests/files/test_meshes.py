@@ -106,19 +106,19 @@ HEADER = "ply\nformat {} 1.0\nelement vertex {}\nproperty float x\nproperty floa
 FACES = "element face {}\nproperty list uchar int vertex_indices\nend_header\n"
 
 BAD = {
-    "a.obj": (b"v 0 0 0\nv 1 0 0\nv nan 1 0\nf 1 2 3\n", "no numbers"),
+    "a.obj": (b"v 0 0 0\nv 1 0 0\nv nan 1 0\nf 1 2 3\n", "not numbers"),
     "b.obj": (b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 30\n", "damaged"),
-    "c.obj": (b"hello\n", "no OBJ"),
+    "c.obj": (b"hello\n", "not an OBJ"),
     "d.obj": (b"", "empty"),
     "e.obj": (b"v 0 0 0\nv 1 0 0\nf 1 2\n", ""),
     "a.stl": (b"\0" * 80 + (20_000_000).to_bytes(4, "little") + b"\0" * 50, "claims 20000000 triangles"),
-    "b.stl": (b"\0" * 30, "breaks off"),
+    "b.stl": (b"\0" * 30, "ends after"),
     "c.stl": (b"\0" * 80 + (0).to_bytes(4, "little"), "no triangles"),
     "a.ply": ((HEADER.format("ascii", 10**9) + FACES.format(1)).encode() + b"0 0 0\n", "element vertex 1000000000"),
     "b.ply": ((HEADER.format("binary_little_endian", 3) + FACES.format(10**9)).encode() + b"\0" * 40, "element face"),
     "d.ply": ((HEADER.format("ascii", 1) + FACES.format(1).replace("list", "lost")).encode() + b"0 0 0\n3 0 0 0\n", ""),
     "c.ply": (b"ply\nformat ascii 1.0\nelement", "header"),
-    "a.xyz": (b"1 2 3", ".stl or .ply would do"),
+    "a.xyz": (b"1 2 3", ".stl or .ply"),
 }
 
 

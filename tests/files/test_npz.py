@@ -138,9 +138,9 @@ def rewritten(path, tmp_path, **changes) -> str:
         ({"char__ann__rotations": np.zeros((5, 16, 4))}, "shape (5, 16, 4)"),
         ({"char__bob__shape_joint": np.array([0, 1, 2, 99])}, "unknown kinds or joints"),
         ({"static__table__faces": np.array([[0, 1, 900]])}, "uses vertex 900"),
-        ({"object__parcel__T_world_object": np.zeros((61, 3, 4))}, "would do"),
+        ({"object__parcel__T_world_object": np.zeros((61, 3, 4))}, "expected"),
         ({"object__parcel__T_world_object": np.zeros((61, 4, 4))}, "not rigid"),
-        ({"times": np.zeros(61)}, "rising times"),
+        ({"times": np.zeros(61)}, "increasing times"),
         ({"times": np.array([{"a": 1}], dtype=object)}, "'times'"),
     ],
 )
@@ -163,7 +163,7 @@ def test_a_header_that_claims_a_terabyte(made, tmp_path):
 
 def test_what_is_no_npz(tmp_path):
     (tmp_path / "a.npz").write_bytes(b"PK\x03\x04 nothing of the kind")
-    with pytest.raises(BadFile, match="is no NPZ"):
+    with pytest.raises(BadFile, match="is not an NPZ"):
         read_npz(tmp_path / "a.npz")
     with pytest.raises(BadFile, match="does not exist"):
         read_npz(tmp_path / "none.npz")

@@ -61,7 +61,7 @@ def test_notes_name_options_that_exist_in_python_and_on_the_command_line(tmp_pat
     for name in ("cmu_bvh/143_11.bvh", "cmu_asf_amc/02/02_01.amc", "accad_c3d/Male1_crouch.c3d"):
         notes += open_file(data / "mocap" / name).notes
     notes += open_file(data / "scenes/hatchback.obj").notes
-    options = {w for n in notes for w in re.findall(r"\(option(?: to put them back)?: ([a-z-]+)", n)}
+    options = {w for n in notes for w in re.findall(r"\(option(?: to restore them)?: ([a-z-]+)", n)}
     assert options == {"units", "up", "fps", "fix-rig"}
     assert not [n for n in notes if re.search(r"\bsay\b", n)]
 
@@ -77,6 +77,6 @@ def test_bones_without_length_are_told(tmp_path: Path) -> None:
     path = tmp_path / "zero.bvh"
     path.write_text(person([STANDING] * 2, turn=lambda v: tuple(0.0 * x for x in v)))
     clip = read_bvh(path)
-    assert "The bones have no length." in clip.character.notes
+    assert "The bones have zero length." in clip.character.notes
     assert clip.character.masses is None
     assert all(np.all(np.isfinite(s.T_joint_shape)) for s in clip.character.shapes)

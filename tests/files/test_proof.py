@@ -62,7 +62,7 @@ def test_what_was_not_certified_says_so(strolling: World, tmp_path: Path) -> Non
     (bare,) = save([tmp_path / "a.npz"], strolling)
     assert read_played(bare)[1].status == "unchecked"
     (other,) = save([tmp_path / "a.npz"], strolling, 24.0, certificate=certify(strolling))
-    assert read_played(other)[1].why == "the check was one of other frames"
+    assert read_played(other)[1].why == "the check was of other frames"
     moved = strolling.with_static("block", box([0.3, 0.3, 1.0], at=[1.1, -0.5, 0.5]))
     (changed,) = save([tmp_path / "a.npz"], moved, certificate=certify(strolling))
     assert read_played(changed)[1].status == "unchecked"

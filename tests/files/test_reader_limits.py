@@ -50,7 +50,7 @@ def gltf(**parts: object) -> bytes:
 HUGE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "compressed arrays": ("npz", lambda: bomb({"times": (40_000_000,)}), "claims 305 MB of arrays in"),
     "a million frames": ("npz", many_frames, "has 1,000,000 frames"),
-    "frames of a BVH": ("bvh", lambda: person(count=10**9).encode(), "announces 1,000,000,000 frames"),
+    "frames of a BVH": ("bvh", lambda: person(count=10**9).encode(), "declares 1,000,000,000 frames"),
     "values of a glTF": ("gltf", lambda: b'{"a":[' + b"0," * 5_100_000 + b"0]}", "more than 5,000,000 values"),
     "nesting of a glTF": ("gltf", lambda: b'{"a":' + b"[" * 200_000, "nested too deeply"),
     "zeros of a glTF": (
@@ -98,7 +98,7 @@ def test_rates_beyond_measure_are_refused(tmp_path: Path, suffix: str) -> None:
 def test_a_scene_in_centimetres_is_noticed(tmp_path: Path) -> None:
     """glTF is in metres by its own rule: what is larger than any place is told, and the option that mends it."""
     write_glb(tmp_path / "a.glb", World(static={"hall": box([1200.0, 900.0, 300.0])}))
-    (note,) = [n for n in read_scene(tmp_path / "a.glb").notes if "large" in n]
+    (note,) = [n for n in read_scene(tmp_path / "a.glb").notes if "Its size is" in n]
     assert "1.2e+03 x 900 x 300 m" in note and "(option: units 0.01)" in note
     told = read_scene(tmp_path / "a.glb", units=0.01)
-    assert not [n for n in told.notes if "large" in n] and np.ptp(told.static["hall"].bounds, axis=0).max() < 12.1
+    assert not [n for n in told.notes if "Its size is" in n] and np.ptp(told.static["hall"].bounds, axis=0).max() < 12.1

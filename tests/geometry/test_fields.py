@@ -17,10 +17,10 @@ from elbowroom.geometry.solidity import solid_faces
 from elbowroom.geometry.solids import box, merge, sphere
 from elbowroom.geometry.transforms import apply, inverse, transform
 from elbowroom.kernels import fields as kernels
-from elbowroom.kernels.lean import lean
+from elbowroom.kernels.compiled import njit_nogil
 
-lower, nearer, squared = lean()(kernels.lower), lean()(kernels.nearer), lean()(kernels.squared)
-winding, within = lean()(kernels.winding), lean()(kernels.within)
+lower, nearer, squared = njit_nogil()(kernels.lower), njit_nogil()(kernels.nearer), njit_nogil()(kernels.squared)
+winding, within = njit_nogil()(kernels.winding), njit_nogil()(kernels.within)
 
 
 def flipped(mesh: Mesh) -> Mesh:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elbowroom.geometry.mending import mended, mended_solids
 from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.mesh_cleanup import cleaned, cleaned_solids
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solidity import demoted_parts, solid_faces
 from elbowroom.geometry.solids import box, merge, sphere
@@ -22,7 +22,7 @@ MIDDLE = np.array([[0.5, 0.5, 0.5], [1.5, 0.5, 0.5], [2.5, 0.5, 0.5]])
 
 def inside(mesh: Mesh, points: Array) -> list[bool]:
     """Which points are inside of the solids of a mesh as it comes from a file."""
-    clean, solid = mended_solids(mesh)
+    clean, solid = cleaned_solids(mesh)
     np.testing.assert_array_equal(solid, solid_faces(clean))
     if not solid.any():
         return [False] * len(points)
@@ -77,10 +77,10 @@ PAIR = {(0, 0, 0), (1, 0, 0)}
 def test_a_block_with_an_inner_wall_is_solid(seed: int | None) -> None:
     block = squares(cubes(PAIR, {((0, 0, 0), 0)}))
     assert inside(block if seed is None else flipped(block, seed), MIDDLE) == [True, True, False]
-    clean, solid = mended_solids(block)
+    clean, solid = cleaned_solids(block)
     assert solid.sum() == 20 and len(clean.faces) == 22, "the wall bounds nothing"
     (told,) = demoted_parts(clean, solid, "block")
-    assert (told.parts, told.faces) == (1, 2) and "divide" in told.why
+    assert (told.parts, told.faces) == (1, 2) and "dividing" in told.why
 
 
 def test_boards_that_touch_along_edges_are_solid_each() -> None:
@@ -89,7 +89,7 @@ def test_boards_that_touch_along_edges_are_solid_each() -> None:
     cabinet = merge([box(size, at) for size, at in boards])
     assert inside(cabinet, [at for _, at in boards]) == [True] * 5
     assert inside(cabinet, [(0, 0, 0)]) == [False]
-    clean, solid = mended_solids(cabinet)
+    clean, solid = cleaned_solids(cabinet)
     assert solid.all() and demoted_parts(clean, solid, "cabinet") == ()
 
 
@@ -148,7 +148,7 @@ def test_edges_that_meet_halfway_are_closed() -> None:
     strips = [[(0, a, 1), (1, a, 1), (1, a + 0.25, 1), (0, a + 0.25, 1)] for a in (0.0, 0.25, 0.5, 0.75)]
     mesh = squares(sides + strips)
     assert inside(mesh, MIDDLE) == [True, False, False]
-    assert solid_faces(mended(mesh)).all()
+    assert solid_faces(cleaned(mesh)).all()
 
 
 @pytest.mark.parametrize("far", [0.0, 60.0])
@@ -162,7 +162,7 @@ def test_rounding_leaves_no_crack(far: float) -> None:
 def test_a_gap_is_a_gap() -> None:
     ball = sphere(0.5)
     holed = Mesh(ball.vertices, ball.faces[3:])
-    clean, solid = mended_solids(holed)
+    clean, solid = cleaned_solids(holed)
     assert not solid.any()
     (told,) = demoted_parts(clean, solid, "ball")
     assert (told.name, told.parts, told.faces) == ("ball", 1, len(holed.faces)) and told.why.startswith("open: ")

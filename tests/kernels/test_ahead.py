@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from importlib import import_module
 
 from numba import types
@@ -30,3 +32,15 @@ def test_the_list_names_kernels() -> None:
         compiled = getattr(import_module(f"elbowroom.kernels.{module}"), name)
         assert signatures
         assert all(len(s) == compiled.py_func.__code__.co_argcount for s in signatures), kernel
+
+
+def test_searches_compile_as_the_list_says() -> None:
+    """Kernels over a space need its functions, which a process of its own has to load as well."""
+    code = (
+        "from elbowroom.kernels import ahead\n"
+        "numbers = [i for i, k in enumerate(ahead.listed()) if k.kernel == 'shortcut.shorten']\n"
+        "ahead.suppress = lambda error: __import__('contextlib').nullcontext()\n"
+        "ahead._work(str(i) for i in numbers)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0 and done.stdout.strip().isdigit(), done.stderr[-500:]

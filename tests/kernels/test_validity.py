@@ -10,30 +10,30 @@ from elbowroom.geometry.fields import distance_field
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.solids import box, merge, sphere
 from elbowroom.kernels import meeting
+from elbowroom.kernels.compiled import njit_nogil
 from elbowroom.kernels.edges import slerp
-from elbowroom.kernels.fields import BAND, FREE, HIT, room
-from elbowroom.kernels.lean import lean
-from elbowroom.kernels.limb_world import Bench
+from elbowroom.kernels.fields import FREE, HIT, UNCERTAIN, room
+from elbowroom.kernels.limb_world import Buffers
 
 
-def bench() -> Bench:
-    return Bench(
+def buffers() -> Buffers:
+    return Buffers(
         np.zeros((1, 3, 4)), np.zeros((1, 3)), np.zeros((2, 3, 4)), np.zeros((2, 3)), np.zeros(512, np.int64),
         np.zeros(256), room(), np.zeros((1, 2), np.int64),
     )  # fmt: skip
 
 
-@lean()
+@njit_nogil()
 def in_field(a, b, radius, fields, more, slack, desk):
     return meeting.capsule_in_field(a[0], a[1], a[2], b[0], b[1], b[2], radius, fields, 0, more, slack, desk)
 
 
-@lean()
+@njit_nogil()
 def at_box(a, b, radius, half, more, slack, desk):
     return meeting.capsule_at_box(a[0], a[1], a[2], b[0], b[1], b[2], radius, half, 0, more, slack, desk)
 
 
-@lean()
+@njit_nogil()
 def cover_in(balls, root, place, fields, more, slack, desk):
     return meeting.cover_in_field(balls, root, place, fields, 0, more, slack, 100, desk)[0]
 
@@ -60,7 +60,7 @@ def segments(rng: np.random.Generator, count: int) -> list[tuple[np.ndarray, np.
 
 @pytest.mark.parametrize("half", [(0.3, 0.2, 0.1), (0.0, 0.0, 0.25), (0.0, 0.0, 0.0)])
 def test_capsules_at_boxes(half: tuple[float, float, float]) -> None:
-    desk, h = bench(), np.array([half])
+    desk, h = buffers(), np.array([half])
     said = np.zeros(3, dtype=int)
     for a, b, radius in segments(np.random.default_rng(0), 1500):
         true = to_box(along(a, b), h[0]).min()
@@ -69,7 +69,7 @@ def test_capsules_at_boxes(half: tuple[float, float, float]) -> None:
         step = 0.5 * np.linalg.norm(b - a) / 399 + 1e-9
         assert code != FREE or true > radius - 1e-9
         assert code != HIT or true - step < radius
-        assert code != BAND or abs(true - radius) < meeting.CLOSE + step
+        assert code != UNCERTAIN or abs(true - radius) < meeting.CLOSE + step
         # clearance that is asked for, and places that may be off
         assert at_box(a, b, radius, h, 0.02, 0.01, desk) != FREE or true > radius + 0.02 - 1e-9
         assert at_box(a, b, radius, h, 0.02, 0.01, desk) != HIT or true - step < max(radius - 0.01, 0.0)
@@ -94,7 +94,7 @@ def brute(mesh: Mesh, points: np.ndarray) -> np.ndarray:
 
 def test_capsules_in_fields() -> None:
     mesh = torn()
-    fields, desk = distance_field(mesh).arrays, bench()
+    fields, desk = distance_field(mesh).arrays, buffers()
     said = np.zeros(3, dtype=int)
     for a, b, radius in segments(np.random.default_rng(1), 250):
         true = brute(mesh, along(a, b, 120)).min()
@@ -103,7 +103,7 @@ def test_capsules_in_fields() -> None:
         said[code] += 1
         assert code != FREE or true > radius - 1e-7
         assert code != HIT or true - step < radius
-        assert code != BAND or abs(true - radius) < meeting.CLOSE + step
+        assert code != UNCERTAIN or abs(true - radius) < meeting.CLOSE + step
     assert said[FREE] > 50 and said[HIT] > 50
 
 
@@ -111,14 +111,14 @@ def test_the_round_ends_of_capsules_count() -> None:
     # the disc at the end of the axis is clear, what bulges beyond it is not
     fields = distance_field(box((0.02, 1.0, 1.0))).arrays
     a, b = np.array([0.5, 0.0, 0.0]), np.array([0.05, 0.0, 0.0])
-    assert in_field(a, b, 0.06, fields, 0.0, 0.0, bench()) == HIT
-    assert in_field(a, b, 0.039, fields, 0.0, 0.0, bench()) == FREE
-    assert in_field(a, b, 0.06, distance_field(box((0.02, 0.01, 0.01))).arrays, 0.0, 0.0, bench()) == HIT
+    assert in_field(a, b, 0.06, fields, 0.0, 0.0, buffers()) == HIT
+    assert in_field(a, b, 0.039, fields, 0.0, 0.0, buffers()) == FREE
+    assert in_field(a, b, 0.06, distance_field(box((0.02, 0.01, 0.01))).arrays, 0.0, 0.0, buffers()) == HIT
 
 
 def test_covers_in_fields() -> None:
     mesh, held = torn(), box((0.2, 0.12, 0.05))
-    fields, desk = distance_field(mesh).arrays, bench()
+    fields, desk = distance_field(mesh).arrays, buffers()
     balls, roots, _ = packed_trees([ball_tree(mesh_cover(held))])
     rng = np.random.default_rng(2)
     grid = np.stack(
@@ -133,7 +133,7 @@ def test_covers_in_fields() -> None:
         said[code] += 1
         assert code != FREE or true > 0.0
         assert code != HIT or true < 0.03  # as near as the grid can tell
-        assert code != BAND or true < 0.04
+        assert code != UNCERTAIN or true < 0.04
     assert said[FREE] > 20 and said[HIT] > 20
 
 

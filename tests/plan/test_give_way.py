@@ -68,6 +68,8 @@ def test_a_free_hand_that_would_hang_into_a_table_is_raised() -> None:
     arm = set(body.subtree(body.chain("left_arm").joints[0]))
     rest = [j for j in range(len(body.parents)) if j not in arm]
     assert np.array_equal(aside.rotations[rest], pose.rotations[rest]), "only the free arm is moved"
+    shoulder, elbow = body.skeleton.at(aside)[list(body.chain("left_arm").joints[:2]), :3, 3]
+    assert elbow[2] < shoulder[2], "people do not raise the elbow above the shoulder for that"
 
 
 def test_an_arm_that_a_task_has_left_somewhere_is_not_free() -> None:

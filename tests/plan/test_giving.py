@@ -16,6 +16,7 @@ from elbowroom.motion.edit import place
 from elbowroom.motion.quality import worst_quality
 from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.result import Plan
+from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Drop, Grab, Handover, HoldOut, Put
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.world.paths import Still
@@ -97,7 +98,7 @@ def _given_tasks(at: float | None = None) -> list[Grab | Handover]:
 
 
 def test_people_who_stand_too_far_apart_say_so() -> None:
-    plan = plan_tasks(shop(3.0), _given_tasks())
+    plan = plan_tasks(shop(3.0), _given_tasks(), Settings(probes=0))
     assert plan.status == "target-out-of-reach" and "hand over bottle" in plan.why
     with pytest.raises(BadValue, match="somebody else"):
         plan_tasks(shop(), [Handover(who="ann", object="bottle", to="ann")])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import elbowroom as er
+from elbowroom.character.grip import grip_frame
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.solids import box, cylinder
 from elbowroom.geometry.transforms import transform
@@ -148,7 +149,7 @@ def test_the_clock_ends_a_plan_and_changes_none() -> None:
 
 
 def test_what_a_hand_holds_already_is_not_grabbed_again() -> None:
-    held = room().with_hold("can", "ann", "right", T_hand_object=transform([0.0, 0.0, -0.1]))
+    held = room().with_hold("can", "ann", "right", T_hand_object=grip_frame(room().body("ann"), "right"))
     for hand in (None, "right"):
         plan = plan_tasks(held, [Grab(who="ann", object="can", hand=hand)])
         assert plan.status in ("found", "not-certified") and not plan.edits

@@ -16,8 +16,6 @@ from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Reach
 from elbowroom.world.world import World
 
-PROBING = Settings(probes=3)
-
 
 @cache
 def standing() -> Clip:
@@ -29,37 +27,38 @@ def world(clip: Clip | None = None) -> World:
 
 
 def test_who_stands_below_the_floor_is_told_by_how_much_and_lifted() -> None:
-    plan = plan_tasks(world(place(standing(), lift=-0.19)), [Reach(who="ann", to=(-0.2, -0.5, 1.1))], PROBING)
+    plan = plan_tasks(world(place(standing(), lift=-0.19)), [Reach(who="ann", to=(-0.2, -0.5, 1.1))])
     assert plan.status == "start-in-collision" and "ann stands 19 cm below the floor" in plan.why
     assert plan.remedy.startswith("lifting ann by 0.19 m") and plan.remedy in plan.advice
     asked = [Reach(who="ann", to=(-0.2, -0.5, 1.1))]
-    unasked = plan_tasks(world(place(standing(), lift=-0.19)), asked)
+    unasked = plan_tasks(world(place(standing(), lift=-0.19)), asked, Settings(probes=0))
     assert unasked.verified == "" and unasked.advice.endswith(f"{ADVICE['start-in-collision']}.")
 
 
 def test_who_stands_in_something_is_told_in_what_and_moved() -> None:
     post = world().with_static("post", box((0.1, 0.1, 2.0), (0.0, 0.12, 1.0)))
-    plan = plan_tasks(post, [Reach(who="ann", to=(-0.3, -0.5, 1.1))], PROBING)
+    plan = plan_tasks(post, [Reach(who="ann", to=(-0.3, -0.5, 1.1))])
     assert plan.status == "start-in-collision" and "already inside of post at the start by" in plan.why
     assert plan.remedy.startswith("moving ann by (") and "(checked)" in plan.remedy
 
 
 def test_a_goal_out_of_reach_says_how_far_and_how_near_would_do() -> None:
-    plan = plan_tasks(world(), [Reach(who="ann", to=(-0.2, -1.6, 1.1))], PROBING)
+    plan = plan_tasks(world(), [Reach(who="ann", to=(-0.2, -1.6, 1.1))])
     assert plan.status == "target-out-of-reach" and "m out of reach" in plan.why
     assert plan.remedy.startswith("moving ann 0.") and "towards the target would do (checked)" in plan.remedy
 
 
 def test_the_other_hand_is_named_where_it_does() -> None:
     wall = world().with_static("wall", box((0.02, 2.0, 2.0), (-0.32, -0.6, 1.0)))
-    plan = plan_tasks(wall, [Reach(who="ann", hand="right", to=(0.75, -0.1, 1.0))], PROBING)
+    plan = plan_tasks(wall, [Reach(who="ann", hand="right", to=(0.75, -0.1, 1.0))])
     assert not plan.found
     assert plan.remedy == "the left hand would do (checked)", (plan.status, plan.why, plan.remedy)
 
 
 def test_what_is_in_the_way_is_named_where_that_does() -> None:
-    block = world().with_static("block", box((0.3, 0.3, 0.3), (-0.2, -0.5, 1.1)))
-    plan = plan_tasks(block, [Reach(who="ann", to=(-0.2, -0.5, 1.1))], PROBING)
+    plan = plan_tasks(
+        world().with_static("block", box((0.3, 0.3, 0.3), (-0.2, -0.5, 1.1))), [Reach(who="ann", to=(-0.2, -0.5, 1.1))]
+    )
     assert plan.status == "target-in-collision" and "block" in plan.why
     assert plan.remedy == "taking block away would do (checked)"
 

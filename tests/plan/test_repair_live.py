@@ -150,7 +150,7 @@ def test_a_check_with_a_thing_elsewhere_answers_as_a_new_one(repaired: tuple[Wor
     for by in ([0.05, 0.0, 0.0], [0.1, 0.2, 0.0], [0.0, -0.1, 0.0]):
         there = with_post(world, post, transform(HOME + by))
         moved, new = first.elsewhere(there, ["post"]), LimbCheck(there, "ann", "right_arm", (1.3, 2.3), rate=60.0)
-        assert np.array_equal(moved.batch(q, t, keen=True), new.batch(q, t, keen=True))
+        assert np.array_equal(moved.batch(q, t, resolve_uncertain=True), new.batch(q, t, resolve_uncertain=True))
         assert np.array_equal(moved.free_batch(q, t), new.free_batch(q, t))
         assert np.array_equal(moved.hits_batch(q[::6], t[::6]), new.hits_batch(q[::6], t[::6]))
     assert np.array_equal(

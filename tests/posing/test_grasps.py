@@ -127,7 +127,7 @@ def test_books_are_taken_with_fingers_along_their_covers(who: str, hand: str) ->
         # the hand points into the shelf, up or down by half a right angle, too, and the fingers are nearly straight
         rises = np.degrees([np.arctan2(*(pointing(g, who)[[2, 1]] * [1.0, into[1]])) for g in along])
         assert np.any(np.abs(rises) < 15) and np.any(rises > 25) and np.any(rises < -25)
-        assert all(np.degrees(g.open.terms[1:, :, 0].sum(axis=1)).max() < 50 for g in along)
+        assert all(np.degrees(g.open.coordinates[1:, :, 0].sum(axis=1)).max() < 50 for g in along)
         mesh = thing("book", hand_size(body, hand))[0]
         closed = close_fingers(body, hand, inverse(along[0].T_thing_hand), mesh, along[0].open, along[0].shape)
         assert "thumb" in closed.touching and len(closed.touching) >= 4

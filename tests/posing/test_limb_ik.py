@@ -300,7 +300,7 @@ def test_limbs_that_are_none_are_refused() -> None:
     c = character("person")
     with pytest.raises(UnknownName, match="right_arm"):
         LimbIK(c, "right_wing")
-    with pytest.raises(BadValue, match="no arm or leg"):
+    with pytest.raises(BadValue, match="not an arm or leg"):
         LimbIK(c, next(name for name, chain in c.chains.items() if chain.kind not in ("arm", "leg")))
     with pytest.raises(BadValue, match="needs a range"):
         LimbIK(c.with_(limits=()), "right_arm")

@@ -46,7 +46,7 @@ def test_limits_say_so_and_can_be_left_out() -> None:
     T = target(body, (-0.2, -0.45, 1.1), 0, 0)
     T[:3, :3] = T[:3, :3] @ np.diag([-1.0, 1.0, -1.0])  # fingers towards the body
     refused = reach(body, pose, "right", T)
-    assert refused.status == "limits" and "ranges" in refused.why
+    assert refused.status == "limits" and "joint limits" in refused.why
     assert reach(body, pose, "right", T, style=ReachStyle(limits=False)).found
 
 

@@ -91,7 +91,7 @@ def test_what_is_held_belongs_to_the_body_that_holds_it():
 
 def test_who_is_alone_cannot_run_into_anything():
     alone = clearance_of(World().with_character("ann", still()))
-    assert alone.headline == "nothing around" and "run into" in alone.says
+    assert alone.headline == "no obstacles" and "no self-collision" in alone.says
     clip = still()
     recorded = clip.with_(source=replace(clip.source, format="bvh"))
     assert "as recorded" in clearance_of(World().with_character("ann", recorded)).says

@@ -92,14 +92,14 @@ def test_a_child_is_told_its_own_limits_and_shown_them():
 def test_feet_over_the_floor_float(up: float, lights: str):
     floating, sinking = footing(lifted(still(), up))
     assert floating.most == pytest.approx(up, abs=1e-3) and f"{floating.light} {sinking.light}" == lights
-    assert up == 0.0 or f"{1000 * up:.0f} mm over the ground" in floating.says
+    assert up == 0.0 or f"{1000 * up:.0f} mm above the ground" in floating.says
 
 
 @pytest.mark.parametrize(("down", "light"), [(0.02, "good"), (0.05, "look"), (2.5, "bad")])
 def test_feet_in_the_floor_sink(down: float, light: str):
     floating, sinking = footing(lifted(still(), -down))
     assert sinking.most == pytest.approx(down, abs=1e-3) and (floating.light, sinking.light) == ("good", light)
-    assert light == "good" or f"{1000 * down:.0f} mm in what it stands on" in sinking.says
+    assert light == "good" or f"{1000 * down:.0f} mm in the ground" in sinking.says
 
 
 def test_a_short_dip_is_worth_a_look_and_a_long_one_is_bad():

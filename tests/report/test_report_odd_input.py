@@ -82,7 +82,7 @@ def test_an_artificial_first_frame_does_not_count():
 
 
 def test_an_empty_world_is_refused():
-    with pytest.raises(BadValue, match="nobody"):
+    with pytest.raises(BadValue, match="no characters"):
         report(World().with_static("box", box([1.0, 1.0, 1.0])))
 
 
@@ -124,7 +124,7 @@ def test_a_world_without_a_floor_is_measured_where_the_feet_rest():
 def test_who_stands_high_above_the_floor_is_told():
     clip = still()
     (ann,) = report(lone(clip.with_(root=clip.root + [0.0, 0.0, 0.3]))).people
-    assert ann.floating.light == "bad" and "300 mm over the ground" in ann.floating.says
+    assert ann.floating.light == "bad" and "300 mm above the ground" in ann.floating.says
     assert ann.feet.light == ann.sinking.light == ann.balance.light == "good"
 
 
@@ -201,7 +201,7 @@ def test_a_body_without_weight_has_no_forces(weight: float):
     assert masses is not None
     found = report(lone(still(replace(person(), masses=replace(masses, mass=weight * masses.mass)))))
     (ann,) = found.people
-    assert ann.torque.light == ann.balance.light == "none" and "no weight" in ann.torque.says
+    assert ann.torque.light == ann.balance.light == "none" and "zero mass" in ann.torque.says
     told(found)
 
 
@@ -216,7 +216,7 @@ def test_parts_without_weight_are_carried_along():
 
 def test_a_rig_without_limits_is_not_judged_by_them():
     (ann,) = report(lone(still(replace(person(), limits=(None,) * len(person().limits))))).people
-    assert ann.limits.light == "none" and "No ranges" in ann.limits.says
+    assert ann.limits.light == "none" and "No joint ranges" in ann.limits.says
 
 
 def test_a_leap_of_kilometres_is_told():

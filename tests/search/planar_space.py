@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.kernels import space as questions
-from elbowroom.kernels.dice import throw
-from elbowroom.kernels.lean import lean
+from elbowroom.kernels.compiled import njit_nogil
+from elbowroom.kernels.rng import uniform
 from elbowroom.kernels.space import CHECKS
 
 # Metres a second, where time is searched.
@@ -29,7 +29,7 @@ class Plane(NamedTuple):
     resolution: float
 
 
-@lean()
+@njit_nogil()
 def look(space, x, y, tally):
     tally[CHECKS] += 1
     for k in range(space.boxes.shape[0]):
@@ -38,19 +38,19 @@ def look(space, x, y, tally):
     return True
 
 
-@lean()
+@njit_nogil()
 def apart(space, a, b):
     d, span = math.hypot(a[1] - b[1], a[2] - b[2]), b[0] - a[0]
     return np.inf if space.timed and not d <= SPEED * span else d + (0.1 * span if space.timed else 0.0)
 
 
-@lean()
+@njit_nogil()
 def put(a, b, s, out):
     for i in range(3):
         out[i] = a[i] + s * (b[i] - a[i])
 
 
-@lean()
+@njit_nogil()
 def good_until(space, a, b, share, spacing, tally):
     """Share of the way up to which it is free, looked at so many metres apart."""
     d = math.hypot(a[1] - b[1], a[2] - b[2]) * share
@@ -62,16 +62,16 @@ def good_until(space, a, b, share, spacing, tally):
     return share
 
 
-def sample(space, dice, effort, out, tally):
-    out[0] = space.begin + throw(dice) * (space.end - space.begin)
-    out[1], out[2] = 2.0 * throw(dice) - 1.0, 2.0 * throw(dice) - 1.0
+def sample(space, rng, effort, out, tally):
+    out[0] = space.begin + uniform(rng) * (space.end - space.begin)
+    out[1], out[2] = 2.0 * uniform(rng) - 1.0, 2.0 * uniform(rng) - 1.0
     return look(space, out[1], out[2], tally)
 
 
-def stray(space, dice, state, forward, out, tally):
-    span = 0.2 * throw(dice)
+def stray(space, rng, state, forward, out, tally):
+    span = 0.2 * uniform(rng)
     out[0] = state[0] + (span if forward else -span)
-    out[1], out[2] = state[1] + 0.4 * throw(dice) - 0.2, state[2] + 0.4 * throw(dice) - 0.2
+    out[1], out[2] = state[1] + 0.4 * uniform(rng) - 0.2, state[2] + 0.4 * uniform(rng) - 0.2
     inside = max(abs(out[1]), abs(out[2])) < 1.0
     if space.timed:
         inside = inside and space.begin <= out[0] <= space.end

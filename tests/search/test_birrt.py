@@ -17,7 +17,7 @@ from numba.core.caching import NullCache
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import birrt, shortcut
-from elbowroom.kernels.dice import dice, throw
+from elbowroom.kernels.rng import rng, uniform
 from elbowroom.search.birrt import Budget, Path, keeping_trees, plan
 from elbowroom.search.shortcut import Effort, smooth
 
@@ -195,9 +195,9 @@ def test_bad_states_and_budgets() -> None:
 
 
 def test_dice_are_even_and_their_own() -> None:
-    a, b = dice(1), dice(2)
-    x = np.array([throw(a) for _ in range(20_000)])
-    y = np.array([throw(b) for _ in range(20_000)])
+    a, b = rng(1), rng(2)
+    x = np.array([uniform(a) for _ in range(20_000)])
+    y = np.array([uniform(b) for _ in range(20_000)])
     assert x.min() >= 0.0 and x.max() < 1.0
     assert abs(x.mean() - 0.5) < 0.01 and abs(x.var() - 1 / 12) < 0.003
     assert abs(np.corrcoef(x, y)[0, 1]) < 0.03 and abs(np.corrcoef(x[1:], x[:-1])[0, 1]) < 0.03
@@ -209,11 +209,11 @@ def test_compiled_search_loads_in_the_next_process(tmp_path: File) -> None:
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "import numpy as np, planar_space as p\n"
         "from elbowroom.kernels import birrt\n"
-        "from elbowroom.kernels.dice import dice\n"
+        "from elbowroom.kernels.rng import rng\n"
         "rows = np.zeros((2, 64, 3)); rows[0, 0] = (0, -0.8, 0); rows[1, 0] = (0, 0.8, 0)\n"
         "space = p.Plane(np.zeros((0, 4)), False, 0.0, 0.0, 0.2, 0.01)\n"
         "z = np.zeros\n"
-        "out = birrt.connect(space, dice(0), 1000, 1000, 10.0, rows, z((2, 64), np.int64), z((2, 64), np.int64), "
+        "out = birrt.connect(space, rng(0), 1000, 1000, 10.0, rows, z((2, 64), np.int64), z((2, 64), np.int64), "
         "z(64, np.int64), z(3), z(3, np.int64), z(4, np.int64))\n"
         "print(out[0], sum(birrt.connect.stats.cache_hits.values()), sum(birrt.connect.stats.cache_misses.values()))\n"
     )

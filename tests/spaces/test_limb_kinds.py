@@ -107,7 +107,7 @@ def test_an_arm_with_the_spine() -> None:
     ]
     rest = space.state(np.concatenate([upright[None], HANGING]))
     assert solve(space, [rest] * 2, goals)
-    bends = space.terms(plan_limb(space, rest, goals[0], 0).states)[:, 0] - now
+    bends = space.coordinates(plan_limb(space, rest, goals[0], 0).states)[:, 0] - now
     assert 1e-4 < np.abs(bends).max() < 0.0601
 
 

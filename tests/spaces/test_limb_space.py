@@ -10,15 +10,15 @@ from elbowroom.character.limits import sample_pose
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import sphere
-from elbowroom.kernels.dice import dice
-from elbowroom.kernels.lean import lean
+from elbowroom.kernels.compiled import njit_nogil
+from elbowroom.kernels.rng import rng
 from elbowroom.kernels.space import TALLY, sample
 from elbowroom.search.birrt import Budget, Path, plan
 from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace
 from elbowroom.spaces.limb_plan import plan_limb
 from elbowroom.spaces.styles import EVEN, STYLES, Style
-from elbowroom.world.fast import BAND, LimbCheck
+from elbowroom.world.fast import UNCERTAIN, LimbCheck
 from elbowroom.world.paths import Keyed
 from elbowroom.world.world import World
 
@@ -41,7 +41,7 @@ def test_states_carry_rotations_terms_and_marks(free_space: LimbSpace) -> None:
         row = space.state(q[k])
         assert np.allclose(np.abs(np.sum(space.rotations(row) * q[k], axis=1)), 1.0)
         for j, limit in enumerate(space.limits):
-            assert np.allclose(space.terms(row)[j], limit.coordinates(q[k, j]))
+            assert np.allclose(space.coordinates(row)[j], limit.coordinates(q[k, j]))
         pose = np.tile([1.0, 0, 0, 0], (len(PERSON.skeleton), 1))
         pose[list(space.check.joints)] = q[k]
         T = PERSON.skeleton.forward(PERSON.skeleton.T_rest[0, :3, 3], pose)
@@ -63,7 +63,7 @@ def test_hinges_stay_hinges(free_space: LimbSpace) -> None:
     rows = space.dense(Path(np.stack([a, b]), "found"), 0.02)
     for j in (1, 2):
         assert space.limits[j].excess(space.rotations(rows)[:, j]).max() < 1e-9
-    flexion = space.terms(rows)[:, 1, 0]
+    flexion = space.coordinates(rows)[:, 1, 0]
     assert (np.diff(flexion) > 0.0).all() and np.ptp(np.diff(flexion)) < 1e-9
 
 
@@ -139,23 +139,23 @@ def test_no_time_to_get_there(timed: LimbSpace) -> None:
     a = timed.state(HANGING, 0.0)
     b = timed.state(posture([[0, 85, 0], [20, 0, 0], [0, 0, 0]]), 0.1)
     assert plan(timed, a, b, budget=Budget(checks=2000)).status == "budget-spent"
-    with pytest.raises(BadValue, match="comes after"):
+    with pytest.raises(BadValue, match="must be later"):
         plan(timed, b, a)
 
 
-@lean(cache=False)
-def asked(space, dice, effort, out, tally):
-    return sample(space, dice, effort, out, tally)
+@njit_nogil(cache=False)
+def asked(space, rng, effort, out, tally):
+    return sample(space, rng, effort, out, tally)
 
 
 def drawn(space: LimbSpace, effort: float, count: int = 400) -> Array:
     """Terms (count, n, 3) of valid samples."""
-    row, thrown, tally = np.zeros(space.width), dice(7), np.zeros(TALLY, np.int64)
+    row, thrown, tally = np.zeros(space.width), rng(7), np.zeros(TALLY, np.int64)
     here, out = space._here(), []
     while len(out) < count:
         if asked(here, thrown, effort, row, tally):
             assert space.check.free(space.rotations(row), exact=False)
-            out.append(space.terms(row).copy())
+            out.append(space.coordinates(row).copy())
     return np.array(out)
 
 
@@ -193,7 +193,7 @@ def test_bad_settings(free_space: LimbSpace) -> None:
             LimbSpace.over(check, **bad)  # type: ignore[arg-type]
     with pytest.raises(BadValue):
         Style(flexion=2.0)
-    with pytest.raises(BadValue, match="one time"):
+    with pytest.raises(BadValue, match="the same time"):
         plan(free_space, free_space.state(HANGING, 0.0), free_space.state(HANGING, 1.0))
 
 
@@ -201,7 +201,7 @@ def test_ends_near_contact_are_left_and_entered_under_exact_eyes(walled: LimbSpa
     """A posture that the fast test doubts and the exact one finds free is planned from and to all the same."""
     check = walled.check
     q = np.ascontiguousarray(sample_pose(walled.limits, np.random.default_rng(5), 20_000))
-    doubted = np.flatnonzero(check.batch(q, 0.0) == BAND)
+    doubted = np.flatnonzero(check.batch(q, 0.0) == UNCERTAIN)
     near = next(q[k] for k in doubted if check.free(q[k]))
     a, b = walled.state(near), walled.state(HANGING)
     assert plan(walled, a, b).status == "start-in-collision"

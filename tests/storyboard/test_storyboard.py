@@ -83,7 +83,7 @@ def test_everything_is_there(hall: Storyboard):
     assert world.objects["umbrella"].mass == 0.6 and world.objects["cup"].freedom == "level"
     assert world.static["post"].color == (0.5, 0.1, 0.1)
     assert np.allclose(np.ptp(world.static["post"].bounds, axis=0), [0.2 * np.sqrt(2), 0.2 * np.sqrt(2), 2.0])
-    assert [c.why for c in world.contacts] == ["rides on it", "told"]
+    assert [c.why for c in world.contacts] == ["moves with it", "declared"]
     contact = world.contacts[1]
     assert (contact.who, contact.kind, contact.depth, contact.during) == ("ann.left_foot", "support", 0.02, world.span)
     assert any("umbrella.obj: Units assumed" in note for note in world.notes)
@@ -142,6 +142,11 @@ def test_built_in_motions(clip: str, seconds: float | None):
     text = f"elbowroom: 1\nfps: 30\ncharacters: {{ann: {{body: {{human: {{skin: false}}}}, clip: {clip}}}}}"
     motion = parse_storyboard(text).world.motion("ann")
     assert motion.span[1] == pytest.approx(seconds) if seconds else motion.span[1] > 2.0
+
+
+def test_a_preset_is_a_body_by_its_name() -> None:
+    board = parse_storyboard("elbowroom: 1\nfps: 30\ncharacters: {kid: {body: child}}")
+    assert board.world.body("kid").name == "child"
 
 
 def test_lift_puts_feet_on_the_floor(folder: Path):
@@ -211,7 +216,7 @@ def test_makers_make_and_refuse():
     }.items():
         with pytest.raises(BadFile, match=f"line 4: .*{said}"):
             parse_storyboard(text.replace("OPTIONS", wrong))
-    with pytest.raises(BadFile, match="unknown maker of meshes 'bokshelf': did you mean 'bookshelf'"):
+    with pytest.raises(BadFile, match="unknown prop 'bokshelf': did you mean 'bookshelf'"):
         parse_storyboard(text.replace("bookshelf", "bokshelf").replace("OPTIONS", "{}"))
 
 
@@ -254,5 +259,5 @@ tasks: [touch: {{who: ann, target: [0.1, -0.4, 1.1], at: 3}}]
     if late:
         assert parse_storyboard(text).tasks[0].at == 3.0
     else:
-        with pytest.raises(BadFile, match="3 s lies outside of what ann does, which goes from 0 to 2 s"):
+        with pytest.raises(BadFile, match="3 s is outside the motion of ann, which lasts from 0 to 2 s"):
             parse_storyboard(text)

@@ -18,13 +18,13 @@ BALL = "objects: {ball: {mesh: {sphere: 0.1}}}\n"
 
 # Text after the first line 'elbowroom: 1', the line to blame, and what is said.
 WRONG = {
-    "unknown section": ("caracters: {}", 2, "caracters: is no key of this part; did you mean 'characters'?"),
+    "unknown section": ("caracters: {}", 2, "caracters: is not a key of this part; did you mean 'characters'?"),
     "unknown key": ("objects:\n  b:\n    mesh: {sfere: 1}", 4, "objects.b.mesh.sfere: .*did you mean 'sphere'?"),
-    "key of another part": ("objects:\n  b: {mesh: {sphere: 1}, slides: 2}", 3, "objects.b.slides: is no key"),
+    "key of another part": ("objects:\n  b: {mesh: {sphere: 1}, slides: 2}", 3, "objects.b.slides: is not a key"),
     "times": (
         "objects:\n  b:\n    mesh: {sphere: 1}\n    path:\n    - {t: 1, at: [0, 0, 0]}\n    - {t: 1, at: [0, 0, 0]}",
         7,
-        r"objects.b.path\[1\].t: must rise, but 1 s follows 1 s; give the keys in order of time",
+        r"objects.b.path\[1\].t: must increase, but 1 s follows 1 s; give the keyframes in order of time",
     ),
     "not a number": ("objects: {b: {mesh: {sphere: big}}}", 2, "mesh.sphere: must be a number, not 'big'"),
     "NaN": ("objects: {b: {mesh: {sphere: .nan}}}", 2, "mesh.sphere: must be a finite number, not nan"),
@@ -33,13 +33,13 @@ WRONG = {
     "too large for a float": ("fps: 1e999", 2, "fps: must be a finite number"),
     "negative": ("objects: {b: {mesh: {sphere: -1}}}", 2, "sphere: must be greater than 0, not -1"),
     "edit of nothing": ("edits:\n- {strength: 0.5}", 3, r"edits\[0\]: needs exactly one of 'number' and 'reason'"),
-    "edit twice": ("edits:\n- {number: 1, reason: a, mute: true}", 3, "there is 'number' and 'reason'"),
+    "edit twice": ("edits:\n- {number: 1, reason: a, mute: true}", 3, "'number' and 'reason' are given"),
     "edit as it is": ("edits:\n- {number: 1}", 3, r"edits\[0\]: changes nothing; give a strength, or mute: true"),
     "edit too strong": ("edits:\n- {number: 1, strength: 2}", 3, "strength: must be less than or equal to 1"),
     "edit number 0": ("edits:\n- {number: 0, mute: true}", 3, "number: must be greater than or equal to 1"),
     "truth value": ("fps: true", 2, "fps: must be a number, not true"),
     "two sources": ("objects: {b: {mesh: {sphere: 1, box: [1, 1, 1]}}}", 2, "exactly one of .*'box' and 'sphere'"),
-    "no source": ("objects: {b: {mesh: {}}}", 2, "exactly one of .*there is none"),
+    "no source": ("objects: {b: {mesh: {}}}", 2, "exactly one of .*none is given"),
     "missing key": ("objects: {b: {mass: 1}}", 2, "objects.b: has no 'mesh'; add it"),
     "short vector": ("objects: {b: {mesh: {box: [1, 1]}}}", 2, "mesh.box: must have at least 3 items, not 2"),
     "wrong form": ("objects: {b: {mesh: 5}}", 2, "objects.b.mesh: cannot be 5; it takes text or keys"),
@@ -56,7 +56,7 @@ WRONG = {
     "height": ("characters:\n  ann:\n    body: {human: {height: 17}}", 4, "body: height 17.0 m is not between"),
     "preset": ("characters:\n  ann: {body: {preset: elf}}", 3, "preset: must be 'woman', .* not 'elf'"),
     "nobody": ("characters: {ann: {}}", 2, "needs a 'body', a 'clip' or both"),
-    "robot's keys": ("characters: {ann: {clip: {keys: [{t: 0}]}}}", 2, "move a robot, and this is a person"),
+    "robot's keys": ("characters: {ann: {clip: {keys: [{t: 0}]}}}", 2, "are for robots, and this is a person"),
     "unknown holder": (BALL + "holds:\n  - {object: ball, by: ann}", 4, r"holds\[0\].by: unknown character 'ann'"),
     "unknown object": (STANDING + "holds:\n  - {object: hat, by: ann}", 4, r"holds\[0\]: unknown object 'hat'"),
     "unknown hand": (BALL + STANDING + "holds:\n  - {object: ball, by: ann, hand: third}", 5, "left, right"),
@@ -81,15 +81,15 @@ WRONG = {
     "state": (
         "fixtures:\n d:\n  mesh: x.stl\n  slides: {axis: [0, 0, 1], range: [0, 1]}\n  state:\n  - {t: 0, value: 3}",
         7,
-        r"fixtures.d.state\[0\].value: 3 lies outside; the range is from 0 to 1",
+        r"fixtures.d.state\[0\].value: 3 is out of range; the range is 0 to 1",
     ),
-    "name twice": (BALL + "characters: {ball: {body: {human: {skin: false}}}}", 3, "name of an object already"),
+    "name twice": (BALL + "characters: {ball: {body: {human: {skin: false}}}}", 3, "already the name of an object"),
     "fixture's name": (
         BALL + "fixtures: {ball: {mesh: {sphere: 1}, slides: {axis: [0, 0, 1], range: [0, 1]}}}",
         2,
         "name of a fixture",
     ),
-    "reserved name": ("objects: {floor: {mesh: {sphere: 1}}}", 2, "ground is called 'floor'"),
+    "reserved name": ("objects: {floor: {mesh: {sphere: 1}}}", 2, "reserved for the floor"),
     "dotted name": ("objects: {a.b: {mesh: {sphere: 1}}}", 2, "the key must be a name without '.'"),
     "floor": ("scene: {floor: low}", 2, "scene.floor: must be 'auto' or 'none', not 'low'"),
     "key twice": ("fps: 1\nfps: 2", 3, "has the key 'fps' twice, first on line 2"),
@@ -100,8 +100,8 @@ WRONG = {
     ),
     "tag": ("about: !!python/object/apply:os.system [ls]", 2, "about: has the tag"),
     "nesting": ("about: " + "[" * 100_000, 2, "nested too deeply; at most 32"),
-    "no YAML": ("fps: [1", 2, "is no valid YAML"),
-    "tabs": ("scene:\n\tfloor: 0", 3, "is no valid YAML"),
+    "no YAML": ("fps: [1", 2, "is not valid YAML"),
+    "tabs": ("scene:\n\tfloor: 0", 3, "is not valid YAML"),
     "key that is a list": ("? [1]\n: 2", 2, "keys are words"),
     "two documents": ("---\nfps: 1", 2, "more than one document"),
 }
@@ -120,8 +120,8 @@ def test_the_line_is_named(text: str, line: int, said: str, tmp_path: Path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "begins with the line 'elbowroom: 1'"),
-        ("- 1", "begins with the line 'elbowroom: 1'"),
+        ("", "begin with the line 'elbowroom: 1'"),
+        ("- 1", "begin with the line 'elbowroom: 1'"),
         ("fps: 30", "has no 'elbowroom'"),
         ("elbowroom: 2", "elbowroom: must be 1, not 2"),
     ],
@@ -137,7 +137,7 @@ def test_files_that_cannot_be_read(tmp_path: Path):
     for path, said in [
         (tmp_path, "is a folder"),
         (tmp_path / "no.yaml", "does not exist"),
-        (tmp_path / "raw.yaml", "is no text"),
+        (tmp_path / "raw.yaml", "is not text"),
         (tmp_path / "big.yaml", "at most 1 MB are read"),
     ]:
         with pytest.raises(BadFile, match=said):

@@ -95,12 +95,12 @@ def test_every_verb_becomes_its_task():
 
 # Lines of tasks, the one to blame, and what is said of it.
 WRONG = {
-    "unknown verb": (["grap: {who: ann}"], 0, r"tasks\[0\].grap: is no verb; did you mean 'grab'? there are reach, "),
+    "unknown verb": (["grap: {who: ann}"], 0, r"tasks\[0\].grap: is not a verb; did you mean 'grab'? there are "),
     "no verb": (["{}"], 0, r"tasks\[0\]: has no verb; give one of reach, grab, "),
     "two verbs": (["{rest: {who: ann}, grab: {who: ann, object: cup}}"], 0, "has 2 verbs"),
     "verb alone": (["rest:"], 0, "has no verb"),
     "a word": (["rest"], 0, "must have keys, not 'rest'"),
-    "unknown argument": (["grab: {who: ann, objet: cup}"], 0, "grab.objet: is no key of this part; did you mean"),
+    "unknown argument": (["grab: {who: ann, objet: cup}"], 0, "grab.objet: is not a key of this part; did you mean"),
     "missing argument": (["rest: {}", "grab: {who: ann}"], 0, r"tasks\[0\].rest: has no 'who'"),
     "unknown person": (["rest: {who: anne}"], 0, "rest.who: unknown character 'anne': did you mean 'ann'?"),
     "unknown object": (
@@ -113,30 +113,30 @@ WRONG = {
     "other hand's grasp": (
         ["grab: {who: ann, object: hat, grasp: brim, hand: right}"],
         0,
-        "grab.grasp: 'brim' is a grasp of the left hand; give that one",
+        "grab.grasp: 'brim' is a grasp for the left hand; use that hand",
     ),
     "unknown fixture": (["open: {who: ann, fixture: cup}"], 0, "unknown fixture 'cup': there are drawer, door, button"),
     "third hand": (["grab: {who: ann, object: cup, hand: third}"], 0, "hand: must be 'left' or 'right', not 'third'"),
     "after the clip": (
         ["rest: {who: bob, at: 9}", "rest: {who: ann, at: 9000}"],
         1,
-        "rest.at: 9000 s lies outside .* 0 to 600 s",
+        "rest.at: 9000 s is outside .* 0 to 600 s",
     ),
     "before the clip": (["rest: {who: ann, at: -1}"], 0, "at: must be greater than or equal to 0"),
     "back after the clip": (
         ["touch: {who: ann, target: cup, at: 2, back: 5000}"],
         0,
-        "touch.back: 5000 s lies outside .* 0 to 600 s; give a time in it",
+        "touch.back: 5000 s is outside .* 0 to 600 s; give a time inside it",
     ),
     "begins too late": (
         ["touch: {who: ann, target: cup, begin: 2, at: 1}"],
         0,
-        "touch.at: 'at' is 1 s, and 'begin' 2 s; it has to come after 'begin'",
+        "touch.at: 'at' is 1 s, and 'begin' 2 s; it must come after 'begin'",
     ),
     "back too early": (
         ["touch: {who: ann, target: cup, at: 2, back: 2}"],
         0,
-        "touch.back: 'back' is 2 s, and 'at' 2 s; it has to come after 'at'",
+        "touch.back: 'back' is 2 s, and 'at' 2 s; it must come after 'at'",
     ),
     "not a time": (["rest: {who: ann, at: soon}"], 0, "at: must be a number, not 'soon'"),
     "NaN": (["reach: {who: ann, to: [0, .nan, 1]}"], 0, r"reach.to\[1\]: must be a finite number, not nan"),
@@ -145,7 +145,7 @@ WRONG = {
     "unknown place": (
         ["reach: {who: ann, to: cap}"],
         0,
-        "reach.to: unknown thing or character 'cap': did you mean 'cup'",
+        "reach.to: unknown object or character 'cap': did you mean 'cup'",
     ),
     "unknown frame": (["touch: {who: ann, target: cup.ear}"], 0, "target: unknown frame 'ear': there are rim"),
     "unknown part": (["touch: {who: ann, target: bob.tail}"], 0, "target: unknown body part of .* 'tail'"),
@@ -154,32 +154,32 @@ WRONG = {
     "too far open": (
         ["open: {who: ann, fixture: door, to: 120}"],
         0,
-        "to: 120 lies outside; 'door' goes from 0 to 110",
+        "to: 120 is out of range; 'door' goes from 0 to 110",
     ),
-    "nowhere": (["put: {who: ann, object: stick}"], 0, "put: needs exactly one of 'to' and 'onto'; there is none"),
-    "two places": (["put: {who: ann, object: stick, to: [0, 0, 1], onto: table}"], 0, "there are both"),
-    "onto nothing": (["put: {who: ann, object: stick, onto: tabel}"], 0, "onto: unknown thing .*did you mean 'table'"),
+    "nowhere": (["put: {who: ann, object: stick}"], 0, "put: needs exactly one of 'to' and 'onto'; none is given"),
+    "two places": (["put: {who: ann, object: stick, to: [0, 0, 1], onto: table}"], 0, "both are given"),
+    "onto nothing": (["put: {who: ann, object: stick, onto: tabel}"], 0, "unknown surface .*did you mean 'table'"),
     "onto a wrong frame": (["put: {who: ann, object: stick, onto: cup.ear}"], 0, "onto: unknown frame 'ear'"),
     "onto itself": (["put: {who: ann, object: stick, onto: stick}"], 0, "onto itself"),
     "one hand, one time": (
         ["grab: {who: ann, object: cup, hand: right, at: 2}", "grab: {who: ann, object: hat, hand: right, at: 2.01}"],
         1,
-        rf"at: the right hand of ann has something to do at 2.01 s already, on line {FIRST}; give another time",
+        rf"at: the right hand of ann is busy at 2.01 s with the task on line {FIRST}; give another time",
     ),
     "three at a time": (
         ["rest: {who: ann, at: 2}", "rest: {who: ann, at: 2}", "rest: {who: ann, at: 2}"],
         2,
-        "the hands of ann have something to do at 2 s already",
+        "the hands of ann are busy at 2 s with the task on line",
     ),
     "put before it is taken": (
         ["grab: {who: ann, object: cup, at: 3}", "put: {who: ann, object: cup, onto: table, at: 2}"],
         1,
-        "object: ann does not hold 'cup' by then; grab it first",
+        "object: ann does not hold 'cup' at that time; grab it first",
     ),
     "put twice": (
         ["grab: {who: ann, object: cup}", *["put: {who: ann, object: cup, onto: table}"] * 2],
         2,
-        "does not hold 'cup' by then",
+        "does not hold 'cup' at that time",
     ),
     "put by another": (
         ["grab: {who: ann, object: cup}", "put: {who: bob, object: cup, onto: floor}"],
@@ -189,13 +189,13 @@ WRONG = {
     "put after a hold": (
         ["put: {who: ann, object: stick, onto: table, at: 3}"],
         0,
-        "ann does not hold 'stick' by then",
+        "ann does not hold 'stick' at that time",
     ),
-    "hand and foot": (["touch: {who: ann, target: cup, hand: left, foot: left}"], 0, "foot: is given, and 'hand' too"),
+    "hand and foot": (["touch: {who: ann, target: cup, hand: left, foot: left}"], 0, "is given together with 'hand'"),
     "one foot, one time": (
         ["touch: {who: ann, target: cup, foot: left, at: 2}", "touch: {who: ann, target: hat, foot: left, at: 2}"],
         1,
-        "at: the left foot of ann has something to do at 2 s already",
+        "at: the left foot of ann is busy at 2 s with the task on line",
     ),
     "hands that overlap": (
         [
@@ -203,12 +203,12 @@ WRONG = {
             "touch: {who: ann, target: hat, hand: right, begin: 2, at: 3}",
         ],
         1,
-        "the right hand of ann has something to do at 3 s already, on line",
+        "the right hand of ann is busy at 3 s with the task on line",
     ),
     "while it is held out": (
         ["hold: {who: ann, object: stick, hand: left, at: 1}", "touch: {who: ann, target: cup, hand: left, at: 1.5}"],
         1,
-        "the left hand of ann has something to do at 1.5 s already",
+        "the left hand of ann is busy at 1.5 s with the task on line",
     ),
     "given away": (
         [
@@ -217,7 +217,7 @@ WRONG = {
             "drop: {who: ann, object: cup}",
         ],
         2,
-        "drop.object: ann does not hold 'cup' by then; grab it first",
+        "drop.object: ann does not hold 'cup' at that time; grab it first",
     ),
     "given to nobody": (
         ["handover: {who: ann, object: stick, to: bop}"],
@@ -229,12 +229,12 @@ WRONG = {
         0,
         "to: ann cannot hand anything over to ann",
     ),
-    "dropped over nothing": (["drop: {who: ann, object: stick, over: tabel}"], 0, "over: unknown thing to .* 'table'"),
-    "falls from nowhere": (["drop: {who: ann, object: stick, height: 1}"], 0, "height: is how far it falls .*; add it"),
+    "dropped over nothing": (["drop: {who: ann, object: stick, over: tabel}"], 0, "over: unknown surface .* 'table'"),
+    "falls from nowhere": (["drop: {who: ann, object: stick, height: 1}"], 0, "height: needs 'over'.*; add it"),
     "held out twice": (
         ["hold: {who: ann, object: stick, to: cup, toward: left}"],
         0,
-        "toward: is given, and 'to' too; keep one",
+        "toward: is given together with 'to'; keep one",
     ),
     "priority": (["rest: {who: ann, priority: high}"], 0, "priority: must be a whole number, not 'high'"),
     "a list of verbs is a list": (["[grab]"], 0, "must have keys, not a list"),

@@ -96,7 +96,7 @@ class Seat:
     def proven(self, seconds: float = PATIENCE) -> None:
         """Wait until what is shown is proven, and told so on the page."""
         self.until(lambda: self.studio.certified and self.studio.job is None, "it is proven", seconds)
-        self.reads("Certified free")
+        self.reads("Certified collision-free")
 
     def reads(self, text: str) -> None:
         """Wait until a text is to be read on the page."""

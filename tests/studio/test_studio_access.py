@@ -106,7 +106,7 @@ def test_without_the_token_nothing_is_served(server: StudioServer) -> None:
     for path, headers in [*((path, {}) for path in wrong), *(("", cookie) for cookie in cookies)]:
         status, _, body = get(port, f"/{path}", **headers)
         assert status == 403 and b"<" not in body and body.decode().count("\n") == 1, (path, headers)
-        assert b"the whole address that 'elbowroom studio' has printed" in body
+        assert b"the full address that 'elbowroom studio' printed" in body
         with pytest.raises(InvalidStatus, match="403"):
             websocket(server, path.replace("%ff", ""), **headers)
     assert not server._websock_server._live_connections
@@ -298,7 +298,7 @@ def test_what_cannot_be_read_is_told_in_one_line_and_the_others_stay(
                     while True:
                         line.recv(10.0)
             said = lines_of(caplog, capfd)
-            assert len(said) == 1 and "hung up on a page that has sent what cannot be read" in said[0], (message, said)
+            assert len(said) == 1 and "sent an unreadable message" in said[0], (message, said)
             caplog.clear()
         for updates in odd:
             other.send(msgspec.msgpack.encode({"type": "GuiUpdateMessage", "uuid": uuid, "updates": updates}))
@@ -306,7 +306,7 @@ def test_what_cannot_be_read_is_told_in_one_line_and_the_others_stay(
             while not caplog.records and time.monotonic() < late:
                 time.sleep(0.02)
             said = lines_of(caplog, capfd)
-            assert len(said) == 1 and "a message of a page was dropped" in said[0], (updates, said)
+            assert len(said) == 1 and "dropped a message of a page" in said[0], (updates, said)
             caplog.clear()
         other.send(msgspec.msgpack.encode({"type": "GuiUpdateMessage", "uuid": uuid, "updates": {"value": 2}}))
         late = time.monotonic() + 5.0
@@ -331,9 +331,7 @@ def test_what_goes_wrong_in_an_act_of_the_page_is_told_in_one_line(
         late = time.monotonic() + 5.0
         while not caplog.records and time.monotonic() < late:
             time.sleep(0.02)
-    assert lines_of(caplog, capfd) == [
-        "studio: something went wrong inside (ZeroDivisionError: a sentence in two lines)."
-    ]
+    assert lines_of(caplog, capfd) == ["studio: internal error (ZeroDivisionError: a sentence in two lines)."]
 
 
 def test_nobody_is_let_in_where_a_page_is_recorded() -> None:

@@ -22,5 +22,5 @@ def test_bars_and_the_hand_share_one_scale() -> None:
 
 
 def test_nothing_is_told_as_nothing() -> None:
-    assert "nothing collides" in drawn([], (0.0, 1.0), dark=True)
+    assert "no collisions" in drawn([], (0.0, 1.0), dark=True)
     assert "not planned yet" in drawn([], (0.0, 1.0), dark=True, nothing="not planned yet")

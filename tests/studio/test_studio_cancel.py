@@ -46,7 +46,7 @@ def test_work_stops_where_it_looks_up_and_the_next_job_is_done() -> None:
 def test_a_plan_stops_by_itself_whenever_it_is_cancelled(tmp_path: Path) -> None:
     with studio_of(umbrella(), tmp_path) as studio:
         for after in (0.0, 0.05, 0.15, 0.3, 0.45, 0.6):
-            studio.plan_anew()
+            studio.plan_from_scratch()
             job = studio.worker.current
             assert job is not None
             while job.state == "waiting":

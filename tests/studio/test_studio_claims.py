@@ -16,7 +16,7 @@ from elbowroom.geometry.transforms import transform
 from elbowroom.studio import filing
 from elbowroom.studio.document import new_document
 from elbowroom.studio.exporting import export
-from elbowroom.studio.page_status import _WAIT, _told
+from elbowroom.studio.page_status import _WAIT, _summary
 from elbowroom.studio.studio import Studio
 from elbowroom.world.certificate_findings import Unproven
 from elbowroom.world.pairs import Pair
@@ -59,16 +59,16 @@ def test_a_motion_that_is_free_but_not_proven_is_told_so_and_never_as_certified(
     studio.replan()
     settled(studio)
     assert studio.plan is not None and studio.plan.certificate is not None
-    line = _told(studio)
-    assert line[1].startswith("Certified free; nearest thing") and studio.verdict == "certified"
+    line = _summary(studio)
+    assert line[1].startswith("Certified collision-free; minimum clearance") and studio.verdict == "certified"
     proof = studio.plan.certificate
     near = (Unproven(Pair("umbrella", "post"), (1.0, 1.1)),)
     for unproven in (replace(proof, free=False, continuous=False, unproven=near), replace(proof, continuous=False)):
         studio.set_plan(studio.plan.with_(certificate=unproven))
         assert studio.verdict == "free" and not studio.certified
-    assert _told(studio) == (_WAIT, line[1].replace("Certified free", "Free, not proven"))
+    assert _summary(studio) == (_WAIT, line[1].replace("Certified collision-free", "No collision found, not proven"))
     export(studio, ["NPZ"], "out").finished.wait(60.0)
-    assert studio.said == ("plain", "Exported out.npz. The motion is free, not proven.")
+    assert studio.said == ("plain", "Exported out.npz. No collision was found, but the motion is not proven.")
     studio.place("post", studio.places["post"].T @ transform([0.0, 0.05, 0.0]))
     while studio.live:
         time.sleep(0.005)
@@ -90,7 +90,7 @@ def test_files_are_said_to_be_certified_only_where_they_play_what_was_proven(stu
     assert studio.plan is not None and studio.plan.certificate is not None
     studio.set_plan(studio.plan.with_(certificate=replace(studio.plan.certificate, digest="other frames")))
     export(studio, ["NPZ"], "other").finished.wait(60.0)
-    assert "The proof is not one of the frames that were written" in studio.said[1]
+    assert "The certificate does not cover the frames that were written" in studio.said[1]
     assert read_played_npz(studio.folders.work / "other.npz")[1].status == "unchecked"
 
 
@@ -98,7 +98,7 @@ def test_nobody_is_never_certified(tmp_path: Path) -> None:
     with studio_of(new_document(tmp_path), tmp_path) as studio:
         studio.replan()
         settled(studio)
-        assert _told(studio)[1] == "Nobody is here: there is nothing to certify"
+        assert _summary(studio)[1] == "No characters: nothing to certify"
 
 
 def test_undo_after_save_as_stays_in_the_file(studio: Studio) -> None:

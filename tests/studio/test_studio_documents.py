@@ -20,10 +20,10 @@ from elbowroom.storyboard.yaml_lines import parse_yaml
 from elbowroom.studio import edits
 from elbowroom.studio.autosave import Autosave
 from elbowroom.studio.document import Document, from_json, named_files, new_document, read_document
+from elbowroom.studio.entries import deleted
 from elbowroom.studio.places import moved_world, places_of, target_name, with_place
 from elbowroom.studio.rewriting import rewritten
 from elbowroom.studio.session import Session
-from elbowroom.studio.standing import deleted
 
 
 def gallery(name: str) -> Document:
@@ -67,7 +67,7 @@ def test_what_is_renamed_is_renamed_everywhere() -> None:
     document = edits.rename(gallery("jar"), "jar", "pot")
     assert "pot" in document.board().world.objects
     assert [told["object"] for _, told in edits.tasks_of(document)[:2]] == ["pot", "pot"]
-    with pytest.raises(BadValue, match="something else"):
+    with pytest.raises(BadValue, match="already in use"):
         edits.rename(document, "pot", "ann")
     assert edits.free_name(document, "pot") == "pot_2"
 
@@ -219,7 +219,7 @@ def test_where_nothing_can_be_kept_work_goes_on_and_it_is_told(tmp_path: Path) -
     session = Session(gallery("umbrella"), autosave)
     session.do("seed 9", session.document.with_(seed=9))
     assert session.document.seed == 9 and session.unsaved
-    assert "cannot be kept" in autosave.warning and "save often" in autosave.warning
+    assert "cannot write to" in autosave.warning and "save often" in autosave.warning
     (tmp_path / "state").unlink()
     (tmp_path / "state" / "studio").mkdir(parents=True)
     session.undo()
@@ -243,7 +243,7 @@ def test_documents_are_kept_as_text() -> None:
     again = from_json(document.kept_text())
     assert again.same(document) and again.source == document.source != ""
     for text in ("", "[]", '{"path": 1}', document.kept_text().replace('\\"plan\\"', '\\"other\\"')):
-        with pytest.raises(BadValue, match="kept document"):
+        with pytest.raises(BadValue, match="autosaved document"):
             from_json(text)
 
 

@@ -19,12 +19,12 @@ from elbowroom.plan.result import Plan
 from elbowroom.stopping import may_stop_here
 from elbowroom.studio.document import Document
 from elbowroom.studio.edits import rename
-from elbowroom.studio.errands import errands_about, errands_of
 from elbowroom.studio.folders import Folders
 from elbowroom.studio.places import target_name
 from elbowroom.studio.reaching import Reaching
 from elbowroom.studio.serve import opened
 from elbowroom.studio.studio import Studio
+from elbowroom.studio.task_targets import targets_about, targets_in
 from elbowroom.world.certificate import certify
 from elbowroom.world.world import World
 
@@ -96,7 +96,7 @@ def barred(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 
 @pytest.fixture
 def gate(barred: threading.Event, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
-    """The same, and no motion that went along is kept."""
+    """The same, and no motion that followed the drag is kept."""
     monkeypatch.setattr(Reaching, "kept", lambda drag, T, shown: None)
     return barred
 
@@ -116,16 +116,16 @@ def moved(studio: Studio, name: str, by: Array) -> Array:
 def test_times_of_tasks_are_found_in_the_motion(studio: Studio) -> None:
     plan = studio.plan
     assert plan is not None
-    grab, put, press = errands_of(studio.document, plan)
+    grab, put, press = targets_in(studio.document, plan)
     (hold,) = plan.world.holds
     assert (grab.hand, grab.at) == ("right", hold.during[0]) and (put.hand, put.at) == ("right", hold.during[1])
     assert press.hand == "left" and press.at is not None and put.at is not None and press.at > put.at
-    for errand in (grab, put, press):
-        assert errand.at is not None and errand.during[0] < errand.at <= errand.stays < errand.during[1]
+    for target in (grab, put, press):
+        assert target.at is not None and target.during[0] < target.at <= target.stays < target.during[1]
     # where the jar stands matters up to when it is taken away, the counter to nobody
-    about = {n: [e.verb for e in errands_about(studio.document, plan, n)] for n in ("jar", "counter", "ann", "button")}
+    about = {n: [e.verb for e in targets_about(studio.document, plan, n)] for n in ("jar", "counter", "ann", "button")}
     assert about == {"jar": ["grab"], "counter": [], "ann": ["grab", "put", "press"], "button": ["press"]}
-    bare = errands_of(studio.document, None)
+    bare = targets_in(studio.document, None)
     assert [e.hand for e in bare] == [None] * 3 and bare[0].at is None
 
 
@@ -154,7 +154,7 @@ def test_a_hand_follows_what_it_takes(studio: Studio, gate: threading.Event) -> 
     assert studio.document.values["objects"]["jar"]["at"] == pytest.approx([0.23, -0.03, 0.9003])
     gate.set()
     settled(studio)
-    assert studio.said == ("bad", "the way is barred: move what is in the way, or try another hand or seed.")
+    assert studio.said == ("bad", "the way is barred: move what is in the way, or use the other hand.")
 
 
 def test_a_motion_that_went_along_is_proven_and_kept(studio: Studio, barred: threading.Event) -> None:
@@ -163,7 +163,7 @@ def test_a_motion_that_went_along_is_proven_and_kept(studio: Studio, barred: thr
     studio.drags.let_go()
     settled(studio)  # nothing is planned, or this would wait for ever
     assert studio.certified and not studio.live and certify(studio.world).free
-    assert "went along" in studio.said[1]
+    assert "followed the drag" in studio.said[1]
     again = studio.document.board().world
     assert np.allclose(studio.world.objects["jar"].path(0.0), again.objects["jar"].path(0.0), atol=1e-12)
     assert np.allclose(studio.world.frame("jar", t), again.frame("jar", t), atol=1e-9)
@@ -181,7 +181,7 @@ def test_a_motion_that_went_along_is_proven_and_kept(studio: Studio, barred: thr
 
 def test_out_of_reach_is_told_at_once(studio: Studio, gate: threading.Event) -> None:
     moved(studio, "jar", np.array([0.0, 1.5, 0.0]))
-    assert studio.said == ("bad", "ann does not reach jar there: too far.")
+    assert studio.said == ("bad", "ann cannot reach jar there: too far.")
     t = studio.player.time
     assert np.linalg.norm(hand_at(studio.world, "right", t)[:3, 3] - [0.15, 1.44, 0.95]) > 0.3
     np.testing.assert_allclose(studio.world.frame("jar", t)[:3, 3], [0.15, 1.44, 0.9003], atol=1e-9)
@@ -197,10 +197,10 @@ def test_out_of_reach_is_told_at_once(studio: Studio, gate: threading.Event) -> 
 
 def test_fixtures_and_targets_are_followed(studio: Studio, gate: threading.Event) -> None:
     before = studio.world
-    _, put, press = errands_of(studio.document, studio.plan)
+    _, put, press = targets_in(studio.document, studio.plan)
     by = np.array([0.05, -0.04, 0.1])
-    for name, errand in (("button", press), (target_name(1), put)):
-        hand, t = str(errand.hand), errand.at
+    for name, target in (("button", press), (target_name(1), put)):
+        hand, t = str(target.hand), target.at
         assert t is not None
         T = moved(studio, name, by)
         wanted = transform(by) @ hand_at(before, hand, t)
@@ -228,7 +228,7 @@ def test_a_person_goes_along_with_all_that_she_does(studio: Studio, gate: thread
     # and still takes the jar from where it stands
     np.testing.assert_allclose(hand_at(studio.world, "right", t), hand_at(before, "right", t), atol=1e-6)
     moved(studio, "ann", np.array([0.0, 0.6, 0.0]))
-    assert studio.said == ("bad", "ann would run into counter at 0.00 s.")
+    assert studio.said == ("bad", "ann would collide with counter at 0.00 s.")
 
 
 def test_a_cancelled_plan_leaves_what_was_shown(studio: Studio, gate: threading.Event) -> None:

@@ -87,13 +87,18 @@ def test_a_mesh_is_uploaded_and_its_size_is_told(studio: Studio) -> None:
 @pytest.mark.parametrize(
     ("kind", "name", "content", "why"),
     [
-        ("clip", "walk.bvh", WALK.replace("0 1 0.01", "0 nan 0.01").encode(), "walk.bvh, line 20: 'nan' is no usable"),
+        (
+            "clip",
+            "walk.bvh",
+            WALK.replace("0 1 0.01", "0 nan 0.01").encode(),
+            "walk.bvh, line 20: 'nan' is not a usable",
+        ),
         ("clip", "walk.bvh", WALK[:300].encode(), "walk.bvh"),
         ("clip", "walk.glb", b"glTF", "walk.glb"),
         ("clip", "walk.npz", b"PK", "walk.npz"),
-        ("clip", "walk.amc", b":FULLY-SPECIFIED\n", "walk.amc: no skeleton (.asf) lies beside it; import"),
-        ("scene", "hall.obj", b"hello", "hall.obj: is no OBJ"),
-        ("scene", "hall.stl", b"hello", "hall.stl: breaks off"),
+        ("clip", "walk.amc", b":FULLY-SPECIFIED\n", "walk.amc: no skeleton (.asf) is in its folder; import"),
+        ("scene", "hall.obj", b"hello", "hall.obj: is not an OBJ"),
+        ("scene", "hall.stl", b"hello", "hall.stl: ends after"),
     ],
 )
 def test_what_cannot_be_used_is_told_in_one_sentence_and_does_not_stay(
@@ -168,7 +173,7 @@ def test_what_others_have_changed_is_not_saved_over_unasked(studio: Studio) -> N
     (work / "a.yaml").write_text("elbowroom: 1\nabout: of somebody else\n")
     (work / "b.yaml").write_text("elbowroom: 1\nabout: another\n")
     for name in ("a.yaml", "b.yaml", "a.yaml"):  # asked for each, and again after another name
-        with pytest.raises(BadValue, match=f"{name} (is|was) .*: press Save again to replace it"):
+        with pytest.raises(BadValue, match=f"{name} (already exists|was changed).*: press Save again to overwrite it"):
             filing.save(studio, name)
     assert "somebody else" in (work / "a.yaml").read_text()
     filing.save(studio, "a.yaml")
@@ -190,7 +195,7 @@ def test_exports_say_what_is_not_certified_and_do_not_replace_unasked(unplanned:
     studio, work = unplanned, unplanned.folders.work
     assert done(export(studio, ["NPZ"], " out.npz ")).state == "done"  # a name with its suffix
     assert [p.name for p in work.iterdir()] == ["out.npz"]
-    assert studio.said == ("bad", "Exported out.npz. The motion is not certified free of collisions.")
+    assert studio.said == ("bad", "Exported out.npz. The motion is not certified collision-free.")
     assert done(export(studio, ["NPZ"], "out")).state == "done"  # its own
     (work / "out.npz").write_bytes(b"of somebody else")
     with pytest.raises(BadValue, match=r"out\.npz .*: press Export again"):
@@ -259,7 +264,7 @@ def test_the_floor_of_a_scene_comes_under_the_feet_as_by_the_command_line(
     (studio.folders.work / "stool.obj").write_bytes(TETRA)
     done(importing.bring_in(studio, "scene", "room.obj", None, 1.0))
     height = 0.3 if floor == 0.3 else 0.0
-    assert f"Its floor, at 0.190 m, was put onto that of the storyboard, at {height:.3f} m." in studio.said[1]
+    assert f"Its floor, at 0.190 m, was aligned with that of the storyboard, at {height:.3f} m." in studio.said[1]
     world = studio.original
     assert world.floor == pytest.approx(height, abs=1e-4)
     assert world.static["room"].vertices[:, 2].min() == pytest.approx(height, abs=1e-4)
@@ -272,5 +277,5 @@ def test_the_floor_of_a_scene_comes_under_the_feet_as_by_the_command_line(
     assert there.floor == pytest.approx(0.19, abs=1e-4)
     assert joints[0, 0, 2, 3] - 0.19 == pytest.approx(hips, abs=0.01)
     done(importing.bring_in(studio, "scene", "stool.obj", None, 0.001))
-    assert "No floor found in the scene (it has no level of 6 m² or more): assumed at 0." in studio.said[1]
+    assert "No floor found in the scene (it has no horizontal surface of 6 m² or more): assumed at 0." in studio.said[1]
     assert studio.original.floor == pytest.approx(height, abs=1e-4)

@@ -112,7 +112,7 @@ def test_unsaved_work_is_there_after_a_reload(seat: Seat) -> None:
     document, selected = seat.studio.document, seat.studio.selected
     seat.load(again=True)
     seat.reads("umbrella •")
-    seat.reads("Certified free")
+    seat.reads("Certified collision-free")
     assert seat.studio.document is document and seat.studio.selected == selected == "post"
 
 
@@ -180,8 +180,8 @@ def test_everything_can_be_shown_besides(seat: Seat) -> None:
     switches: dict[str, Callable[[], bool]] = {
         "Hand paths": lambda: page.extras.paths,
         "Search trees": lambda: page.extras.trees,
-        "Clearance": lambda: page.extras.clearance,
-        "Collision shapes": lambda: page.scene.shapes,
+        "Minimum clearance": lambda: page.extras.clearance,
+        "Collision geometry": lambda: page.scene.shapes,
         "Dark": lambda: page.dark,
     }
     for label, on in switches.items():
@@ -212,8 +212,8 @@ def test_a_jar_is_grabbed(seat: Seat) -> None:
     seat.until(lambda: studio.document.name == "counter", "it is opened")
     first = studio.document
     seat.tab("Tasks")
-    seat.choose("Does", "grab")
-    seat.choose("What", "jar")
+    seat.choose("Action", "grab")
+    seat.choose("Object", "jar")
     seat.press("Add")
     seat.until(lambda: edits.tasks_of(studio.document) == [("grab", {"who": "ann", "object": "jar"})], "it is a task")
     seat.proven(5 * PATIENCE)  # hands have kernels of their own
@@ -233,12 +233,12 @@ def test_unsaved_work_is_offered_after_a_crash(seat: Seat) -> None:
     page = opened("umbrella", port=port, folder=work, state=work.parent / "state", shadows=False)
     if page.server.get_port() == port:  # what was open in the browser comes back by itself, though viser's page breaks
         seat.until(lambda: page.server.get_clients(), "the browser comes back")
-        seat.reads("unsaved work on counter")
+        seat.reads("Unsaved changes to counter")
         seat.errors.clear()
     seat.sit_down(page)
     assert seat.studio.document.name == "umbrella"
-    seat.reads("unsaved work on counter")
-    seat.press("Go on with it")
+    seat.reads("Unsaved changes to counter")
+    seat.press("Restore")
     seat.until(lambda: seat.studio.document.same(lost) and not seat.studio.kept, "it is there again")
     seat.reads("counter •")
     seat.proven()

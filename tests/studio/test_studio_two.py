@@ -36,15 +36,15 @@ def test_who_saves_last_is_warned_and_replaces_nothing_that_is_lost(path: Path) 
         at_rate(bob, 50)
         filing.save(ann, path.name)
         filing.save(ann, path.name)  # her own may be replaced
-        with pytest.raises(BadValue, match=r"kitchen\.yaml was changed by others since .*: press Save again"):
+        with pytest.raises(BadValue, match=r"kitchen\.yaml was changed by another program since .*: press Save again"):
             filing.save(bob, path.name)
         assert read_document(path).values["fps"] == 40 and bob.session.unsaved
         filing.save(bob, path.name)
         assert read_document(path).values["fps"] == 50 and "# full" in path.read_text()
-        assert "what was there is in kitchen.yaml.bak" in bob.said[1]
+        assert "the previous version is in kitchen.yaml.bak" in bob.said[1]
         assert read_document(path.with_name("kitchen.yaml.bak")).values["fps"] == 40
         at_rate(ann, 60)
-        with pytest.raises(BadValue, match="was changed by others"):
+        with pytest.raises(BadValue, match="was changed by another program"):
             filing.save(ann, path.name)
         filing.save(ann, path.name)
         kept = [read_document(path.with_name(f"kitchen.yaml.bak{n}")).values["fps"] for n in ("", 2)]
@@ -60,7 +60,7 @@ def test_what_changes_between_the_warning_and_the_answer_is_warned_of_again(path
         at_rate(bob, 50)
         for fps in (40, 41, 42):
             path.write_text(KITCHEN.replace("30", str(fps)))
-            with pytest.raises(BadValue, match="was changed by others"):
+            with pytest.raises(BadValue, match="was changed by another program"):
                 filing.save(bob, path.name)
         assert read_document(path).values["fps"] == 42
     finally:
@@ -85,7 +85,7 @@ def test_unsaved_work_of_both_is_kept_apart_and_offered_when_they_have_ended(pat
         theirs = next(kept for kept in later.kept if kept.document.values["fps"] == 50)
         filing.restore(later, theirs)
         assert later.document.values["fps"] == 50 and [k.document.values["fps"] for k in later.kept] == [45]
-        with pytest.raises(BadValue, match="was changed by others"):  # by ann, after bob had opened it
+        with pytest.raises(BadValue, match="was changed by another program"):  # by ann, after bob had opened it
             filing.save(later, path.name)
     finally:
         later.close()

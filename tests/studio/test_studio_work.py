@@ -16,10 +16,10 @@ from elbowroom.geometry.transforms import transform
 from elbowroom.storyboard.verbs import TaskPart
 from elbowroom.studio import edits, filing
 from elbowroom.studio.bars import bars_of, drawn
+from elbowroom.studio.code_snippets import as_command, as_python
 from elbowroom.studio.exporting import export
-from elbowroom.studio.mending import repair_all, to_repair
 from elbowroom.studio.places import target_name
-from elbowroom.studio.saying import as_command, as_python
+from elbowroom.studio.repairs import repair_all, to_repair
 from elbowroom.studio.studio import Studio
 from elbowroom.studio.task_forms import EITHER, POINT, VERBS, answers, in_words, task_from, time_from, whats, wheres
 from elbowroom.world.certificate import certify
@@ -47,7 +47,7 @@ def test_who_runs_into_something_is_repaired_at_a_press(studio: Studio) -> None:
     assert edits.tasks_of(studio.document) == [("repair", {"who": "ann"})]
     settled(studio)
     assert studio.certified and to_repair(studio) == ()
-    with pytest.raises(BadValue, match="nobody"):
+    with pytest.raises(BadValue, match="nothing to repair"):
         repair_all(studio)
 
 
@@ -84,7 +84,7 @@ def test_a_way_round_is_looked_for_while_a_thing_rests_and_makes_way_for_the_nex
     looking = None
     for _ in range(2000):
         job = studio.worker.current
-        if job is not None and job.what == "looking for a way round" and job.state == "running":
+        if job is not None and job.what == "searching for a detour" and job.state == "running":
             looking = job
             break
         time.sleep(0.005)
@@ -102,7 +102,7 @@ def test_bars_tell_whose_limb_it_is(planned: Studio) -> None:
     assert {(b.who, b.limb, b.kind) for b in bars} == {("ann", "right_arm", "before"), ("ann", "right_arm", "planned")}
     text = drawn(bars, planned.player.span, dark=False)
     assert "ann right arm" in text and "collided before" in text and "collides now" not in text
-    assert "nothing collides" in drawn([], (0.0, 1.0), dark=True)
+    assert "no collisions" in drawn([], (0.0, 1.0), dark=True)
 
 
 def test_an_edit_that_cannot_be_meant_is_refused_in_one_sentence(studio: Studio) -> None:

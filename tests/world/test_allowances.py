@@ -47,9 +47,9 @@ def test_caps_can_be_set() -> None:
     world = World().with_character("ann", standing(0.06, source=RECORDED))
     assert certify(world.with_(caps=Caps(feet=0.08))).free
     assert not certify(world.with_(caps=Caps(feet=0.08)), own_contacts=False).free
-    assert Caps().with_told({"own": 0.2}).own == 0.2
+    assert Caps().with_changes({"own": 0.2}).own == 0.2
     with pytest.raises(UnknownName):
-        Caps().with_told({"hands": 0.2})
+        Caps().with_changes({"hands": 0.2})
     with pytest.raises(BadValue):
         Caps(feet=-1.0)
 
@@ -74,7 +74,7 @@ def test_allowed_depths_are_bounds_between_frames_too() -> None:
 
 def test_a_thing_that_is_named_like_a_part_of_a_body_is_refused() -> None:
     world = World().with_character("ann", standing()).with_object("ann.left_foot", box([0.1] * 3), Still(np.eye(4)))
-    with pytest.raises(BadValue, match="another name"):
+    with pytest.raises(BadValue, match="rename one of them"):
         certify(world)
 
 

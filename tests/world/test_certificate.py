@@ -288,7 +288,7 @@ def test_an_interval_alone_is_proven_and_the_certificate_says_so() -> None:
     quick = [certify(world, during=d, clearance=False) for d in ((0.0, 0.8), (0.5, 1.5))]
     assert [c.free for c in quick] == [True, False] and quick[0].clearance_m is None
     assert quick[1].collisions[0].during == pytest.approx(whole.during, abs=LOCAL)
-    with pytest.raises(BadValue, match="nothing to look at"):
+    with pytest.raises(BadValue, match="nothing to check"):
         certify(world, during=(5.0, 6.0))
 
 

@@ -57,7 +57,7 @@ def test_the_proof_follows_the_fall_between_its_keys() -> None:
 
 
 def test_falls_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(BadValue, match="rise"):
+    with pytest.raises(BadValue, match="increasing"):
         Fall(np.array([1.0, 1.0]), np.zeros((2, 3)))
     with pytest.raises(BadValue, match="begins where"):
         Fall(np.array([1.0, 2.0]), np.ones((2, 3)))

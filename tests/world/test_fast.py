@@ -17,7 +17,7 @@ from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.fast import BAND, FREE, HIT, LimbCheck
+from elbowroom.world.fast import FREE, HIT, UNCERTAIN, LimbCheck
 from elbowroom.world.paths import Keyed
 from elbowroom.world.world import World
 
@@ -41,14 +41,14 @@ def agree(check: LimbCheck, q: np.ndarray, t: np.ndarray) -> np.ndarray:
     codes, true = check.batch(q, t), check.hits_batch(q, t)
     assert not np.any((codes == FREE) & true)
     assert not np.any((codes == HIT) & ~true)
-    keen = check.batch(q, t, keen=True)
-    assert np.array_equal(keen == FREE, codes == FREE)
-    assert not np.any((keen == HIT) & ~true)
+    resolved = check.batch(q, t, resolve_uncertain=True)
+    assert np.array_equal(resolved == FREE, codes == FREE)
+    assert not np.any((resolved == HIT) & ~true)
     settled = check.free_batch(q, t)
     # where tables are lerped the exact test keeps their slack to spare
     assert not np.any(settled & true)
     assert np.mean(settled != ~true) < 0.002
-    return np.bincount(keen, minlength=3)
+    return np.bincount(resolved, minlength=3)
 
 
 def test_free_hit_and_names() -> None:
@@ -87,7 +87,7 @@ def test_margin() -> None:
 def test_own_body_and_both_arms() -> None:
     world = World().with_character("ann", ANN)
     said = agree(LimbCheck(world, "ann"), q := arms(1500), np.zeros(len(q)))
-    assert said[FREE] > 300 and said[HIT] > 300 and said[BAND] < 60
+    assert said[FREE] > 300 and said[HIT] > 300 and said[UNCERTAIN] < 60
     both = (*ANN.chain("left_arm").joints, *ARM)
     check = LimbCheck(world, "ann", ("left_arm", "right_arm"))
     assert check.joints == both
@@ -178,7 +178,7 @@ def test_contacts_are_left_to_the_exact_test_and_kept() -> None:
     for name in names:
         told = told.with_contact(Contact(name, "wall", (-1.0, 1.0), depth=0.01))
     check = LimbCheck(told, "ann")
-    assert check.verdict(REST)[0] == BAND and check.free(REST)
+    assert check.verdict(REST)[0] == UNCERTAIN and check.free(REST)
     shallow = tuple(Contact(n, "wall", (-1.0, 1.0), depth=0.001) for n in names)
     assert not LimbCheck(told.with_(contacts=shallow), "ann").free(REST)
 
@@ -208,7 +208,7 @@ def test_threads_do_not_meet() -> None:
 def test_wrong_questions() -> None:
     clip = fingers_that_curl()
     check = LimbCheck(World().with_character("ann", clip), "ann")
-    with pytest.raises(BadValue, match="outside of the span"):
+    with pytest.raises(BadValue, match="outside the span"):
         check.free(REST, 5.0)
     with pytest.raises(BadValue, match="3 rotations"):
         check.free(REST[:2], 0.0)

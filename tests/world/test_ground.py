@@ -9,8 +9,8 @@ import pytest
 
 from elbowroom.character.human import human
 from elbowroom.files.meshes import read_meshes
-from elbowroom.geometry.mending import mended, mended_solids
 from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.mesh_cleanup import cleaned, cleaned_solids
 from elbowroom.geometry.solids import box, merge
 from elbowroom.locomotion.walk import walk
 from elbowroom.world.exact import ExactWorld
@@ -78,8 +78,8 @@ def test_feet_are_where_a_walk_goes() -> None:
 
 
 def above_floor(mesh: Mesh, floor: float) -> Mesh:
-    """What is left of a mended mesh without its floor."""
-    mesh, solid = mended_solids(mesh)
+    """What is left of a cleaned mesh without its floor."""
+    mesh, solid = cleaned_solids(mesh)
     return without(mesh, on_floor(mesh, solid, floor))
 
 
@@ -91,7 +91,7 @@ def test_what_is_the_floor_goes() -> None:
     assert len(above_floor(room(0.0), 0.0).faces) == 4
     standing = box([1.0, 1.0, 1.0], at=(0, 0, 0.5))
     assert len(above_floor(standing, 0.0).faces) == 12, "a solid keeps its underside"
-    both = mended(merge([standing, sheet(0.0)]))
+    both = cleaned(merge([standing, sheet(0.0)]))
     np.testing.assert_array_equal(
         np.unique(above_floor(both, 0.0).vertices, axis=0), np.unique(standing.vertices, axis=0)
     )

@@ -1,1 +1,1 @@
-"""What a body is: joints and their limits, skeleton, rig detection, shapes, skin, mass, presets, dynamics."""
+"""Bodies: joints and their limits, skeleton, rig detection, shapes, skin, mass, presets, dynamics."""

@@ -127,7 +127,7 @@ def _turning_joints(
 
 
 def _turned_before(skeleton: Skeleton, roles: Mapping[str, int], hand: str) -> bool:
-    """Whether a rig has joints of their own between elbow and wrist for turning the palm."""
+    """Return whether a rig has joints of their own between elbow and wrist for turning the palm."""
     return hand.endswith("_hand") and bool(between(skeleton, roles, hand.replace("hand", "forearm"), hand))
 
 
@@ -140,7 +140,7 @@ def range_of(part: str) -> Range | None:
 
 
 def _whole_digit(part: str, roles: Mapping[str, int]) -> bool:
-    """Whether one joint stands for a whole finger or thumb (CMU): nothing is measured there."""
+    """Return whether one joint stands for a whole finger or thumb (CMU): nothing is measured there."""
     return part[-1:] == "1" and part.startswith(("left_", "right_")) and part[:-1] + "2" not in roles
 
 
@@ -253,6 +253,6 @@ def rotations(character: Character, terms: Mapping[str, ArrayLike], base: ArrayL
         j = character.role(part)
         limit = character.limits[j] if character.limits else None
         if limit is None:
-            raise BadValue(f"'{part}' of {character.name} has no limits to express it in.")
+            raise BadValue(f"'{part}' of {character.name} has no joint limits, which define its coordinates.")
         out[..., j, :] = limit.rotation(c)
     return out

@@ -36,7 +36,7 @@ class Zero:
 def anatomical_zero(
     skeleton: Skeleton, roles: Mapping[str, int], front: Array, poses: Array | None, wrist_twists: bool
 ) -> Zero:
-    """Where all joints are zero, for a rig at rest facing `front` (3,).
+    """Zero pose of all joints, for a rig at rest facing `front` (3,).
 
     `poses` (N, J, 4) may show hinge axes; `wrist_twists` says that the palm is turned at the wrist, not the
     forearm.
@@ -142,7 +142,7 @@ def _direction(skeleton: Skeleton, roles: Mapping[str, int], world: Array, part:
 
 
 def carries_twist(skeleton: Skeleton, roles: Mapping[str, int], ends: tuple[str, str], poses: Array | None) -> bool:
-    """Whether hands or feet are turned about the bone above them in sample poses: the twist is on the wrong
+    """Return whether hands or feet are turned about the bone above them in sample poses: the twist is on the wrong
     joint.
 
     CMU's skeleton turns the palm at the wrist and the toes at the ankle.

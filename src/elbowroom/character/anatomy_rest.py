@@ -57,7 +57,7 @@ _SOLE = 0.012
 
 
 def bone_end(skeleton: Skeleton, roles: Mapping[str, int], part: str) -> Array | None:
-    """Where a part's bone ends, (3,) in its joint's frame in the rest pose; None where nothing tells.
+    """End of a part's bone, (3,) in its joint's frame in the rest pose; None if unknown.
 
     The next part's joint, else an end joint or a lone child; a bone without length tells nothing.
     """
@@ -74,7 +74,7 @@ def bone_end(skeleton: Skeleton, roles: Mapping[str, int], part: str) -> Array |
 
 
 def canonical_direction(part: str, now: Array, front: Array) -> Array | None:
-    """Where a part's bone points in the straightened pose, (3,); None where it keeps following its parent.
+    """Direction of a part's bone in the straightened pose, (3,); None if it keeps following its parent.
 
     Spine, neck: up. Thigh, shin: down. Arm, hand, fingers: out to the side. Foot: to the front, as steep as
     it is (`now` is its present direction). Clavicle and thumb rest where they are.
@@ -138,8 +138,8 @@ def facing(skeleton: Skeleton, roles: Mapping[str, int]) -> tuple[Array, list[st
     toes = forward_of_feet(roles, positions)
     if front is None:
         if toes is not None:
-            return frozen(toes), ["The facing direction was taken from the feet."]
-        return frozen([0.0, -1.0, 0.0]), ["The facing direction is not known; -Y was assumed."]
+            return frozen(toes), ["The facing direction was inferred from the feet."]
+        return frozen([0.0, -1.0, 0.0]), ["The facing direction is unknown; -Y was assumed."]
     return frozen(front), []
 
 
@@ -158,7 +158,7 @@ def _front_of(roles: Mapping[str, int], positions: Array) -> Array | None:
 
 
 def standing_error(skeleton: Skeleton, roles: Mapping[str, int], positions: Array) -> tuple[float, bool]:
-    """How far joint positions (J, 3) are from standing, and whether they will do.
+    """Deviation of joint positions (J, 3) from standing, and whether it is acceptable.
 
     The first is a weighted sum of the angles of legs, spine and arms, in radians.
     """
@@ -197,7 +197,7 @@ def meaningful_rest(skeleton: Skeleton, roles: Mapping[str, int], poses: Array |
     if good or not any(p in roles for p in ("left_thigh", "right_thigh", "head")):
         return _on_the_floor(skeleton, roles), []
     if poses is None or not len(poses):
-        return skeleton, ["The rest pose of the rig is no standing pose, and no motion was there to make one from."]
+        return skeleton, ["The rest pose of the rig is not a standing pose, and there is no motion to derive one from."]
     posed = skeleton.forward(np.zeros((len(poses), 3)), poses)[:, :, :3, 3]
     errors = [standing_error(skeleton, roles, p)[0] for p in posed]
     best = int(np.argmin(errors))
@@ -219,8 +219,10 @@ def meaningful_rest(skeleton: Skeleton, roles: Mapping[str, int], poses: Array |
         held = list(skeleton.subtree(roles[top]))
         world[held] = stood[held]
     made = replace(skeleton, rest=skeleton.local(world))
-    told = "The rig's zero pose does not stand; a rest pose was made from the most upright frame of the clip."
-    return _on_the_floor(made, roles), [told]
+    note = (
+        "The rig's zero pose is not a standing pose; the rest pose was derived from the most upright frame of the clip."
+    )
+    return _on_the_floor(made, roles), [note]
 
 
 def _on_the_floor(skeleton: Skeleton, roles: Mapping[str, int]) -> Skeleton:

@@ -1,4 +1,4 @@
-"""How long, broad and thick a person's parts are, from published tables.
+"""Lengths, breadths and thicknesses of a person's parts, from published tables.
 
 Every figure is a fraction of stature for (female, male). Sources:
 
@@ -108,13 +108,13 @@ STACK = tuple(LENGTHS)[:9]
 
 
 def within(value: object, least: float, most: float) -> bool:
-    """Whether a value is a number in a range; NaN and what is no number are not."""
+    """Return whether a value is a number in a range; False for NaN and other types."""
     return isinstance(value, Real) and least <= float(value) <= most
 
 
 @dataclass(frozen=True)
 class Scales:
-    """How a body departs from the tables; 1 is as printed. Lengths first, then thicknesses.
+    """Departures of a body from the tables; 1 is as printed. Lengths first, then thicknesses.
 
     The height is kept: longer legs at the same height mean that everything else is smaller.
     """

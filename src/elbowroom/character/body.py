@@ -1,4 +1,4 @@
-"""Body: what people and robots share, and Character, the kind of body that has joints like ours."""
+"""Body, the common base of persons and robots, and Character, a body with human-like joints."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Marker:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Body(ABC):
-    """What a person and a robot share: how it is named, which chains reach, what it hits things with, what it weighs.
+    """Common base of persons and robots: names, chains, collision shapes, masses.
 
     Its joints are in parent-first order, joint 0 is the root. `transforms` places them, whatever kind they are.
     """
@@ -114,7 +114,7 @@ class Body(ABC):
 
     @abstractmethod
     def hand(self, hand: str) -> tuple[int, Array]:
-        """Joint and `T_joint_hand` (4, 4) of what takes things: 'left' or 'right' of a person, a robot's gripper."""
+        """Joint and `T_joint_hand` (4, 4) of a hand: 'left' or 'right' of a person, a robot's gripper."""
 
     def subtree(self, joint: int) -> tuple[int, ...]:
         """A joint and everything that hangs on it."""

@@ -138,7 +138,7 @@ def _trunk(
     axis = at["neck"] - low
     length = float(np.linalg.norm(axis))
     if length < 1e-6:
-        raise BadValue("the trunk has no length.")
+        raise BadValue("the trunk has zero length.")
     joints = [r for r in ("pelvis", "spine1", "spine2", "chest") if r in roles] or ["pelvis"]
     level = [float((at[r] - low) @ axis) / length**2 for r in joints]
     cuts = np.maximum.accumulate([-1.0, *level[1:], 2.0])

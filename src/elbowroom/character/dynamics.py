@@ -27,7 +27,7 @@ GRAVITY = 9.80665  # m/s²
 
 
 class Frames(Protocol):
-    """What is asked of a clip: frames at a fixed rate."""
+    """Interface of a clip: frames at a fixed rate."""
 
     @property
     def fps(self) -> float: ...
@@ -53,7 +53,7 @@ class Dynamics:
 
     def __init__(self, character: Character) -> None:
         if character.masses is None:
-            raise BadValue(f"character '{character.name}' has no masses; masses_for() makes some.")
+            raise BadValue(f"character '{character.name}' has no masses; masses_for() estimates them.")
         pin = _pinocchio()
         self.character = character
         self.model, self.joint = _model(pin, character)
@@ -67,7 +67,7 @@ class Dynamics:
 
     @property
     def nv(self) -> int:
-        """How many velocities: 6 for the root, 3 for every other joint."""
+        """Number of velocities: 6 for the root, 3 for every other joint."""
         return int(self.model.nv)
 
     @property

@@ -60,7 +60,7 @@ LEG = 0.491
 
 
 def stature(skeleton: Skeleton, roles: Mapping[str, int]) -> float:
-    """Stature in metres that the legs' bones tell; without legs, what the rest pose spans."""
+    """Stature in metres from the leg bones; without legs, the height of the rest pose."""
     lengths = []
     for side in SIDES:
         joints = [roles.get(f"{side}_{p}") for p in ("thigh", "shin", "foot")]
@@ -154,7 +154,7 @@ class _Builder:
             self.rod(part, middle + z * UP - across, middle + z * UP + across, radius)
 
     def above(self, part: str) -> Array:
-        """Where a piece of the trunk ends: the next joint; for the chest the height of neck or shoulders."""
+        """End of a piece of the trunk: the next joint; for the chest the height of neck or shoulders."""
         order = ("pelvis", "spine1", "spine2", "chest")
         here = self.T[self.roles[part], :3, 3]
         for upper in order[order.index(part) + 1 :]:

@@ -1,4 +1,4 @@
-"""Where a hand takes things: the middle of a closed hand, and the way a rod lies in it."""
+"""Grip frame of a hand: the middle of a closed hand, and the direction of a rod in it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def grip_frame(body: Body, hand: str) -> Array:
 
 
 def hand_size(body: Body, hand: str) -> float:
-    """How large a hand is against one of `HAND_LENGTH`, from its longest finger; 1.7 m is taken for such a person."""
+    """Size of a hand relative to `HAND_LENGTH`, from its longest finger; 1.7 m is assumed for such a person."""
     if not isinstance(body, Character):
         return 1.0
     names = [f"{hand}_hand", *(f"{hand}_middle{k}" for k in (1, 2, 3))]

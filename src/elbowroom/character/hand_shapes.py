@@ -1,6 +1,6 @@
-"""Named hand shapes, in terms that fit either hand of any rig with fingers.
+"""Named hand shapes, in coordinates that fit either hand of any rig with fingers.
 
-A shape says how far each joint of each finger is bent, in the terms of `character.limits.JointLimit` about a zero that
+A shape has the bend of each joint of each finger, in the coordinates of `character.limits.JointLimit` about a zero that
 all rigs share: fingers straight, thumb as it stands off the built-in person's hand. Spread and twist are written for
 the left hand; the right one gets their mirror image.
 """
@@ -24,7 +24,7 @@ from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import IDENTITY, Array, about, conjugate, multiply
 
-# What mirroring does to the terms of a joint: bends stay, turns to a side and twists change sign.
+# Signs of mirrored joint coordinates: bends stay, turns to a side and twists change sign.
 _MIRROR = np.array([1.0, -1.0, -1.0])
 
 # Widths that a hand of that length takes between fingers and thumb, metres.
@@ -37,31 +37,31 @@ _ROD_BEHIND_KNUCKLES = 0.06
 
 @dataclass(frozen=True, eq=False)
 class HandShape:
-    """How the fingers of a hand are bent: `terms` (5, 3, 3) radians, by finger (thumb first), joint, term.
+    """Bend of a hand's fingers: `coordinates` (5, 3, 3) radians, by finger (thumb first), joint, coordinate.
 
     Terms are bend towards the palm, turn to the little finger's side, and twist, as of the left hand.
     """
 
     name: str
-    terms: Array
+    coordinates: Array
 
     def __post_init__(self) -> None:
-        terms = frozen(self.terms)
-        if terms.shape != (5, 3, 3) or not np.all(np.isfinite(terms)):
-            raise BadValue(f"the hand shape '{self.name}' needs 5 fingers of 3 joints with 3 finite terms each.")
-        object.__setattr__(self, "terms", terms)
+        coordinates = frozen(self.coordinates)
+        if coordinates.shape != (5, 3, 3) or not np.all(np.isfinite(coordinates)):
+            raise BadValue(f"the hand shape '{self.name}' needs 5 fingers of 3 joints with 3 finite coordinates each.")
+        object.__setattr__(self, "coordinates", coordinates)
 
 
 Row = tuple[float, float, float, float]
 
 
 def _shape(name: str, thumb: tuple[float, float, float, float, float], *fingers: Row) -> HandShape:
-    """From degrees: thumb (bend, turn, twist, bend, bend); others (bend, turn, bend, bend), knuckle to tip."""
-    terms = np.zeros((5, 3, 3))
-    terms[0, 0], terms[0, 1:, 0] = thumb[:3], thumb[3:]
+    """Coordinates from degrees: thumb (bend, turn, twist, bend, bend); others (bend, turn, bend, bend), to the tip."""
+    coordinates = np.zeros((5, 3, 3))
+    coordinates[0, 0], coordinates[0, 1:, 0] = thumb[:3], thumb[3:]
     for i, (bend, aside, middle, tip) in enumerate(fingers, start=1):
-        terms[i, 0, :2], terms[i, 1:, 0] = (bend, aside), (middle, tip)
-    return HandShape(name, np.radians(terms))
+        coordinates[i, 0, :2], coordinates[i, 1:, 0] = (bend, aside), (middle, tip)
+    return HandShape(name, np.radians(coordinates))
 
 
 # Spreads of a loose hand: index, middle, ring, little finger.
@@ -100,17 +100,17 @@ def _width(width: float) -> float:
 def power(width: float) -> HandShape:
     """A hand round a rod of that diameter, metres, for a hand of `HAND_LENGTH`; 0 is the fist."""
     radius = 0.5 * _width(width) / HAND_LENGTH + _FINGER_RADIUS
-    terms = FIST.terms.copy()
+    coordinates = FIST.coordinates.copy()
     for i, finger in enumerate(FINGERS[1:], start=1):
         # Bones lie as tangents round the rod: each reaches as far before its contact as the one before it behind.
         before = _ROD_BEHIND_KNUCKLES
         for k in range(3):
             bend = 2.0 * np.arctan2(before, radius)
-            terms[i, k, 0] = min(terms[i, k, 0], bend)
+            coordinates[i, k, 0] = min(coordinates[i, k, 0], bend)
             before = max(BONES[finger][k] - before, 0.3 * BONES[finger][k])
     thumb = np.radians([np.interp(width, _THUMB_AT_RODS[:, 0], column) for column in _THUMB_AT_RODS[:, 1:].T])
-    terms[0, 0], terms[0, 1:, 0] = thumb[:3], thumb[3:]
-    return HandShape("power", terms)
+    coordinates[0, 0], coordinates[0, 1:, 0] = thumb[:3], thumb[3:]
+    return HandShape("power", coordinates)
 
 
 def pinch(width: float) -> HandShape:
@@ -119,7 +119,7 @@ def pinch(width: float) -> HandShape:
 
 
 def clasp(bend: float, apart: float) -> HandShape:
-    """Fingers along a flat thing, their knuckles bent by `bend` degrees; the thumb across from them, 0 to 1 `apart`."""
+    """Fingers along a flat object, their knuckles bent by `bend` degrees; the thumb opposite, 0 to 1 `apart`."""
     finger = (bend, 0.0, 2.0 + 0.35 * bend, 2.0 + 0.2 * bend)
     return _shape("pinch", (32.0, 34.0 - 46.0 * apart, 14.0, 0.0, 2.0), finger, finger, finger, finger)
 
@@ -136,13 +136,13 @@ def hand_shape(name: str, width: float | None = None) -> HandShape:
     if width is None:
         return SHAPES[name]
     if name not in ("power", "pinch"):
-        raise BadValue(f"the hand shape '{name}' has no width; 'power' and 'pinch' have.")
+        raise BadValue(f"the hand shape '{name}' has no width; 'power' and 'pinch' do.")
     return power(width) if name == "power" else pinch(width)
 
 
 def mixed(a: HandShape, b: HandShape, s: float) -> HandShape:
-    """The shape a share `s` of the way from one to another, in the joints' terms; it bears the name of the nearer."""
-    return HandShape(a.name if s < 0.5 else b.name, (1.0 - s) * a.terms + s * b.terms)
+    """Shape interpolated by a share `s` from one to another, in joint coordinates; it has the name of the nearer."""
+    return HandShape(a.name if s < 0.5 else b.name, (1.0 - s) * a.coordinates + s * b.coordinates)
 
 
 def finger_joints(body: Body, hand: str) -> tuple[int, ...]:
@@ -162,7 +162,7 @@ def finger_roles(body: Body, hand: str) -> tuple[str, ...]:
 def finger_rotations(body: Body, hand: str, shape: HandShape) -> Array:
     """Local rotations (n, 4) of `finger_joints` in a shape, moved into the joints' ranges."""
     joints = [FingerJoint.of(body, hand, role) for role in finger_roles(body, hand)]
-    return np.array([j.rotations(shape.terms[j.finger]) for j in joints]).reshape(-1, 4)
+    return np.array([j.rotations(shape.coordinates[j.finger]) for j in joints]).reshape(-1, 4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,9 +196,9 @@ class FingerJoint:
         axis = np.zeros(3) if limit is not None else _bending_axis(body, hand, j)
         return FingerJoint(j, finger, place, hand == "right", limit, lead, axis, body.skeleton.rest[j], share)
 
-    def rotations(self, terms: ArrayLike) -> Array:
-        """Local rotations (..., 4) for terms (..., 3, 3) of the whole finger, moved into the joint's range."""
-        whole = np.asarray(terms, dtype=float)
+    def rotations(self, coordinates: ArrayLike) -> Array:
+        """Local rotations (..., 4) for coordinates (..., 3, 3) of the whole finger, moved into the joint's range."""
+        whole = np.asarray(coordinates, dtype=float)
         if self.limit is None:
             angle = np.clip(whole[..., 0] @ self.share, 0.0, 0.6 * np.pi)
             return multiply(about(self.axis, angle), self.rest)
@@ -218,7 +218,7 @@ def _thumb_zero(outwards: float) -> Array:
 
 
 def _thumb_lead(body: Character, hand: str, thumb: int) -> Array:
-    """What turns a rig's own thumb at zero to the built-in person's, in the thumb's anatomical frame."""
+    """Rotation from a rig's own thumb at zero to the built-in person's, in the thumb's anatomical frame."""
     wrist = body.roles[f"{hand}_hand"]
     of_hand, of_thumb = body.limits[wrist], body.limits[thumb]
     if of_hand is None or of_thumb is None:

@@ -57,7 +57,7 @@ def carrier(role: str, roles: Mapping[str, int]) -> int:
 
 
 def rest_positions(p: Proportions) -> dict[str, Array]:
-    """Where each joint is in the rest pose, (3,) in metres, by name."""
+    """Position of each joint in the rest pose, (3,) in metres, by name."""
     u = p.unit
     at: dict[str, Array] = {"pelvis": np.array([0.0, 0.0, p.level("hip")])}
     for joint, depth in SPINE_DEPTH.items():

@@ -87,7 +87,7 @@ class JointLimit:
         return out
 
     def excess(self, q: ArrayLike) -> Array:
-        """How far local rotations (..., 4) lie outside of the range, in radians; 0 inside. Shape (...)."""
+        """Excess of local rotations (..., 4) over the range, in radians; 0 inside. Shape (...)."""
         c = self.coordinates(q)
         return np.linalg.norm(c - self.clamp_coordinates(c), axis=-1)
 
@@ -141,7 +141,7 @@ def clamp_pose(limits: Sequence[JointLimit | None], rotations: ArrayLike) -> Arr
 
 
 def pose_excess(limits: Sequence[JointLimit | None], rotations: ArrayLike) -> Array:
-    """How far each joint of poses (..., J, 4) is out of its range, radians, (..., J); 0 where unlimited."""
+    """Excess of each joint of poses (..., J, 4) over its range, radians, (..., J); 0 where unlimited."""
     q = np.asarray(rotations, dtype=float)
     out = np.zeros(q.shape[:-1])
     for j, limit in enumerate(limits):

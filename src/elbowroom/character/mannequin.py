@@ -77,7 +77,7 @@ def mannequin_skin(skeleton: Skeleton, p: Proportions) -> Skin:
 
 
 def _with_mass(stored: Shapes, skeleton: Skeleton, p: Proportions) -> Fit:
-    """The fit whose volume weighs what the person does: first by build, then by scaling girths."""
+    """Fit whose volume matches the person's mass: first by build, then by scaling girths."""
     wanted = p.mass / DENSITY
     faces = stored.whole_triangles
 

@@ -119,7 +119,7 @@ class Fitter:
             at[f"right_{part}"] = at[f"left_{part}"] * MIRROR
 
     def scales(self) -> dict[str, Array]:
-        """How much each joint's part grows, (3, 3), before its bone is stretched."""
+        """Growth of each joint's part, (3, 3), before its bone is stretched."""
         out: dict[str, Array] = {}
         for name, share in zip(TRUNK, TOWARDS_SHOULDERS, strict=True):
             width = self.hips + share * (self.shoulders - self.hips)

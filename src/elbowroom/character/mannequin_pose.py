@@ -15,7 +15,7 @@ Places = Mapping[str, Array]  # joint name to (3,)
 
 
 def rest_places(skeleton: Skeleton) -> dict[str, Array]:
-    """Where each joint is in the rest pose, by name."""
+    """Position of each joint in the rest pose, by name."""
     return dict(zip(skeleton.names, skeleton.T_rest[:, :3, 3], strict=True))
 
 

@@ -41,7 +41,7 @@ ACCELERATION = 0.06
 
 @dataclass(frozen=True)
 class Place:
-    """Where a marker is in the rest pose.
+    """Position of a marker in the rest pose.
 
     It starts at part `base` plus `along` times the way to part `end`, then goes `up`, to the `front` and
     `out` from the middle of the body, in metres. With an `end`, `front` and `out` are taken across that

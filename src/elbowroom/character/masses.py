@@ -1,4 +1,4 @@
-"""What each segment weighs, where its centre is and how hard it is to turn, for the person and for any rig.
+"""Mass, centre and inertia of each segment, for the built-in person and for any rig.
 
 The body is cut into pieces in the rest pose (see `body_pieces`); a piece goes to the joint that plays its
 part, or to the nearest part above it that the rig has.
@@ -93,7 +93,7 @@ def _landmarks(skeleton: Skeleton, roles: Mapping[str, int], template: Proportio
 def center_of_mass(character: Character, T: Array) -> Array:
     """Centre of mass (..., 3) for joint transforms (..., J, 4, 4), metres."""
     if character.masses is None:
-        raise BadValue(f"character '{character.name}' has no masses; masses_for() makes some.")
+        raise BadValue(f"character '{character.name}' has no masses; masses_for() estimates them.")
     rows, shares, centers = _heavy(character)
     places = T[..., rows, :, :]
     at = np.einsum("...jab,jb->...ja", places[..., :3, :3], centers) + places[..., :3, 3]

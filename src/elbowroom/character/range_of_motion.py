@@ -1,4 +1,4 @@
-"""How far the joints of adults move, in degrees, from published figures.
+"""Ranges of motion of adults, in degrees, from published figures.
 
 Sources, by the letters used in the table:
 

@@ -44,17 +44,17 @@ def as_character(
     `poses` (N, J, 4) are sample local rotations from a clip: they give a rest pose to rigs whose zero pose
     is none (ACCAD) and show the true axes of elbows and knees. Joint positions are in metres, +Z up.
     """
-    told = list(notes)
+    all_notes = list(notes)
     samples = None if poses is None else np.asarray(poses, dtype=float).reshape(-1, len(skeleton), 4)
     roles, found = find_roles(skeleton, samples)
-    told += found
+    all_notes += found
     skeleton, made = meaningful_rest(skeleton, roles, samples)
-    told += made
+    all_notes += made
     front, faced = facing(skeleton, roles)
-    told += faced
+    all_notes += faced
     height = stature(skeleton, roles)
     if not np.any(np.ptp(skeleton.T_rest[:, :3, 3], axis=0) > 1e-6):
-        told.append("The bones have no length.")
+        all_notes.append("The bones have zero length.")
     if skin is not None and len(skin.vertices):
         height = float(np.ptp(skin.posed(skeleton.T_rest)[:, 2]))
     masses = None
@@ -62,7 +62,7 @@ def as_character(
         try:
             masses = masses_for(skeleton, roles, height)
         except BadValue as why:
-            told.append(f"Masses are not known: {why}")
+            all_notes.append(f"Masses are unknown: {why}")
     return Character(
         name=name,
         skeleton=skeleton,
@@ -73,12 +73,12 @@ def as_character(
         masses=masses,
         skin=skin,
         front=front,
-        notes=tuple(dict.fromkeys(told)),
+        notes=tuple(dict.fromkeys(all_notes)),
     )
 
 
 def find_roles(skeleton: Skeleton, poses: Array | None = None) -> tuple[Roles, list[str]]:
-    """Joint of each part of a body that was found, and sentences on what was doubtful or missing."""
+    """Joint of each body part that was found, and notes on doubtful or missing ones."""
     notes: list[str] = []
     by_name = _by_names(skeleton)
     upright = rig_geometry.upright_positions(skeleton, poses)
@@ -87,9 +87,9 @@ def find_roles(skeleton: Skeleton, poses: Array | None = None) -> tuple[Roles, l
         by_shape = rig_geometry.limbs_by_shape(skeleton, upright)
         roles = by_shape if _clash(by_shape, by_name) else {**by_shape, **by_name}
         if any(part not in by_name for part in by_shape):
-            notes.append("The joint names do not tell all limbs; they were found from the shape of the skeleton.")
+            notes.append("The joint names do not identify all limbs; they were found from the shape of the skeleton.")
             if not any(p.endswith("_toes") for p in by_shape) and not any(part_of(n).side for n in skeleton.names):
-                notes.append("Nothing tells left from right; -Y was taken for the front.")
+                notes.append("Left and right cannot be distinguished; -Y was assumed to be the front.")
     _trunk(skeleton, roles, upright)
     roles = _once(roles)
     notes += rig_geometry.doubts(skeleton, roles, upright)
@@ -98,7 +98,7 @@ def find_roles(skeleton: Skeleton, poses: Array | None = None) -> tuple[Roles, l
 
 
 def _clash(a: Mapping[str, int], b: Mapping[str, int]) -> bool:
-    """Whether one joint is given different parts."""
+    """Return whether one joint is given different parts."""
     other = {v: k for k, v in b.items()}
     return any(other.get(j, part) != part for part, j in a.items())
 
@@ -111,7 +111,7 @@ def _once(roles: Mapping[str, int]) -> Roles:
 
 
 def _by_names(skeleton: Skeleton) -> Roles:
-    """Limbs, head and eyes as far as the names tell."""
+    """Limbs, head and eyes identified by names."""
     named = [part_of(n) for n in skeleton.names]
     roles: Roles = {}
     for side in SIDES:
@@ -190,7 +190,7 @@ def _arm(skeleton: Skeleton, named: Sequence[NamedPart], side: str, roles: Roles
 
 
 def _numbered_alike(skeleton: Skeleton, named: Sequence[NamedPart], word: str) -> bool:
-    """Whether joints of one limb differ by number only ('leg_joint_L_1' to 5): names tell nothing."""
+    """Return whether joints of one limb differ by number only ('leg_joint_L_1' to 5): names tell nothing."""
     hits = [j for j, p in enumerate(named) if p.part == word]
     return any(a in ancestors(skeleton, b) for a in hits for b in hits)
 
@@ -233,7 +233,7 @@ def _trunk(skeleton: Skeleton, roles: Roles, positions: Array) -> None:
 
 
 def _lacks(skeleton: Skeleton, roles: Mapping[str, int]) -> list[str]:
-    """What was not found, in sentences."""
+    """Sentences on parts that were not found."""
     out = []
     named = [part_of(n) for n in skeleton.names]
     single = {"thigh": "leg", "upper_arm": "arm"}
@@ -244,7 +244,7 @@ def _lacks(skeleton: Skeleton, roles: Mapping[str, int]) -> list[str]:
         for part, below in (("foot", "thigh"), ("hand", "upper_arm")):
             if f"{side}_{below}" in roles and f"{side}_{part}" not in roles:
                 stray = [skeleton.names[j] for j, p in enumerate(named) if p.part == part and p.side == side]
-                why = f" ('{stray[0]}' does not hang on the limb)" if stray else ""
+                why = f" ('{stray[0]}' is not connected to the limb)" if stray else ""
                 out.append(f"No {side} {part} found{why}.")
     for part in ("head", "neck", "chest"):
         if part not in roles:

@@ -1,4 +1,4 @@
-"""What the shape of a skeleton tells: limbs where names are silent, doubts where the two disagree."""
+"""Rig detection by shape: limbs where names are silent, doubts where the two disagree."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _arms_and_head(
 
 
 def head_by_shape(skeleton: Skeleton, positions: Array, chest: int, arms: Collection[int]) -> int | None:
-    """The head: on the way from the joint that carries the arms up to the highest tip that is not in them."""
+    """Head: on the path from the parent of the arms up to the highest tip outside them."""
     tips = [j for j in skeleton.subtree(chest)[1:] if not skeleton.children[j] and j not in arms]
     if not tips:
         return None
@@ -206,7 +206,7 @@ def _two_longest(positions: Array, line: Sequence[int]) -> tuple[int, int, int] 
 
 
 def doubts(skeleton: Skeleton, roles: Mapping[str, int], positions: Array) -> list[str]:
-    """Where names and shape disagree: sides swapped, a knee above its hip, a head below the chest."""
+    """Conflicts of names and shape: sides swapped, a knee above its hip, a head below the chest."""
     out = []
     names = skeleton.names
     for parent, child in (("thigh", "shin"), ("shin", "foot")):

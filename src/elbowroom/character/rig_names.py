@@ -58,7 +58,7 @@ _GLUED: tuple[tuple[str, Side], ...] = (("left", "left"), ("right", "right"), ("
 
 @dataclass(frozen=True)
 class NamedPart:
-    """What a joint's name says: `part` is a key of the table above or '', `digits` are its numbers as text."""
+    """Parsed joint name: `part` is a key of the table above or '', `digits` are its numbers as text."""
 
     part: str
     side: Side
@@ -75,7 +75,7 @@ def words_of(name: str) -> list[str]:
 
 
 def part_of(name: str) -> NamedPart:
-    """What part of a body a joint's name speaks of."""
+    """Body part that a joint's name refers to."""
     words = words_of(name)
     # '3ds Max' numbers its bipeds ('Bip01', 'Bip001'): that number is no part of the name.
     if words and words[0] == "bip" and len(words) > 1 and words[1].isdigit():

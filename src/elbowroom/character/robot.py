@@ -90,7 +90,7 @@ class Robot(Body):
         joints = self.joints
         if q.shape != (len(root), 3 + len(joints)):
             raise BadValue(
-                f"{self.name} is placed by a quaternion and {len(joints) - 1} values, not by {q.shape[-1]} numbers."
+                f"a pose of {self.name} has a quaternion and {len(joints) - 1} values, not {q.shape[-1]} numbers."
             )
         T = np.zeros((len(root), len(joints), 4, 4))
         T[:, 0] = transform(root, q[:, :4])

@@ -17,7 +17,7 @@ from elbowroom.kernels import pose as pose_kernels
 
 @dataclass(frozen=True, eq=False)
 class Pose:
-    """Where a body is: `root` (3,) in metres and one flat row `q` of everything else.
+    """Pose of a body: `root` (3,) in metres and one flat row `q` of everything else.
 
     The first four numbers of `q` are always the root's orientation, so people and robots are placed alike. For a
     character `q` is all joint quaternions one after another (`rotations` is a view of it); a robot has joint
@@ -56,7 +56,7 @@ class Skeleton:
         n = len(self.names)
         parents = frozen(self.parents, np.int32)
         if n == 0 or len(set(self.names)) != n:
-            raise BadValue("a skeleton needs at least one joint and joint names that differ.")
+            raise BadValue("a skeleton needs at least one joint and unique joint names.")
         if parents.shape != (n,) or parents[0] != -1 or np.any(parents[1:] < 0) or np.any(parents >= np.arange(n)):
             raise BadValue("a skeleton needs one root and its joints in parent-first order.")
         rest = np.tile([1.0, 0.0, 0.0, 0.0], (n, 1)) if self.rest is None else normalize(self.rest)

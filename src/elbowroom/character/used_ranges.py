@@ -33,7 +33,7 @@ USED_DEG: dict[str, tuple[tuple[int, int], tuple[int, int], tuple[int, int]]] = 
 
 
 def unusual(body: Character, joints: Sequence[int], rotations: Array) -> Array:
-    """How far joints (n,) with local rotations (T, n, 4) are out of what people use, radians, (T, n); 0 within."""
+    """Excess of joints (n,) with local rotations (T, n, 4) over commonly used ranges, radians, (T, n); 0 within."""
     out = np.zeros(rotations.shape[:-1])
     roles = {joint: role for role, joint in body.roles.items()}
     for k, joint in enumerate(joints):

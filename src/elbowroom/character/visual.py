@@ -1,4 +1,4 @@
-"""What of a character can be seen: skin, collision shapes or bones, always as a mesh bound to joints."""
+"""Visible form of a character: skin, collision shapes or bones, always as a mesh bound to joints."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BONE_COLOR: Color = (0.74, 0.56, 0.30)
 def visible(body: Body, show: Show = "skin") -> Skin:
     """The mesh that shows a body: as asked where it has that, else its shapes, else its bones."""
     if show not in SHOWS:
-        raise BadValue(f"a character shows 'skin', 'shapes' or 'bones', not '{show}'.")
+        raise BadValue(f"a character is shown as 'skin', 'shapes' or 'bones', not '{show}'.")
     skin = body.skin if isinstance(body, Character) else None
     if show == "skin" and skin is not None and len(skin.faces):
         return skin

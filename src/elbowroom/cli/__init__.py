@@ -1,6 +1,6 @@
 """The command line, one file per command.
 
-Each command says what it did in a few lines, or in one JSON object with --json. Exit codes: 0 done, 1 no motion found
+Each command prints a short summary, or one JSON object with --json. Exit codes: 0 done, 1 no motion found
 or not free, 2 bad input or an optional extra missing, 130 interrupted by Ctrl-C, 143 by `kill`.
 """
 
@@ -23,7 +23,7 @@ CRASHED = 70
 
 app = typer.Typer(
     name="elbowroom",
-    help="People moving through cluttered places without passing through things.",
+    help="Plan and repair collision-free motion for characters in cluttered scenes.",
     epilog="Start with: elbowroom demo",
     no_args_is_help=True,
     add_completion=False,
@@ -72,6 +72,6 @@ def main() -> None:
         sys.exit(CRASHED)
     ending()
     if status == INTERRUPTED:
-        err.print("elbowroom: interrupted; no file is left half written.", style="red")
+        err.print("elbowroom: interrupted; no partial files were left behind.", style="red")
         status = interrupted_by()
     sys.exit(status if isinstance(status, int) else 0)

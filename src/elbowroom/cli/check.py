@@ -1,4 +1,4 @@
-"""`elbowroom check`: where a motion collides, or the certificate that it does not."""
+"""`elbowroom check`: list the collisions of a motion, or certify that there are none."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def check(
     clip: Annotated[
         Path,
         typer.Argument(
-            metavar="CLIP", help="Clip (BVH, AMC, GLB, NPZ), or a storyboard or name from the gallery alone."
+            metavar="CLIP", help="Clip (BVH, AMC, GLB, NPZ); or a storyboard or gallery name, without SCENE."
         ),
     ],
     scene: Annotated[Path | None, typer.Argument(metavar="SCENE", help="GLB, OBJ, STL or PLY.")] = None,
@@ -40,7 +40,7 @@ def check(
     fix_self: placing.FixSelf = False,
     allow: options.Allow = None,
     accept_unproven: options.AcceptUnproven = False,
-    picture: Annotated[Path | None, typer.Option(help="PNG of all collisions over time.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Draw a timeline of all collisions to this PNG.")] = None,
     units: options.Units = None,
     up: options.Up = None,
     fps: options.Fps = None,
@@ -51,10 +51,11 @@ def check(
     seed: options.Seed = 0,
     as_json: options.Json = False,
 ) -> None:
-    """Say where a clip collides with a scene or with itself, in continuous time, or certify that it is free.
+    """List where a clip collides with a scene or with itself, in continuous time, or certify it collision-free.
 
-    A storyboard with tasks is planned first, with --seed, and not written.
-    Exit code 0: proven free; 1: not free; 2: bad input; 3: nothing collides, but something is too near to be proven.
+    A storyboard with tasks is planned first, with --seed; the result is not written.
+    Exit code 0: proven collision-free; 1: collisions; 2: bad input; 3: no collision found, but some contact is too
+    close to be proven.
     Example: elbowroom check walk.bvh hall.glb --at 1,2 --turn 90
     """
     from elbowroom.files.open import ImportHints
@@ -68,9 +69,9 @@ def check(
         plan = _storyboard(clip, seed, not fix_self, allow, clock)
     else:
         with clock("load", f"reading {clip.name}"):
-            told = ImportHints(units, up, fps, fix_rig, asf)
+            hints = ImportHints(units, up, fps, fix_rig, asf)
             around = placing.Around(scene, scene_units, scene_up, floor, at, turn)
-            world = options.with_allowances(placing.clip_in_scene(clip, told, around, onto, name), allow)
+            world = options.with_allowances(placing.clip_in_scene(clip, hints, around, onto, name), allow)
         plan = _as_it_stands(world, None, not fix_self, clock)
     if picture is not None and plan.certificate is not None:
         _draw(picture, plan.certificate, plan.world)
@@ -84,7 +85,7 @@ def check(
 
 
 def _storyboard(path: Path, seed: int, own_contacts: bool, allow: list[str] | None, clock: Clock) -> Plan:
-    """A storyboard with what it asks for done."""
+    """Plan a storyboard; one without tasks is only certified."""
     from elbowroom.storyboard.plan import plan_storyboard
     from elbowroom.storyboard.storyboard import read_storyboard
 
@@ -98,7 +99,7 @@ def _storyboard(path: Path, seed: int, own_contacts: bool, allow: list[str] | No
 
 
 def _as_it_stands(world: World, rate: float | None, own_contacts: bool, clock: Clock) -> Plan:
-    """A world in which nothing is planned, with its certificate."""
+    """Certify a world without planning anything."""
     from elbowroom.plan.result import Plan
     from elbowroom.world.certificate import certify
 
@@ -115,7 +116,7 @@ def _check_picture(path: Path) -> None:
     from elbowroom.files.atomic import check_writable
 
     if path.suffix.lower() != ".png":
-        raise BadFile(path, "is no picture that can be drawn", would_do="give a name that ends in .png")
+        raise BadFile(path, "is not a supported picture format", would_do="give a name that ends in .png")
     check_writable(path)
 
 
@@ -146,20 +147,20 @@ def _print(plan: Plan, facts: dict[str, Any]) -> None:
             table.add_row(f"{c.during[0]:.3f} s", f"{c.during[1]:.3f} s", c.limb, c.pair.a, c.pair.b, depth)
         out.print(table)
         if len(rows) > _ROWS:
-            out.print(f"… and {len(rows) - _ROWS} more; --json has all.", highlight=False)
+            out.print(f"… and {len(rows) - _ROWS} more; use --json for the full list.", highlight=False)
     for u in certificate.unproven[:_ROWS]:
-        told = f"not proven: {u.pair.a} and {u.pair.b} at {u.during[0]:.3f}–{u.during[1]:.3f} s are too near to tell"
-        out.print(told, highlight=False, soft_wrap=True, markup=False)
+        text = f"not proven: {u.pair.a} and {u.pair.b} at {u.during[0]:.3f}–{u.during[1]:.3f} s are too close to decide"
+        out.print(text, highlight=False, soft_wrap=True, markup=False)
     if certificate.free:
         print_free(certificate, f"{what}")
     _print_allowed(certificate)
 
 
 def _print_allowed(certificate: Certificate) -> None:
-    """Touches that are allowed, one line for each reason."""
+    """Print the allowed contacts, one line for each reason."""
     by_why: dict[str, list[float]] = {}
     for touch in certificate.allowed:
         by_why.setdefault(touch.why, []).append(touch.depth_m)
     for why, depths in by_why.items():
-        told = f"allowed ({why}): {len(depths)} touches, deepest {1000 * max(depths):.1f} mm"
-        out.print(told, highlight=False, soft_wrap=True, markup=False)
+        text = f"allowed ({why}): {len(depths)} contacts, deepest {1000 * max(depths):.1f} mm"
+        out.print(text, highlight=False, soft_wrap=True, markup=False)

@@ -19,28 +19,28 @@ _WORDS = TextColumn("{task.description}")
 
 
 def print_json(facts: dict[str, Any]) -> None:
-    """One object on standard output and nothing else there."""
+    """Print one JSON object, and nothing else, on standard output."""
     json.dump(facts, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
     sys.stdout.write("\n")
 
 
 def print_notes(notes: Iterable[str]) -> None:
-    """What was assumed or not found, one sentence a line."""
+    """Print notes on assumptions and missing data, one sentence a line."""
     for note in dict.fromkeys(notes):
         out.print(f"• {note}", highlight=False, soft_wrap=True, markup=False)
 
 
 def print_written(paths: Iterable[object]) -> None:
-    """Where the result is."""
+    """Print the paths of the files that were written."""
     for path in paths:
         out.print(f"wrote {path}", highlight=False, soft_wrap=True, markup=False)
 
 
-def _tell_first_run() -> None:
+def _announce_first_run() -> None:
     from elbowroom.kernels import compiled_before
 
     if not compiled_before():
-        err.print("First run: compiling the inner loops, once; this takes up to a minute.", style="dim")
+        err.print("First run: compiling the inner loops (once; takes up to a minute).", style="dim")
 
 
 def compile_first(quiet: bool) -> None:
@@ -62,7 +62,7 @@ def compile_first(quiet: bool) -> None:
 
 
 class Clock:
-    """Times the stages of a command and shows on a terminal what is going on, and for how long, while one runs."""
+    """Timer of a command's stages that shows the current stage and its duration on a terminal."""
 
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
@@ -70,10 +70,10 @@ class Clock:
 
     @contextmanager
     def __call__(self, stage: str, doing: str) -> Iterator[Callable[[str], None]]:
-        """Time a stage; what it yields changes the words that are shown."""
+        """Time a stage; yields a function that changes the text shown."""
         start = time.perf_counter()
         if not self.seconds and not self._quiet:
-            _tell_first_run()
+            _announce_first_run()
         if self._quiet or not err.is_terminal:
             yield lambda doing: None
         else:

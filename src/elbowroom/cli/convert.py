@@ -1,4 +1,4 @@
-"""`elbowroom convert`: from one format to another, with edits on the way."""
+"""`elbowroom convert`: from one format to another, with optional edits."""
 
 from __future__ import annotations
 
@@ -24,11 +24,13 @@ def convert(
     onto: options.Onto = None,
     scene: options.Scenes = None,
     clip: options.ClipName = None,
-    cut: Annotated[tuple[float, float] | None, typer.Option(metavar="FROM TO", help="Keep these seconds.")] = None,
+    cut: Annotated[
+        tuple[float, float] | None, typer.Option(metavar="FROM TO", help="Keep only this time range, in seconds.")
+    ] = None,
     mirror: Annotated[bool, typer.Option("--mirror", help="Swap left and right.")] = False,
-    rate: Annotated[float | None, typer.Option(help="Frames a second to write, if not the clip's own.")] = None,
-    at: Annotated[str | None, typer.Option(metavar="X,Y", help="Move on the floor, metres.")] = None,
-    turn: Annotated[float, typer.Option(help="Turn about the vertical, degrees.")] = 0.0,
+    rate: Annotated[float | None, typer.Option(help="Output frame rate (fps); default: that of the clip.")] = None,
+    at: Annotated[str | None, typer.Option(metavar="X,Y", help="Translation on the floor, in metres.")] = None,
+    turn: Annotated[float, typer.Option(help="Counter-clockwise rotation about the vertical axis, in degrees.")] = 0.0,
     units: options.Units = None,
     up: options.Up = None,
     fps: options.Fps = None,
@@ -36,7 +38,7 @@ def convert(
     fix_rig: options.FixRig = False,
     as_json: options.Json = False,
 ) -> None:
-    """Convert between formats; retarget, cut, mirror, resample and place on the way.
+    """Convert between formats; optionally retarget, cut, mirror, resample and reposition.
 
     Example: elbowroom convert walk.bvh walk.glb walk.html --onto child --cut 0.5 2.0 --at 1,0 --turn 90
     """
@@ -50,7 +52,7 @@ def convert(
     edits = bool(cut is not None or mirror or at is not None or turn)
     if is_storyboard(source) and edits:
         raise BadValue(
-            "a storyboard is converted as it stands: say in it where people are, and convert the result again."
+            "--cut, --mirror, --at and --turn do not apply to a storyboard: edit the storyboard, or convert its result."
         )
     opened = open_source(source, ImportHints(units, up, fps, fix_rig, asf), clock)
     with clock("edit", "editing the motion"):

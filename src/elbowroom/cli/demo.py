@@ -18,9 +18,10 @@ _FIRST = ("umbrella", "stroll")
 
 
 def demo(
-    name: Annotated[str | None, typer.Argument(help="Scenario of the gallery; 'elbowroom gallery' lists them.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Gallery scenario; 'elbowroom gallery' lists them.")] = None,
     output: Annotated[
-        list[Path] | None, typer.Option("-o", "--output", help="File to write instead; may be repeated.")
+        list[Path] | None,
+        typer.Option("-o", "--output", help="Output file in place of the default ones; may be repeated."),
     ] = None,
     seed: options.Seed = 0,
     tier: options.TierName = "auto",
@@ -28,9 +29,10 @@ def demo(
     style: options.StyleName = None,
     as_json: options.Json = False,
 ) -> None:
-    """Plan a scenario of the gallery and prove it free; writes NAME.glb and NAME.html (plays offline).
+    """Plan a gallery scenario and prove it collision-free; writes NAME.glb and NAME.html (plays offline).
 
-    Exit code 0: written, and proven free of collision; 1: no motion found, or not free; 3: free, but not proven.
+    Exit code 0: written and proven collision-free; 1: no motion found, or it collides; 3: no collision found, but not
+    proven.
     """
     from elbowroom.files.save import check_outputs, check_world
     from elbowroom.gallery.scenes import scenario, scenarios
@@ -42,10 +44,10 @@ def demo(
     paths = check_outputs(output or [Path(f"{shown.name}.glb"), Path(f"{shown.name}.html")])
     clock = Clock(quiet=as_json)
     compile_first(as_json)
-    with clock("load", "making the scene"):
+    with clock("load", "building the scene"):
         board = shown.board()
         check_world(paths, board.world)
-    with clock("plan", "planning, and proving that it is free of collision"):
+    with clock("plan", "planning and certifying"):
         plan = plan_storyboard(board, **how)
     written = write_plan(paths, plan, board.fps, clock, asked=bool(board.tasks), made={"seed": seed})
     if as_json:

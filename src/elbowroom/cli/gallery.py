@@ -1,4 +1,4 @@
-"""`elbowroom gallery`: the scenarios that come along; with -o all of them planned, drawn and on one page."""
+"""`elbowroom gallery`: list the built-in scenarios; with -o, plan and draw all of them and write an index page."""
 
 from __future__ import annotations
 
@@ -23,15 +23,18 @@ if TYPE_CHECKING:
 
 def gallery(
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Build them into this folder, with index.html.")
+        Path | None,
+        typer.Option("-o", "--output", metavar="DIR", help="Build the scenarios into this folder, with index.html."),
     ] = None,
-    only: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this one; may be repeated.")] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Build only this scenario; may be repeated.")
+    ] = None,
     seed: options.Seed = 0,
     as_json: options.Json = False,
 ) -> None:
-    """List the scenarios of the gallery; with -o build them: NAME.glb, NAME.html, NAME.png, NAME.yaml and a page.
+    """List the gallery scenarios; with -o, build them: NAME.glb, NAME.html, NAME.png, NAME.yaml and an index page.
 
-    Exit code 1: some of them are not free. Example: elbowroom gallery -o gallery --only doorway
+    Exit code 1: some of them are not collision-free. Example: elbowroom gallery -o gallery --only doorway
     """
     from elbowroom.gallery.scenes import scenario, scenarios
 
@@ -53,7 +56,7 @@ def _list(shown: list[Scenario], as_json: bool) -> None:
     for s in shown:
         table.add_row(s.name, escape(s.shows), escape(", ".join(s.features)))
     out.print(table)
-    out.print("elbowroom demo NAME makes one of them, elbowroom gallery -o DIR all.", highlight=False)
+    out.print("'elbowroom demo NAME' builds one of them, 'elbowroom gallery -o DIR' all.", highlight=False)
 
 
 def _build(shown: list[Scenario], folder: Path, seed: int, as_json: bool) -> int:
@@ -82,7 +85,7 @@ def _build(shown: list[Scenario], folder: Path, seed: int, as_json: bool) -> int
 
 @contextmanager
 def _all_or_none(folder: Path) -> Iterator[tuple[Path, list[Path]]]:
-    """A folder to write into, whose files come into `folder` when all is done; and the list of them, filled then."""
+    """Temporary folder whose files are moved into `folder` on success; and the list of them, filled then."""
     if folder.exists() and not folder.is_dir():
         raise BadFile(folder, "is a file", would_do="give the name of a folder")
     written: list[Path] = []

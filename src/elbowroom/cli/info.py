@@ -1,4 +1,4 @@
-"""`elbowroom info`: what a file holds."""
+"""`elbowroom info`: describe the contents of a file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def info(
     fix_rig: options.FixRig = False,
     as_json: options.Json = False,
 ) -> None:
-    """Say what a file holds: limbs found, what was assumed, and what could not be found."""
+    """Describe a file: limbs found, assumptions made, and anything missing."""
     from elbowroom.files.describe import describe
     from elbowroom.files.open import ImportHints, open_file
 
@@ -45,7 +45,7 @@ def info(
         m = facts["markers"]
         out.print(
             f"{len(m['labels'])} markers, {m['frames']} frames at {m['fps']:g} fps ({m['seconds']:g} s), "
-            f"{100 * m['missing_share']:.1f} % missing; markers alone: no skeleton, no limbs.",
+            f"{100 * m['missing_share']:.1f} % missing; markers only: no skeleton, no limbs.",
             highlight=False,
         )
     if "meshes" in facts:
@@ -55,12 +55,12 @@ def info(
     for name, thing in facts.get("objects", {}).items():
         size = " × ".join(f"{v:.2f}" for v in thing["size_m"])
         way = f", moves {thing['travelled_m']:.2f} m in {thing['seconds']:.2f} s" if "seconds" in thing else ""
-        told = f"object '{name}': {thing['triangles']:,} triangles, {size} m{way}"
-        out.print(told, highlight=False, markup=False, soft_wrap=True)
+        text = f"object '{name}': {thing['triangles']:,} triangles, {size} m{way}"
+        out.print(text, highlight=False, markup=False, soft_wrap=True)
     for hold in facts.get("holds", []):
         begin, end = hold["during"]
-        told = f"{hold['by']} holds '{hold['object']}' in the {hold['hand']} hand, {begin:g}–{end:g} s"
-        out.print(told, highlight=False, markup=False, soft_wrap=True)
+        text = f"{hold['by']} holds '{hold['object']}' in the {hold['hand']} hand, {begin:g}–{end:g} s"
+        out.print(text, highlight=False, markup=False, soft_wrap=True)
     for n, edit in enumerate(facts.get("edits", [])):
         print_edit(n, edit)
     for task in facts.get("tasks", []):
@@ -70,7 +70,7 @@ def info(
 
 
 def _storyboard(path: Path) -> dict[str, Any]:
-    """What a storyboard holds and asks for; nothing is planned."""
+    """Print the contents and tasks of a storyboard, without planning."""
     from dataclasses import asdict
 
     from elbowroom.files.describe import describe
@@ -92,7 +92,7 @@ def _print_character(name: str, facts: dict[str, Any]) -> None:
     mass = f", {facts['mass_kg']:.0f} kg" if "mass_kg" in facts else ""
     skin = f", skin of {facts['skin_triangles']:,} triangles" if facts["skin_triangles"] else ", no skin"
     table = Table(
-        title=f"{escape(name)}: {facts['joints']} joints, {facts['height_m']:.2f} m high{mass}{skin}, "
+        title=f"{escape(name)}: {facts['joints']} joints, {facts['height_m']:.2f} m tall{mass}{skin}, "
         f"{facts['shapes']} collision shapes, limits on {facts['joints_with_limits']} joints",
         title_justify="left",
     )

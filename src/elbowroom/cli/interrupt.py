@@ -1,4 +1,4 @@
-"""Ctrl-C and the requests of the system to end, heard at any time, also inside libraries that would swallow them."""
+"""Handling of Ctrl-C and termination signals at any time, even inside libraries that would swallow them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _UNHEARD = 2.0
 
 
 def heed_interrupts() -> None:
-    """From now on Ctrl-C and requests to end raise `KeyboardInterrupt`, as soon as code runs that lets it through.
+    """Raise `KeyboardInterrupt` on Ctrl-C and termination signals from now on, as soon as running code lets it through.
 
-    Where it is answered, call `heard`.
+    The code that handles it calls `heard`.
     """
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, _asked)
@@ -34,22 +34,22 @@ def heed_interrupts() -> None:
 
 
 def interrupted_by() -> int:
-    """What a command that was interrupted ends with: 130 after Ctrl-C, 143 after `kill`."""
+    """Exit code of an interrupted command: 130 after Ctrl-C, 143 after `kill`."""
     return 128 + _request if _request is not None else INTERRUPTED
 
 
 def heard() -> None:
-    """The interrupt has arrived where it is answered: it is not raised again."""
+    """Mark the interrupt as handled, so that it is not raised again."""
     if threading.current_thread() is threading.main_thread():
         signal.setitimer(signal.ITIMER_REAL, 0.0)
 
 
 def ending() -> None:
-    """The command is over, by itself or by an interrupt: only the exit code is left, which no Ctrl-C may change.
+    """Ignore further signals: the command is over and only its exit code is left, which no Ctrl-C may change.
 
-    While Python takes itself down it gives signals back to the system, where a late Ctrl-C would end the process as if
-    nothing had been written; one that is ignored stays so. It also looks for garbage among all that there is, though
-    the system takes everything back at once: what is left out of that saves up to a second.
+    During shutdown Python restores the default signal handlers, and a late Ctrl-C would end the process as if nothing
+    had been written; an ignored signal stays ignored. Python would also run a full garbage collection, although the
+    system frees everything at once: skipping that saves up to a second.
     """
     gc.freeze()
     heard()
@@ -74,7 +74,7 @@ def _asked(number: int, frame: FrameType | None) -> None:
 
 
 def deaf(frame: FrameType | None) -> bool:
-    """Whether code is at work, in a frame or around it, that nothing may be raised in."""
+    """Return whether a frame or one around it runs code that nothing may be raised in."""
     while frame is not None:
         if any(place in frame.f_code.co_filename for place in _DEAF):
             return True

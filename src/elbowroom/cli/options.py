@@ -1,4 +1,4 @@
-"""Options that several commands share, and what turns them into worlds."""
+"""Options that several commands share, and functions that turn them into worlds."""
 
 from __future__ import annotations
 
@@ -17,36 +17,42 @@ if TYPE_CHECKING:
     from elbowroom.plan.settings import Tier
     from elbowroom.world.world import World
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-Seed = Annotated[int, typer.Option(min=0, help="Same seed, same motion.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object only.")]
+Seed = Annotated[int, typer.Option(min=0, help="Random seed; the same seed gives the same motion.")]
 TierName = Annotated[
-    str, typer.Option("--tier", help="ik (looks at nothing), avoid, plan (a search), or auto: the first that is free.")
+    str,
+    typer.Option(
+        "--tier", help="ik (no collision checks), avoid, plan (search), or auto: the first collision-free result."
+    ),
 ]
 StyleName = Annotated[
     str | None,
-    typer.Option("--style", metavar="NAME", help="How it is to look: close, natural, low-arms, high-arms, bent-arms."),
+    typer.Option("--style", metavar="NAME", help="Motion style: close, natural, low-arms, high-arms, bent-arms."),
 ]
 BudgetSeconds = Annotated[
     float | None,
     typer.Option(
         "--budget",
         metavar="SECONDS",
-        help="End after this time, from the start of planning to the end of the proof; reading and writing come on "
-        "top. It never changes a motion that is found.",
+        help="Stop after this time, counted from the start of planning to the end of the proof, without reading and "
+        "writing. A budget never changes a motion that is found.",
     ),
 ]
 AcceptUnproven = Annotated[
     bool,
-    typer.Option("--accept-unproven", help="End with 0, not 3, where something is too near to be proven."),
+    typer.Option(
+        "--accept-unproven",
+        help="Exit with 0 instead of 3 if no collision is found but something is too close to be proven.",
+    ),
 ]
 Allow = Annotated[
     list[str] | None,
     typer.Option(
         "--allow",
         metavar="NAME=MM",
-        help="How deep parts may overlap at most: feet (of a recorded clip, in the floor) 50, body (other parts in the "
-        "floor) 10, own (a recorded clip in itself) 100, generated (feet and own parts of a made motion) 10, contact "
-        "(all else that may touch) 5. May be repeated.",
+        help="Maximum allowed overlap. Defaults: feet (of a recorded clip, in the floor) 50, body (other parts in the "
+        "floor) 10, own (self-collision of a recorded clip) 100, generated (feet and self-collision of a generated "
+        "motion) 10, contact (any other allowed contact) 5. May be repeated.",
     ),
 ]
 Strength = Annotated[
@@ -54,41 +60,41 @@ Strength = Annotated[
     typer.Option(
         "--strength",
         metavar="EDIT=SHARE",
-        help="Make an edit weaker, 0 to 1, by its number in the table or its reason, such as 2=0.5; the motion is "
-        "proven anew. May be repeated.",
+        help="Scale an edit by 0 to 1, by its number in the table or its reason, such as 2=0.5; the motion is "
+        "certified again. May be repeated.",
     ),
 ]
 Mute = Annotated[
     list[str] | None,
-    typer.Option("--mute", metavar="EDIT", help="Leave an edit out, by its number or reason. May be repeated."),
+    typer.Option("--mute", metavar="EDIT", help="Mute an edit by its number or reason. May be repeated."),
 ]
-Outputs = Annotated[list[Path], typer.Option("-o", "--output", help="File to write; may be repeated.")]
-Units = Annotated[float | None, typer.Option(help="Metres per unit of the file, instead of a guess.")]
-Up = Annotated[str | None, typer.Option(help="Up axis of the file, Y or Z, instead of a guess.")]
-Fps = Annotated[float | None, typer.Option(help="Frames a second of the file, instead of what it says.")]
-Asf = Annotated[Path | None, typer.Option(help="Skeleton of an AMC file, if it is not beside it.")]
-FixRig = Annotated[bool, typer.Option("--fix-rig", help="Mend known faults of the rig; info tells of them.")]
-ClipName = Annotated[str | None, typer.Option("--clip", help="Which clip of a file that has several.")]
+Outputs = Annotated[list[Path], typer.Option("-o", "--output", help="Output file; may be repeated.")]
+Units = Annotated[float | None, typer.Option(help="Metres per unit of the file; default: detected.")]
+Up = Annotated[str | None, typer.Option(help="Up axis of the file, Y or Z; default: detected.")]
+Fps = Annotated[float | None, typer.Option(help="Frame rate of the file, overriding the stored one.")]
+Asf = Annotated[Path | None, typer.Option(help="Skeleton of an AMC file, if not in the same folder.")]
+FixRig = Annotated[bool, typer.Option("--fix-rig", help="Fix known faults of the rig; 'elbowroom info' lists them.")]
+ClipName = Annotated[str | None, typer.Option("--clip", help="Clip to use from a file with several.")]
 Onto = Annotated[
-    str | None, typer.Option(help="Retarget onto woman, man, child, clown, gorilla, or the rig of a file.")
+    str | None, typer.Option(help="Retarget onto woman, man, child, clown, gorilla, or the rig in a file.")
 ]
-Scenes = Annotated[list[Path] | None, typer.Option("--scene", help="Scene mesh to put around it; may be repeated.")]
+Scenes = Annotated[list[Path] | None, typer.Option("--scene", help="Scene mesh to add; may be repeated.")]
 
 
-def with_allowances(world: World, told: list[str] | None) -> World:
-    """A world with the caps that --allow gives, NAME=MM."""
+def with_allowances(world: World, given: list[str] | None) -> World:
+    """World with the caps given by --allow, NAME=MM."""
     caps: dict[str, float] = {}
-    for entry in told or []:
+    for entry in given or []:
         name, _, text = entry.partition("=")
         try:
             caps[name.strip()] = 0.001 * float(text)
         except ValueError:
             raise BadValue(f"--allow takes a name and millimetres, such as feet=60, not '{entry}'.") from None
-    return world.with_(caps=world.caps.with_told(caps)) if caps else world
+    return world.with_(caps=world.caps.with_changes(caps)) if caps else world
 
 
 def edit_changes(strength: list[str] | None, mute: list[str] | None, variants: int | None) -> list[EditChange]:
-    """What --strength and --mute ask of edits."""
+    """Changes of edits requested by --strength and --mute."""
     from elbowroom.plan.edit import EditChange
 
     changes = []
@@ -103,7 +109,7 @@ def edit_changes(strength: list[str] | None, mute: list[str] | None, variants: i
         changes.append(EditChange(which.strip(), share))
     changes += [EditChange(which.strip(), muted=True) for which in mute or []]
     if changes and variants is not None:
-        raise BadValue("--strength and --mute are for one motion: its edits have numbers; leave --variants out.")
+        raise BadValue("--strength and --mute need a single motion, whose edits are numbered: omit --variants.")
     return changes
 
 
@@ -121,7 +127,7 @@ def character_named(name: str) -> Character:
 
 
 def world_of(opened: Opened, clip: str | None, onto: str | None, scenes: list[Path] | None) -> World:
-    """What a file holds as a world: on another character if wanted, with scene meshes around it."""
+    """World of a file's contents, optionally retargeted, with scene meshes added."""
     from elbowroom.files.open import open_file
     from elbowroom.motion.retarget import retarget
     from elbowroom.world.world import World
@@ -154,7 +160,7 @@ def tier_named(name: str) -> Tier:
 
 
 def style_named(name: str | None) -> str | None:
-    """The name of a style, if there is one of that name."""
+    """Return the name of a style; raises `UnknownName` if there is none."""
     from elbowroom.spaces.styles import CLOSE, style_of
 
     style_of(name, CLOSE)
@@ -168,9 +174,9 @@ def point(text: str | None) -> tuple[float, float]:
     try:
         x, y = (float(part) for part in text.split(","))
     except ValueError:
-        raise BadValue(f"a place on the floor is two numbers, X,Y in metres, not '{text}'.") from None
+        raise BadValue(f"a position on the floor is two numbers, X,Y in metres, not '{text}'.") from None
     if not (math.isfinite(x) and math.isfinite(y)):
-        raise BadValue(f"a place on the floor needs finite numbers, not '{text}'.")
+        raise BadValue(f"a position on the floor needs finite numbers, not '{text}'.")
     return x, y
 
 

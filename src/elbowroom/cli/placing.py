@@ -1,4 +1,4 @@
-"""A clip in a scene: the options that say where, for all commands that put one there."""
+"""Placement of a clip in a scene: the options shared by all commands that do it."""
 
 from __future__ import annotations
 
@@ -16,22 +16,24 @@ if TYPE_CHECKING:
     from elbowroom.files.open import ImportHints, Opened
     from elbowroom.world.world import World
 
-At = Annotated[str | None, typer.Option(metavar="X,Y", help="Where the clip's origin is in the scene.")]
-Turn = Annotated[float, typer.Option(metavar="DEG", help="Turn of the clip, to the left.")]
+At = Annotated[str | None, typer.Option(metavar="X,Y", help="Position of the clip's origin in the scene.")]
+Turn = Annotated[float, typer.Option(metavar="DEG", help="Counter-clockwise rotation of the clip.")]
 Floor = Annotated[
     str,
     typer.Option(
-        metavar="auto|Z", help="Height of the floor, metres; auto: as the file stores it, or as the scene has it."
+        metavar="auto|Z", help="Floor height in metres; auto: as stored in the file, else detected from the scene."
     ),
 ]
 SceneUnits = Annotated[float | None, typer.Option(help="Metres per unit of the scene.")]
 SceneUp = Annotated[str | None, typer.Option(help="Up axis of the scene, Y or Z.")]
-FixSelf = Annotated[bool, typer.Option("--fix-self", help="Contacts of the clip with itself and the floor count, too.")]
+FixSelf = Annotated[
+    bool, typer.Option("--fix-self", help="Also count the clip's contacts with itself and the floor as collisions.")
+]
 
 
 @dataclass(frozen=True)
 class Around:
-    """A scene, how its file is to be read, and where in it a clip's origin is: as the options have it."""
+    """Scene of a clip: file, import options, and the position of the clip's origin in it."""
 
     scene: Path | None
     units: float | None
@@ -42,9 +44,9 @@ class Around:
 
 
 def no_scene_beside_storyboard(scene: Path | None) -> None:
-    """Refuse a scene that is given to a storyboard."""
+    """Reject a scene given together with a storyboard."""
     if scene is not None:
-        raise BadValue("a storyboard names its own scene: give it alone.")
+        raise BadValue("a storyboard has its own scene: omit SCENE.")
 
 
 def clip_in_scene(clip: Path, hints: ImportHints, around: Around, onto: str | None, name: str | None) -> World:
@@ -75,7 +77,7 @@ def clip_in_scene(clip: Path, hints: ImportHints, around: Around, onto: str | No
     notes += found.notes
     left = [*own.static, *own.objects]
     if left:
-        notes.append(f"Meshes of {clip.name} are left out beside a scene: {', '.join(left)}.")
+        notes.append(f"Meshes of {clip.name} are ignored because a scene is given: {', '.join(left)}.")
     for who, motion in own.characters.items():
         taken = {*found.static, *found.objects, *found.characters}
         found = found.with_character(f"{who}.clip" if who in taken else who, motion)
@@ -91,17 +93,17 @@ def _around_retargeted(world: World, opened: Opened) -> tuple[World, list[str]]:
     static = dict(zip(names, opened.meshes.values(), strict=False))
     objects = dict(zip(names[len(static) :], opened.objects.values(), strict=True))
     left = [*opened.characters][1:]
-    notes = [f"With --onto only one character is taken; left out: {', '.join(left)}."] if left else []
+    notes = [f"--onto retargets one character only; left out: {', '.join(left)}."] if left else []
     return world.with_(static=static, objects=objects), notes
 
 
 def _placed(world: World, at: tuple[float, float], turn: float) -> World:
-    """All clips moved and turned on the floor."""
+    """Move and rotate all clips on the floor."""
     from elbowroom.motion.clip import Clip
     from elbowroom.motion.edit import place
 
     if not math.isfinite(turn):
-        raise BadValue(f"a turn is a finite number of degrees, not {turn}.")
+        raise BadValue(f"--turn takes a finite number of degrees, not {turn}.")
     for name, motion in world.characters.items():
         if isinstance(motion, Clip):
             world = world.with_character(name, place(motion, at, math.radians(turn)))
@@ -109,7 +111,7 @@ def _placed(world: World, at: tuple[float, float], turn: float) -> World:
 
 
 def _lifted(world: World, clips_floor: float) -> World:
-    """All clips raised from their own floor, metres, to that of the world."""
+    """Raise all clips from their own floor height, metres, to that of the world."""
     from elbowroom.motion.clip import Clip
     from elbowroom.motion.edit import place
 

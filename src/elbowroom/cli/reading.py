@@ -1,4 +1,4 @@
-"""Anything that a command can be given: a file of any known kind, or a storyboard, planned where it has tasks."""
+"""Input of commands: a file of any supported format, or a storyboard, planned if it has tasks."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _STORYBOARDS = (".yaml", ".yml")
 
 
 def is_storyboard(path: Path) -> bool:
-    """Whether a file is a storyboard by its name."""
+    """Return whether a file name is that of a storyboard."""
     return path.suffix.lower() in _STORYBOARDS
 
 
 def named(source: Path) -> Path:
-    """A file that a command is given; where there is none, a storyboard of the gallery by its name."""
+    """Path of an input file; if there is no such file, the gallery storyboard of that name."""
     if source.suffix or source.is_file():
         return source
     from elbowroom.gallery.scenes import storyboard_path
@@ -30,7 +30,7 @@ def named(source: Path) -> Path:
 
 
 def open_source(path: Path, hints: ImportHints, clock: Clock) -> Opened:
-    """What a file holds. A storyboard is one world; what it asks for is done, or `NoMotion` raised."""
+    """Open a file. A storyboard becomes one world with its tasks planned; raises `NoMotion` if that fails."""
     from elbowroom.files.open import open_file
 
     if not is_storyboard(path):

@@ -16,26 +16,30 @@ def render(
     source: Annotated[
         Path,
         typer.Argument(
-            metavar="IN", help="Anything that info can read; a storyboard, or a name from the gallery, is planned."
+            metavar="IN", help="Any file that 'elbowroom info' reads; storyboards and gallery names are planned first."
         ),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help=".png (still or strip of frames) or .mp4")],
-    when: Annotated[float | None, typer.Option("--time", help="Second of a still; the middle without it.")] = None,
-    frames: Annotated[int, typer.Option(help="More than 1: a strip of that many frames.")] = 1,
+    when: Annotated[
+        float | None, typer.Option("--time", help="Time of a still, in seconds; default: the middle.")
+    ] = None,
+    frames: Annotated[int, typer.Option(help="Number of frames; more than 1 draws a strip.")] = 1,
     look: Annotated[
         str,
-        typer.Option(help="front, side, back, top, or three-quarter: from wherever hands and faces are seen."),
+        typer.Option(help="front, side, back, top, or three-quarter (chosen so that hands and faces are visible)."),
     ] = "three-quarter",
     target: Annotated[
-        str | None, typer.Option(help="Close-up of a part or a thing, such as ann.right_hand or book.")
+        str | None, typer.Option(help="Close-up of a body part or object, such as ann.right_hand or book.")
     ] = None,
-    span: Annotated[float | None, typer.Option(help="Metres that the picture shows across its shorter side.")] = None,
+    span: Annotated[float | None, typer.Option(help="Extent of the picture's shorter side, in metres.")] = None,
     show: Annotated[str, typer.Option(help="skin, shapes or bones.")] = "skin",
-    size: Annotated[str, typer.Option(metavar="WxH", help="Pixels of the picture, or of each frame.")] = "960x640",
+    size: Annotated[
+        str, typer.Option(metavar="WxH", help="Size in pixels of the picture, or of each frame.")
+    ] = "960x640",
     onto: options.Onto = None,
     scene: options.Scenes = None,
     clip: options.ClipName = None,
-    rate: Annotated[float, typer.Option(help="Frames a second of a film.")] = 30.0,
+    rate: Annotated[float, typer.Option(help="Frame rate of a film.")] = 30.0,
     units: options.Units = None,
     up: options.Up = None,
     fps: options.Fps = None,

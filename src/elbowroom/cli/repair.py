@@ -1,4 +1,4 @@
-"""`elbowroom repair`: any clip in any scene, brought out of what it runs into."""
+"""`elbowroom repair`: remove the collisions of any clip with any scene."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ def repair(
     accept_unproven: options.AcceptUnproven = False,
     max_aside: Annotated[
         float,
-        typer.Option(metavar="METRES", help="How far the body may go aside or walk round where limbs cannot do it."),
+        typer.Option(metavar="METRES", help="Maximum sidestep or detour of the body where moving limbs is not enough."),
     ] = 0.6,
     max_shift: Annotated[
-        float, typer.Option(metavar="METRES", help="How far the whole clip may be moved where nothing else does.")
+        float, typer.Option(metavar="METRES", help="Maximum translation of the whole clip if nothing else works.")
     ] = 0.0,
     max_delay: Annotated[
-        float, typer.Option(metavar="SECONDS", help="How much later it may begin where nothing else does.")
+        float, typer.Option(metavar="SECONDS", help="Maximum delay of the clip's start if nothing else works.")
     ] = 0.0,
     variants: Annotated[
-        int | None, typer.Option(metavar="N", help="So many repairs that differ to the eye: OUT-1 … OUT-N.")
+        int | None, typer.Option(metavar="N", help="Number of visibly different repairs: OUT-1 … OUT-N.")
     ] = None,
     budget: options.BudgetSeconds = None,
     style: options.StyleName = None,
@@ -57,13 +57,14 @@ def repair(
     fix_rig: options.FixRig = False,
     as_json: options.Json = False,
 ) -> None:
-    """Plan limbs anew where a clip runs into a scene, and leave the rest of it as it is.
+    """Re-plan limbs where a clip collides with a scene, and keep the rest of the clip unchanged.
 
-    OUT is of any kind that can be written. A BVH comes back with its joints, channels and rate, a GLB with its nodes,
-    skin and rate; an AMC is written as BVH, GLB or NPZ. First limbs give way, then with shoulder and spine, a foot
-    stands elsewhere, the body goes aside or walks round things (--max-aside); then, if allowed, the whole clip is moved
-    (--max-shift) or begun later (--max-delay). Exit code 0: written, and proven free of collision; 1: not free or the
-    --budget spent, the best repair so far is written; 2: bad input; 3: free as far as was measured, but not proven.
+    OUT may have any output format. A BVH keeps its joints, channels and frame rate, a GLB its nodes, skin and frame
+    rate; an AMC is written as BVH, GLB or NPZ. The planner first moves limbs, then limbs with shoulder and spine,
+    footfalls, and the whole body by a sidestep or detour (--max-aside); then, if allowed, it translates the whole clip
+    (--max-shift) or delays its start (--max-delay). Exit code 0: written and proven collision-free; 1: collisions
+    remain or the --budget is spent, the best repair so far is written; 2: bad input; 3: no collision found, but not
+    proven.
     Example: elbowroom repair walk.bvh hall.glb --at 1,2 --turn 90 -o out.bvh -o out.html
     """
     from elbowroom.files.open import ImportHints
@@ -96,7 +97,7 @@ def repair(
     else:
         print_plan(plan, f"{clip.name} in {scene.name}, seed {seed}: {len(plan.collisions)} collisions")
         if plan.found and not plan.edits:
-            out.print("nothing to repair: the clip is free as it is.", highlight=False)
+            out.print("nothing to repair: the clip is already collision-free.", highlight=False)
         print_seconds(stages(clock.seconds, plan.seconds))
         print_written(paths)
     raise typer.Exit(exit_code(plan, accept_unproven))
@@ -111,10 +112,10 @@ def _several(
     as_json: bool,
     how: dict[str, Any],
 ) -> int:
-    """Repair in several ways and write them; the exit code."""
+    """Plan and write several repairs; returns the exit code."""
     from elbowroom.plan.variants import repair_variants
 
     with clock("plan", "repairing") as say:
-        told = lambda seed, found: say(f"repairing with seed {seed}; {found} of {count} motions found")  # noqa: E731
-        found = repair_variants(world, count, progress=told, **how)
+        progress = lambda seed, found: say(f"repairing with seed {seed}; {found} of {count} variants found")  # noqa: E731
+        found = repair_variants(world, count, progress=progress, **how)
     return write_variants(found, count, paths, None, inputs, clock, as_json)

@@ -1,4 +1,4 @@
-"""`elbowroom report`: how good a motion is, on one page."""
+"""`elbowroom report`: measure the quality of a motion, on one page."""
 
 from __future__ import annotations
 
@@ -36,19 +36,21 @@ def report(
         Path,
         typer.Argument(
             metavar="IN",
-            help="Clip or result (BVH, AMC, GLB, NPZ), or a storyboard or name from the gallery, which is planned.",
+            help="Clip or result (BVH, AMC, GLB, NPZ); storyboards and gallery names are planned first.",
         ),
     ],
-    scene: Annotated[Path | None, typer.Argument(metavar="SCENE", help="GLB, OBJ, STL or PLY around a clip.")] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Page to write, .html; opens offline.")] = None,
+    scene: Annotated[
+        Path | None, typer.Argument(metavar="SCENE", help="Scene of a clip: GLB, OBJ, STL or PLY.")
+    ] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="HTML page to write; opens offline.")] = None,
     original: Annotated[
-        Path | None, typer.Option(metavar="CLIP", help="What the motion was made from, to tell the difference.")
+        Path | None, typer.Option(metavar="CLIP", help="Source clip of the motion, to report what changed.")
     ] = None,
     mass: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=KG", help="Weight of an object that is carried; may be repeated.")
+        list[str] | None, typer.Option(metavar="NAME=KG", help="Mass of a carried object; may be repeated.")
     ] = None,
-    pictures: Annotated[int, typer.Option(min=0, max=24, help="Pictures of the worst moments, at most.")] = 6,
-    curves: Annotated[bool, typer.Option("--curves", help="All curves over time in --json, too.")] = False,
+    pictures: Annotated[int, typer.Option(min=0, max=24, help="Maximum number of pictures of the worst moments.")] = 6,
+    curves: Annotated[bool, typer.Option("--curves", help="Include all curves over time in --json.")] = False,
     at: placing.At = None,
     turn: placing.Turn = 0.0,
     floor: placing.Floor = "auto",
@@ -65,18 +67,18 @@ def report(
     seed: options.Seed = 0,
     as_json: options.Json = False,
 ) -> None:
-    """Measure a motion: clearance, joint limits, balance, feet, speed, jerk, hands, effort, what was changed.
+    """Measure a motion: clearance, joint limits, balance, feet, speed, jerk, hands, effort, changes.
 
     -o writes one page that opens offline: a verdict, pictures of the worst
     moments, and for each measure a light, a sentence and plots. --json
-    prints the same as numbers; docs/report.md has their names and units.
+    prints the same as numbers; docs/report.md lists their names and units.
 
     A storyboard with tasks is planned first, with --seed, and compared with
-    what it started from. Results of run and repair (GLB, NPZ) are reported
-    as they are; --original tells what they were made from.
+    its initial motion. Results of run and repair (GLB, NPZ) are reported
+    as they are; --original names the clip that they were made from.
 
-    Exit code 0: reported, and nothing collides; 1: reported, but something
-    collides, or no motion was found; 2: something is wrong with the input.
+    Exit code 0: reported, no collisions; 1: reported, but there are
+    collisions or no motion was found; 2: bad input.
 
     Example: elbowroom report walk.bvh hall.glb --at 1,2 -o walk.html
     Example: elbowroom report kitchen.yaml -o kitchen.html --mass jar=0.8
@@ -88,13 +90,13 @@ def report(
     from elbowroom.report.page import check_page
 
     if output is None and not as_json:
-        raise BadValue("a report is written to a page or printed as JSON: give -o NAME.html or --json.")
+        raise BadValue("a report needs an output: give -o NAME.html or --json.")
     if output is not None:
         check_page(output)
     weights = _weights(mass or [])
     source = named(source)
     clock = Clock(quiet=as_json)
-    told = ImportHints(units, up, fps, fix_rig, asf)
+    hints = ImportHints(units, up, fps, fix_rig, asf)
     before: World | Mapping[str, Motion] | None = None
     certificate: Certificate | None = None
     meant = False
@@ -104,10 +106,10 @@ def report(
     else:
         with clock("load", f"reading {source.name}"):
             around = placing.Around(scene, scene_units, scene_up, floor, at, turn)
-            world = _with_note(placing.clip_in_scene(source, told, around, onto, name), source)
+            world = _with_note(placing.clip_in_scene(source, hints, around, onto, name), source)
     if original is not None:
         with clock("load", f"reading {original.name}"):
-            before = _original(original, told, world)
+            before = _original(original, hints, world)
     with clock("measure", f"measuring {source.name}"):
         found = measured(
             world,
@@ -137,18 +139,17 @@ def report(
 
 
 def _with_note(world: World, source: Path) -> World:
-    """The world with a note where a file moves things and does not say who holds them."""
+    """World with a note if the file animates objects without storing who holds them."""
     if source.suffix.lower() not in (".glb", ".gltf") or not world.objects or world.holds or world.contacts:
         return world
-    note = f"{source.name} does not say what is held or may touch; that counts as a collision."
+    note = f"{source.name} does not store grips or allowed contacts; these count as collisions."
     return world.with_(notes=(*world.notes, note))
 
 
 def _planned(
     path: Path, seed: int, clock: Clock, as_json: bool
 ) -> tuple[World, World | None, Certificate | None, bool]:
-    """The world of a storyboard with what it asks for done, what it started from, what is proven of it, and whether it
-    asks for more than repairs."""
+    """Planned world of a storyboard, its initial world, its certificate, and whether it has tasks besides repairs."""
     from elbowroom.plan.tasks import Repair
     from elbowroom.report.measure import LAYOUT
     from elbowroom.storyboard.plan import plan_storyboard
@@ -173,7 +174,7 @@ def _planned(
 
 
 def _original(path: Path, hints: ImportHints, world: World) -> Mapping[str, Motion]:
-    """The motions of a file by the names of the people in a world; a single one belongs to the single person."""
+    """Motions of a file by character name; a single motion belongs to a single character of any name."""
     from elbowroom.files.open import CLIP_FORMATS, open_file
 
     opened = open_file(path, hints)
@@ -184,7 +185,9 @@ def _original(path: Path, hints: ImportHints, world: World) -> Mapping[str, Moti
         return dict(zip(world.characters, motions.values(), strict=True))
     shared = {name: motion for name, motion in motions.items() if name in world.characters}
     if not shared:
-        raise BadFile(path, f"holds none of {', '.join(world.characters)}", would_do=f"it holds {', '.join(motions)}")
+        raise BadFile(
+            path, f"has none of the characters {', '.join(world.characters)}", would_do=f"it has {', '.join(motions)}"
+        )
     return shared
 
 
@@ -198,7 +201,7 @@ def _weights(given: list[str]) -> dict[str, float]:
         except ValueError:
             found[name] = math.nan
         if not name or not math.isfinite(found[name]):
-            raise BadValue(f"a weight is given as NAME=KG, such as book=1.2, not '{text}'.")
+            raise BadValue(f"a mass is given as NAME=KG, such as book=1.2, not '{text}'.")
     return found
 
 

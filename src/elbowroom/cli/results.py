@@ -1,4 +1,4 @@
-"""What a planned or checked motion looks like on the terminal and as JSON, the same for all commands."""
+"""Output of planned and checked motions on the terminal and as JSON, the same for all commands."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 # Stages of the JSON contract, in order.
 _STAGES = ("load", "prepare", "plan", "smooth", "certify", "write")
-# What commands end with where a motion is free as far as was measured, but not proven.
+# Exit code if no collision is found, but something is too close to be proven.
 NOT_PROVEN = 3
-# Lines on what was left out of a proof, on a terminal.
+# Terminal lines about geometry left out of a proof.
 _LINES = 6
 # There is a motion, but it is not proven.
 _NOT_FREE = ("base-in-collision", "not-certified", "partial")
 
 
 def stages(clock: Mapping[str, float], planned: Mapping[str, float] | None = None) -> dict[str, float]:
-    """Seconds by stage with their total; what planning tells of its own stages is taken out of 'plan'."""
+    """Seconds by stage with their total; stages that planning reports itself are subtracted from 'plan'."""
     inside = {k: v for k, v in (planned or {}).items() if k != "plan"}
     out_of = dict.fromkeys(_STAGES, 0.0) | dict(clock)
     for stage, seconds in inside.items():
@@ -87,7 +87,7 @@ def plan_facts(plan: Plan, seed: int | None, clock: Mapping[str, float]) -> dict
 
 
 def print_plan(plan: Plan, title: str) -> None:
-    """What was planned, in a table, and whether it is proven; or why there is no motion, and what to change."""
+    """Print the planned motions and their certificate; or why there is no motion, and what would help."""
     print_notes((*plan.world.notes, *(plan.certificate.notes if plan.certificate is not None else ())))
     if plan.edits:
         print_plans(plan, title)
@@ -102,7 +102,7 @@ def print_plans(plan: Plan, title: str) -> None:
     """One row for each edit."""
     table = Table(title=title, title_justify="left")
     right = ("no.", "strength", "checks")
-    for column in ("no.", "who", "limb", "reason", "when", "strength", "tier", "checks"):
+    for column in ("no.", "character", "limb", "reason", "when", "strength", "tier", "checks"):
         table.add_column(column, justify="right" if column in right else "left", no_wrap=column in (*right, "when"))
     for n, e in enumerate(plan.edits):
         when, strength = f"{e.during[0]:.2f}–{e.during[1]:.2f} s", "muted" if e.muted else f"{e.strength:g}"
@@ -121,7 +121,7 @@ def print_edit(number: int, facts: Mapping[str, Any]) -> None:
 
 
 def exit_code(plan: Plan, accept_unproven: bool = False) -> int:
-    """0: done and proven; 1: not free, or no motion; 3: nothing collides, but something is too near to be proven."""
+    """Exit code. 0: proven; 1: collisions or no motion; 3: no collision found, but something is too close to prove."""
     if plan.found:
         return 0
     unproven = plan.certificate is not None and plan.certificate.only_unproven and plan.status in _NOT_FREE
@@ -129,30 +129,32 @@ def exit_code(plan: Plan, accept_unproven: bool = False) -> int:
 
 
 def print_free(certificate: Certificate, what: str) -> None:
-    """Print of what a motion is free, what was allowed and left out, and where it is tightest."""
-    out.print(f"free: proven in continuous time ({what})", style="green", highlight=False, soft_wrap=True)
+    """Print the certificate: allowed contacts, geometry left out, and the minimum clearance."""
+    out.print(f"collision-free: proven in continuous time ({what})", style="green", highlight=False, soft_wrap=True)
     out.print(certificate.summary, highlight=False, soft_wrap=True, markup=False)
     left = certificate.evidence.left_out
     lines = [
-        f"left out: {d.faces:,} triangles of '{d.name}' ({d.area_m2:.1f} m²), which are the floor, "
+        f"left out: {d.faces:,} triangles of '{d.name}' ({d.area_m2:.1f} m²), which are part of the floor, "
         f"up to {1000 * d.above_floor_m:.1f} mm above it"
         for d in left.dropped
     ]
-    lines += [f"no inside: {d.parts} parts of '{d.name}' ({d.faces:,} triangles) are {d.why}" for d in left.demoted]
+    lines += [
+        f"treated as surfaces: {d.parts} parts of '{d.name}' ({d.faces:,} triangles) are {d.why}" for d in left.demoted
+    ]
     for line in lines[:_LINES]:
         out.print(line, highlight=False, soft_wrap=True, markup=False)
     if len(lines) > _LINES:
-        out.print(f"… and {len(lines) - _LINES} more; --json has all.", highlight=False)
+        out.print(f"… and {len(lines) - _LINES} more; use --json for the full list.", highlight=False)
     if certificate.pair is not None and certificate.clearance_m is not None:
         a, b = certificate.pair
-        told = f"smallest clearance {1000 * certificate.clearance_m:.1f} mm at {certificate.at_s:.3f} s: {a} and {b}"
-        out.print(told, highlight=False, soft_wrap=True, markup=False)
+        text = f"minimum clearance {1000 * certificate.clearance_m:.1f} mm at {certificate.at_s:.3f} s: {a} and {b}"
+        out.print(text, highlight=False, soft_wrap=True, markup=False)
 
 
 def print_why(plan: Plan) -> None:
-    """Why there is no motion, and what would help."""
-    what = "not free" if plan.status in _NOT_FREE else "no motion found"
-    what = "free, but not proven" if exit_code(plan) == NOT_PROVEN else what
+    """Print why there is no motion, and what would help."""
+    what = "collisions remain" if plan.status in _NOT_FREE else "no motion found"
+    what = "no collision found, but not proven" if exit_code(plan) == NOT_PROVEN else what
     what = "out of time" if plan.status == "budget-spent" else what
     out.print(f"{what}: {plan.status}", style="red", highlight=False)
     if plan.why:
@@ -161,6 +163,6 @@ def print_why(plan: Plan) -> None:
 
 
 def print_seconds(seconds: Mapping[str, float]) -> None:
-    """How long the stages took."""
+    """Print the duration of each stage."""
     shown = [f"{stage} {s:.2f} s" for stage, s in seconds.items() if s >= 0.005 and stage != "total"]
     out.print("time: " + ", ".join(shown), highlight=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""`elbowroom run`: what a storyboard asks for, planned, proven and written."""
+"""`elbowroom run`: plan the tasks of a storyboard, prove the result and write it."""
 
 from __future__ import annotations
 
@@ -24,11 +24,13 @@ if TYPE_CHECKING:
 def run(
     storyboard: Annotated[
         Path,
-        typer.Argument(metavar="STORYBOARD", help="A page of YAML (docs/storyboard.md), or a name from the gallery."),
+        typer.Argument(metavar="STORYBOARD", help="Storyboard in YAML (docs/storyboard.md), or a gallery name."),
     ],
     output: options.Outputs,
     seed: options.Seed = 0,
-    variants: Annotated[int | None, typer.Option(metavar="N", help="So many different motions: OUT-1 … OUT-N.")] = None,
+    variants: Annotated[
+        int | None, typer.Option(metavar="N", help="Number of different motions: OUT-1 … OUT-N.")
+    ] = None,
     tier: options.TierName = "auto",
     budget: options.BudgetSeconds = None,
     style: options.StyleName = None,
@@ -38,10 +40,10 @@ def run(
     accept_unproven: options.AcceptUnproven = False,
     as_json: options.Json = False,
 ) -> None:
-    """Plan what a storyboard asks for and prove it free; several outputs are all written or none.
+    """Plan the tasks of a storyboard and prove the motion collision-free; writes all outputs or none.
 
-    Exit code 0: written, and proven free of collision; 1: no motion found, or not free; 2: bad input; 3: free as far as
-    was measured, but not proven. Example: elbowroom run kitchen.yaml -o kitchen.glb -o kitchen.html --seed 7
+    Exit code 0: written and proven collision-free; 1: no motion found, or it collides; 2: bad input; 3: no collision
+    found, but not proven. Example: elbowroom run kitchen.yaml -o kitchen.glb -o kitchen.html --seed 7
     """
     from elbowroom.files.save import check_outputs, check_world
     from elbowroom.storyboard.storyboard import read_storyboard
@@ -53,7 +55,7 @@ def run(
     if variants is not None:
         check_outputs([p for k in range(checked_count(variants)) for p in numbered(paths, k)])
     if not paths:
-        raise BadValue("a storyboard is planned into at least one file: give -o NAME.glb.")
+        raise BadValue("no output file: give -o NAME.glb.")
     storyboard = named(storyboard)
     clock = Clock(quiet=as_json)
     compile_first(as_json)
@@ -82,9 +84,9 @@ def run(
 def write_plan(
     paths: list[Path], plan: Plan, fps: float, clock: Clock, *, asked: bool, made: Mapping[str, Any]
 ) -> list[Path]:
-    """Write a plan's world where it has done what was `asked`, or as much as it could; else nothing.
+    """Write a plan's world if its tasks, `asked`, are done in full or in part; else nothing.
 
-    `made` is the seed and the inputs that it was made from, for the proof in the file.
+    `made` has the seed and the inputs, for the proof in the file.
     """
     from elbowroom.files.save import save
 
@@ -100,7 +102,7 @@ def numbered(paths: list[Path], k: int) -> list[Path]:
 
 
 def checked_count(count: int) -> int:
-    """A number of variants, if there may be so many."""
+    """Return the number of variants; raises `BadValue` if it is out of range."""
     from elbowroom.plan.variants import MOST_VARIANTS
 
     if not 1 <= count <= MOST_VARIANTS:
@@ -109,19 +111,19 @@ def checked_count(count: int) -> int:
 
 
 def _several(board: Any, path: Path, paths: list[Path], count: int, clock: Clock, as_json: bool, **how: Any) -> int:
-    """Plan and write several variants; the exit code."""
+    """Plan and write several variants; returns the exit code."""
     from elbowroom.storyboard.plan import plan_variants
 
     with clock("plan", "planning") as say:
-        told = lambda seed, found: say(f"planning with seed {seed}; {found} of {count} motions found")  # noqa: E731
-        found = plan_variants(board, count, progress=told, **how)
+        progress = lambda seed, found: say(f"planning with seed {seed}; {found} of {count} variants found")  # noqa: E731
+        found = plan_variants(board, count, progress=progress, **how)
     return write_variants(found, count, paths, board.fps, [path], clock, as_json)
 
 
 def write_variants(
     found: Variants, count: int, paths: list[Path], fps: float | None, inputs: list[Path], clock: Clock, as_json: bool
 ) -> int:
-    """Write variants that were found, made from some inputs, and tell of them; the exit code."""
+    """Write the variants found and print a summary; returns the exit code."""
     files = [numbered(paths, k) for k in range(len(found.kept))]
     if found.kept:
         with clock("write", f"writing {len(found.kept)} motions"):
@@ -158,7 +160,7 @@ def _save_all(groups: list[tuple[list[Path], Variant]], fps: float | None, input
 
 
 def _entry(variant: Any, files: list[Path] | None = None) -> dict[str, Any]:
-    """A variant for the list of the JSON contract."""
+    """Entry of a variant in the JSON contract's list."""
     plan = variant.plan
     proven = plan.certificate
     return {
@@ -183,12 +185,12 @@ def _tell_missing(found: Variants, count: int) -> None:
 
     reasons = []
     if found.alike:
-        reasons.append(f"{len(found.alike)} came within {100 * ALIKE_M:.0f} cm of these")
+        reasons.append(f"{len(found.alike)} differed by less than {100 * ALIKE_M:.0f} cm")
     if found.failed:
-        reasons.append(f"{len(found.failed)} gave none ({found.failed[0].plan.status})")
+        reasons.append(f"{len(found.failed)} failed ({found.failed[0].plan.status})")
     rest = " and ".join(reasons) or "none was tried"
     out.print(
-        f"only {len(found.kept)} of {count} variants: of the other seeds {rest}.",
+        f"only {len(found.kept)} of {count} variants found; of the other seeds {rest}.",
         style="yellow",
         highlight=False,
         soft_wrap=True,

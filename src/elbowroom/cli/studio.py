@@ -1,4 +1,4 @@
-"""`elbowroom studio`: a page in the browser in which motion is repaired and directed."""
+"""`elbowroom studio`: repair and direct motion on a page in the browser."""
 
 from __future__ import annotations
 
@@ -21,32 +21,31 @@ def studio(
     storyboard: Annotated[
         str, typer.Argument(metavar="[STORYBOARD]", help="A storyboard file, or a name from the gallery.")
     ] = "umbrella",
-    port: Annotated[int, typer.Option(metavar="N", help="Port; the next free one where it is taken.")] = 8080,
+    port: Annotated[int, typer.Option(metavar="N", help="Port; if taken, the next free one.")] = 8080,
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Address to listen on. Others than 127.0.0.1 let others in.")
+        str, typer.Option(metavar="ADDRESS", help="Address to listen on. Anything but 127.0.0.1 admits other machines.")
     ] = "127.0.0.1",
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
     token: Annotated[
         str | None,
-        typer.Option(
-            metavar="TOKEN", envvar="ELBOWROOM_TOKEN", help="Secret part of the address; by default a random one."
-        ),
+        typer.Option(metavar="TOKEN", envvar="ELBOWROOM_TOKEN", help="Secret part of the address; default: random."),
     ] = None,
     folder: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder to work in; by default the storyboard's, or this one.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Working folder; default: that of the storyboard, else the current one."),
     ] = None,
     read: Annotated[
-        list[Path] | None, typer.Option(metavar="DIR", help="Another folder that may be read; may be repeated.")
+        list[Path] | None, typer.Option(metavar="DIR", help="Additional readable folder; may be repeated.")
     ] = None,
 ) -> None:
-    """Open the studio in the browser: drag things, and the motion follows; direct people; export what was made.
+    """Open the studio in the browser: drag objects and the motion follows; give characters tasks; export the result.
 
-    Press Play, click something in the scene, drag its arrows, let go: the motion is proven free. Files has open, save,
-    import and export. Ctrl-C ends it; what was not saved is kept, and offered the next time.
-    It writes in the folder to work in alone, and reads there, in the gallery, and in folders given by --read.
-    Only who knows the address with its token, which is printed, gets the page.
+    Press Play, click an object in the scene, drag its arrows and release: the motion is then proven collision-free.
+    The Files tab has open, save, import and export. Ctrl-C quits; unsaved changes are kept and offered at the next
+    start. The studio writes only in the working folder, and reads there, in the gallery, and in the --read folders.
+    Only the printed address with its token gives access.
 
-    Exit code 2: bad input; 130: ended by Ctrl-C; 143: by kill.
+    Exit code 2: bad input; 130: stopped by Ctrl-C; 143: by kill.
 
     Examples: elbowroom studio; elbowroom studio kitchen.yaml --read ~/scenes
     """
@@ -60,7 +59,7 @@ def studio(
     try:
         _greet(page, host, port, time.perf_counter() - begun)
         if browser and not _shown(page.url):
-            out.print("no browser was found here: open the address above in one.", highlight=False)
+            out.print("no browser found: open the address above in one.", highlight=False)
         while True:
             time.sleep(3600.0)
     except KeyboardInterrupt:
@@ -68,26 +67,26 @@ def studio(
         unsaved = page.studio.session.unsaved
     finally:
         page.close()
-    kept = f"; changes of {page.studio.document.name} that were not saved are kept, and offered the next time"
-    out.print(f"studio: ended{kept if unsaved else ''}.", highlight=False, soft_wrap=True)
+    kept = f"; unsaved changes to {page.studio.document.name} are kept and offered at the next start"
+    out.print(f"studio: stopped{kept if unsaved else ''}.", highlight=False, soft_wrap=True)
     ending()
     sys.exit(interrupted_by())
 
 
 def _greet(page: Page, host: str, port: int, seconds: float) -> None:
-    """Say where the page is, and what is other than one may think."""
+    """Print the address of the page, with warnings if there are any."""
     warnings = [page.studio.autosave.warning]
     if not page.private:
-        may = f"whoever has the address below can read and write files in {page.studio.folders.work}"
-        warnings.append(f"{host} can be reached from other machines, and {may}.")
+        may = f"anyone who has the address below can read and write files in {page.studio.folders.work}"
+        warnings.append(f"{host} is reachable from other machines, and {may}.")
     for text in filter(None, warnings):
         err.print(f"warning: {text}", style="yellow", highlight=False, soft_wrap=True, markup=False)
     taken = f"; port {port} was taken" if port and page.server.get_port() != port else ""
-    out.print(f"studio: {page.url} ({seconds:.1f} s{taken}); Ctrl-C ends it", highlight=False, soft_wrap=True)
+    out.print(f"studio: {page.url} ({seconds:.1f} s{taken}); Ctrl-C to quit", highlight=False, soft_wrap=True)
 
 
 def _shown(url: str) -> bool:
-    """Whether a browser could be asked to show a page."""
+    """Return whether a browser could be opened on a page."""
     import webbrowser
 
     try:

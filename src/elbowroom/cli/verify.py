@@ -1,4 +1,4 @@
-"""`elbowroom verify`: a written file checked again, from its contents alone."""
+"""`elbowroom verify`: check a written file again, from its contents alone."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _ROWS = 20
 
 
 def verify(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="GLB or NPZ that elbowroom wrote.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="GLB or NPZ written by elbowroom.")],
     as_json: options.Json = False,
 ) -> None:
     """Check a written file again, from its contents alone: by dense samples and by a proof in continuous time.
 
-    Nothing is allowed but what the file lists. The file must say that it is proven; both checks must agree with it.
-    Exit code 0: verified; 1: something collides, or is deeper than the file allows, or its edits do not make its
-    motion; 2: bad file; 3: nothing collides, but the file does not claim to be proven, or something is too near to be
-    proven.
+    Only the contacts that the file lists are allowed. The file must claim to be proven; both checks must confirm it.
+    Exit code 0: verified; 1: a collision, a contact deeper than the file allows, or edits that do
+    not reproduce the motion; 2: bad file; 3: no collision found, but the file does not claim to be proven, or something
+    is too close to be proven.
     tools/verify_npz.py does the sampling without elbowroom. Example: elbowroom verify kitchen.glb
     """
     from elbowroom.files.verify import RATE
@@ -52,9 +52,9 @@ def _exit_code(found: Verified) -> int:
 
 
 def _print(found: Verified, rate: float) -> None:
-    told = found.proof
-    facts = told.facts
-    out.print(f"the file says: {told.status} ({told.why})", highlight=False, soft_wrap=True, markup=False)
+    proof = found.proof
+    facts = proof.facts
+    out.print(f"status in the file: {proof.status} ({proof.why})", highlight=False, soft_wrap=True, markup=False)
     made = [f"elbowroom {facts['version']}"] if "version" in facts else []
     made += [f"seed {facts['seed']}"] if facts.get("seed") is not None else []
     made += [f"{i['name']} {i['sha256'][:12]}" for i in facts.get("inputs", []) if isinstance(i, dict)]
@@ -62,12 +62,12 @@ def _print(found: Verified, rate: float) -> None:
         out.print("made by " + ", ".join(made), highlight=False, soft_wrap=True, markup=False)
     if isinstance(facts.get("caps_m"), dict):
         caps = ", ".join(f"{name} {1000 * depth:g} mm" for name, depth in facts["caps_m"].items())
-        out.print(f"deepest overlaps that could be allowed: {caps}", highlight=False, soft_wrap=True, markup=False)
+        out.print(f"caps on allowed overlaps: {caps}", highlight=False, soft_wrap=True, markup=False)
     for n, edit in enumerate(found.edits):
         print_edit(n, edit.facts())
     if not found.whole:
-        told_off = f"its edits, laid over its base, do not make its motion: they are off by up to {found.edits_off:.4f}"
-        out.print(told_off, style="red", highlight=False, soft_wrap=True)
+        text = f"the edits over the base do not reproduce the motion: they are off by up to {found.edits_off:.4f}"
+        out.print(text, style="red", highlight=False, soft_wrap=True)
     worst = [(v.at_s, v.pair, v.depth_m, v.allowed_m) for v in found.violations]
     worst += [(c.at_s, c.pair, c.depth_m, 0.0) for c in found.certificate.collisions if not found.violations]
     if worst:
@@ -79,7 +79,7 @@ def _print(found: Verified, rate: float) -> None:
             table.add_row(f"{at:.3f} s", *pair, deep, f"{1000 * allowed:.1f} mm")
         out.print(table)
         return
-    said = f"{found.samples:,} samples, {rate:g} a second: nothing collides beyond what the file allows"
+    said = f"{found.samples:,} samples, {rate:g} per second: no collision beyond what the file allows"
     out.print(said, highlight=False, soft_wrap=True)
     if found.certificate.free:
         print_free(found.certificate, f"{found.certificate.frames} frames at {found.certificate.fps:g} fps")

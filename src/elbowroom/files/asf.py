@@ -40,13 +40,13 @@ class Bone:
 
     @property
     def vector(self) -> Array:
-        """From the bone's start to its end."""
+        """Vector from the bone's start to its end."""
         return self.direction * self.length
 
 
 @dataclass(frozen=True)
 class AsfSkeleton:
-    """Skeleton in metres, Z up, the bones behind its joints, and what reading a motion for it takes."""
+    """Skeleton in metres, Z up, its bones, and the data needed to read a motion for it."""
 
     skeleton: Skeleton
     bones: dict[str, Bone]
@@ -67,7 +67,7 @@ def read_asf(path: str | Path, *, units: float | None = None, up: str | None = N
 
 
 def parse_asf(path: str | Path, *, units: float | None = None, up: str | None = None) -> AsfSkeleton:
-    """Everything that an ASF file says; raises `BadFile` with a line number."""
+    """Parse an ASF file; raises `BadFile` with a line number."""
     sections = dict(_sections(path, read_lines(path, "ASF")))
     for needed in ("root", "bonedata", "hierarchy"):
         if needed not in sections:
@@ -85,13 +85,13 @@ def parse_asf(path: str | Path, *, units: float | None = None, up: str | None = 
         length = float(numbers(path, words[:1], f"line {line}")[0])
         if length <= 0:
             raise BadFile(path, f"length unit {length:g} is not positive", f"line {line}", "CMU uses 0.45")
-        likely = (f"inches times {length:g}, as the length unit of the file says", conv.INCH / length)
+        likely = (f"inches times {length:g}, from the length unit in the file", conv.INCH / length)
         units, note = conv.guess_units(conv.body_height(parents, offsets), likely)
         notes.append(note)
     units = conv.checked_units(units)
     conv.check_bones(path, names, offsets * units)
     if up is None:
-        notes.append("Up axis assumed: Y, as is the custom (option: up).")
+        notes.append("Up axis assumed: Y, the usual convention (option: up).")
     up = conv.checked_up(up or "Y")
     skeleton = Skeleton(tuple(names), np.array(parents, np.int32), conv.turned_points(offsets * units, up))
     return AsfSkeleton(skeleton, bones, place, axes, channels, order, degrees, units, up, tuple(notes))
@@ -122,7 +122,7 @@ def _sections(path: str | Path, lines: list[str]) -> Iterator[tuple[str, Lines]]
         elif not name:
             raise BadFile(
                 path,
-                f"'{shown(words[0])}' stands before any section",
+                f"'{shown(words[0])}' comes before any section",
                 f"line {k + 1}",
                 "an ASF file begins with :version",
             )
@@ -144,25 +144,25 @@ def _euler(path: str | Path, words: list[str], line: int, degrees: bool) -> Arra
 
 def _root(path: str | Path, lines: Lines, degrees: bool) -> tuple[Array, Array, tuple[str, ...], tuple[str, ...]]:
     """Place and axes of the root at rest, its channels, and the order of its rotations."""
-    told = {words[0].lower(): (line, words[1:]) for line, words in lines}
-    line, channels = told.get("order", (0, ["TX", "TY", "TZ", "RX", "RY", "RZ"]))
+    entries = {words[0].lower(): (line, words[1:]) for line, words in lines}
+    line, channels = entries.get("order", (0, ["TX", "TY", "TZ", "RX", "RY", "RZ"]))
     names = tuple(c.lower() for c in channels)
     if len(set(names)) != len(names) or not set(names) <= {"tx", "ty", "tz", "rx", "ry", "rz"}:
         raise BadFile(
             path,
             f"root order '{shown(' '.join(channels))}' is unknown",
             f"line {line}",
-            "TX TY TZ RX RY RZ would do",
+            "expected TX TY TZ RX RY RZ",
         )
-    line, axis = told.get("axis", (0, ["XYZ"]))
+    line, axis = entries.get("axis", (0, ["XYZ"]))
     order = (axis or [""])[0].upper()
     if sorted(order) != ["X", "Y", "Z"]:
-        raise BadFile(path, f"root axis '{shown(order)}' is no order of X, Y, Z", f"line {line}")
-    line, words = told.get("position", (0, ["0", "0", "0"]))
+        raise BadFile(path, f"root axis '{shown(order)}' is not an order of X, Y, Z", f"line {line}")
+    line, words = entries.get("position", (0, ["0", "0", "0"]))
     place = numbers(path, words[:3], f"line {line}")
     if len(place) < 3:
         raise BadFile(path, "root position needs three numbers", f"line {line}")
-    line, words = told.get("orientation", (0, ["0", "0", "0"]))
+    line, words = entries.get("orientation", (0, ["0", "0", "0"]))
     return (
         place,
         _euler(path, [*words[:3], order], line, degrees),
@@ -182,10 +182,10 @@ def _bones(path: str | Path, lines: Lines, degrees: bool) -> dict[str, Bone]:
                 raise BadFile(path, "'begin' comes before the last bone's 'end'", at)
             bone = Bone("", line)
         elif bone is None:
-            raise BadFile(path, f"'{shown(words[0])}' stands outside of begin and end", at)
+            raise BadFile(path, f"'{shown(words[0])}' is outside begin and end", at)
         elif key == "end":
             if not bone.name or bone.name in bones or bone.name == "root" or len(bones) >= MOST_JOINTS:
-                raise BadFile(path, f"bone '{shown(bone.name)}' has no name of its own", at)
+                raise BadFile(path, f"bone '{shown(bone.name)}' has no unique name", at)
             bones[bone.name], bone = bone, None
         elif key == "name":
             bone.name = " ".join(words[1:])
@@ -208,7 +208,7 @@ def _bones(path: str | Path, lines: Lines, degrees: bool) -> dict[str, Bone]:
                 "tz",
                 "l",
             }:
-                raise BadFile(path, f"dof '{shown(' '.join(words[1:]))}' is unknown", at, "rx, ry, rz would do")
+                raise BadFile(path, f"dof '{shown(' '.join(words[1:]))}' is unknown", at, "expected rx, ry, rz")
         elif key not in ("id", "limits", "bodymass", "cofmass") and not key.startswith(("(", "-", "+")):
             raise BadFile(path, f"'{shown(words[0])}' is unknown within a bone", at)
     if bone is not None:
@@ -217,7 +217,7 @@ def _bones(path: str | Path, lines: Lines, degrees: bool) -> dict[str, Bone]:
 
 
 def _hierarchy(path: str | Path, lines: Lines, bones: dict[str, Bone]) -> dict[str, list[str]]:
-    """Children by name; sets each bone's parent. Every bone must hang on the root in exactly one way."""
+    """Children by name; sets each bone's parent. The bones must form a tree below the root."""
     children: dict[str, list[str]] = {}
     closed = False
     for line, words in lines:
@@ -258,8 +258,8 @@ def _joints(
             todo.append((f"{name}_end", here, end))
     loose = [name for name in bones if name not in set(names)]
     if loose:
-        what = f"bone '{shown(loose[0])}' does not hang on the root (a cycle, or it is missing from :hierarchy)"
+        what = f"bone '{shown(loose[0])}' is not connected to the root (a cycle, or it is missing from :hierarchy)"
         raise BadFile(path, what, f"line {bones[loose[0]].line}", "bones must form a tree")
     if len(names) < 2:
-        raise BadFile(path, "has a root and no bones", would_do="a person needs limbs")
+        raise BadFile(path, "has a root and no bones", would_do="a character needs limbs")
     return names, parents, np.array(offsets)

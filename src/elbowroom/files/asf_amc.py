@@ -36,22 +36,22 @@ def read_amc(
     """An AMC file as a clip on the skeleton of its ASF, or retargeted to `character`.
 
     `asf` is looked for beside the motion where not given. units: metres per file unit; up: 'Y' or 'Z'; fps:
-    frames per second. What is not given is assumed, and told in `clip.source.notes`.
+    frames per second. What is not given is assumed, with a note in `clip.source.notes`.
     """
     skeleton_path = find_asf(path) if asf is None else Path(asf)
-    told = parse_asf(skeleton_path, units=units, up=up)
-    notes = [f"Skeleton from {skeleton_path.name}.", *told.notes]
-    channels = {"root": told.root_channels} | {b.name: b.dofs for b in told.bones.values() if b.dofs}
-    tracks, degrees = _frames(path, channels, told.degrees)
+    asf_file = parse_asf(skeleton_path, units=units, up=up)
+    notes = [f"Skeleton from {skeleton_path.name}.", *asf_file.notes]
+    channels = {"root": asf_file.root_channels} | {b.name: b.dofs for b in asf_file.bones.values() if b.dofs}
+    tracks, degrees = _frames(path, channels, asf_file.degrees)
     notes += _remarks(tracks, channels)
-    skeleton = told.skeleton
-    q = _rotations(told, tracks, degrees)
+    skeleton = asf_file.skeleton
+    q = _rotations(asf_file, tracks, degrees)
     count = len(tracks["root"])
-    root = np.zeros((count, 3)) + told.root_place
-    for k, channel in enumerate(told.root_channels):
+    root = np.zeros((count, 3)) + asf_file.root_place
+    for k, channel in enumerate(asf_file.root_channels):
         if channel[0] == "t":
             root[:, "xyz".index(channel[1])] += tracks["root"][:, k]
-    root, q = conv.turned_points(root * told.units, told.up), conv.turned_rotations(q, told.up)
+    root, q = conv.turned_points(root * asf_file.units, asf_file.up), conv.turned_rotations(q, asf_file.up)
 
     if fps is None:
         notes.append(f"Rate assumed: {_USUAL_FPS:g} fps, since AMC files state none (option: fps).")
@@ -61,7 +61,7 @@ def read_amc(
     clip = Clip(own, rate, root, q, name=Path(path).stem)
     if fps is None and (note := conv.pace_note_of(clip)):
         notes.append(note)
-    clip = clip.with_(source=Source(str(path), "amc", told.units, told.up, notes=tuple(notes)))
+    clip = clip.with_(source=Source(str(path), "amc", asf_file.units, asf_file.up, notes=tuple(notes)))
     return clip if character is None else retarget(clip, character)
 
 
@@ -76,8 +76,8 @@ def find_asf(path: str | Path) -> Path:
         return max(fitting, key=lambda p: len(p.stem))
     if len(near) == 1:
         return near[0]
-    found = "several skeletons (.asf) lie" if near else "no skeleton (.asf) lies"
-    raise BadFile(motion, f"{found} beside it", would_do="say which one it belongs to (asf)")
+    found = "several skeletons (.asf) are" if near else "no skeleton (.asf) is"
+    raise BadFile(motion, f"{found} in its folder", would_do="give its skeleton (option: asf)")
 
 
 def _frames(path: str | Path, channels: dict[str, tuple[str, ...]], degrees: bool) -> tuple[dict[str, Array], bool]:
@@ -100,20 +100,25 @@ def _frames(path: str | Path, channels: dict[str, tuple[str, ...]], degrees: boo
             if count > MOST_FRAMES:
                 raise BadFile(path, f"has more than {MOST_FRAMES:,} frames", at)
         elif name not in width:
-            raise BadFile(path, f"bone '{shown(name)}' has no angles in the skeleton", at, "the ASF may be another's")
+            raise BadFile(
+                path,
+                f"bone '{shown(name)}' has no degrees of freedom in the skeleton",
+                at,
+                "the ASF may belong to another subject",
+            )
         elif len(words) - 1 != width[name]:
             what = f"has {len(words) - 1} values for '{name}' where the skeleton declares {width[name]}"
-            raise BadFile(path, what, at, "the ASF may be another's, or the end missing")
+            raise BadFile(path, what, at, "the ASF may belong to another subject, or the file may be truncated")
         elif seen[name] != count - 1 or count == 0:
             raise BadFile(path, _misplaced(name, seen[name], count), at, "each frame needs the same bones once")
         else:
             seen[name] = count
             values[name] += words[1:]
     if count == 0:
-        raise BadFile(path, "holds no frames", would_do="each begins with its number on a line of its own")
+        raise BadFile(path, "contains no frames", would_do="each begins with its number on a line of its own")
     _complete(path, seen, count, "last frame")
     if not seen["root"]:
-        raise BadFile(path, "never places the root", would_do="each frame needs a line for it")
+        raise BadFile(path, "has no data for the root", would_do="each frame needs a line for it")
     try:
         return {name: numbers(path, words, "").reshape(count, -1) for name, words in values.items() if words}, degrees
     except BadFile:
@@ -144,10 +149,10 @@ def _remarks(tracks: dict[str, Array], channels: dict[str, tuple[str, ...]]) -> 
     notes = []
     still = [name for name in channels if name not in tracks]
     if still:
-        notes.append(f"No motion for {', '.join(still)}; kept as at rest.")
+        notes.append(f"No motion for {', '.join(still)}; kept at rest.")
     stretched = [name for name, dofs in channels.items() if name != "root" and any(d[0] != "r" for d in dofs)]
     if stretched:
-        notes.append(f"Bones are taken as rigid: changes of length of {', '.join(stretched)} were left out.")
+        notes.append(f"Bones are assumed rigid: length changes of {', '.join(stretched)} were ignored.")
     return notes
 
 

@@ -29,11 +29,11 @@ def check_writable(path: str | Path) -> Path:
     if found is not None and stat.S_ISDIR(found.st_mode):
         raise BadFile(target, "is a folder", would_do="give the name of a file")
     if found is not None and not stat.S_ISREG(found.st_mode):
-        raise BadFile(target, "is no regular file", would_do="give another name")
+        raise BadFile(target, "is not a regular file", would_do="give another name")
     if found is not None and not (found.st_mode & _WRITE and os.access(target, os.W_OK)):
         raise BadFile(target, "is read-only", would_do="give another name, or allow writing to it")
     if not target.parent.is_dir():
-        raise BadFile(target, "lies in a folder that does not exist", would_do=f"make {target.parent} first")
+        raise BadFile(target, "is in a folder that does not exist", would_do=f"create {target.parent} first")
     try:
         with tempfile.TemporaryFile(dir=target.parent) as file:
             file.write(bytes(_TRIED))
@@ -73,7 +73,7 @@ def writing(*paths: str | Path) -> Iterator[list[Path]]:
 
 @contextmanager
 def said_of(path: str | Path) -> Iterator[None]:
-    """What the system refuses while a file is written, such as a full disk, is said in one sentence of that file."""
+    """Report errors of the system while a file is written, such as a full disk, in one sentence about that file."""
     try:
         yield
     except OSError as error:

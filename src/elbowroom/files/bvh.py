@@ -2,7 +2,7 @@
 
 What is done with the format's oddities:
 - Position channels are absolute: the joint's OFFSET is not added to them. On joints below the root they are
-  taken as bone vectors of constant length; the largest deviation is told.
+  taken as bone vectors of constant length; the largest deviation is noted.
 - A root that only carries a moving hips joint (a 'reference' node) is folded into it.
 - End Sites carry the length of the last bone. They become leaf joints named '<joint>_end', without motion of
   their own: so toes, head and fingers keep their length in every format that is written, and Blender draws
@@ -26,7 +26,7 @@ from elbowroom.errors import BadFile
 from elbowroom.files import conventions as conv
 from elbowroom.files.bvh_text import DEFAULT_ORDER, RawBvh, RawJoint, parse_bvh
 from elbowroom.files.bvh_write import write_bvh
-from elbowroom.files.cmu_rig import is_cmu_conversion, mend
+from elbowroom.files.cmu_rig import is_cmu_conversion, restored_lengths
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip, Source
@@ -62,10 +62,10 @@ def read_bvh(
         frames = (
             "The first frame is an artificial pose" if lead == 1 else f"The first {lead} frames are artificial poses"
         )
-        notes.append(f"{frames}, no motion; kept in place.")
+        notes.append(f"{frames}, not motion; kept in place.")
 
     cmu = is_cmu_conversion(names, offsets)
-    likely = ("the unit of CMU's skeletons, known by joint names and size", conv.CMU_UNIT) if cmu else None
+    likely = ("the unit of CMU's skeletons, recognized by joint names and size", conv.CMU_UNIT) if cmu else None
     if units is None:
         units, note = conv.guess_units(conv.body_height(parents, offsets), likely)
         notes.append(note)
@@ -74,7 +74,7 @@ def read_bvh(
     conv.check_bones(path, names, offsets)
 
     if cmu:
-        offsets, note = mend(names, offsets, fix_rig)
+        offsets, note = restored_lengths(names, offsets, fix_rig)
         notes.append(note)
     if up is None:
         some = np.unique(np.linspace(lead, len(root) - 1, 60).astype(int))
@@ -102,9 +102,9 @@ def read_bvh(
     return clip if character is None else retarget(clip, character)
 
 
-def _rate_note(frame_time: str, rate: float, told: float | None) -> str:
-    if told is not None:
-        return f"The file says a frame time of {frame_time} s; {rate:g} fps was told."
+def _rate_note(frame_time: str, rate: float, override: float | None) -> str:
+    if override is not None:
+        return f"The file has a frame time of {frame_time} s; overridden with {rate:g} fps."
     return f"Rate: {rate:g} fps, from a frame time of {frame_time} s."
 
 
@@ -123,7 +123,7 @@ def _unique_names(joints: list[RawJoint], notes: list[str]) -> list[str]:
         taken.add(name)
         out.append(name)
     if again:
-        notes.append(f"Joint names that came twice were numbered: {', '.join(again[:10])}.")
+        notes.append(f"Duplicate joint names were numbered: {', '.join(again[:10])}.")
     return out
 
 
@@ -144,7 +144,7 @@ def _tracks(path: str | Path, raw: RawBvh, notes: list[str]) -> tuple[NDArray[np
     root = _places(joints[0], motion)
 
     while _only_carries(joints, parents, motion):
-        notes.append(f"Root '{joints[0].name}' only carries '{joints[1].name}' and was folded into it.")
+        notes.append(f"Root '{joints[0].name}' only carries '{joints[1].name}' and was merged into it.")
         root = root + rot.rotate(q[:, 0], _places(joints[1], motion))
         q[:, 1] = rot.multiply(q[:, 0], q[:, 1])
         joints, parents, offsets, q = joints[1:], parents[1:] - 1, offsets[1:], q[:, 1:]
@@ -160,11 +160,11 @@ def _tracks(path: str | Path, raw: RawBvh, notes: list[str]) -> tuple[NDArray[np
                 worst, where = off, joint.name
     if where:
         notes.append(
-            "Joints below the root have position channels; bones are taken as rigid, with each channel's "
+            "Joints below the root have position channels; bones are assumed rigid, with each channel's "
             f"median (largest deviation {worst:.3g} file units, at '{where}')."
         )
     if len(joints) < 2:
-        raise BadFile(path, "has a root and no other joint", would_do="a person needs limbs")
+        raise BadFile(path, "has a root and no other joint", would_do="a character needs limbs")
     return parents, offsets, root, q
 
 
@@ -183,7 +183,7 @@ def _places(joint: RawJoint, motion: Array) -> Array:
 
 
 def _only_carries(joints: list[RawJoint], parents: NDArray[np.int32], motion: Array) -> bool:
-    """Whether the root's one child is what moves through space."""
+    """Return whether the root's only child carries the translation."""
     if len(joints) < 3 or np.count_nonzero(parents == 0) != 1 or not joints[1].positions:
         return False
     moves = np.ptp(_places(joints[1], motion), axis=0).max()
@@ -191,7 +191,7 @@ def _only_carries(joints: list[RawJoint], parents: NDArray[np.int32], motion: Ar
 
 
 def lead_frames(raw: RawBvh) -> int:
-    """How many frames at the start are artificial: whole degrees, mostly zero, then a jump."""
+    """Number of artificial frames at the start: whole degrees, mostly zero, then a jump."""
     columns = [c for joint in raw.joints for c, _ in joint.rotations]
     angles = raw.motion[:, columns]
     if len(angles) < 3 or not columns:

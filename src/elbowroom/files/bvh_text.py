@@ -68,7 +68,7 @@ def _hierarchy(path: str | Path, lines: list[str]) -> tuple[list[RawJoint], int,
             if not begun:
                 if key != "HIERARCHY":
                     raise BadFile(
-                        path, f"'{shown(words[0])}' stands where HIERARCHY should", at, "a BVH file begins so"
+                        path, f"found '{shown(words[0])}' instead of HIERARCHY", at, "a BVH file begins with it"
                     )
                 begun = True
                 words = words[1:]
@@ -79,10 +79,10 @@ def _hierarchy(path: str | Path, lines: list[str]) -> tuple[list[RawJoint], int,
                 open_joints.append(len(joints) - 1)
                 words = words[1:]
             elif waiting:
-                raise BadFile(path, f"'{shown(words[0])}' stands where '{{' should", at)
+                raise BadFile(path, f"found '{shown(words[0])}' instead of '{{'", at)
             elif key == "}":
                 if not open_joints:
-                    raise BadFile(path, "'}' closes what was not open", at)
+                    raise BadFile(path, "'}' without an opening '{'", at)
                 closed = joints[open_joints.pop()]
                 if closed.offset is None:
                     raise BadFile(path, f"joint '{shown(closed.name)}' has no OFFSET", at)
@@ -100,7 +100,7 @@ def _hierarchy(path: str | Path, lines: list[str]) -> tuple[list[RawJoint], int,
                 words = words[4:]
             elif key == "CHANNELS":
                 if not open_joints:
-                    raise BadFile(path, "CHANNELS stands outside of a joint", at)
+                    raise BadFile(path, "CHANNELS is outside a joint", at)
                 columns, used = _channels(path, words, joints[open_joints[-1]], columns, k + 1)
                 words = words[used:]
             elif key == "MOTION":
@@ -120,18 +120,18 @@ def _joint(
 ) -> RawJoint:
     at = f"line {line}"
     if len(joints) >= MOST_JOINTS:
-        raise BadFile(path, f"has more than {MOST_JOINTS} joints", at, "a person has fewer")
+        raise BadFile(path, f"has more than {MOST_JOINTS} joints", at, "characters have fewer")
     if key == "ROOT":
         if open_joints:
-            raise BadFile(path, "ROOT stands within another joint", at)
+            raise BadFile(path, "ROOT is inside another joint", at)
         if joints:
-            raise BadFile(path, "has a second ROOT", at, "one person per file can be read")
+            raise BadFile(path, "has a second ROOT", at, "only one character per file is supported")
         return RawJoint(" ".join(words) or "root", -1, line)
     if not open_joints:
-        raise BadFile(path, f"{key.title()} stands outside of ROOT", at)
+        raise BadFile(path, f"{key.title()} is outside ROOT", at)
     parent = open_joints[-1]
     if joints[parent].is_end:
-        raise BadFile(path, f"{key.title()} stands within an End Site", at)
+        raise BadFile(path, f"{key.title()} is inside an End Site", at)
     if key == "END":
         return RawJoint(f"{joints[parent].name}_end", parent, line, is_end=True)
     return RawJoint(" ".join(words) or f"joint{len(joints)}", parent, line)
@@ -143,7 +143,7 @@ def _channels(path: str | Path, words: list[str], joint: RawJoint, columns: int,
     if joint.is_end or joint.channels_line:
         raise BadFile(
             path,
-            f"CHANNELS of '{shown(joint.name)}' cannot stand here",
+            f"CHANNELS of '{shown(joint.name)}' are not allowed here",
             at,
             "one such line per joint is allowed",
         )
@@ -153,7 +153,7 @@ def _channels(path: str | Path, words: list[str], joint: RawJoint, columns: int,
         raise BadFile(path, f"CHANNELS '{shown(count)}' is not a number from 0 to 6", at)
     names = words[2 : 2 + int(count)]
     if len(names) < int(count):
-        raise BadFile(path, f"CHANNELS announces {count} and names {len(names)}", at)
+        raise BadFile(path, f"CHANNELS declares {count} channels and names {len(names)}", at)
     for name in names:
         known = _CHANNELS.get(name.lower())
         if known is None:
@@ -180,10 +180,10 @@ def _motion_head(path: str | Path, lines: list[str], k: int) -> tuple[int, str, 
         head = " ".join(words[:-1]).lower().replace(" ", "")
         if head == "frames:":
             if not (words[-1].isascii() and words[-1].isdigit() and int(words[-1][:18]) > 0):
-                raise BadFile(path, f"'Frames: {shown(words[-1])}' is no positive whole number", at)
+                raise BadFile(path, f"'Frames: {shown(words[-1])}' is not a positive whole number", at)
             count = int(words[-1][:18])
             if count > MOST_FRAMES:
-                raise BadFile(path, f"announces {count:,} frames", at, f"at most {MOST_FRAMES:,} are read")
+                raise BadFile(path, f"declares {count:,} frames", at, f"at most {MOST_FRAMES:,} are read")
         elif head == "frametime:":
             frame_time = words[-1]
             seconds = numbers(path, [frame_time], at)[0]
@@ -211,7 +211,7 @@ def _motion(path: str | Path, lines: list[str], start: int, count: int, columns:
         raise _wrong_count(path, lines, start, count, columns, rows)
     notes: tuple[str, ...] = ()
     if rows > count:
-        notes = (f"The file announces {count} frames and holds {rows}; the first {count} are used.",)
+        notes = (f"The file declares {count} frames and has {rows}; the first {count} are used.",)
         words = words[: count * columns]
     try:
         values = numbers(path, words, "")
@@ -229,4 +229,4 @@ def _wrong_count(path: str | Path, lines: list[str], start: int, count: int, col
         if n and n != columns:
             what = f"has {n} values where the hierarchy declares {columns} channels"
             return BadFile(path, what, f"line {k + 1}", "each frame needs one value per channel")
-    return BadFile(path, f"announces {count} frames and holds {rows}", f"line {len(lines)}", "the end may be missing")
+    return BadFile(path, f"declares {count} frames and has {rows}", f"line {len(lines)}", "the file may be truncated")

@@ -77,7 +77,9 @@ def read_c3d(
     """Markers of a C3D file. units: metres per file unit; up: 'Y' or 'Z' (assumed); fps: frames a second."""
     raw = read_bytes(path)
     if len(raw) < 1024 or raw[1] != 0x50 or raw[0] == 0:
-        raise BadFile(path, "is not a C3D file", would_do="those have 80 in their second byte and 1024 bytes or more")
+        raise BadFile(
+            path, "is not a C3D file", would_do="C3D files have 80 in their second byte and 1024 bytes or more"
+        )
     parameters = read_parameters(path, raw)
     cpu = parameters.processor
     header = cpu.words(raw[:24]).astype(np.int64)
@@ -89,15 +91,15 @@ def read_c3d(
     if 0 < span < len(table) and last != 0xFFFF:
         table = table[:span]
     elif span > len(table) and parameters.number("TRIAL", "ACTUAL_END_FIELD", 0) == 0:
-        what = f"announces {span} frames and has room for {len(table)}"
-        raise BadFile(path, what, "header", "the end of the file may be missing")
+        what = f"declares {span} frames and has data for {len(table)}"
+        raise BadFile(path, what, "header", "the file may be truncated")
     xyz, seen = _points(table, points, _scale(path, raw, parameters), cpu)
     if not np.all(np.abs(xyz[seen]) <= MOST):
-        raise BadFile(path, "has coordinates that are no usable numbers", would_do=f"numbers up to {MOST:.0e} are")
+        raise BadFile(path, "has coordinates that are not usable numbers", would_do=f"numbers up to {MOST:.0e} are")
 
     metres = _metres(parameters, units, notes)
     if up is None:
-        notes.append("Up axis assumed: Z, as is the custom for markers (option: up).")
+        notes.append("Up axis assumed: Z, the usual convention for markers (option: up).")
     xyz = turned_points(xyz * metres, checked_up(up or "Z"))
     xyz[~seen] = np.nan
     labels, kept = _labels(parameters, points, notes)
@@ -109,19 +111,19 @@ def _frames(path: str | Path, raw: bytes, parameters: Parameters, points: int, a
     """The data section as rows of raw 16-bit words, (T, words): as many whole frames as there are."""
     cpu = parameters.processor
     if points == 0:
-        raise BadFile(path, "holds no markers", "header")
+        raise BadFile(path, "contains no markers", "header")
     used = int(parameters.number("POINT", "USED", points))
     if used != points:
         raise BadFile(path, f"has {points} markers by its header and {used} by its parameters", "POINT:USED")
     start_block = int(cpu.words(raw[16:18])[0]) or int(parameters.number("POINT", "DATA_START", 0))
     start = (start_block - 1) * 512
     if start < 512 or start >= len(raw):
-        raise BadFile(path, f"says its data begins at block {start_block}, outside of the file", "header")
+        raise BadFile(path, f"has its data at block {start_block}, outside the file", "header")
     as_float = _scale(path, raw, parameters) < 0
     words = (4 * points + analog) * (2 if as_float else 1)
     count = (len(raw) - start) // (2 * words)
     if count == 0:
-        raise BadFile(path, "ends before its first frame", "data section", "the end of the file may be missing")
+        raise BadFile(path, "ends before its first frame", "data section", "the file may be truncated")
     return np.frombuffer(raw, dtype="<u2", count=count * words, offset=start).reshape(count, words)
 
 
@@ -149,15 +151,15 @@ def _scale(path: str | Path, raw: bytes, parameters: Parameters) -> float:
     """Units per integer step, or a negative number when points are floats."""
     scale = float(parameters.number("POINT", "SCALE", float(parameters.processor.floats(raw[12:16])[0])))
     if not np.isfinite(scale) or scale == 0 or abs(scale) > MOST:
-        raise BadFile(path, f"has a scale of {scale:g}", "POINT:SCALE", "a number other than 0 would do")
+        raise BadFile(path, f"has a scale of {scale:g}", "POINT:SCALE", "expected a number other than 0")
     return scale
 
 
 def _metres(parameters: Parameters, units: float | None, notes: list[str]) -> float:
     if units is not None:
         return checked_units(units)
-    told = parameters.texts("POINT", "UNITS")
-    name = told[0].strip().lower() if told else ""
+    texts = parameters.texts("POINT", "UNITS")
+    name = texts[0].strip().lower() if texts else ""
     if name in _UNITS:
         return _UNITS[name]
     notes.append("Units assumed: millimetres, since the file names none (option: units).")
@@ -170,18 +172,20 @@ def _rate(path: str | Path, raw: bytes, parameters: Parameters, notes: list[str]
         notes.append("Rate assumed: 120 fps, since the file states none (option: fps).")
         return 120.0
     if not 0.1 <= rate <= 1e5:
-        raise BadFile(path, f"has a rate of {rate:g} frames per second", "POINT:RATE", "the option fps tells another")
+        raise BadFile(
+            path, f"has a rate of {rate:g} frames per second", "POINT:RATE", "override it with the option fps"
+        )
     return rate
 
 
 def _labels(parameters: Parameters, points: int, notes: list[str]) -> tuple[tuple[str, ...], list[int]]:
     """Labels without the subject's prefix, and which points they belong to."""
-    told = parameters.texts("POINT", "LABELS")
+    texts = parameters.texts("POINT", "LABELS")
     more = 2
-    while len(told) < points and (extra := parameters.texts("POINT", f"LABELS{more}")):
-        told += extra
+    while len(texts) < points and (extra := parameters.texts("POINT", f"LABELS{more}")):
+        texts += extra
         more += 1
-    full = [label.strip() for label in told[:points]]
+    full = [label.strip() for label in texts[:points]]
     full += [""] * (points - len(full))
     bare = [_usual_case(label.rpartition(":")[2].strip()) for label in full]
     twice = {label for label in bare if bare.count(label) > 1} if len(set(bare)) < points else set()
@@ -197,15 +201,15 @@ def _labels(parameters: Parameters, points: int, notes: list[str]) -> tuple[tupl
             name += "_2"
         taken[name] = k
     if dropped:
-        notes.append(f"Left out as leftovers of labelling: {', '.join(map(shown, dropped[:10]))}.")
+        notes.append(f"Ignored unlabelled markers: {', '.join(map(shown, dropped[:10]))}.")
     prefixes = sorted({label.rpartition(":")[0] for label in full if ":" in label})
     if prefixes:
-        notes.append(f"Labels carry the subject's name ({', '.join(map(shown, prefixes[:5]))}); it was left out.")
+        notes.append(f"Removed the subject's name ({', '.join(map(shown, prefixes[:5]))}) from the labels.")
     missing = [label for label in KNOWN_LABELS if label not in taken]
     if missing:
         found = len(KNOWN_LABELS) - len(missing)
         notes.append(
-            f"Of the 41 usual markers {found} were found" + (f"; missing: {', '.join(missing)}." if found else ".")
+            f"Found {found} of the 41 standard markers" + (f"; missing: {', '.join(missing)}." if found else ".")
         )
     return tuple(taken), list(taken.values())
 

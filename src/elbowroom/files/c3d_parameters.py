@@ -19,7 +19,7 @@ _KINDS: dict[int, Kind] = {84: "intel", 85: "dec", 86: "mips"}
 
 @dataclass(frozen=True)
 class Processor:
-    """How numbers were written."""
+    """Number format of the file."""
 
     kind: Kind
 
@@ -54,13 +54,13 @@ class Parameters:
 
 
 def read_parameters(path: str | Path, raw: bytes) -> Parameters:
-    """The parameter section; the header's first byte says in which block of 512 it begins."""
+    """Read the parameter section; the header's first byte is the number of its first block of 512 bytes."""
     start = (raw[0] - 1) * 512
     if start < 512 or start + 4 > len(raw):
-        raise BadFile(path, f"says its parameters are in block {raw[0]}, outside of the file", "header")
+        raise BadFile(path, f"has its parameters in block {raw[0]}, outside the file", "header")
     kind = _KINDS.get(raw[start + 3])
     if kind is None:
-        raise BadFile(path, f"names a processor of kind {raw[start + 3]}", "parameters", "84, 85 and 86 are known")
+        raise BadFile(path, f"has the processor type {raw[start + 3]}", "parameters", "84, 85 and 86 are known")
     cpu = Processor(kind)
     # The block count of the section is wrong in some files: the chain of entries ends by itself.
     groups: dict[int, str] = {}

@@ -1,4 +1,4 @@
-"""The faults of the 2010 BVH conversion of CMU's motion library, and how they are mended.
+"""The faults of the 2010 BVH conversion of CMU's motion library, and their corrections.
 
 The converter dropped the length of every bone that branches: the thorax (neck and both shoulders start at
 Spine1) and the wrists (fingers and thumb start at the hand). Arms and head sit 11 to 13 cm too low, hands 10
@@ -23,14 +23,14 @@ _ON_WRIST = {"LeftHand": ("LeftFingerBase", "LThumb"), "RightHand": ("RightFinge
 
 
 def is_cmu_conversion(names: Sequence[str], offsets: Array) -> bool:
-    """Whether a skeleton is that of the conversion, by joint names and CMU's size (offsets in file units)."""
+    """Return whether a skeleton is that of the conversion, by joint names and CMU's size (offsets in file units)."""
     known = {"Hips", "LHipJoint", "RHipJoint", "LowerBack", "Spine", "Spine1", *_ON_THORAX, *_ON_WRIST}
     if not known <= set(names):
         return False
     return 1.0 < float(np.linalg.norm(offsets[list(names).index("Spine1")])) < 3.0
 
 
-def mend(names: Sequence[str], offsets: Array, fix: bool) -> tuple[Array, str]:
+def restored_lengths(names: Sequence[str], offsets: Array, fix: bool) -> tuple[Array, str]:
     """Offsets (J, 3) in metres, Y up, with the dropped lengths put back if `fix`; and the sentence on it."""
     index = {n: j for j, n in enumerate(names)}
     spine = offsets[index["Spine1"]]
@@ -43,7 +43,7 @@ def mend(names: Sequence[str], offsets: Array, fix: bool) -> tuple[Array, str]:
     if not fix:
         return offsets, (
             "The CMU conversion dropped the lengths of thorax and wrists: arms and head sit 11 to 13 cm too "
-            "low, hands 10 cm too near the elbow (option to put them back: fix-rig)."
+            "low, hands 10 cm too close to the elbow (option to restore them: fix-rig)."
         )
     out = offsets.copy()
     for j, vector in missing.items():
@@ -51,7 +51,7 @@ def mend(names: Sequence[str], offsets: Array, fix: bool) -> tuple[Array, str]:
     length = float(np.linalg.norm(out[index["Neck"]]))
     return (
         out,
-        f"Thorax ({100 * length:.1f} cm) and wrist lengths that the CMU conversion dropped were put back.",
+        f"Thorax ({100 * length:.1f} cm) and wrist lengths that the CMU conversion dropped were restored.",
     )
 
 

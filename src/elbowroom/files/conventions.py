@@ -1,4 +1,4 @@
-"""What motion files leave unsaid: units, up axis, frame rate. Every guess comes with a sentence on it.
+"""Guesses for data that motion files lack: units, up axis, frame rate. Every guess comes with a note.
 
 elbowroom is in metres with +Z up. A file with Y up is turned by (x, y, z) -> (x, -z, y), all joint frames
 with it, so that a zero rotation in the file is a zero rotation here: offsets p become C p, rotations q
@@ -63,8 +63,8 @@ def guess_units(height: float, likely: tuple[str, float] | None = None) -> tuple
     able = {n: u for n, u in usual.items() if SHORTEST <= height * u <= TALLEST}
     if not able:
         return 0.01, (
-            f"Units unknown, centimetres assumed: the skeleton is about {height:.3g} units tall, which no "
-            "usual unit makes a person (option: units)."
+            f"Units unknown, centimetres assumed: the skeleton is about {height:.3g} units tall, which is no "
+            "human height in any common unit (option: units)."
         )
     name = min(able, key=lambda n: abs(math.log(height * able[n] / 1.65)))
     return able[name], (
@@ -74,13 +74,13 @@ def guess_units(height: float, likely: tuple[str, float] | None = None) -> tuple
 
 
 def size_note(size: Array) -> str | None:
-    """A sentence where a scene of such a size (3,) in metres is likely to be in a smaller unit than its format says."""
+    """Note if a scene of this size (3,) in metres is probably in a smaller unit than its format defines."""
     largest = float(np.max(size, initial=0.0))
     if largest <= LARGEST_IN_METRES:
         return None
     shown = " x ".join(f"{s:.3g}" for s in size)
     name, unit = ("centimetres", 0.01) if largest <= 100.0 * LARGEST_IN_METRES else ("millimetres", 0.001)
-    return f"It is {shown} m large: if that is in {name}, say so (option: units {unit:g})."
+    return f"Its size is {shown} m: if the file is in {name}, set the units (option: units {unit:g})."
 
 
 def check_bones(path: str | Path, names: Sequence[str], offsets: Array) -> None:
@@ -89,7 +89,7 @@ def check_bones(path: str | Path, names: Sequence[str], offsets: Array) -> None:
     worst = int(np.argmax(length))
     if length[worst] > LONGEST_BONE:
         what = f"the bone that leads to '{shown(names[worst])}' is {length[worst]:.4g} m long"
-        raise BadFile(path, what, would_do=f"at most {LONGEST_BONE:g} m make a person (option: units)")
+        raise BadFile(path, what, would_do=f"at most {LONGEST_BONE:g} m are plausible (option: units)")
 
 
 def checked_units(units: float) -> float:
@@ -118,7 +118,7 @@ def guess_up(names: Sequence[str], positions: Array) -> tuple[str, str]:
 
     Y is the custom. Z needs a person who stands along Z, with the feet near z = 0, in most frames.
     """
-    told = "Up axis assumed: {} (option: up)."
+    note = "Up axis assumed: {} (option: up)."
     head = [j for j, n in enumerate(names) if re.search("head", n, re.I)]
     feet = [j for j, n in enumerate(names) if re.search("foot|toe|ankle", n, re.I)]
     if head and feet:
@@ -127,8 +127,8 @@ def guess_up(names: Sequence[str], positions: Array) -> tuple[str, str]:
         stands = person[:, 2] > 0.8 * size
         near_floor = np.abs(positions[:, feet, 2].min(axis=1)) < 0.25 * size
         if np.mean(stands & near_floor & (size > 0)) > 0.7:
-            return "Z", told.format("Z, since the person stands along it")
-    return "Y", told.format("Y, as is the custom")
+            return "Z", note.format("Z, since the character stands along it")
+    return "Y", note.format("Y, the usual convention")
 
 
 def turned_points(points: ArrayLike, up: str) -> Array:
@@ -187,7 +187,7 @@ def pace_note_of(clip: Clip) -> str | None:
 
 
 def pace_note(left: Array, right: Array, height: float, fps: float) -> str | None:
-    """A sentence when someone walks in quicker steps than people can, which tells of a wrong frame rate.
+    """Note if a walk has faster steps than humanly possible, a sign of a wrong frame rate.
 
     left, right: foot positions (T, 3) in metres, Z up; height in metres.
     """
@@ -203,7 +203,7 @@ def pace_note(left: Array, right: Array, height: float, fps: float) -> str | Non
     if quickest < _MOST_STEPS:
         return None
     return (
-        f"Walking at {quickest:.1f} steps a second is quicker than people can: the file probably plays too "
+        f"A walk of {quickest:.1f} steps per second is faster than humanly possible: the file probably plays too "
         f"fast at {fps:g} fps (option: fps {fps / 2:g} plays it at half the speed)."
     )
 

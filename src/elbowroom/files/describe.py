@@ -1,4 +1,4 @@
-"""What `elbowroom info` says about a file: facts in a dictionary that is JSON as it stands."""
+"""Facts for `elbowroom info`, as a JSON-compatible dictionary."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LIMBS = ("left_arm", "right_arm", "left_leg", "right_leg", "spine", "neck", "lef
 
 
 def describe(opened: Opened) -> dict[str, Any]:
-    """Everything found in a file, what was assumed, and what could not be found."""
+    """Contents of a file, assumptions, and missing data."""
     facts: dict[str, Any] = {"file": str(opened.path), "format": opened.format}
     if opened.characters:
         facts["characters"] = {name: _character(c) for name, c in opened.characters.items()}

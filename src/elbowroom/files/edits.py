@@ -1,7 +1,7 @@
 """Edits of a motion in NPZ and GLB: the motion below them, and each as a layer of its own.
 
-The motion that a file plays has the edits in it. What is written here lets programs take an edit out again, or make it
-weaker; `elbowroom verify` checks that both come to the same.
+The motion that a file plays includes the edits. The layers let programs remove or weaken an edit; `elbowroom verify`
+checks that base and edits reproduce the motion.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _MOST = 10_000
 
 @dataclass(frozen=True, eq=False)
 class Edited:
-    """The edits of a file, and the motions below them of those who have any, on the frames of the file."""
+    """Edits of a file, and the base motions of edited characters, at the frames of the file."""
 
     base: Mapping[str, Clip] = field(default_factory=dict)
     edits: tuple[Edit, ...] = ()
 
     def off(self, world: PlayedWorld) -> float:
-        """How far base and edits are from the motion of a file: the largest difference of metres and quaternions."""
+        """Largest difference between base with edits and the motion of a file, in metres and quaternions."""
         worst = 0.0
         for who, made in motions(self.base, self.edits).items():
             (root, q), (own_root, own) = (motion.sample(world.times) for motion in (world.motion(who), made))
@@ -98,7 +98,7 @@ def npz_arrays(edited: Edited, plain: Callable[[str], str]) -> dict[str, NDArray
 
 
 def file_facts(edit: Edit) -> dict[str, Any]:
-    """What a file says of an edit: all but how long it took, so that the same seed gives the same file."""
+    """Stored facts of an edit: all but its duration of search, so that the same seed gives the same file."""
     return {key: value for key, value in edit.facts().items() if key not in ("first_solution_s", "smooth_s")}
 
 
@@ -108,7 +108,7 @@ def read_npz_edits(file: Arrays, characters: Motions) -> Edited:
     for who in file.names("base"):
         clip = characters.get(who)
         if not isinstance(clip, Clip):
-            raise BadFile(file.path, "is of nobody in the file", where=f"base '{who}'")
+            raise BadFile(file.path, "belongs to no character of the file", where=f"base '{who}'")
         q = file.get(f"base/{who}/rotations", 3, clip.rotations.shape)
         base[who] = clip.with_(root=file.get(f"base/{who}/root", 2, clip.root.shape), rotations=q)
     out = []
@@ -119,14 +119,14 @@ def read_npz_edits(file: Arrays, characters: Motions) -> Edited:
         try:
             facts = json.loads(str(file.get(f"edit/{n}/facts", 0, kind="U")))
         except (ValueError, RecursionError):
-            raise BadFile(file.path, "is no JSON", where=f"array 'edit/{n}/facts'") from None
+            raise BadFile(file.path, "is not JSON", where=f"array 'edit/{n}/facts'") from None
         clip = base.get(_who(facts))
         first = int(file.get(f"edit/{n}/first", 0, kind="iu"))
         start = 0.0 if clip is None else clip.start + first / clip.fps
         try:
             edit = None if clip is None else edit_of(facts, Layer(joints, clip.fps, start, q, root))
             if edit is None or clip is None:
-                raise BadValue("it does not say whose it is, and when and why it was made")
+                raise BadValue("it lacks its character, interval or reason")
             edit.layer.first_frame(clip)
         except BadValue as error:
             raise BadFile(file.path, str(error).rstrip("."), where=f"edit {n}") from None
@@ -141,7 +141,7 @@ def layer_names(story: Mapping[str, Any]) -> set[str]:
 
 
 def glb_edits(story: Mapping[str, Any], layers: Mapping[str, Clip]) -> Edited:
-    """Edits in a GLB, by its extras and the clips of its layers; what does not make sense is left out."""
+    """Edits in a GLB, by its extras and the clips of its layers; invalid entries are left out."""
     named, listed = _layers(story)
     base = {who: layers[name] for who, name in named.items() if isinstance(name, str) and name in layers}
     out = []
@@ -181,7 +181,7 @@ def _fits(layer: Layer, below: Clip) -> bool:
 
 
 def edit_of(facts: object, layer: Layer) -> Edit | None:
-    """An edit as `Edit.facts` tells of it, with its layer; None where that makes no sense."""
+    """Edit from `Edit.facts`, with its layer; None if invalid."""
     if not isinstance(facts, dict):
         return None
     limb, reason, during = (facts.get(key) for key in ("limb", "what", "during"))
@@ -202,7 +202,7 @@ def edit_of(facts: object, layer: Layer) -> Edit | None:
 
 
 def _who(facts: Any) -> str:
-    """Whose edit it is."""
+    """Character of an edit."""
     told = facts.get("who") if isinstance(facts, dict) else None
     return told[0] if isinstance(told, list) and told and isinstance(told[0], str) else ""
 

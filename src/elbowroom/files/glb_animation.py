@@ -91,7 +91,7 @@ def read_tracks(nodes: Nodes, animation: Part) -> Tracks:
         if not len(times) or np.any(np.diff(times) < 0) or values.shape != (per_key * len(times), width):
             sampler.fail(
                 f"has {len(values)} values of {values.shape[1]} numbers for {len(times)} key times",
-                f"rising times with {per_key} of {width} numbers each would do",
+                f"expected increasing times with {per_key} of {width} numbers each",
             )
         turns = path == "rotation"
         if turns:
@@ -104,21 +104,24 @@ def read_tracks(nodes: Nodes, animation: Part) -> Tracks:
 
 
 def _unit(q: Array) -> Array:
-    """Unit quaternions; one of no length says nothing and becomes the identity."""
+    """Unit quaternions; one of zero length becomes the identity."""
     q = rot.normalize(q)
     return np.where(np.any(q != 0.0, axis=-1, keepdims=True), q, rot.IDENTITY)
 
 
-def frame_rate(tracks: Tracks, told: float | None = None) -> tuple[float, str]:
-    """Frames per second and a sentence on it: told by the file, or guessed from the spacing of keys."""
-    if told is not None:
-        return told, f"{told:g} frames per second, as the file says."
+def frame_rate(tracks: Tracks, stored: float | None = None) -> tuple[float, str]:
+    """Frames per second and a note on it: stored in the file, or guessed from the spacing of keys."""
+    if stored is not None:
+        return stored, f"{stored:g} frames per second, as stored in the file."
     lists = [t.times for of in tracks.values() for t in of.values() if len(t.times) > 2]
     gaps = np.concatenate([np.diff(t) for t in lists]) if lists else np.zeros(0)
     gaps = gaps[gaps > 1e-5]
     rate = 1.0 / float(np.median(gaps)) if len(gaps) else 0.0
     if not _SLOWEST <= rate <= _FASTEST:
-        return _DEFAULT_FPS, f"Frame rate assumed: {_DEFAULT_FPS:g} per second, since the keys tell none."
+        return (
+            _DEFAULT_FPS,
+            f"Frame rate assumed: {_DEFAULT_FPS:g} per second, since it cannot be inferred from the keys.",
+        )
     nearest = float(np.round(rate))
     rate = nearest if abs(rate - nearest) < 2e-3 * rate else rate
     return rate, f"Frame rate assumed: {rate:g} per second, from the spacing of keys."
@@ -144,7 +147,7 @@ def sample(
     root, notes = _carried(rig, where, q, skeleton)
     scaled = [t for of in moved.values() for name, t in of.items() if name == "scale"]
     if any(np.ptp(t.values, axis=0).max() > 0.01 for t in scaled):
-        notes.append("Animated scales are followed in the places of joints only.")
+        notes.append("Animated scales affect joint positions only.")
     return Sampled(fps, float(times[0]), root, q, (how, *notes))
 
 
@@ -154,14 +157,14 @@ def touching(nodes: Nodes, tracks: Tracks, chosen: Sequence[int]) -> Tracks:
     return {n: of for n, of in tracks.items() if n in chain}
 
 
-def frames(nodes: Nodes, moved: Tracks, parts: int, told: float | None) -> tuple[Array, float, str]:
+def frames(nodes: Nodes, moved: Tracks, parts: int, stored: float | None) -> tuple[Array, float, str]:
     """Times (T,) of frames over all keys, their rate, and a sentence on the rate; `parts` move at once."""
-    fps, how = frame_rate(moved, told)
+    fps, how = frame_rate(moved, stored)
     start = min(float(t.times[0]) for of in moved.values() for t in of.values())
     end = max(float(t.times[-1]) for of in moved.values() for t in of.values())
     count = int(np.ceil((end - start) * fps - 1e-3)) + 1
     if count * parts > _MOST_POSES:
-        nodes.container.json.fail(f"an animation lasts {end - start:.0f} s", "shorter ones would do")
+        nodes.container.json.fail(f"an animation lasts {end - start:.0f} s", "use shorter animations")
     return start + np.arange(count) / fps, fps, how
 
 
@@ -184,7 +187,7 @@ def _posed(nodes: Nodes, order: list[int], row: dict[int, int], moved: Tracks, t
     for n in order:
         rest = nodes.trs(n)
         if n in moved and rest is None:
-            nodes.parts[n].fail("is animated but placed by a matrix", "translation, rotation and scale would do")
+            nodes.parts[n].fail("is animated but placed by a matrix", "expected translation, rotation and scale")
         if n in moved and rest is not None:
             move, q, scale = (
                 moved[n][name](times) if name in moved[n] else still
@@ -208,11 +211,11 @@ def _carried(rig: Rig, where: Array, q: Array, skeleton: Skeleton) -> tuple[Arra
     off = [np.linalg.norm(ours + (where - ours)[:, j, None] - where, axis=-1).max(axis=0) for j in _trunk(rig)]
     best = int(np.argmin([np.sum(o) + 0.01 * k for k, o in enumerate(off)]))
     j, left = _trunk(rig)[best], off[best].copy()
-    notes = [] if best == 0 else [f"'{rig.names[j]}' moves against the root, which was carried along."]
+    notes = [] if best == 0 else [f"'{rig.names[j]}' moves relative to the root; the root was moved with it."]
     left[0] = 0.0 if best else left[0]
     if left.max() > _MOVES:
         notes.append(
-            f"{int(np.sum(left > _MOVES))} joints move in their parents, which a skeleton cannot follow; "
+            f"{int(np.sum(left > _MOVES))} joints translate relative to their parents, which skeletons cannot do; "
             f"they are up to {left.max():.3f} m ('{rig.names[int(left.argmax())]}') off."
         )
     return where[:, 0] + (where - ours)[:, j], notes

@@ -20,7 +20,7 @@ _LEAST_WEIGHT = 1e-4  # below it a joint's pull on a vertex cannot be seen
 
 
 class Builder:
-    """Collects the parts of one file; every method returns the number of what it added."""
+    """Builder of one file; every method returns the index of the part that it added."""
 
     def __init__(self) -> None:
         self._json: dict[str, list[Any]] = {}
@@ -35,7 +35,7 @@ class Builder:
         return len(listed) - 1
 
     def count(self, kind: str) -> int:
-        """How many there are already."""
+        """Number of entries so far."""
         return len(self._json.get(kind, []))
 
     def _view(self, array: NDArray, target: int | None) -> int:

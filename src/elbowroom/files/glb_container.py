@@ -30,7 +30,7 @@ _BUDGET = 60_000_000
 # White space before the first brace of a .gltf, bytes.
 _MOST_SPACE = 4096
 
-_WANTED = "a .glb or .gltf file of version 2 would do"
+_WANTED = "expected a .glb or .gltf file of version 2"
 
 
 def buffer_files(path: Path) -> list[Path]:
@@ -56,7 +56,7 @@ def _beside(path: Path, part: Part, uri: str) -> Path:
     outside = "://" in name or "\0" in name or Path(name).is_absolute() or not name
     found = None if outside else resolved_beneath(path.parent, name)
     if found is None:
-        part.fail(f"lies at '{shown(uri, 60)}'", "a file in or below the folder of the .gltf would do")
+        part.fail(f"refers to '{shown(uri, 60)}'", "expected a file in or below the folder of the .gltf")
     return found
 
 
@@ -98,7 +98,7 @@ class Container:
             data = memoryview(self._from_uri(part, length))
         self._buffer_bytes += len(data)
         if self._buffer_bytes > _MOST_BUFFERS:
-            part.fail("is one too many", f"{_MOST_BUFFERS // 2**20} MB of buffers are read in all")
+            part.fail("exceeds the limit", f"{_MOST_BUFFERS // 2**20} MB of buffers are read in all")
         if length > len(data):
             part.fail(f"claims {length} bytes", f"the file holds {len(data)}")
         return memoryview(data)[:length]
@@ -109,10 +109,10 @@ class Container:
             try:
                 return base64.b64decode(uri.partition(",")[2], validate=True)
             except (binascii.Error, ValueError):
-                part.fail("holds base64 text that breaks off")
+                part.fail("contains truncated base64 text")
         found = _beside(self.path, part, uri)
         if not found.exists():
-            part.fail(f"needs the file '{shown(unquote(uri), 80)}', which is not beside it")
+            part.fail(f"needs the file '{shown(unquote(uri), 80)}', which is not in its folder")
         size = check_regular(found, _MOST_BUFFERS)
         if size < length:
             part.fail(f"claims {length} bytes", f"the file '{shown(unquote(uri), 80)}' holds {size}")
@@ -124,7 +124,7 @@ class Container:
         start, length = part.integer("byteOffset", 0), part.integer("byteLength")
         if start + length > len(buffer):
             part.fail(
-                f"points outside of its buffer (bytes {start} to {start + length})",
+                f"points outside its buffer (bytes {start} to {start + length})",
                 f"it has {len(buffer)} bytes",
             )
         return buffer[start : start + length], part.integer("byteStride", 0, 0, 252)
@@ -146,7 +146,7 @@ class Container:
     def _spend(self, part: Part, numbers: int) -> None:
         self._budget -= numbers
         if self._budget < 0:
-            part.fail("asks for more numbers than any real file", f"{_BUDGET} in all are read")
+            part.fail("needs more numbers than any real file", f"{_BUDGET} in all are read")
 
     def array(self, index: int, kinds: tuple[str, ...], what: str) -> Array:
         """An accessor's numbers as floats, (N, width), finite; normalised integers become fractions.
@@ -158,7 +158,7 @@ class Container:
         if normalised and raw.dtype.kind in "iu":
             out = np.maximum(out / np.iinfo(raw.dtype).max, -1.0)
         if not np.all(np.isfinite(out)):
-            self.accessors[index].fail(f"holds numbers that are not finite ({what})")
+            self.accessors[index].fail(f"contains numbers that are not finite ({what})")
         return out
 
     def whole(self, index: int, kinds: tuple[str, ...], what: str, below: int, of: str) -> NDArray[np.int64]:
@@ -174,7 +174,7 @@ class Container:
         part = self.accessors[index]
         kind = part.text("type")
         if kind not in kinds:
-            part.fail(f"is of type '{kind[:12]}' ({what})", f"{' or '.join(kinds)} would do")
+            part.fail(f"is of type '{kind[:12]}' ({what})", f"expected {' or '.join(kinds)}")
         if index not in self._decoded:
             self._decoded[index] = self._decode(part, _WIDTHS[kind])
         return self._decoded[index], part.values.get("normalized") is True
@@ -215,15 +215,15 @@ class Container:
 def _chunks(path: Path, data: memoryview) -> tuple[memoryview, memoryview | None]:
     """The JSON text and the binary chunk of a GLB file."""
     if len(data) < 20:
-        raise BadFile(path, f"breaks off after {len(data)} bytes", would_do=_WANTED)
+        raise BadFile(path, f"ends after {len(data)} bytes", would_do=_WANTED)
     version, length = int.from_bytes(data[4:8], "little"), int.from_bytes(data[8:12], "little")
     if version != 2:
         raise BadFile(path, f"is GLB of version {version}", would_do=_WANTED)
     if length > len(data):
-        raise BadFile(path, f"claims {length} bytes but holds {len(data)}", would_do="it may be cut off")
+        raise BadFile(path, f"claims {length} bytes but holds {len(data)}", would_do="it may be truncated")
     size = int.from_bytes(data[12:16], "little")
     if bytes(data[16:20]) != b"JSON" or 20 + size > len(data):
-        raise BadFile(path, "does not begin with a whole JSON chunk", where="byte 12")
+        raise BadFile(path, "does not begin with a complete JSON chunk", where="byte 12")
     text, at = data[20 : 20 + size], 20 + size
     if at + 8 > len(data):
         return text, None
@@ -231,5 +231,5 @@ def _chunks(path: Path, data: memoryview) -> tuple[memoryview, memoryview | None
     if bytes(kind) != b"BIN\0":
         return text, None
     if at + 8 + size > len(data):
-        raise BadFile(path, f"its binary chunk claims {size} bytes", where=f"byte {at}", would_do="it may be cut off")
+        raise BadFile(path, f"its binary chunk claims {size} bytes", where=f"byte {at}", would_do="it may be truncated")
     return text, data[at + 8 : at + 8 + size]

@@ -1,4 +1,4 @@
-"""Looking into the JSON of a glTF file without trusting it: every look says what was wrong and where."""
+"""Validated access to the JSON of a glTF file: every access reports a fault and its place."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Part:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            self.fail(f"'{key}' is {_shown(value)}", f"a whole number from {low} to {high} would do")
+            self.fail(f"'{key}' is {_shown(value)}", f"expected a whole number from {low} to {high}")
         return value
 
     def index(self, key: str, count: int, of: str, default: int | None = None) -> int:
@@ -59,10 +59,10 @@ class Part:
         return value
 
     def indices(self, key: str, count: int, of: str) -> list[int]:
-        """A list of numbers of things that exist; empty where absent."""
+        """List of valid indices; empty if absent."""
         values = self.values.get(key, [])
         if not isinstance(values, list) or len(values) > MANY:
-            self.fail(f"'{key}' is no list of numbers")
+            self.fail(f"'{key}' is not a list of numbers")
         for value in values:
             if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < count:
                 self.fail(f"'{key}' points to {of} {_shown(value)}", f"there are {count}")
@@ -75,7 +75,7 @@ class Part:
         values = self.values[key]
         good = isinstance(values, list) and len(values) == count
         if not good or not all(_is_number(v) for v in values):
-            self.fail(f"'{key}' is {_shown(values)}", f"{count} finite numbers would do")
+            self.fail(f"'{key}' is {_shown(values)}", f"expected {count} finite numbers")
         return tuple(float(v) for v in values)
 
     def part(self, key: str) -> Part | None:
@@ -88,7 +88,7 @@ class Part:
         """A list of objects inside; `one` names one of them, e.g. 'node'."""
         values = self.values.get(key, [])
         if not isinstance(values, list) or len(values) > MANY:
-            self.fail(f"'{key}' is no list of at most {MANY} objects")
+            self.fail(f"'{key}' is not a list of at most {MANY} objects")
         prefix = f"{self.where} {one}".strip()
         return [Part(self.path, v, f"{prefix} {i}") for i, v in enumerate(values)]
 
@@ -102,15 +102,15 @@ def parse(path: Path, text: memoryview) -> Part:
     """The JSON text of a glTF file."""
     raw = bytes(text)
     if sum(raw.count(sign) for sign in b"[{,") > MOST_VALUES:
-        raise BadFile(path, f"its JSON holds more than {MOST_VALUES:,} values")
+        raise BadFile(path, f"its JSON has more than {MOST_VALUES:,} values")
     try:
         values = json.loads(raw.decode("utf-8"), parse_constant=_refuse)
     except UnicodeDecodeError:
         raise BadFile(path, "its JSON is not UTF-8 text") from None
     except json.JSONDecodeError as error:
-        raise BadFile(path, f"its JSON breaks off ({error.msg})", where=f"JSON line {error.lineno}") from None
+        raise BadFile(path, f"its JSON is invalid ({error.msg})", where=f"JSON line {error.lineno}") from None
     except ValueError as error:  # NaN and Infinity, numbers of thousands of digits
-        raise BadFile(path, f"its JSON holds a number that is none ({str(error)[:60]})") from None
+        raise BadFile(path, f"its JSON has an invalid number ({str(error)[:60]})") from None
     except RecursionError:
         raise BadFile(path, "its JSON is nested too deeply") from None
     return Part(path, values)

@@ -33,7 +33,7 @@ class Nodes:
         for i, part in enumerate(self.parts):
             for child in part.indices("children", count, "node"):
                 if self.parents[child] >= 0:
-                    part.fail(f"shares its child, node {child}, with node {self.parents[child]}", "a tree would do")
+                    part.fail(f"shares its child, node {child}, with node {self.parents[child]}", "expected a tree")
                 self.parents[child] = i
         self.order = self._parent_first()
         for part in self.parts:
@@ -49,11 +49,11 @@ class Nodes:
             for child in self.parts[i].values.get("children", []):
                 depth[child] = depth[i] + 1
                 if depth[child] > _DEEPEST:
-                    self.parts[child].fail(f"lies more than {_DEEPEST} levels deep")
+                    self.parts[child].fail(f"is more than {_DEEPEST} levels deep")
                 order.append(child)
         if len(order) < len(self.parts):
             lost = min(set(range(len(self.parts))) - set(order))
-            self.parts[lost].fail("is its own ancestor", "a tree without cycles would do")
+            self.parts[lost].fail("is its own ancestor", "expected a tree without cycles")
         return order
 
     @cached_property
@@ -77,7 +77,7 @@ class Nodes:
         x, y, z, w = part.numbers("rotation", 4, (0.0, 0.0, 0.0, 1.0)) or ()
         q = normalize([w, x, y, z])
         if not np.any(q):
-            part.fail("has a rotation of no length")
+            part.fail("has a rotation of zero length")
         move = np.array(part.numbers("translation", 3, (0.0, 0.0, 0.0)))
         return move, q, np.array(part.numbers("scale", 3, (1.0, 1.0, 1.0)))
 
@@ -88,7 +88,7 @@ class Nodes:
             return compose(*found)
         matrix = np.array(self.parts[i].numbers("matrix", 16)).reshape(4, 4).T
         if np.any(np.abs(matrix[3] - [0, 0, 0, 1]) > 1e-4):
-            self.parts[i].fail("has a matrix that is no transform (its last row is not 0 0 0 1)")
+            self.parts[i].fail("has a matrix that is not a transform (its last row is not 0 0 0 1)")
         return matrix
 
     @cached_property
@@ -115,7 +115,7 @@ class Nodes:
 def sane(values: Array, path: Path, what: str) -> Array:
     """The values, if they are finite and of a size that a scene can have."""
     if not np.all(np.abs(values) < _FARTHEST):  # false for NaN, too
-        raise BadFile(path, f"{what} grow beyond all measure or are no numbers")
+        raise BadFile(path, f"{what} are too large or not numbers")
     return values
 
 

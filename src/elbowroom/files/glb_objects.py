@@ -25,7 +25,7 @@ _NAMED = 5
 
 
 def free_nodes(nodes: Nodes, surfaces: Surfaces, rigs: list[Rig], notes: list[str]) -> dict[str, int]:
-    """Nodes with triangles that no rig carries, under names that differ; `notes` tells of those that are not shown."""
+    """Nodes with triangles that no rig carries, under unique names; `notes` lists those outside the default scene."""
     carried = {n for rig in rigs for n in rig.carriers}
     found: list[tuple[str, int]] = []
     hidden: list[str] = []
@@ -42,7 +42,7 @@ def free_nodes(nodes: Nodes, surfaces: Surfaces, rigs: list[Rig], notes: list[st
             found.append((name or f"node {i}", i))
     if hidden:
         more = f" and {len(hidden) - _NAMED} more" if len(hidden) > _NAMED else ""
-        notes.append(f"Not in the scene that is shown, and left out: {', '.join(hidden[:_NAMED])}{more}.")
+        notes.append(f"Left out, since not in the default scene: {', '.join(hidden[:_NAMED])}{more}.")
     return dict(zip(distinct(n for n, _ in found), (i for _, i in found), strict=True))
 
 
@@ -62,7 +62,7 @@ def moving(
     told_fps: float | None,
     notes: list[str],
 ) -> dict[str, Thing]:
-    """Those of the free nodes that an animation moves, as rigid things; one that changes its size is at its largest."""
+    """Free nodes that an animation moves, as rigid objects; one that changes its size has its largest."""
     names = [name for name, i in free.items() if touching(nodes, tracks, [i])]
     if not names:
         return {}
@@ -78,7 +78,7 @@ def moving(
         changes = bool(np.ptp(scaled[:, :3, :3], axis=0).max() > _SAME_SIZE * size.max())
         own = scaled[int(size.argmax()) if changes else 0]
         if changes:
-            notes.append(f"'{name}' changes its size or shape and was taken as it is when largest.")
+            notes.append(f"'{name}' changes its size or shape; its largest state was used.")
         mesh = _mesh(nodes, surfaces, chosen[k], own, f"vertices of '{name}'")
         path = Keyed(times, T_rigid[:, k, :3, 3], rot.from_matrix(T_rigid[:, k, :3, :3]))
         out[name] = Thing(mesh=mesh, path=path)

@@ -33,11 +33,12 @@ Y_UP_TO_Z_UP = np.array([[1.0, 0, 0, 0], [0, 0, -1.0, 0], [0, 1.0, 0, 0], [0, 0,
 
 @dataclass(frozen=True, eq=False)
 class GlbFile:
-    """What a glTF file holds. Clips of a file with several characters are named 'character.animation'.
+    """Contents of a glTF file. Clips of a file with several characters are named 'character.animation'.
 
     `meshes` are all meshes that no character carries, where they rest. Those that the first animation moves are
-    among `objects` as well, under the same names: who plays them leaves them out of the meshes. `story` is what
-    elbowroom itself left in the file: see `with_story`; `layers` are clips of its further animations, see `glb_edits`.
+    among `objects` as well, under the same names: a player of objects leaves them out of the meshes. `story` is the
+    extra data that elbowroom stored in the file: see `with_story`; `layers` are clips of its
+    further animations, see `glb_edits`.
     """
 
     characters: Mapping[str, Character] = field(default_factory=dict)
@@ -50,7 +51,7 @@ class GlbFile:
 
 
 def read_glb(path: str | Path, *, units: float | None = None, up: str | None = None) -> GlbFile:
-    """Read a .glb or .gltf file; metres and Y up, as glTF wants it, unless told otherwise.
+    """Read a .glb or .gltf file; metres and Y up, as glTF specifies, unless overridden.
 
     `units` is metres per unit of the file, `up` is 'Y' or 'Z'.
     """
@@ -76,11 +77,11 @@ def read_glb(path: str | Path, *, units: float | None = None, up: str | None = N
         things = moving(nodes, surfaces, free, turn, first, _own_rate(nodes), notes)
         others = [name for name, tracks in list(animations.items())[1:] if touching(nodes, tracks, list(free.values()))]
         if others:
-            notes.append(f"Things move as in the first animation; left out: {', '.join(others[:5])}.")
+            notes.append(f"Objects move as in the first animation; left out: {', '.join(others[:5])}.")
     if not rigs and not things and animations:
-        notes.append("Animations were left out, since no skin says what their joints are.")
-    if units is None and (told := _size_note(characters, meshes)):
-        notes.append(told)
+        notes.append("Animations were left out, since no skin defines their joints.")
+    if units is None and (note := _size_note(characters, meshes)):
+        notes.append(note)
     return GlbFile(
         characters, clips, meshes, (*dict.fromkeys(notes), *surfaces.notes), things, _own_extras(nodes), layers
     )
@@ -94,7 +95,7 @@ def _size_note(characters: Mapping[str, Character], meshes: Mapping[str, Mesh]) 
 
 
 def _turn(units: float | None, up: str | None) -> Array:
-    """From the file's axes and units to ours, (4, 4)."""
+    """Transform (4, 4) from the file's axes and units to ours."""
     turn = np.eye(4) if up is not None and checked_up(up) == "Z" else Y_UP_TO_Z_UP.copy()
     turn[:3] *= 1.0 if units is None else checked_units(units)
     return turn
@@ -107,7 +108,7 @@ def _animations(nodes: Nodes) -> dict[str, Tracks]:
 
 
 def _own_extras(nodes: Nodes) -> dict[str, Any]:
-    """What elbowroom itself left in a file, or nothing."""
+    """Extra data that elbowroom stored in a file, or nothing."""
     extras = nodes.container.json.values.get("extras")
     own = extras.get("elbowroom") if isinstance(extras, dict) else None
     return own if isinstance(own, dict) else {}
@@ -137,7 +138,7 @@ def _character(
     animations: dict[str, Tracks],
     notes: list[str],
 ) -> tuple[Character, dict[str, Clip]]:
-    own, told = _own_extras(nodes), _own_rate(nodes)
+    own, stored = _own_extras(nodes), _own_rate(nodes)
     T_rest = rig.frames(nodes, turn)
     skeleton = skeleton_of(rig, T_rest)
     skin = skin_of(rig, nodes, surfaces, turn, notes)
@@ -145,10 +146,10 @@ def _character(
         sane(skin.vertices, nodes.container.path, "vertices of a skin")
         sane(skin.inverse_bind, nodes.container.path, "bind matrices")
     if rig.nodes[0] < 0:
-        notes.append("The joints have no common root; one was put at the origin.")
+        notes.append("The joints have no common root; one was added at the origin.")
     sampled: dict[str, Sampled] = {}
     for key, tracks in animations.items():
-        played = sample(rig, nodes, tracks, skeleton, turn, told)
+        played = sample(rig, nodes, tracks, skeleton, turn, stored)
         if played is not None:
             sampled[key] = played
     poses = None

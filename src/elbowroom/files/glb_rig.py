@@ -238,7 +238,7 @@ def _common_bind(parts: list[_Bound], T_rest: Array, turn: Array) -> tuple[Array
 
 
 def _upright(T_world_bind: Array, turn: Array) -> bool:
-    """Whether the bind pose stands in the file's axes and has its size: on average the joints change neither."""
+    """Return whether the bind pose stands in the file's axes and has its size: on average the joints change neither."""
     change = T_world_bind @ np.linalg.inv(turn)
     size = np.cbrt(np.abs(np.linalg.det(change[:, :3, :3])))
     if not np.all(np.abs(size - 1.0) < 0.02):

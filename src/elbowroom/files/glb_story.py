@@ -1,7 +1,7 @@
-"""Extras of a glTF file, for all that glTF has no words for: collision shapes, who holds what, what may touch,
-what weighs, and the proof.
+"""Extras of a glTF file, for data that glTF does not define: collision shapes, holds, contacts, masses, and the
+proof.
 
-Times are those of the file. What does not make sense is left out: extras are anybody's to write.
+Times are those of the file. Invalid entries are left out, since any program may write extras.
 """
 
 from __future__ import annotations
@@ -65,45 +65,45 @@ def story_of(world: World, start: float, proof: Proof) -> dict[str, Any]:
 
 
 def with_story(world: World, story: dict[str, Any]) -> World:
-    """A world with what a file's extras say of it; objects ride in the hands that hold them."""
-    return played_story(world, story).riding() if _frames(story) is not None else _with_told(world, story)
+    """World with the extras of a file; held objects move with the hands that hold them."""
+    return played_story(world, story).riding() if _frames(story) is not None else _with_extras(world, story)
 
 
 def played_story(world: World, story: dict[str, Any]) -> PlayedWorld:
-    """A world exactly as a file plays it, with what its extras say of it."""
+    """World exactly as a file plays it, with its extras."""
     fps, count = _frames(story) or (30.0, 1)
-    told = _with_told(world, story)
-    fields = {name: getattr(told, name) for name in World.__dataclass_fields__}
+    extras = _with_extras(world, story)
+    fields = {name: getattr(extras, name) for name in World.__dataclass_fields__}
     on = PlayedWorld(**fields, fps=fps, times=np.arange(count) / fps)
     holds = [hold for entry in _entries(story.get("holds")) if (hold := _hold(on, entry)) is not None]
     return replace(on, holds=tuple(holds))
 
 
 def proof_in(story: dict[str, Any]) -> Proof:
-    """The proof that a file's extras carry."""
-    told = story.get("proof")
-    if not isinstance(told, dict):
+    """Proof in a file's extras."""
+    proof = story.get("proof")
+    if not isinstance(proof, dict):
         return Proof()
     allowed = []
-    for entry in _entries(told.get("allowed")):
+    for entry in _entries(proof.get("allowed")):
         pair, depth, shift = _pair(entry.get("pair")), entry.get("depth_m"), entry.get("shift_m")
         during, why = _during(entry), entry.get("why")
         if pair is not None and during is not None and _number(depth) and depth >= 0.0 and isinstance(why, str):
             known = isinstance(shift, list) and len(shift) == 3 and all(_number(x) for x in shift)
             moved = (float(shift[0]), float(shift[1]), float(shift[2])) if known and shift is not None else None
             allowed.append(Allowed(pair, float(depth), during, why, shift=moved))
-    rows = [(_pair(e.get("pair")), _during(e)) for e in _entries(told.get("excused"))]
+    rows = [(_pair(e.get("pair")), _during(e)) for e in _entries(proof.get("excused"))]
     excused = tuple(Excused(pair, during) for pair, during in rows if pair is not None and during is not None)
-    never = told.get("ignored")
+    never = proof.get("ignored")
     ignored = tuple(p for e in (never[:_MOST] if isinstance(never, list) else ()) if (p := _pair(e)) is not None)
-    facts = {k: v for k, v in told.items() if k not in ("status", "why", "allowed", "excused", "ignored")}
+    facts = {k: v for k, v in proof.items() if k not in ("status", "why", "allowed", "excused", "ignored")}
     return Proof(
-        str(told.get("status", "unchecked")), str(told.get("why", "")), tuple(allowed), excused, ignored, facts
+        str(proof.get("status", "unchecked")), str(proof.get("why", "")), tuple(allowed), excused, ignored, facts
     )
 
 
 def as_certified(character: Character, story: dict[str, Any], name: str) -> Character:
-    """A character with the collision shapes and roles that it was certified with, where what is said makes sense."""
+    """Character with the collision shapes and roles that it was certified with, if they are valid."""
     shapes, roles = (of.get(name) if isinstance(of := story.get(key), dict) else None for key in ("shapes", "roles"))
     joints = len(character.skeleton)
     listed = [
@@ -127,7 +127,7 @@ def _shape_facts(shape: Shape) -> dict[str, Any]:
 
 
 def _shape(entry: dict[str, Any], joints: int) -> Shape | None:
-    """A collision shape, or None where what is told of it makes none."""
+    """Collision shape, or None if the entry is invalid."""
     words, joint = _words(entry, "name", "kind"), entry.get("joint")
     size, T = _numbers(entry.get("size"), 3), _numbers(entry.get("T_joint_shape"), 12)
     if words is None or size is None or T is None or words[1] not in _KINDS:
@@ -156,9 +156,9 @@ def _numbers(listed: object, count: int) -> np.ndarray | None:
     return np.array(listed, dtype=float) if all(_number(x) for x in listed) else None
 
 
-def _pair(told: object) -> Pair | None:
-    known = isinstance(told, list) and len(told) == 2 and all(isinstance(name, str) for name in told)
-    return Pair(*told) if known and isinstance(told, list) else None
+def _pair(names: object) -> Pair | None:
+    known = isinstance(names, list) and len(names) == 2 and all(isinstance(name, str) for name in names)
+    return Pair(*names) if known and isinstance(names, list) else None
 
 
 def _frames(story: dict[str, Any]) -> tuple[float, int] | None:
@@ -168,8 +168,8 @@ def _frames(story: dict[str, Any]) -> tuple[float, int] | None:
     return (float(cast(float, fps)), cast(int, count)) if known else None
 
 
-def _with_told(world: World, story: dict[str, Any]) -> World:
-    """A world with masses, contacts, links and the floor that a file's extras tell."""
+def _with_extras(world: World, story: dict[str, Any]) -> World:
+    """World with the masses, contacts, links and floor of a file's extras."""
     floor, masses = story_floor(story), story.get("masses")
     world = world if floor == "auto" else world.with_(floor=floor)
     for name, mass in masses.items() if isinstance(masses, dict) else ():
@@ -183,7 +183,7 @@ def _with_told(world: World, story: dict[str, Any]) -> World:
 
 
 def story_floor(story: dict[str, Any]) -> float | Literal["auto"] | None:
-    """Height of the floor that a file's extras tell, metres, None for no floor; 'auto' where they say nothing."""
+    """Height of the floor in a file's extras, metres, None for no floor; 'auto' if not stored."""
     floor = story.get("floor", "auto")
     return float(floor) if _number(floor) else None if floor is None else "auto"
 
@@ -196,11 +196,11 @@ def _entries(listed: object) -> Iterator[dict[str, Any]]:
 
 def _during(entry: dict[str, Any]) -> tuple[float, float] | None:
     """The interval of an entry; None stands for no end."""
-    told = entry.get("during")
-    if not (isinstance(told, list) and len(told) == 2 and all(t is None or _number(t) for t in told)):
+    span = entry.get("during")
+    if not (isinstance(span, list) and len(span) == 2 and all(t is None or _number(t) for t in span)):
         return None
-    begin = -math.inf if told[0] is None else float(told[0])
-    end = math.inf if told[1] is None else float(told[1])
+    begin = -math.inf if span[0] is None else float(span[0])
+    end = math.inf if span[1] is None else float(span[1])
     return (begin, end) if begin <= end else None
 
 

@@ -38,7 +38,7 @@ class Surface:
 
 
 class Surfaces:
-    """The meshes of a file, decoded when asked for. `notes` collects what was left out."""
+    """Meshes of a file, decoded lazily. `notes` collects what was left out."""
 
     def __init__(self, container: Container) -> None:
         self._container = container
@@ -52,7 +52,7 @@ class Surfaces:
             part = self.parts[index]
             weights = part.values.get("weights")
             if isinstance(weights, list) and any(weights):
-                self._note(f"Blend shapes of '{part.text('name')}' are on in the file; it was read without them.")
+                self._note(f"Blend shapes of '{part.text('name')}' are active in the file; it was read without them.")
             self._made[index] = _merged([s for p in part.parts("primitives", "primitive") if (s := self._read(p))])
         return self._made[index]
 

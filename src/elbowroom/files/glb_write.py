@@ -95,7 +95,7 @@ class _Keys:
         return self._inputs[still]
 
     def add(self, nodes: list[int], path: str, tracks: Array, rest: Array, always: bool = False) -> None:
-        """Tracks (K, T, n) of one property of K nodes; those that stay as `rest` (K, n) says need no keys."""
+        """Add tracks (K, T, n) of one property of K nodes; those that stay at `rest` (K, n) need no keys."""
         moving = np.ptp(tracks, axis=1).max(axis=1) > _STILL
         away = np.abs(tracks[:, 0] - rest).max(axis=1) > _STILL
         for still, chosen in ((False, moving), (True, ~moving & (away | always))):
@@ -121,7 +121,7 @@ def _character(file: Builder, keys: _Keys, name: str, motion: Motion, times: Arr
     """A character's nodes: its name above its joints, and beside it the skinned mesh."""
     body = motion.body
     if not isinstance(body, Character):
-        raise BadValue(f"'{name}' is no character and cannot be written to glTF.")
+        raise BadValue(f"'{name}' is not a character and cannot be written to glTF.")
     skeleton = body.skeleton
     root, q = motion.sample(times)
     q, rest = np.array(q), np.array(skeleton.rest)

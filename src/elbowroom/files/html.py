@@ -38,7 +38,7 @@ _RISES, _FARTHEST = tuple(np.radians([18.0, 32.0, 48.0]).tolist()), 12.0
 
 
 def write_html(path: str | Path, world: World, fps: float = 30.0) -> None:
-    """Write a page that plays the world in a loop: bodies, moving and static things, a floor grid.
+    """Write a page that plays the world in a loop: bodies, moving and static objects, a floor grid.
 
     The page shows frames as they are and nothing in between; above 60 a second, it leaves out all but every second,
     third and so on, so that whatever it shows is a frame of the world at `fps`.
@@ -58,7 +58,7 @@ def write_html(path: str | Path, world: World, fps: float = 30.0) -> None:
 
 
 def _server() -> viser.ViserServer:
-    """A server that lets nobody in: viser records scenes through one."""
+    """Server that admits no clients: viser records scenes through one."""
     import viser
 
     with socket.socket() as probe:
@@ -146,7 +146,7 @@ def _pose(node: SkinNode, positions: NDArray, turns: NDArray, k: int, recording:
 
 
 def _objects(scene: viser.SceneApi, world: World, times: Array) -> list[Callable[[int], None]]:
-    """Add moving things; each of the returned calls places one of them at a frame."""
+    """Add moving objects; each of the returned calls places one of them at a frame."""
     steps: list[Callable[[int], None]] = []
     for name, thing in zip(accepted_names(world.things), world.things.values(), strict=True):
         _require_finite(name, thing.mesh.vertices)

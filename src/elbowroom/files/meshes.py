@@ -1,4 +1,4 @@
-"""Reading scenes and things: OBJ, STL, PLY and glTF as named meshes in metres, Z up."""
+"""Reading of scenes and objects: OBJ, STL, PLY and glTF as named meshes in metres, Z up."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ _MOST_MATERIALS = 4 * 2**20
 
 @dataclass(frozen=True, eq=False)
 class MeshFile:
-    """Meshes of a file by name, and sentences on what was assumed."""
+    """Meshes of a file by name, and notes on assumptions."""
 
     meshes: Mapping[str, Mesh] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
 def read_meshes(path: str | Path, *, units: float | None = None, up: str | None = None) -> MeshFile:
-    """Read a scene or a thing.
+    """Read the meshes of a scene or an object.
 
-    `units` is metres per unit of the file, `up` is 'Y' or 'Z'; where not given they are guessed, and told. glTF
-    says both itself; characters in it are taken as they rest.
+    `units` is metres per unit of the file, `up` is 'Y' or 'Z'; by default they are guessed, with a note. glTF
+    defines both; characters in it are used in their rest pose.
     """
     path = Path(path)
     kind = path.suffix.lower()
@@ -67,12 +67,12 @@ def read_meshes(path: str | Path, *, units: float | None = None, up: str | None 
         return _from_glb(path, units, up)
     check = {".obj": _check_obj, ".stl": _check_stl, ".ply": _check_ply}.get(kind)
     if check is None:
-        raise BadFile(path, f"has the suffix '{path.suffix}'", would_do=".glb, .gltf, .obj, .stl or .ply would do")
+        raise BadFile(path, f"has the suffix '{path.suffix}'", would_do="expected .glb, .gltf, .obj, .stl or .ply")
     data = _bytes(path)
     check(path, data)
     named = _parsed(path, data, kind[1:])
     if not named:
-        raise BadFile(path, "holds no triangles")
+        raise BadFile(path, "contains no triangles")
     every = np.concatenate([m.vertices for m in named.values()])
     low, high = every.min(axis=0), every.max(axis=0)
     scale, unit_note = (checked_units(units), "") if units is not None else _guess_units(high - low)
@@ -91,11 +91,11 @@ def _from_glb(path: Path, units: float | None, up: str | None) -> MeshFile:
             skin = character.skin
             free = distinct([*meshes, name])[-1]
             meshes[free] = Mesh(skin.posed(character.skeleton.T_rest), skin.faces, skin.color)
-            notes.append(f"The character '{name}' was taken as a mesh, as it rests.")
+            notes.append(f"The character '{name}' was used as a mesh in its rest pose.")
     if found.objects:
-        notes.append(f"Moved in the file, but taken as they rest: {', '.join(list(found.objects)[:5])}.")
+        notes.append(f"Animated in the file, but used at rest: {', '.join(list(found.objects)[:5])}.")
     if not meshes:
-        raise BadFile(path, "holds no triangles")
+        raise BadFile(path, "contains no triangles")
     return MeshFile(meshes, tuple(notes))
 
 
@@ -109,11 +109,11 @@ def _bytes(path: Path) -> bytes:
 def _check_obj(path: Path, data: bytes) -> None:
     lines = b"\n" + data
     if b"\0" in data or b"\nv" not in lines or b"\nf" not in lines:
-        raise BadFile(path, "is no OBJ", would_do="text with lines of v and f would do")
+        raise BadFile(path, "is not an OBJ", would_do="expected text with lines of v and f")
 
 
 def _check_stl(path: Path, data: bytes) -> None:
-    """Binary files must hold what their header claims; text files must begin as they should."""
+    """Check that a binary file has the size that its header claims, and a text file a valid start."""
     claimed = int.from_bytes(data[80:84], "little") if len(data) >= 84 else 0
     if len(data) >= 84 and len(data) == 84 + 50 * claimed:
         return
@@ -122,8 +122,8 @@ def _check_stl(path: Path, data: bytes) -> None:
     what = f"claims {claimed} triangles, which take {84 + 50 * claimed} bytes, but has {len(data)}"
     raise BadFile(
         path,
-        what if len(data) >= 84 else f"breaks off after {len(data)} bytes",
-        would_do="whole STL would do",
+        what if len(data) >= 84 else f"ends after {len(data)} bytes",
+        would_do="expected a complete STL",
     )
 
 
@@ -131,7 +131,7 @@ def _check_ply(path: Path, data: bytes) -> None:
     """No element may claim more rows than bytes that follow."""
     head, end, body = data.partition(b"end_header")
     if data[:3] != b"ply" or not end or len(head) > 100_000:
-        raise BadFile(path, "has no whole PLY header")
+        raise BadFile(path, "has no complete PLY header")
     for number, line in enumerate(head.split(b"\n"), start=1):
         words = line.split()
         if words[:1] == [b"element"]:
@@ -141,7 +141,7 @@ def _check_ply(path: Path, data: bytes) -> None:
                     path,
                     f"claims '{shown(line.decode('latin-1').strip(), 60)}' with {len(body)} bytes of data",
                     where=f"line {number}",
-                    would_do="a count that the file holds would do",
+                    would_do="expected a count that fits the file",
                 )
 
 
@@ -196,7 +196,7 @@ def _parsed(path: Path, data: bytes, kind: str) -> dict[str, Mesh]:
             pieces = [(name, g) for name, g in scene.geometry.items() if isinstance(g, trimesh.Trimesh)]
     except _PARSE_ERRORS as error:
         text = str(error).split("\n")[0][:80]
-        raise BadFile(path, f"is damaged or no {kind.upper()} at all ({text or type(error).__name__})") from None
+        raise BadFile(path, f"is damaged or not {kind.upper()} ({text or type(error).__name__})") from None
     if beside.fault is not None:
         raise beside.fault
     out: dict[str, Mesh] = {}
@@ -239,7 +239,7 @@ def _linear(srgb: Array) -> Array:
 
 
 def _guess_units(size: Array) -> tuple[float, str]:
-    """Metres per unit, from how large a thing (or a place) can be, and the sentence on it."""
+    """Metres per unit, from plausible sizes of objects and rooms, and a note on it."""
     largest = float(size.max())
     if largest <= LARGEST_IN_METRES:
         scale, name = 1.0, "metres"

@@ -1,4 +1,4 @@
-"""Files that other files name: buffers of glTF, meshes of URDF. They are looked up, not read."""
+"""References to other files: buffers of glTF, meshes of URDF. They are resolved, not read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from elbowroom.files.urdf import mesh_files
 
 
 def files_named_in(path: Path, packages: list[Path]) -> list[Path]:
-    """Where files lie that a .gltf, .glb or .urdf file names; none for all others, which name none."""
+    """Folders of files that a .gltf, .glb or .urdf file refers to; none for other formats."""
     suffix = path.suffix.lower()
     if suffix in (".gltf", ".glb"):
         return buffer_files(path)

@@ -26,6 +26,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
 from elbowroom.motion.clip import MOST_FRAMES, Clip, Motion, Source
 from elbowroom.world.certificate_findings import Allowed
+from elbowroom.world.contacts import DECLARED
 from elbowroom.world.evidence import Excused
 from elbowroom.world.left_out import dropped_mask
 from elbowroom.world.pairs import Pair
@@ -106,7 +107,7 @@ class _Plain:
 def _character(name: str, motion: Motion, times: Array) -> dict[str, NDArray]:
     body = motion.body
     if not isinstance(body, Character):
-        raise BadValue(f"'{name}' is no character and cannot be written to NPZ.")
+        raise BadValue(f"'{name}' is not a character and cannot be written to NPZ.")
     skeleton, shapes = body.skeleton, body.shapes
     root, q = motion.sample(times)
     out: dict[str, NDArray] = {
@@ -139,7 +140,7 @@ def read_edited_npz(path: str | Path) -> tuple[World, Edited]:
 
 
 def read_npz(path: str | Path) -> World:
-    """Read what `write_npz` wrote: characters with clips, static meshes, objects that ride in hands."""
+    """Read what `write_npz` wrote: characters with clips, static meshes, objects that move with hands."""
     return read_played_npz(path)[0].riding()
 
 
@@ -157,9 +158,9 @@ def _world(file: Arrays, proof: Proof) -> PlayedWorld:
     if len(times) > MOST_FRAMES:
         raise BadFile(file.path, f"has {len(times):,} frames", "times", f"at most {MOST_FRAMES:,} are read")
     if not len(times) or not (0 < fps < np.inf) or not np.allclose(np.diff(times), 1.0 / fps, rtol=1e-3, atol=0.0):
-        raise BadFile(file.path, "needs rising times, 1 / fps apart", where="times, fps")
+        raise BadFile(file.path, "needs increasing times, 1 / fps apart", where="times, fps")
     if len(file.names("char")) > _MOST_CHARACTERS:
-        raise BadFile(file.path, f"holds more than {_MOST_CHARACTERS} characters")
+        raise BadFile(file.path, f"contains more than {_MOST_CHARACTERS} characters")
     characters = {name: _clip(file, name, fps, times) for name in file.names("char")}
     static = {name: file.mesh(f"static/{name}") for name in file.names("static")}
     objects = {}
@@ -167,7 +168,7 @@ def _world(file: Arrays, proof: Proof) -> PlayedWorld:
         T = file.get(f"object/{name}/T_world_object", 3, (len(times), 4, 4))
         turn = T[:, :3, :3]
         if np.abs(turn @ turn.swapaxes(1, 2) - np.eye(3)).max() > 1e-3 or np.linalg.det(turn).min() < 0:
-            raise BadFile(file.path, "holds transforms that are not rigid", where=f"object '{name}'")
+            raise BadFile(file.path, "contains transforms that are not rigid", where=f"object '{name}'")
         path = Keyed(times, T[:, :3, 3], rot.from_matrix(turn))
         objects[name] = Thing(mesh=file.mesh(f"object/{name}"), path=path)
     world = PlayedWorld(
@@ -189,9 +190,9 @@ def _proof(file: Arrays) -> Proof:
     depths = file.get("allowed_depth", 1, (len(rows),)) if rows else ()
     if np.any(np.asarray(depths) < 0.0):
         raise BadFile(file.path, "needs depths of zero or more", where="allowed_depth")
-    told = "allowed_why" in file and "allowed_shift" in file
-    whys = [str(w) for w in file.get("allowed_why", 1, (len(rows),), "U")] if told else ["told"] * len(rows)
-    shifts = file.get("allowed_shift", 2, (len(rows), 3)) if told else np.full((len(rows), 3), np.nan)
+    stored = "allowed_why" in file and "allowed_shift" in file
+    whys = [str(w) for w in file.get("allowed_why", 1, (len(rows),), "U")] if stored else [DECLARED] * len(rows)
+    shifts = file.get("allowed_shift", 2, (len(rows), 3)) if stored else np.full((len(rows), 3), np.nan)
     allowed = []
     for (pair, during), depth, why, (x, y, z) in zip(rows, depths, whys, shifts.tolist(), strict=True):
         shift = (x, y, z) if np.isfinite([x, y, z]).all() else None
@@ -206,14 +207,14 @@ def _proof(file: Arrays) -> Proof:
         try:
             facts = json.loads(str(file.get("evidence", 0, kind="U")))
         except (ValueError, RecursionError):
-            raise BadFile(file.path, "is no JSON", where="array 'evidence'") from None
+            raise BadFile(file.path, "is not JSON", where="array 'evidence'") from None
         facts = facts if isinstance(facts, dict) else {}
     status, why = (str(facts.pop(key, "")) for key in ("status", "why"))
     return Proof(status or "unchecked", why, tuple(allowed), tuple(excused), tuple(ignored), facts)
 
 
 def _rows(file: Arrays, what: str) -> list[tuple[Pair, tuple[float, float]]]:
-    """Pairs with the intervals that something is said of them for."""
+    """Pairs with their intervals."""
     if f"{what}_pair" not in file:
         return []
     pairs = file.get(f"{what}_pair", 2, kind="U")
@@ -262,13 +263,13 @@ def _clip(file: Arrays, name: str, fps: float, times: Array) -> Clip:
 
 
 def _roles(file: Arrays, at: str, joints: int) -> dict[str, int]:
-    """Which joint plays which part of a person; empty where the file does not say."""
+    """Joints by role; empty if the file does not store them."""
     if f"{at}/role_names" not in file:
         return {}
     names = file.get(f"{at}/role_names", 1, kind="U")
     numbers = file.get(f"{at}/role_joints", 1, (len(names),), "iu")
     if len(names) and not 0 <= int(numbers.min()) <= int(numbers.max()) < joints:
-        raise BadFile(file.path, "names joints that do not exist", where=f"{at}/role_joints")
+        raise BadFile(file.path, "refers to joints that do not exist", where=f"{at}/role_joints")
     return {str(name): int(joint) for name, joint in zip(names, numbers, strict=True)}
 
 
@@ -279,7 +280,7 @@ def _shapes(file: Arrays, at: str, joints: int) -> tuple[Shape, ...]:
     kinds = [str(k) for k in file.get(f"{at}/shape_kind", 1, (count,), "U")]
     size, T = file.get(f"{at}/shape_size", 2, (count, 3)), file.get(f"{at}/T_joint_shape", 3, (count, 4, 4))
     if not set(kinds) <= set(_KINDS) or (count and not 0 <= int(joint.min()) <= int(joint.max()) < joints):
-        raise BadFile(file.path, "names unknown kinds or joints", where=f"{at}/shape_kind, shape_joint")
+        raise BadFile(file.path, "refers to unknown kinds or joints", where=f"{at}/shape_kind, shape_joint")
     return tuple(
         Shape(
             str(names[i]),

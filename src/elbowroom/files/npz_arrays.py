@@ -38,10 +38,10 @@ class Arrays:
             raise BadFile(path, f"cannot be read ({error.strerror or error})") from None
         except (zipfile.BadZipFile, ValueError, NotImplementedError):
             raise BadFile(
-                path, "is no NPZ", would_do="a file of named arrays as numpy.savez writes it would do"
+                path, "is not an NPZ", would_do="expected a file of named arrays as written by numpy.savez"
             ) from None
         if len(members) > _MOST_ARRAYS:
-            raise BadFile(path, f"holds {len(members)} arrays", would_do=f"at most {_MOST_ARRAYS} are read")
+            raise BadFile(path, f"contains {len(members)} arrays", would_do=f"at most {_MOST_ARRAYS} are read")
         packed = sum(i.file_size for i in members if i.compress_type != zipfile.ZIP_STORED)
         if packed > _LARGEST_COMPRESSED or sum(i.file_size for i in members) > _LARGEST:
             size = sum(i.compress_size for i in members)
@@ -100,9 +100,9 @@ class Arrays:
             raise BadFile(self.path, f"cannot be read ({text})", where=f"array '{key}'") from None
         if array.ndim != dims or (shape is not None and array.shape != shape):
             want = shape if shape is not None else f"{dims} dimensions"
-            raise BadFile(self.path, f"has the shape {array.shape}", f"array '{key}'", f"{want} would do")
+            raise BadFile(self.path, f"has the shape {array.shape}", f"array '{key}'", f"expected {want}")
         if array.dtype.kind == "f" and key not in _ENDLESS and not np.all(np.isfinite(array)):
-            raise BadFile(self.path, "holds numbers that are not finite", where=f"array '{key}'")
+            raise BadFile(self.path, "contains numbers that are not finite", where=f"array '{key}'")
         return array
 
     def mesh(self, key: str) -> Mesh:

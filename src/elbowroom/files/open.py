@@ -24,10 +24,10 @@ LARGEST = 2 * 1024**3
 
 @dataclass(frozen=True)
 class ImportHints:
-    """What the user says about a file instead of letting it be guessed.
+    """User's hints on a file, which override guesses.
 
-    units: metres per file unit; up: 'Y' or 'Z'; fps: frames a second; fix_rig: mend known faults of a rig;
-    asf: the skeleton that an AMC file belongs to.
+    units: metres per file unit; up: 'Y' or 'Z'; fps: frames per second; fix_rig: fix known faults of a rig;
+    asf: the skeleton of an AMC file.
     """
 
     units: float | None = None
@@ -46,10 +46,10 @@ class ImportHints:
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """What a file holds, in elbowroom's own terms. `meshes` stand still, `objects` are moved by the file.
+    """Contents of a file in elbowroom's own terms. `meshes` are static, `objects` are animated by the file.
 
-    `whole` is the world of a file that holds one, with its floor, holds and contacts. `floor` is the height that the
-    file tells, metres, None for no floor; 'auto' where it says nothing. `edited` are the edits of its motions.
+    `whole` is the world of a file that stores one, with its floor, holds and contacts. `floor` is the stored height,
+    metres, None for no floor; 'auto' if there is none stored. `edited` are the edits of its motions.
     """
 
     path: Path
@@ -74,10 +74,10 @@ class Opened:
             return next(iter(self.clips.values()))
         if self.characters:
             return still_clip(next(iter(self.characters.values())))
-        raise BadFile(self.path, "holds neither a clip nor a character", would_do=CLIP_FORMATS)
+        raise BadFile(self.path, "contains neither a clip nor a character", would_do=CLIP_FORMATS)
 
     def world(self, clip: str | None = None) -> World:
-        """Everything in the file as a world: the chosen clip on its character, other characters at rest, things."""
+        """World of the file: the chosen clip on its character, other characters at rest, objects."""
         if clip is not None:
             self.clip(clip)
         elif self.whole is not None:
@@ -101,7 +101,7 @@ def open_file(path: str | Path, hints: ImportHints | None = None) -> Opened:
     reader = _READERS.get(path.suffix.lower())
     size = check_regular(path, LARGEST, f"give a file: {SUFFIXES}")
     if reader is None:
-        raise BadFile(path, f"has a suffix that is not known: '{path.suffix}'", would_do=f"these are: {SUFFIXES}")
+        raise BadFile(path, f"has an unknown suffix: '{path.suffix}'", would_do=f"supported: {SUFFIXES}")
     if size == 0:
         raise BadFile(path, "is empty")
     try:
@@ -144,13 +144,13 @@ def _c3d(path: Path, hints: ImportHints) -> Opened:
 
 
 def open_glb(path: Path, hints: ImportHints | None = None) -> tuple[Opened, dict[str, Any]]:
-    """Open a glTF file, and get what elbowroom left in its extras."""
+    """Open a glTF file with the extras that elbowroom stored in it."""
     from elbowroom.files.glb_read import read_glb
 
     hints = hints or ImportHints()
     glb = read_glb(path, units=hints.units, up=hints.up)
     if not (glb.characters or glb.meshes):
-        raise BadFile(path, "holds no rig and no triangles")
+        raise BadFile(path, "contains no rig and no triangles")
     notes = (*glb.notes, *(n for c in glb.characters.values() for n in c.notes))
     clips = {
         name: clip.with_(fps=hints.fps) if hints.fps and len(clip) > 1 else clip for name, clip in glb.clips.items()

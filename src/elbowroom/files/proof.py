@@ -44,7 +44,7 @@ class Proof:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def text(self) -> str:
-        """All that is no array, as JSON."""
+        """JSON of everything that is not an array."""
         return json.dumps({"status": self.status, "why": self.why, **self.facts}, allow_nan=False)
 
 
@@ -66,9 +66,9 @@ def proof_of(
     }
     contacts = tuple(Allowed(Pair(c.who, c.on), c.depth, c.during, c.why, shift=c.shift) for c in world.contacts)
     if certificate is None:
-        return Proof("unchecked", "it was written without a check", contacts, facts=facts)
+        return Proof("unchecked", "written without a check", contacts, facts=facts)
     if certificate.digest != world.digest or certificate.during is not None:
-        return Proof("unchecked", "the check was one of other frames", contacts, facts=facts)
+        return Proof("unchecked", "the check was of other frames", contacts, facts=facts)
     names = file_names(world)
 
     def named(pair: Pair) -> Pair:
@@ -90,7 +90,7 @@ def proof_of(
 
 
 def contacts_of(rows: Iterable[Allowed]) -> tuple[Contact, ...]:
-    """Turn what a file allows into contacts of a world."""
+    """Contacts of a world from the allowances of a file."""
     return tuple(Contact(a.pair.a, a.pair.b, a.during, "touch", a.depth_m, a.why, a.shift) for a in rows)
 
 

@@ -54,7 +54,7 @@ def resolved_beneath(folder: Path, name: str) -> Path | None:
 def _checked(path: str | Path, found: os.stat_result, most: int, would_do: str) -> int:
     kind = next((what for test, what in _KINDS if test(found.st_mode)), None)
     if kind is not None or not stat.S_ISREG(found.st_mode):
-        raise BadFile(path, kind or "is no regular file", would_do=would_do)
+        raise BadFile(path, kind or "is not a regular file", would_do=would_do)
     if found.st_size > most:
         raise BadFile(path, f"has {found.st_size / 2**20:,.0f} MB", would_do=f"at most {most // 2**20:,} MB are read")
     return found.st_size

@@ -24,10 +24,10 @@ def check_outputs(paths: Sequence[str | Path]) -> list[Path]:
     out = [Path(p) for p in paths]
     for p in out:
         if p.suffix.lower() not in _WRITERS:
-            raise BadFile(p, f"has a suffix that cannot be written: '{p.suffix}'", would_do=f"these can: {SUFFIXES}")
+            raise BadFile(p, f"has an unsupported suffix: '{p.suffix}'", would_do=f"supported: {SUFFIXES}")
         check_writable(p)
     if len({p.resolve() for p in out}) < len(out):
-        raise BadFile(out[0], "the same output is named twice")
+        raise BadFile(out[0], "the same output is given twice")
     return out
 
 
@@ -35,7 +35,7 @@ def check_world(paths: Sequence[str | Path], world: World) -> None:
     """Raise where a path is of a format that cannot hold the world. Call before long work."""
     for path in paths:
         if Path(path).suffix.lower() == ".bvh" and len(world.characters) != 1:
-            raise BadFile(path, f"BVH holds one character, not {len(world.characters)}", would_do="write .glb or .npz")
+            raise BadFile(path, f"BVH stores one character, not {len(world.characters)}", would_do="write .glb or .npz")
 
 
 def save(
@@ -72,7 +72,7 @@ def _bvh(path: Path, world: World, on: PlayedWorld, proof: Proof, layers: Edited
 
     (clip,), (original,) = on.characters.values(), world.characters.values()
     if not isinstance(clip, Clip):
-        raise BadFile(path, "BVH holds a person, not a robot", would_do="write .glb or .npz")
+        raise BadFile(path, "BVH stores a character, not a robot", would_do="write .glb or .npz")
     write_bvh(path, with_lead(clip, original) if isinstance(original, Clip) else clip)
 
 

@@ -1,4 +1,4 @@
-"""Reading a scene file as a world: what stands, what moves, and how high the floor is."""
+"""Reading of a scene file as a world: static meshes, moving objects, and the floor height."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def on_floor(world: World, floor: Floor) -> World:
         found = scene_floor(world.static, foot_places(world.characters.values()))
         return world.with_(floor=found.height, notes=(*world.notes, *([found.note] if found.note else [])))
     if floor is not None and not (isinstance(floor, int | float) and np.isfinite(floor)):
-        raise BadValue(f"the floor is a height in metres, none at all, or 'auto', not {floor!r}.")
+        raise BadValue(f"the floor is a height in metres, None, or 'auto', not {floor!r}.")
     return world.with_(floor=None if floor is None else float(floor))
 
 
@@ -58,7 +58,7 @@ def _from_glb(path: Path, found: GlbFile) -> World:
         elif character.skin is not None:
             skin = character.skin
             static[free] = Mesh(skin.posed(character.T_rest), skin.faces, skin.color)
-            notes.append(f"The character '{name}' does not move and was taken as a mesh, as it rests.")
+            notes.append(f"The character '{name}' does not move and was used as a mesh in its rest pose.")
     if not (static or motions or found.objects):
-        raise BadFile(path, "holds no triangles")
+        raise BadFile(path, "contains no triangles")
     return World(characters=motions, static=static, objects=dict(found.objects), notes=tuple(dict.fromkeys(notes)))

@@ -30,7 +30,7 @@ def read_lines(path: str | Path, kind: str) -> list[str]:
         raise BadFile(path, "is empty", would_do=f"{kind} is text")
     if b"\0" in raw:
         line = 1 + raw.count(b"\n", 0, raw.index(b"\0"))
-        raise BadFile(path, "holds binary data", f"line {line}", f"{kind} is plain text")
+        raise BadFile(path, "contains binary data", f"line {line}", f"{kind} is plain text")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -46,7 +46,7 @@ def numbers(path: str | Path, words: Sequence[str], where: str) -> Array:
         raise BadFile(path, f"'{shown(_first_bad(words))}' is not a number", where) from None
     if not np.all(np.abs(values) <= MOST):  # also catches nan, which compares false
         k = int(np.flatnonzero(~(np.abs(values) <= MOST))[0])
-        raise BadFile(path, f"'{shown(words[k])}' is no usable number", where, f"numbers up to {MOST:.0e} are")
+        raise BadFile(path, f"'{shown(words[k])}' is not a usable number", where, f"numbers up to {MOST:.0e} are")
     return values
 
 

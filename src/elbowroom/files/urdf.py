@@ -78,7 +78,7 @@ def _parsed(path: Path) -> ElementTree.Element:
         tree = ElementTree.fromstring(raw)
     except (ElementTree.ParseError, ValueError) as error:
         line = getattr(error, "position", (0, 0))[0]
-        raise BadFile(path, f"is no valid XML ({error})", f"line {line}" if line else "") from None
+        raise BadFile(path, f"is not valid XML ({error})", f"line {line}" if line else "") from None
     if tree.tag != "robot":
         raise BadFile(path, f"describes a <{tree.tag}>", would_do="a URDF describes a <robot>")
     for visual in [(link, v) for link in tree.iter("link") for v in link.findall("visual")]:
@@ -99,13 +99,15 @@ def _resolved(name: str, path: Path, packages: list[Path]) -> Path:
         if place.exists():
             check_regular(place, _LARGEST_MESH)
             if place.suffix.lower() not in _MESHES:
-                raise BadFile(path, f"the mesh '{name}' is of another kind", would_do=f"{', '.join(_MESHES)} are read")
+                raise BadFile(
+                    path, f"the mesh '{name}' has an unsupported format", would_do=f"{', '.join(_MESHES)} are read"
+                )
             return place.resolve()
-    raise BadFile(path, f"the mesh '{name}' was not found", would_do="put it there, or say packages")
+    raise BadFile(path, f"the mesh '{name}' was not found", would_do="put it there, or give packages")
 
 
 def _check_joints(tree: ElementTree.Element, path: Path) -> None:
-    """Joints of known kinds that make one tree of all links; Pinocchio leaves out what hangs on nothing."""
+    """Check that joints of known kinds connect all links to one tree; Pinocchio drops unconnected links."""
     links = len(tree.findall("link"))
     if links > _MOST_LINKS or len(tree.findall(".//collision")) > _MOST_SHAPES:
         raise BadFile(path, f"has {links} links", would_do=f"at most {_MOST_LINKS} with {_MOST_SHAPES} shapes are read")
@@ -116,23 +118,25 @@ def _check_joints(tree: ElementTree.Element, path: Path) -> None:
                 path,
                 f"is of type '{kind}'",
                 f"joint '{joint.get('name', '')}'",
-                f"{', '.join(_JOINTS)} would do; say base for a robot that moves as a whole",
+                f"expected {', '.join(_JOINTS)}; give base for a robot that moves as a whole",
             )
     above: dict[str, str] = {}
     for joint in tree.findall("joint"):
         parent, child = (_link_of(joint, end) for end in ("parent", "child"))
         if child in above:
-            raise BadFile(path, f"hangs on both '{above[child]}' and '{parent}'", f"link '{child}'", "one would do")
+            raise BadFile(
+                path, f"is a child of both '{above[child]}' and '{parent}'", f"link '{child}'", "expected one"
+            )
         above[child] = parent
     roots = [name for link in tree.findall("link") if (name := link.get("name", "")) not in above]
     if len(roots) != 1:
-        raise BadFile(path, f"has {len(roots)} links that hang on nothing", would_do="one must, the base")
+        raise BadFile(path, f"has {len(roots)} links without a parent", would_do="expected one, the base")
     for name in above:
         steps, link = 0, name
         while link in above and steps <= len(above):
             link, steps = above[link], steps + 1
         if link != roots[0]:
-            raise BadFile(path, f"does not hang on '{roots[0]}'", f"link '{name}'")
+            raise BadFile(path, f"is not connected to '{roots[0]}'", f"link '{name}'")
 
 
 def _check_shapes(tree: ElementTree.Element, path: Path) -> None:
@@ -146,7 +150,7 @@ def _check_shapes(tree: ElementTree.Element, path: Path) -> None:
             shapes = [shape for geometry in collision.findall("geometry") for shape in geometry]
             if len(shapes) != 1 or shapes[0].tag not in _SHAPES:
                 kinds = ", ".join(_SHAPES)
-                raise BadFile(path, "has a collision without one shape", where, f"one of {kinds} would do")
+                raise BadFile(path, "has a collision without one shape", where, f"expected one of {kinds}")
             lacking = [key for key in _SHAPES[shapes[0].tag] if key not in shapes[0].attrib]
             if lacking:
                 raise BadFile(path, f"has a {shapes[0].tag} without '{lacking[0]}'", where)
@@ -155,17 +159,17 @@ def _check_shapes(tree: ElementTree.Element, path: Path) -> None:
                 part = inertial.find(tag)
                 if part is None or not set(_NUMBERS[tag]) <= set(part.attrib):
                     needed = ", ".join(_NUMBERS[tag])
-                    raise BadFile(path, f"has an inertial part without a whole {tag}", where, f"it needs {needed}")
+                    raise BadFile(path, f"has an inertial part without a complete {tag}", where, f"it needs {needed}")
     for element in tree.iter():
         for key, count in _NUMBERS.get(element.tag, {}).items():
             if key in element.attrib:
                 words = element.attrib[key].split()
                 found = numbers(path, words, f"{element.tag} {key}")
                 if len(found) != count:
-                    told = f"{element.tag} {key}"
-                    raise BadFile(path, f"has {len(found)} numbers", told, f"{count} would do")
+                    where = f"{element.tag} {key}"
+                    raise BadFile(path, f"has {len(found)} numbers", where, f"expected {count}")
                 if key in ("size", "radius", "length") and not np.all(found > 0.0):
-                    raise BadFile(path, f"'{shown(element.attrib[key])}' is no size", f"{element.tag} {key}")
+                    raise BadFile(path, f"'{shown(element.attrib[key])}' is not a size", f"{element.tag} {key}")
 
 
 def _link_of(joint: ElementTree.Element, end: str) -> str:
@@ -185,7 +189,7 @@ def _robot(path: Path, text: str, name: str, base: Literal["fixed", "wheels", "f
             found = pin.buildGeomFromUrdfString(model, text, pin.GeometryType.COLLISION).geometryObjects
             joints = _joints(pin, model)
     except (ValueError, RuntimeError, IndexError) as error:
-        raise BadFile(path, f"is no URDF that makes sense ({str(error).splitlines()[0][:120]})") from None
+        raise BadFile(path, f"is not a valid URDF ({str(error).splitlines()[0][:120]})") from None
     frames = [f for f in model.frames if f.type == pin.FrameType.BODY]
     shapes = [_shape(g, model.frames[g.parentFrame].name, path) for g in found]
     every = [joints.T_parent_joint, joints.axes, *(s.T_joint_shape for s in shapes), *(s.size for s in shapes)]
@@ -199,7 +203,7 @@ def _robot(path: Path, text: str, name: str, base: Literal["fixed", "wheels", "f
         shapes=tuple(shapes),
         masses=_masses(model),
         base=base,
-        notes=() if shapes else (f"{name} has no collision shapes: nothing can touch it.",),
+        notes=() if shapes else (f"{name} has no collision shapes: it cannot collide.",),
     )
 
 
@@ -257,14 +261,14 @@ def _shape(found: Any, link: str, path: Path) -> Shape:
     elif kind == "Convex" or hasattr(geometry, "tri_indices"):
         mesh = _mesh(geometry)
         if not np.all(np.abs(mesh.vertices) < _FARTHEST):
-            raise BadFile(path, "has a mesh with vertices that are no places", f"link '{link}'")
+            raise BadFile(path, "has a mesh with invalid vertices", f"link '{link}'")
     else:
-        raise BadFile(path, f"has the shape '{kind}'", f"link '{link}'", "box, sphere, cylinder and mesh would do")
+        raise BadFile(path, f"has the shape '{kind}'", f"link '{link}'", "expected box, sphere, cylinder or mesh")
     return Shape(link, joint, "mesh", np.zeros(3), T, mesh)
 
 
 def _mesh(geometry: Any) -> Mesh:
-    """Triangles of Coal's mesh or convex hull, scaled as the file says."""
+    """Triangles of Coal's mesh or convex hull, with the scale in the file."""
     if type(geometry).__name__ == "Convex":
         points, corners, count = geometry.points(), geometry.polygons, geometry.num_polygons
     else:

@@ -1,4 +1,4 @@
-"""USD: skinned bodies as UsdSkel, things as meshes that stand or move. Needs the optional extra `usd`."""
+"""USD: skinned bodies as UsdSkel, objects as static or animated meshes. Needs the optional extra `usd`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SUFFIXES = (".usd", ".usda", ".usdc")
 def write_usd(path: str | Path, world: World, fps: float = 30.0) -> None:
     """Write a world as .usd, .usda or .usdc: metres, Z up, one time code per frame from 0."""
     if Path(path).suffix.lower() not in SUFFIXES:
-        raise BadFile(path, "is no USD file", would_do="give a name that ends in .usd, .usda or .usdc")
+        raise BadFile(path, "is not a USD file", would_do="give a name that ends in .usd, .usda or .usdc")
     try:
         from pxr import Tf, Usd, UsdGeom
     except ImportError:
@@ -142,7 +142,7 @@ def _bind(inverse_bind: Array) -> Array:
 
 
 def _joint_paths(body: Character) -> list[str]:
-    """Joints as USD names them: the way from the root, such as hips/spine/chest."""
+    """Joint names in USD: the path from the root, such as hips/spine/chest."""
     names = accepted_names(body.skeleton.names, plain=True)
     paths: list[str] = []
     for name, parent in zip(names, body.skeleton.parents, strict=True):

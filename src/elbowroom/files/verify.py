@@ -57,12 +57,12 @@ class Verified:
 
     @property
     def whole(self) -> bool:
-        """Whether the file's base and edits make the motion that it plays."""
+        """Return whether the file's base and edits reproduce its motion."""
         return self.edits_off <= _ROUNDING
 
     @property
     def good(self) -> bool:
-        """Whether the file says that it is proven, and both checks agree; its edits make the motion that is proven."""
+        """Return whether the file claims to be proven, both checks agree, and its edits reproduce the motion."""
         return self.proof.status == "proven" and not self.violations and self.certificate.free and self.whole
 
     def facts(self) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def read_played(path: str | Path) -> tuple[PlayedWorld, Proof]:
 
         return read_played_npz(path)
     if path.suffix.lower() != ".glb":
-        raise BadFile(path, "carries no proof", would_do="write .npz or .glb: both can be verified")
+        raise BadFile(path, "has no proof", would_do="write .npz or .glb: both can be verified")
     from elbowroom.files.glb_story import played_story, proof_in
     from elbowroom.files.open import open_glb
 
@@ -100,13 +100,13 @@ def read_played(path: str | Path) -> tuple[PlayedWorld, Proof]:
 
 
 def verify(path: str | Path, progress: Callable[[float], None] | None = None) -> Verified:
-    """Check a written file again: what it plays against what it allows, by samples and by proof.
+    """Check a written file again: its playback against its allowances, by samples and by proof.
 
-    Nothing is allowed but what the file lists; what it lists deeper than its own caps does not count.
+    Only the file's allowances count, except those deeper than its own caps.
     """
     on, proof = read_played(path)
     if not on.characters and not on.objects:
-        raise BadFile(path, "holds nothing that moves")
+        raise BadFile(path, "contains nothing that moves")
     links = tuple(link for link in on.linked if _goes_along(on, link))
     world = replace(on, contacts=contacts_of(proof.allowed), caps=_caps(proof), linked=links, notes=())
     times = np.arange(on.times[0], on.times[-1] + 0.5 / RATE, 1.0 / RATE)
@@ -117,7 +117,7 @@ def verify(path: str | Path, progress: Callable[[float], None] | None = None) ->
 
 
 def _goes_along(world: PlayedWorld, link: Linked) -> bool:
-    """Whether two objects may be joined as a file says: links of one robot, or a thing that goes along rigidly."""
+    """Return whether two objects may be joined as stored: links of one robot, or an object that moves along rigidly."""
     if link.a not in world.objects or link.b not in world.objects:
         return False
     robots = [name.rpartition(".")[0] for name in (link.a, link.b)]
@@ -130,12 +130,14 @@ def _goes_along(world: PlayedWorld, link: Linked) -> bool:
 
 
 def _caps(proof: Proof) -> Caps:
-    """The caps that a file says it was made with; all of them are told by `elbowroom verify`."""
-    told = proof.facts.get("caps_m")
+    """Caps that a file was made with, as printed by `elbowroom verify`."""
+    caps = proof.facts.get("caps_m")
     known = Caps()
-    if not isinstance(told, dict):
+    if not isinstance(caps, dict):
         return known
-    return known.with_told({k: float(v) for k, v in told.items() if k in known.facts() and isinstance(v, int | float)})
+    return known.with_changes(
+        {k: float(v) for k, v in caps.items() if k in known.facts() and isinstance(v, int | float)}
+    )
 
 
 def _sampled(world: PlayedWorld, times: Array, progress: Callable[[float], None] | None) -> tuple[Violation, ...]:

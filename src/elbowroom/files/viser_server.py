@@ -1,4 +1,4 @@
-"""viser's web server with a say in what it answers, and without its greetings."""
+"""viser's web server with control over its responses, and without its banner."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def answering(admit: Admit, dress: Dress | None = None, logger: logging.Logger |
             if dress is not None:
                 dress(request, response)
 
-        told = {"process_response": answered, "logger": logger or silent_logger(), "server_header": None}
-        return plain(*args, process_request=asked, **options, **told)
+        extra = {"process_response": answered, "logger": logger or silent_logger(), "server_header": None}
+        return plain(*args, process_request=asked, **options, **extra)
 
     server.serve = serve  # type: ignore[assignment,misc]
     try:
@@ -58,7 +58,7 @@ def answering(admit: Admit, dress: Dress | None = None, logger: logging.Logger |
 
 
 def silent_logger() -> logging.Logger:
-    """A logger of nobody else that says nothing; viser adds filters to the one that it is given."""
+    """Private silent logger; viser adds filters to the one that it is given."""
     logger = logging.Logger("elbowroom.web", logging.CRITICAL + 1)
     logger.propagate = False
     return logger

@@ -1,1 +1,1 @@
-"""From paths to motion: speed along a path, rounded corners, frames that are free."""
+"""Conversion of paths to motion: speed along a path, rounded corners, collision-free frames."""

@@ -1,4 +1,4 @@
-"""Ways to lean a limb aside: by turns of its joints, or by another place for its foot."""
+"""Offsets of a limb from its clip: by rotations of its joints, or by another position of its foot."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.posing.limb_ik import Keep, LimbIK
 
-# How readily a foot goes aside along x and y, is lifted, its knee turns about the leg, and it turns itself: metres and
+# Weights of a foot's offsets: sideways along x and y, up, knee about the leg, foot about the vertical: metres and
 # radians of a lean of size 1.
 _FOOT = (0.25, 0.25, 0.25, 0.6, 0.35)
 # How readily joints bend together, forwards, sideways and about their axis.
@@ -40,12 +40,12 @@ class Hanging:
 
 @dataclass(frozen=True, eq=False)
 class JointLeans:
-    """Turns added to the terms of joints (3 numbers each), kept within their ranges.
+    """Rotations added to the coordinates of joints (3 numbers each), kept within their ranges.
 
     base (T, n, 4); weights (T,): share of a lean at each frame; scale (n,): how much each joint takes part. Joints
     `together` (their places among the n), such as those of the spine, have three more numbers that all of them add;
-    they bend forwards, not back. What is `hanging` keeps its turn in the world. `within` (n, 3, 2), radians, are
-    intervals that terms keep to at the height of a lean, brought there by the least turn that is the same throughout.
+    they bend forwards, not back. Joints `hanging` keep their world rotation. `within` (n, 3, 2), radians, are
+    intervals of the coordinates at the height of the offset, reached by the smallest constant rotation.
     """
 
     limits: Sequence[JointLimit]
@@ -63,7 +63,7 @@ class JointLeans:
         return np.concatenate([own, _TOGETHER]) if self.together else own
 
     @cached_property
-    def _terms(self) -> Array:
+    def _coordinates(self) -> Array:
         return np.stack([limit.coordinates(self.base[:, j]) for j, limit in enumerate(self.limits)], axis=1)
 
     @cached_property
@@ -71,7 +71,7 @@ class JointLeans:
         """Turns (n, 3), radians, that all leans begin with: the least that bring the motion into the intervals."""
         if self.within is None:
             return np.zeros((len(self.limits), 3))
-        high = self._terms[self.weights >= _HEIGHT]
+        high = self._coordinates[self.weights >= _HEIGHT]
         return np.clip(0.0, self.within[..., 0] - high.min(axis=0), self.within[..., 1] - high.max(axis=0))
 
     def frames(self, leans: Array, rows: NDArray[np.int64]) -> Array:
@@ -80,13 +80,13 @@ class JointLeans:
         NaN for leans that leave the intervals.
         """
         count = 3 * len(self.limits)
-        lean, terms = leans[:, :count].reshape(len(leans), 1, -1, 3) + self.brought, self._terms[rows]
+        lean, coordinates = leans[:, :count].reshape(len(leans), 1, -1, 3) + self.brought, self._coordinates[rows]
         for j in self.together:
             lean[:, :, j] += leans[:, None, count:]
             lean[:, :, j, 0] = np.abs(lean[:, :, j, 0])
         out = []
         for j, limit in enumerate(self.limits):
-            own = terms[:, j]
+            own = coordinates[:, j]
             # a recorded posture that is out of range stays so by as much
             beyond = own - limit.clamp_coordinates(own)
             out.append(limit.rotation(limit.clamp_coordinates(own + lean[:, :, j]) + beyond))
@@ -100,7 +100,7 @@ class JointLeans:
             turn = rot.multiply(rot.conjugate(new), old)
             q[:, :, one.place] = rot.multiply(turn, np.broadcast_to(self.base[rows, one.place], turn.shape))
         if self.within is not None:
-            high = (terms + lean)[:, self.weights[rows] >= _HEIGHT]
+            high = (coordinates + lean)[:, self.weights[rows] >= _HEIGHT]
             out_of = (high < self.within[..., 0] - _ASTRAY) | (high > self.within[..., 1] + _ASTRAY)
             q[out_of.any(axis=(1, 2, 3))] = np.nan
         return q
@@ -108,7 +108,7 @@ class JointLeans:
 
 @dataclass(frozen=True, eq=False)
 class FootLeans:
-    """Another way for a foot: aside along x and y, lifted, its knee turned about the leg, itself about the vertical.
+    """Offset path of a foot: along x and y, up, knee about the leg, foot about the vertical.
 
     T_world_parent, T_world_foot (T, 4, 4): the joint that the leg hangs on, and where the foot is; base (T, 3, 4): the
     leg. A lean is a sum of M bumps in time: place (T, M) and lift (T, M) are the share of each at each frame, for its
@@ -126,7 +126,7 @@ class FootLeans:
 
     @property
     def reach(self) -> Array:
-        """Metres aside and up, radians of the knee and of the foot, for each bump."""
+        """Metres sideways and up, radians of the knee and of the foot, for each bump."""
         return np.tile(np.array(_FOOT) * self.free, self.place.shape[1])
 
     @cached_property
@@ -135,20 +135,20 @@ class FootLeans:
 
     @cached_property
     def _excess(self) -> Array:
-        """How far the leg is out of its range as it is, (T, 3)."""
+        """Excess of the leg's joints over their ranges in the clip, (T, 3)."""
         return self.ik.solve(self.T_world_parent, self.T_world_foot, *self._orbit).excess
 
     def frames(self, leans: Array, rows: NDArray[np.int64]) -> Array:
         """Rotations (N, R, 3, 4) of leans (N, 5 M) at some of the frames (R,); NaN where a leg cannot do it."""
         orbit, keep = self._orbit
-        told = leans.reshape(len(leans), -1, len(_FOOT))
+        numbers = leans.reshape(len(leans), -1, len(_FOOT))
         place, lift = self.place[rows], self.lift[rows]
         goal = np.repeat(self.T_world_foot[rows][None], len(leans), axis=0)
-        goal[..., :2, 3] += np.einsum("rm,nmk->nrk", place, told[..., :2])
-        goal[..., 2, 3] += np.abs(told[..., 2]) @ lift.T
-        yaw = rot.about((0.0, 0.0, 1.0), told[..., 4] @ place.T)
+        goal[..., :2, 3] += np.einsum("rm,nmk->nrk", place, numbers[..., :2])
+        goal[..., 2, 3] += np.abs(numbers[..., 2]) @ lift.T
+        yaw = rot.about((0.0, 0.0, 1.0), numbers[..., 4] @ place.T)
         goal[..., :3, :3] = rot.to_matrix(yaw) @ goal[..., :3, :3]
-        turned = orbit[rows] + told[..., 3] @ np.maximum(place, lift).T
+        turned = orbit[rows] + numbers[..., 3] @ np.maximum(place, lift).T
         kept = Keep(*(np.asarray(k)[rows] for k in keep))
         found = self.ik.solve(self.T_world_parent[rows], goal, turned, kept)
         bad = ~found.reached | (found.excess > self._excess[rows] + _BEYOND).any(axis=-1)
@@ -156,7 +156,7 @@ class FootLeans:
 
 
 def _freedom(limit: JointLimit) -> tuple[float, float, float]:
-    """How readily a joint's terms are used."""
+    """Weights of a joint's coordinates."""
     if limit.kind == "hinge":
         return 1.2, 0.0, 0.4
     return (0.4, 0.4, 0.0) if limit.kind == "swing" else (1.0, 1.0, 0.5)

@@ -20,7 +20,7 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.stopping import may_stop_here
-from elbowroom.world.fast import BAND, HIT, LimbCheck
+from elbowroom.world.fast import HIT, UNCERTAIN, LimbCheck
 
 # Leans drawn at once, and for each of their numbers; how many of the best lead the next draw, and how often.
 _DRAWN, _EACH, _BEST, _DRAWS = 96, 12, 12, 9
@@ -81,7 +81,7 @@ class Leans(Protocol):
 
     @property
     def reach(self) -> Array:
-        """How readily each number is used, (K,): what a lean of size 1 takes of it."""
+        """Weight of each number, (K,): its share in an offset of size 1."""
         ...
 
     def frames(self, leans: Array, rows: NDArray[np.int64]) -> Array:
@@ -131,7 +131,7 @@ def nudge(
         q = ways.frames(leans, rows)
         good = np.isfinite(q).all(axis=(1, 2, 3))
         q[~good] = base[rows]
-        codes = check.batch(q.reshape(-1, *q.shape[2:]), np.tile(times[rows], len(leans)), keen=True)
+        codes = check.batch(q.reshape(-1, *q.shape[2:]), np.tile(times[rows], len(leans)), resolve_uncertain=True)
         codes = codes.reshape(len(leans), -1)
         codes[~good] = HIT
         checks[0] += codes.size
@@ -141,13 +141,13 @@ def nudge(
         # what hits at some of the looks need not be looked at more
         some, rest = looks[::_FEWER], np.setdiff1d(looks, looks[::_FEWER])
         codes = codes_of(leans, some)
-        hits, doubts = (codes == HIT).mean(axis=1), (codes == BAND).mean(axis=1)
+        hits, doubts = (codes == HIT).mean(axis=1), (codes == UNCERTAIN).mean(axis=1)
         clear = np.flatnonzero(hits == 0.0)
         if len(clear) and len(rest):
             codes = np.concatenate([codes[clear], codes_of(leans[clear], rest)], axis=1)
             # doubts weigh more where a close look has found a hit
             heed = np.where(np.isin(np.concatenate([some, rest]), missed), _MISSED, 1.0)
-            hits[clear], doubts[clear] = (codes == HIT).mean(axis=1), ((codes == BAND) * heed).mean(axis=1)
+            hits[clear], doubts[clear] = (codes == HIT).mean(axis=1), ((codes == UNCERTAIN) * heed).mean(axis=1)
         rough_by = np.zeros(len(leans))
         if len(clear):
             rough_by[clear] = np.minimum(roughness(leans[clear]), _ROUGHEST)

@@ -42,7 +42,7 @@ def relax(
 
 
 def _less(straight: Array, away: Array) -> bool:
-    """Whether straight departures are shorter on their way than those they replace, or no farther and smaller."""
+    """Return whether straight departures are shorter paths than those they replace, or no longer and smaller."""
 
     def effort(q: Array) -> float:
         way = rot.angle_between(q[:-1], q[1:]).sum() if len(q) > 1 else 0.0

@@ -16,7 +16,7 @@ from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.search.birrt import Path
 from elbowroom.spaces.limb import LimbSpace
-from elbowroom.world.fast import BAND, HIT, LimbCheck
+from elbowroom.world.fast import HIT, UNCERTAIN, LimbCheck
 
 # Half widths of rounding, seconds, tried from wide to narrow.
 _WINDOWS = (0.2, 0.12, 0.07, 0.04)
@@ -50,7 +50,7 @@ def settle(
     """
     t = np.asarray(times, dtype=float)
     if not path.found or len(t) < 2 or not (np.diff(t) > 0.0).all():
-        raise BadValue("frames need a path that was found and two or more times that grow.")
+        raise BadValue("frames need a path that was found and two or more increasing times.")
     under = None if base is None else np.asarray(base, dtype=float)
     if slow_ends:
         for how, q in _bells(space, path, t, under):
@@ -116,7 +116,7 @@ def _rounded_where_free(check: LimbCheck, frames: Array, times: Array, base: Arr
 
 
 def between_free(check: LimbCheck, q: Array, t: Array, step: float = _STEP) -> bool:
-    """Whether frames (T, n, 4) at times (T,) and what is slerped between them are free; the exact test settles doubts.
+    """Return whether frames (T, n, 4) at times (T,), slerped in between, are free; the exact test settles doubts.
 
     Points of the limb travel no more than `step` metres from look to look.
     """
@@ -141,11 +141,11 @@ def first_hit(check: LimbCheck, q: Array, t: Array, step: float = _STEP) -> floa
 
 def hit_at(check: LimbCheck, q: Array, t: Array) -> float | None:
     """One of the times (N,) at which postures (N, n, 4) are not free, None where all are."""
-    codes = check.batch(q, t, keen=True)
+    codes = check.batch(q, t, resolve_uncertain=True)
     sure = np.flatnonzero(codes == HIT)
     if len(sure):
         return float(t[sure[0]])
-    doubts = np.flatnonzero(codes == BAND)
+    doubts = np.flatnonzero(codes == UNCERTAIN)
     for k in doubts[_spread(len(doubts))]:
         if not check.free(q[k], float(t[k])):
             return float(t[k])

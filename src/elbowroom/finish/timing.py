@@ -1,4 +1,4 @@
-"""How fast a path is gone along: even speed of the wrist in space, then slow at both ends (K7)."""
+"""Timing of a path: constant speed of the wrist, then slow at both ends (K7)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Built-in scenes, and the makers of their meshes."""
+"""Built-in scenarios."""

@@ -1,4 +1,4 @@
-"""Building a scenario of the gallery: planned, proven, written with its picture and its storyboard."""
+"""Building of a gallery scenario: planned, proven, written with its picture and its storyboard."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOMENTS, _SIZE = 6, (260, 300)
 def build(scenario: Scenario, folder: Path, seed: int = 0) -> tuple[Plan, Exhibit]:
     """Plan a scenario and write NAME.glb, NAME.html, NAME.png and NAME.yaml into a folder.
 
-    Where no motion is found only the storyboard is written; where pictures cannot be drawn, the page goes without.
+    If no motion is found, only the storyboard is written; if pictures cannot be drawn, there are none.
     """
     start = time.perf_counter()
     board = scenario.board()
@@ -38,7 +38,7 @@ def build(scenario: Scenario, folder: Path, seed: int = 0) -> tuple[Plan, Exhibi
         picture = _picture(scenario.name, folder, plan)
     links["storyboard"] = scenario.path.name
     verdict = _verdict(plan)
-    figures = _figures(plan) | {"whole time": f"{seconds:.1f} s"}
+    figures = _figures(plan) | {"total time": f"{seconds:.1f} s"}
     shown = Exhibit(scenario.name, scenario.shows, scenario.features, plan.found, verdict, figures, links, picture)
     return plan, shown
 
@@ -52,7 +52,7 @@ def _picture(name: str, folder: Path, plan: Plan) -> str:
 
 
 def moments(plan: Plan) -> Array:
-    """Times for a picture: when planned motions end, which is when hands are somewhere; else spread over the whole."""
+    """Times for a picture: the ends of planned motions, when hands are at their targets; else evenly spread."""
     begin, end = plan.world.span
     ends = np.unique([begin, *(min(p.during[1], end) for p in plan.edits)])
     if len(ends) < _MOMENTS:
@@ -61,14 +61,14 @@ def moments(plan: Plan) -> Array:
 
 
 def _verdict(plan: Plan) -> str:
-    """Whether it is proven, and where it is tightest; or why not."""
+    """Return the verdict: proof and minimum clearance, or the reason of failure."""
     proven = plan.certificate
     if not plan.found:
         return f"{plan.status}: {plan.advice}"
     if proven is None or proven.pair is None or proven.clearance_m is None:
-        return "proven free of collision"
+        return "proven collision-free"
     a, b = proven.pair
-    return f"proven free of collision; smallest clearance {1000 * proven.clearance_m:.1f} mm, {a} and {b}"
+    return f"proven collision-free; minimum clearance {1000 * proven.clearance_m:.1f} mm, {a} and {b}"
 
 
 def _figures(plan: Plan) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The gallery's index: one page that needs nothing from the network."""
+"""Index page of the gallery, which needs nothing from the network."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ footer { color: var(--soft); font-size: 0.9rem; }
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A scenario on the page: its figures by name, whether it is proven free, and links by what they say."""
+    """A scenario on the page: its figures by name, whether it is proven free, and links by their text."""
 
     name: str
     shows: str
@@ -53,9 +53,9 @@ class Exhibit:
 
 
 def index_page(exhibits: Sequence[Exhibit], version: str) -> str:
-    """The page as text."""
+    """HTML of the page."""
     free = sum(e.free for e in exhibits)
-    told = f"{len(exhibits)} scenarios, {free} of them proven free of collision, between frames, too."
+    summary = f"{len(exhibits)} scenarios, {free} of them proven collision-free, including between frames."
     cards = "\n".join(_card(e) for e in exhibits)
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -68,7 +68,7 @@ def index_page(exhibits: Sequence[Exhibit], version: str) -> str:
 <body>
 <main>
 <header><h1>elbowroom: gallery</h1>
-<p>{told}</p></header>
+<p>{summary}</p></header>
 {cards}
 <footer>Made by elbowroom {escape(version)}. Every scenario is a storyboard: copy it, change it, and run it with
 <code>elbowroom run NAME.yaml -o NAME.glb</code></footer>

@@ -1,4 +1,4 @@
-"""The gallery's scenarios by name: the storyboards in this folder."""
+"""Gallery scenarios by name: the storyboards in this folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FOLDER = Path(__file__).parent / "storyboards"
 
 @dataclass(frozen=True)
 class Scenario:
-    """A built-in storyboard: what it shows in a sentence, and the features that it shows by their ids."""
+    """A built-in storyboard with a one-sentence description and feature ids."""
 
     name: str
     path: Path
@@ -24,25 +24,25 @@ class Scenario:
     features: tuple[str, ...] = ()
 
     def board(self) -> Storyboard:
-        """The storyboard with its world; what it asks for is not planned yet."""
+        """Storyboard with its world, not planned yet."""
         return read_storyboard(self.path)
 
 
 @cache
 def scenarios() -> dict[str, Scenario]:
-    """All scenarios by name, in the order of the alphabet."""
+    """All scenarios by name, in alphabetical order."""
     return {path.stem: Scenario(path.stem, path, *about_storyboard(path)) for path in sorted(FOLDER.glob("*.yaml"))}
 
 
 def scenario(name: str) -> Scenario:
     """A scenario by name."""
     if name not in scenarios():
-        raise UnknownName("scenario of the gallery", name, scenarios())
+        raise UnknownName("gallery scenario", name, scenarios())
     return scenarios()[name]
 
 
 def storyboard_path(name: str) -> Path:
-    """A storyboard by what a user calls it: a file, or where there is none of that name, a scenario of the gallery."""
+    """Storyboard path from a user's input: a file, or if there is none of that name, a gallery scenario."""
     path = Path(name)
     if path.is_file() or path.suffix:
         return path
@@ -50,10 +50,10 @@ def storyboard_path(name: str) -> Path:
         return scenarios()[name].path
     if not path.exists():
         known = ", ".join(scenarios())
-        raise BadFile(name, "does not exist", would_do=f"give a file, or one of the gallery: {known}")
+        raise BadFile(name, "does not exist", would_do=f"give a file or a gallery name: {known}")
     return path
 
 
 def scene(name: str, seed: int = 0) -> World:
-    """The world of a scenario in which everything is done that it asks for; raises `NoMotion` where that fails."""
+    """Planned world of a scenario; raises `NoMotion` if planning fails."""
     return plan_storyboard(scenario(name).board(), seed=seed).require().world

@@ -159,8 +159,8 @@ def shape_tree(shape: Shape) -> BallTree:
 
 def mesh_tree(mesh: Mesh, closed: NDArray | None = None) -> BallTree:
     """The tree over a mesh's cover; `closed` as in `mesh_cover`."""
-    told = None if closed is None else closed.tobytes()
-    return kept(mesh, ("balls", told), lambda: ball_tree(mesh_cover(mesh, closed)))
+    key = None if closed is None else closed.tobytes()
+    return kept(mesh, ("balls", key), lambda: ball_tree(mesh_cover(mesh, closed)))
 
 
 def ball_tree(cover: Array) -> BallTree:

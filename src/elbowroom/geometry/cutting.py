@@ -37,7 +37,7 @@ def _led(faces: Indices, first: Indices) -> Indices:
 
 
 def _between(rows: Array, side: Array, faces: Indices, other: int) -> Array:
-    """Where the plane meets the edge from the leading corner of each triangle to another, (F, C)."""
+    """Intersections of the plane with the edges from the leading corner of each triangle to another, (F, C)."""
     a, b = faces[:, 0], faces[:, other]
     s = (side[a] / (side[a] - side[b]))[:, None]
     return np.asarray(rows[a] + s * (rows[b] - rows[a]))

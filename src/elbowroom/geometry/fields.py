@@ -48,8 +48,8 @@ def distance_field(mesh: Mesh, *, keep: bool = True, closed: NDArray | None = No
     `closed` (F,) tells which faces bound solids, turned alike; or it numbers the solids, -1 for faces of none: then
     solids that overlap and are turned differently do not cancel out. Without it that is found out.
     """
-    told = None if closed is None else (closed.dtype.str, closed.tobytes())
-    return kept(mesh, ("field", told), lambda: DistanceField(_found(mesh, keep, closed)))
+    key = None if closed is None else (closed.dtype.str, closed.tobytes())
+    return kept(mesh, ("field", key), lambda: DistanceField(_found(mesh, keep, closed)))
 
 
 def _found(mesh: Mesh, keep: bool, closed: NDArray | None) -> kernels.Fields:

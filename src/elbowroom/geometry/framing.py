@@ -1,4 +1,4 @@
-"""Where an eye has to be to see given points: shared by pictures and by files that set a first view."""
+"""Eye position that shows given points: shared by pictures and by files that set an initial view."""
 
 from __future__ import annotations
 

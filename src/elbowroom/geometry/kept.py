@@ -1,4 +1,4 @@
-"""What is made of immutable objects once and kept as long as they live."""
+"""Cache of data derived from immutable objects, kept as long as they live."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _PLACE = "_kept"
 
 
 class _Memory(dict[Hashable, Any]):
-    """What is kept with an object. Copies and pickles of the object begin with none."""
+    """Cached data of an object. Copies and pickles of the object begin with none."""
 
     def __reduce__(self) -> tuple[type[_Memory], tuple[()]]:
         return _Memory, ()
 
 
 def kept(owner: object, key: Hashable, make: Callable[[], Value]) -> Value:
-    """What `make` gives, made once for an immutable object and a key, and gone with the object.
+    """Return the result of `make`, computed once for an immutable object and a key, and freed with the object.
 
     The value may refer to its owner. Threads that ask at the same time may both make it; all get the same one.
     """
@@ -46,7 +46,7 @@ class KeptTogether(Generic[Value]):
         return len(self._made)
 
     def of(self, owners: Sequence[object], key: Hashable, make: Callable[[], Value]) -> Value:
-        """What `make` gives for these objects and a key."""
+        """Result of `make` for these objects and a key."""
         whole = (tuple(map(id, owners)), key)
         found = self._made.get(whole)
         if found is not None and all(r() is owner for r, owner in zip(found[0], owners, strict=True)):

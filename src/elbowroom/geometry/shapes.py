@@ -45,7 +45,7 @@ class Shape:
         if self.kind == "box":
             d = np.abs(p) - self.size
             return np.linalg.norm(np.maximum(d, 0.0), axis=-1) + np.minimum(d.max(axis=-1), 0.0)
-        raise ValueError("signed distance of a mesh shape is the world's business")
+        raise ValueError("the signed distance of a mesh shape is computed by the world")
 
 
 def capsule(name: str, joint: int, a: ArrayLike, b: ArrayLike, radius: float) -> Shape:

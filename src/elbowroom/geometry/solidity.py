@@ -92,7 +92,7 @@ def shell_signs(vertices: Array, faces: NDArray) -> NDArray[np.int8]:
 
 
 def demoted_parts(mesh: Mesh, solid: NDArray[np.bool_], name: str) -> tuple[Demoted, ...]:
-    """Parts of a mended mesh none of whose faces bound a solid, `solid` (F,), and sheets on solids, by reason."""
+    """Parts of a cleaned mesh none of whose faces bound a solid, `solid` (F,), and sheets on solids, by reason."""
     if solid.all():
         return ()
     edges = Edges(mesh.faces.astype(np.int64))
@@ -103,16 +103,16 @@ def demoted_parts(mesh: Mesh, solid: NDArray[np.bool_], name: str) -> tuple[Demo
     size = np.bincount(edges.part, minlength=count)
     found = []
     for chosen, why in (
-        (surface & has_open, "open: {} edges belong to one triangle alone"),
-        (surface & ~has_open, "closed, but it encloses nothing or has no two sides"),
+        (surface & has_open, "open: {} edges belong to a single triangle"),
+        (surface & ~has_open, "closed, but they enclose nothing or have no two sides"),
     ):
         if chosen.any():
-            told = why.format(int(open_edges[chosen].sum()))
-            found.append(Demoted(name, int(chosen.sum()), int(size[chosen].sum()), told))
+            reason = why.format(int(open_edges[chosen].sum()))
+            found.append(Demoted(name, int(chosen.sum()), int(size[chosen].sum()), reason))
     hanging = ~solid & ~surface[edges.part]
     if hanging.any():
         sheets = len(np.unique(edges.sheet[hanging]))
-        found.append(Demoted(name, sheets, int(hanging.sum()), "sheets that hang on solids or divide them"))
+        found.append(Demoted(name, sheets, int(hanging.sum()), "sheets attached to solids or dividing them"))
     return tuple(found)
 
 

@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -21,6 +22,7 @@ from typing import Any, NamedTuple
 
 import numba as nb
 from numba import types
+from numba.core.errors import NumbaError
 
 from elbowroom.kernels import code_folder
 
@@ -145,11 +147,14 @@ def _keep_busy(worker: subprocess.Popen[str], jobs: SimpleQueue[int], done: Simp
 
 def _work(numbers: Iterable[str]) -> None:
     """Compile kernels by their places in the list, and say so on standard output."""
+    import_module("elbowroom.kernels.limb_space")  # says how searches move in the space of a limb
     for number in numbers:
         kernel, signatures, _ = listed()[int(number)]
         module, name = kernel.split(".")
-        for signature in signatures:
-            getattr(import_module(f"elbowroom.kernels.{module}"), name).compile(signature)
+        # a list that is out of date does no harm: what does not compile as it says is compiled at its first call
+        with suppress(NumbaError):
+            for signature in signatures:
+                getattr(import_module(f"elbowroom.kernels.{module}"), name).compile(signature)
         print(number.strip(), flush=True)
 
 

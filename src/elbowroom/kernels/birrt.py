@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from elbowroom.kernels.dice import throw
-from elbowroom.kernels.lean import inner, lean
+from elbowroom.kernels.compiled import inner, njit_nogil
+from elbowroom.kernels.rng import uniform
 from elbowroom.kernels.space import CHECKS, NODES, ROUNDS, SAMPLES, distance, joins, sample, steer, stray, valid
 
 # How a search ended.
@@ -56,8 +56,8 @@ def stands(space, rows, parent, seen, count, k, forward, tally):
     return True
 
 
-@lean()
-def connect(space, dice, most_checks, pause, widen, rows, parent, seen, tried, drawn, size, tally):
+@njit_nogil()
+def connect(space, rng, most_checks, pause, widen, rows, parent, seen, tried, drawn, size, tally):
     """(how it ended, last state of the first tree, first state of the second) of a search from start to goal.
 
     rows (2, N, W), parent (2, N), seen (2, N), tried (N,): room for the two trees, whose first rows are start and goal;
@@ -84,11 +84,11 @@ def connect(space, dice, most_checks, pause, widen, rows, parent, seen, tried, d
         tree = tally[ROUNDS] % 2
         other = 1 - tree
         i, good = -1, False
-        if size[2] == 0 and throw(dice) < _STRAYS:
+        if size[2] == 0 and uniform(rng) < _STRAYS:
             for _ in range(_DRAWS):
                 tally[SAMPLES] += 1
-                i = int(throw(dice) * size[tree])
-                good = seen[tree, i] != _CUT and stray(space, dice, rows[tree, i], tree == 0, drawn, tally)
+                i = int(uniform(rng) * size[tree])
+                good = seen[tree, i] != _CUT and stray(space, rng, rows[tree, i], tree == 0, drawn, tally)
                 if good:
                     break
         strays = good
@@ -98,7 +98,7 @@ def connect(space, dice, most_checks, pause, widen, rows, parent, seen, tried, d
                 return PAUSED, 0, 0
             tally[SAMPLES] += 1
             effort = min(max(tally[ROUNDS], tally[SAMPLES] // _PATIENCE) / widen, 1.0)
-            good = sample(space, dice, effort, drawn, tally)
+            good = sample(space, rng, effort, drawn, tally)
         if not good:
             break
         size[2] = 0

@@ -12,8 +12,8 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from elbowroom.kernels.compiled import inner
 from elbowroom.kernels.fields import lower, room, winding
-from elbowroom.kernels.lean import inner
 from elbowroom.kernels.triangles import away, nearest
 
 Array = NDArray[np.float64]

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from elbowroom.kernels.fields import BAND, FREE
-from elbowroom.kernels.lean import inner, lean
+from elbowroom.kernels.compiled import inner, njit_nogil
+from elbowroom.kernels.fields import FREE, UNCERTAIN
 from elbowroom.kernels.validity import check
 
 
-@lean()
-def check_batch(limb, around, q, t, keen, bench, out):
-    """Verdicts out (N,) of postures q (N, searched, 4) at times t (N,), of those that are BAND so far.
+@njit_nogil()
+def check_batch(limb, around, q, t, doubts_until, buffers, out):
+    """Verdicts out (N,) of postures q (N, searched, 4) at times t (N,), of those that are UNCERTAIN so far.
 
-    Each ends with its first doubt, or with `keen` > 1 with a sure hit. Returns the doubts of the last, which are on the
-    bench then.
+    Each ends with its first doubt, or with `doubts_until` > 1 with a sure hit. Returns the doubts of the last, in the
+    buffers then.
     """
     doubts = 0
     for i in range(q.shape[0]):
-        if out[i] == BAND:
-            out[i], doubts = check(limb, around, q[i], t[i], keen, bench)
+        if out[i] == UNCERTAIN:
+            out[i], doubts = check(limb, around, q[i], t[i], doubts_until, buffers)
     return doubts
 
 
@@ -44,15 +44,15 @@ def slerp(a, b, s, out):
             out[j, i] /= size
 
 
-@lean()
-def check_edge(limb, around, qa, ta, qb, tb, steps, bench, between):
+@njit_nogil()
+def check_edge(limb, around, qa, ta, qb, tb, steps, buffers, between):
     """(verdict, share) of the way from one posture and time to another, seen at `steps` + 1 even places.
 
     The places come in bisection order, the ends first, so that what is in the way is met early; `share` tells where.
     A doubt ends the walk like a hit. between (searched, 4) is room to work in.
     """
     for end in range(2):
-        v = check(limb, around, qb if end else qa, tb if end else ta, 1, bench)[0]
+        v = check(limb, around, qb if end else qa, tb if end else ta, 1, buffers)[0]
         if v != FREE:
             return v, float(end)
     # breadth first: 1/2, 1/4, 3/4, 1/8, ...
@@ -68,7 +68,7 @@ def check_edge(limb, around, qa, ta, qb, tb, steps, bench, between):
             if place > 0 and (place * width + steps - 1) // steps == k:
                 s = place / steps
                 slerp(qa, qb, s, between)
-                v = check(limb, around, between, ta + s * (tb - ta), 1, bench)[0]
+                v = check(limb, around, between, ta + s * (tb - ta), 1, buffers)[0]
                 if v != FREE:
                     return v, s
             k += 2 * stride

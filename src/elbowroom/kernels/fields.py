@@ -18,12 +18,12 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.kernels.lean import inner
+from elbowroom.kernels.compiled import inner
 from elbowroom.kernels.triangles import DEPTH, Tree, box_distance, nearest, point_triangle
 
 Array = NDArray[np.float64]
 
-FREE, BAND, HIT = 0, 1, 2
+FREE, UNCERTAIN, HIT = 0, 1, 2
 
 # What `start` says of a brick without corners of its own.
 FAR, INSIDE = -1, -2

@@ -17,7 +17,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.kernels.lean import inner
+from elbowroom.kernels.compiled import inner
 from elbowroom.kernels.turns import Vector, across, cross, dot, from_frame_to_frame, scaled, write
 
 Array = NDArray[np.float64]

@@ -19,8 +19,8 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from elbowroom.kernels.compiled import inner
 from elbowroom.kernels.hinge import TINY, bend_at, line_and_side, straight
-from elbowroom.kernels.lean import inner
 from elbowroom.kernels.limits import ellipse_radius, flexion_and_twist, polygon_radius, swing_and_twist
 from elbowroom.kernels.turns import (
     Turn,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.kernels.lean import inner, lean
+from elbowroom.kernels.compiled import inner, njit_nogil
 from elbowroom.kernels.limb_state import free_at, moved_until
 from elbowroom.kernels.limb_terms import pose, turn_between
 from elbowroom.kernels.meeting import point
@@ -40,15 +40,15 @@ class Proof(NamedTuple):
 
 @inner()
 def reach_of(space, proof, half, stir):
-    """Metres that any piece travels at most from the posture on the bench, within half a stretch (a share)."""
+    """Metres that any piece travels at most from the posture on the buffers, within half a stretch (a share)."""
     most = 0.0
     for e in range(proof.moves.shape[0]):
         c = space.limb.sphere[e]
-        x, y, z = point(space.bench.frames[space.limb.joint[e]], c, 0)
+        x, y, z = point(space.buffers.frames[space.limb.joint[e]], c, 0)
         way = stir
         for j in range(proof.moves.shape[1]):
             if proof.moves[e, j]:
-                f = space.bench.frames[proof.place[j]]
+                f = space.buffers.frames[proof.place[j]]
                 dx, dy, dz = x - f[0, 3], y - f[1, 3], z - f[2, 3]
                 arm = math.sqrt(dx * dx + dy * dy + dz * dz) + c[3]
                 way += half * proof.turn[j, 0] * (arm + 0.5 * half * proof.turn[j, 1])
@@ -56,7 +56,7 @@ def reach_of(space, proof, half, stir):
     return most
 
 
-@lean()
+@njit_nogil()
 def proven_until(space, proof, a, b, low, tally):
     """(share of the way from a to b up to which it is proven from `low` on, share where that ended).
 
@@ -74,7 +74,7 @@ def proven_until(space, proof, a, b, low, tally):
         high = min(good + stride, 1.0)
         half = 0.5 * (high - good)
         t, _ = pose(space.joints, a, b, good + half)
-        place_limb(space.limb, space.around, space.joints.q, t, space.bench)
+        place_limb(space.limb, space.around, space.joints.q, t, space.buffers)
         here = moved_until(space, t)
         late = abs(half * span)
         stir = max(here - moved_until(space, t - late), moved_until(space, t + late) - here) if span != 0.0 else 0.0

@@ -10,10 +10,10 @@ import math
 import numpy as np
 
 from elbowroom.kernels import space as questions
-from elbowroom.kernels.dice import throw
-from elbowroom.kernels.lean import inner
+from elbowroom.kernels.compiled import inner
 from elbowroom.kernels.limb_state import LimbSpace, farthest, free_at, note_marks, on_the_way, travel, until
 from elbowroom.kernels.limb_terms import HINGE, allowed_between, keep, pose, put, swung_past, turn_between
+from elbowroom.kernels.rng import uniform
 from elbowroom.kernels.space import answer
 from elbowroom.kernels.validity import place_limb
 
@@ -45,8 +45,8 @@ def looks_along(space, a, b, share, bound):
     fastest = 0.0
     for i in range(pieces + 1):
         t, _ = pose(space.joints, a, b, share * i / pieces)
-        place_limb(space.limb, space.around, space.joints.q, t, space.bench)
-        note_marks(space.bench.frames, space.mark_joint, space.mark, space.spare[there])
+        place_limb(space.limb, space.around, space.joints.q, t, space.buffers)
+        note_marks(space.buffers.frames, space.mark_joint, space.mark, space.spare[there])
         if i > 0:
             fastest = max(fastest, farthest(space.spare[here], space.spare[there], 0))
         here, there = there, here
@@ -68,10 +68,10 @@ def _swing_less(state, k, past):
 # answers to the questions of a search
 
 
-def draw(space, dice, effort, out, tally):
+def draw(space, rng, effort, out, tally):
     """Draw terms, and time where it is searched, from their intervals at an effort; whether the posture is free."""
     n = space.joints.kind.shape[0]
-    out[0] = space.begin + throw(dice) * (space.end - space.begin) if space.timed else space.begin
+    out[0] = space.begin + uniform(rng) * (space.end - space.begin) if space.timed else space.begin
     for j in range(n):
         k = 1 + 3 * j
         for tries in range(_DRAWS):
@@ -79,7 +79,7 @@ def draw(space, dice, effort, out, tally):
                 low = space.first[j, i, 0] + effort * (space.last[j, i, 0] - space.first[j, i, 0])
                 high = space.first[j, i, 1] + effort * (space.last[j, i, 1] - space.first[j, i, 1])
                 if tries == 0 or i < 2:
-                    out[k + i] = low + throw(dice) * (high - low)
+                    out[k + i] = low + uniform(rng) * (high - low)
             if space.joints.kind[j] == HINGE:
                 break
             past = swung_past(space.joints, j, out[k], out[k + 1], out[k + 2])
@@ -93,17 +93,17 @@ def draw(space, dice, effort, out, tally):
     if not free_at(space, out[0], tally):
         return False
     keep(space.joints, out)
-    note_marks(space.bench.frames, space.mark_joint, space.mark, out)
+    note_marks(space.buffers.frames, space.mark_joint, space.mark, out)
     return True
 
 
-def wander(space, dice, state, forward, out, tally):
+def wander(space, rng, state, forward, out, tally):
     """Draw terms near those of a state, and where it is searched a time that gives enough to get there."""
     n = space.joints.kind.shape[0]
     for j in range(n):
         k = 1 + 3 * j
         for i in range(3):
-            term = state[k + i] + _ASTRAY * (2.0 * throw(dice) - 1.0)
+            term = state[k + i] + _ASTRAY * (2.0 * uniform(rng) - 1.0)
             out[k + i] = min(max(term, space.last[j, i, 0]), space.last[j, i, 1])
         if space.joints.kind[j] != HINGE:
             past = swung_past(space.joints, j, out[k], out[k + 1], out[k + 2])
@@ -116,13 +116,13 @@ def wander(space, dice, state, forward, out, tally):
         span = 0.0
         for j in range(n):
             span = max(span, turn_between(space.joints, j, state, out)[0] / space.speed[j])
-        span += _MEANWHILE * throw(dice)
+        span += _MEANWHILE * uniform(rng)
         out[0] += span if forward else -span
         if not space.begin <= out[0] <= space.end:
             return False
     if not free_at(space, out[0], tally):
         return False
-    note_marks(space.bench.frames, space.mark_joint, space.mark, out)
+    note_marks(space.buffers.frames, space.mark_joint, space.mark, out)
     return True
 
 

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from elbowroom.kernels.compiled import inner, njit_nogil
 from elbowroom.kernels.fields import FREE
-from elbowroom.kernels.lean import inner, lean
 from elbowroom.kernels.limb_terms import Joints, keep, pose, put, settle, turn_between
-from elbowroom.kernels.limb_world import Around, Bench, Limb
+from elbowroom.kernels.limb_world import Around, Buffers, Limb
 from elbowroom.kernels.meeting import point
 from elbowroom.kernels.space import CHECKS
 from elbowroom.kernels.validity import check, place_limb
@@ -38,7 +38,7 @@ class LimbSpace(NamedTuple):
 
     limb: Limb
     around: Around
-    bench: Bench
+    buffers: Buffers
     joints: Joints
     first: Array
     last: Array
@@ -74,7 +74,7 @@ def moved_until(space, t):
     return until(space, space.travelled, t) + until(space, space.stirred, t)
 
 
-@lean()
+@njit_nogil()
 def travel(space, a, b):
     """Metres that points of the limb travel at most past anything from a to b, and whether that is slow enough."""
     far, slow = 0.0, True
@@ -88,9 +88,9 @@ def travel(space, a, b):
 
 @inner()
 def free_at(space, t, tally):
-    """Whether the posture that is set is free at a time; leaves its frames on the bench."""
+    """Whether the posture that is set is free at a time; leaves its frames on the buffers."""
     tally[CHECKS] += 1
-    return check(space.limb, space.around, space.joints.q, t, 1, space.bench)[0] == FREE
+    return check(space.limb, space.around, space.joints.q, t, 1, space.buffers)[0] == FREE
 
 
 @inner()
@@ -112,21 +112,21 @@ def farthest(a, b, first):
     return math.sqrt(most)
 
 
-@lean()
+@njit_nogil()
 def fill(space, state):
     """Work out what a state with time and terms carries."""
     for j in range(space.joints.kind.shape[0]):
         k = 1 + 3 * j
         put(space.joints, j, state[k], state[k + 1], state[k + 2])
     keep(space.joints, state)
-    place_limb(space.limb, space.around, space.joints.q, state[0], space.bench)
-    note_marks(space.bench.frames, space.mark_joint, space.mark, state)
+    place_limb(space.limb, space.around, space.joints.q, state[0], space.buffers)
+    note_marks(space.buffers.frames, space.mark_joint, space.mark, state)
 
 
-@lean()
+@njit_nogil()
 def on_the_way(space, a, b, share, out):
     """The state at a share of the way from a to b."""
     t, _ = pose(space.joints, a, b, share)
-    place_limb(space.limb, space.around, space.joints.q, t, space.bench)
+    place_limb(space.limb, space.around, space.joints.q, t, space.buffers)
     settle(space.joints, t, a, b, share, out)
-    note_marks(space.bench.frames, space.mark_joint, space.mark, out)
+    note_marks(space.buffers.frames, space.mark_joint, space.mark, out)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.kernels.lean import inner
+from elbowroom.kernels.compiled import inner
 from elbowroom.kernels.limits import swing_and_twist, swing_radius
 from elbowroom.kernels.turns import product, reversed_turn, row_of
 

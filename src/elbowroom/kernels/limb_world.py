@@ -107,7 +107,7 @@ class Around(NamedTuple):
     margin: float
 
 
-class Bench(NamedTuple):
+class Buffers(NamedTuple):
     """Room to work in for one thread.
 
     frames (n, 3, 4): joints; middle (E, 3): middles of pieces in the world; to (2, 3, 4): the world in an item's frame

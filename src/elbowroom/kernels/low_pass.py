@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from elbowroom.kernels.lean import lean
+from elbowroom.kernels.compiled import njit_nogil
 
 
-@lean()
+@njit_nogil()
 def filter_both_ways(x: NDArray, b0: float, a1: float, a2: float) -> None:
     """Filter columns (T, M) in place by b0 (1 + z)² / (1 + a1 z + a2 z²), which keeps constants, and then backwards.
 

@@ -1,16 +1,16 @@
 """How one piece of a limb stands to a distance field, to a rounded box, or to the ground.
 
 A piece is a capsule or a cover of balls; an obstacle is a field or a box with rounded edges (a capsule is a box without
-width). Every answer is FREE for sure, HIT for sure, or BAND. `more` is the clearance that is asked for and what places
-may be off by; `slack` is the latter alone, and taken from radii before a hit counts as sure.
+width). Every answer is FREE for sure, HIT for sure, or UNCERTAIN. `more` is the requested clearance plus the error of
+places; `slack` is the latter alone, and taken from radii before a hit counts as sure.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from elbowroom.kernels.fields import BAND, FREE, HIT, nearer, squared, winding, within
-from elbowroom.kernels.lean import inner
+from elbowroom.kernels.compiled import inner
+from elbowroom.kernels.fields import FREE, HIT, UNCERTAIN, nearer, squared, winding, within
 
 # Metres: capsules nearer than this to a surface are left in doubt, so that no walk along an axis takes tiny steps.
 CLOSE = 2e-4
@@ -72,7 +72,7 @@ def _seen(fields, f, x, y, z, outer, inner, half, room):
 
 
 @inner(forceinline=True)
-def capsule_in_field(ax, ay, az, bx, by, bz, radius, fields, f, more, slack, bench):
+def capsule_in_field(ax, ay, az, bx, by, bz, radius, fields, f, more, slack, buffers):
     """A capsule from a to b, in the frame of field f.
 
     A point of the axis at distance d from the surface clears the discs of the capsule sqrt(d² - radius²) to either
@@ -86,27 +86,27 @@ def capsule_in_field(ax, ay, az, bx, by, bz, radius, fields, f, more, slack, ben
     unit = 1.0 / length if length > 0.0 else 0.0
     ux, uy, uz = ux * unit, uy * unit, uz * unit
     half = 0.5 * length
-    d2 = _seen(fields, f, ax + ux * half, ay + uy * half, az + uz * half, outer, inner, half, bench.room)
+    d2 = _seen(fields, f, ax + ux * half, ay + uy * half, az + uz * half, outer, inner, half, buffers.room)
     if d2 < 0.0:
         return HIT
     if d2 > (half + outer) * (half + outer):
         return FREE
     if d2 <= c2:
-        return BAND
+        return UNCERTAIN
     middle = np.sqrt(d2 - o2)
-    d2 = _seen(fields, f, bx, by, bz, outer, inner, half, bench.room)
+    d2 = _seen(fields, f, bx, by, bz, outer, inner, half, buffers.room)
     if d2 < 0.0:
         return HIT
     if d2 <= c2:
-        return BAND
+        return UNCERTAIN
     last = length - np.sqrt(d2 - o2)
-    d2 = _seen(fields, f, ax, ay, az, outer, inner, half, bench.room)
+    d2 = _seen(fields, f, ax, ay, az, outer, inner, half, buffers.room)
     if d2 < 0.0:
         return HIT
     if d2 <= c2:
-        return BAND
+        return UNCERTAIN
     first = np.sqrt(d2 - o2)
-    open_, top = bench.open, 0
+    open_, top = buffers.open, 0
     if first < half - middle:
         open_[0], open_[1] = first, half - middle
         top = 1
@@ -117,11 +117,11 @@ def capsule_in_field(ax, ay, az, bx, by, bz, radius, fields, f, more, slack, ben
         top -= 1
         low, high = open_[2 * top], open_[2 * top + 1]
         at, wide = 0.5 * (low + high), 0.5 * (high - low)
-        d2 = _seen(fields, f, ax + ux * at, ay + uy * at, az + uz * at, outer, inner, wide, bench.room)
+        d2 = _seen(fields, f, ax + ux * at, ay + uy * at, az + uz * at, outer, inner, wide, buffers.room)
         if d2 < 0.0:
             return HIT
         if d2 <= c2:
-            return BAND
+            return UNCERTAIN
         clear = np.sqrt(d2 - o2)
         if clear < wide:
             open_[2 * top], open_[2 * top + 1] = at + clear, high
@@ -131,7 +131,7 @@ def capsule_in_field(ax, ay, az, bx, by, bz, radius, fields, f, more, slack, ben
 
 
 @inner(forceinline=True)
-def capsule_at_box(ax, ay, az, bx, by, bz, radius, half, m, more, slack, bench):
+def capsule_at_box(ax, ay, az, bx, by, bz, radius, half, m, more, slack, buffers):
     """A capsule from a to b, in the frame of box m; `radius` includes that of the box's edges.
 
     As in a field, but the distance is at hand.
@@ -140,7 +140,7 @@ def capsule_at_box(ax, ay, az, bx, by, bz, radius, half, m, more, slack, bench):
     o2, i2, c2 = outer * outer, inner * inner, (outer + CLOSE) * (outer + CLOSE)
     if half[m, 0] == 0.0 and half[m, 1] == 0.0:
         d2 = segments(ax, ay, az, bx, by, bz, half[m, 2])
-        return FREE if d2 > o2 else (HIT if d2 < i2 else BAND)
+        return FREE if d2 > o2 else (HIT if d2 < i2 else UNCERTAIN)
     ux, uy, uz = bx - ax, by - ay, bz - az
     length = np.sqrt(ux * ux + uy * uy + uz * uz)
     unit = 1.0 / length if length > 0.0 else 0.0
@@ -149,8 +149,8 @@ def capsule_at_box(ax, ay, az, bx, by, bz, radius, half, m, more, slack, bench):
     if da < i2 or db < i2:
         return HIT
     if da <= c2 or db <= c2:
-        return BAND
-    open_, top = bench.open, 0
+        return UNCERTAIN
+    open_, top = buffers.open, 0
     low, high = np.sqrt(da - o2), length - np.sqrt(db - o2)
     if low < high:
         open_[0], open_[1] = low, high
@@ -163,7 +163,7 @@ def capsule_at_box(ax, ay, az, bx, by, bz, radius, half, m, more, slack, bench):
         if d2 < i2:
             return HIT
         if d2 <= c2:
-            return BAND
+            return UNCERTAIN
         clear = np.sqrt(d2 - o2)
         if at + clear < high:
             open_[2 * top], open_[2 * top + 1] = at + clear, high
@@ -201,9 +201,9 @@ def core_hits(limb, e, place, fields, f, slack, room):
 
 
 @inner(forceinline=True)
-def cover_in_field(balls, root, place, fields, f, more, slack, keen, bench):
-    """(verdict, ball) of a cover whose frame `place` (3, 4) maps to that of field f; it ends with `keen` doubts."""
-    visit = bench.visit
+def cover_in_field(balls, root, place, fields, f, more, slack, doubts_until, buffers):
+    """(verdict, ball) of a cover whose frame `place` (3, 4) maps to that of field f; ends at `doubts_until`."""
+    visit = buffers.visit
     visit[0] = root
     top, verdict, who, seen = 1, FREE, -1, 0
     while top > 0:
@@ -226,21 +226,21 @@ def cover_in_field(balls, root, place, fields, f, more, slack, keen, bench):
             d2 = squared(fields, f, x, y, z)
             if d2 <= outer * outer:
                 if d2 >= 0.0:
-                    d2 = within(fields, f, x, y, z, outer, max(inner, 0.0), bench.room)
+                    d2 = within(fields, f, x, y, z, outer, max(inner, 0.0), buffers.room)
                 if inner >= 0.0 and d2 < inner * inner:
                     return HIT, b
                 if d2 < outer * outer:
                     seen += 1
-                    if seen >= keen:
-                        return BAND, b
-                    verdict, who = BAND, b
+                    if seen >= doubts_until:
+                        return UNCERTAIN, b
+                    verdict, who = UNCERTAIN, b
     return verdict, who
 
 
 @inner(forceinline=True)
-def cover_at_box(balls, root, place, half, m, radius, more, slack, keen, bench):
+def cover_at_box(balls, root, place, half, m, radius, more, slack, doubts_until, buffers):
     """(verdict, ball) of a cover whose frame `place` (3, 4) maps to that of box m with edges of a radius."""
-    visit = bench.visit
+    visit = buffers.visit
     visit[0] = root
     top, verdict, who, seen = 1, FREE, -1, 0
     while top > 0:
@@ -265,16 +265,16 @@ def cover_at_box(balls, root, place, half, m, radius, more, slack, keen, bench):
                 return HIT, b
             if d2 <= outer * outer:
                 seen += 1
-                if seen >= keen:
-                    return BAND, b
-                verdict, who = BAND, b
+                if seen >= doubts_until:
+                    return UNCERTAIN, b
+                verdict, who = UNCERTAIN, b
     return verdict, who
 
 
 @inner(forceinline=True)
-def cover_at_floor(balls, root, place, floor, more, slack, keen, bench):
+def cover_at_floor(balls, root, place, floor, more, slack, doubts_until, buffers):
     """(verdict, ball) of a cover against the ground."""
-    visit = bench.visit
+    visit = buffers.visit
     visit[0] = root
     top, verdict, who, seen = 1, FREE, -1, 0
     while top > 0:
@@ -298,7 +298,7 @@ def cover_at_floor(balls, root, place, floor, more, slack, keen, bench):
                 return HIT, b
             if z <= c[3] + more:
                 seen += 1
-                if seen >= keen:
-                    return BAND, b
-                verdict, who = BAND, b
+                if seen >= doubts_until:
+                    return UNCERTAIN, b
+                verdict, who = UNCERTAIN, b
     return verdict, who

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from elbowroom.kernels.dice import throw
-from elbowroom.kernels.lean import inner, lean
+from elbowroom.kernels.compiled import inner, njit_nogil
+from elbowroom.kernels.rng import uniform
 from elbowroom.kernels.space import CHECKS, ROUNDS, between, distance, joins
 
 # A round has gained something when the path is shorter by this share.
 _GAIN = 0.01
 
 
-@lean()
-def shorten(space, path, count, dice, rounds, vain, most_checks, ends, along, tally):
+@njit_nogil()
+def shorten(space, path, count, rng, rounds, vain, most_checks, ends, along, tally):
     """Replace pieces of a path between two random places on it by straight ones, where those are valid.
 
     path (N, W): `count` states, with room for one more in each round. Ends after `rounds`, or when `vain` rounds in a
@@ -27,7 +27,7 @@ def shorten(space, path, count, dice, rounds, vain, most_checks, ends, along, ta
             for i in range(1, count):
                 along[i] = along[i - 1] + distance(space, path[i - 1], path[i])
             length, fresh = along[count - 1], False
-        u, v = throw(dice) * length, throw(dice) * length
+        u, v = uniform(rng) * length, uniform(rng) * length
         if u > v:
             u, v = v, u
         idle += 1

@@ -23,12 +23,12 @@ CHECKS, SAMPLES, ROUNDS, NODES = 0, 1, 2, 3
 TALLY = 4
 
 
-def sample(space, dice, effort, out, tally):
+def sample(space, rng, effort, out, tally):
     """Draw one state into out; whether it is valid. Effort from 0 to 1 widens what is drawn from."""
     raise NotImplementedError
 
 
-def stray(space, dice, state, forward, out, tally):
+def stray(space, rng, state, forward, out, tally):
     """Draw one state near another, after it or before it where the space is directed; whether it is valid."""
     raise NotImplementedError
 

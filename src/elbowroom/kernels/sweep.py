@@ -12,8 +12,8 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from elbowroom.kernels.compiled import inner
 from elbowroom.kernels.fields import lower, winding, within
-from elbowroom.kernels.lean import inner
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]

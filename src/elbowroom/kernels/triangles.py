@@ -12,7 +12,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.kernels.lean import inner
+from elbowroom.kernels.compiled import inner
 
 Array = NDArray[np.float64]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from elbowroom.kernels.fields import BAND, FREE, HIT, squared
-from elbowroom.kernels.lean import inner
+from elbowroom.kernels.compiled import inner
+from elbowroom.kernels.fields import FREE, HIT, UNCERTAIN, squared
 from elbowroom.kernels.limb_world import AWAY, BOX, FLOOR, IGNORED, LOOSE, SEVERAL, STATIC, THERE, TOLD
 from elbowroom.kernels.meeting import (
     between,
@@ -25,7 +25,7 @@ from elbowroom.kernels.meeting import (
 
 
 @inner(forceinline=True)
-def place_limb(limb, around, q, t, bench):
+def place_limb(limb, around, q, t, buffers):
     """Joint frames for local rotations q (searched, 4) at time t; returns the table rows and the share between them."""
     rows = around.base.shape[0]
     s = min(max((t - around.start) * around.rate, 0.0), rows - 1.0)
@@ -36,7 +36,7 @@ def place_limb(limb, around, q, t, bench):
     elif s > 1.0 - 1e-6:
         k, s = min(k + 1, rows - 1), 0.0
     after = min(k + 1, rows - 1)
-    frames = bench.frames
+    frames = buffers.frames
     for j in range(limb.parent.shape[0]):
         p, source = limb.parent[j], limb.source[j]
         if source >= 0:
@@ -76,12 +76,12 @@ def _thinner(radius, deep):
 
 
 @inner(forceinline=True)
-def _at_item(limb, around, e, m, more, slack, deep, keen, bench):
-    """Verdict of piece e against item m, whose frame bench.to[0] maps the world to; they may overlap by `deep`.
+def _at_item(limb, around, e, m, more, slack, deep, doubts_until, buffers):
+    """Verdict of piece e against item m, whose frame buffers.to[0] maps the world to; they may overlap by `deep`.
 
     Covers are not made thinner: balls with gaps in between would prove nothing.
     """
-    to, frame, both = bench.to[0], bench.frames[limb.joint[e]], bench.to[1]
+    to, frame, both = buffers.to[0], buffers.frames[limb.joint[e]], buffers.to[1]
     for a in range(3):
         t0, t1, t2 = to[a, 0], to[a, 1], to[a, 2]
         for c in range(4):
@@ -94,27 +94,29 @@ def _at_item(limb, around, e, m, more, slack, deep, keen, bench):
         bx, by, bz = point(both, limb.capsule[e], 3)
         if f < 0:
             wide = radius + around.rounding[m]
-            return capsule_at_box(ax, ay, az, bx, by, bz, wide, around.half, m, more, slack, bench)
-        return capsule_in_field(ax, ay, az, bx, by, bz, radius, around.meshes, f, more, slack, bench)
+            return capsule_at_box(ax, ay, az, bx, by, bz, wide, around.half, m, more, slack, buffers)
+        return capsule_in_field(ax, ay, az, bx, by, bz, radius, around.meshes, f, more, slack, buffers)
     if f < 0 and limb.field[e] != SEVERAL and around.half[m, 0] == 0.0 and around.half[m, 1] == 0.0:
-        return _capsule_at_piece(limb, around, e, m, both, more + slack, slack + slack, deep, bench)
+        return _capsule_at_piece(limb, around, e, m, both, more + slack, slack + slack, deep, buffers)
     if f < 0:
         root = limb.root[e]
-        return cover_at_box(limb.balls, root, both, around.half, m, around.rounding[m], more, slack, keen, bench)[0]
-    if core_hits(limb, e, both, around.meshes, f, slack, bench.room) >= 0:
+        return cover_at_box(
+            limb.balls, root, both, around.half, m, around.rounding[m], more, slack, doubts_until, buffers
+        )[0]
+    if core_hits(limb, e, both, around.meshes, f, slack, buffers.room) >= 0:
         return HIT
-    return cover_in_field(limb.balls, limb.root[e], both, around.meshes, f, more, slack, keen, bench)[0]
+    return cover_in_field(limb.balls, limb.root[e], both, around.meshes, f, more, slack, doubts_until, buffers)[0]
 
 
 @inner(forceinline=True)
-def _capsule_at_piece(limb, around, e, m, both, more, slack, deep, bench):
+def _capsule_at_piece(limb, around, e, m, both, more, slack, deep, buffers):
     """Verdict of a capsule, item m, in the frame of the box or mesh that cover e stands for.
 
     `both` maps the piece's joint to the item; where tables make it less than rigid, its transpose is off once more.
     """
     half, own = around.half[m, 2], limb.own
     bx, by, bz = -both[0, 3], -both[1, 3], -both[2, 3]
-    ends = bench.ends
+    ends = buffers.ends
     for i in range(2):
         z = bz + (half if i else -half)
         x0 = both[0, 0] * bx + both[1, 0] * by + both[2, 0] * z
@@ -125,38 +127,38 @@ def _capsule_at_piece(limb, around, e, m, both, more, slack, deep, bench):
     ax, ay, az, bx, by, bz = ends[0, 0], ends[0, 1], ends[0, 2], ends[1, 0], ends[1, 1], ends[1, 2]
     radius, f = _thinner(around.rounding[m], deep), limb.field[e]
     if f == BOX:
-        return capsule_at_box(ax, ay, az, bx, by, bz, radius, limb.box, e, more, slack, bench)
-    return capsule_in_field(ax, ay, az, bx, by, bz, radius, around.meshes, f, more, slack, bench)
+        return capsule_at_box(ax, ay, az, bx, by, bz, radius, limb.box, e, more, slack, buffers)
+    return capsule_in_field(ax, ay, az, bx, by, bz, radius, around.meshes, f, more, slack, buffers)
 
 
 @inner(forceinline=True)
-def _at_static(limb, around, e, more, slack, keen, bench):
+def _at_static(limb, around, e, more, slack, doubts_until, buffers):
     """Verdict of piece e against all that never moves."""
-    frame, radius = bench.frames[limb.joint[e]], limb.capsule[e, 6]
+    frame, radius = buffers.frames[limb.joint[e]], limb.capsule[e, 6]
     if radius >= 0.0:
         ax, ay, az = point(frame, limb.capsule[e], 0)
         bx, by, bz = point(frame, limb.capsule[e], 3)
-        return capsule_in_field(ax, ay, az, bx, by, bz, radius, around.static, 0, more, slack, bench)
+        return capsule_in_field(ax, ay, az, bx, by, bz, radius, around.static, 0, more, slack, buffers)
     reach = limb.sphere[e, 3] + more
-    if squared(around.static, 0, bench.middle[e, 0], bench.middle[e, 1], bench.middle[e, 2]) > reach * reach:
+    if squared(around.static, 0, buffers.middle[e, 0], buffers.middle[e, 1], buffers.middle[e, 2]) > reach * reach:
         return FREE
-    if core_hits(limb, e, frame, around.static, 0, slack, bench.room) >= 0:
+    if core_hits(limb, e, frame, around.static, 0, slack, buffers.room) >= 0:
         return HIT
-    return cover_in_field(limb.balls, limb.root[e], frame, around.static, 0, more, slack, keen, bench)[0]
+    return cover_in_field(limb.balls, limb.root[e], frame, around.static, 0, more, slack, doubts_until, buffers)[0]
 
 
 @inner(forceinline=True)
-def _at_floor(limb, around, e, more, slack, deep, keen, bench):
+def _at_floor(limb, around, e, more, slack, deep, doubts_until, buffers):
     """Verdict of piece e against the ground, which it may press into by `deep`."""
     floor = around.floor - max(deep - EVEN_SO, 0.0)
-    if bench.middle[e, 2] - floor > limb.sphere[e, 3] + more:
+    if buffers.middle[e, 2] - floor > limb.sphere[e, 3] + more:
         return FREE
-    frame, radius = bench.frames[limb.joint[e]], limb.capsule[e, 6]
+    frame, radius = buffers.frames[limb.joint[e]], limb.capsule[e, 6]
     if radius >= 0.0:
         az, bz = point(frame, limb.capsule[e], 0)[2], point(frame, limb.capsule[e], 3)[2]
         low = min(az, bz) - radius - floor
-        return FREE if low > more else (HIT if low < -slack else BAND)
-    return cover_at_floor(limb.balls, limb.root[e], frame, floor, more, slack, keen, bench)[0]
+        return FREE if low > more else (HIT if low < -slack else UNCERTAIN)
+    return cover_at_floor(limb.balls, limb.root[e], frame, floor, more, slack, doubts_until, buffers)[0]
 
 
 @inner(forceinline=True)
@@ -166,13 +168,13 @@ def _told(around, k, mode):
 
 
 @inner()
-def check(limb, around, q, t, keen, bench):
-    """(verdict, doubts) of one posture q (searched, 4): a sure hit ends it; so does a doubt, or with `keen` > 1 it is
-    one more row (piece, item) of bench.doubt. A hit's pair is the first row.
+def check(limb, around, q, t, doubts_until, buffers):
+    """(verdict, doubts) of one posture q (searched, 4). A sure hit ends it, so does a doubt; with `doubts_until` > 1
+    a doubt is one more row (piece, item) of buffers.doubt. A hit's pair is the first row.
 
     What costs least comes first: the ground, then items, then the scene.
     """
-    k, after, s = place_limb(limb, around, q, t, bench)
+    k, after, s = place_limb(limb, around, q, t, buffers)
     pieces = limb.joint.shape[0]
     loose = 1e-7 + (around.base_slack[k] if s > 0.0 else 0.0)
     more = around.margin + loose
@@ -180,8 +182,8 @@ def check(limb, around, q, t, keen, bench):
     doubts = 0
     lx, ly, lz, hx, hy, hz = np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf  # box around all pieces
     for e in range(pieces):
-        x, y, z = point(bench.frames[limb.joint[e]], limb.sphere[e], 0)
-        bench.middle[e, 0], bench.middle[e, 1], bench.middle[e, 2] = x, y, z
+        x, y, z = point(buffers.frames[limb.joint[e]], limb.sphere[e], 0)
+        buffers.middle[e, 0], buffers.middle[e, 1], buffers.middle[e, 2] = x, y, z
         if around.on[k, e] != AWAY:
             wide = limb.sphere[e, 3]
             lx, ly, lz = min(lx, x - wide), min(ly, y - wide), min(lz, z - wide)
@@ -189,18 +191,18 @@ def check(limb, around, q, t, keen, bench):
         mode = around.floor_mode[e]
         deep = _told(around, k, mode)
         if mode != IGNORED and deep < np.inf and around.on[k, e]:
-            v = _at_floor(limb, around, e, loose if deep > 0.0 else more, loose, deep, keen, bench)
+            v = _at_floor(limb, around, e, loose if deep > 0.0 else more, loose, deep, doubts_until, buffers)
             if v == HIT and sure and deep < 0.0 and around.on[k, e] == THERE:
-                bench.doubt[0, 0], bench.doubt[0, 1] = e, FLOOR
+                buffers.doubt[0, 0], buffers.doubt[0, 1] = e, FLOOR
                 return HIT, 0
             if v != FREE:
-                if keen <= 1:
-                    return BAND, 1
-                bench.doubt[doubts, 0], bench.doubt[doubts, 1] = e, FLOOR
+                if doubts_until <= 1:
+                    return UNCERTAIN, 1
+                buffers.doubt[doubts, 0], buffers.doubt[doubts, 1] = e, FLOOR
                 doubts += 1
     moving = around.placed.shape[1]
     r = 1.0 - s
-    to = bench.to
+    to = buffers.to
     for i in range(around.near_count[k] + around.own_joint.shape[0]):
         own = i - around.near_count[k]
         there = True
@@ -216,7 +218,7 @@ def check(limb, around, q, t, keen, bench):
             m = moving + own
             there = around.own_on[k, own] == THERE
             off = loose + loose
-            cx, cy, cz = point(bench.frames[around.own_joint[own]], around.own_center[own], 0)
+            cx, cy, cz = point(buffers.frames[around.own_joint[own]], around.own_center[own], 0)
         wide = around.bound[m] + around.margin + off
         if lx - cx > wide or cx - hx > wide or ly - cy > wide or cy - hy > wide or lz - cz > wide or cz - hz > wide:
             continue
@@ -225,7 +227,7 @@ def check(limb, around, q, t, keen, bench):
             mode = around.mode[e, m]
             if mode == IGNORED:
                 continue
-            dx, dy, dz = bench.middle[e, 0] - cx, bench.middle[e, 1] - cy, bench.middle[e, 2] - cz
+            dx, dy, dz = buffers.middle[e, 0] - cx, buffers.middle[e, 1] - cy, buffers.middle[e, 2] - cz
             reach = wide + limb.sphere[e, 3]
             if dx * dx + dy * dy + dz * dz > reach * reach or not around.on[k, e]:
                 continue
@@ -239,7 +241,7 @@ def check(limb, around, q, t, keen, bench):
                         t0, t1, t2, t3 = between(around.placed[k, m], around.placed[after, m], a, s)
                         to[0, a, 0], to[0, a, 1], to[0, a, 2], to[0, a, 3] = t0, t1, t2, t3
                 else:  # the inverse of a rigid frame, then the item's own place
-                    f = bench.frames[around.own_joint[own]]
+                    f = buffers.frames[around.own_joint[own]]
                     for a in range(3):
                         m0, m1, m2 = around.own_map[own, a, 0], around.own_map[own, a, 1], around.own_map[own, a, 2]
                         back = around.own_map[own, a, 3]
@@ -248,14 +250,14 @@ def check(limb, around, q, t, keen, bench):
                             back -= to[0, a, c] * f[c, 3]
                         to[0, a, 3] = back
             asked = 0.0 if deep > 0.0 else around.margin  # what may overlap may come near, too
-            v = _at_item(limb, around, e, m, asked + off, off, deep, keen, bench)
+            v = _at_item(limb, around, e, m, asked + off, off, deep, doubts_until, buffers)
             if v == HIT and off < LOOSE and deep < 0.0 and there and around.on[k, e] == THERE:
-                bench.doubt[0, 0], bench.doubt[0, 1] = e, m
+                buffers.doubt[0, 0], buffers.doubt[0, 1] = e, m
                 return HIT, 0
             if v != FREE:
-                if keen <= 1:
-                    return BAND, 1
-                bench.doubt[doubts, 0], bench.doubt[doubts, 1] = e, m
+                if doubts_until <= 1:
+                    return UNCERTAIN, 1
+                buffers.doubt[doubts, 0], buffers.doubt[doubts, 1] = e, m
                 doubts += 1
     if around.has_static:
         for i in range(pieces):
@@ -263,13 +265,13 @@ def check(limb, around, q, t, keen, bench):
             mode = around.static_mode[e]
             if mode == IGNORED or not around.on[k, e]:
                 continue
-            v = _at_static(limb, around, e, more, loose, keen, bench)
+            v = _at_static(limb, around, e, more, loose, doubts_until, buffers)
             if v == HIT and sure and _told(around, k, mode) < 0.0 and around.on[k, e] == THERE:
-                bench.doubt[0, 0], bench.doubt[0, 1] = e, STATIC
+                buffers.doubt[0, 0], buffers.doubt[0, 1] = e, STATIC
                 return HIT, 0
             if v != FREE:
-                if keen <= 1:
-                    return BAND, 1
-                bench.doubt[doubts, 0], bench.doubt[doubts, 1] = e, STATIC
+                if doubts_until <= 1:
+                    return UNCERTAIN, 1
+                buffers.doubt[doubts, 0], buffers.doubt[doubts, 1] = e, STATIC
                 doubts += 1
-    return (BAND if doubts else FREE), doubts
+    return (UNCERTAIN if doubts else FREE), doubts

@@ -25,4 +25,4 @@ def check_time(seconds: float, fps: float) -> None:
     if not (np.isfinite(fps) and 5.0 <= fps <= 480.0):
         raise BadValue(f"a clip has between 5 and 480 frames per second, not {fps:g}.")
     if seconds * fps > MOST_FRAMES:
-        raise BadValue(f"{seconds:g} s at {fps:g} frames per second are more than the {MOST_FRAMES} that are made.")
+        raise BadValue(f"{seconds:g} s at {fps:g} frames per second exceed the limit of {MOST_FRAMES} frames.")

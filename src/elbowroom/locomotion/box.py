@@ -62,7 +62,7 @@ class BoxClip:
         return at
 
     def grips(self) -> dict[str, Array]:
-        """Where the palms belong on the box's sides at the frames, (T, 3) for each hand."""
+        """Positions of the palms on the box's sides at the frames, (T, 3) for each hand."""
         nearer = np.array([0.0, _NEARER * self.size[1], 0.0])
         half = np.array([0.5 * self.size[0], 0.0, 0.0])
         return {"left": self.places + nearer + half, "right": self.places + nearer - half}
@@ -77,7 +77,7 @@ def pick_up(
     *,
     ahead: float | None = None,
 ) -> BoxClip:
-    """From standing, take a box whose bottom is at `height` (m) in front of the body and end with it held at the waist.
+    """Take a box with its bottom at `height` (m) in front of the body, from standing, and hold it at the waist.
 
     size: width, depth, height in metres; ahead: distance of its centre from the ankles, chosen if not given. The
     person stands at the origin, facing -Y.
@@ -118,7 +118,7 @@ def lift_box(
     *,
     ahead: float | None = None,
 ) -> BoxClip:
-    """From standing to standing: take a box with its bottom at one height (m) and leave it at another."""
+    """Take a box with its bottom at one height (m) and leave it at another, from standing to standing."""
     body, box = _checked(character, size, seconds, fps)
     start, end = _spot(body, box, from_height, ahead), _spot(body, box, to_height, ahead)
     hold = _carried(body, box)
@@ -140,7 +140,9 @@ def _checked(character: Character, size: ArrayLike, seconds: float, fps: float) 
         raise BadValue(f"{character.name} cannot hold a box: it has no {', '.join(missing)}.")
     widest = 1.3 * arm_length(body)
     if box[0] > widest:
-        raise BadValue(f"a box {box[0]:.2f} m wide is too wide for {character.name}; {widest:.2f} m would do.")
+        raise BadValue(
+            f"a box {box[0]:.2f} m wide is too wide for {character.name}; at most {widest:.2f} m is possible."
+        )
     return body, box
 
 
@@ -269,7 +271,7 @@ def _postures(
 
 
 def _gaze(body: Figure, places: Array, p: Posture, share: Array) -> Array:
-    """How far the head looks down (N,), radians: at the box while it is handled."""
+    """Downward pitch of the head (N,), radians: towards the box while it is handled."""
     up = shoulders(body)[0] + 0.2 * body.scale
     eyes = body.leg * (1.0 - CROUCH * p.crouch) + up * np.cos(p.lean)
     front = up * np.sin(p.lean) - p.back
@@ -286,7 +288,7 @@ def _opened(times: Array, held: tuple[float, float], seconds: float) -> Array:
 
 
 def _busy(times: Array, held: tuple[float, float], seconds: float) -> Array:
-    """How far the arms have left hanging (0) for the box (1), (N,)."""
+    """Share (N,) of the arms' transition from hanging (0) to the box (1)."""
     begin, end = held
     on = smootherstep((times - 0.12 * begin) / max(0.88 * begin - CLOSING, 0.2)) if begin > 0 else np.ones(len(times))
     rest = seconds - end

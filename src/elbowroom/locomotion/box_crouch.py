@@ -1,4 +1,4 @@
-"""How a body gets its hands to a box, from the floor to above the head.
+"""Crouching and leaning that bring the hands to a box, from the floor to above the head.
 
 It follows the hands: knees and hips bend as far as low boxes need, the pelvis moves back so that the weight stays over
 the feet, heels lift for high ones. The arms are then solved exactly (`locomotion.box_hands`). Unlike `posing.reach`,
@@ -35,7 +35,7 @@ _STANDING = 60  # index of 0 among the trials
 
 @dataclass(frozen=True, eq=False)
 class Posture:
-    """How far the body crouches (0 stands, 1 is deepest) and leans over (radians), how far the pelvis is back (m), and
+    """Crouch of the body (0 stands, 1 is deepest), forward lean (radians), offset of the pelvis to the back (m), and
     how far the heels are off the floor (radians of the sole), each (N,)."""
 
     crouch: Array
@@ -70,7 +70,7 @@ class Postures:
         if far[k] > 0.99 * self.arm:
             raise BadValue(
                 f"a grip at {height:.2f} m height, {ahead:.2f} m in front, is out of reach of {self.name}, whose arms "
-                f"are {self.arm:.2f} m long; another height or distance would do."
+                f"are {self.arm:.2f} m long; choose another height or distance."
             )
         p = self.range
         return np.array([p.crouch[k], p.lean[k], p.back[k], p.tiptoe[k]])
@@ -121,7 +121,7 @@ def shoulders(body: Figure) -> Array:
 
 
 def _back(body: Figure, crouch: Array, lean: Array) -> Array:
-    """How far the hips go behind the ankles so that the weight stays over the feet.
+    """Distance of the hips behind the ankles that keeps the weight over the feet.
 
     Head, arms and trunk are about 0.68 of the mass, their centre 0.6 of the way up to the shoulders (Winter 2009,
     table 4.1); the thighs go back by half as much as the hips. Standing, the weight is a little before the ankles.

@@ -104,7 +104,7 @@ def palm(body: Figure, side: str) -> tuple[float, float]:
 
 
 def _ball_of_thumb(body: Figure, side: str) -> float:
-    """How far the shapes of hand and thumb stand out of a flat palm, metres."""
+    """Distance that the shapes of hand and thumb stand out of a flat palm, metres."""
     character = body.character
     joints = tuple(character.roles[r] for r in (f"{side}_hand", f"{side}_thumb1") if r in character.roles)
     T = character.skeleton.forward(*body.assemble(upper.flat_fingers(side), np.zeros((1, 3))))
@@ -115,7 +115,7 @@ def _ball_of_thumb(body: Figure, side: str) -> float:
 
 
 def arm_length(body: Figure) -> float:
-    """From shoulder to the middle of the palm, metres."""
+    """Distance from the shoulder to the middle of the palm, metres."""
     return float(
         np.linalg.norm(body.at("left_forearm") - body.at("left_upper_arm"))
         + np.linalg.norm(body.at("left_hand") - body.at("left_forearm"))
@@ -124,7 +124,7 @@ def arm_length(body: Figure) -> float:
 
 
 def collar_root(body: Figure, turns: dict[str, Array], root: Array, side: str) -> Array:
-    """Where the collar bone's root is (N, 3), through pelvis and spine."""
+    """Positions of the collar bone's root (N, 3), through pelvis and spine."""
     at, turn, last = root, turns["pelvis"], body.at("pelvis")
     for part in (*upper.SPINE, f"{side}_clavicle"):
         if not body.has(part):
@@ -138,7 +138,7 @@ def collar_root(body: Figure, turns: dict[str, Array], root: Array, side: str) -
 
 
 def _shrug(body: Figure, chest: Array, root: Array, grips: dict[str, Array]) -> Array:
-    """How far the shoulders rise (N,), radians: with hands above them."""
+    """Elevation of the shoulders (N,), radians: with hands above them."""
     level = root[:, 2] + rot.rotate(chest, body.at("left_upper_arm") - body.at("pelvis"))[:, 2]
     above = 0.5 * (grips["left"][:, 2] + grips["right"][:, 2]) - level
     return np.radians(25.0) * np.clip(0.5 + above / (1.2 * arm_length(body)), 0.0, 1.0) ** 2

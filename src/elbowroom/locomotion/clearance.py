@@ -80,7 +80,7 @@ def feet_clear(clip: Clip) -> Clip:
 
 @lru_cache(maxsize=32)
 def most_nod(figure: Figure) -> float:
-    """How far the head can bend forward from the chest (radians) before the chin is on it."""
+    """Forward bend of the head (radians) from the chest at which the chin touches it."""
     character, roles = figure.character, figure.character.roles
     if "chest" not in roles or "head" not in roles:
         return float(_NODS[-1])

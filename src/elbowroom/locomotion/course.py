@@ -1,4 +1,4 @@
-"""Where a walker is at every time: a curve on the floor and a speed along it."""
+"""Course of a walker: a curve on the floor and a speed along it."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def steady(curve: Curve, times: Array, speed: Array) -> Course:
 
 
 def from_rest_to_rest(curve: Curve, speed: float, rate: float, stand: float) -> Course:
-    """From standing at the curve's start to standing at its end, slower in tight turns.
+    """Course from standing at the curve's start to standing at its end, slower in tight turns.
 
     `stand` are the seconds before and after.
     """

@@ -45,7 +45,7 @@ def stance_pitch(stance: Stance, t: Array) -> Array:
 
 
 def rise_power(stance: Stance) -> float:
-    """With which power of time the heel rises: faster from the start when running."""
+    """Power of time with which the heel rises: faster from the start when running."""
     return (1.0 - stance.running) * _RISE_WALK + stance.running * _RISE_RUN
 
 

@@ -39,7 +39,7 @@ class Figure:
     positions: Array
 
     def has(self, role: str) -> bool:
-        """Whether the character has that body part."""
+        """Return whether the character has that body part."""
         return role in self.character.roles
 
     def at(self, role: str) -> Array:

@@ -1,4 +1,4 @@
-"""From a course and its steps to a clip: pelvis over the feet, legs to the feet, trunk and arms in counterpoint."""
+"""Clip from a course and its steps: pelvis over the feet, legs to the feet, trunk and arms in counterpoint."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ _RUN = (curve(RUN_HIP), curve(RUN_KNEE))
 
 @dataclass(frozen=True)
 class Style:
-    """How someone goes at a moment: scaled speed (m/s of the reference leg), run share (0 walks, 1 runs).
+    """Gait at a moment: scaled speed (m/s of the reference leg), run share (0 walks, 1 runs).
 
     Fields may be numbers or arrays over frames; so are the answers.
     """

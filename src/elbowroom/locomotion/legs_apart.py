@@ -23,7 +23,7 @@ _SEGMENTS = (("thigh",), ("shin",), ("foot", "toes"))
 
 
 def too_close(figure: Figure, turns: dict[str, Array], root: Array, rate: float, margin: float) -> Array:
-    """How much is missing of the margin between the legs, metres (N,), around frames where something is.
+    """Shortfall of the margin between the legs, metres (N,), around frames that have one.
 
     turns: (N, 4) or (4,) by role, root (N, 3), at `rate` frames a second.
     """

@@ -42,7 +42,7 @@ _LEAST_SHARE = 0.3  # of the weight: below this the ground takes up no turning o
 
 @dataclass(frozen=True, eq=False)
 class Push:
-    """What the ground gives over N frames: share of the weight (N,), and where on the floor (N, 2), metres."""
+    """Ground reaction over N frames: share of the weight (N,), and its point on the floor (N, 2), metres."""
 
     share: Array
     at: Array
@@ -83,7 +83,7 @@ class Carried:
 
 
 def carried(character: Character, T: Array, rate: float) -> Carried:
-    """Where the mass of somebody is whose joints are at T (N, J, 4, 4), frames at `rate` per second."""
+    """Centre of mass of a body with joints at T (N, J, 4, 4), frames at `rate` per second."""
     masses = character.masses
     assert masses is not None
     com = center_of_mass(character, T)
@@ -105,7 +105,7 @@ def carried(character: Character, T: Array, rate: float) -> Carried:
 
 
 def _of_trunk(character: Character, T: Array, com: Array) -> float:
-    """How much angular momentum for each kg of the body one rad/s of the trunk about the hips gives, m², on average."""
+    """Average angular momentum per kg of the body for 1 rad/s of the trunk about the hips, m²."""
     masses = character.masses
     assert masses is not None
     legs = {j for side in SIDES for j in character.skeleton.subtree(character.role(f"{side}_thigh"))}

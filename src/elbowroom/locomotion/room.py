@@ -1,4 +1,4 @@
-"""How far parts of a body are apart over the frames of a motion, from their collision shapes.
+"""Distances between body parts over the frames of a motion, from their collision shapes.
 
 Every shape is the hull of some balls. Two hulls are at least as far apart as they are along any direction; the best
 direction of each frame is found by looking around the last best one, ever closer, which leads to the true distance
@@ -45,7 +45,7 @@ class Part:
         return Part(self.centers[frames], self.radii)
 
     def extent(self, directions: Array) -> Array:
-        """How far it reaches along directions (N, K, 3), (N, K)."""
+        """Extent along directions (N, K, 3), (N, K)."""
         return np.asarray((directions @ self.centers + self.radii).max(axis=2))
 
 

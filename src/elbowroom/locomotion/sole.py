@@ -1,4 +1,4 @@
-"""How a foot rolls over the floor without slipping: on the heel, flat, over the ball, off the toes.
+"""Rolling of a foot over the floor without slipping: on the heel, flat, over the ball, off the toes.
 
 Everything is in the foot's own upright plane: x forwards from the ankle as it stands flat, z up, metres. A rigid
 outline that rolls by an angle moves its reference point forwards by the integral of its height over the angle,

@@ -55,7 +55,7 @@ class Steps:
 
 @dataclass(frozen=True, eq=False)
 class Gait:
-    """What step planning needs to know of the walker, as functions of times or styles.
+    """Properties of the walker for step planning, as functions of times or styles.
 
     `style` over times; `rate`: strides per second over times; `half_width`: half the distance of the feet
     going, of styles and times, `stand` standing, metres; `leg`: the leg's length, metres,
@@ -130,7 +130,7 @@ def _first_stand(course: Course, gait: Gait, side: str, end: float) -> Stance:
 
 
 def _is_last(course: Course, gait: Gait, phase: Array, count: int, stance: Stance) -> bool:
-    """Whether a step comes so near to the end of the curve that it may as well end there."""
+    """Return whether a step comes so near to the end of the curve that it may as well end there."""
     spacing = float(course.along(stance.end) - course.along(stance.begin))
     return _over(course, gait, phase, 0.5 * count) > course.curve.length - max(0.3 * spacing, 0.1)
 

@@ -31,7 +31,7 @@ _TAPER = 0.002  # metres before full stretch over which the reach tapers off
 
 @dataclass(frozen=True, eq=False)
 class Walker:
-    """What a swing needs to know of the leg: bones, sole, paths of hip (3) and heading over time, leg scale."""
+    """Leg data for a swing: bones, sole, paths of hip (3) and heading over time, leg scale."""
 
     limb: Limb
     sole: Sole

@@ -130,7 +130,7 @@ def _go(
     distance = float(np.trapezoid(np.where(times >= 0, v, 0.0), times))
     length = distance if stop else distance + speed * (_PAD + 1.0)
     if stop and distance < 0.5:
-        raise BadValue(f"{seconds} s are too short to start and stop a walk; 3 s or more would do.")
+        raise BadValue(f"{seconds} s are too short to start and stop a walk; use 3 s or more.")
     # what comes before a clip that is under way lies on the same circle, not straight behind
     before = 0.0 if start else speed * (_PAD + 1.0)
     going = courses.steady(courses.arc(length, np.radians(turn) / speed, before), times, v)

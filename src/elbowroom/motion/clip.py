@@ -29,7 +29,7 @@ def frames_in(seconds: float, fps: float) -> int:
     if not seconds * fps < MOST_FRAMES:
         raise BadValue(
             f"{seconds:g} s at {fps:g} frames per second are more than {MOST_FRAMES:,} frames; "
-            "a lower rate or a shorter motion would do."
+            "use a lower rate or a shorter motion."
         )
     return int(np.floor(seconds * fps + 1e-6)) + 1
 
@@ -47,13 +47,13 @@ class Motion(Protocol):
     def __call__(self, t: float) -> Pose: ...
 
     def sample(self, times: ArrayLike) -> tuple[Array, Array]:
-        """Roots (N, 3) and what else places the body at times (N,): rotations (N, J, 4) of a person."""
+        """Roots (N, 3) and joint values at times (N,): rotations (N, J, 4) of a person."""
         ...
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a clip came from and what it takes to write it back as it was.
+    """Source of a clip, and the data needed to write it back unchanged.
 
     `lead` counts artificial frames at the start (the T pose of CMU's BVH files): they stay in the clip, in
     place, but are no motion. `euler` names a joint's rotation order in the file. `notes` are sentences on
@@ -106,7 +106,7 @@ class Clip:
 
     @property
     def body(self) -> Character:
-        """Whose motion it is."""
+        """Body of the motion."""
         return self.character
 
     @property

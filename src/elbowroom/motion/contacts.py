@@ -1,4 +1,4 @@
-"""When heels and balls of the feet lie still on the floor, and where the floor is.
+"""Detection of foot contacts (heels and balls at rest on the floor), and of the floor height.
 
 `foot_contacts` is for planting feet: what lies still can be pinned to the floor, and a foot that slides is left as it
 is. It cannot judge a motion, because a foot that skates is none that it finds: `motion.stance.stance_contacts` asks
@@ -228,7 +228,7 @@ def _hysteresis(begins: Flags, stays: Flags) -> Flags:
 
 
 def _tidy(on: Flags, shortest: int) -> Flags:
-    """Short gaps filled, then short contacts dropped; what touches an end of the clip may be short."""
+    """Contacts with short gaps filled, then short contacts dropped, except at the ends of the clip."""
     out = on.copy()
     for first, last in runs(~out):
         if last - first + 1 < shortest and first > 0 and last < len(out) - 1:

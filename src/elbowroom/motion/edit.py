@@ -32,7 +32,7 @@ def cut(clip: Clip, t0: float, t1: float, *, keep_time: bool = False) -> Clip:
     if not (np.isfinite(t0) and np.isfinite(t1) and first - slack <= t0 <= t1 <= last + slack):
         raise BadValue(
             f"cannot cut from {t0} s to {t1} s: clip '{clip.name}' runs from {first:g} s to {last:g} s "
-            "and the times must lie in it, in order."
+            "and the times must be inside it, in order."
         )
     frames = int(np.floor((t1 - t0) * clip.fps + _SNAP)) + 1
     start = t0 if keep_time else 0.0
@@ -40,7 +40,7 @@ def cut(clip: Clip, t0: float, t1: float, *, keep_time: bool = False) -> Clip:
 
 
 def resample(clip: Clip, fps: float) -> Clip:
-    """The same motion at another rate; what is left after the last whole frame is dropped."""
+    """Resample a motion at another rate; the rest after the last whole frame is dropped."""
     return _resampled(clip, clip.start + np.arange(frames_in(clip.duration, fps)) / fps, fps, clip.start)
 
 
@@ -88,7 +88,7 @@ def place(
     """
     xy = np.asarray(at, dtype=float)
     if xy.shape != (2,) or not np.all(np.isfinite([*xy, turn, lift])):
-        raise BadValue(f"a clip is placed at two finite numbers x, y with a finite turn, not at {at!r}, {turn}.")
+        raise BadValue(f"a clip is placed at two finite numbers x, y with a finite rotation, not at {at!r}, {turn}.")
     if about not in ("origin", "start"):
         raise BadValue(f"a clip is placed about its 'origin' or its 'start', not about '{about}'.")
     pivot = np.zeros(3)

@@ -29,7 +29,7 @@ def jolts(clip: Clip) -> NDArray[np.intp]:
 
 
 def without_jolts(clip: Clip) -> tuple[Clip, int]:
-    """The clip with such frames put half way between their neighbours, and how many there were."""
+    """Clip with such frames interpolated between their neighbours, and their number."""
     found = jolts(clip)
     if not len(found):
         return clip, 0
@@ -47,6 +47,6 @@ def _off_neighbours(p: Array) -> Array:
 
 
 def _size(character: Character) -> float:
-    """How tall the joints stand at rest against an adult's."""
+    """Height of the joints in the rest pose relative to an adult's."""
     z = character.skeleton.T_rest[:, 2, 3]
     return float(np.ptp(z)) / 1.7

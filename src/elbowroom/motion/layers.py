@@ -29,7 +29,7 @@ _SAME_FRAMES = 1e-6
 class Layer:
     """Frames of some joints, absolute in their parents; frame k is at `start + k / fps` seconds.
 
-    `rotations` (F, n, 4) are those of `joints`, `root` (F, 3) is the root's position where it is layered, too. `weight`
+    `rotations` (F, n, 4) are those of `joints`, `root` (F, 3) is the root's position if it is layered, too. `weight`
     is the share of the layer (0..1). `ends` are shares at its first and last frame where those differ.
     """
 
@@ -56,7 +56,7 @@ class Layer:
             )
         for weight in (self.weight, *(self.ends or ())):
             if not 0.0 <= weight <= 1.0:
-                raise BadValue(f"a layer's weight lies between 0 and 1, not at {weight}.")
+                raise BadValue(f"a layer's weight is between 0 and 1, not {weight}.")
 
     def __len__(self) -> int:
         return len(self.rotations)
@@ -84,7 +84,7 @@ class Layer:
         if self.fps != base.fps or abs(at - first) > _SAME_FRAMES or not 0 <= first <= len(base) - len(self):
             raise BadValue(f"a layer needs frames of its base, '{base.name}': {self.start:g} s at {self.fps:g} fps.")
         if any(not 0 <= j < base.rotations.shape[1] for j in self.joints):
-            raise BadValue(f"a layer names joints that '{base.body.name}' does not have.")
+            raise BadValue(f"a layer refers to joints that '{base.body.name}' does not have.")
         return first
 
     def held(self, base: Clip, count: int) -> Layer:
@@ -124,11 +124,11 @@ def to_clip(motion: Motion, fps: float | None = None, *, name: str | None = None
     clip = motion if isinstance(motion, Clip) else None
     if fps is None:
         if clip is None:
-            raise BadValue("a motion that is not made of frames needs a frame rate to become a clip.")
+            raise BadValue("a motion without frames needs a frame rate to become a clip.")
         fps = clip.fps
     body = motion.body
     if not isinstance(body, Character):
-        raise BadValue(f"only a character's motion becomes a clip, and '{body.name}' is none.")
+        raise BadValue(f"only a character's motion can become a clip, and '{body.name}' is not a character.")
     start, end = motion.span
     root, q = motion.sample(start + np.arange(frames_in(end - start, fps)) / fps)
     made = Clip(body, fps, root, q, start, name or (clip.name if clip else "clip"))
@@ -139,5 +139,5 @@ def to_clip(motion: Motion, fps: float | None = None, *, name: str | None = None
 
 
 def _lead_at(clip: Clip, fps: float) -> int:
-    """How many frames at another rate fall before a clip's first real frame."""
+    """Number of frames at another rate before a clip's first real frame."""
     return int(np.ceil(clip.source.lead / clip.fps * fps - 1e-6))

@@ -1,4 +1,4 @@
-"""How good a motion is, in three numbers: sliding feet, jerk, and joints out of their range."""
+"""Quality of a motion in three numbers: foot sliding, jerk, and joints out of range."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def quality(clip: Clip) -> Quality:
 
 
 def worst_quality(motions: Iterable[Motion]) -> Quality:
-    """The worst of several motions in each number; what is no clip of a person does not count."""
+    """Worst value of each number over several motions; only clips of persons count."""
     found = [quality(m) for m in motions if isinstance(m, Clip)]
     return Quality(
         max((q.foot_slide_m for q in found), default=0.0),
@@ -115,12 +115,12 @@ class ReachShape:
 
     @property
     def human(self) -> bool:
-        """Whether it is like reaches of people: one peak between 30 and 60 % of the time, and no long way round."""
+        """Return whether it resembles human reaches: one speed peak between 30 and 60 % of the time, and no detour."""
         return self.peaks == 1 and 0.3 <= self.fastest <= 0.6 and self.length <= 1.4
 
     @property
     def strange(self) -> float:
-        """How much it is unlike reaches of people; 0 is like them."""
+        """Deviation from human reaches; 0 is human-like."""
         off = max(0.3 - self.fastest, self.fastest - 0.6, 0.0)
         return max(self.length - 1.0, 0.0) + (self.peaks - 1) + 2.0 * off
 

@@ -37,7 +37,7 @@ def retarget(clip: Clip, character: Character, *, floor: float | None = None, pl
         return clip.with_(character=character)
     for body in (clip.character, character):
         if leg_length(body) < _SHORTEST_LEGS:
-            raise BadValue(f"the legs of '{body.name}' have no length, so that no motion can be scaled by them.")
+            raise BadValue(f"the legs of '{body.name}' have zero length, so motion cannot be scaled by them.")
     contacts = foot_contacts(clip, floor) if has_feet(clip.character) else None
     if contacts is not None:
         ground = contacts.floor
@@ -47,7 +47,7 @@ def retarget(clip: Clip, character: Character, *, floor: float | None = None, pl
     if plant:
         clip, leaps = without_jolts(clip)
         if leaps:
-            notes = (*notes, f"{leaps} frames in which the body leapt and came back were put between their neighbours")
+            notes = (*notes, f"{leaps} frames in which the body jumped and came back were interpolated")
     carried = carry_over(clip, character, ground)
     notes = (*notes, *carried.notes)
     plantable = plant and contacts is not None and has_feet(character)

@@ -1,4 +1,4 @@
-"""Feet planted: what touches the floor stays where it is, and the hips give way so that the legs reach."""
+"""Foot planting: feet in contact stay in place, and the hips move so that the legs reach."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def plant_feet(clip: Clip, contacts: Contacts) -> Clip:
 
 
 def _hips_follow(raised: Array, planted: Flags, fps: float) -> Array:
-    """How the hips rise (T,) when planted feet (2, T) are raised (2, T), metres, so that legs keep their bend.
+    """Rise of the hips (T,) when planted feet (2, T) are raised (2, T), metres, so that legs keep their bend.
 
     Slowly they go with both feet; a jolt that a recording gave to hips and feet alike is taken from the hips
     too.
@@ -73,7 +73,7 @@ def _hips_follow(raised: Array, planted: Flags, fps: float) -> Array:
 
 
 def _under_floor(sole: Sole, track: Array, floor: float, swinging: Flags) -> Array:
-    """How much a swinging foot must rise to clear the floor, (T,) metres."""
+    """Rise of a swinging foot needed to clear the floor, (T,) metres."""
     T_foot = feet_of(sole, track)
     lowest = apply(T_foot, np.stack([sole.heel, sole.ball]))[..., 2].min(axis=1)
     return np.where(swinging, np.maximum(floor - lowest, 0.0), 0.0)
@@ -87,7 +87,7 @@ def _toes_on_floor(clip: Clip, sole: Sole, T_foot: Array, track: Array, ball: Fl
 
 
 def _lack_of_leg(character: Character, T: Array, moved: Array, feet: dict[str, Array]) -> Array:
-    """How far the hips must come down so that both feet are within reach, (T,) metres."""
+    """Drop of the hips needed to bring both feet within reach, (T,) metres."""
     lack = np.zeros(len(T))
     for side, T_foot in feet.items():
         hip, knee, ankle = (T[:, character.role(f"{side}_{part}"), :3, 3] for part in ("thigh", "shin", "foot"))

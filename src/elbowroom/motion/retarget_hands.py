@@ -13,12 +13,12 @@ _FINGER, _THUMB = np.radians([22.0, 28.0, 18.0]), np.radians([4.0, 10.0, 12.0])
 
 
 def is_finger(role: str) -> bool:
-    """Whether a role is that of a finger's joint, e.g. 'left_index2'."""
+    """Return whether a role is that of a finger's joint, e.g. 'left_index2'."""
     return role[:-1].partition("_")[2] in FINGERS
 
 
 def has_fingers(character: Character) -> bool:
-    """Whether the hands have fingers of their own, not a thumb and a mitten as many recordings do."""
+    """Return whether the hands have fingers of their own, not a thumb and a mitten as many recordings do."""
     return len({role[:-1] for role in character.roles if is_finger(role)}) >= 6
 
 

@@ -1,4 +1,4 @@
-"""What one body does, said of another: segments turn from rest as those of the same role do.
+"""Retargeting of poses: segments rotate from rest as those of the same role do.
 
 Turns are compared in the world, from the rest poses. Where the rest poses differ (a T pose, an A pose), limbs
 are first brought to the same directions; the trunk, head, shoulders and feet are taken to rest alike in both,
@@ -117,7 +117,7 @@ def ankle_height(character: Character) -> float:
 
 
 def has_feet(character: Character) -> bool:
-    """Whether both legs were found down to the feet."""
+    """Return whether both legs were found down to the feet."""
     return all(f"{s}_{part}" in character.roles for s in SIDES for part in ("thigh", "shin", "foot"))
 
 
@@ -220,7 +220,7 @@ def _notes(source: Character, target: Character) -> tuple[str, ...]:
     others = [role for role in lacking if role not in fingers]
     notes = []
     if others:
-        notes.append(f"'{source.name}' has no {', '.join(others)}: on '{target.name}' they move along with the rest")
+        notes.append(f"'{source.name}' has no {', '.join(others)}: on '{target.name}' they follow their parents")
     if fingers:
         notes.append(f"'{source.name}' has no data for {len(fingers)} finger joints: they hang relaxed")
     return tuple(notes)

@@ -42,7 +42,7 @@ class RobotClip:
         if not (np.all(np.isfinite(times)) and np.all(np.isfinite(root))):
             raise BadValue(f"'{self.name}' has values that are not finite.")
         if np.any(np.diff(times) <= 0):
-            raise BadValue(f"the times of '{self.name}' must rise.")
+            raise BadValue(f"the times of '{self.name}' must increase.")
         self.robot.check(q)
         q[:, :4] = rot.continuous(rot.normalize(q[:, :4]))
         self._check_base(root, q[:, :4])
@@ -55,7 +55,7 @@ class RobotClip:
         if self.robot.base == "fixed" and (moved.any() or np.abs(relative[:, 1:]).max() > _STILL):
             raise BadValue(f"the base of {self.robot.name} is fixed and cannot move.")
         if self.robot.base == "wheels" and (moved[2] or np.abs(relative[:, 1:3]).max() > _STILL):
-            raise BadValue(f"the base of {self.robot.name} rolls on the floor and can neither rise nor tilt.")
+            raise BadValue(f"the base of {self.robot.name} rolls on the floor and can neither lift nor tilt.")
 
     @staticmethod
     def of(robot: Robot, poses: Sequence[Pose], times: ArrayLike = (0.0,), name: str = "motion") -> RobotClip:
@@ -65,7 +65,7 @@ class RobotClip:
 
     @property
     def body(self) -> Robot:
-        """Whose motion it is."""
+        """Body of the motion."""
         return self.robot
 
     @property

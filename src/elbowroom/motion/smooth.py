@@ -22,7 +22,7 @@ _SLOW = 2.2 * SMOOTH_BELOW
 
 
 def smoothed(values: Array, fps: float) -> Array:
-    """Values (T, ...) without what is faster than 6 Hz; as they are where the rate is too low to hold that."""
+    """Values (T, ...) low-pass filtered at 6 Hz; unchanged if the frame rate is too low for that."""
     if fps <= _SLOW or len(values) < 4:
         return np.array(values, dtype=float)
     # the longer the ends are continued, the less they ring; a quarter of a second is enough at 6 Hz

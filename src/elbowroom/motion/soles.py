@@ -1,4 +1,4 @@
-"""Where feet touch the ground: heel, ball and toe tip of each sole, found from the rest pose."""
+"""Contact points of feet with the ground: heel, ball and toe tip of each sole, found from the rest pose."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def stance_contacts(clip: Clip) -> Contacts:
 
 
 def foot_slide(clip: Clip, contacts: Contacts | None = None) -> Array:
-    """How far feet in stance move along the floor, metres, one number for each of `steps(contacts)`.
+    """Sliding distances of feet in stance along the floor, metres, one for each of `steps(contacts)`.
 
     It is the greatest distance between two places on the step's `slide_ways`. `contacts` may come from another clip of
     the same frames, such as the retargeted original.
@@ -161,7 +161,7 @@ def _least(moved: Array, bears: Flags, against: Array) -> Array:
 
 
 def slid_so_far(way: Array) -> Array:
-    """Greatest distance between two places of a way (N, 2) up to each of them, (N,), metres; of many some do."""
+    """Greatest distance between two points of a path (N, 2) up to each, (N,), metres; long paths are sampled."""
     some = np.unique(np.linspace(0, len(way) - 1, min(len(way), 400)).round().astype(int))
     apart = np.linalg.norm(way[some][:, None] - way[some][None], axis=-1)
     return np.interp(np.arange(len(way)), some, np.maximum.accumulate(np.tril(apart).max(axis=1)))
@@ -185,11 +185,11 @@ def _points(clip: Clip) -> Array:
 
 def _feet(clip: Clip) -> _Feet:
     points = _points(clip)
-    calm = uniform_filter1d(points, max(1, round(clip.fps / 24.0)), axis=0, mode="nearest")
-    low = calm[..., 2].min(axis=-1)
-    weight = np.exp(-(calm[..., 2] - low[..., None]) / (_SOFT_M * leg_scales(clip.character)[0]))
+    smoothed = uniform_filter1d(points, max(1, round(clip.fps / 24.0)), axis=0, mode="nearest")
+    low = smoothed[..., 2].min(axis=-1)
+    weight = np.exp(-(smoothed[..., 2] - low[..., None]) / (_SOFT_M * leg_scales(clip.character)[0]))
     weight /= weight.sum(axis=-1, keepdims=True)
-    velocity = np.einsum("tfp,tfpa->tfa", weight, derivative(calm[..., :2], clip.fps))
+    velocity = np.einsum("tfp,tfpa->tfa", weight, derivative(smoothed[..., :2], clip.fps))
     return _Feet(points, low, velocity)
 
 
@@ -237,7 +237,7 @@ def _cheapest(cost: Array, change: float) -> NDArray[np.intp]:
 
 
 def _ground_force(clip: Clip, ground: Array) -> tuple[Array, Array]:
-    """How hard the ground pushes (T,) as a share of the weight, and about where (T, 2), metres: as if all of the mass
+    """Vertical ground reaction (T,) as a share of the weight, and its point (T, 2), metres: as if all of the mass
     were in its centre."""
     masses = clip.character.masses
     T = clip.world()
@@ -264,8 +264,8 @@ def _way(velocity: Array, stance: Flags, fps: float) -> Array:
     for first, last in runs(stance):
         trim = min(ends, (last - first) // 3)
         core = velocity[first + trim : last - trim + 1]
-        calm = uniform_filter1d(core, min(width, len(core)), axis=0, mode="nearest")
+        smoothed = uniform_filter1d(core, min(width, len(core)), axis=0, mode="nearest")
         begin, end = max(first - edge, 0), min(last + edge, len(velocity) - 1)
         inside = np.clip(np.arange(begin, end + 1) - first - trim, 0, len(core) - 1)
-        taken[begin : end + 1] = calm[inside]
+        taken[begin : end + 1] = smoothed[inside]
     return np.cumsum(taken, axis=0) / fps

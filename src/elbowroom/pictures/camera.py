@@ -1,4 +1,4 @@
-"""Where pictures are taken from: named looks, fixed or following cameras, and framing of the action."""
+"""Cameras of pictures: named views, fixed or following cameras, and framing of the action."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ LOOKS: dict[str, tuple[float | None, float | None]] = {
 
 @dataclass(frozen=True)
 class Camera:
-    """How to look at a world; what is None is chosen so that the action is seen and fills the picture.
+    """Camera of a picture; fields that are None are chosen so that the action is visible and fills the picture.
 
-    `azimuth` counts about +Z from where the first character faces (0 looks it in the face, 90° at its left
-    side), `elevation` above the horizon, both in radians; an azimuth of None is three-quarter from the front, or the
-    side from which faces, hands and things are seen where they are hidden from there. `distance` in metres,
+    `azimuth` is measured about +Z from the facing direction of the first character (0 faces it, 90° is at its left
+    side), `elevation` above the horizon, both in radians; an azimuth of None is three-quarter from the front, or
+    another side if faces, hands and objects are hidden from there. `distance` in metres,
     `field_of_view` across the picture's height in radians. `target` (3,) is the point in the middle; the name of a
-    part or a thing ('ann.right_hand', 'book', 'drawer.handle') makes a close-up that goes along with it. `span` is
-    how many metres are shown across the shorter side of the picture. `follow` names a character to go along with; ""
-    stays put; None follows the only character where it goes far. `margin` is the share of the picture kept empty at
-    its edges.
+    body part or object ('ann.right_hand', 'book', 'drawer.handle') makes a close-up that follows it. `span` is
+    the extent in metres of the shorter side of the picture. `follow` names a character to follow; ""
+    is a fixed camera; None follows a single character that travels far. `margin` is the share of the picture kept
+    empty at its edges.
     """
 
     azimuth: float | None = None
@@ -56,7 +56,7 @@ class Camera:
 
     @staticmethod
     def looking(look: str = "three-quarter", **changes: object) -> Camera:
-        """A camera by the name of its look: 'three-quarter', 'front', 'side', 'back', 'top'."""
+        """Camera of a named view: 'three-quarter', 'front', 'side', 'back', 'top'."""
         if look not in LOOKS:
             raise UnknownName("look", look, LOOKS)
         azimuth, elevation = (None if angle is None else float(np.radians(angle)) for angle in LOOKS[look])
@@ -65,7 +65,7 @@ class Camera:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A camera that has been placed: where it is, and which way is right, up and back (rows of `axes`)."""
+    """Placed camera: its position, and its right, up and back directions (rows of `axes`)."""
 
     eye: Array  # (3,)
     axes: Array  # (3, 3)
@@ -93,7 +93,7 @@ class View:
 
 
 def distance_of(camera: Camera, aspect: float) -> float | None:
-    """How far away the eye is in metres, where the camera says so, by itself or by what it is to span."""
+    """Distance of the eye in metres, if the camera sets it directly or by its span."""
     if camera.distance is not None or camera.span is None:
         return camera.distance
     return 0.5 * camera.span / (float(np.tan(0.5 * camera.field_of_view)) * min(1.0, aspect))

@@ -1,4 +1,4 @@
-"""What a close-up shows: a hand, a thing or a place on it, by name and over time."""
+"""Subject of a close-up: a hand, an object or a frame of it, by name and over time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HANDS = {"left_hand": "left", "right_hand": "right"}
 
 
 def subject(world: World, name: str, times: Array) -> tuple[Array, float]:
-    """Middle (T, 3) of what 'thing', 'thing.frame', 'character' or 'character.part' names, and metres worth showing."""
+    """Centre (T, 3) of an 'object', 'object.frame', 'character' or 'character.part', and the extent to show, metres."""
     owner, part = world.split(name)
     if owner in world.characters:
         motion = world.characters[owner]
@@ -39,7 +39,7 @@ def subject(world: World, name: str, times: Array) -> tuple[Array, float]:
     if name in world.static:
         bounds = world.static[name].bounds
         return np.tile(bounds.mean(axis=0), (len(times), 1)), _room(bounds)
-    raise UnknownName("thing or character", owner, [*world.characters, *world.things, *world.static])
+    raise UnknownName("object or character", owner, [*world.characters, *world.things, *world.static])
 
 
 def _room(points: Array) -> float:

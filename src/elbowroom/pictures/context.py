@@ -13,7 +13,7 @@ _OTHER = "an OpenGL 3.3 driver for this machine"
 
 
 def drawing_context() -> moderngl.Context:
-    """A new OpenGL 3.3 context: on Linux through EGL, which needs no screen, else the system's own way."""
+    """New OpenGL 3.3 context: on Linux through EGL, which needs no display, else the system's default."""
     on_linux = sys.platform.startswith("linux")
     try:
         if on_linux:

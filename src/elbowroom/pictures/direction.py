@@ -74,7 +74,7 @@ class Direction:
         self._nearest = float(np.max(cast @ self._forward))
 
     def _cast(self, world: World, camera: Camera, clouds: Sequence[Cloud], far: float) -> Array:
-        """Points (N, 3) that have to be in the picture, seen from the track, which is set for who travels."""
+        """Points (N, 3) that must be in the picture, relative to the track of a travelling character."""
         times = self._times
         who = _followed(world, camera, times, far)
         if who is not None:
@@ -92,7 +92,7 @@ class Direction:
         return np.concatenate(points)
 
     def _taken_along(self, world: World, who: str) -> Iterator[Array]:
-        """Corners (N, 3) of what somebody holds or wears while they do, seen from the track."""
+        """Corners (N, 3) of held or worn objects during the hold, relative to the track."""
         for hold in world.holds:
             held = (self._times >= hold.during[0]) & (self._times <= hold.during[1])
             if hold.by == who and held.any():
@@ -153,7 +153,7 @@ def _usual(points: Array) -> Array:
 
 
 def _along_cloud(cloud: Cloud, times: Array, far: float) -> tuple[Array, Array]:
-    """Where to go along with a cloud that travels (T, 3), and its points seen from there."""
+    """Track to follow a cloud that travels (T, 3), and its points relative to the track."""
     seen = [cloud.at(t) for t in times]
     known = np.array([bool(np.isfinite(p).all(axis=-1).any()) for p in seen])
     middles = np.zeros((len(times), 3))

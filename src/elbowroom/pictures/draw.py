@@ -19,7 +19,7 @@ from elbowroom.world.world import World
 def check_picture(path: str | Path) -> Path:
     """The path, if a picture or a film can be written there. Call before long work."""
     if Path(path).suffix.lower() not in (".png", ".mp4"):
-        raise BadFile(path, "is no picture that can be written", would_do="give a name that ends in .png or .mp4")
+        raise BadFile(path, "is not a supported picture format", would_do="give a name that ends in .png or .mp4")
     return check_writable(path)
 
 
@@ -46,7 +46,7 @@ def draw(
     """
     shown: Show | None = next((s for s in SHOWS if s == show), None)
     if shown is None:
-        raise UnknownName("way to show a character", show, SHOWS)
+        raise UnknownName("display mode of a character", show, SHOWS)
     camera = Camera.looking(look, target=target, span=span)
     clouds = [] if markers is None else [Cloud(markers.points, markers.fps)]
     if check_picture(path).suffix.lower() == ".mp4":

@@ -116,7 +116,7 @@ def film(
     if not (np.isfinite(fps) and 0.0 < fps <= 1000.0):
         raise BadValue(f"a film needs a rate between 0 and 1000 frames per second, not {fps}.")
     if Path(path).suffix.lower() != ".mp4":
-        raise BadFile(path, "is no film", would_do="give a name that ends in .mp4")
+        raise BadFile(path, "is not a film", would_do="give a name that ends in .mp4")
     size = (size[0] - size[0] % 2, size[1] - size[1] % 2)
     span = span or whole_span(world, clouds)
     times = frame_times(span, fps)

@@ -58,7 +58,7 @@ class Lights:
         self.sky.texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
 
     def aim(self, points: Array, towards: Array) -> None:
-        """Light what is around `points` (N, 3) from the direction `towards` (3,)."""
+        """Light the surroundings of `points` (N, 3) from the direction `towards` (3,)."""
         low, high = points.min(axis=0), points.max(axis=0)
         center = 0.5 * (low + high)
         # steps of a quarter metre, so that the window keeps its size while the action moves a little

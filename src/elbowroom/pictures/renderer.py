@@ -1,4 +1,4 @@
-"""Draws a world at any time, without a screen; one renderer serves all frames of a film."""
+"""Rendering of a world at any time, without a display; one renderer serves all frames of a film."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _THRESHOLD = 0.12  # metres above the floor up to which nothing is cut away
 
 
 class Renderer:
-    """A world, uploaded once, and a camera; `draw(t)` gives the picture at a time."""
+    """Renderer of a world, uploaded once, and a camera; `draw(t)` returns the picture at a time."""
 
     def __init__(
         self,
@@ -49,8 +49,8 @@ class Renderer:
     ) -> None:
         """`size` is width and height in pixels; `span` the seconds that the camera has to hold, else all.
 
-        Who travels alone and further than `far` metres is followed, unless the camera says otherwise.
-        `shapes_over` draws the collision shapes translucent over what `show` gives.
+        A single character that travels further than `far` metres is followed, unless the camera sets otherwise.
+        `shapes_over` draws the collision shapes translucently over the mode `show`.
         """
         if min(size) < 8 or max(size) > 8192:
             raise BadValue(f"a picture is between 8 and 8192 pixels wide and high, not {size[0]}×{size[1]}.")
@@ -126,7 +126,7 @@ class Renderer:
         return np.ascontiguousarray(data.reshape(height, width, 3)[::-1])
 
     def _curtain(self, t: float) -> None:
-        """Where large static things are cut open, so that the action is seen; nowhere if nothing moves."""
+        """Plane at which large static meshes are cut open to show the action; none if nothing moves."""
         normal, reach = self.direction.curtain(t) if self._moves else (np.zeros(3), 1.0)
         self._cut = (*(float(x) for x in normal), reach)
         foot = (self.world.floor or 0.0) + _THRESHOLD

@@ -22,12 +22,12 @@ _ALLOWED, _UNPROVEN, _INK, _FAINT = "#9db8a8", "#f2b134", "#26323a", "#e4e8ea"
 _DEEP = 0.02
 _PALE = 0.3
 _COLORS = "YlOrRd"
-# Chains that are told with the limb they hang on.
+# Chains that are listed with their parent limb.
 _PART_OF_OTHERS = ("fingers", "eyes")
 
 
 def timeline(path: str | Path, certificate: Certificate, world: World) -> None:
-    """Write a PNG with one row for every limb of every character: collisions by depth, touches that are allowed."""
+    """Write a PNG with one row for every limb of every character: collisions by depth, and allowed contacts."""
     rows = _rows(certificate, world)
     begin, end = world.span
     figure = Figure(figsize=(11.0, 1.7 + 0.36 * max(len(rows), 1)), dpi=120, layout="constrained")
@@ -60,7 +60,7 @@ def timeline(path: str | Path, certificate: Certificate, world: World) -> None:
 
 
 def _rows(certificate: Certificate, world: World) -> dict[tuple[str, str], int]:
-    """Row of each limb of each character, and of things that hit something."""
+    """Row of each limb of each character, and of colliding objects."""
     found: dict[tuple[str, str], None] = {}
     for who, motion in world.characters.items():
         chains = motion.body.chains
@@ -92,7 +92,7 @@ def _bar(
 
 
 def _label_hits(axes: Any, collisions: Sequence[Collision], rows: dict[tuple[str, str], int], span: float) -> None:
-    """Names of what is hit, for the longest collision of each limb where there is room."""
+    """Label the longest collision of each limb with the pair, if there is room."""
     longest: dict[tuple[str, str], Collision] = {}
     for c in collisions:
         row = _row(c)
@@ -106,21 +106,25 @@ def _label_hits(axes: Any, collisions: Sequence[Collision], rows: dict[tuple[str
 
 def _headline(certificate: Certificate) -> str:
     if certificate.free:
-        how = "proven free in continuous time" if certificate.continuous else "free where it was sampled"
+        how = (
+            "proven collision-free in continuous time"
+            if certificate.continuous
+            else "collision-free at the sampled times"
+        )
         if certificate.clearance_m is None or certificate.pair is None:
             return how
         a, b = certificate.pair
-        return f"{how}; nearest {1000 * certificate.clearance_m:.1f} mm at {certificate.at_s:.2f} s: {a}, {b}"
+        return f"{how}; minimum clearance {1000 * certificate.clearance_m:.1f} mm at {certificate.at_s:.2f} s: {a}, {b}"
     if certificate.collisions:
         pairs = len({c.pair for c in certificate.collisions})
         return f"{len(certificate.collisions)} collisions of {pairs} pairs"
-    return f"not proven: {len(certificate.unproven)} places too near to tell"
+    return f"not proven: {len(certificate.unproven)} pairs too close to decide"
 
 
 def _legend(figure: Figure, axes: Any, certificate: Certificate, scale: ScalarMappable) -> None:
     patches = []
     if certificate.allowed:
-        patches.append(Patch(color=_ALLOWED, label="allowed touch"))
+        patches.append(Patch(color=_ALLOWED, label="allowed contact"))
     if certificate.unproven:
         patches.append(Patch(color=_UNPROVEN, label="not proven"))
     if patches:

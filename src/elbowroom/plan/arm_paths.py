@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from elbowroom.character.body import Character
-from elbowroom.character.limits import EPS, clamp_pose
+from elbowroom.character.limits import EPS, JointLimit, clamp_pose, pose_excess
 from elbowroom.character.skeleton import Pose
 from elbowroom.finish.leans import JointLeans
 from elbowroom.finish.nudge import bump, nudge
@@ -26,7 +26,7 @@ from elbowroom.finish.timing import bell, interpolate
 from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array, continuous, from_matrix, slerp
 from elbowroom.geometry.transforms import transform
-from elbowroom.motion.quality import JERK, ReachShape, joint_jerks, reach_shape
+from elbowroom.motion.quality import BEYOND, JERK, ReachShape, joint_jerks, reach_shape
 from elbowroom.plan.result import Blocked, Status
 from elbowroom.plan.settings import Settings
 from elbowroom.posing.limb_ik import Keep, LimbIK
@@ -51,6 +51,8 @@ _LEANS = ((0.0, 1.0), (0.0, 0.75), (0.25, 1.0))
 
 # Share of a hand's mean speed that counts for turning in place.
 _IN_PLACE = 0.15
+# Added to how strange a path is whose joints leave their ranges.
+_OUT_OF_RANGE = 5.0
 
 # How much rougher than the straight way a lean may be.
 _ROUGHER = 1.5
@@ -176,7 +178,8 @@ class ArmPaths:
     def _strange(self, q: Array) -> float:
         """How little frames (N + 1, 3, 4) are like a reach of people, by the hand's path and the joints' jerk."""
         rough = float(joint_jerks(continuous(q), self._rate).max(initial=0.0)) / JERK
-        return self.shape(q).strange + max(rough - 1.0, 0.0)
+        beyond = float(pose_excess(self._limits, q).max(initial=0.0)) > BEYOND
+        return self.shape(q).strange + max(rough - 1.0, 0.0) + _OUT_OF_RANGE * beyond
 
     def _evened(self, q: Array) -> Array:
         """Frames (N + 1, 3, 4) with the bell's speed along the hand's own path, where that is free and more human."""
@@ -185,7 +188,7 @@ class ArmPaths:
         if not steps.mean() > 0.0 or self.shape(q).human:
             return q
         along = np.concatenate([[0.0], np.cumsum(steps)]) / steps.sum()
-        even = _pinned(interpolate(along, q, bell(self.times)), q[0], q[-1])
+        even = self._drawn_in(_pinned(interpolate(along, q, bell(self.times)), q[0], q[-1]))
         return even if self._strange(even) < self._strange(q) and self.free(even) else q
 
     def shape(self, q: Array) -> ReachShape:
@@ -199,9 +202,9 @@ class ArmPaths:
 
     def _leaned(self, start: Array, goal: Array, seed: int) -> LimbTrajectory | None:
         """The straight way, or the one straight in the joints' turns, leaned aside by a smooth offset that is free."""
-        begun, limits = time.perf_counter(), [self.body.limits[j] for j in self.ik.joints]
-        joints = [limit for limit in limits if limit is not None]
-        if len(joints) < len(limits):
+        begun = time.perf_counter()
+        joints = [limit for limit in self._limits if limit is not None]
+        if len(joints) < len(self._limits):
             return None
         s = smoothstep(np.linspace(0.0, 1.0, len(self.times)))
         direct = self.straight(start, goal)
@@ -219,9 +222,8 @@ class ArmPaths:
             done = nudge(self.check, ways, base, when, weights, seed=seed, rough=rough)
             checks += done.checks
             if done.frames is not None:
-                return LimbTrajectory(
-                    _pinned(np.array(done.frames), start, goal), "plan", time.perf_counter() - begun, checks=checks
-                )
+                frames = self._drawn_in(_pinned(np.array(done.frames), start, goal))
+                return LimbTrajectory(frames, "plan", time.perf_counter() - begun, checks=checks)
         return None
 
     def _searched(self, start: Array, goal: Array, seed: int) -> LimbTrajectory | Blocked:
@@ -247,15 +249,19 @@ class ArmPaths:
         if not settled.free:
             return Blocked("no-path", self.blame(start, goal))
         stats = (path.stats.checks + short.stats.checks, path.stats.nodes)
-        q = self._drawn_in(space, settled.rotations)
+        q = self._drawn_in(settled.rotations)
         return LimbTrajectory(q, "plan", first, time.perf_counter() - begun, *stats, trees=space.tree_lines(path))
 
-    def _drawn_in(self, space: LimbSpace, q: Array) -> Array:
+    @property
+    def _limits(self) -> list[JointLimit | None]:
+        return [self.body.limits[j] for j in self.ik.joints]
+
+    def _drawn_in(self, q: Array) -> Array:
         """Frames (N + 1, 3, 4) in the ranges of their joints, which rounded corners leave by a little.
 
         As near to them as is free, where that is not.
         """
-        within = clamp_pose(space.limits, q)
+        within = clamp_pose(self._limits, q)
         drawn = (slerp(q, within, share) for share in _DRAWN_IN)
         return next((some for some in drawn if self.free(some)), q)
 

@@ -70,8 +70,6 @@ _WITH_FEET: dict[type[Task], Callable[[Director, Any], None]] = {
 _ATTEMPTS = 3
 # Orders of people that are tried, for tasks and for repairs.
 _ORDERS = 4
-# What is wrong whether or not somebody begins inside of something.
-_OWN_CAUSE: tuple[Status, ...] = ("hand-not-free", "too-little-time")
 # Grasps of one object that are tried when a later task fails with the first.
 _REGRASPS = 4
 
@@ -101,6 +99,14 @@ def plan_tasks(
 
 def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: float) -> tuple[Plan, PlanningFailure]:
     """Try orders of people, then other samples, until one plan is found or nothing is left to try."""
+    people = list(dict.fromkeys(who for task in tasks for who in people_of(task)))
+    try:
+        start = None if settings.tier == "ik" else start_failure(world, people)
+    except OutOfTime as spent:
+        plan = Plan("budget-spent", world, why=f"the check of the start: {spent}")
+        return plan, _failure(plan, people)
+    if start is not None:
+        return Plan(start.status, world, why=start.why), start
     orders = [ordered(world, tasks)]
     leading: tuple[str, ...] = ()
     notes: list[str] = []
@@ -117,9 +123,6 @@ def _in_orders(world: World, tasks: Sequence[Task], settings: Settings, fps: flo
         plans.append(plan.with_(world=plan.world.with_(notes=(*plan.world.notes, *notes))))
         if plan.found or plan.status == "budget-spent":
             break
-        start = start_failure(world, [who for task in tasks for who in people_of(task)]) if len(plans) == 1 else None
-        if start is not None and plan.status not in _OWN_CAUSE:
-            return Plan(start.status, world, why=start.why, seconds=plan.seconds), start
         leading = (stuck, *(who for who in leading if who != stuck)) if plan.status in IN_THE_WAY else ()
         other = ordered(world, tasks, leading)
         if other not in orders and len(orders) < _ORDERS:

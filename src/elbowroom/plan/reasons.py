@@ -11,7 +11,7 @@ import numpy as np
 
 from elbowroom.errors import ElbowroomError
 from elbowroom.geometry.rotations import Array, normalize
-from elbowroom.motion.clip import Clip
+from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.edit import place
 from elbowroom.plan.places import resting
 from elbowroom.plan.result import Plan, PlanningFailure
@@ -53,7 +53,7 @@ def start_failure(world: World, people: Iterable[str]) -> PlanningFailure | None
         owners = {part.name: part.owner for part in exact.parts}
         hits = [
             hit
-            for hit in exact.collisions(world.motion(who).span[0])
+            for hit in exact.collisions(_first_frame(world.motion(who)))
             if any(owners[name] == who or owners[name] in held for name in hit.pair)
         ]
         if hits:
@@ -61,6 +61,11 @@ def start_failure(world: World, people: Iterable[str]) -> PlanningFailure | None
             failed.who = who
             return failed
     return None
+
+
+def _first_frame(motion: Motion) -> float:
+    """Time of the first real frame of a motion: some recordings begin with a T pose."""
+    return motion.start + motion.source.lead / motion.fps if isinstance(motion, Clip) else motion.span[0]
 
 
 def _overlap(exact: ExactWorld, who: str, hits: Sequence[Hit]) -> str:

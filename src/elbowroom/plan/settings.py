@@ -39,7 +39,7 @@ class Settings:
     gaze: bool = True
     style: Wish = None
     variety: int = 0
-    probes: int = 0
+    probes: int = 3
 
     def __post_init__(self) -> None:
         if self.tier not in ("ik", "avoid", "plan", "auto"):

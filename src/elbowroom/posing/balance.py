@@ -1,4 +1,4 @@
-"""Whether a standing body keeps its balance: its centre of mass over the ground that its feet cover.
+"""Balance of a standing body: its centre of mass over the support polygon of its feet.
 
 Feet count where they touch: points of the soles that are near the floor. Of a foot on tiptoe only what lies before the
 ball does.
@@ -59,7 +59,7 @@ def _outline(character: Character) -> tuple[NDArray[np.int64], Array]:
 
 
 def margin_inside(points: Array, at: Array) -> Array:
-    """How far places `at` (..., 2) are inside of the hull of points (..., P, 2), metres, negative outside.
+    """Signed distances of points `at` (..., 2) inside the hull of points (..., P, 2), metres, negative outside.
 
     Points that are not numbers do not count; without any, nothing is inside: -inf.
     """
@@ -67,7 +67,7 @@ def margin_inside(points: Array, at: Array) -> Array:
 
 
 def edges(points: Array) -> Array:
-    """How far points (..., P, 2) reach along each of the directions `AROUND`, (..., 192); -inf without any."""
+    """Extents of points (..., P, 2) along each of the directions `AROUND`, (..., 192); -inf without any."""
     off = np.isnan(points[..., 0])
     far = np.where(off[..., None], 0.0, points) @ AROUND
     far[off] = -np.inf
@@ -86,7 +86,7 @@ def hull_of(points: Array) -> Array:
 
 
 def balance_margin(character: Character, pose: Pose, floor: float = 0.0) -> float:
-    """How far the centre of mass is inside of the support polygon, metres; negative outside, -inf without support."""
+    """Distance of the centre of mass inside the support polygon, metres; negative outside, -inf without support."""
     T = character.skeleton.at(pose)
     com = center_of_mass(character, T)
     return float(margin_inside(contact_points(character, T, floor), com[:2]))

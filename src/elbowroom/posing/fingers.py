@@ -1,4 +1,4 @@
-"""Fingers that close round a thing, joint by joint, until they touch its mesh."""
+"""Closing of fingers around an object, joint by joint, until they touch its mesh."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Closed:
     """A hand whose fingers have closed.
 
     rotations (n, 4) are for `finger_joints`; `gaps` by finger are distances to the mesh in metres, negative by the
-    depth where a finger is inside; `shape` has the terms of all joints.
+    depth where a finger is inside; `shape` has the coordinates of all joints.
     """
 
     rotations: Array
@@ -67,19 +67,21 @@ def close_fingers(
     scene = HandAtThing(model, mesh)
     scene.put_thing(T_hand_thing)
     scene.put_hand(model.places(open))
-    terms = np.array(open.terms)
+    coordinates = np.array(open.coordinates)
     fingers = sorted(model.fingers, key=lambda f: f.number == 0)
     for finger in fingers:
-        terms[finger.number] = _Closing(scene, finger).closed(open.terms[finger.number], shape.terms[finger.number])
-    done = HandShape(shape.name, terms)
+        coordinates[finger.number] = _Closing(scene, finger).closed(
+            open.coordinates[finger.number], shape.coordinates[finger.number]
+        )
+    done = HandShape(shape.name, coordinates)
     scene.put_hand(model.places(done))
     gaps = {f.name: scene.gap(f.beyond[0]) for f in model.fingers}
-    rotations = np.array([j.rotations(terms[j.finger]) for j in model.bending]).reshape(-1, 4)
+    rotations = np.array([j.rotations(coordinates[j.finger]) for j in model.bending]).reshape(-1, 4)
     return Closed(rotations, gaps, done)
 
 
 class _Closing:
-    """One finger about to close on a thing."""
+    """One finger that closes on an object."""
 
     def __init__(self, scene: HandAtThing, finger: Finger) -> None:
         self.scene, self.finger = scene, finger
@@ -88,40 +90,42 @@ class _Closing:
 
     def closed(self, start: Array, end: Array) -> Array:
         """Terms (3, 3) of the finger when it has closed from `start` towards `end`, both (3, 3)."""
-        terms = self._freed(start)
+        coordinates = self._freed(start)
         ends = [joint.place for joint in self.finger.joints]
         for _ in range(_PASSES):
-            before = terms
+            before = coordinates
             for k, place in enumerate(ends):
-                aim = terms.copy()
+                aim = coordinates.copy()
                 # the only or last joint of a finger stands for those that the rig does not have
                 last = 3 if k == len(ends) - 1 else ends[k + 1]
                 aim[place:last] = end[place:last]
                 moving = self.finger.beyond[k]
-                terms = self._advanced(terms, aim, [n for n in range(len(self.rows)) if self.rows[n] in moving])
-            if self._rests(terms) or np.abs(terms - before).sum() < _STILL:
+                coordinates = self._advanced(
+                    coordinates, aim, [n for n in range(len(self.rows)) if self.rows[n] in moving]
+                )
+            if self._rests(coordinates) or np.abs(coordinates - before).sum() < _STILL:
                 break
-        return terms
+        return coordinates
 
-    def _rests(self, terms: Array) -> bool:
-        """Whether the finger lies against the thing."""
-        self.scene.put(self.rows, self.scene.model.finger_places(self.finger, terms[None])[0])
+    def _rests(self, coordinates: Array) -> bool:
+        """Return whether the finger touches the object."""
+        self.scene.put(self.rows, self.scene.model.finger_places(self.finger, coordinates[None])[0])
         return any(self.scene.within(int(row), 0.5 * TOUCH) for row in self.rows)
 
     def _freed(self, start: Array) -> Array:
-        """The start with the first joint bent back as far as it takes to be out of the thing."""
+        """Start posture with the first joint bent back until it is clear of the object."""
         every = list(range(len(self.rows)))
         tried = np.array([start] * (len(_BACK) + 1))
         first = tried[1:, self.finger.joints[0].place, 0]
         first[:] = np.maximum(first - _BACK, min(_FARTHEST_BACK, float(first[0])))
         places = self.scene.model.finger_places(self.finger, tried)
-        for terms, at in zip(tried, places, strict=True):
+        for coordinates, at in zip(tried, places, strict=True):
             if not self._touches(at, every):
-                return terms
+                return coordinates
         return start
 
     def _advanced(self, start: Array, end: Array, moving: list[int]) -> Array:
-        """The last terms (3, 3) on the way from start to end with nothing of the finger touching."""
+        """Last coordinates (3, 3) between start and end at which the finger is clear."""
         turn = float(np.abs(end - start).sum())
         if turn < 1e-6 or not moving:
             return end
@@ -142,7 +146,7 @@ class _Closing:
         return _between(start, end, np.array([share]))[0]
 
     def _first(self, shares: Array, start: Array, end: Array, moving: list[int]) -> int:
-        """The first of shares (N,) of the way at which the finger touches; N where it does at none."""
+        """Index of the first of shares (N,) at which the finger touches; N if none."""
         places = self.scene.model.finger_places(self.finger, _between(start, end, shares))
         for n in range(len(shares)):
             if self._touches(places[n], moving):
@@ -150,7 +154,7 @@ class _Closing:
         return len(shares)
 
     def _touches(self, places: Array, moving: list[int]) -> bool:
-        """Whether one of the finger's shapes, all placed so (K, 4, 4), touches the thing or a finger in the way."""
+        """Return whether one of the finger's shapes, placed at (K, 4, 4), touches the object or a blocking finger."""
         self.scene.put(self.rows, places)
         if any(self.scene.within(int(self.rows[n]), _MARGIN) for n in reversed(moving)):
             return True
@@ -158,7 +162,7 @@ class _Closing:
 
 
 def _between(start: Array, end: Array, shares: Array) -> Array:
-    """Terms (N, 3, 3) at shares (N,) of the way."""
+    """Coordinates (N, 3, 3) interpolated at shares (N,)."""
     return start + shares[:, None, None] * (end - start)
 
 

@@ -88,18 +88,20 @@ class HandModel:
         reach = float(np.linalg.norm(ends - T[rows[0], :3, 3], axis=1).max())
         return Finger(FINGERS[number], number, joints, rows, own, beyond, reach)
 
-    def rotations(self, terms: Array) -> Array:
-        """Local rotations (N, J, 4) of the hand's joint and all beyond it, for terms (N, 5, 3, 3) of the fingers."""
-        out = np.tile(self._skeleton.rest, (len(terms), 1, 1))
+    def rotations(self, coordinates: Array) -> Array:
+        """Local rotations (N, J, 4) of the hand's joint and its descendants, for finger coordinates (N, 5, 3, 3)."""
+        out = np.tile(self._skeleton.rest, (len(coordinates), 1, 1))
         for finger in self.fingers:
             for row, joint in zip(finger.rows, finger.joints, strict=True):
-                out[:, row] = joint.rotations(terms[:, finger.number])
+                out[:, row] = joint.rotations(coordinates[:, finger.number])
         return out
 
     def joints(self, shape: HandShape) -> Array:
         """`T_hand_joint` (J, 4, 4) of the hand's joint and all beyond it."""
         if shape not in self._joints:
-            self._joints[shape] = frozen(self._skeleton.forward(np.zeros((1, 3)), self.rotations(shape.terms[None]))[0])
+            self._joints[shape] = frozen(
+                self._skeleton.forward(np.zeros((1, 3)), self.rotations(shape.coordinates[None]))[0]
+            )
         return self._joints[shape]
 
     def places(self, shape: HandShape) -> Array:
@@ -108,12 +110,12 @@ class HandModel:
             self._places[shape] = frozen(self.joints(shape)[self._carrier] @ self._local)
         return self._places[shape]
 
-    def finger_places(self, finger: Finger, terms: Array) -> Array:
-        """`T_hand_shape` (N, K, 4, 4) of the shapes that a finger moves, for its own terms (N, 3, 3)."""
-        q = np.tile(self._skeleton.rest, (len(terms), 1, 1))
+    def finger_places(self, finger: Finger, coordinates: Array) -> Array:
+        """`T_hand_shape` (N, K, 4, 4) of the shapes that a finger moves, for its own coordinates (N, 3, 3)."""
+        q = np.tile(self._skeleton.rest, (len(coordinates), 1, 1))
         for row, joint in zip(finger.rows, finger.joints, strict=True):
-            q[:, row] = joint.rotations(terms)
-        T = self._skeleton.forward(np.zeros((len(terms), 3)), q)
+            q[:, row] = joint.rotations(coordinates)
+        T = self._skeleton.forward(np.zeros((len(coordinates), 3)), q)
         shapes = list(finger.beyond[0])
         return T[:, self._carrier[shapes]] @ self._local[shapes]
 
@@ -183,12 +185,12 @@ class HandAtThing:
         self.placed.moved(rows)
 
     def within(self, row: int, margin: float) -> bool:
-        """Whether a shape is within a margin of the mesh, metres."""
+        """Return whether a shape is within a margin of the mesh, metres."""
         return not self.empty and self.placed.within(row, self.thing, margin)
 
     @property
     def forearm_free(self) -> bool:
-        """Whether the forearm, with the wrist unbent, is clear of the mesh."""
+        """Return whether the forearm, with the wrist unbent, is clear of the mesh."""
         return not any(self.within(row, 0.0) for row in self._fore.tolist())
 
     def gap(self, rows: ArrayLike, limit: float = np.inf) -> float:
@@ -202,7 +204,7 @@ class HandAtThing:
         return best
 
     def slid(self, T_thing_hand: Array, approach: Array, back: float, ahead: float, margin: float) -> float:
-        """How far the hand, shaped as it is, gets along `approach` (3,) in the thing's frame until it touches, metres.
+        """Travel of the shaped hand along `approach` (3,) in the object's frame until it touches, metres.
 
         It starts `back` behind `T_thing_hand` (4, 4) and goes no farther than `ahead` beyond; the result counts from
         `T_thing_hand`. Minus infinity where it touches at the start.
@@ -223,7 +225,7 @@ class HandAtThing:
         return ahead
 
     def free_at(self, T_thing_hand: Array, off: Array) -> bool:
-        """Whether the hand, shaped as it is, is clear of the mesh `off` (3,) from a place (4, 4) of the thing."""
+        """Return whether the shaped hand is clear of the mesh at `off` (3,) from a place (4, 4) of the object."""
         T = np.array(T_thing_hand)
         T[:3, 3] += off
         self.put_thing(inverse(T))

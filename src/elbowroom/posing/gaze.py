@@ -1,4 +1,4 @@
-"""Looking at a point: eyes, head and neck share the way to it in fixed parts (Morasso and Tagliasco 1986).
+"""Gaze at a point: eyes, head and neck share the angle in fixed parts (Morasso and Tagliasco 1986).
 
 Eyes take a constant share of the angle between where the body looks and the point, neck and head the rest, each within
 its range; then the eyes take up what is left, so that the gaze meets the point where it can. What lies behind draws
@@ -81,7 +81,7 @@ def gazing(body: Character, root: Array, q: Array, points: Array, share: Array, 
 
 
 def gaze_error(body: Character, pose: Pose, point: ArrayLike) -> float:
-    """Angle between where a posture looks and a point (3,), radians: the mean of both eyes, or that of the head."""
+    """Angle between a posture's gaze and a point (3,), radians: the mean of both eyes, or that of the head."""
     target = numbers("point", point)
     T = body.skeleton.at(pose)
     looks = [body.roles[r] for r in ("left_eye", "right_eye") if r in body.roles]
@@ -118,17 +118,17 @@ def _eye(body: Character, joint: int, turn: Array) -> Array:
     looking = rot.multiply(rot.exp(tried), body.skeleton.rest[joint])
     if limit is None:
         return looking
-    terms = np.zeros_like(turn)
+    coordinates = np.zeros_like(turn)
     for _ in range(_ROUNDS):
-        terms = limit.coordinates(looking) * [1.0, 1.0, 0.0]
-        sight = rot.rotate(limit.rotation(terms), _front_in(body, joint))
+        coordinates = limit.coordinates(looking) * [1.0, 1.0, 0.0]
+        sight = rot.rotate(limit.rotation(coordinates), _front_in(body, joint))
         left = rot.log(rot.arc(sight, wanted))
         left[np.sum(left * left, axis=-1) < _EXACT**2] = 0.0
         if not left.any():
             break
         tried = tried + left
         looking = rot.multiply(rot.exp(tried), body.skeleton.rest[joint])
-    return limit.rotation(limit.clamp_coordinates(terms))
+    return limit.rotation(limit.clamp_coordinates(coordinates))
 
 
 @lru_cache(maxsize=64)
@@ -146,7 +146,7 @@ def _ranged(body: Character, joint: int, rotation: Array) -> Array:
 
 @lru_cache(maxsize=256)
 def _front_in(body: Character, joint: int) -> Array:
-    """Where the body faces at rest, in a joint's frame, (3,)."""
+    """Facing direction of the body at rest, in a joint's frame, (3,)."""
     return np.asarray(body.T_rest[joint, :3, :3].T @ np.asarray(body.front, dtype=float))
 
 

@@ -1,4 +1,4 @@
-"""Grasps: how a hand takes a thing, as marked on it or proposed from its mesh (K1)."""
+"""Grasps of a hand on an object, marked on it or proposed from its mesh (K1)."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _pressing(out: Array, slant: float, roll: float) -> Array:
 
 
 def _pointer(body: Character, hand: str, shape: HandShape) -> tuple[Array, Array, Array]:
-    """Tip (3,) of what touches, the way it points, and the way the palm looks, in the hand's frame."""
+    """Touching tip (3,), its pointing direction, and the facing direction of the palm, in the hand's frame."""
     palm, side, _ = grip_frame(body, hand)[:3, :3].T
     along = side if hand == "left" else -side
     model = hand_model(body, hand)

@@ -1,4 +1,4 @@
-"""Grasps for hands that cannot close: rigs without fingers or thumb take things as a person of their height would."""
+"""Grasps for hands that cannot close: rigs without fingers or thumb use those of a person of their height."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HEIGHTS = (1.0, 2.2)
 
 
 def closes(body: Body, hand: str) -> bool:
-    """Whether a hand has a thumb and another finger to hold things between."""
+    """Return whether a hand has a thumb and another finger to hold things between."""
     roles = finger_roles(body, hand)
     return any("thumb" in role for role in roles) and any("thumb" not in role for role in roles)
 

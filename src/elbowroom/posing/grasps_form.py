@@ -1,4 +1,4 @@
-"""What a mesh is to a hand: a ball, something round, a box, or the box around something irregular."""
+"""Form of a mesh for grasping: a ball, something round, a box, or the box around something irregular."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from elbowroom.geometry.kept import kept
-from elbowroom.geometry.mending import components, has_area, mended
 from elbowroom.geometry.mesh import Mesh, frozen
+from elbowroom.geometry.mesh_cleanup import cleaned, components, has_area
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import apply, inverse
 
@@ -58,7 +58,7 @@ class Form:
 
 
 def form_of(mesh: Mesh) -> Form | None:
-    """What a mesh is, found out once for each; None where it has no triangle with an area."""
+    """Form of a mesh, computed once for each; None if it has no triangle with an area."""
     return kept(mesh, "form in a hand", lambda: _recognised(mesh))
 
 
@@ -88,7 +88,7 @@ def _recognised(mesh: Mesh) -> Form | None:
 
 def part_near(mesh: Mesh, point: Array, reach: float) -> Mesh | None:
     """The connected part nearest to a point (3,), of those triangles that are wholly within `reach` of it, metres."""
-    whole = mended(mesh, "thing")
+    whole = cleaned(mesh, "thing")
     near = np.linalg.norm(whole.vertices - point, axis=1) <= reach
     faces = whole.faces[near[whole.faces].all(axis=1) & has_area(whole.vertices, whole.faces)]
     if not len(faces):

@@ -1,4 +1,4 @@
-"""Ways in which a hand could take a form, before anybody has looked whether it comes there."""
+"""Candidate grasps of a form, before collision and reach checks."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _BAR = 1.8
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A seat of the hand at `T_form_seat` (4, 4) of a form, and what it costs by itself.
+    """Seat of the hand at `T_form_seat` (4, 4) of a form, and its own cost.
 
     The hand comes along `approach` (3,) in the form's frame.
     """
@@ -58,7 +58,7 @@ class Candidate:
 
 
 class Maker:
-    """Candidates for one hand and one form; `up` (3,) is the way up in the form's frame."""
+    """Maker of candidates for one hand and one form; `up` (3,) is the up direction in the form's frame."""
 
     def __init__(self, seats: Seats, form: Form, up: Array) -> None:
         self.seats, self.form, self.up = seats, form, up
@@ -66,7 +66,7 @@ class Maker:
         self._made: dict[tuple[str, float, float, float], list[Seat]] = {}
 
     def all(self) -> list[Candidate]:
-        """Candidates by what the form is, cheapest first."""
+        """Candidates for the kind of form, cheapest first."""
         made = {"ball": self._ball, "round": self._round, "box": self._box, "irregular": self._box}[self.form.kind]()
         found = sorted(made, key=lambda c: c.cost)
         return found or sorted(self._large(), key=lambda c: c.cost)
@@ -126,7 +126,7 @@ class Maker:
                             yield from self._pinched(at, x, z)
 
     def _large(self) -> Iterator[Candidate]:
-        """The flat hand at each side: for things that no hand can span."""
+        """Flat hand at each side, for objects that no hand can span."""
         seat = self.seats.flat()
         for k, x in ((k, s * np.eye(3)[k]) for k in range(3) for s in (-1.0, 1.0)):
             for z in (s * np.eye(3)[j] for j in range(3) if j != k for s in (-1.0, 1.0)):
@@ -183,7 +183,7 @@ class Maker:
             yield self._candidate(seat, _frame(x, z, at + _axes(x, z)[:, :2] @ (0.5 * (low + high)[:2])), 0.0)
 
     def _pinched(self, at: Array, x: Array, z: Array) -> Iterator[Candidate]:
-        """What is about a place (3,) between finger pads and thumb, which come along x, the thumb's side towards z."""
+        """Region at a point (3,) between finger pads and thumb, which come along x, the thumb's side towards z."""
         axes = _axes(x, z)
         wide = self.form.around(at, axes, np.array([np.inf, np.inf, _HALF_HAND * self.scale]))[:, 2]
         near = self.form.around(at, axes, np.array([np.inf, np.inf, _HALF_PADS * self.scale]))
@@ -218,7 +218,7 @@ class Maker:
     def _candidate(
         self, seat: Seat, T: Array, width: float, extra: float = 0.0, approach: Array | None = None
     ) -> Candidate:
-        """What a seat at T (4, 4) of the form costs; the hand comes the seat's own way, if not another (3,)."""
+        """Cost of a seat at T (4, 4) of the form; the hand approaches along the seat's direction, or another (3,)."""
         cost = extra + _STYLE[seat.style] + _WIDE * (width / self.seats.widest_power) ** 2
         raised = max(float(T[:3, 3] @ self.up), 0.0) * self.up
         cost += _ASIDE * float(np.linalg.norm(T[:3, 3] - (1.0 - _UPWARDS) * raised)) / 0.1

@@ -1,4 +1,4 @@
-"""Where things lie in a hand, by how they are taken: in the fist, between finger pads and thumb, in bent fingers."""
+"""Seats of objects in a hand by type: in the fist, between finger pads and thumb, in bent fingers."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _HOOK_CLEAR = 0.003
 
 @dataclass(frozen=True, eq=False)
 class Seat:
-    """How a hand takes something: `T_hand_seat` (4, 4) is where it comes to be, x into it, z to the thumb's side.
+    """Seat of an object in a hand: `T_hand_seat` (4, 4) is its frame, x into the object, z to the thumb's side.
 
     `approach` (3,) in the hand's frame is the way there. `open` and `shape` are the hand's shapes. From where it should
     be it may be `short` or go `ahead`, metres. `opposed` where the thumb closes on the thing across from the fingers.
@@ -221,7 +221,7 @@ class Seats:
     def _edge(
         self, shape: HandShape, way: Array, sign: float, thumb: bool, beyond: tuple[Array, float] | None = None
     ) -> float:
-        """How far the thumb, or the other fingers, reach along `way` (3,): at most (sign 1) or at least (-1), metres.
+        """Extent of the thumb, or the other fingers, along `way` (3,): maximum (sign 1) or minimum (-1), metres.
 
         Only what lies farther than a distance along a direction counts, if `beyond` gives them.
         """
@@ -280,6 +280,6 @@ def hand_seats(body: Body, hand: str) -> Seats:
 
 def _bent(bends: tuple[float, float, float], like: HandShape) -> HandShape:
     """Fingers bent by so many degrees at their joints, knuckle first; the thumb as in another shape."""
-    terms = np.array(like.terms)
-    terms[1:, :, 0] = np.radians(bends)
-    return HandShape("hook", terms)
+    coordinates = np.array(like.coordinates)
+    coordinates[1:, :, 0] = np.radians(bends)
+    return HandShape("hook", coordinates)

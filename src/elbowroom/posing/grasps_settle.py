@@ -1,4 +1,4 @@
-"""Grasps where a real hand comes to be: along its way until it touches, as proposed or as marked on a thing."""
+"""Settling of grasps, proposed or marked: the hand approaches until it touches the object."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _NEAR = 2.5
 
 @dataclass(frozen=True, eq=False)
 class Grasp:
-    """One way for one hand to take a thing.
+    """Grasp of one hand on an object.
 
     `T_thing_hand` (4, 4) places the hand's joint on the thing. The hand comes in the shape `open` along `approach`
     (3,), a unit vector in the thing's frame, and closes towards `shape`. `cost`: lower is better, by itself. `frame`
@@ -63,7 +63,7 @@ class Grasp:
 def settled(
     hand: str, candidates: list[Candidate], form: Form, scene: HandAtThing, forearm: bool = False
 ) -> list[Grasp]:
-    """Those candidates whose open hand comes to where it should, without touching on the way, put where it stops.
+    """Candidates whose open hand reaches its goal without touching before, moved to where it stops.
 
     They differ as much as can be, in how the hand is turned and where it is, and the cheaper ones are among them. At
     something large, such as a door by its handle, a `forearm` must be clear as well. Where no candidate comes there,
@@ -97,7 +97,7 @@ def settled(
 
 
 def _closes(scene: HandAtThing, seat: Seat) -> bool:
-    """Whether thumb and other fingers meet the thing, by a look at a few shapes on the way to the closed one."""
+    """Return whether thumb and other fingers meet the object, checked at a few shapes up to the closed one."""
     missing = [f for f in scene.model.fingers if f.number or seat.opposed]
     spare = sum(f.number > 0 for f in missing) - _CLOSING_FINGERS
     for shape in seat.closing:
@@ -132,7 +132,7 @@ class _Spread:
 
 
 def marked(body: Character, name: str, mark: GraspMark, mesh: Mesh) -> Grasp:
-    """A grasp that somebody marked on a thing, for a body.
+    """Grasp marked on an object, for a body.
 
     Where the hand would be in the thing, it is put so that what is at the mark lies in it as such things do; else, or
     if it comes a way of its own, it stops before the thing.
@@ -158,7 +158,7 @@ def marked(body: Character, name: str, mark: GraspMark, mesh: Mesh) -> Grasp:
 
 
 def _marked_seat(seats: Seats, shape: str, width: float) -> Seat | None:
-    """How a hand takes something in a shape that closes on things; None for other shapes."""
+    """Seat of a hand in a shape that closes on objects; None for other shapes."""
     if shape == "power":
         return seats.power(width)
     if shape == "pinch":
@@ -167,7 +167,7 @@ def _marked_seat(seats: Seats, shape: str, width: float) -> Seat | None:
 
 
 def _width_at(mesh: Mesh, T_thing_grip: Array, seats: Seats) -> float:
-    """How wide a mesh is between fingers and thumb at a grip frame, at most what the hand can span, metres."""
+    """Width of a mesh between fingers and thumb at a grip frame, at most what the hand can span, metres."""
     form = form_of(mesh)
     if form is None:
         return 0.0

@@ -45,7 +45,7 @@ _ON_LINE = 1e-9
 
 
 class Keep(NamedTuple):
-    """What a limb may keep from a posture beside its seven angles, radians, each a number or an array.
+    """Secondary coordinates that a limb may keep from a posture, radians, each a number or an array.
 
     off_axis: the middle joint out of its hinge's plane, as recorded rigs show it; twist: of the end joint, or of the
     middle one where the end joint takes up the roll; backwards: the middle joint is bent past straight.
@@ -69,17 +69,17 @@ class Solution:
 
     @property
     def missing(self) -> Array:
-        """How far the end stays from its target, metres, (...)."""
+        """Distance of the end from its target, metres, (...)."""
         return np.abs(self.gap)
 
     @property
     def reached(self) -> NDArray[np.bool_]:
-        """Whether the end is at its target, (...)."""
+        """Return whether the end is at its target, (...)."""
         return self.missing <= kernels.REACHED
 
     @property
     def within_limits(self) -> NDArray[np.bool_]:
-        """Whether all joints are within their ranges, (...)."""
+        """Return whether all joints are within their ranges, (...)."""
         return np.all(self.excess <= EPS, axis=-1)
 
 
@@ -93,12 +93,14 @@ class LimbIK:
     def __init__(self, character: Character, limb: str, pose: Pose | None = None) -> None:
         chain = character.chain(limb)
         if chain.kind not in ("arm", "leg") or len(chain.joints) != 3:
-            raise BadValue(f"'{limb}' of {character.name} is no arm or leg of three joints; an arm or a leg would do.")
+            raise BadValue(
+                f"'{limb}' of {character.name} is not an arm or leg of three joints; expected an arm or a leg."
+            )
         self.character, self.limb = character, limb
         self.joints: tuple[int, int, int] = (chain.joints[0], chain.joints[1], chain.joints[2])
         self.parent = int(character.parents[self.joints[0]])
         if self.parent < 0:
-            raise BadValue(f"'{limb}' of {character.name} starts at the root; it needs a joint to hang on.")
+            raise BadValue(f"'{limb}' of {character.name} starts at the root; it needs a parent joint.")
         self.geometry = _geometry(character, limb, _limits(character, self.joints), pose)
 
     @property
@@ -159,11 +161,11 @@ class LimbIK:
         return float(self.describe(self.T_world_parent(pose), pose.rotations[list(self.joints)])[0])
 
     def keep_of(self, pose: Pose) -> Keep:
-        """What `solve` needs beside the orbit angle to find the very same posture."""
+        """Inputs of `solve` besides the orbit angle that reproduce the same posture."""
         return self.describe(self.T_world_parent(pose), pose.rotations[list(self.joints)])[1]
 
     def T_world_parent(self, pose: Pose) -> Array:
-        """Where the joint is that the limb hangs on, (4, 4)."""
+        """Transform (4, 4) of the limb's parent joint."""
         return self.character.skeleton.at(pose)[self.parent]
 
     def posed(self, pose: Pose, solution: Solution) -> Pose:
@@ -191,7 +193,7 @@ def numbers(name: str, values: ArrayLike) -> Array:
     """An array of finite numbers, or `BadValue`."""
     out = np.asarray(values, dtype=float)
     if not np.isfinite(out).all():
-        raise BadValue(f"{name} holds a number that is not finite; finite numbers would do.")
+        raise BadValue(f"{name} has a number that is not finite; expected finite numbers.")
     return out
 
 
@@ -199,11 +201,11 @@ def checked(name: str, T: ArrayLike) -> Array:
     """Rigid transforms (..., 4, 4), or `BadValue`."""
     out = np.asarray(T, dtype=float)
     if out.shape[-2:] != (4, 4):
-        raise BadValue(f"{name} is to be a transform of shape (..., 4, 4), not {out.shape}.")
+        raise BadValue(f"{name} must be a transform of shape (..., 4, 4), not {out.shape}.")
     bad = unfit(rows(out, out.shape[:-2], (4, 4)))
     if bad >= 0:
         which = f" number {bad}" if out.ndim > 2 else ""
-        raise BadValue(f"{name}{which} is no rigid transform: finite numbers and a rotation without scale would do.")
+        raise BadValue(f"{name}{which} is not a rigid transform: expected finite numbers and a rotation without scale.")
     return out
 
 
@@ -279,5 +281,5 @@ def _down_to(character: Character, rotations: Array, start: int, joint: int) -> 
 
 
 def _is_right(character: Character, joint: int) -> bool:
-    """Whether a joint belongs to the right side, by what it plays."""
+    """Return whether a joint belongs to the right side, by what it plays."""
     return any(j == joint and role.startswith("right_") for role, j in character.roles.items())

@@ -42,11 +42,13 @@ class OrbitRange:
 
     def __post_init__(self) -> None:
         if not (-2 * np.pi <= self.low <= self.high <= 2 * np.pi):
-            raise BadValue(f"orbit angles from {self.low} to {self.high} are no range within a turn either way.")
+            raise BadValue(
+                f"orbit angles from {self.low} to {self.high} are not a range within a full turn either way."
+            )
         if not (0.0 < self.step < np.inf and 1.0 <= self.growth < np.inf and len(self.steps) <= _MOST):
             raise BadValue(
                 f"a step of {self.step} growing by {self.growth} does not cover a range of orbit angles; "
-                "a step of some degrees and a growth of 1 or more would do."
+                "use a step of a few degrees and a growth of 1 or more."
             )
 
     @cached_property
@@ -68,7 +70,7 @@ PAPER = OrbitRange()
 
 @dataclass(frozen=True, eq=False)
 class Orbit:
-    """What a search found; where nothing fits, the posture that is the least out of range and why it was refused."""
+    """Result of a search; if nothing fits, the posture least out of range and why it was rejected."""
 
     status: Status
     angle: float
@@ -77,13 +79,13 @@ class Orbit:
 
     @property
     def found(self) -> bool:
-        """Whether the posture fits."""
+        """Return whether the posture fits."""
         return self.status == "found"
 
 
 @dataclass(frozen=True, eq=False)
 class Orbits:
-    """What searches for many targets found, leading shape (...)."""
+    """Results of searches for many targets, leading shape (...)."""
 
     found: NDArray[np.bool_]  # (...)
     angle: Array  # (...)

@@ -77,9 +77,9 @@ def reach(
             refused = posture, found
     assert refused is not None
     if refused[1].status == "blocked":
-        return _reached("blocked", search, *refused, why="every posture that gets there is refused as not free.")
+        return _reached("blocked", search, *refused, why="every posture that reaches the target collides.")
     over = float(np.degrees(refused[1].solution.excess.max()))
-    return _reached("limits", search, *refused, why=f"the arm would leave its joints' ranges by {over:.0f} degrees.")
+    return _reached("limits", search, *refused, why=f"the arm would exceed its joint limits by {over:.0f} degrees.")
 
 
 def _attempts(search: Search, choice: Choice) -> Iterator[tuple[Choice, OrbitRange]]:
@@ -128,7 +128,7 @@ def _unreached(search: Search, choice: Choice, target: Array, first: float) -> R
         falling = Search(search.start, search.way, search.target, replace(search.style, balance=False))
         other = falling.choose()
         if other.missing <= TINY and falling.wrong(other.rows)[0] <= 0.0:
-            why = f"{choice.missing:.3f} m are missing unless the body leans out of balance."
+            why = f"{choice.missing:.3f} m out of reach unless the body loses its balance."
             return _reached("out-of-balance", search, choice, found, choice.missing, why)
-    why = f"{choice.missing:.3f} m are missing after all help."
+    why = f"{choice.missing:.3f} m out of reach, even with the help of the body."
     return _reached("out-of-reach", search, choice, found, choice.missing, why)

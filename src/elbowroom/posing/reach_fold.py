@@ -1,4 +1,4 @@
-"""How far a body folds before its trunk meets its thighs, by its own shapes: stout ones fold less than slim ones."""
+"""Limit of folding before a body's trunk meets its thighs, by its own shapes: stout ones fold less than slim ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the body does for a target at an effort: terms of help, one row each."""
+"""Help of the body for a target at an effort: terms of help, one row each."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ReachDirection:
 
 
 def way_to(start: Start, target: Array, style: ReachStyle) -> ReachDirection:
-    """How a target (3,) lies to the body."""
+    """Position of a target (3,) relative to the body."""
     away = start.frame @ (target - start.shoulder)
     distance = float(np.linalg.norm(away))
     n = away / max(distance, 1e-9)
@@ -79,7 +79,7 @@ def way_to(start: Start, target: Array, style: ReachStyle) -> ReachDirection:
 
 
 def _room(start: Start, towards: Array, margin: float) -> float:
-    """How far the weight can go in a direction (2,) before it gets to the edge of the support."""
+    """Distance that the weight can move in a direction (2,) before it reaches the edge of the support."""
     if start.com is None:
         return 0.0
     slope = towards @ AROUND
@@ -88,7 +88,7 @@ def _room(start: Start, towards: Array, margin: float) -> float:
 
 
 def help_for(start: Start, way: ReachDirection, effort: Array, style: ReachStyle) -> Array:
-    """What the body does for a target at efforts (N,) from 0 to 1, (N, 10)."""
+    """Help of the body for a target at efforts (N,) from 0 to 1, (N, 10)."""
     out = np.zeros((len(effort), TERMS))
     e = np.asarray(effort, dtype=float)
     parts, towards_other = start.parts, (-1.0 if start.parts.left else 1.0)

@@ -1,4 +1,4 @@
-"""What of a character a reach uses, and how it stands before it."""
+"""Parts of a character that a reach uses, and its stance before it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Parts:
 
     @property
     def toes(self) -> bool:
-        """Whether feet bend at the ball, so that heels can lift."""
+        """Return whether feet bend at the ball, so that heels can lift."""
         return bool(self.soles) and all(sole.toes >= 0 for sole in self.soles)
 
     def limit(self, joint: int) -> JointLimit | None:
@@ -62,7 +62,7 @@ class Parts:
 
 
 def parts_of(body: Character, hand: str, pose: Pose) -> Parts:
-    """What serves a hand; `UnknownName` for a hand that the rig lacks."""
+    """Parts that serve a hand; `UnknownName` for a hand that the rig lacks."""
     if hand not in ("left", "right") or f"{hand}_arm" not in body.chains:
         sides = [side for side in ("left", "right") if f"{side}_arm" in body.chains]
         raise UnknownName(f"hand of {body.name}", hand, sides)
@@ -141,7 +141,7 @@ def _ancestors(body: Character, joint: int) -> set[int]:
 
 
 def _shares(body: Character, spine: tuple[int, ...]) -> Array:
-    """What each joint of the spine does of a lean forwards, aside and a turn, (S, 3): by their ranges."""
+    """Shares of each spine joint in forward lean, side lean and turn, (S, 3): by their ranges."""
     rows = []
     for joint in spine:
         limit = body.limits[joint] if body.limits else None
@@ -152,7 +152,7 @@ def _shares(body: Character, spine: tuple[int, ...]) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """How a body stands before it reaches. Directions and places are in the world."""
+    """Stance of a body before it reaches. Directions and positions are in the world."""
 
     parts: Parts
     pose: Pose
@@ -188,7 +188,7 @@ def start_of(parts: Parts, pose: Pose, floor: float) -> Start:
     """Measure a posture. Remembered for the last few: several targets are tried from one posture."""
     body = parts.body
     if pose.q.shape != (4 * len(body.skeleton),) or not (np.isfinite(pose.q).all() and np.isfinite(pose.root).all()):
-        raise BadValue(f"a pose of {body.name} is {len(body.skeleton)} finite quaternions and a place.")
+        raise BadValue(f"a pose of {body.name} is {len(body.skeleton)} finite quaternions and a position.")
     T = body.skeleton.at(pose)
     orbits, held, stretch, excess = [], [], [], []
     for leg, length in zip(parts.legs, parts.leg_lengths, strict=True):
@@ -241,7 +241,7 @@ def start_of(parts: Parts, pose: Pose, floor: float) -> Start:
 
 
 def _hanging(parts: Parts, T: Array, frame: Array) -> tuple[float, float, Array, Array]:
-    """How far the free arm hangs and may come nearer, and world rotations (4,) of it and of what it hangs on."""
+    """Hanging distance of the free arm and its allowed approach, and world rotations (4,) of it and of its parent."""
     joint = parts.free_arm
     ends = (
         [j for j in parts.body.skeleton.children[joint] if np.any(parts.body.skeleton.offsets[j])] if joint > 0 else []

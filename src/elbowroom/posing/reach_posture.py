@@ -105,7 +105,7 @@ def _bend_spine(start: Start, helps: Array, style: ReachStyle, q: Array) -> None
 
 
 def _pelvis_share(start: Start, style: ReachStyle) -> Array:
-    """Of leaning forwards, aside and turning, (3,)."""
+    """Amounts (3,) of leaning forwards, leaning sideways and turning."""
     if not (start.parts.legs and style.legs):
         return np.zeros(3)
     return np.array([style.pelvis_lean, style.pelvis_aside, style.pelvis_turn])
@@ -123,8 +123,8 @@ def _move_clavicle(start: Start, helps: Array, style: ReachStyle, q: Array) -> N
     if limit is None or not style.clavicle:
         return
     forwards = -1.0 if start.parts.left else 1.0
-    terms = limit.coordinates(start.pose.rotations[joint])
-    moved = terms + np.stack([-helps[:, SHRUG], forwards * helps[:, PROTRACT], 0.0 * helps[:, SHRUG]], axis=-1)
+    coordinates = limit.coordinates(start.pose.rotations[joint])
+    moved = coordinates + np.stack([-helps[:, SHRUG], forwards * helps[:, PROTRACT], 0.0 * helps[:, SHRUG]], axis=-1)
     if style.limits:
         moved = np.where(helps[:, [SHRUG]] + np.abs(helps[:, [PROTRACT]]) > 0.0, limit.clamp_coordinates(moved), moved)
     q[:, joint] = limit.rotation(moved)
@@ -152,7 +152,7 @@ def _hang_free_arm(start: Start, q: Array) -> None:
 
 
 def _goal(start: Start, way: ReachDirection, target: Array, helps: Array) -> Array:
-    """Where the weight is to be, (N, 2)."""
+    """Goal of the centre of mass on the floor, (N, 2)."""
     if start.com is None:
         return np.zeros((len(helps), 2))
     # a stretched arm is made up for once the body helps

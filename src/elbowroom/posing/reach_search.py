@@ -1,4 +1,4 @@
-"""Which help: the least effort that brings a target into reach, and what to try where that is not enough."""
+"""Search for the least effort that brings a target into reach, with fallbacks."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Choice:
 
     @property
     def used(self) -> dict[str, float]:
-        """How much each part helps."""
+        """Help of each part."""
         named = {name: float(self.rows.helps[0, k]) for name, k in _NAMED.items()}
         return {"effort": self.effort, **named}
 
@@ -108,12 +108,12 @@ class Search:
         return postures(self.start, self.way, self.target, help_, self.style, shift=shift, rounds=rounds, **less)
 
     def lacking(self, rows: Postures) -> Array:
-        """What the arm lacks in each, metres, (N,)."""
+        """Missing distance of the arm in each, metres, (N,)."""
         far, near = rows.distance - self.start.length, self.start.nearest - rows.distance
         return np.maximum(np.maximum(far, near), 0.0)
 
     def wrong(self, rows: Postures) -> Array:
-        """How far legs are out of range and the weight out of its support, (N,); 0 where a body can stand so."""
+        """Excess of leg ranges and distance of the weight outside its support, (N,); 0 where a body can stand."""
         return rows.strain + np.maximum(self.need - rows.margin, 0.0)
 
     def choose(self) -> Choice:
@@ -143,7 +143,7 @@ class Search:
         return self.farthest(helps, rows)
 
     def help_at(self, efforts: Array) -> Array:
-        """What the body does at efforts (N,), (N, 10)."""
+        """Help of the body at efforts (N,), (N, 10)."""
         low, high = self.bounds()
         return np.clip(help_for(self.start, self.way, efforts, self.style), low, high)
 
@@ -189,7 +189,7 @@ class Search:
         return choice
 
     def _cost(self, rows: Postures) -> Array:
-        """What the arm lacks, and far more for what is wrong; the free arm may yet take a little of the balance."""
+        """Missing distance of the arm, with large penalties for faults; the free arm may still take up some balance."""
         shaky = np.maximum(self.need + _SPARE - rows.margin, 0.0)
         return self.lacking(rows) + _WORSE * (rows.strain + shaky)
 

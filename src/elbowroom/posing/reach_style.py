@@ -1,4 +1,4 @@
-"""How a body helps its arm to reach: which parts, how far and from when on."""
+"""Style of a reach: which parts of the body help the arm, how far and from when on."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class ReachStyle:
         for field in fields(self):
             value = getattr(self, field.name)
             if not isinstance(value, bool) and not (np.isfinite(value) and value >= 0.0):
-                raise BadValue(f"{field.name} of a reach's style is {value}; a finite number from 0 on would do.")
+                raise BadValue(f"{field.name} of a reach's style is {value}; expected a finite number of 0 or more.")
         sound = self.near < self.far <= 1.0 and self.arm_first >= 1.0 and max(self.heel_from, self.crouch) < 1.0
         if not (sound and self.weight <= 1.0):
             raise BadValue(
@@ -95,5 +95,5 @@ class Reached:
 
     @property
     def found(self) -> bool:
-        """Whether the hand is at its target, within the ranges and free."""
+        """Return whether the hand is at its target, within the ranges and free."""
         return self.status == "found"

@@ -1,4 +1,4 @@
-"""Postures on the way between two of a body that keeps its footing."""
+"""Postures between two of a body that keeps its footing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def between(body: Character, pose_a: Pose, pose_b: Pose, s: ArrayLike) -> tuple[
     """
     share = numbers("s", s)
     if share.ndim != 1 or np.any((share < 0.0) | (share > 1.0)):
-        raise BadValue("shares of the way between two postures are a row of numbers from 0 to 1.")
+        raise BadValue("shares of the path between two postures are a row of numbers from 0 to 1.")
     roots = pose_a.root + share[:, None] * (pose_b.root - pose_a.root)
     q = rot.slerp(pose_a.rotations, pose_b.rotations, share[:, None])
     legs = [f"{side}_leg" for side in ("left", "right")]
@@ -53,13 +53,13 @@ def between(body: Character, pose_a: Pose, pose_b: Pose, s: ArrayLike) -> tuple[
 
 
 def _turning(a: ArrayLike, b: ArrayLike, share: Array) -> Array:
-    """Angles (T,) on the shorter way from one to another."""
+    """Angles (T,) along the shorter arc from one to another."""
     start, way = np.asarray(a, dtype=float), np.asarray(b, dtype=float) - np.asarray(a, dtype=float)
     return np.asarray(start + share * np.arctan2(np.sin(way), np.cos(way)))
 
 
 def _foot(body: Character, side: int, ends: tuple[Array, Array], share: Array, q: Array) -> Array:
-    """Where a foot joint is on the way (T, 4, 4), turning about its ball; toes keep their turn to the world, in q."""
+    """Transforms of a foot joint along the path (T, 4, 4), rotating about its ball; toes keep their world rotation."""
     sole = feet_of(body)[side]
     a, b = (E[sole.foot] for E in ends)
     turn = rot.slerp(rot.from_matrix(a[:3, :3]), rot.from_matrix(b[:3, :3]), share)
@@ -78,7 +78,7 @@ def _foot(body: Character, side: int, ends: tuple[Array, Array], share: Array, q
 
 
 def _too_high(ik: LimbIK, ends: tuple[Array, Array], T: Array, foot: Array) -> Array:
-    """How far a hip is too high for its foot on the way, metres, (T,)."""
+    """Excess height of a hip over its foot's reach along the path, metres, (T,)."""
     thigh, _, end = ik.joints
     most = max(ik.reach[1], *(float(np.linalg.norm(E[end, :3, 3] - E[thigh, :3, 3])) for E in ends))
     way = T[:, thigh, :3, 3] - foot[:, :3, 3]

@@ -32,7 +32,7 @@ def carried_upright(clip: Clip, hand: str) -> Clip:
     front = rot.rotate(clip.rotations[:, 0], rot.rotate(rot.conjugate(body.skeleton.rest[0]), body.front))
     front[:, 2] = 0.0
     if (np.linalg.norm(front, axis=1) < 0.2).any():
-        raise BadValue(f"nothing is carried upright while {body.name} lies down.")
+        raise BadValue(f"nothing can be carried upright while {body.name} lies down.")
     front = rot.normalize(front)
     up = np.broadcast_to([0.0, 0.0, 1.0], front.shape)
     left = np.cross(up, front)

@@ -31,7 +31,7 @@ _LARGEST, _MOST = 100.0, 1000
 
 @dataclass(frozen=True)
 class Maker:
-    """What makes one mesh, or several at once, which `parts` names. Options are its arguments; all have defaults."""
+    """Maker of one mesh, or of several, named by `parts`. Options are its arguments; all have defaults."""
 
     make: Callable[..., Mesh | tuple[Mesh, ...]]
     parts: tuple[str, ...] = ()
@@ -114,7 +114,7 @@ MAKERS: dict[str, Maker] = {
 def made(name: str, options: Mapping[str, object] | None = None) -> dict[str, Mesh]:
     """Meshes by name that a maker makes; raises `UnknownName` and `BadValue` where the name or an option is wrong."""
     if name not in MAKERS:
-        raise UnknownName("maker of meshes", name, MAKERS)
+        raise UnknownName("prop", name, MAKERS)
     maker = MAKERS[name]
     for key, value in (options or {}).items():
         if key not in maker.options:
@@ -126,17 +126,17 @@ def made(name: str, options: Mapping[str, object] | None = None) -> dict[str, Me
 
 def _check(name: str, key: str, value: object, default: object) -> None:
     """Refuse a value that is of another kind than the default, or larger than makes sense."""
-    told, shown = f"the option '{key}' of {name}", repr(value)[:40]
+    what, shown = f"the option '{key}' of {name}", repr(value)[:40]
     if isinstance(default, bool):
         if not isinstance(value, bool):
-            raise BadValue(f"{told} is true or false, not {shown}")
+            raise BadValue(f"{what} is true or false, not {shown}")
     elif isinstance(default, int):
         most = 2**31 if key == "seed" else _MOST
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
-            raise BadValue(f"{told} is a whole number from 0 to {most}, not {shown}")
+            raise BadValue(f"{what} is a whole number from 0 to {most}, not {shown}")
     elif isinstance(default, float):
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not math.isfinite(float(value)) or not 0.0 < float(value) <= _LARGEST:  # type: ignore[arg-type]
-            raise BadValue(f"{told} is a number above 0 and up to {_LARGEST:g}, not {shown}")
+            raise BadValue(f"{what} is a number above 0 and up to {_LARGEST:g}, not {shown}")
     elif not isinstance(value, type(default)):
-        raise BadValue(f"{told} is text, not {shown}")
+        raise BadValue(f"{what} is text, not {shown}")

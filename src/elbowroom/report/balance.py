@@ -1,4 +1,4 @@
-"""Balance: centre of mass and zero moment point against the ground that the planted feet cover."""
+"""Balance: centre of mass and zero moment point relative to the support polygon of the planted feet."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from elbowroom.motion.smooth import derivative, judged
 from elbowroom.motion.soles import SIDES
 from elbowroom.posing.balance import AROUND, TOUCHING, edges, feet_of, hull_of
 from elbowroom.report.forces import Forces
-from elbowroom.report.parts import Light, Measure, Moment, light_of, listed, told_limits, worst
+from elbowroom.report.parts import Light, Measure, Moment, light_of, listed, scaled_limits, worst
 from elbowroom.report.people import Subject
 
 # A body stands while its centre of mass moves slower than this, metres a second, and the zero moment point is as near
@@ -44,7 +44,7 @@ class Balance(Measure):
     """Centre of mass (T, 3), zero moment point (T, 2), points of planted soles (T, P, 2) with NaN for those in the air,
     the first `of_left` of them those of the left foot.
 
-    Margins (T,) in metres say how far inside of the support these are; negative outside, NaN where nothing is judged:
+    Margins (T,) in metres are their distances inside the support; negative outside, NaN where nothing is judged:
     the centre of mass of a body that moves on, the zero moment point in flight and at the ends of the clip. `size` is
     that of the body against an adult's, by which thresholds grow.
     """
@@ -96,7 +96,7 @@ class Balance(Measure):
 
 
 def balance_of(subject: Subject, forces: Forces) -> Balance:
-    """Measure how a person with feet keeps its balance."""
+    """Measure the balance of a character with feet."""
     assert subject.contacts is not None
     support, left = support_points(subject), feet_of(subject.character)[0]
     times, fps = subject.times, subject.clip.fps
@@ -115,7 +115,7 @@ def balance_of(subject: Subject, forces: Forces) -> Balance:
     }
     figures |= {"centre of mass while standing": _words(com_margin)} if stands.any() else {}
     figures |= {"zero moment point": _words(zmp_margin)} if counts.any() else {}
-    figures |= told_limits(OUTSIDE, subject.size, "cm")
+    figures |= scaled_limits(OUTSIDE, subject.size, "cm")
     return Balance(
         light=light,
         says=says,
@@ -152,7 +152,7 @@ def support_points(subject: Subject) -> Array:
 
 
 def _margins(support: Array, at: Array, fps: float) -> Array:
-    """How far places (T, 2) are inside of supports (T, P, 2), metres; some frames at a time, to spare memory."""
+    """Signed distances (T,) of points (T, 2) inside supports (T, P, 2), metres; in batches, to save memory."""
     reach = np.concatenate([edges(support[k : k + _CHUNK]) for k in range(0, len(at), _CHUNK)])
     reach = maximum_filter1d(reach, 2 * _blur(fps) + 1, axis=0, mode="nearest")
     return np.asarray((reach - at @ AROUND).min(axis=-1))
@@ -173,43 +173,43 @@ def _stands(subject: Subject, forces: Forces, on_ground: NDArray[np.bool_]) -> N
     fps, size = subject.clip.fps, subject.size
     speed = np.linalg.norm(derivative(forces.com, fps)[:, :2], axis=-1)
     apart = np.linalg.norm(np.nan_to_num(forces.zmp, nan=np.inf) - forces.com[:, :2], axis=-1)
-    calm = on_ground & (speed < STANDS * np.sqrt(size)) & (apart < _NEAR * size)
-    out = np.zeros_like(calm)
-    for first, last in runs(calm):
-        if last - first + 1 >= min(_LONG * fps, len(calm)):
+    standing = on_ground & (speed < STANDS * np.sqrt(size)) & (apart < _NEAR * size)
+    out = np.zeros_like(standing)
+    for first, last in runs(standing):
+        if last - first + 1 >= min(_LONG * fps, len(standing)):
             out[first : last + 1] = True
     return out
 
 
 def _verdict(subject: Subject, com_margin: Array, zmp_margin: Array, share: float) -> tuple[Light, str]:
     lights: list[Light] = []
-    told = []
+    faults = []
     if np.isfinite(com_margin).any():
         out = -float(np.nanmin(com_margin))
         lights.append(light_of(out, *(s * subject.size for s in STANDING)))
         if lights[-1] != "good":
-            told.append(f"while standing the centre of mass is {100 * out:.1f} cm outside of the feet")
+            faults.append(f"while standing the centre of mass is {100 * out:.1f} cm outside the support of the feet")
     if np.isfinite(zmp_margin).any():
         lights.append(light_of(share, *SHARES))
         if lights[-1] != "good":
-            told.append(f"the zero moment point is well outside of the feet in {100 * share:.0f} % of the time")
+            faults.append(f"the zero moment point is well outside the support for {100 * share:.0f} % of the time")
     if not lights:
-        return "none", "No foot is planted long enough to judge the balance."
-    if not told:
-        says = "A real person could do this without falling: the feet are where the weight needs them"
+        return "none", "No foot is planted long enough to measure balance."
+    if not faults:
+        says = "The motion is balanced: the planted feet support the body"
         out = max(-float(np.nanmin(zmp_margin)), 0.0) if np.isfinite(zmp_margin).any() else 0.0
         if out > OUTSIDE[0] * subject.size:
-            says += f", but for moments of up to {100 * out:.0f} cm beside them, as recorded walks have, too"
+            says += f", except for moments of up to {100 * out:.0f} cm outside, as in recorded walks"
         return "good", f"{says}."
     light = worst(*lights)
     begins = "The balance is doubtful" if light == "look" else "The feet alone cannot keep this balance"
-    return light, f"{begins}: {', and '.join(told)}."
+    return light, f"{begins}: {', and '.join(faults)}."
 
 
 def _moments(
     subject: Subject, forces: Forces, support: Array, com_margin: Array, zmp_margin: Array
 ) -> tuple[Moment, ...]:
-    """When each point is furthest out, with itself and the edge of the support drawn on the ground."""
+    """Moments at which each point is furthest out, with the point and the edge of the support on the ground."""
     out = []
     for margin, at, what, limits in (
         (com_margin, forces.com[:, :2], "centre of mass", STANDING),
@@ -218,14 +218,14 @@ def _moments(
         if np.isfinite(margin).any():
             k = int(np.nanargmin(margin))
             side = "inside" if margin[k] >= 0.0 else "outside"
-            told = f"{what} (red pin) {100 * abs(margin[k]):.1f} cm {side} of the feet"
+            text = f"{what} (red pin) {100 * abs(margin[k]):.1f} cm {side} of the feet"
             bad = max(-float(margin[k]) / (limits[0] * subject.size), 0.0)
             ground = float(np.min(subject.contacts.points[k, :, 2])) if subject.contacts else 0.0
             edge = _polygon(support, k, subject.clip.fps)
             lines = (np.concatenate([edge, edge[:1]]),) if len(edge) else ()
             trails = [np.column_stack([p, np.full(len(p), ground)]) for p in (*lines, at[k][None])]
             pin = trails[-1] + np.linspace([0.0, 0.0, 0.0], [0.0, 0.0, _PIN * subject.size], 10)
-            moment = Moment(float(subject.times[k]), told, subject.name, bad, span=subject.size, above=True)
+            moment = Moment(float(subject.times[k]), text, subject.name, bad, span=subject.size, above=True)
             out.append(replace(moment, trails=(*trails, pin)))
     return tuple(out)
 

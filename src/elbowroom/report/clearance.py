@@ -1,4 +1,4 @@
-"""Clearance over time: how near people and things come to what they must not touch, and to what."""
+"""Clearance over time: minimum distance between bodies that must not touch, and the pair it belongs to."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from elbowroom.geometry.rotations import Array
-from elbowroom.report.looks import REACH, Tightest, sampled, smallest
 from elbowroom.report.parts import Light, Measure, Moment, counted, listed
 from elbowroom.report.people import segment_words
+from elbowroom.report.sampling import REACH, Tightest, sampled, smallest
 from elbowroom.world.allowances import recorded_people
 from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.pairs import Pair
@@ -22,10 +22,10 @@ _TOLD = 4
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Clearance(Measure):
-    """Smallest distance (N,) in metres of different bodies and things at times (N,), and the pair it is of.
+    """Minimum distance (N,) in metres between different bodies at times (N,), and the pair it belongs to.
 
-    `own` and `own_pairs` are the same for parts of one and the same body and what it holds. Negative in overlap, NaN
-    beyond reach. `certificate` says what holds between these times, too.
+    `own` and `own_pairs` are the same for parts of one body and the objects it holds. Negative in overlap, NaN beyond
+    reach. `certificate` covers the time between the samples.
     """
 
     times: Array
@@ -37,7 +37,7 @@ class Clearance(Measure):
 
     @property
     def smallest(self) -> Tightest | None:
-        """The smallest distance to others and things, of which pair, and when; None where nothing is in reach."""
+        """Minimum distance to other bodies, its pair and time; None if nothing is in reach."""
         return smallest(self.times, self.distance, self.pairs)
 
     def facts(self) -> dict[str, Any]:
@@ -75,9 +75,9 @@ class Clearance(Measure):
         }
 
     def nearest(self) -> list[tuple[Pair, float, float]]:
-        """Pairs that are ever the nearest, each with its smallest distance and when: others first, then own bodies.
+        """Pairs that are ever the nearest, with minimum distance and time: other bodies first, then own body.
 
-        Pieces of a part that has one name for people count as one.
+        Pieces of a part with a common everyday name count as one.
         """
         out = []
         for distance, pairs in ((self.distance, self.pairs), (self.own, self.own_pairs)):
@@ -92,7 +92,7 @@ class Clearance(Measure):
 
 
 def clearance_of(world: World, certificate: Certificate | None = None, own_contacts: bool = True) -> Clearance:
-    """Measure clearances over time, and prove what holds between, unless a certificate is given."""
+    """Measure clearances over time, and certify the motion unless a certificate is given."""
     proven = certificate or certify(world, own_contacts=own_contacts)
     times, (distance, pairs), (own, own_pairs) = sampled(world, own_contacts, proven.at_s)
     nearest = smallest(times, distance, pairs)
@@ -100,18 +100,18 @@ def clearance_of(world: World, certificate: Certificate | None = None, own_conta
     light, says = _verdict(proven, nearest)
     if alone and light == "good":
         own_touches = own_contacts and bool(recorded_people(world))
-        itself = "what it touches of itself counts as recorded" if own_touches else "the body stays out of itself"
-        says = f"Nothing is around to run into, and {itself}."
-    figures = {"collisions": str(len(proven.collisions)), "touches that are allowed": _touches(proven)}
+        itself = "self-contacts count as recorded" if own_touches else "there is no self-collision"
+        says = f"There are no obstacles, and {itself}."
+    figures = {"collisions": str(len(proven.collisions)), "allowed contacts": _touches(proven)}
     to_itself = smallest(times, own, own_pairs)
     if proven.free and to_itself is not None:
-        figures = {"to the own body and what it holds": f"{1000 * to_itself[0]:.1f} mm"} | figures
+        figures = {"to the own body and held objects": f"{1000 * to_itself[0]:.1f} mm"} | figures
     if proven.free and nearest is not None:
-        figures = {"smallest clearance": f"{1000 * nearest[0]:.1f} mm"} | figures
+        figures = {"minimum clearance": f"{1000 * nearest[0]:.1f} mm"} | figures
     return Clearance(
         light=light,
         says=says,
-        headline="nothing around" if alone and light == "good" else _headline(proven, nearest),
+        headline="no obstacles" if alone and light == "good" else _headline(proven, nearest),
         moments=_moments(proven, nearest, world),
         figures=figures,
         notes=proven.notes,
@@ -132,7 +132,7 @@ def _touches(proven: Certificate) -> str:
 
 
 def _alone(world: World) -> bool:
-    """Whether there is nothing in a world that its one character could run into but the floor."""
+    """Return whether a world has a single character and no obstacle but the floor."""
     return not (world.static or world.things or len(world.characters) > 1)
 
 
@@ -144,18 +144,18 @@ def _verdict(proven: Certificate, nearest: Tightest | None) -> tuple[Light, str]
         deep = "" if worst.depth_m is None else f", up to {1000 * worst.depth_m:.0f} mm deep"
         a, b = worst.pair
         collide = f"{counted(pairs, 'pair')} {'collides' if pairs == 1 else 'collide'}"
-        begins = "A body passes through itself" if itself else "Bodies pass through things"
+        begins = "Self-collision" if itself else "Collisions"
         return "bad", f"{begins}: {collide}{deep} ({plain(a)} and {plain(b)})."
     if proven.unproven:
-        return "look", "Nothing was seen to collide, but some places are too near to tell."
-    how = "proven between the frames, too" if proven.continuous else "where it was sampled"
+        return "look", "No collision was found, but some contacts are too close to decide."
+    how = "proven between frames, too" if proven.continuous else "at the sampled times"
     if nearest is None:
-        return "good", f"Nothing collides, {how}, and nothing comes nearer than {100 * REACH:.0f} cm."
+        return "good", f"No collisions, {how}, and the clearance is over {100 * REACH:.0f} cm."
     distance, (a, b), _ = nearest
     near = f"{plain(a)} passes {plain(b)} at {1000 * distance:.1f} mm"
     if distance < NEAR:
-        return "look", f"Nothing collides, {how}, but it is tight: {near}."
-    return "good", f"Nothing collides, {how}; at the tightest {near}."
+        return "look", f"No collisions, {how}, but the clearance is small: {near}."
+    return "good", f"No collisions, {how}; minimum clearance: {near}."
 
 
 def _headline(proven: Certificate, nearest: Tightest | None) -> str:
@@ -163,7 +163,7 @@ def _headline(proven: Certificate, nearest: Tightest | None) -> str:
         return counted(len(proven.collisions), "collision")
     if proven.unproven:
         return "not proven"
-    return "free" if nearest is None else f"free, {1000 * nearest[0]:.1f} mm"
+    return "free" if nearest is None else f"clear by {1000 * nearest[0]:.1f} mm"
 
 
 def _moments(proven: Certificate, nearest: Tightest | None, world: World) -> tuple[Moment, ...]:
@@ -171,9 +171,9 @@ def _moments(proven: Certificate, nearest: Tightest | None, world: World) -> tup
         if nearest is None:
             return ()
         distance, pair, at = nearest
-        told = f"{plain(pair.a)} is {1000 * distance:.1f} mm from {plain(pair.b)}"
+        text = f"{plain(pair.a)} is {1000 * distance:.1f} mm from {plain(pair.b)}"
         bad = NEAR / max(distance, 1e-4)
-        return (_moment(world, pair, at, told, bad),)
+        return (_moment(world, pair, at, text, bad),)
     deepest: dict[Pair, Any] = {}
     for c in proven.collisions:
         if c.pair not in deepest or (c.depth_m or 0.0) > (deepest[c.pair].depth_m or 0.0):
@@ -181,15 +181,15 @@ def _moments(proven: Certificate, nearest: Tightest | None, world: World) -> tup
     out = []
     for c in sorted(deepest.values(), key=lambda c: -(c.depth_m or 0.0))[:_TOLD]:
         deep = "" if c.depth_m is None else f" by {1000 * c.depth_m:.0f} mm"
-        told = f"{plain(c.pair.a)} is in {plain(c.pair.b)}{deep}"
-        out.append(_moment(world, c.pair, c.at_s, told, 10.0 + 1000.0 * (c.depth_m or 0.0)))
+        text = f"{plain(c.pair.a)} is in {plain(c.pair.b)}{deep}"
+        out.append(_moment(world, c.pair, c.at_s, text, 10.0 + 1000.0 * (c.depth_m or 0.0)))
     return tuple(out)
 
 
-def _moment(world: World, pair: Pair, at: float, told: str, bad: float) -> Moment:
-    """A moment of a pair, with a close-up of the part of a person in it, or of what moves."""
+def _moment(world: World, pair: Pair, at: float, text: str, bad: float) -> Moment:
+    """Moment of a pair, with a close-up of its body part, or of the moving object."""
     part = _part(world, pair)
-    return Moment(at, told, _owner(world, pair), bad, part, 0.8 if "." in part else 0.0)
+    return Moment(at, text, _owner(world, pair), bad, part, 0.8 if "." in part else 0.0)
 
 
 def _owner(world: World, pair: Pair) -> str:
@@ -197,7 +197,7 @@ def _owner(world: World, pair: Pair) -> str:
 
 
 def _part(world: World, pair: Pair) -> str:
-    """What of a pair a close-up shows: the part of a person, else what moves."""
+    """Subject of a close-up of a pair: the body part, else the moving object."""
     moving = [name for name in pair if world.split(name)[0] in {**world.characters, **world.objects}]
     people = [name for name in moving if world.split(name)[0] in world.characters]
     return next(iter((*people, *moving)), "")

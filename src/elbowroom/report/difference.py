@@ -1,4 +1,4 @@
-"""Difference to the original: how far a motion is from the clip that it came from, and how alike postures are."""
+"""Difference from the original clip: joint distances and posture similarity."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _FITS = 0.02
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Difference(Measure):
-    """How far the furthest joint is from where it was (T,), metres; how alike each limb's posture is (T, L), 0 to 1."""
+    """Distance of the furthest joint from the original (T,), metres; posture similarity of limbs (T, L), 0 to 1."""
 
     times: Array
     distance: Array
@@ -46,7 +46,7 @@ class Difference(Measure):
 
     @property
     def changed(self) -> list[tuple[float, float]]:
-        """Intervals in seconds in which something was moved."""
+        """Intervals in seconds in which any joint was moved."""
         return [(float(self.times[a]), float(self.times[b])) for a, b in runs(self.distance > CHANGED)]
 
     def facts(self) -> dict[str, Any]:
@@ -71,17 +71,20 @@ class Difference(Measure):
 def difference_of(subject: Subject, original: Clip, meant: bool = False) -> Difference:
     """Compare a motion with another one at the same times; a clip of another rig is retargeted first.
 
-    `meant` says that another motion was asked for: then no difference is a fault.
+    `meant` marks an intended change: then no difference is a fault.
     """
     notes: tuple[str, ...] = ()
     if original.character.skeleton is not subject.character.skeleton and not _same(original, subject.clip):
         original = retarget(original, subject.character)
-        notes = ("the original has another rig and was carried over to this one.",)
+        notes = ("the original has another rig and was retargeted to this one.",)
     original, moved = _placed(subject, original)
     notes = (*notes, moved) if moved else notes
     begin, end = original.span
     if begin > subject.times[0] + 1.0 / original.fps or end < subject.times[-1] - 1.0 / original.fps:
-        notes = (*notes, f"the original is known from {begin:.2f} to {end:.2f} s; beyond that its pose there counts.")
+        notes = (
+            *notes,
+            f"the original lasts from {begin:.2f} to {end:.2f} s; beyond that its first or last pose is used.",
+        )
     root, q = original.sample(subject.times)
     there = subject.character.skeleton.forward(root, q)[..., :3, 3]
     apart = np.linalg.norm(subject.T[..., :3, 3] - there, axis=-1)
@@ -99,11 +102,11 @@ def difference_of(subject: Subject, original: Clip, meant: bool = False) -> Diff
     return Difference(
         light=light,
         says=_sentence(share, furthest, same, meant),
-        headline="unchanged" if share == 0.0 else f"up to {100 * distance[frame]:.1f} cm off, {_percent(mean)} alike",
+        headline="unchanged" if share == 0.0 else f"up to {100 * distance[frame]:.1f} cm off, {_percent(mean)} similar",
         moments=_moment(subject, frame, joint, there[frame, joint], light),
         figures={
             "posture similarity": _percent(mean),
-            "least alike": f"{_percent(least)} ({(*limbs, 'body')[limb]})",
+            "least similar": f"{_percent(least)} ({(*limbs, 'body')[limb]})",
             "frames changed": f"{100 * share:.0f} %",
             "furthest": f"{100 * distance[frame]:.1f} cm ({subject.joint(joint)})",
             "on average": f"{100 * distance.mean():.1f} cm",
@@ -117,7 +120,7 @@ def difference_of(subject: Subject, original: Clip, meant: bool = False) -> Diff
 
 
 def _same(a: Clip, b: Clip) -> bool:
-    """Whether two clips have the same skeleton but for rounding."""
+    """Return whether two clips have the same skeleton up to rounding."""
     one, other = a.character.skeleton, b.character.skeleton
     if len(one) != len(other) or not np.array_equal(one.parents, other.parents):
         return False
@@ -125,7 +128,7 @@ def _same(a: Clip, b: Clip) -> bool:
 
 
 def _alike(subject: Subject, original: Array, roles: tuple[str, ...]) -> Array:
-    """How alike a limb's joint angles are (T,), 1 where they are the same."""
+    """Similarity of a limb's joint angles (T,), 1 if equal."""
     rows = [subject.character.roles[r] for r in roles if r in subject.character.roles]
     turn = rot.multiply(rot.conjugate(original[:, rows]), subject.clip.rotations[:, rows])
     if 0 in rows:  # where the whole body faces is its place, not its posture
@@ -142,7 +145,7 @@ def _tilt(a: Array, b: Array) -> Array:
 
 
 def _placed(subject: Subject, original: Clip) -> tuple[Clip, str]:
-    """The original where this motion is: a file may have been put elsewhere in a scene."""
+    """Original moved to the position of this motion, which may have been placed elsewhere in a scene."""
     root, _ = original.sample(subject.times)
     mine = subject.clip.root
     if np.median(np.linalg.norm(mine - root, axis=-1)) < _FITS:
@@ -160,33 +163,33 @@ def _placed(subject: Subject, original: Clip) -> tuple[Clip, str]:
     far = float(np.linalg.norm(shift))
     return (
         moved,
-        f"the original was moved by {far:.2f} m and turned by {np.degrees(turn):.0f}° to lie under this motion.",
+        f"the original was moved by {far:.2f} m and rotated by {np.degrees(turn):.0f}° to align with this motion.",
     )
 
 
 def _percent(share: float) -> str:
-    """A share in words, rounded down: what is not all of it is not called so."""
+    """Text of a share, rounded down: only all of it is 100 %."""
     return f"{np.floor(1000.0 * share + 1e-9) / 10.0:.1f} %"
 
 
 def _sentence(share: float, furthest: str, same: bool, meant: bool) -> str:
     if share == 0.0:
-        return "Nothing was changed: the motion is the original, frame by frame."
+        return "Nothing was changed: every frame equals the original."
     what = f"{100 * share:.0f} % of the frames were changed, at most by {furthest}"
     if meant:
-        return f"Another motion was asked for: {what}."
+        return f"The change was requested: {what}."
     if same:
-        return f"It is still the same performance: {what}."
-    return f"It has become another motion than it was; see that this is meant: {what}."
+        return f"The performance is preserved: {what}."
+    return f"The motion has changed considerably; check that this is intended: {what}."
 
 
 def _moment(subject: Subject, frame: int, joint: int, there: Array, light: Light) -> tuple[Moment, ...]:
-    """When a joint is furthest from where the original has it, `there` (3,), with a line from there."""
+    """Moment at which a joint is furthest from its original position `there` (3,), with a line from there."""
     here = subject.T[frame, joint, :3, 3]
     furthest = float(np.linalg.norm(here - there))
     if furthest <= CHANGED:
         return ()
-    told = f"{subject.joint(joint)} is {100 * furthest:.1f} cm from where the original has it (red)"
+    text = f"{subject.joint(joint)} is {100 * furthest:.1f} cm from its position in the original (red)"
     bad = 0.5 if light == "good" else 1.1
     trails = (np.linspace(there, here, 8), there[None])
-    return (Moment(float(subject.times[frame]), told, subject.name, bad, span=subject.size, trails=trails),)
+    return (Moment(float(subject.times[frame]), text, subject.name, bad, span=subject.size, trails=trails),)

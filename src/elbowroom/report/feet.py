@@ -1,4 +1,4 @@
-"""Feet: how far they slide along the floor while they carry the body."""
+"""Foot sliding: distance that feet slide along the floor while they carry the body."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.motion.contacts import Contacts, Step, steps
 from elbowroom.motion.soles import SIDES
 from elbowroom.motion.stance import slid_so_far, slide_ways
-from elbowroom.report.parts import Light, Measure, Moment, light_of, listed, told_limits
+from elbowroom.report.parts import Light, Measure, Moment, light_of, listed, scaled_limits
 from elbowroom.report.people import Subject
 
 # How far a foot may slide in one step, metres: good up to, worth a look up to. A step of 68 recorded clips as they were
@@ -23,10 +23,10 @@ _DOTS = 40
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Feet(Measure):
-    """Steps with how far each slides (S,), metres.
+    """Steps with their slide distances (S,), metres.
 
-    `contacts` has which points bear when; `drift` (T, 2) how far the left and the right foot have slid since they came
-    down, NaN in the air. `size` is that of the body against an adult's, by which thresholds grow.
+    `contacts` has the bearing points over time; `drift` (T, 2) the distances that the left and right foot have slid
+    since touchdown, NaN in the air. `size` is that of the body against an adult's, by which thresholds grow.
     """
 
     times: Array
@@ -61,7 +61,7 @@ class Feet(Measure):
 
 
 def feet_of_person(subject: Subject) -> Feet:
-    """Measure how far the feet of a person slide."""
+    """Measure foot sliding."""
     contacts = subject.contacts
     assert contacts is not None
     found = steps(contacts)
@@ -80,41 +80,41 @@ def feet_of_person(subject: Subject) -> Feet:
         "size": subject.size,
     }
     if not found:
-        says = "No foot carries the body at any time, so none can slide."
+        says = "No foot ever carries the body, so none can slide."
         return Feet(light="none", says=says, headline="never on the ground", **common)
     k = int(np.argmax(slides))
     light = light_of(float(slides[k]), *(s * subject.size for s in SLIDE))
-    figures = {"steps": str(len(found)), "median slide": f"{1000 * float(np.median(slides)):.1f} mm"}
+    figures = {"steps": str(len(found)), "median sliding": f"{1000 * float(np.median(slides)):.1f} mm"}
     return Feet(
         light=light,
         says=_sentence(found[k].side, float(slides[k]), light),
-        headline=f"{1000 * float(slides[k]):.1f} mm slide at most",
+        headline=f"{1000 * float(slides[k]):.1f} mm of sliding at most",
         moments=_moments(subject, contacts, found, slides, ways),
-        figures=figures | told_limits(SLIDE, subject.size, "mm"),
+        figures=figures | scaled_limits(SLIDE, subject.size, "mm"),
         **common,
     )
 
 
 def _sentence(side: str, slid: float, light: Light) -> str:
     if light == "good":
-        return f"Feet stay where they stand: they slide {1000 * slid:.1f} mm at most, too little to be seen."
-    where = "as in raw recordings; mend it before a close-up" if light == "look" else "which is seen at once"
+        return f"No visible foot sliding: {1000 * slid:.1f} mm at most."
+    where = "as in raw recordings; fix it before a close-up" if light == "look" else "which is clearly visible"
     return f"The {side} foot slides {1000 * slid:.0f} mm while it carries the body, {where}."
 
 
 def _moments(
     subject: Subject, contacts: Contacts, found: tuple[Step, ...], slides: Array, ways: list[Array]
 ) -> tuple[Moment, ...]:
-    """Ends of the two steps that slide furthest, with the way that the foot has slid."""
+    """Ends of the two steps that slide furthest, with the path of the slide."""
     out = []
     for k in np.argsort(-slides)[:2]:
         step = found[k]
-        told = f"{step.side} foot has slid {1000 * slides[k]:.1f} mm in its step"
+        text = f"{step.side} foot has slid {1000 * slides[k]:.1f} mm in its step"
         bad = float(slides[k]) / (SLIDE[0] * subject.size)
         part = f"{subject.name}.{step.side}_foot"
         ball = contacts.points[step.last, 2 * SIDES.index(step.side) + 1]
         trail = ball + np.column_stack([ways[k] - ways[k][-1], np.zeros(len(ways[k]))])
         trails = (trail[:: max(1, len(trail) // _DOTS)],) if bad > 1.0 else ()
         time = float(subject.times[step.last])
-        out.append(Moment(time, told, subject.name, bad, part, 0.6 * subject.size, trails))
+        out.append(Moment(time, text, subject.name, bad, part, 0.6 * subject.size, trails))
     return tuple(out)

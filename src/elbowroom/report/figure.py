@@ -1,4 +1,4 @@
-"""A plain drawing of people at one moment, for machines on which nothing can be rendered."""
+"""Line drawing of characters at one moment, for machines that cannot render."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _HIDDEN = ("eye",)
 
 @dataclass(frozen=True, eq=False)
 class _Line:
-    """A segment as it is seen: both ends (2,), metres, how thick it is, and how near to the eye."""
+    """Projected segment: both ends (2,), metres, thickness, and depth."""
 
     begin: Array
     end: Array
@@ -46,7 +46,7 @@ class _Line:
 
 
 def figure(world: World, t: float) -> str:
-    """SVG of all people at a time in seconds: segments as thick lines, the near ones over the far ones."""
+    """SVG of all characters at a time in seconds: segments as thick lines, near ones over far ones."""
     times = np.array([t])
     people = [(m.body, m) for m in world.characters.values() if isinstance(m.body, Character)]
     if not people:
@@ -69,7 +69,7 @@ def figure(world: World, t: float) -> str:
         drawn.append(f'<line stroke="#e2e4e6" stroke-width="{thick + 2.5:.1f}" {ends_at}/>')
         drawn.append(f'<line stroke="#5b7a94" stroke-width="{thick:.1f}" {ends_at}/>')
     return (
-        f'<svg class="drawn" viewBox="0 0 {_SIZE[0]:.0f} {_SIZE[1]:.0f}" role="img" aria-label="people at {t:.2f} s">'
+        f'<svg class="drawn" viewBox="0 0 {_SIZE[0]:.0f} {_SIZE[1]:.0f}" role="img" aria-label="motion at {t:.2f} s">'
         f'<g stroke-linecap="round">{"".join(drawn)}</g></svg>'
     )
 

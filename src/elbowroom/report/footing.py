@@ -1,4 +1,4 @@
-"""Footing: how far feet that carry the body float over what they stand on, and how far feet sink into it."""
+"""Footing: how far supporting feet float above the ground, and how far feet sink into it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from elbowroom.geometry.transforms import apply
 from elbowroom.motion.contacts import Contacts, Flags, Step, steps
 from elbowroom.motion.soles import SIDES, Sole
 from elbowroom.posing.balance import feet_of
-from elbowroom.report.parts import Measure, Moment, light_of, listed, told_limits, worst
+from elbowroom.report.parts import Measure, Moment, light_of, listed, scaled_limits, worst
 from elbowroom.report.people import Subject
 from elbowroom.world.world import World
 
@@ -35,9 +35,9 @@ _SHORT = 0.04
 class Gaps:
     """Height of the lowest point of each sole (T, 2) over the ground, metres, left and right; negative in it.
 
-    The ground of a foot that carries the body is what it stands on; that of one in the air is the floor. NaN where
-    there is none. `stance` (T, 2) says which is which, `over` (S,) how far the foot of each step is over its ground,
-    the median over the step.
+    The ground of a supporting foot is the surface below it; that of a foot in the air is the floor. NaN if there is
+    none. `stance` (T, 2) marks supporting feet, `over` (S,) is the median height of the foot over its ground in each
+    step.
     """
 
     gap: Array
@@ -48,7 +48,7 @@ class Gaps:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Footing(Measure):
-    """How far feet are off the ground, metres: `off` (T, 2) over it or in it for left and right, NaN where they are not
+    """Distances of feet from the ground, metres: `off` (T, 2) above or below it for left and right, NaN where not
     judged; `most` the largest that counts; `size` that of the body against an adult's, by which thresholds grow;
     `deepest` what feet sink by for a moment."""
 
@@ -72,7 +72,7 @@ class Footing(Measure):
 
 
 def gaps_of(subject: Subject, world: World) -> Gaps:
-    """Work out how far the soles of a person are over what they stand on."""
+    """Compute the heights of a character's soles above the ground."""
     contacts = subject.contacts
     assert contacts is not None
     low = np.stack([_lowest(subject.T, sole) for sole in feet_of(subject.character)], axis=1)
@@ -89,7 +89,7 @@ def gaps_of(subject: Subject, world: World) -> Gaps:
 
 
 def floating_of(subject: Subject, gaps: Gaps) -> Footing:
-    """Measure how far feet that carry the body float over what they stand on."""
+    """Measure how far supporting feet float above the ground."""
     off = np.where(gaps.stance, np.maximum(gaps.gap, 0.0), np.nan)
     common: dict[str, Any] = {"times": subject.times, "off": off, "limits": FLOAT, "name": "float"}
     if not np.isfinite(gaps.over).any():
@@ -98,9 +98,9 @@ def floating_of(subject: Subject, gaps: Gaps) -> Footing:
     most = max(float(gaps.over[k]), 0.0)
     step = gaps.steps[k]
     light = light_of(most, *(limit * subject.size for limit in FLOAT))
-    much = f"the {step.side} foot is {1000 * most:.0f} mm over the ground while it carries the body"
+    much = f"the {step.side} foot is {1000 * most:.0f} mm above the ground while it carries the body"
     says = {
-        "good": "Feet that carry the body are on what they stand on.",
+        "good": "Supporting feet are on the ground.",
         "look": f"Feet float a little: {much}, as in raw recordings.",
         "bad": f"Feet float: {much}.",
     }[light]
@@ -108,8 +108,8 @@ def floating_of(subject: Subject, gaps: Gaps) -> Footing:
         light=light,
         says=says,
         headline=f"{1000 * most:.0f} mm at most",
-        moments=(_moment(subject, (step.first + step.last) // 2, step.side, "over what it stands on", most, FLOAT),),
-        figures=_figures(gaps) | told_limits(FLOAT, subject.size, "mm"),
+        moments=(_moment(subject, (step.first + step.last) // 2, step.side, "above the ground", most, FLOAT),),
+        figures=_figures(gaps) | scaled_limits(FLOAT, subject.size, "mm"),
         most=most,
         size=subject.size,
         **common,
@@ -117,7 +117,7 @@ def floating_of(subject: Subject, gaps: Gaps) -> Footing:
 
 
 def sinking_of(subject: Subject, gaps: Gaps) -> Footing:
-    """Measure how far soles are in what they stand on, or in the floor."""
+    """Measure how far soles sink into the ground or the floor."""
     deep = np.maximum(-gaps.gap, 0.0)
     common: dict[str, Any] = {"times": subject.times, "off": deep, "limits": SINK, "name": "sink"}
     if not np.isfinite(deep).any():
@@ -126,18 +126,18 @@ def sinking_of(subject: Subject, gaps: Gaps) -> Footing:
     dips, which, deepest = _deepest(deep, _SHORT * subject.clip.fps)
     green, amber = (limit * subject.size for limit in SINK)
     light = worst(light_of(most, green, amber), "look" if deepest > green else "good")
-    where = "what it stands on" if gaps.stance[frame, side] else "the floor"
+    where = "the ground" if gaps.stance[frame, side] else "the floor"
     much = f"the {SIDES[side]} sole is {1000 * most:.0f} mm in {where}"
     moment = _moment(subject, frame, SIDES[side], f"in {where}", most, SINK)
     headline = f"{1000 * most:.0f} mm at most"
     if light == "good":
-        says = "Soles stay on top of the floor and of what they stand on."
+        says = "Soles stay above the floor and other ground."
     elif most <= green:
         says = f"The {SIDES[which]} sole dips into the ground by {1000 * deepest:.0f} mm for a moment."
         headline = f"{1000 * deepest:.0f} mm for a moment"
         moment = _moment(subject, dips, SIDES[which], "in the ground for a moment", deepest, SINK)
     elif light == "look":
-        says = f"Soles are in the ground: {much}, as in raw recordings."
+        says = f"Soles sink slightly into the ground: {much}, as in raw recordings."
     else:
         says = f"Feet sink into the ground: {much}."
     return Footing(
@@ -145,7 +145,7 @@ def sinking_of(subject: Subject, gaps: Gaps) -> Footing:
         says=says,
         headline=headline,
         moments=(moment,),
-        figures=_figures(gaps) | {"for a moment": f"{1000 * deepest:.0f} mm"} | told_limits(SINK, subject.size, "mm"),
+        figures=_figures(gaps) | {"for a moment": f"{1000 * deepest:.0f} mm"} | scaled_limits(SINK, subject.size, "mm"),
         most=most,
         size=subject.size,
         deepest=deepest,
@@ -154,7 +154,7 @@ def sinking_of(subject: Subject, gaps: Gaps) -> Footing:
 
 
 def _deepest(deep: Array, frames: float) -> tuple[int, int, float]:
-    """Frame, foot and depth (metres) of the deepest that depths (T, 2) are for some frames on end."""
+    """Frame, foot and depth (metres) of the greatest depth (T, 2) sustained for some frames."""
     lasting = minimum_filter1d(np.nan_to_num(deep), max(1, round(frames)), axis=0, mode="nearest")
     frame, side = (int(i) for i in np.unravel_index(int(np.argmax(lasting)), lasting.shape))
     return frame, side, float(lasting[frame, side])
@@ -180,7 +180,7 @@ def ground_under(at: Array, floor: float | None, meshes: list[Mesh]) -> float:
 
 
 def _meshes(world: World, time: float, at: Array) -> list[Mesh]:
-    """What may be stood on at a time: walls and whatever stands about, and things that are near a place (3,)."""
+    """Meshes that can be stood on at a time: static ones, and objects near a point (3,)."""
     out = list(world.static.values())
     for thing in world.things.values():
         T = np.asarray(thing.path(time))
@@ -191,7 +191,7 @@ def _meshes(world: World, time: float, at: Array) -> list[Mesh]:
 
 
 def bearing_height(contacts: Contacts) -> Array:
-    """Height (T,) of where feet bear, metres: that of each step while it lasts, and evenly on in the air."""
+    """Height (T,) of the ground under the feet, metres: constant in each step, interpolated in the air."""
     total, count = np.zeros(len(contacts.on)), np.zeros(len(contacts.on))
     for step in steps(contacts):
         total[step.first : step.last + 1] += _stands_at(contacts, step)[2]
@@ -203,7 +203,7 @@ def bearing_height(contacts: Contacts) -> Array:
 
 
 def _stands_at(contacts: Contacts, step: Step) -> Array:
-    """Middle (3,) of where the points of a step bear."""
+    """Centre (3,) of the bearing points of a step."""
     columns = [0, 1] if step.side == "left" else [2, 3]
     inside = slice(step.first, step.last + 1)
     return np.asarray(np.median(contacts.points[inside][:, columns][contacts.on[inside][:, columns]], axis=0))
@@ -217,23 +217,23 @@ def _lowest(T: Array, sole: Sole) -> Array:
 
 
 def _moment(subject: Subject, frame: int, side: str, where: str, much: float, limits: tuple[float, float]) -> Moment:
-    told = f"{side} foot {1000 * much:.0f} mm {where}"
+    text = f"{side} foot {1000 * much:.0f} mm {where}"
     bad = much / (limits[0] * subject.size)
     part = f"{subject.name}.{side}_foot"
-    return Moment(float(subject.times[frame]), told, subject.name, bad, part, 0.6 * subject.size)
+    return Moment(float(subject.times[frame]), text, subject.name, bad, part, 0.6 * subject.size)
 
 
 def _figures(gaps: Gaps) -> dict[str, str]:
-    """How far the feet of all steps are over what they stand on."""
+    """Figures on the heights of feet above the ground in all steps."""
     over = gaps.over[np.isfinite(gaps.over)]
     if not len(over):
         return {}
     low, high = (f"{round(1000 * float(v)):+d}".replace("-", "−").replace("+0", "0") for v in (over.min(), over.max()))
-    return {"steps over what they stand on": f"{low} to {high} mm"}
+    return {"height of steps above the ground": f"{low} to {high} mm"}
 
 
 def _why(gaps: Gaps) -> str:
-    """Why nothing was measured."""
+    """Reason why nothing was measured."""
     if not gaps.steps:
-        return "No foot carries the body at any time."
-    return "There is no floor, and nothing to stand on."
+        return "No foot ever carries the body."
+    return "There is no floor and nothing else to stand on."

@@ -1,8 +1,8 @@
-"""What moves a body: its centre of mass, what the ground has to give, and the torques at its joints.
+"""Forces on a body: centre of mass, ground reaction force, and joint torques.
 
-Inverse dynamics by Pinocchio over the motion below 6 Hz. It first tells what the world must supply at the pelvis; that
-is what the ground gives, and where it acts is the zero moment point. Then it is given to the planted feet, so that legs
-bear the body; in double support each foot takes the more, the nearer the zero moment point is to it.
+Inverse dynamics by Pinocchio over the motion below 6 Hz. It first yields the wrench needed at the pelvis, which is the
+ground reaction, acting at the zero moment point. The reaction is then applied to the planted feet, so that legs bear
+the body; in double support each foot takes the more, the nearer the zero moment point is to it.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ ENOUGH = 3
 
 @dataclass(frozen=True, eq=False)
 class Forces:
-    """Over time: centre of mass (T, 3) of the body and what it carries, metres; force (T, 3) that the ground gives,
+    """Over time: centre of mass (T, 3) of the body and its loads, metres; ground reaction force (T, 3),
     newtons; zero moment point (T, 2) on the floor, NaN in flight; torque (T, J, 3) at each joint, Nm, in its own frame.
-    `weight` in newtons is that of the body alone; `rest` (T,) is what no foot takes up, newtons.
+    `weight` in newtons is that of the body alone; `rest` (T,) is the force that no foot takes up, newtons.
     """
 
     com: Array
@@ -52,7 +52,7 @@ class Forces:
 
 
 def center_with_loads(subject: Subject, loads: Sequence[Load], T: Array) -> Array:
-    """Centre of mass (T, 3) of a body whose joints are at (T, J, 4, 4), and of what it carries."""
+    """Centre of mass (T, 3) of a body with joints at (T, J, 4, 4) and its loads."""
     masses = subject.character.masses
     assert masses is not None
     total = np.full(len(T), masses.total)
@@ -64,7 +64,7 @@ def center_with_loads(subject: Subject, loads: Sequence[Load], T: Array) -> Arra
 
 
 def forces_of(subject: Subject, loads: Sequence[Load], ground: float | Array) -> Forces:
-    """Work out what moves a body that has masses; `ground` in metres is the height of what it stands on, one or (T,).
+    """Compute the forces on a body that has masses; `ground` in metres is the height of the ground, one or (T,).
     Needs three frames."""
     clip, T = subject.smooth, subject.T_smooth
     dynamics = Dynamics(subject.character)
@@ -87,7 +87,7 @@ def forces_of(subject: Subject, loads: Sequence[Load], ground: float | Array) ->
 
 
 def _zero_moment_point(root: Array, force: Array, moment: Array, level: Array) -> Array:
-    """Where on the ground (T, 2), at heights (T,), a force at the root (T, 3) with its moment about it has no moment to
+    """Point on the ground (T, 2), at heights (T,), about which a force at the root (T, 3) with its moment does not
     tip the body."""
     up = np.where(np.abs(force[:, 2]) > 1e-9, force[:, 2], np.nan)
     height = root[:, 2] - level
@@ -107,7 +107,7 @@ def _loads_on_hands(loads: Sequence[Load], T: Array, fps: float) -> dict[int, Ar
 
 
 def _on_feet(subject: Subject, T: Array, force: Array, moment: Array, zmp: Array) -> dict[int, Array]:
-    """What the ground does to each foot, (T, 6) about its joint, so that together it is what the body needs."""
+    """Ground reaction wrench on each foot, (T, 6) about its joint; together they are what the body needs."""
     contacts = subject.contacts
     if contacts is None:
         return {}
@@ -148,8 +148,8 @@ def _nearest(at: Array, a: Array, b: Array) -> Array:
 
 
 def _rolled(moment: Array, ahead: Array, most: Array) -> Array:
-    """What a sole that points `ahead` (T, 3) can take up of moments (T, 3): all about the vertical, as much about its
-    own length as its width allows (T,), and nothing that would press before the toes or behind the heel."""
+    """Share of moments (T, 3) that a sole pointing `ahead` (T, 3) can take up: all about the vertical, as much about
+    its own length as its width allows (T,), and none that would press in front of the toes or behind the heel."""
     along = ahead[:, :2] / np.maximum(np.linalg.norm(ahead[:, :2], axis=-1, keepdims=True), 1e-12)
     roll = np.clip(np.einsum("ta,ta->t", moment[:, :2], along), -most, most)
     return np.column_stack([roll[:, None] * along, moment[:, 2]])

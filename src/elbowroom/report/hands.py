@@ -1,7 +1,7 @@
-"""Hands: the way they take, and whether they speed up and slow down the way people's do.
+"""Hands: their paths, and whether their speed profiles are human-like.
 
-A hand that goes somewhere follows a nearly straight way with one bell of speed (Morasso 1981; Flash and Hogan 1985).
-Movements are found against the body, so that walking along does not count.
+A human reach follows a nearly straight path with a single bell-shaped speed peak (Morasso 1981; Flash and Hogan 1985).
+Movements are detected relative to the body, so that walking does not count.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ PEAKS = (3, 5)
 
 @dataclass(frozen=True, eq=False)
 class Movement:
-    """One movement of a hand: when (seconds), how far along its way and how far straight (metres), fastest (m/s), and
-    how many peaks its speed has; a smooth reach has one."""
+    """One movement of a hand: interval (seconds), path length and straight distance (metres), top speed (m/s), and
+    number of speed peaks; a smooth reach has one."""
 
     hand: str
     during: tuple[float, float]
@@ -42,7 +42,7 @@ class Movement:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Hands(Measure):
-    """Ways (T, 3) of hands in the world, their speeds (T,) there and against the body, by 'left' and 'right'."""
+    """Paths (T, 3) of hands in the world, their speeds (T,) there and relative to the body, by 'left' and 'right'."""
 
     times: Array
     paths: dict[str, Array]
@@ -71,7 +71,7 @@ class Hands(Measure):
         }
 
     def way(self, hand: str) -> float:
-        """Length of a hand's way in the world, metres."""
+        """Length of a hand's path in the world, metres."""
         return float(np.sum(np.linalg.norm(np.diff(self.paths[hand], axis=0), axis=-1)))
 
     def curves(self) -> dict[str, Any]:
@@ -83,7 +83,7 @@ class Hands(Measure):
 
 
 def hands_of(subject: Subject) -> Hands:
-    """Measure the ways of the hands that a rig has."""
+    """Measure the paths of the hands of a rig."""
     character, fps = subject.character, subject.clip.fps
     T, paths, speeds, relative = subject.T_smooth, {}, {}, {}
     movements: list[Movement] = []
@@ -98,7 +98,7 @@ def hands_of(subject: Subject) -> Hands:
         movements += _movements(subject, hand, seen, relative[hand])
     common: dict[str, Any] = {"times": subject.times, "paths": paths, "speeds": speeds, "relative": relative}
     if not paths or len(T) < 3:
-        says = "The clip is too short to follow hands." if paths else "The rig has no hands to follow."
+        says = "The clip is too short to measure hands." if paths else "The rig has no hands."
         return Hands(light="none", says=says, movements=(), **common)
     light, says = _verdict(movements)
     found = Hands(
@@ -109,8 +109,8 @@ def hands_of(subject: Subject) -> Hands:
         movements=tuple(movements),
         **common,
     )
-    told = {f"{h} hand": f"{found.way(h):.2f} m of way, up to {v.max():.2f} m/s" for h, v in speeds.items()}
-    return replace(found, figures={"movements": str(len(movements))} | told)
+    figures = {f"{h} hand": f"{found.way(h):.2f} m path, up to {v.max():.2f} m/s" for h, v in speeds.items()}
+    return replace(found, figures={"movements": str(len(movements))} | figures)
 
 
 def _headline(movements: list[Movement], fastest: float) -> str:
@@ -118,7 +118,7 @@ def _headline(movements: list[Movement], fastest: float) -> str:
 
 
 def _body_frame(subject: Subject) -> tuple[Array, Array]:
-    """Where the chest is (T, 3) and how it is turned about the vertical (T, 4); the root without one."""
+    """Position (T, 3) and heading (T, 4) of the chest, or of the root if there is none."""
     joint = subject.character.roles.get("chest", 0)
     T = subject.T_smooth[:, joint]
     rest = rot.from_matrix(subject.character.skeleton.T_rest[joint, :3, :3])
@@ -146,36 +146,36 @@ def _movements(subject: Subject, hand: str, seen: Array, speed: Array) -> list[M
 
 def _verdict(movements: list[Movement]) -> tuple[Light, str]:
     if not movements:
-        return "good", "The hands stay where they are against the body: no movement to judge."
+        return "good", "The hands do not move relative to the body: nothing to judge."
     lights = [light_of(m.peaks / max(m.during[1] - m.during[0], 1.0), *PEAKS) for m in movements]
     light = worst(*lights)
     single = sum(m.peaks == 1 for m in movements)
-    share = f"one peak of speed in {single} of {counted(len(movements), 'movement')}"
+    share = f"one speed peak in {single} of {counted(len(movements), 'movement')}"
     if single < len(movements):
         share += f", at most {max(m.peaks for m in movements)} in the others"
     restless = max(movements, key=lambda m: m.peaks / max(m.during[1] - m.during[0], 1.0))
     if light == "good":
-        return light, f"Hands speed up and slow down as people's do: {share}."
-    told = f"the {restless.hand} hand at {restless.during[0]:.1f} s speeds up and slows down {restless.peaks} times"
-    return light, f"Hands hesitate or shake: {told}."
+        return light, f"Hand speed profiles are human-like: {share}."
+    text = f"the {restless.hand} hand at {restless.during[0]:.1f} s speeds up and slows down {restless.peaks} times"
+    return light, f"Hands hesitate or shake: {text}."
 
 
 def _moments(subject: Subject, movements: list[Movement]) -> tuple[Moment, ...]:
-    """The movement with the most peaks for its time, where its hand is at its middle."""
+    """Moment of the movement with the most peaks for its duration, at its middle."""
     restless = max(movements, key=lambda m: m.peaks / max(m.during[1] - m.during[0], 1.0), default=None)
     if restless is None:
         return ()
     middle = 0.5 * (restless.during[0] + restless.during[1])
     frame = int(np.argmin(np.abs(subject.times - middle)))
     peaks = "one peak" if restless.peaks == 1 else f"{restless.peaks} peaks"
-    told = f"{restless.hand} hand: {100 * restless.way:.0f} cm of way with {peaks} of speed"
+    text = f"{restless.hand} hand: {100 * restless.way:.0f} cm path with {peaks} of speed"
     bad = restless.peaks / max(restless.during[1] - restless.during[0], 1.0) / PEAKS[0]
     way = _way(subject, restless)
-    return (Moment(float(subject.times[frame]), told, subject.name, bad, span=subject.size, trails=(way,)),)
+    return (Moment(float(subject.times[frame]), text, subject.name, bad, span=subject.size, trails=(way,)),)
 
 
 def _way(subject: Subject, movement: Movement) -> Array:
-    """The way of a movement (N, 3), in some fifty places."""
+    """Path of a movement (N, 3), in about fifty points."""
     first, last = (int(np.argmin(np.abs(subject.times - t))) for t in movement.during)
     joint = subject.character.role(f"{movement.hand}_hand")
     return np.asarray(subject.T_smooth[first : last + 1 : max(1, (last - first) // 50), joint, :3, 3])

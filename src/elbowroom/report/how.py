@@ -1,4 +1,4 @@
-"""How each measure is taken and what its thresholds are, in words for the page."""
+"""Explanations of the measures and their thresholds, for the page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from elbowroom.report.feet import SLIDE
 from elbowroom.report.footing import FLOAT, SINK
 from elbowroom.report.hands import PEAKS
 from elbowroom.report.limits import PAST
-from elbowroom.report.looks import REACH
+from elbowroom.report.sampling import REACH
 from elbowroom.report.speed import JERK
 from elbowroom.report.torque import EFFORT
 
@@ -21,7 +21,7 @@ TITLES = {
     "clearance": "Clearance",
     "limits": "Joint limits",
     "balance": "Balance",
-    "feet": "Foot slide",
+    "feet": "Foot sliding",
     "floating": "Floating",
     "sinking": "Sinking",
     "speed": "Speed and jerk",
@@ -30,38 +30,40 @@ TITLES = {
     "difference": "Original",
 }
 
-_FILTER = "the motion is filtered first (6 Hz Butterworth, no lag), and the first and last 0.25 s are not judged"
+_FILTER = (
+    "the motion is low-pass filtered first (6 Hz Butterworth, no lag), and the first and last 0.25 s are not judged"
+)
 
-_SIZES = "Lengths are for an adult, and grow and shrink with the body."
+_SIZES = "Lengths are for an adult and scale with the body."
 
 
 def how(key: str) -> str:
-    """How a measure is taken and what its lights mean."""
+    """Explanation of a measure and its lights."""
     return _HOW[key]()
 
 
 def _clearance() -> str:
     return (
-        f"Distance of what must not touch, looked for up to {100 * REACH:.0f} cm; feet on the floor, hands on what they"
-        " hold and other allowed touches do not count, the floor only where something is in it. Green: nothing collides"
-        f" at any time, and at least {1000 * NEAR:.0f} mm are left to others and things; thighs and arms may brush the"
-        " own body. Amber: nearer than that, or not proven. Red: something collides."
+        f"Distance between bodies that must not touch, measured up to {100 * REACH:.0f} cm; feet on the floor, hands on"
+        " held objects and other allowed contacts do not count, the floor only where something penetrates it. Green: no"
+        f" collision at any time, and at least {1000 * NEAR:.0f} mm of clearance to other characters and objects;"
+        " thighs and arms may brush the own body. Amber: less clearance, or not proven. Red: collisions."
     )
 
 
 def _limits() -> str:
     return (
-        "How far each joint is past the range of motion that people have, in degrees. Green: at most"
+        "Excess of each joint over the human range of motion, in degrees. Green: at most"
         f" {np.degrees(PAST[0]):.0f}°. Amber: at most {np.degrees(PAST[1]):.0f}°. Red: more."
     )
 
 
 def _balance() -> str:
     return (
-        "How far the centre of mass and the zero moment point are inside of the ground under the planted feet, in"
-        " centimetres, negative outside. The zero moment point is where the ground has to push back; it cannot do"
-        f" that beside the feet. The centre of mass counts while the body stands, slower than {STANDS:g} m/s. What"
-        f" is carried counts where its weight is known; {_FILTER}. Green: the centre of mass of who stands is at"
+        "Distance of the centre of mass and the zero moment point inside the support polygon of the planted feet, in"
+        " centimetres, negative outside. The zero moment point is where the ground reaction acts, which must be inside"
+        f" the support. The centre of mass counts while the body stands, slower than {STANDS:g} m/s. Carried objects"
+        f" count if their mass is known; {_FILTER}. Green: while standing, the centre of mass is at"
         f" most {100 * STANDING[0]:.0f} cm outside, and the zero moment point is further out than"
         f" {100 * OUTSIDE[0]:.0f} cm in at most {100 * SHARES[0]:.0f} % of the time. Amber: {100 * STANDING[1]:.0f}"
         f" cm and {100 * SHARES[1]:.0f} %. Red: more. {_SIZES}"
@@ -70,9 +72,9 @@ def _balance() -> str:
 
 def _feet() -> str:
     return (
-        "How far the part of a foot that carries the body moves along the floor in one step, in millimetres; rolling"
-        " over heel, ball or toes is no slide, nor is pivoting. A foot carries the body where it is low and level, the"
-        " weight presses near it, and it does not move against the other foot if that carries, too; it need not lie"
+        "Distance that the supporting part of a foot moves along the floor in one step, in millimetres; rolling over"
+        " heel, ball or toes is not sliding, nor is pivoting. A foot is supporting if it is low and level, the weight"
+        " presses near it, and it does not move relative to the other foot if that is supporting, too; it need not be"
         f" still. Green: at most {1000 * SLIDE[0]:.0f} mm in a step. Amber: {1000 * SLIDE[1]:.0f} mm. Red: more."
         f" {_SIZES}"
     )
@@ -80,8 +82,8 @@ def _feet() -> str:
 
 def _floating() -> str:
     return (
-        "How far the lowest point of a foot that carries the body is over what it stands on, in millimetres: the floor,"
-        " or what is under the foot; the median of each step counts. Feet in the air, as in a jump or in the flight of"
+        "Height of the lowest point of a supporting foot above the ground, in millimetres: the floor, or the surface"
+        " under the foot; the median of each step counts. Feet in the air, as in a jump or in the flight of"
         f" a run, do not float. Green: at most {1000 * FLOAT[0]:.0f} mm. Amber: {1000 * FLOAT[1]:.0f} mm. Red: more."
         f" {_SIZES}"
     )
@@ -89,7 +91,7 @@ def _floating() -> str:
 
 def _sinking() -> str:
     return (
-        "How far the lowest point of a sole is in what it stands on, or in the floor, in millimetres. Green: at most"
+        "Depth of the lowest point of a sole in the ground or the floor, in millimetres. Green: at most"
         f" {1000 * SINK[0]:.0f} mm. Amber: more for a moment, or at most {1000 * SINK[1]:.0f} mm. Red: more for 0.2 s"
         f" or longer. {_SIZES}"
     )
@@ -99,7 +101,7 @@ def _speed() -> str:
     head, hand, foot = (JERK[role][1:] for role in ("head", "left_hand", "left_foot"))
     return (
         f"Speed in m/s, and jerk, which is how abruptly the acceleration changes, in m/s³; {_FILTER}. A pop is a"
-        " leap of the unfiltered motion, within a frame, that no person could do. Green: jerk of head and hips up"
+        " jump of the unfiltered motion, within a frame, that no person could do. Green: jerk of head and hips up"
         f" to {head[0]:.0f}, of hands up to {hand[0]:.0f}, of feet up to {foot[0]:.0f} m/s³, as in recorded walks."
         f" Amber: up to {head[1]:.0f}, {hand[1]:.0f} and {foot[1]:.0f}, as in runs and jumps, or a pop. Red: more,"
         " or pops three times as far as a person could."
@@ -108,8 +110,8 @@ def _speed() -> str:
 
 def _hands() -> str:
     return (
-        "Ways of the wrists to scale with a dot every quarter of a second, and their speed in m/s. Bars at the top: the"
-        " hand moves against the chest, which is one movement. A reach of a person has one peak of speed, around an"
+        "Paths of the wrists to scale with a dot every quarter of a second, and their speed in m/s. Bars at the top:"
+        " movements of the hand relative to the chest. A human reach has one speed peak, around an"
         f" obstacle two or three. Green: at most {PEAKS[0]} peaks in a movement, or a second of it. Amber: at most"
         f" {PEAKS[1]}. Red: more."
     )
@@ -117,8 +119,8 @@ def _hands() -> str:
 
 def _torque() -> str:
     return (
-        "Torque at each joint by inverse dynamics, as a share of what a healthy adult of this weight can give for a"
-        f" moment; {_FILTER}. The ground pushes at the planted feet; what is held weighs where its weight is known."
+        "Torque at each joint by inverse dynamics, as a share of the peak strength of a healthy adult of this"
+        f" weight; {_FILTER}. The ground reaction acts at the planted feet; held objects count if their mass is known."
         f" Green: at most {100 * EFFORT[0]:.0f} %. Amber: at most {100 * EFFORT[1]:.0f} %, as in runs and jumps."
         " Red: more."
     )
@@ -126,10 +128,10 @@ def _torque() -> str:
 
 def _difference() -> str:
     return (
-        "How far the furthest joint is from where the original has it, in centimetres, and how alike the joint"
-        " angles of each limb are: 100 % is the same, 50 % is 25° off on average. Grey: frames in which something"
-        f" was moved by more than {1000 * CHANGED:.0f} mm. Green: at least {100 * ALIKE:.0f} % alike on average and"
-        f" every limb {100 * ALIKE_LIMB:.0f} %, or another motion was asked for. Amber: less."
+        "Distance of the furthest joint from its position in the original, in centimetres, and similarity of the joint"
+        " angles of each limb: 100 % is identical, 50 % is 25° off on average. Grey: frames in which a joint"
+        f" moved by more than {1000 * CHANGED:.0f} mm. Green: at least {100 * ALIKE:.0f} % similar on average and"
+        f" every limb {100 * ALIKE_LIMB:.0f} %, or the change was requested. Amber: less."
     )
 
 
@@ -148,7 +150,7 @@ _HOW = {
 
 
 def thresholds() -> dict[str, dict[str, Any]]:
-    """The numbers behind the lights, for an adult, by measure, as plain data: good up to, worth a look up to."""
+    """Thresholds of the lights for an adult, by measure, as plain data: upper ends of green and amber."""
     degrees = [round(float(np.degrees(p)), 1) for p in PAST]
     return {
         "clearance": {"near_m": NEAR},

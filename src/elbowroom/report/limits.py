@@ -1,4 +1,4 @@
-"""Joint limits: which joints leave their range, when and how far."""
+"""Joint limits: joints that leave their range, when and by how much."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TOLD = 4
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Limits(Measure):
-    """How far each limited joint is past its range, radians (T, K), 0 within."""
+    """Excess of each limited joint over its range, radians (T, K), 0 within."""
 
     times: Array
     joints: tuple[str, ...]
@@ -29,7 +29,7 @@ class Limits(Measure):
 
     @property
     def frames_past(self) -> int:
-        """Frames in which some joint is out of its range, as `motion.quality` counts them."""
+        """Number of frames with any joint out of range, as `motion.quality` counts them."""
         return int(np.sum(self.excess.max(axis=1, initial=0.0) > BEYOND))
 
     def facts(self) -> dict[str, Any]:
@@ -55,14 +55,14 @@ class Limits(Measure):
 
 
 def limits_of(subject: Subject) -> Limits:
-    """Measure how far joints are past their range."""
+    """Measure violations of joint limits."""
     limits = subject.character.limits
     rows = [j for j, limit in enumerate(limits) if limit is not None]
     excess = pose_excess(limits, subject.clip.rotations)[:, rows] if rows else np.zeros((len(subject.clip), 0))
     names = tuple(subject.joint(j) for j in rows)
     common: dict[str, Any] = {"times": subject.times, "joints": names, "excess": excess}
     if not rows:
-        return Limits(light="none", says="No ranges are known for the joints of this rig.", **common)
+        return Limits(light="none", says="No joint ranges are known for this rig.", **common)
     frame, joint = np.unravel_index(int(np.argmax(excess)), excess.shape)
     peak = float(excess[frame, joint])
     light = light_of(peak, *PAST)
@@ -70,13 +70,13 @@ def limits_of(subject: Subject) -> Limits:
     are, their = ("are", "their") if names[joint].endswith("toes") else ("is", "its")
     most = f"the {names[joint]} {are} {np.degrees(peak):.1f}° past {their} range"
     if peak <= BEYOND:
-        says = "Every joint stays within the range that people have."
+        says = "Every joint stays within the human range of motion."
     elif light == "good":
-        says = f"All joints stay in or next to their range: at most {most}."
+        says = f"All joints stay within or close to their range: at most {most}."
     elif light == "look":
-        says = f"A supple person could do it: at most {most}."
+        says = f"Possible for a flexible person: at most {most}."
     else:
-        says = f"Joints bend further than people can: {most}."
+        says = f"Joints bend beyond the human range: {most}."
     return Limits(
         light=light,
         says=says,
@@ -88,14 +88,14 @@ def limits_of(subject: Subject) -> Limits:
 
 
 def _moments(subject: Subject, names: tuple[str, ...], excess: Array) -> tuple[Moment, ...]:
-    """The joints that are furthest out, each when it is."""
+    """Moments of the joints that are furthest out of range."""
     out = []
     rows = [j for j, limit in enumerate(subject.character.limits) if limit is not None]
     for k in np.argsort(-excess.max(axis=0))[:_TOLD]:
         frame = int(np.argmax(excess[:, k]))
         if excess[frame, k] > BEYOND:
-            told = f"{names[k]} {np.degrees(excess[frame, k]):.1f}° past its range"
+            text = f"{names[k]} {np.degrees(excess[frame, k]):.1f}° past its range"
             bad = float(excess[frame, k]) / PAST[0]
             part = f"{subject.name}.{subject.character.skeleton.names[rows[k]]}"
-            out.append(Moment(float(subject.times[frame]), told, subject.name, bad, part, 0.9 * subject.size))
+            out.append(Moment(float(subject.times[frame]), text, subject.name, bad, part, 0.9 * subject.size))
     return tuple(out)

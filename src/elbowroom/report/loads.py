@@ -1,4 +1,4 @@
-"""What people carry: how heavy, where, and since when."""
+"""Loads that characters carry: mass, position and time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TAKE = 0.2
 
 @dataclass(frozen=True, eq=False)
 class Load:
-    """A thing in a hand: kilograms, the joint that carries it, its centre (T, 3), and how much of it is borne (T,)."""
+    """Object in a hand: mass in kilograms, the joint that carries it, its centre (T, 3), and the share borne (T,)."""
 
     name: str
     mass: float
@@ -33,31 +33,33 @@ class Load:
     share: Array
 
     def force(self, fps: float) -> Array:
-        """What it does to the hand, newtons (T, 3): its weight, and its resistance to being moved."""
+        """Force on the hand, newtons (T, 3): weight and inertia."""
         return self.share[:, None] * self.mass * (np.array([0.0, 0.0, -GRAVITY]) - derivative(self.at, fps, 2))
 
 
 def weighed(world: World, masses: Mapping[str, float]) -> World:
-    """A world in which objects weigh so many kilograms."""
+    """World with the masses of objects set, kilograms."""
     objects = dict(world.objects)
     for name, mass in masses.items():
         if name not in objects:
             raise UnknownName("object to weigh", name, objects)
         if not (np.isfinite(mass) and mass >= 0.0):
-            raise BadValue(f"'{name}' weighs zero or more kilograms, not {mass}.")
+            raise BadValue(f"the mass of '{name}' is zero or more kilograms, not {mass}.")
         objects[name] = replace(objects[name], mass=mass)
     return world.with_(objects=objects)
 
 
 def loads_of(world: World, subject: Subject) -> tuple[tuple[Load, ...], tuple[str, ...]]:
-    """All that a person holds and whose weight is known, and notes on what is not."""
+    """All held objects of known mass, and notes on those of unknown mass."""
     times, fps = subject.times, subject.clip.fps
     mine = [h for h in world.holds if h.by == subject.name]
     found, unknown = [], []
     for hold in mine:
         thing = world.things[hold.object]
         if thing.mass is None:
-            unknown.append(f"the weight of '{hold.object}' is not known and counts as nothing; give it a mass.")
+            unknown.append(
+                f"the mass of '{hold.object}' is unknown and counts as zero; set it with --mass or in the storyboard."
+            )
             continue
         joint, _ = subject.character.hand(hold.hand)
         at = apply(places(thing.path, times), _center(thing.mesh)[None])[:, 0]
@@ -69,7 +71,7 @@ def loads_of(world: World, subject: Subject) -> tuple[tuple[Load, ...], tuple[st
 
 
 def _borne(times: Array, during: tuple[float, float]) -> Array:
-    """How much of a weight is borne over time (T,): all of it in the interval but for its ends."""
+    """Share of a weight borne over time (T,): all of it in the interval except near its ends."""
     begin, end = during
     up = np.ones(len(times)) if begin <= times[0] else smoothstep((times - begin) / _TAKE)
     down = np.ones(len(times)) if end >= times[-1] else smoothstep((end - times) / _TAKE)
@@ -77,7 +79,7 @@ def _borne(times: Array, during: tuple[float, float]) -> Array:
 
 
 def _center(mesh: Mesh) -> Array:
-    """Middle of a mesh's surface (3,)."""
+    """Centroid (3,) of a mesh's surface."""
     corners = mesh.vertices[mesh.faces]
     area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     if not area.sum() > 0.0:

@@ -1,4 +1,4 @@
-"""Places seen from above or from the side, to scale, as SVG: footprints, ways of hands."""
+"""Maps to scale, from above or from the side, as SVG: footprints, hand paths."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def plan(
     most: float = 300.0,
     marks: Sequence[tuple[Array, str]] = (),
 ) -> str:
-    """A map to scale, `width` units wide and at most `most` high; `marks` are places (2,) with words."""
+    """SVG map to scale, `width` units wide and at most `most` high; `marks` are points (2,) with labels."""
     points = np.concatenate([w.points[np.isfinite(w.points[:, 0])] for w in ways] + [a.points for a in areas])
     if not len(points):
         return ""

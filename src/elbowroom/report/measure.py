@@ -1,4 +1,4 @@
-"""A report on a world: everything measured of every person in it."""
+"""Report on a world: all measures of every character in it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LAYOUT = 3
 
 @dataclass(frozen=True, eq=False)
 class Person:
-    """What was measured of one person; what could not be measured is a `Measure` without a light that says why."""
+    """Measures of one character; one that could not be taken is a `Measure` without a light, with the reason."""
 
     name: str
     frames: int
@@ -68,7 +68,7 @@ class Person:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """Clearance of the whole world, and what was measured of each person. `others` are robots: clearance only."""
+    """Clearance of the whole world, and measures of each character. `others` are robots: clearance only."""
 
     world: World
     clearance: Clearance
@@ -84,12 +84,12 @@ class Report:
 
     @property
     def span(self) -> tuple[float, float]:
-        """From the first to the last moment, seconds."""
+        """Start and end of the motion, seconds."""
         return self.world.span
 
     @property
     def measures(self) -> list[tuple[str, str, Measure]]:
-        """Every measure in the order of the page: whose (nobody's is the whole scene's), its key, and itself."""
+        """Every measure in the order of the page: character (empty for the whole scene), key, and measure."""
         return [
             ("", "clearance", self.clearance),
             *((p.name, key, m) for p in self.people for key, m in p.measures.items()),
@@ -97,30 +97,30 @@ class Report:
 
     @property
     def verdict(self) -> tuple[str, str]:
-        """What to do with the motion, in two words and in a sentence."""
-        told: dict[Light, list[str]] = {"bad": [], "look": []}
+        """Verdict on the motion, in two words and in a sentence."""
+        names: dict[Light, list[str]] = {"bad": [], "look": []}
         for who, key, m in self.measures:
-            if m.light in told:
+            if m.light in names:
                 name = f"{who}'s {TITLES[key].lower()}" if len(self.people) > 1 and who else TITLES[key].lower()
-                told[m.light].append(f"{name} ({m.headline})" if m.headline else name)
+                names[m.light].append(f"{name} ({m.headline})" if m.headline else name)
         proven = self.clearance.certificate
         if proven.collisions:
             words = [f"{self.clearance.says.partition(':')[0]}."]
         else:
-            words = ["Nothing was seen to collide." if proven.unproven else "Nothing collides."]
-        words += [f"Bad: {', '.join(told['bad'])}."] if told["bad"] else []
-        words += [f"Worth a look: {', '.join(told['look'])}."] if told["look"] else []
+            words = ["No collision was found." if proven.unproven else "No collisions."]
+        words += [f"Bad: {', '.join(names['bad'])}."] if names["bad"] else []
+        words += [f"Needs review: {', '.join(names['look'])}."] if names["look"] else []
         if len(words) == 1:
             good = sum(m.light == "good" for *_, m in self.measures)
-            taken = "measures" if good == len(self.measures) else "measures that could be taken"
-            words = [f"Nothing collides, and all {good} {taken} are good."]
+            taken = "measures" if good == len(self.measures) else "applicable measures"
+            words = [f"No collisions, and all {good} {taken} are good."]
         short = {"bad": "Not ready", "look": "Nearly there"}.get(self.light, "Ready to use")
         return short, " ".join(words)
 
     def facts(self, curves: bool = False) -> dict[str, Any]:
-        """Everything as plain data for JSON; the curves over time, too, where asked for."""
+        """Plain data for JSON; with the curves over time if requested."""
 
-        def told(measure: Measure) -> dict[str, Any]:
+        def facts_of(measure: Measure) -> dict[str, Any]:
             return measure.facts() | ({"curves": measure.curves()} if curves else {})
 
         return {
@@ -129,9 +129,9 @@ class Report:
             "light": self.light,
             "verdict": " ".join((f"{self.verdict[0]}:", self.verdict[1])),
             "span_s": list(self.span),
-            "clearance": told(self.clearance),
+            "clearance": facts_of(self.clearance),
             "characters": {
-                p.name: {"frames": p.frames, "fps": p.fps} | {key: told(m) for key, m in p.measures.items()}
+                p.name: {"frames": p.frames, "fps": p.fps} | {key: facts_of(m) for key, m in p.measures.items()}
                 for p in self.people
             },
             "robots": list(self.others),
@@ -152,13 +152,13 @@ def report(
 ) -> Report:
     """Measure a motion.
 
-    `original` is what it came from: a world with the same names, motions by name, or the one motion of the one person.
-    `certificate` spares proving again what planning has proven. `masses` in kg are those of objects whose weight the
-    world does not know. With `own_contacts`, clips that were read from files may touch themselves and the floor, as in
-    `certify`. `change_meant` says that another motion than the original was asked for.
+    `original` is the source motion: a world with the same names, motions by name, or a single motion for a single
+    character. `certificate` avoids proving again what planning has proven. `masses` in kg are those of objects whose
+    mass the world does not have. With `own_contacts`, clips read from files may touch themselves and the floor, as in
+    `certify`. `change_meant` marks a requested change of the original.
     """
     if not world.characters:
-        raise BadValue("there is nobody to report on: the world has no characters.")
+        raise BadValue("nothing to report on: the world has no characters.")
     world = weighed(leads_marked(world), masses or {})
     before = _originals(world, original)
     subjects = {name: subject_of(name, motion) for name, motion in world.characters.items()}
@@ -174,7 +174,7 @@ def report(
 
 
 def _originals(world: World, original: World | Mapping[str, Motion] | Motion | None) -> dict[str, Clip]:
-    """The original of each person that has one."""
+    """Original motion of each character that has one."""
     if original is None:
         return {}
     if isinstance(original, World):
@@ -185,7 +185,7 @@ def _originals(world: World, original: World | Mapping[str, Motion] | Motion | N
         found = dict.fromkeys(world.characters, original)
     else:
         names = ", ".join(world.characters)
-        raise BadValue(f"one original does not say whose it is; there are {names}: give originals by name.")
+        raise BadValue(f"a single original is ambiguous with the characters {names}: give originals by name.")
     people = {
         n: m for n, m in found.items() if n in world.characters and subject_of(n, world.characters[n]) is not None
     }
@@ -197,7 +197,7 @@ def _person(world: World, subject: Subject, original: Clip | None, change_meant:
     ground = _ground(world, subject)
     balance: Measure = _unmeasured(_why_no_forces(subject, ground))
     torque: Measure = balance
-    feet: Measure = _unmeasured("The rig has no feet that were found.")
+    feet: Measure = _unmeasured("No feet were found in the rig.")
     floating = sinking = feet
     if subject.contacts is not None:
         gaps = gaps_of(subject, world)
@@ -223,21 +223,21 @@ def _person(world: World, subject: Subject, original: Clip | None, change_meant:
 
 
 def _ground(world: World, subject: Subject) -> float | Array | None:
-    """Height of the ground under a person: where its feet bear, (T,), or the world's floor for a body without feet."""
+    """Height of the ground under a character: under its feet, (T,), or the world's floor for a body without feet."""
     return world.floor if subject.contacts is None else bearing_height(subject.contacts)
 
 
 def _why_no_forces(subject: Subject, floor: float | Array | None) -> str:
-    """Why forces cannot be worked out; empty where they can."""
+    """Reason why forces cannot be computed; empty if they can."""
     masses = subject.character.masses
     if masses is None:
-        return "Nothing is known of how heavy the parts of this body are."
+        return "The masses of this body's parts are unknown."
     if not (np.isfinite(masses.mass).all() and masses.total > 0.0):
-        return "The parts of this body have no weight."
+        return "The parts of this body have zero mass."
     if len(subject.clip) < ENOUGH:
         return f"Forces need at least {ENOUGH} frames."
     if floor is None:
-        return "There is no floor, and there are no feet to tell where one would be."
+        return "There is no floor, and there are no feet to infer one from."
     return "" if np.isfinite(subject.clip.root).all() else "The motion has values that are not finite."
 
 

@@ -1,4 +1,4 @@
-"""The report as one page that needs nothing from the network."""
+"""Report page, which needs nothing from the network."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _SIGNS = {
     "bad": '<path d="M6 6l6 6M12 6l-6 6"/>',
     "none": '<path d="M5.5 9h7"/>',
 }
-_WORDS = {"good": "good", "look": "worth a look", "bad": "bad", "none": "not measured"}
+_WORDS = {"good": "good", "look": "needs review", "bad": "bad", "none": "not measured"}
 
 
 def write_report(
     path: str | Path, report: Report, *, pictures: int = 6, progress: Callable[[int, int], None] | None = None
 ) -> None:
-    """Write a report as one HTML file with pictures of its worst moments, at most so many.
+    """Write a report as one HTML file with at most `pictures` pictures of its worst moments.
 
     `progress` is called with the pictures done and all of them, before each.
     """
@@ -40,15 +40,15 @@ def write_report(
 
 
 def check_page(path: str | Path) -> Path:
-    """The path, if a page can be written there. Call before long work."""
+    """Return the path if a page can be written there. Call before long work."""
     path = Path(path)
     if path.suffix.lower() not in (".html", ".htm"):
-        raise BadFile(path, "is no page", would_do="give a name that ends in .html")
+        raise BadFile(path, "is not an HTML page", would_do="give a name that ends in .html")
     return check_writable(path)
 
 
 def page(report: Report, *, pictures: int = 6, progress: Callable[[int, int], None] | None = None) -> str:
-    """The page as text."""
+    """HTML of the page."""
     taken, note = shots(report, pictures, progress) if pictures > 0 else ([], "")
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -66,8 +66,8 @@ def page(report: Report, *, pictures: int = 6, progress: Callable[[int, int], No
 {_moments(taken, len(report.world.characters) > 1)}
 {_sections(report)}
 {_notes(report, note)}
-<footer>Measured by elbowroom {escape(__version__)}. Times are seconds of the motion's own clock. Point at a plot to
-read values off, click to keep the time; a click on any time moves the cursor of all plots.</footer>
+<footer>Measured by elbowroom {escape(__version__)}. Times are seconds of the motion's own clock. Hover over a plot to
+read values, click to fix the time; a click on any time moves the cursor of all plots.</footer>
 </main>
 <script>{SCRIPT}</script>
 </body>
@@ -76,7 +76,7 @@ read values off, click to keep the time; a click on any time moves the cursor of
 
 
 def light_icon(light: Light) -> str:
-    """A light as a sign that does not need its colour to be understood."""
+    """Icon of a light, distinguishable without colour."""
     return (
         f'<svg class="light {light}" viewBox="0 0 18 18" role="img" aria-label="{_WORDS[light]}">'
         f'<circle cx="9" cy="9" r="9"/>{_SIGNS[light]}</svg>'
@@ -85,9 +85,9 @@ def light_icon(light: Light) -> str:
 
 def _subtitle(report: Report) -> str:
     begin, end = report.span
-    parts = [f"{p.name}: {counted(p.frames, 'frame')} at {p.fps:g} a second" for p in report.people]
+    parts = [f"{p.name}: {counted(p.frames, 'frame')} at {p.fps:g} fps" for p in report.people]
     parts += [f"{name}: a robot" for name in report.others]
-    around = f"{report.world.triangles:,} triangles around" if report.world.triangles else "nothing around"
+    around = f"{report.world.triangles:,} scene triangles" if report.world.triangles else "no scene"
     return escape(f"{end - begin:.1f} s · {' · '.join(parts)} · {around}")
 
 
@@ -119,15 +119,15 @@ def _moments(taken: list[Shot], several: bool) -> str:
         return ""
     cards = "".join(
         f'<figure class="shot">{s.picture}<figcaption>{light_icon(s.light)}<span>{time_link(s.moment.time, s.anchor)}: '
-        f"{escape(_told(s, several))}</span></figcaption></figure>"
+        f"{escape(_caption(s, several))}</span></figcaption></figure>"
         for s in taken
     )
-    title = "Moments to look at" if any(s.light != "good" for s in taken) else "Moments nearest to a limit"
+    title = "Moments to review" if any(s.light != "good" for s in taken) else "Moments closest to a limit"
     return f'<h2>{title}</h2><div class="shots">{cards}</div>'
 
 
-def _told(shot: Shot, several: bool) -> str:
-    """What a picture shows, and whom where there are several."""
+def _caption(shot: Shot, several: bool) -> str:
+    """Caption of a picture, with the character if there are several."""
     who, what = shot.moment.who, shot.moment.what
     return f"{who}: {what}" if several and who and who not in what.split("'")[0] else what
 
@@ -143,13 +143,13 @@ def _sections(report: Report) -> str:
 def _section(who: str, key: str, m: Measure) -> str:
     figures = "".join(f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in m.figures.items())
     notes = "".join(f"<li>{escape(n)}</li>" for n in m.notes)
-    told = f'<div class="notes"><ul>{notes}</ul></div>' if notes else ""
+    listed = f'<div class="notes"><ul>{notes}</ul></div>' if notes else ""
     return f"""<section class="measure card" id="{anchor(who, key)}">
 <h3>{light_icon(m.light)}{escape(TITLES[key])}<small>{escape(m.headline)}</small></h3>
 <p>{escape(m.says)}</p>
 {body(m)}
 {f"<dl>{figures}</dl>" if figures else ""}
-{told}
+{listed}
 <p class="how">{escape(how(key))}</p>
 </section>"""
 
@@ -159,4 +159,4 @@ def _notes(report: Report, note: str) -> str:
     if not notes:
         return ""
     lines = "".join(f"<li>{escape(n)}</li>" for n in notes)
-    return f'<h2>What was assumed</h2><div class="notes"><ul>{lines}</ul></div>'
+    return f'<h2>Assumptions</h2><div class="notes"><ul>{lines}</ul></div>'

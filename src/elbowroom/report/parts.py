@@ -1,4 +1,4 @@
-"""What a report is made of: lights, moments, and what each measure has in common."""
+"""Parts of a report: lights, moments, and the base of measures."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _LIKE_AN_ADULT = 0.03
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """A time in seconds that is worth looking at: what happens, in a few words, and to whom.
+    """Time in seconds to review: a short description, and the character.
 
-    `badness` is 1 at the threshold between good and worth a look, and grows from there: pictures show the worst.
-    `part` is what a close-up shows, 'ann.left_foot', `span` metres across, 0 for all of a thing; without one the whole
-    person is shown. `trails` are lines (N, 3) to be drawn, or single places (1, 3), metres; those on the ground are
+    `badness` is 1 at the threshold between good and needing review, and grows from there: pictures show the worst.
+    `part` is what a close-up shows, 'ann.left_foot', `span` metres across, 0 for a whole object; without one the whole
+    character is shown. `trails` are lines (N, 3) to be drawn, or single points (1, 3), metres; those on the ground are
     seen from `above`.
     """
 
@@ -38,8 +38,8 @@ class Moment:
     above: bool = False
 
 
-def told_limits(limits: tuple[float, float], size: float, unit: Literal["mm", "cm"]) -> dict[str, str]:
-    """Where green and amber end for a body of another size than an adult's, in metres for those; else nothing."""
+def scaled_limits(limits: tuple[float, float], size: float, unit: Literal["mm", "cm"]) -> dict[str, str]:
+    """Text of the scaled thresholds for a body of another size than an adult's; else nothing."""
     if abs(size - 1.0) < _LIKE_AN_ADULT:
         return {}
     green, amber = (f"{size * limit * {'mm': 1000.0, 'cm': 100.0}[unit]:.0f}" for limit in limits)
@@ -48,9 +48,9 @@ def told_limits(limits: tuple[float, float], size: float, unit: Literal["mm", "c
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Measure:
-    """One thing that was measured: its light, one sentence on what it means here, its headline figure and moments.
+    """Measure: its light, one sentence of interpretation, its headline figure and moments.
 
-    `figures` are further numbers by name, already with units; `notes` say what was assumed or could not be measured.
+    `figures` are further numbers by name, with units; `notes` are assumptions and missing data.
     """
 
     light: Light
@@ -61,7 +61,7 @@ class Measure:
     notes: tuple[str, ...] = ()
 
     def facts(self) -> dict[str, Any]:
-        """What every measure has, as plain data for JSON."""
+        """Common fields of every measure, as plain data for JSON."""
         return {
             "light": self.light,
             "says": self.says,
@@ -73,7 +73,7 @@ class Measure:
         }
 
     def curves(self) -> dict[str, Any]:
-        """What was measured over time as plain lists for JSON."""
+        """Curves over time as plain lists for JSON."""
         return {}
 
 
@@ -83,17 +83,17 @@ def worst(*lights: Light) -> Light:
 
 
 def light_of(value: float, look: float, bad: float) -> Light:
-    """The light of a value that is good up to `look` and worth a look up to `bad`; low values are the good ones."""
+    """Light of a value that is green up to `look` and amber up to `bad`; low values are good."""
     return "good" if value <= look else "look" if value <= bad else "bad"
 
 
 def counted(number: int, what: str) -> str:
-    """So many of something in words: '1 pair', '2 pairs'."""
+    """Count with its noun: '1 pair', '2 pairs'."""
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def listed(values: Array, digits: int = 4) -> list[Any]:
-    """An array as nested lists of rounded numbers, None where they are not finite."""
+    """Nested lists of rounded numbers from an array, None where not finite."""
     array = np.asarray(values, dtype=float)
     if array.ndim > 1:
         return [listed(row, digits) for row in array]

@@ -1,4 +1,4 @@
-"""The people of a world as a report sees them: frames, joints in the world, words for their parts."""
+"""Characters of a world for a report: frames, joints in the world, names of their parts."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ _FINGERS = ("thumb", "index", "middle", "ring", "little")
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """One person under report: the clip without artificial frames, and what several measures need of it."""
+    """Character under report: the clip without artificial frames, and data shared by several measures."""
 
     name: str
     clip: Clip
 
     @property
     def character(self) -> Character:
-        """Whose motion it is."""
+        """Character of the motion."""
         return self.clip.character
 
     @property
@@ -72,30 +72,30 @@ class Subject:
 
     @cached_property
     def contacts(self) -> Contacts | None:
-        """When heels and balls of the feet bear the body; None for a rig without feet."""
+        """Contacts of heels and balls of the feet; None for a rig without feet."""
         return stance_contacts(self.clip) if has_feet(self.character) else None
 
     @cached_property
     def size(self) -> float:
-        """How tall the joints stand at rest against an adult's."""
+        """Height of the joints in the rest pose relative to an adult's."""
         z = self.character.skeleton.T_rest[:, 2, 3]
         return max(float(np.ptp(z)) / 1.6, 1e-3)
 
     def joint(self, j: int) -> str:
-        """A joint in words: 'left elbow', or the rig's own name where it plays no known part."""
+        """Joint in words: 'left elbow', or the rig's own name if it has no known role."""
         role = next((r for r, k in self.character.roles.items() if k == j), None)
         return self.character.skeleton.names[j] if role is None else words_for(role)
 
 
 def has_feet(character: Character) -> bool:
-    """Whether both legs were found, down to the feet."""
+    """Return whether both legs were found, down to the feet."""
     return {f"{side}_{part}" for side in ("left", "right") for part in ("thigh", "shin", "foot")} <= set(
         character.roles
     )
 
 
 def subject_of(name: str, motion: Motion) -> Subject | None:
-    """A person's motion as frames; None for a robot."""
+    """Subject of a character's motion; None for a robot."""
     if not isinstance(motion.body, Character):
         return None
     clip = motion if isinstance(motion, Clip) else to_clip(motion)
@@ -103,18 +103,18 @@ def subject_of(name: str, motion: Motion) -> Subject | None:
 
 
 def leads_marked(world: World) -> World:
-    """A world in which artificial first frames are known as such: results of repair keep them, and NPZ and GLB files
-    cannot say so."""
+    """World with artificial first frames marked: results of repair keep them, and NPZ and GLB files cannot mark
+    them."""
     for name, clip in world.characters.items():
         if isinstance(clip, Clip) and clip.source.lead == 0 and _begins_apart(clip):
             world = world.with_character(name, clip.with_(source=replace(clip.source, lead=1)))
-            note = f"the first frame of {name} is an artificial pose far from the second one and does not count."
+            note = f"the first frame of {name} is an artificial pose far from the second one and is ignored."
             world = world.with_(notes=(*world.notes, note))
     return world
 
 
 def _begins_apart(clip: Clip) -> bool:
-    """Whether all of the body turns between the first two frames as it does nowhere else."""
+    """Return whether the whole body jumps between the first two frames as nowhere else."""
     if len(clip) < _FEW:
         return False
     turn = rot.multiply(rot.conjugate(clip.rotations[:-1]), clip.rotations[1:])
@@ -123,7 +123,7 @@ def _begins_apart(clip: Clip) -> bool:
 
 
 def words_for(role: str) -> str:
-    """The joint that moves a part, as people call it: 'left_forearm' is the left elbow."""
+    """Everyday name of the joint that moves a part: 'left_forearm' is the left elbow."""
     side, _, part = role.partition("_")
     if side in ("left", "right"):
         return f"{side} {_JOINTS.get(part, segment_words(part))}"
@@ -131,7 +131,7 @@ def words_for(role: str) -> str:
 
 
 def segment_words(role: str) -> str:
-    """A part in words: 'right_ring3' is a right ring finger."""
+    """Everyday name of a part: 'right_ring3' is a right ring finger."""
     part = role.rstrip("123")
     finger = part.rpartition("_")[2]
     if finger in _FINGERS and part != role:

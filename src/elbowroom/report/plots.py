@@ -26,7 +26,7 @@ COLORS = 7
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """One line: what it is, its values (T,) with NaN for gaps, and which of the page's colours it has."""
+    """Curve of a plot: its name, values (T,) with NaN for gaps, and the number of its colour."""
 
     name: str
     values: Array
@@ -35,7 +35,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Band:
-    """Values from `low` to `high` that have a light."""
+    """Range of values from `low` to `high` with a light."""
 
     low: float
     high: float
@@ -44,8 +44,8 @@ class Band:
 
 @dataclass(frozen=True)
 class Stretch:
-    """An interval of seconds that is marked: with a light, or only as something of note; all over the plot's height, or
-    as a bar at its top, in the row and the colour of that number."""
+    """Marked interval of seconds, with a light or neutral; over the plot's full height, or as a bar at its top in
+    the row and colour of that number."""
 
     during: tuple[float, float]
     light: Light = "none"
@@ -126,7 +126,7 @@ def plot(
 
 
 def _extremes(times: Array, curves: Sequence[Curve], lows: bool) -> tuple[Array, list[Curve], float]:
-    """Middles of stretches of time, curves of the highest or lowest value in each, and how long one is, seconds."""
+    """Centres of time bins, curves of the highest or lowest value in each, and the length of a bin, seconds."""
     edges = np.unique(np.linspace(0, len(times), _STRETCHES + 1).astype(int))
     pieces = [slice(a, b) for a, b in pairwise(edges.tolist())]
 
@@ -136,8 +136,8 @@ def _extremes(times: Array, curves: Sequence[Curve], lows: bool) -> tuple[Array,
 
     middles = np.array([times[p].mean() for p in pieces])
     middles[0], middles[-1] = times[0], times[-1]
-    told = [replace(c, values=np.array([extreme(c.values[p]) for p in pieces])) for c in curves]
-    return middles, told, float(times[-1] - times[0]) / len(pieces)
+    thinned_curves = [replace(c, values=np.array([extreme(c.values[p]) for p in pieces])) for c in curves]
+    return middles, thinned_curves, float(times[-1] - times[0]) / len(pieces)
 
 
 def ticks(low: float, high: float, about: int = 5) -> list[float]:
@@ -204,7 +204,7 @@ def thinned(values: Array) -> NDArray[np.intp]:
 
 
 def _data(times: Array, curves: Sequence[Curve], unit: str, digits: int) -> str:
-    """What the page's script needs to read values off: at most so many times, and each curve's values there."""
+    """Data for the page's script to read values: a limited number of times, and each curve's values there."""
     keep = np.unique(np.linspace(0, len(times) - 1, min(len(times), 240)).astype(int))
     rows = [
         {"n": c.name, "v": [None if not np.isfinite(v) else round(float(v), digits + 1) for v in c.values[keep]]}

@@ -1,4 +1,4 @@
-"""What the page shows of each measure: plots, maps and tables."""
+"""Plots, maps and tables of each measure on the page."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ def _clearance(m: Clearance) -> str:
         return ""
     hits = [Stretch(d, "bad") for d in merged([c.during for c in m.certificate.collisions], 0.0)]
     hits += [Stretch(d, "look") for d in merged([u.during for u in m.certificate.unproven], 0.0)]
-    curves = [Curve("to others and things", _near(1000.0 * m.distance), 0)]
+    curves = [Curve("to other characters and objects", _near(1000.0 * m.distance), 0)]
     if np.isfinite(m.own).any():
-        curves.append(Curve("to the own body and what it holds", _near(1000.0 * m.own), 5))
+        curves.append(Curve("to the own body and held objects", _near(1000.0 * m.own), 5))
     shown = plot(
         m.times,
         curves,
@@ -73,17 +73,17 @@ def _clearance(m: Clearance) -> str:
         high=50.0,
         most=_FAR,
         lows=True,
-        label="Smallest distance",
+        label="Minimum clearance",
     )
     rows = [
         (Cell(plain(p.a)), Cell(plain(p.b)), Cell(f"{1000 * d:.1f} mm".replace("-", "−"), True), Cell.at(t))
         for p, d, t in m.nearest()
     ]
-    return shown + table(("part", "nearest to", "distance", "at"), rows)
+    return shown + table(("part", "closest to", "distance", "at"), rows)
 
 
 def _near(millimetres: Array) -> Array:
-    """Distances (N,) without what is far on both sides."""
+    """Distances (N,) without samples that are far on both sides."""
     far = ~(millimetres < _FAR)
     gone = far & np.concatenate([[True], far[:-1]]) & np.concatenate([far[1:], [True]])
     return np.where(gone, np.nan, millimetres)
@@ -101,7 +101,7 @@ def _limits(m: Limits) -> str:
         moments=m.moments,
         low=0.0,
         high=degrees[0] + 1.0,
-        label="Past the range of motion",
+        label="Excess over the range of motion",
     )
 
 
@@ -119,7 +119,7 @@ def _balance(m: Balance) -> str:
         low=-5.0,
         high=5.0,
         lows=True,
-        label="Inside of the support",
+        label="Distance inside the support",
     )
     prints, marks = [Area(p) for p in m.footprints()], []
     if np.isfinite(m.zmp_margin).any():
@@ -147,7 +147,7 @@ def _feet(m: Feet) -> str:
         moments=m.moments,
         low=0.0,
         high=1.2 * short,
-        label="Slid since it came down",
+        label="Sliding since touchdown",
     )
     order = np.argsort(-m.slides)[:6]
     rows = [
@@ -171,7 +171,7 @@ def _footing(m: Footing) -> str:
         moments=m.moments,
         low=0.0,
         high=1.2 * near,
-        label={"float": "Over what the foot stands on", "sink": "In the ground"}[m.name],
+        label={"float": "Height of the foot above the ground", "sink": "Depth in the ground"}[m.name],
     )
 
 
@@ -215,7 +215,7 @@ def _hands(m: Hands) -> str:
         dots = slice(0, len(path) if len(path) // steps <= _DOTS else 0, steps)
         above.append(GroundTrack(f"{hand} hand", turned, colors[hand], turned[dots]))
         side.append(GroundTrack(f"{hand} hand", seen, colors[hand], seen[dots]))
-    views = plan("Ways from above", above, width=380.0) + plan("Ways from the side", side, width=380.0)
+    views = plan("Paths from above", above, width=380.0) + plan("Paths from the side", side, width=380.0)
     rows = [
         (
             Cell(v.hand),
@@ -227,7 +227,7 @@ def _hands(m: Hands) -> str:
         )
         for v in sorted(m.movements, key=lambda v: -v.way)[:8]
     ]
-    head = ("hand", "movement", "way", "straight", "fastest", "peaks of speed")
+    head = ("hand", "movement", "way", "straight", "fastest", "speed peaks")
     return shown + f'<div class="pair">{views}</div>' + table(head, rows)
 
 
@@ -251,7 +251,7 @@ def _torque(m: Torque) -> str:
         low=0.0,
         high=50.0,
         digits=0,
-        label="Torque at the joints that work most",
+        label="Torque at the most loaded joints",
     )
     most = np.where(m.counts[:, None], m.torque, 0.0)
     rows = [

@@ -1,4 +1,4 @@
-"""Pictures of the moments that matter most: rendered, or drawn plainly where there is nothing to render with."""
+"""Pictures of the most important moments: rendered, or line drawings if rendering is unavailable."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _RED = 3.0
 
 @dataclass(frozen=True, eq=False)
 class Shot:
-    """A moment with its picture as HTML, and the measure that it belongs to: its anchor on the page and its light."""
+    """Moment with its picture as HTML, and the anchor and light of its measure."""
 
     moment: Moment
     anchor: str
@@ -46,13 +46,13 @@ class Shot:
 
 
 def anchor(who: str, measure: str) -> str:
-    """Where on the page a measure is: a name without spaces."""
+    """Anchor of a measure on the page: a name without spaces."""
     safe = "".join(c if c.isalnum() else "-" for c in who)
     return f"{safe}-{measure}" if who else measure
 
 
 def worst_moments(report: Report, most: int = 6) -> list[tuple[Moment, str, Light]]:
-    """The moments that matter most, in order of time, with the anchors and lights of their measures."""
+    """Most important moments in order of time, with the anchors and lights of their measures."""
     found: list[tuple[Moment, str, Light]] = []
     for who, key, measure in report.measures:
         # no moment is worse than the measure that it belongs to
@@ -75,7 +75,7 @@ def worst_moments(report: Report, most: int = 6) -> list[tuple[Moment, str, Ligh
 
 
 def shots(report: Report, most: int = 6, progress: Callable[[int, int], None] | None = None) -> tuple[list[Shot], str]:
-    """Pictures of the moments that matter most, and a note where they could only be drawn."""
+    """Pictures of the most important moments, and a note if they are line drawings."""
     out, note = [], ""
     found = worst_moments(report, most)
     for k, (moment, where, light) in enumerate(found):
@@ -86,7 +86,7 @@ def shots(report: Report, most: int = 6, progress: Callable[[int, int], None] | 
             try:
                 picture = _rendered(report.world, moment)
             except MissingExtra as missing:
-                note = f"Pictures are plain drawings here: {missing}"
+                note = f"Pictures are line drawings because rendering is unavailable: {missing}"
         out.append(Shot(moment, where, light, picture or figure(report.world, moment.time)))
     return out, note
 
@@ -102,7 +102,7 @@ def _rendered(world: World, moment: Moment) -> str:
 
 
 def _whole(world: World, moment: Moment) -> Camera | None:
-    """A camera that holds a person, what it has in its hands, and the trails; None where nobody is meant."""
+    """Camera that frames a character, the objects in its hands, and the trails; None if no character is given."""
     if moment.who not in world.characters:
         return None
     body = body_points(world.characters[moment.who], [moment.time])[0]

@@ -1,4 +1,4 @@
-"""Speed and jerk of the parts that one looks at: head, hips, hands and feet."""
+"""Speed and jerk of the most visible parts: head, hips, hands and feet."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _AROUND, _DOTS = 0.25, 40
 
 @dataclass(frozen=True)
 class Pop:
-    """A leap of a part within a frame: when, which, how far from the middle of the frames beside it (metres), and how
-    many times as far as a person could."""
+    """Jump of a part within a frame: time, part, distance from the mean of the adjacent frames (metres), and ratio to
+    what a person could do."""
 
     time: float
     part: str
@@ -47,7 +47,7 @@ class Pop:
 class Speed(Measure):
     """Speed (T, P) in m/s and jerk (T, P) in m/s³ of each part; `limits` (P, 2) of its jerk; `counts` (T,) is judged.
 
-    `turning` is the largest angular jerk of any joint, rad/s³; `pops` are leaps in the motion as it is, unfiltered.
+    `turning` is the largest angular jerk of any joint, rad/s³; `pops` are jumps of the unfiltered motion.
     """
 
     times: Array
@@ -106,7 +106,7 @@ def speed_of(subject: Subject) -> Speed:
         "counts": counts,
     }
     if not counts.any() or not rows:
-        says = "The clip is too short to tell speeds." if rows else "The rig has no known parts to follow."
+        says = "The clip is too short to measure speeds." if rows else "The rig has no known parts to measure."
         return Speed(light="none", says=says, turning=0.0, **common)
     rough = np.where(counts[:, None], jerk / limits[:, 0], 0.0)
     frame, part = np.unravel_index(int(np.argmax(rough)), rough.shape)
@@ -116,11 +116,11 @@ def speed_of(subject: Subject) -> Speed:
     turning = peak_jerk(subject.clip)
     fastest = np.where(counts[:, None], speed, 0.0)
     quick, who = np.unravel_index(int(np.argmax(fastest)), fastest.shape)
-    most = f"most jerk at the {names[part]}, {peak:.0f} m/s³"
+    most = f"maximum jerk at the {names[part]}, {peak:.0f} m/s³"
     says = {
-        "good": f"The motion flows: {most}, which is usual for people.",
-        "look": f"Something is abrupt: {most}; strikes and throws do that, reaches do not.",
-        "bad": f"The motion jolts: {most}.",
+        "good": f"The motion is smooth: {most}, which is normal for people.",
+        "look": f"The motion is abrupt: {most}; normal for strikes and throws, but not for reaches.",
+        "bad": f"The motion jerks: {most}.",
     }[light]
     if pops:
         first = max(pops, key=lambda p: p.times_too_far)
@@ -133,8 +133,8 @@ def speed_of(subject: Subject) -> Speed:
         moments=(*_pop_moments(subject, pops), *_moments(subject, names, rough, jerk, (int(quick), int(who)), speed)),
         figures={
             "fastest": f"{fastest[quick, who]:.2f} m/s ({names[who]})",
-            "most jerk": f"{peak:.0f} m/s³ ({names[part]})",
-            "most angular jerk of a joint": f"{turning:,.0f} rad/s³",
+            "maximum jerk": f"{peak:.0f} m/s³ ({names[part]})",
+            "maximum angular jerk of a joint": f"{turning:,.0f} rad/s³",
             "pops": str(len(pops)),
         },
         turning=turning,
@@ -144,7 +144,7 @@ def speed_of(subject: Subject) -> Speed:
 
 
 def _pops(subject: Subject, roles: list[str]) -> tuple[Pop, ...]:
-    """Leaps of parts within a frame, each run of frames told once, in order of time."""
+    """Jumps of parts within a frame, one for each run of frames, in order of time."""
     fps, found = subject.clip.fps, []
     for role in roles:
         at = subject.T[:, subject.character.roles[role], :3, 3]
@@ -177,17 +177,17 @@ def _pop_moments(subject: Subject, pops: tuple[Pop, ...]) -> tuple[Moment, ...]:
     """The two worst pops."""
     worst_two = sorted(pops, key=lambda p: -p.times_too_far)[:2]
     return tuple(
-        _moment(subject, p.part, p.time, f"a leap of {100 * p.leap:.1f} cm within a frame", p.times_too_far)
+        _moment(subject, p.part, p.time, f"a jump of {100 * p.leap:.1f} cm within a frame", p.times_too_far)
         for p in worst_two
     )
 
 
-def _moment(subject: Subject, part: str, time: float, told: str, bad: float = 0.0) -> Moment:
-    """A moment of a part, with the way that it takes around that time."""
+def _moment(subject: Subject, part: str, time: float, what: str, bad: float = 0.0) -> Moment:
+    """Moment of a part, with its path around that time."""
     joint = subject.character.roles[next(role for role, (name, *_) in JERK.items() if name == part)]
     near = np.flatnonzero(np.abs(subject.times - time) <= _AROUND)
     way = subject.T[near[:: max(1, len(near) // _DOTS)], joint, :3, 3]
-    return Moment(time, f"{part}: {told}", subject.name, bad, span=subject.size, trails=(way,) if bad > 0.0 else ())
+    return Moment(time, f"{part}: {what}", subject.name, bad, span=subject.size, trails=(way,) if bad > 0.0 else ())
 
 
 def _moments(
@@ -200,8 +200,8 @@ def _moments(
 ) -> tuple[Moment, ...]:
     frame, part = (int(i) for i in np.unravel_index(int(np.argmax(rough)), rough.shape))
     fast, who = quickest
-    told, bad = f"jerk of {jerk[frame, part]:.0f} m/s³", float(rough[frame, part])
+    what, bad = f"jerk of {jerk[frame, part]:.0f} m/s³", float(rough[frame, part])
     return (
-        _moment(subject, names[part], float(subject.times[frame]), told, bad),
+        _moment(subject, names[part], float(subject.times[frame]), what, bad),
         _moment(subject, names[who], float(subject.times[fast]), f"{speed[fast, who]:.1f} m/s"),
     )

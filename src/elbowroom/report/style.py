@@ -1,4 +1,4 @@
-"""How the page of a report looks and what its small script does; no part of it comes from the network."""
+"""Style sheet and script of the report page; nothing is loaded from the network."""
 
 from __future__ import annotations
 

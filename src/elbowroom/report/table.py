@@ -1,4 +1,4 @@
-"""Small tables of a report's page, with times that can be clicked."""
+"""Small tables of a report's page, with clickable times."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Cell:
 
     @staticmethod
     def span(begin: float, end: float) -> Cell:
-        """From one time to another."""
+        """Cell with an interval of time."""
         return Cell("", False, f"{time_link(begin)} – {time_link(end)}")
 
 

@@ -1,4 +1,4 @@
-"""Torque at the main joints, against what people are able to."""
+"""Torque at the main joints, relative to human strength."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ EFFORT = (1.0, 1.6)
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Torque(Measure):
     """Size of the torque (T, K) at each joint, Nm; `strength` (K,) that of a healthy adult; `change` (K,) the root mean
-    square of how quickly it changes, Nm a second. `counts` (T,) says which frames are judged."""
+    square of how quickly it changes, Nm a second. `counts` (T,) marks the frames that are judged."""
 
     times: Array
     joints: tuple[str, ...]
@@ -81,7 +81,7 @@ class Torque(Measure):
 
 
 def torque_of(subject: Subject, forces: Forces, notes: tuple[str, ...] = ()) -> Torque:
-    """Measure the torques of a person that has masses."""
+    """Measure the torques of a body that has masses."""
     roles = [role for role in STRENGTH if subject.character.roles.get(role, 0) > 0]
     rows = [subject.character.roles[role] for role in roles]
     masses = subject.character.masses
@@ -96,28 +96,28 @@ def torque_of(subject: Subject, forces: Forces, notes: tuple[str, ...] = ()) -> 
     names = tuple(words_for(role) for role in roles)
     hanging = float(np.mean(forces.rest[counts] > 0.5 * forces.weight)) if counts.any() else 0.0
     if hanging > 0.02:
-        told = f"in {100 * hanging:.0f} % of the time no foot is planted: legs count as hanging then."
-        notes = (*notes, told)
+        text = f"in {100 * hanging:.0f} % of the time no foot is planted: legs then count as hanging."
+        notes = (*notes, text)
     common: dict[str, Any] = {"times": subject.times, "joints": names, "torque": torque, "strength": strength}
     if not counts.any() or not rows:
-        says = "The clip is too short for forces to be worked out." if rows else "The rig has no known joints to judge."
+        says = "The clip is too short to compute forces." if rows else "The rig has no known joints to judge."
         return Torque(light="none", says=says, change=rate, counts=counts, notes=notes, **common)
     effort = np.where(counts[:, None], torque / strength, 0.0)
     frame, joint = np.unravel_index(int(np.argmax(effort)), effort.shape)
     peak = float(effort[frame, joint])
     light = light_of(peak, *EFFORT)
-    most = f"the {names[joint]} has to give {torque[frame, joint]:.0f} Nm, {100 * peak:.0f} % of an adult's strength"
+    most = f"the {names[joint]} exerts {torque[frame, joint]:.0f} Nm, {100 * peak:.0f} % of an adult's strength"
     says = {
-        "good": f"Nobody has to be an athlete for this: at most {most}.",
-        "look": f"Hard work for an ordinary person: {most}.",
-        "bad": f"Stronger or quicker than people are: {most}.",
+        "good": f"Easy for an average adult: at most {most}.",
+        "look": f"Strenuous for an average adult: {most}.",
+        "bad": f"Beyond human strength: {most}.",
     }[light]
     return Torque(
         light=light,
         says=says,
         headline=f"{100 * peak:.0f} % of strength, {names[joint]}",
         moments=_peaks(subject, names, rows, torque, effort),
-        figures={"most effort": f"{100 * peak:.0f} % ({names[joint]})", "quickest change": _quickest(names, rate)},
+        figures={"maximum effort": f"{100 * peak:.0f} % ({names[joint]})", "fastest change": _quickest(names, rate)},
         notes=notes,
         change=rate,
         counts=counts,
@@ -128,14 +128,14 @@ def torque_of(subject: Subject, forces: Forces, notes: tuple[str, ...] = ()) -> 
 def _peaks(
     subject: Subject, names: tuple[str, ...], rows: list[int], torque: Array, effort: Array
 ) -> tuple[Moment, ...]:
-    """The two joints that have to give most, each when it does."""
+    """Moments of the two most loaded joints."""
     out = []
     for k in np.argsort(-effort.max(axis=0))[:2]:
         frame = int(np.argmax(effort[:, k]))
-        told = f"{names[k]} gives {torque[frame, k]:.0f} Nm, {100 * effort[frame, k]:.0f} % of its strength"
+        text = f"{names[k]} exerts {torque[frame, k]:.0f} Nm, {100 * effort[frame, k]:.0f} % of its strength"
         bad = float(effort[frame, k]) / EFFORT[0]
         part = f"{subject.name}.{subject.character.skeleton.names[rows[k]]}"
-        out.append(Moment(float(subject.times[frame]), told, subject.name, bad, part, 1.2 * subject.size))
+        out.append(Moment(float(subject.times[frame]), text, subject.name, bad, part, 1.2 * subject.size))
     return tuple(out)
 
 

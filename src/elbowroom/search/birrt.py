@@ -15,7 +15,7 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import birrt as kernels
-from elbowroom.kernels.dice import dice
+from elbowroom.kernels.rng import rng
 from elbowroom.kernels.space import CHECKS, NODES, ROUNDS, SAMPLES, TALLY
 from elbowroom.stopping import may_stop_here
 
@@ -36,7 +36,7 @@ _AT_ONCE = 500
 
 
 class Space(Protocol):
-    """What a search needs: the width of a state, and the compiled space for the way between two states."""
+    """Problem of a search: the width of a state, and the compiled space for the edge between two states."""
 
     @property
     def width(self) -> int: ...
@@ -46,7 +46,7 @@ class Space(Protocol):
 
 @dataclass(frozen=True)
 class Budget:
-    """How much a search may do: checks of states, states in one tree. `widen` is the rounds until full effort."""
+    """Limits of a search: checks of states, states in one tree. `widen` is the rounds until full effort."""
 
     checks: int = 200_000
     nodes: int = 10_000
@@ -54,7 +54,7 @@ class Budget:
 
     def __post_init__(self) -> None:
         if min(self.checks, self.widen) < 1 or self.nodes < 2:
-            raise BadValue("a budget needs at least one check, one round of widening and two nodes.")
+            raise BadValue("a search budget needs at least one check, one round of widening and two nodes.")
 
 
 USUAL = Budget()
@@ -62,7 +62,7 @@ USUAL = Budget()
 
 @dataclass(frozen=True)
 class Stats:
-    """What was done: states checked, nodes kept, samples drawn, rounds."""
+    """Statistics: states checked, nodes kept, samples drawn, rounds."""
 
     checks: int = 0
     nodes: int = 0
@@ -71,13 +71,13 @@ class Stats:
 
     @staticmethod
     def of(tally: NDArray[np.int64]) -> Stats:
-        """From a compiled count."""
+        """Statistics from compiled counts."""
         return Stats(int(tally[CHECKS]), int(tally[NODES]), int(tally[SAMPLES]), int(tally[ROUNDS]))
 
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """What a search has grown from one end: states (N, W), the root first, and the number of each one's parent (N,).
+    """Tree grown from one end: states (N, W), the root first, and the number of each one's parent (N,).
 
     The root's parent is -1.
     """
@@ -100,7 +100,7 @@ class Path:
 
     @property
     def found(self) -> bool:
-        """Whether it leads from start to goal."""
+        """Return whether it leads from start to goal."""
         return self.status == "found"
 
 
@@ -120,7 +120,7 @@ def keeping_trees() -> Iterator[None]:
 def plan(space: Space, start: ArrayLike, goal: ArrayLike, seed: int = 0, budget: Budget = USUAL) -> Path:
     """Search a path between two states (W,) of a space. The same seed gives the same path."""
     a, b = checked(space, "start", start), checked(space, "goal", goal)
-    compiled, thrown = space.compiled(a, b), dice(seed)
+    compiled, thrown = space.compiled(a, b), rng(seed)
     tally, size, drawn = np.zeros(TALLY, np.int64), np.zeros(3, np.int64), np.zeros(space.width)
     trees = _Trees.of(min(_ROOM, budget.nodes), space.width)
     trees.rows[0, 0], trees.rows[1, 0] = a, b
@@ -190,5 +190,5 @@ def checked(space: Space, name: str, state: ArrayLike) -> Array:
     if row.shape != (space.width,):
         raise BadValue(f"{name}: a state of this space has {space.width} numbers, not shape {row.shape}.")
     if not np.isfinite(row).all():
-        raise BadValue(f"{name}: a state holds a number that is not finite.")
+        raise BadValue(f"{name}: a state has a number that is not finite.")
     return row

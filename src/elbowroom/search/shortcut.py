@@ -8,7 +8,7 @@ import numpy as np
 
 from elbowroom.geometry.mesh import frozen
 from elbowroom.kernels import shortcut as kernels
-from elbowroom.kernels.dice import dice
+from elbowroom.kernels.rng import rng
 from elbowroom.kernels.space import TALLY
 from elbowroom.search.birrt import Path, Space, Stats
 from elbowroom.stopping import may_stop_here
@@ -16,7 +16,7 @@ from elbowroom.stopping import may_stop_here
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to smooth: rounds in all, rounds in a row without gain, checks of states."""
+    """Limits of smoothing: total rounds, rounds in a row without gain, checks of states."""
 
     rounds: int = 200
     vain: int = 40
@@ -41,6 +41,6 @@ def smooth(space: Space, path: Path, seed: int = 0, effort: Effort = USUAL) -> P
     states[:count] = path.states
     ends, along = np.zeros((2, space.width)), np.zeros(len(states))
     count = kernels.shorten(
-        compiled, states, count, dice(seed), effort.rounds, effort.vain, effort.checks, ends, along, tally
+        compiled, states, count, rng(seed), effort.rounds, effort.vain, effort.checks, ends, along, tally
     )
     return Path(frozen(states[:count]), "found", Stats.of(tally))

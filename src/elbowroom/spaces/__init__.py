@@ -1,1 +1,1 @@
-"""What is searched, and how a state becomes a posed world."""
+"""Search spaces, and the mapping from a state to a posed world."""

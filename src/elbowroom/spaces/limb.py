@@ -26,9 +26,9 @@ _STEP, _STEP_IN_TIME = 0.2, 0.5
 
 @dataclass(frozen=True, eq=False)
 class LimbSpace:
-    """States are rows: time (s), terms (3 n, radians), and with them local rotations (4 n) and marks (3 K, metres).
+    """Space of a limb. States are rows: time (s), coordinates (3 n, radians), local rotations (4 n), marks (3 K, m).
 
-    Made by `over`. It works on the thread that asks; what it holds may be shared.
+    Made by `over`. It works on the calling thread; its data may be shared.
     """
 
     check: LimbCheck
@@ -62,17 +62,17 @@ class LimbSpace:
             limits = [body.limits[j] for j in check.joints]
         step = (_STEP_IN_TIME if timed else _STEP) if step is None else step
         if not (step > 0.0 and resolution > 0.0 and time_weight >= 0.0):
-            raise BadValue("step and resolution are lengths above 0, time_weight is 0 or more.")
+            raise BadValue("step and resolution must be lengths above 0, time_weight 0 or more.")
         names = [body.joint_names[j] for j in check.joints]
         given: list[JointLimit] = []
         for name, limit in zip(names, limits, strict=True):
             if limit is None:
-                raise BadValue(f"the joint {name} has no range to draw from.")
+                raise BadValue(f"the joint {name} has no range to sample from.")
             given.append(limit)
         n = len(given)
         speeds = np.array(np.broadcast_to(np.asarray(speed, dtype=float), n))
         if not (speeds > 0.0).all():
-            raise BadValue("speeds of joints are above 0 rad/s.")
+            raise BadValue("joint speeds must be above 0 rad/s.")
         first, last = _intervals(given, style, style.within(body, check.joints, given))
         bounds = [limit.bounds for limit in given]
         mark_joint, mark = marks_of(check)
@@ -80,7 +80,7 @@ class LimbSpace:
         fixed = kernels.LimbSpace(
             limb=check.limb,
             around=check.around,
-            bench=check.desk().bench,
+            buffers=check.scratch().buffers,
             joints=limb_terms.Joints(
                 kind=np.array([_KINDS[limit.kind] for limit in given], np.int64),
                 pre=np.array([limit.pre for limit in given]),
@@ -128,16 +128,16 @@ class LimbSpace:
     def compiled(self, start: Array, goal: Array) -> kernels.LimbSpace:
         """As searches take it, with room to work in of its own: times are drawn between those of two states."""
         if self.timed and not start[0] < goal[0]:
-            raise BadValue(f"the goal's time comes after that of the start, not {start[0]:g} s and then {goal[0]:g} s.")
+            raise BadValue(f"the goal must be later than the start, not {start[0]:g} s and then {goal[0]:g} s.")
         if not self.timed and start[0] != goal[0]:
-            raise BadValue("start and goal are at one time; with timed=True they may lie apart in time.")
+            raise BadValue("start and goal must be at the same time; with timed=True they may differ.")
         return self._here()._replace(begin=float(start[0]), end=float(goal[0]))
 
     def _here(self) -> kernels.LimbSpace:
-        """With room to work in for this thread and call."""
+        """Copy with scratch memory for this thread and call."""
         joints = self._fixed.joints._replace(q=np.zeros((len(self.limits), 4)))
         spare = np.zeros_like(self._fixed.spare)
-        return self._fixed._replace(bench=self.check.desk().bench, joints=joints, spare=spare)
+        return self._fixed._replace(buffers=self.check.scratch().buffers, joints=joints, spare=spare)
 
     def state(self, q: ArrayLike, t: float = 0.0) -> Array:
         """State of a posture, local rotations (n, 4), at a time."""
@@ -153,18 +153,18 @@ class LimbSpace:
         rows, n = np.asarray(states, dtype=float), len(self.limits)
         return rows[..., 1 + 3 * n : 1 + 7 * n].reshape(*rows.shape[:-1], n, 4)
 
-    def terms(self, states: ArrayLike) -> Array:
+    def coordinates(self, states: ArrayLike) -> Array:
         """Terms (..., n, 3) of states (..., W), radians."""
         rows, n = np.asarray(states, dtype=float), len(self.limits)
         return rows[..., 1 : 1 + 3 * n].reshape(*rows.shape[:-1], n, 3)
 
     def marks(self, states: ArrayLike) -> Array:
-        """Where the marks are in the world, (..., K, 3), of states (..., W), metres."""
+        """Positions of the marks in the world, (..., K, 3), for states (..., W), metres."""
         rows, n = np.asarray(states, dtype=float), len(self.limits)
         return rows[..., 1 + 7 * n :].reshape(*rows.shape[:-1], -1, 3)
 
     def tree_lines(self, path: Path) -> tuple[Array, ...]:
-        """Where the limb's last joint is at both ends of each edge of a path's trees, (E, 2, 3) each, metres."""
+        """Positions of the limb's last joint at both ends of each edge of a path's trees, (E, 2, 3) each, metres."""
         out = []
         for tree in path.trees:
             at = self.marks(tree.states)[:, max(len(self.limits) - 2, 0)]
@@ -198,7 +198,7 @@ _KINDS = {"ball": limb_terms.BALL, "swing": limb_terms.SWING, "hinge": limb_term
 
 
 def _intervals(limits: list[JointLimit], style: Style, within: Array | None) -> tuple[Array, Array]:
-    """Intervals (n, 3, 2) that terms are drawn from at effort 0 and 1, `within` what the style says of these joints."""
+    """Sampling intervals (n, 3, 2) of joint coordinates at effort 0 and 1, `within` those of the style."""
     last = np.stack([span_of(limit) for limit in limits])
     first = last.copy()
     for j, limit in enumerate(limits):
@@ -211,6 +211,6 @@ def _intervals(limits: list[JointLimit], style: Style, within: Array | None) -> 
         elif limit.kind == "swing":
             first[j, :2] *= style.wrist
     if within is not None:
-        told = np.isfinite(within)
-        first[told] = last[told] = within[told]
+        finite = np.isfinite(within)
+        first[finite] = last[finite] = within[finite]
     return first, last

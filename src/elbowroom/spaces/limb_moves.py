@@ -1,4 +1,4 @@
-"""What moves how in a limb's space: points that distance is measured by, what joints move, what moves past the limb."""
+"""Motion in a limb's space: points for distances, parts moved by joints, parts that move past the limb."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def places_of(check: LimbCheck) -> NDArray[np.int64]:
 
 
 def moves_of(check: LimbCheck) -> NDArray[np.bool_]:
-    """Whether searched joints move pieces, (E, n)."""
+    """Return whether searched joints move pieces, (E, n)."""
     out = np.zeros((len(check.limb.joint), len(check.joints)), dtype=bool)
     for e, joint in enumerate(check.limb.joint):
         while joint >= 0:

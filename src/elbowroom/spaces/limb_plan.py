@@ -45,11 +45,11 @@ def way_out(space: LimbSpace, state: Array, seed: int = 0, *, forward: bool = Tr
     With time, it comes a moment later, or earlier where not `forward`.
     """
     check, rng = space.check, np.random.default_rng(seed)
-    terms, t = space.terms(state), float(state[0])
+    coordinates, t = space.coordinates(state), float(state[0])
     if not check.free(space.rotations(state), t):
         return None
     for away in _AWAY:
-        moved = terms + rng.uniform(-away, away, (_TRIES, *terms.shape))
+        moved = coordinates + rng.uniform(-away, away, (_TRIES, *coordinates.shape))
         q = np.stack([x.rotation(x.clamp_coordinates(moved[:, j])) for j, x in enumerate(space.limits)], axis=1)
         span = float(4.0 * away / space.slowest) if space.timed else 0.0
         then = t + span if forward else t - span

@@ -18,7 +18,7 @@ from elbowroom.spaces.limb_moves import moves_of, places_of
 
 @dataclass(frozen=True)
 class Proven:
-    """Whether a path is proven free, and if not, from which state on and at which share of the way to the next.
+    """Return whether a path is proven free, and if not, from which state on and at which share of the way to the next.
 
     checks: looks taken; asked: how many of them only the exact test could decide.
     """
@@ -38,7 +38,7 @@ def prove(space: LimbSpace, path: Path) -> Proven:
     """
     check = space.check
     if not check.margin > 0.0:
-        raise BadValue("a proof needs a check with a margin above 0: nothing moves without some room.")
+        raise BadValue("a proof needs a check with a margin above 0.")
     compiled = space.compiled(path.states[0], path.states[-1])
     moves = moves_of(check)
     share = 1.0 if _nested(moves) else 2.0
@@ -60,5 +60,5 @@ def prove(space: LimbSpace, path: Path) -> Proven:
 
 
 def _nested(moves: NDArray[np.bool_]) -> bool:
-    """Whether of any two pieces, one is moved by all joints that move the other: a single chain."""
+    """Return whether of any two pieces, one is moved by all joints that move the other: a single chain."""
     return all(bool((a <= b).all() or (b <= a).all()) for a in moves for b in moves)

@@ -1,4 +1,4 @@
-"""How motion is to look: where postures are drawn from, how near a clip is kept to, where elbows go (S3)."""
+"""Motion styles: posture intervals, closeness to the clip, elbow elevation (S3)."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _MIRRORED = ("swing_y", "off_axis", "twist")
 
 _SIDES = ("left", "right")
 
-# Intervals, radians, by part and term.
+# Intervals, radians, by part and coordinate.
 Intervals = Mapping[str, Mapping[str, tuple[float, float]]]
 
 
 @dataclass(frozen=True, eq=False)
 class Style:
-    """Choices that make motion look one way or another; any rig will do, since parts are named by their roles.
+    """Motion style, for any rig, since parts are named by their roles.
 
-    intervals: radians that terms of a part are drawn from, such as {'upper_arm': {'swing_x': (0.9, 1.7)}}. Balls and
-    wrists have `swing_x`, `swing_y` and `twist`, elbows and knees `flexion` and `twist`, as in `character.limits`. A
-    part with its side, 'left_upper_arm', is meant alone; without one it is both, terms that differ between the sides
-    being those of the left and mirrored for the right.
+    intervals: sampling intervals of a part's coordinates, radians, e.g. {'upper_arm': {'swing_x': (0.9, 1.7)}}. Balls
+    and wrists have `swing_x`, `swing_y` and `twist`, elbows and knees `flexion` and `twist` (`character.limits`). A
+    part with its side, 'left_upper_arm', stands alone; without one it is both sides, with coordinates of the left,
+    mirrored for the right.
     flexion: elbows and knees are drawn from this share of their bend at first; wrist: hands and feet within this share
     of their range; all of their range later.
     close: repairs lean the recorded motion aside before anything else is searched, and search results are drawn back.
@@ -48,19 +48,23 @@ class Style:
 
     def __post_init__(self) -> None:
         if not (0.0 <= self.flexion <= 1.0 and 0.0 < self.wrist <= 1.0):
-            raise BadValue("a bias is a share between 0 and 1, that of the wrist above 0.")
+            raise BadValue("flexion and wrist of a style are shares between 0 and 1, that of the wrist above 0.")
         if self.orbit is not None and not math.isfinite(self.orbit):
             raise BadValue(f"the orbit of a style is a finite angle in radians, not {self.orbit}.")
         kept = {}
-        for part, terms in self.intervals.items():
+        for part, coordinates in self.intervals.items():
             if part not in PARTS:
                 raise UnknownName("part of a body in a style", part, PARTS)
-            for term, (low, high) in terms.items():
-                if term not in {*_SWINGS, *_HINGES}:
-                    raise UnknownName(f"term of {part} in a style", term, dict.fromkeys((*_SWINGS, *_HINGES)))
+            for coordinate, (low, high) in coordinates.items():
+                if coordinate not in {*_SWINGS, *_HINGES}:
+                    raise UnknownName(
+                        f"joint coordinate of {part} in a style", coordinate, dict.fromkeys((*_SWINGS, *_HINGES))
+                    )
                 if not -math.inf < low <= high < math.inf:
-                    raise BadValue(f"the interval of {part}'s {term} goes from a lower to a higher angle in radians.")
-            kept[part] = MappingProxyType(dict(terms))
+                    raise BadValue(
+                        f"the interval of {part}'s {coordinate} goes from a lower to a higher angle in radians."
+                    )
+            kept[part] = MappingProxyType(dict(coordinates))
         object.__setattr__(self, "intervals", MappingProxyType(kept))
 
     def within(self, body: Body, joints: Sequence[int], limits: Sequence[JointLimit]) -> Array | None:
@@ -68,33 +72,37 @@ class Style:
 
         limits: the ranges of the joints; an interval outside of its joint's range raises.
         """
-        told = False
+        any_set = False
         out = np.tile([-np.inf, np.inf], (len(joints), 3, 1))
         places = {j: k for k, j in enumerate(joints)}
-        for role, term, low, high in self._each():
+        for role, coordinate, low, high in self._each():
             k = places.get(body.roles.get(role, -1))
             if k is None:
                 continue
             known = _HINGES if limits[k].kind == "hinge" else _SWINGS
-            if term not in known:
-                raise UnknownName(f"term of {role}", term, known)
-            least, most = span_of(limits[k])[known[term]]
+            if coordinate not in known:
+                raise UnknownName(f"joint coordinate of {role}", coordinate, known)
+            least, most = span_of(limits[k])[known[coordinate]]
             if low > most or high < least:
                 raise BadValue(
-                    f"a style's {term} of {role} lies within {least:.2f} to {most:.2f} rad, unlike {low:g} to {high:g}."
+                    f"the {coordinate} of {role} is within {least:.2f} to {most:.2f} rad, not {low:g} to {high:g}."
                 )
-            out[k, known[term]] = np.clip((low, high), least, most)
-            told = True
-        return out if told else None
+            out[k, known[coordinate]] = np.clip((low, high), least, most)
+            any_set = True
+        return out if any_set else None
 
     def _each(self) -> Iterator[tuple[str, str, float, float]]:
-        """(role, term, low, high) of all that is said, both sides where none is named."""
-        for part, terms in self.intervals.items():
+        """Entries (role, coordinate, low, high), for both sides if none is given."""
+        for part, coordinates in self.intervals.items():
             roles = [part] if part not in _PAIRED else [f"{side}_{part}" for side in _SIDES]
             for role in roles:
                 flipped = role != part and role.startswith("right_")
-                for term, (low, high) in terms.items():
-                    yield (role, term, -high, -low) if flipped and term in _MIRRORED else (role, term, low, high)
+                for coordinate, (low, high) in coordinates.items():
+                    yield (
+                        (role, coordinate, -high, -low)
+                        if flipped and coordinate in _MIRRORED
+                        else (role, coordinate, low, high)
+                    )
 
 
 _PAIRED = ("clavicle", "upper_arm", "forearm", "hand", "thigh", "shin", "foot")
@@ -103,7 +111,7 @@ PARTS = (*_PAIRED, "spine1", "spine2", "chest", "neck", "head", *(f"{side}_{p}" 
 
 
 def span_of(limit: JointLimit) -> Array:
-    """Bounds (3, 2) of a joint's terms, radians."""
+    """Bounds (3, 2) of a joint's coordinates, radians."""
     _, low, high, polygon = limit.bounds
     low, high = low.copy(), high.copy()
     if len(polygon):
@@ -111,8 +119,8 @@ def span_of(limit: JointLimit) -> Array:
     return np.stack([low, high], axis=1)
 
 
-def _degrees(**terms: tuple[float, float]) -> dict[str, tuple[float, float]]:
-    return {term: (math.radians(low), math.radians(high)) for term, (low, high) in terms.items()}
+def _degrees(**coordinates: tuple[float, float]) -> dict[str, tuple[float, float]]:
+    return {coordinate: (math.radians(low), math.radians(high)) for coordinate, (low, high) in coordinates.items()}
 
 
 # As near to the recorded motion as will do.

@@ -1,4 +1,4 @@
-"""Who may be in a storyboard, and what they may do there."""
+"""Characters of a storyboard: bodies and motions."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ class RobotSource(Part):
 
     file: Text
     base: Literal["fixed", "wheels", "free"] = "fixed"
-    packages: list[Text] = Field(default_factory=list, description="Folders that package:// paths are looked up in.")
+    packages: list[Text] = Field(default_factory=list, description="Folders in which package:// paths are resolved.")
 
 
 class BodySource(Part):
-    """Whose body it is."""
+    """Body of a character."""
 
     human: Human | None = None
     preset: Literal["woman", "man", "child", "clown", "gorilla"] | None = None
-    file: Text | None = Field(default=None, description="A rigged character.")
+    file: Text | None = Field(default=None, description="File with a rigged character.")
     robot: RobotSource | None = None
     units: Positive | None = None
     up: Literal["Y", "Z"] | None = None
@@ -72,7 +72,7 @@ class Walk(Part):
     """Walking or running from the origin, facing -Y."""
 
     speed: Positive | None = None
-    turn: Number = Field(0.0, description="Degrees per second to the left.")
+    turn: Number = Field(0.0, description="Turning rate in degrees per second, counter-clockwise.")
     seconds: Annotated[float, Field(gt=0.0, le=3600.0)] = 4.0
     seed: Annotated[int, Field(ge=0)] = 0
 
@@ -102,7 +102,7 @@ class WalkAlong(Part):
 
 
 class JointKey(Part):
-    """Joint values of a robot at a time: radians as in its URDF, metres for slides; those not named as before."""
+    """Keyframe of a robot: joint values in radians as in its URDF, metres for slides; others keep their value."""
 
     t: Seconds
     joints: dict[str, Number] = Field(default_factory=dict)
@@ -111,10 +111,10 @@ class JointKey(Part):
 
 
 class ClipSource(Part):
-    """A motion: from a file, built in, or the keys of a robot."""
+    """A motion: from a file, built in, or the keyframes of a robot."""
 
     file: Text | None = None
-    clip: Text | None = Field(default=None, description="Which clip of a file that has several.")
+    clip: Text | None = Field(default=None, description="Clip to use from a file with several.")
     units: Positive | None = None
     up: Literal["Y", "Z"] | None = None
     fps: Positive | None = None
@@ -125,7 +125,9 @@ class ClipSource(Part):
     walk_to_run: WalkToRun | None = None
     idle: Idle | None = None
     walk_along: WalkAlong | None = None
-    keys: Annotated[list[JointKey], Field(min_length=1)] | None = Field(default=None, description="Of a robot.")
+    keys: Annotated[list[JointKey], Field(min_length=1)] | None = Field(
+        default=None, description="Keyframes of a robot."
+    )
 
     @model_validator(mode="after")
     def _one_clip(self) -> ClipSource:
@@ -149,19 +151,19 @@ class ClipSource(Part):
 
 
 class CharacterPart(Part):
-    """A person or robot, and what they do. Without a body it is the clip's own, without a clip they rest."""
+    """A person or robot and its motion. The default body is that of the clip; without a clip it stands still."""
 
     body: Annotated[Annotated[Text, Tag("word")] | Annotated[BodySource, Tag("keys")], BY_FORM] | None = None
     clip: Annotated[Annotated[Text, Tag("word")] | Annotated[ClipSource, Tag("keys")], BY_FORM] | None = None
     at: Spot = Field(default_factory=lambda: [0.0, 0.0])
-    turn: Number = Field(0.0, description="Degrees to the left.")
+    turn: Number = Field(0.0, description="Rotation in degrees, counter-clockwise.")
     lift: Annotated[Annotated[Number, Tag("number")] | Annotated[Literal["auto"], Tag("word")], BY_FORM] = Field(
-        0.0, description="Metres upwards; 'auto' puts the feet on the floor."
+        0.0, description="Vertical offset in metres; 'auto' puts the feet on the floor."
     )
-    start: Seconds | None = Field(default=None, description="Second at which the motion begins.")
+    start: Seconds | None = Field(default=None, description="Start time of the motion, in seconds.")
 
     @model_validator(mode="after")
     def _someone(self) -> CharacterPart:
         if self.body is None and self.clip is None:
-            raise wrong("needs a 'body', a 'clip' or both; there is none")
+            raise wrong("needs a 'body', a 'clip' or both; neither is given")
         return self

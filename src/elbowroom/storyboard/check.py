@@ -1,4 +1,4 @@
-"""From values to a checked storyboard; what is wrong comes out as one sentence with its line."""
+"""Validation of a storyboard; the first fault is reported in one sentence with its line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from elbowroom.errors import BadFile
 from elbowroom.storyboard.model import StoryboardFile
 from elbowroom.storyboard.yaml_lines import Document, Location
 
-# Text of pydantic's complaints in our words, by their kind.
+# Error texts by pydantic's error type.
 _TEXTS = {
     "float_type": "must be a number",
     "int_type": "must be a whole number",
@@ -29,9 +29,9 @@ _TEXTS = {
 
 
 def checked(document: Document) -> StoryboardFile:
-    """The storyboard that a document holds; raises `BadFile` for the first fault in the file."""
+    """Validated storyboard of a document; raises `BadFile` for the first fault in the file."""
     if not isinstance(document.values, dict):
-        raise BadFile(document.path, "is no storyboard", would_do="it begins with the line 'elbowroom: 1'")
+        raise BadFile(document.path, "is not a storyboard", would_do="it must begin with the line 'elbowroom: 1'")
     try:
         return StoryboardFile.model_validate(document.values)
     except ValidationError as error:
@@ -63,12 +63,12 @@ def _fault(document: Document, error: Any) -> tuple[Location, str, str]:
         found = context["actual_length"]
         return location, f"must have {word} {bound} items, not {len(value) if found is None else found}", ""
     text = _TEXTS.get(kind) or error["msg"].replace("Input should be", "must be")
-    # pydantic tells of a key that is no name with a last step of its own
+    # pydantic marks an invalid key by an extra last step
     return location, f"{text}, not {shown}" if "[key]" not in rest else f"the key {text}", ""
 
 
 def _walked(values: Any, steps: tuple[Any, ...]) -> tuple[Location, Any, list[Any]]:
-    """The location that steps lead to, its value, and the steps that are pydantic's own and lead nowhere."""
+    """Location that steps lead to, its value, and the steps that pydantic added."""
     location: list[str | int] = []
     rest: list[Any] = []
     for step in steps:
@@ -103,12 +103,12 @@ def _unknown_key(location: Location, known: list[str]) -> tuple[Location, str, s
     name = str(location[-1])
     close = get_close_matches(name, known, n=1)
     hint = f"did you mean '{close[0]}'? " if close else ""
-    what = "is no verb" if len(location) == 3 and location[0] == "tasks" else "is no key of this part"
+    what = "is not a verb" if len(location) == 3 and location[0] == "tasks" else "is not a key of this part"
     return location, what, f"{hint}there are {', '.join(known)}" if known else ""
 
 
 def _keys_at(steps: tuple[Any, ...]) -> list[str]:
-    """Keys that may stand at a place, found along the fields of the models."""
+    """Keys allowed at a location, found along the fields of the models."""
     models: list[type[BaseModel]] = [StoryboardFile]
     for step in steps:
         found = [m.model_fields[step].annotation for m in models if step in m.model_fields]
@@ -117,7 +117,7 @@ def _keys_at(steps: tuple[Any, ...]) -> list[str]:
 
 
 def _models_in(annotation: Any) -> list[type[BaseModel]]:
-    """Models that occur anywhere inside of a type."""
+    """Models that occur anywhere inside a type."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [m for inner in getattr(annotation, "__args__", ()) for m in _models_in(inner)]

@@ -1,4 +1,4 @@
-"""What may stand in a storyboard: the keys, their kinds and ranges.
+"""Schema of storyboards: keys, types and ranges.
 
 Lengths in metres, times in seconds, angles in degrees, masses in kilograms; +Z is up.
 """
@@ -44,24 +44,24 @@ class SceneMesh(MeshSource):
     name: Name | None = None
     at: Point = Field(default_factory=lambda: [0.0, 0.0, 0.0])
     turn: Turn = 0.0
-    without: list[Text] = Field(default_factory=list, description="Names of meshes of the file that are left out.")
+    without: list[Text] = Field(default_factory=list, description="Names of meshes of the file to leave out.")
     moved: dict[Text, Frame] = Field(
         default_factory=dict,
-        description="Meshes of the file that stand elsewhere in its axes, by name.",
+        description="Meshes of the file to reposition in its axes, by name.",
     )
 
 
 class Scene(Part):
-    """What stands around, and the ground."""
+    """Static surroundings and the floor."""
 
     meshes: list[SceneMesh] = Field(default_factory=list, max_length=MOST_THINGS)
     floor: Annotated[Annotated[Number, Tag("number")] | Annotated[Literal["auto", "none"], Tag("word")], BY_FORM] = (
-        Field(default="auto", description="Height of the ground; 'auto' estimates it, 'none' is no ground.")
+        Field(default="auto", description="Height of the floor; 'auto' detects it, 'none' is no floor.")
     )
 
 
 class PathKey(Part):
-    """Where a thing is at a time; without `turn` as before."""
+    """Keyframe of an object; without `turn` it keeps its rotation."""
 
     t: Seconds
     at: Point
@@ -69,25 +69,29 @@ class PathKey(Part):
 
 
 class StateKey(Part):
-    """How far a fixture is open at a time, metres or degrees."""
+    """Keyframe of a fixture's opening, in metres or degrees."""
 
     t: Seconds
     value: Number
 
 
 class Object(Part):
-    """A thing that rests, moves along a path, or is taken by hands."""
+    """An object that rests, moves along a path, or is picked up by hands."""
 
     mesh: Mesh
     mass: Annotated[float, Field(ge=0.0, le=1e6, allow_inf_nan=False)] | None = None
-    freedom: Literal["free", "level"] = Field("free", description="How it may be turned while it is carried.")
+    freedom: Literal["free", "level"] = Field("free", description="Allowed rotation while it is carried.")
     at: Point | None = None
     turn: Turn | None = None
     path: Annotated[list[PathKey], Field(min_length=1)] | None = None
-    smooth: bool = Field(False, description="Along a smooth curve through the keys of its path, not straight lines.")
-    on: Name | None = Field(default=None, description="Fixture that it rides on; `at` is in its axes then.")
+    smooth: bool = Field(
+        False, description="Interpolate the keyframes of its path with a smooth curve instead of straight lines."
+    )
+    on: Name | None = Field(default=None, description="Fixture that it moves with; `at` is then in the fixture's axes.")
     frames: dict[Name, Frame] = Field(default_factory=dict)
-    grasps: dict[Name, GraspPart] = Field(default_factory=dict, description="Ways to take it; else they are proposed.")
+    grasps: dict[Name, GraspPart] = Field(
+        default_factory=dict, description="Grasps by name; default: proposed from the mesh."
+    )
 
     @field_validator("path")
     @classmethod
@@ -98,14 +102,14 @@ class Object(Part):
     @model_validator(mode="after")
     def _one_place(self) -> Object:
         if self.path is not None and (self.at is not None or self.turn is not None or self.on is not None):
-            raise wrong("has a 'path' and another place; give one of 'path' and 'at'")
+            raise wrong("has a 'path' and another position; give one of 'path' and 'at'")
         if self.smooth and self.path is None:
             raise wrong("is given without a 'path'; give one, or leave it out", "smooth")
         return self
 
     @property
     def placed(self) -> bool:
-        """Whether anything says where it is; if not, the hand that holds it does."""
+        """Return whether its position is given; if not, the hand that holds it determines it."""
         return any(v is not None for v in (self.at, self.turn, self.path, self.on))
 
 
@@ -135,10 +139,10 @@ class FixturePart(Part):
     mass: Annotated[float, Field(ge=0.0, le=1e6, allow_inf_nan=False)] | None = None
     handle: Frame | None = None
     frames: dict[Name, Frame] = Field(default_factory=dict)
-    grasps: dict[Name, GraspPart] = Field(default_factory=dict, description="Ways to take it; else by its handle.")
+    grasps: dict[Name, GraspPart] = Field(default_factory=dict, description="Grasps by name; default: at its handle.")
     state: Annotated[
         Annotated[Number, Tag("number")] | Annotated[list[StateKey], Field(min_length=1), Tag("list")], BY_FORM
-    ] = Field(0.0, description="How far it is open: metres of a slide, degrees of a hinge; or keys over time.")
+    ] = Field(0.0, description="Opening: metres of a slide, degrees of a hinge; or keyframes.")
 
     @field_validator("state")
     @classmethod
@@ -162,12 +166,12 @@ class FixturePart(Part):
         for k, value in enumerate([key.value for key in self.state] if isinstance(self.state, list) else [self.state]):
             if not low <= value <= high:
                 place = ("state", k, "value") if keyed else ("state",)
-                raise wrong(f"{value:g} lies outside; the range is from {low:g} to {high:g}", *place)
+                raise wrong(f"{value:g} is out of range; the range is {low:g} to {high:g}", *place)
         return self
 
 
 Moment = Annotated[Annotated[Seconds, Tag("number")] | Annotated[Literal["start", "end"], Tag("word")], BY_FORM]
-During = Annotated[list[Moment], Field(min_length=2, max_length=2, description="From and to, seconds or 'end'.")]
+During = Annotated[list[Moment], Field(min_length=2, max_length=2, description="Start and end, seconds or 'end'.")]
 
 
 class HoldPart(Part):
@@ -176,21 +180,23 @@ class HoldPart(Part):
     object: Name
     by: Name
     hand: Text = Field(
-        "right", description="left or right; a part that wears it, as head; of a robot the name of a limb or link."
+        "right",
+        description="left or right; the part that wears it, such as head; of a robot a limb or link.",
     )
     during: During | None = None
-    grip: Frame | None = Field(default=None, description="The object in the axes of the hand's joint.")
+    grip: Frame | None = Field(default=None, description="Position of the object in the axes of the hand's joint.")
     leads: bool = Field(
         default=True,
-        description="false: the hand goes along with the object and never moves it.",
+        description="false: the hand follows the object and does not move it.",
     )
     carry: Literal["upright"] | None = Field(
-        default=None, description="'upright': the arm carries it before the shoulder, all the time, as an umbrella."
+        default=None,
+        description="'upright': carried in front of the shoulder all the time, like an umbrella.",
     )
 
 
 class ContactPart(Part):
-    """Two things that may touch: a part such as ann.left_foot, a thing, a mesh, or the floor."""
+    """Two bodies that may touch: a body part such as ann.left_foot, an object, a mesh, or the floor."""
 
     who: Text
     on: Text
@@ -203,13 +209,13 @@ Depth = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 
 
 class AllowPart(Part):
-    """The deepest overlaps that a proof may allow, metres; deeper ones are collisions."""
+    """Caps on allowed overlaps, metres; deeper ones are collisions."""
 
     feet: Annotated[Depth, Field(description="Feet of a recorded clip in the floor.")] = 0.05
     body: Annotated[Depth, Field(description="Other parts of a body in the floor.")] = 0.01
-    own: Annotated[Depth, Field(description="Parts of a recorded clip in each other.")] = 0.1
-    generated: Annotated[Depth, Field(description="Feet in the floor and own parts of a made motion.")] = 0.01
-    contact: Annotated[Depth, Field(description="All else that may touch: hands, things that rest, seats.")] = 0.005
+    own: Annotated[Depth, Field(description="Self-collision of a recorded clip.")] = 0.1
+    generated: Annotated[Depth, Field(description="Feet in the floor and self-collision of a generated motion.")] = 0.01
+    contact: Annotated[Depth, Field(description="Any other allowed contact: hands, resting objects, seats.")] = 0.005
 
 
 class EditPart(Part):
@@ -219,8 +225,8 @@ class EditPart(Part):
         None
     )
     reason: Text | None = Field(default=None, description="Its reason in that table, such as 'clear of post'.")
-    strength: Annotated[float, Field(ge=0.0, le=1.0, description="Share of it: 0 nothing, 1 all.")] | None = None
-    mute: bool = Field(default=False, description="Whether it counts nothing.")
+    strength: Annotated[float, Field(ge=0.0, le=1.0, description="Strength from 0 (none) to 1 (full).")] | None = None
+    mute: bool = Field(default=False, description="Disable the edit.")
 
     @model_validator(mode="after")
     def _one_of_each(self) -> EditPart:
@@ -231,11 +237,11 @@ class EditPart(Part):
 
 
 class StoryboardFile(Part):
-    """A storyboard: a scene, things, people, what they hold and touch, and what they are to do."""
+    """A storyboard: scene, objects, characters, grips, contacts and tasks."""
 
     elbowroom: Literal[1] = Field(description="Version of this format.")
-    about: str = Field("", description="What it shows, in a sentence.")
-    tags: list[Text] = Field(default_factory=list, description="Words to find it by; the gallery lists them.")
+    about: str = Field("", description="One-sentence description.")
+    tags: list[Text] = Field(default_factory=list, description="Search tags; the gallery lists them.")
     fps: Annotated[float, Field(gt=0.0, le=1000.0, allow_inf_nan=False)] = 60.0
     scene: Scene = Field(default=Scene())
     objects: dict[Name, Object] = Field(default_factory=dict, max_length=MOST_THINGS)
@@ -246,8 +252,8 @@ class StoryboardFile(Part):
     allow: AllowPart = Field(default_factory=AllowPart)
     style: StyleChoice | None = None
     tasks: list[TaskPart] = Field(
-        default_factory=list, description="Verbs with their arguments.", max_length=MOST_THINGS
+        default_factory=list, description="Tasks: verbs with their arguments.", max_length=MOST_THINGS
     )
     edits: list[EditPart] = Field(
-        default_factory=list, description="Edits of what was planned that are to be weaker.", max_length=MOST_THINGS
+        default_factory=list, description="Edits of the plan to be weakened or muted.", max_length=MOST_THINGS
     )

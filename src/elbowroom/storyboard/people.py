@@ -1,4 +1,4 @@
-"""Characters of a storyboard: whose body, which motion, where it begins."""
+"""Construction of a storyboard's characters: body, motion, start position."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from elbowroom.character.body import Body, Character
 from elbowroom.character.human import human
-from elbowroom.character.presets import preset
+from elbowroom.character.presets import PRESETS, preset
 from elbowroom.character.robot import Robot
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.open import ImportHints, Opened, open_file
@@ -29,37 +29,39 @@ _SUFFIX_BODY = "give a .glb, .gltf, .bvh, .asf or .npz with a rig"
 
 
 class Person:
-    """One character of a storyboard, made in steps, so that each fault is told where it is."""
+    """One character of a storyboard, built in steps so that each fault is reported at its key."""
 
     def __init__(self, name: str, part: CharacterPart, folder: Path, fps: float) -> None:
         self._name, self._part, self._folder, self._fps = name, part, folder, fps
         self.notes: list[str] = []
 
     def body(self) -> Body | None:
-        """Whose body was asked for, None where the clip's own will do."""
+        """Requested body, None for that of the clip."""
         source = self._part.body
         if source is None:
             return None
         if isinstance(source, str):
+            if source in PRESETS:
+                return preset(source)
             source = BodySource(file=source)
         if source.human is not None:
             return human(name=self._name, **source.human.model_dump())
         if source.preset is not None:
             return preset(source.preset)
         if source.robot is not None:
-            told = source.robot
-            folders = [self._folder / p for p in told.packages]
-            robot = read_urdf(self._existing(told.file, "give a .urdf"), packages=folders, base=told.base)
+            urdf = source.robot
+            folders = [self._folder / p for p in urdf.packages]
+            robot = read_urdf(self._existing(urdf.file, "give a .urdf"), packages=folders, base=urdf.base)
             self.notes += robot.notes
             return robot
         assert source.file is not None
         opened = self._open(source.file, ImportHints(source.units, source.up), _SUFFIX_BODY)
         if not opened.characters:
-            raise BadFile(opened.path, "holds no character", would_do=_SUFFIX_BODY)
+            raise BadFile(opened.path, "has no character", would_do=_SUFFIX_BODY)
         return next(iter(opened.characters.values()))
 
     def motion(self, body: Body | None, floor: float | None) -> Motion:
-        """What the body does, where the storyboard puts it."""
+        """Motion of the body at its position in the storyboard."""
         if isinstance(body, Robot):
             return self._robot_motion(body)
         assert body is None or isinstance(body, Character)
@@ -82,8 +84,8 @@ class Person:
         if isinstance(source, str):
             source = ClipSource(file=source)
         if source.file is not None:
-            told = ImportHints(source.units, source.up, source.fps, source.fix_rig, self._asf(source))
-            return self._open(source.file, told, _SUFFIX_CLIP).clip(source.clip)
+            hints = ImportHints(source.units, source.up, source.fps, source.fix_rig, self._asf(source))
+            return self._open(source.file, hints, _SUFFIX_CLIP).clip(source.clip)
         return self._built_in(source, body or human(name=self._name))
 
     def _built_in(self, source: ClipSource, body: Character) -> Clip:
@@ -97,15 +99,15 @@ class Person:
         if source.idle is not None:
             return idle(body, source.idle.seconds, self._fps, seed=source.idle.seed)
         if source.walk_along is None:
-            raise BadValue("keys of joints move a robot, and this is a person; give a walk or a file")
+            raise BadValue("joint keyframes are for robots, and this is a person; give a walk or a file")
         along = source.walk_along
         return walk_along(body, np.array(along.path), along.speed, fps=self._fps, seed=along.seed)
 
     def _robot_motion(self, robot: Robot) -> RobotClip:
-        """Joints and base through their keys; `at` and `turn` of the character place all of it."""
+        """Motion of a robot through its keyframes, placed by `at` and `turn` of the character."""
         source, part = self._part.clip, self._part
         if source is not None and (isinstance(source, str) or source.keys is None):
-            raise BadValue(f"{robot.name} is a robot; give 'keys' with the values of its joints")
+            raise BadValue(f"{robot.name} is a robot; give 'keys' with its joint values")
         keys = [JointKey(t=0.0)] if source is None else source.keys or []
         lift = 0.0 if isinstance(part.lift, str) else part.lift
         around = quaternion(part.turn)

@@ -1,4 +1,4 @@
-"""Planning of a storyboard: what it asks for, done and proven; several clearly different ways on request."""
+"""Planning of a storyboard's tasks with a proof, optionally in several clearly different variants."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def plan_storyboard(
     variety: int = 0,
     probes: int = 3,
 ) -> Plan:
-    """Plan the tasks of a storyboard and prove the result; without tasks the world is proven as it stands.
+    """Plan the tasks of a storyboard and prove the result; without tasks the world is only certified.
 
-    After `budget` seconds of the wall clock, proofs included, the status is 'budget-spent'; what is found within it is
-    the same motion as without a budget. `style`, a `Style` or the name of one, is instead of the storyboard's own.
-    `variety` is how many of the best ways to do something are left for last, `probes` how many changes are tried where
-    no motion is found, to tell one that would help.
+    After `budget` seconds of the wall clock, proofs included, the status is 'budget-spent'; a motion found within it is
+    the same as without a budget. `style`, a `Style` or the name of one, replaces that of the storyboard.
+    `variety` is how many of the best candidates for an action are tried last, `probes` how many changes are tried
+    where no motion is found, to name one that would help.
     """
     with deadline(budget):
         return _planned(board, seed, tier, style, (variety, probes))
@@ -58,7 +58,7 @@ def _planned(board: Storyboard, seed: int, tier: Tier, style: Wish, counts: tupl
     settings = Settings(tier=tier, seed=seed, style=wanted, variety=variety, probes=probes)
     try:
         plan = plan_in_turn(_at_rate(board.world, board.fps), board.tasks, settings)
-    except (BadValue, UnknownName) as error:  # what only planning can tell, such as the names of proposed grasps
+    except (BadValue, UnknownName) as error:  # faults found only in planning, such as names of proposed grasps
         raise BadFile(board.path, str(error).removesuffix(".")) from None
     plan = prove(plan, board.fps) if plan.found and not _speaks_of(plan, board.fps) else plan
     for change in board.edits if plan.found else ():  # others may have fewer
@@ -70,13 +70,13 @@ def _planned(board: Storyboard, seed: int, tier: Tier, style: Wish, counts: tupl
 
 
 def _at_rate(world: World, fps: float) -> World:
-    """The world with all clips at the rate that is written: what is planned is what is proven."""
+    """World with all clips at the output frame rate, so that the planned motion is the one proven."""
     clips = {n: m for n, m in world.characters.items() if isinstance(m, Clip) and m.fps != fps and len(m) > 1}
     return world.with_(characters={**world.characters, **{n: resample(m, fps) for n, m in clips.items()}})
 
 
 def _speaks_of(plan: Plan, fps: float) -> bool:
-    """Whether the certificate is one of the frames that are written."""
+    """Return whether the certificate covers the frames that are written."""
     return plan.certificate is not None and plan.certificate.digest == played(plan.world, fps).digest
 
 
@@ -90,11 +90,11 @@ def plan_variants(
     style: Wish = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Variants:
-    """Several clearly different motions, from this seed on. `progress` is told the seed and how many are found.
+    """Find several clearly different motions. `progress` gets the seed and how many are found.
 
-    Straight ways are the same for all seeds: once two motions were alike, the tier 'auto' becomes 'plan', and with
-    each more of them things are taken and touched in another way. `budget` is for all of them together: what was found
-    when it is spent is kept.
+    Straight paths are the same for all seeds: after the first duplicate the tier 'auto' becomes 'plan', and each
+    further duplicate moves on to other grasps and contacts. `budget` is for all motions together: those found by then
+    are kept.
     """
 
     from elbowroom.plan.variants import find_variants

@@ -37,10 +37,10 @@ MOST_BUILT_IN_FRAMES = 100_000
 
 @dataclass(frozen=True, eq=False)
 class Storyboard:
-    """A world that a file describes, the rate it is to be written at, and the tasks it asks for.
+    """World of a storyboard file, its output frame rate and its tasks.
 
-    `stands` says which entry of the scene each static mesh is from, by its name. `style` is how all of it is to look,
-    `edits` what is to be weaker than planned.
+    `stands` maps each static mesh by name to its entry in the scene. `style` is the style of all tasks,
+    `edits` are those to be weakened or muted.
     """
 
     path: Path
@@ -55,20 +55,20 @@ class Storyboard:
 
 
 def read_storyboard(path: str | Path) -> Storyboard:
-    """Read a storyboard file (.yaml) and everything that it names; paths in it are relative to it.
+    """Read a storyboard file (.yaml) and all files that it refers to; paths in it are relative to it.
 
-    Raises `BadFile` with the line and the key where something is wrong.
+    Raises `BadFile` with the line and key of the first fault.
     """
     return _built(read_yaml(Path(path)))
 
 
 def parse_storyboard(text: str, path: str | Path = "storyboard.yaml") -> Storyboard:
-    """Read a storyboard from text, as if it stood in a file of that name."""
+    """Read a storyboard from text, as if from a file of that name."""
     return _built(parse_yaml(Path(path), text))
 
 
 def about_storyboard(path: str | Path) -> tuple[str, tuple[str, ...]]:
-    """What a storyboard shows, and its tags, without reading the files that it names."""
+    """Description and tags of a storyboard, without reading the files that it refers to."""
     file = checked(read_yaml(Path(path)))
     return file.about, tuple(file.tags)
 
@@ -94,7 +94,7 @@ def _built(document: Document) -> Storyboard:
 
 
 class _Builder:
-    """Makes the world step by step: scene, things, people, holds, contacts."""
+    """Builder of the world in steps: scene, objects, characters, holds, contacts."""
 
     def __init__(self, document: Document, file: StoryboardFile) -> None:
         self._document = document
@@ -114,7 +114,7 @@ class _Builder:
             world = _standing(world, name)
         for name, part in self._file.objects.items():
             if part.on is not None:
-                world = world.with_contact(Contact(name, part.on, world.span, "support", why="rides on it"))
+                world = world.with_contact(Contact(name, part.on, world.span, "support", why="moves with it"))
         world = self._holds(world)
         with self._document.blaming("fps"):
             frames_in(world.span[1] - world.span[0], self._file.fps)
@@ -135,7 +135,7 @@ class _Builder:
         return world
 
     def _on_floor(self, world: World) -> World:
-        """The scene with its floor; where that is to be found, it is sought under the feet of all characters."""
+        """Scene with its floor, which is detected under the feet of all characters if not given."""
         floor = self._file.scene.floor
         people = self._motions(0.0)[0] if floor == "auto" and world.static else {}
         with self._document.blaming("scene", "floor"):
@@ -158,7 +158,7 @@ class _Builder:
                 path = path_of(part, fixtures)
             with self._document.blaming("objects", name):
                 if name in fixtures:
-                    raise BadValue("is the name of a fixture already")
+                    raise BadValue("is already the name of a fixture")
                 frames = {key: frame(f) for key, f in part.frames.items()}
                 grasps = {key: mark(g) for key, g in part.grasps.items()}
                 world = world.with_object(
@@ -175,7 +175,7 @@ class _Builder:
         return world.with_(notes=(*world.notes, *notes))
 
     def _motions(self, floor: float | None) -> tuple[dict[str, Motion], list[str]]:
-        """All characters' motions on a floor of that height, metres, and notes on them; made once for each height."""
+        """Motions of all characters on a floor of that height, metres, with notes; cached by height."""
         if floor not in self._made:
             with self._document.blaming("characters"):
                 self._check_frames()
@@ -192,13 +192,13 @@ class _Builder:
         return self._made[floor]
 
     def _check_frames(self) -> None:
-        """Refuse more built-in motion of all people together than is made in a few minutes."""
+        """Reject built-in motion that would take more than a few minutes to generate."""
         clips = [part.clip for part in self._file.characters.values()]
         frames = self._file.fps * sum(clip.seconds for clip in clips if isinstance(clip, ClipSource))
         if frames > MOST_BUILT_IN_FRAMES:
             raise BadValue(
                 f"built-in motions have {frames:,.0f} frames in all, more than {MOST_BUILT_IN_FRAMES:,}; "
-                "fewer people, fewer seconds or a lower fps would do"
+                "use fewer characters, shorter motions or a lower fps"
             )
 
     def _holds(self, world: World) -> World:
@@ -214,18 +214,18 @@ class _Builder:
         return world
 
     def _grip(self, world: World, part: HoldPart) -> Any:
-        """`T_hand_object`; None where the object has a place of its own and is taken as it lies."""
+        """Transform `T_hand_object`; None if the object has a position of its own and is grasped where it is."""
         if part.grip is not None:
             return frame(part.grip)
-        told = self._file.objects.get(part.object)
+        entry = self._file.objects.get(part.object)
         first = not any(h.object == part.object for h in world.holds)
-        if told is None or told.placed or not first:
+        if entry is None or entry.placed or not first:
             return None
         body = world.body(part.by)
         if part.hand not in ("left", "right") and isinstance(body, Character):
             return worn_place(body, part.hand, world.objects[part.object], part.object)
         T_hand_grip = grip_frame(body, part.hand)
-        return T_hand_grip @ inverse(frame(told.frames["grip"])) if "grip" in told.frames else T_hand_grip
+        return T_hand_grip @ inverse(frame(entry.frames["grip"])) if "grip" in entry.frames else T_hand_grip
 
     def _contacts(self, world: World) -> World:
         for k, part in enumerate(self._file.contacts):
@@ -238,22 +238,22 @@ class _Builder:
         return world
 
     @staticmethod
-    def _during(told: list[Any] | None, span: tuple[float, float]) -> tuple[float, float]:
+    def _during(given: list[Any] | None, span: tuple[float, float]) -> tuple[float, float]:
         words = {"start": span[0], "end": span[1]}
-        begin, end = (words.get(m, m) for m in told or ("start", "end"))
+        begin, end = (words.get(m, m) for m in given or ("start", "end"))
         return float(begin), float(end)
 
 
 def _carried(world: World, who: str, hand: str) -> World:
-    """Somebody's arm carries something upright."""
+    """World in which the arm of a character carries an object upright."""
     clip = world.motion(who)
     if not isinstance(clip, Clip):
-        raise BadValue(f"'{who}' is no person with a clip, and carries nothing upright")
+        raise BadValue(f"'{who}' has no clip; only a person with a clip can carry something upright")
     return world.with_character(who, carried_upright(clip, hand))
 
 
 def _standing(world: World, name: str) -> World:
-    """A robot's base may touch the floor that it stands or rolls on."""
+    """World in which a robot's base may touch the floor that it stands or rolls on."""
     body = world.body(name)
     bases = {shape.name for shape in body.shapes if shape.joint == 0}
     if not isinstance(body, Robot) or body.base == "free" or world.floor is None:

@@ -1,4 +1,4 @@
-"""Tasks of a storyboard, checked against its world: do the names exist, can it be at that time, is the hand free."""
+"""Tasks of a storyboard, checked against its world: names, times, free hands."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from elbowroom.storyboard.yaml_lines import Document
 from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
 
-# Seconds for which somebody who stands can be asked to stand on, from when their motion begins.
+# Longest time that a standing motion may be extended to, from its start, in seconds.
 _STANDS_ON = 600.0
 
 
 def tasks_of(document: Document, file: StoryboardFile, world: World) -> tuple[Task, ...]:
-    """What is asked for, in the order of the file; raises `BadFile` with the line of the first that cannot be meant."""
+    """Tasks in the order of the file; raises `BadFile` with the line of the first invalid one."""
     tasks = []
     for k, part in enumerate(file.tasks):
         blame = _Blame(document, k, part)
@@ -54,7 +54,7 @@ def tasks_of(document: Document, file: StoryboardFile, world: World) -> tuple[Ta
 
 
 class _Blame:
-    """Tells what is wrong with an argument of a task."""
+    """Context that reports errors at an argument of a task."""
 
     def __init__(self, document: Document, k: int, part: TaskPart) -> None:
         self._document, self._place = document, ("tasks", k, part.verb)
@@ -64,86 +64,86 @@ class _Blame:
 
 
 def _check_person(blame: _Blame, part: TaskPart, world: World) -> None:
-    """There is such a person, with such a hand, and with time for it."""
-    told = part.told
+    """Check that the character, its hand or foot, and the times exist."""
+    args = part.arguments
     with blame("who"):
-        motion = world.motion(told.who)
+        motion = world.motion(args.who)
         if not isinstance(motion.body, Character):
-            raise BadValue(f"'{told.who}' is a robot; tasks are for people")
-    if not isinstance(told, HandPart):
+            raise BadValue(f"'{args.who}' is a robot; tasks are for people")
+    if not isinstance(args, HandPart):
         return
-    if isinstance(told, LimbPart) and told.foot is not None:
+    if isinstance(args, LimbPart) and args.foot is not None:
         legs = [side for side in ("left", "right") if f"{side}_leg" in motion.body.chains]
         with blame("foot"):
-            if told.foot not in legs:
-                raise UnknownName(f"foot of {told.who}", told.foot, legs)
+            if args.foot not in legs:
+                raise UnknownName(f"foot of {args.who}", args.foot, legs)
     arms = [side for side in ("left", "right") if f"{side}_arm" in motion.body.chains]
     with blame("hand"):
-        if told.hand is not None and told.hand not in arms:
-            raise UnknownName(f"hand of {told.who}", told.hand, arms)
+        if args.hand is not None and args.hand not in arms:
+            raise UnknownName(f"hand of {args.who}", args.hand, arms)
         if not arms:
-            raise BadValue(f"'{told.who}' has no arm that can be moved")
+            raise BadValue(f"'{args.who}' has no arm that can be moved")
     begin, end = motion.span
     if end == begin or (isinstance(motion, Clip) and stands(motion)):
         end = max(end, begin + _STANDS_ON)
     for key in ("at", "begin", "back"):
-        t = getattr(told, key)
+        t = getattr(args, key)
         with blame(key):
             if t is not None and not begin <= t <= end:
-                what = f"{t:g} s lies outside of what {told.who} does, which goes from {begin:g} to {end:.4g} s"
-                raise BadValue(f"{what}; give a time in it, or a longer motion")
+                what = f"{t:g} s is outside the motion of {args.who}, which lasts from {begin:g} to {end:.4g} s"
+                raise BadValue(f"{what}; give a time inside it, or a longer motion")
 
 
 def _check_names(blame: _Blame, part: TaskPart, world: World) -> None:
-    told = part.told
+    args = part.arguments
     fixtures = {name: thing for name, thing in world.objects.items() if isinstance(thing, Fixture)}
-    if isinstance(told, FixtureVerb):
+    if isinstance(args, FixtureVerb):
         with blame("fixture"):
-            if told.fixture not in fixtures:
-                raise UnknownName("fixture", told.fixture, fixtures)
-        _check_state(blame, told, fixtures[told.fixture])
-    name = getattr(told, "object", None)
+            if args.fixture not in fixtures:
+                raise UnknownName("fixture", args.fixture, fixtures)
+        _check_state(blame, args, fixtures[args.fixture])
+    name = getattr(args, "object", None)
     if name is not None:
         with blame("object"):
             if name in fixtures:
-                raise BadValue(f"'{name}' is a fixture, which is opened and closed; it cannot be carried away")
+                raise BadValue(f"'{name}' is a fixture; it can be opened and closed, but not carried")
             if name in world.static:
-                raise BadValue(f"'{name}' is a mesh of the scene; list it under 'objects', so that it can be taken")
+                raise BadValue(f"'{name}' is a mesh of the scene; list it under 'objects' to make it graspable")
             if name not in world.objects:
                 raise UnknownName("object", name, [n for n in world.objects if n not in fixtures])
-    if isinstance(told, GrabPart) and told.hand is not None:
-        mark = world.objects[told.object].grasps.get(told.grasp or "")
+    if isinstance(args, GrabPart) and args.hand is not None:
+        mark = world.objects[args.object].grasps.get(args.grasp or "")
         with blame("grasp"):
-            if mark is not None and mark.hand != told.hand:
-                raise BadValue(f"'{told.grasp}' is a grasp of the {mark.hand} hand; give that one")
-    if isinstance(told, PutPart) and told.onto is not None:
+            if mark is not None and mark.hand != args.hand:
+                raise BadValue(f"'{args.grasp}' is a grasp for the {mark.hand} hand; use that hand")
+    if isinstance(args, PutPart) and args.onto is not None:
         with blame("onto"):
-            _check_surface(told.onto, told.object, world)
-    if isinstance(told, ReachPart):
-        _check_place(blame, "to", told.to, world)
-    if isinstance(told, TouchPart):
-        _check_place(blame, "target", told.target, world)
-    if isinstance(told, HoldOutPart) and told.to is not None:
-        _check_place(blame, "to", told.to, world)
-    if isinstance(told, DropPart) and isinstance(told.over, str):
+            _check_surface(args.onto, args.object, world)
+    if isinstance(args, ReachPart):
+        _check_place(blame, "to", args.to, world)
+    if isinstance(args, TouchPart):
+        _check_place(blame, "target", args.target, world)
+    if isinstance(args, HoldOutPart) and args.to is not None:
+        _check_place(blame, "to", args.to, world)
+    if isinstance(args, DropPart) and isinstance(args.over, str):
         with blame("over"):
-            _check_surface(told.over, told.object, world)
-    if isinstance(told, HandoverPart):
+            _check_surface(args.over, args.object, world)
+    if isinstance(args, HandoverPart):
         with blame("to"):
-            _check_taker(told, world)
+            _check_taker(args, world)
 
 
-def _check_taker(told: HandoverPart, world: World) -> None:
-    """Somebody else, with arms."""
-    if told.to == told.who:
-        raise BadValue(f"{told.who} cannot hand anything over to {told.who}; name somebody else")
-    body = world.motion(told.to).body
+def _check_taker(args: HandoverPart, world: World) -> None:
+    """Check that the receiver is another character with arms."""
+    if args.to == args.who:
+        raise BadValue(f"{args.who} cannot hand anything over to {args.who}; name another character")
+    body = world.motion(args.to).body
     if not isinstance(body, Character) or not any(chain.kind == "arm" for chain in body.chains.values()):
-        raise BadValue(f"'{told.to}' has no hand to take it with; tasks are for people")
+        raise BadValue(f"'{args.to}' has no hand to take it with; tasks are for people")
 
 
 def _check_place(blame: _Blame, key: str, place: list[float] | str, world: World) -> None:
-    """A name is one of something that has a place of its own."""
+    """Check that a name refers to something with a position."""
     if isinstance(place, str):
         with blame(key):
             if place in world.static:
@@ -151,23 +151,23 @@ def _check_place(blame: _Blame, key: str, place: list[float] | str, world: World
             world.frame(place, world.span[0])
 
 
-def _check_state(blame: _Blame, told: FixtureVerb, fixture: Fixture) -> None:
-    if told.to is None:
+def _check_state(blame: _Blame, args: FixtureVerb, fixture: Fixture) -> None:
+    if args.to is None:
         return
     unit = 1.0 if fixture.joint.kind == "slides" else 180.0 / math.pi
     low, high = (unit * x for x in fixture.joint.range)
     with blame("to"):
-        if not low - 1e-6 <= told.to <= high + 1e-6:
-            raise BadValue(f"{told.to:g} lies outside; '{told.fixture}' goes from {low:g} to {high:g}")
+        if not low - 1e-6 <= args.to <= high + 1e-6:
+            raise BadValue(f"{args.to:g} is out of range; '{args.fixture}' goes from {low:g} to {high:g}")
 
 
 def _check_surface(onto: str, name: str, world: World) -> None:
-    """Something to put things onto: the floor, a mesh, a thing, a frame or a body part."""
+    """Check that a name is something to put objects onto: floor, mesh, object, frame or body part."""
     if onto == name:
         raise BadValue(f"'{name}' cannot be put onto itself")
     if onto == "floor":
         if world.floor is None:
-            raise BadValue("there is no floor in this scene; give a thing, or a point with 'to'")
+            raise BadValue("there is no floor in this scene; give an object, or a point with 'to'")
     elif onto not in world.static:
         try:
             world.frame(onto, world.span[0])
@@ -175,34 +175,34 @@ def _check_surface(onto: str, name: str, world: World) -> None:
             if any(onto.startswith(f"{owner}.") for owner in (*world.objects, *world.characters)):
                 raise
             known = ["floor", *world.static, *world.objects, *world.characters]
-            raise UnknownName("thing to put it onto", onto, known) from error
+            raise UnknownName("surface", onto, known) from error
 
 
 def _task(part: TaskPart, world: World) -> Task:
-    """The task in the planner's units."""
-    told = part.told
-    given: dict[str, Any] = {name: v for name in type(told).model_fields if (v := getattr(told, name)) is not None}
+    """Task in the planner's units."""
+    args = part.arguments
+    given: dict[str, Any] = {name: v for name in type(args).model_fields if (v := getattr(args, name)) is not None}
     given = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
-    if isinstance(told, GrabPart):
-        mark = world.objects[told.object].grasps.get(told.grasp or "")
+    if isinstance(args, GrabPart):
+        mark = world.objects[args.object].grasps.get(args.grasp or "")
         given |= {} if mark is None else {"hand": mark.hand}
-    if told.style is not None:
-        given["style"] = style_from(told.style)
+    if args.style is not None:
+        given["style"] = style_from(args.style)
     if "turn" in given:
         given["turn"] = math.radians(given["turn"])
-    if isinstance(told, FixtureVerb) and told.to is not None:
-        fixture = world.objects[told.fixture]
+    if isinstance(args, FixtureVerb) and args.to is not None:
+        fixture = world.objects[args.fixture]
         assert isinstance(fixture, Fixture)
-        given["to"] = told.to if fixture.joint.kind == "slides" else math.radians(told.to)
+        given["to"] = args.to if fixture.joint.kind == "slides" else math.radians(args.to)
     return VERBS[part.verb](**given)
 
 
-# Blames an argument of a task by their numbers and names: what goes wrong inside is told with its line.
+# Context by a task's number and an argument's name: errors raised inside are reported with its line.
 Blaming = Callable[[int, str], AbstractContextManager[None]]
 
 
 def check_limbs(tasks: Sequence[Task], line: Callable[[int], int], blaming: Blaming, frame: float) -> None:
-    """No hand or foot has two things to do at one time, and no hands of one person three; `frame` in seconds."""
+    """Check that no hand or foot has two tasks at one time, and no pair of hands three; `frame` in seconds."""
     for k, task in enumerate(tasks):
         if task.at is None:
             continue
@@ -215,19 +215,19 @@ def check_limbs(tasks: Sequence[Task], line: Callable[[int], int], blaming: Blam
         if clash is not None:
             with blaming(k, "at"):
                 raise BadValue(
-                    f"the {limb or 'hands'} of {task.who} {'has' if limb else 'have'} something to do at {task.at:g} s "
-                    f"already, on line {line(clash)}; give another time or the other hand"
+                    f"the {limb or 'hands'} of {task.who} {'is' if limb else 'are'} busy at {task.at:g} s with the "
+                    f"task on line {line(clash)}; give another time or the other hand"
                 )
 
 
 def _meet(a: Task, b: Task, frame: float) -> bool:
-    """Whether two tasks take place at one time."""
+    """Return whether two tasks overlap in time."""
     (begin, end), (start, stop) = _during(a), _during(b)
     return begin < stop + frame and start < end + frame and min(begin, start) > -math.inf
 
 
 def _during(task: Task) -> tuple[float, float]:
-    """Seconds that a task is known to take, nothing where it has no time."""
+    """Start and end of a task in seconds, an empty interval if it has no time."""
     if task.at is None:
         return -math.inf, -math.inf
     lasts = task.at + (task.seconds if isinstance(task, HoldOut) else 0.0)
@@ -235,7 +235,7 @@ def _during(task: Task) -> tuple[float, float]:
 
 
 def check_held(tasks: Sequence[Task], blaming: Blaming, world: World) -> None:
-    """Nobody gives away what they cannot have by then. Tasks without a time follow those before them in the file."""
+    """Check that objects are held before they are put down or given away; untimed tasks follow the file's order."""
     taken: set[tuple[str, str]] = set()
     for k, _ in in_time(tasks):
         task = tasks[k]
@@ -247,7 +247,7 @@ def check_held(tasks: Sequence[Task], blaming: Blaming, world: World) -> None:
                 holds = [h for h in holds if h.during[0] <= task.at <= h.during[1]]
             if (task.who, task.object) not in taken and not holds:
                 with blaming(k, "object"):
-                    raise BadValue(f"{task.who} does not hold '{task.object}' by then; grab it first")
+                    raise BadValue(f"{task.who} does not hold '{task.object}' at that time; grab it first")
             if not isinstance(task, HoldOut):
                 taken.discard((task.who, task.object))
             if isinstance(task, Handover):

@@ -1,4 +1,4 @@
-"""Meshes, objects and fixtures of a storyboard, made from what it says of them."""
+"""Construction of a storyboard's meshes, objects and fixtures."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ _NO_MESH = "give a .glb, .gltf, .obj, .stl or .ply"
 
 
 def quaternion(turn: float | list[float]) -> Array:
-    """From degrees about z, or about x, y and z in turn, each about the world's axis."""
+    """Quaternion from degrees about z, or about x, y and z in turn, each about the world's axis."""
     degrees = turn if isinstance(turn, list) else [0.0, 0.0, turn]
     x, y, z = (rot.about(axis, np.radians(d)) for axis, d in zip(np.eye(3), degrees, strict=True))
     return rot.multiply(z, rot.multiply(y, x))
 
 
 def existing(path: Path, would_do: str) -> Path:
-    """The path of a regular file that is there."""
+    """Path of an existing regular file."""
     check_regular(path, LARGEST, would_do)
     return path
 
 
 def frame(part: Frame) -> Array:
-    """`T_thing_frame` (4, 4)."""
+    """Transform `T_object_frame` (4, 4)."""
     return transform(part.at, quaternion(part.turn))
 
 
 def mark(part: GraspPart) -> GraspMark:
-    """A grasp as it is stored on a thing."""
+    """Grasp as stored on an object."""
     T = transform(part.at, quaternion(part.turn))
     approach = None if part.approach is None else np.array(part.approach)
     return GraspMark(hand=part.hand, T_thing_grip=T, shape=part.shape, width=part.width, approach=approach)
 
 
 def meshes_of(source: MeshSource, folder: Path) -> tuple[dict[str, Mesh], tuple[str, ...]]:
-    """Meshes by name in their own axes, scaled and coloured, and what was assumed of their file."""
+    """Meshes by name in their own axes, scaled and coloured, and notes on their file."""
     notes: tuple[str, ...] = ()
     if source.file is not None:
         found = read_meshes(existing(folder / source.file, _NO_MESH), units=source.units, up=source.up)
@@ -83,7 +83,7 @@ def mesh_of(source: str | MeshSource, folder: Path) -> tuple[Mesh, tuple[str, ..
 
 
 def static_of(source: SceneMesh, folder: Path) -> tuple[dict[str, Mesh], tuple[str, ...]]:
-    """Meshes of the scene where they stand; a name of their own leads those of a file."""
+    """Meshes of the scene in place; an entry's name is a prefix of the names in its file."""
     found, notes = meshes_of(source, folder)
     for name in (*source.without, *source.moved):
         if name not in found:
@@ -97,7 +97,7 @@ def static_of(source: SceneMesh, folder: Path) -> tuple[dict[str, Mesh], tuple[s
 
 
 def path_of(part: Object, fixtures: dict[str, Fixture]) -> ThingPath:
-    """Where an object is by itself."""
+    """Path of an object that nobody holds."""
     if part.path is not None:
         keyed = _keyed(part.path)
         return keyed.smoothed() if part.smooth else keyed

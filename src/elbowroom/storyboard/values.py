@@ -1,4 +1,4 @@
-"""Kinds of values that occur all over a storyboard: numbers, places, names, meshes."""
+"""Value types used all over a storyboard: numbers, positions, names, meshes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Color = Annotated[list[Unit], Field(min_length=3, max_length=3)]
 
 
 def _kind(value: Any) -> str:
-    """Which of a union's forms a value has; models and mappings are the long one."""
+    """Form of a union's value; models and mappings are 'keys'."""
     if isinstance(value, str):
         return "word"
     if isinstance(value, list):
@@ -45,18 +45,18 @@ BY_FORM = Discriminator(_kind)
 Turn = Annotated[
     Annotated[Number, Tag("number")] | Annotated[Point, Tag("list")],
     BY_FORM,
-    Field(description="Degrees about z, or degrees about x, y and z in turn, each about the world's axis."),
+    Field(description="Rotation in degrees about z, or about x, y and z in turn, each about the world's axis."),
 ]
 
 
 class Part(BaseModel):
-    """Base of all parts: unknown keys are rejected, numbers are numbers."""
+    """Base of all parts: unknown keys are rejected, numbers must be numbers."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 def wrong(what: str, *at: str | int) -> PydanticCustomError:
-    """What is wrong, with the way from the part to the value to blame."""
+    """Error text with the steps from the part to the faulty value."""
     return PydanticCustomError("storyboard", "{what}", {"what": what, "at": at})
 
 
@@ -64,36 +64,38 @@ def only_one(part: Part, names: tuple[str, ...]) -> None:
     given = [name for name in names if getattr(part, name) is not None]
     if len(given) != 1:
         known = ", ".join(f"'{n}'" for n in names[:-1]) + f" and '{names[-1]}'"
-        told = "none" if not given else " and ".join(f"'{n}'" for n in given)
-        raise wrong(f"needs exactly one of {known}; there is {told}")
+        found = "none is given" if not given else " and ".join(f"'{n}'" for n in given) + " are given"
+        raise wrong(f"needs exactly one of {known}; {found}")
 
 
 def rising(keys: list[Any]) -> None:
     for k in range(1, len(keys)):
         if not keys[k].t > keys[k - 1].t:
             late, early = keys[k - 1].t, keys[k].t
-            raise wrong(f"must rise, but {early:g} s follows {late:g} s; give the keys in order of time", k, "t")
+            raise wrong(
+                f"must increase, but {early:g} s follows {late:g} s; give the keyframes in order of time", k, "t"
+            )
 
 
 class Cylinder(Part):
-    """An upright cylinder about its middle."""
+    """An upright cylinder about its centre."""
 
     radius: Positive
     height: Positive
 
 
 class MeshSource(Part):
-    """A mesh: from a file, a box, sphere or cylinder about its middle, or one of the makers."""
+    """A mesh: from a file, a box, sphere or cylinder about its centre, or a built-in prop."""
 
     file: Text | None = None
-    part: Text | None = Field(default=None, description="One mesh of several by name; without it all are taken.")
+    part: Text | None = Field(default=None, description="One mesh of the file by name; default: all.")
     units: Positive | None = Field(default=None, description="Metres per unit of the file.")
     up: Literal["Y", "Z"] | None = None
     box: Annotated[list[Positive], Field(min_length=3, max_length=3)] | None = None
     sphere: Positive | None = None
     cylinder: Cylinder | None = None
-    maker: Text | None = Field(default=None, description="Name of a maker of meshes: table, bookshelf, plant, …")
-    options: dict[Name, Any] = Field(default_factory=dict, description="Options of the maker.")
+    maker: Text | None = Field(default=None, description="Name of a built-in prop: table, bookshelf, plant, …")
+    options: dict[Name, Any] = Field(default_factory=dict, description="Options of the prop.")
     scale: Positive = 1.0
     color: Color | None = Field(default=None, description="Linear red, green and blue, 0 to 1.")
 
@@ -101,7 +103,7 @@ class MeshSource(Part):
     def _one_source(self) -> MeshSource:
         only_one(self, ("file", "box", "sphere", "cylinder", "maker"))
         if self.options and self.maker is None:
-            raise wrong("are those of a 'maker', and there is none; leave them out", "options")
+            raise wrong("need a 'maker', and there is none; remove them", "options")
         return self
 
 
@@ -109,24 +111,24 @@ Mesh = Annotated[Annotated[Text, Tag("word")] | Annotated[MeshSource, Tag("keys"
 
 
 class Frame(Part):
-    """A named place on a thing, in the thing's own axes."""
+    """A named frame on an object, in the object's own axes."""
 
     at: Point = Field(default_factory=lambda: [0.0, 0.0, 0.0])
     turn: Turn = 0.0
 
 
 class GraspPart(Part):
-    """A way to take a thing: where the middle of the closed hand comes to be, in the thing's own axes.
+    """A grasp: position of the middle of the closed hand, in the object's own axes.
 
-    Unturned, the thumb's side of the hand is towards +z, and the palm looks along +x.
+    Without rotation, the thumb's side of the hand is towards +z, and the palm faces +x.
     """
 
     hand: Literal["left", "right"]
     at: Point = Field(default_factory=lambda: [0.0, 0.0, 0.0])
     turn: Turn = 0.0
     shape: HandShapeName = "power"
-    width: Positive | None = Field(default=None, description="Metres that the hand closes round; else the thing's own.")
-    approach: Point | None = Field(default=None, description="The way the hand travels at last; else palm first.")
+    width: Positive | None = Field(default=None, description="Opening of the hand in metres; default: from the object.")
+    approach: Point | None = Field(default=None, description="Direction of the hand's approach; default: palm first.")
 
     @model_validator(mode="after")
     def _goes_somewhere(self) -> GraspPart:
@@ -136,16 +138,18 @@ class GraspPart(Part):
 
 
 class StylePart(Part):
-    """A style of one's own: angles in degrees, shares from 0 to 1."""
+    """A custom style: angles in degrees, shares from 0 to 1."""
 
     parts: dict[Name, dict[Name, Spot]] = Field(
         default_factory=dict,
-        description="Intervals by part and term: {upper_arm: {swing_x: [50, 100]}}; without a side of both.",
+        description="Intervals by part and joint coordinate: {upper_arm: {swing_x: [50, 100]}}; no side: both sides.",
     )
-    flexion: Unit = Field(CLOSE.flexion, description="Elbows and knees from this share of their bend at first.")
-    wrist: Annotated[Unit, Field(gt=0.0)] = Field(CLOSE.wrist, description="Wrists within this share of their range.")
-    close: bool = Field(True, description="Repairs keep as near to the clip as will do.")
-    elbow: Number | None = Field(default=None, description="Degrees that elbows turn up from straight below.")
+    flexion: Unit = Field(
+        CLOSE.flexion, description="Minimum bend of elbows and knees tried first, as a share of their range."
+    )
+    wrist: Annotated[Unit, Field(gt=0.0)] = Field(CLOSE.wrist, description="Share of their range that wrists may use.")
+    close: bool = Field(True, description="Keep repairs as close to the clip as possible.")
+    elbow: Number | None = Field(default=None, description="Elbow elevation in degrees from straight below.")
 
     @model_validator(mode="after")
     def _sound(self) -> StylePart:
@@ -156,10 +160,10 @@ class StylePart(Part):
         return self
 
     def style(self) -> Style:
-        """In the planner's units."""
+        """Style in the planner's units."""
         intervals = {
-            part: {term: (math.radians(low), math.radians(high)) for term, (low, high) in terms.items()}
-            for part, terms in self.parts.items()
+            part: {name: (math.radians(low), math.radians(high)) for name, (low, high) in intervals.items()}
+            for part, intervals in self.parts.items()
         }
         orbit = None if self.elbow is None else math.radians(self.elbow)
         return Style(intervals, self.flexion, self.wrist, self.close, orbit)
@@ -176,10 +180,10 @@ def _known(name: str) -> str:
 StyleChoice = Annotated[
     Annotated[Text, AfterValidator(_known), Tag("word")] | Annotated[StylePart, Tag("keys")],
     BY_FORM,
-    Field(description="How motion is to look: the name of a style, or one of its own."),
+    Field(description="Motion style: a name, or a custom style."),
 ]
 
 
 def style_from(choice: str | StylePart | None) -> Wish:
-    """What a storyboard asks for."""
+    """Style requested by a storyboard."""
     return choice.style() if isinstance(choice, StylePart) else choice

@@ -1,4 +1,4 @@
-"""What people may be asked to do in a storyboard: one verb with its arguments for each task."""
+"""Verbs of storyboard tasks with their arguments."""
 
 from __future__ import annotations
 
@@ -26,114 +26,124 @@ Place = Annotated[Annotated[Point, Tag("list")] | Annotated[Text, Tag("word")], 
 
 
 class VerbPart(Part):
-    """Who does it, and when; without a time as soon as what was asked before is done."""
+    """Character and time of a task; without a time it starts when earlier tasks are done."""
 
     who: Name
-    at: Seconds | None = Field(default=None, description="Second at which the hand is there.")
-    priority: Priority | None = Field(default=None, description="Lower ones are planned first; else it is chosen.")
+    at: Seconds | None = Field(default=None, description="Time at which the hand reaches the target, in seconds.")
+    priority: Priority | None = Field(
+        default=None, description="Lower values are planned first; default: chosen by the planner."
+    )
     style: StyleChoice | None = None
 
 
 class HandPart(VerbPart):
-    """With which hand; without it the one that suits."""
+    """Hand of a task; default: chosen by the planner."""
 
     hand: Side | None = None
-    begin: Seconds | None = Field(default=None, description="Second at which the hand leaves what the person does.")
-    back: Seconds | None = Field(default=None, description="Second by which the hand is back at what the person does.")
+    begin: Seconds | None = Field(
+        default=None, description="Time at which the hand leaves the base motion, in seconds."
+    )
+    back: Seconds | None = Field(
+        default=None, description="Time by which the hand is back in the base motion, in seconds."
+    )
 
     @model_validator(mode="after")
     def _in_order(self) -> HandPart:
         times = [(key, t) for key in ("begin", "at", "back") if (t := getattr(self, key)) is not None]
         for (early, t), (late, then) in pairwise(times):
             if not t < then:
-                raise wrong(f"'{late}' is {then:g} s, and '{early}' {t:g} s; it has to come after '{early}'", late)
+                raise wrong(f"'{late}' is {then:g} s, and '{early}' {t:g} s; it must come after '{early}'", late)
         return self
 
 
 class LimbPart(HandPart):
-    """With a hand or with a foot."""
+    """Hand or foot of a task."""
 
-    foot: Side | None = Field(default=None, description="With this foot instead of a hand.")
+    foot: Side | None = Field(default=None, description="Use this foot instead of a hand.")
 
     @model_validator(mode="after")
     def _one_limb(self) -> LimbPart:
         if self.foot is not None and self.hand is not None:
-            raise wrong("is given, and 'hand' too; keep one of them", "foot")
+            raise wrong("is given together with 'hand'; keep one of them", "foot")
         return self
 
 
 class ReachPart(LimbPart):
-    """Bring the hand to a place, and keep it there."""
+    """Move the hand to a target and keep it there."""
 
-    to: Place = Field(description="A point, a thing, a frame of it (cup.rim), a body part (bob.head).")
+    to: Place = Field(description="A point, an object, a frame of it (cup.rim), or a body part (bob.head).")
     shape: HandShapeName = "rest"
 
 
 class GrabPart(HandPart):
-    """Take an object."""
+    """Grasp an object."""
 
     object: Name
-    grasp: Text | None = Field(default=None, description="One of its grasps by name; else the one that suits.")
+    grasp: Text | None = Field(default=None, description="Name of a grasp; default: chosen by the planner.")
 
 
 class PutPart(HandPart):
-    """Put what is held down."""
+    """Put down a held object."""
 
     object: Name
-    to: Point | None = Field(default=None, description="Where its origin comes to be.")
-    turn: Number | None = Field(default=None, description="Degrees about the vertical; else as it was taken.")
-    onto: Text | None = Field(default=None, description="A thing, a mesh, a frame (shelf.top), a body part, the floor.")
+    to: Point | None = Field(default=None, description="Goal position of its origin.")
+    turn: Number | None = Field(
+        default=None, description="Goal rotation in degrees about the vertical; default: as grasped."
+    )
+    onto: Text | None = Field(
+        default=None, description="An object, a mesh, a frame (shelf.top), a body part, or the floor."
+    )
 
     @model_validator(mode="after")
     def _one_place(self) -> PutPart:
         if (self.to is None) == (self.onto is None):
-            told = "there is none" if self.to is None else "there are both"
-            raise wrong(f"needs exactly one of 'to' and 'onto'; {told}")
+            found = "none is given" if self.to is None else "both are given"
+            raise wrong(f"needs exactly one of 'to' and 'onto'; {found}")
         return self
 
 
 class DropPart(HandPart):
-    """Let what is held fall."""
+    """Drop a held object."""
 
     object: Name
-    over: Place | None = Field(default=None, description="A point or a thing to drop it on; else where the hand is.")
+    over: Place | None = Field(default=None, description="A point or object to drop it onto; default: below the hand.")
     height: Annotated[float, Field(gt=0.0, le=10.0, allow_inf_nan=False)] = Field(
-        0.08, description="Metres that it falls, with 'over'."
+        0.08, description="Height of the fall in metres, with 'over'."
     )
 
     @model_validator(mode="after")
     def _falls_somewhere(self) -> DropPart:
         if self.over is None and "height" in self.model_fields_set:
-            raise wrong("is how far it falls onto what 'over' says, and there is none; add it", "height")
+            raise wrong("needs 'over', the target of the fall; add it", "height")
         return self
 
 
 class HoldOutPart(HandPart):
-    """Hold out what is held for a time."""
+    """Hold out a held object for some time."""
 
     object: Name
-    to: Place | None = Field(default=None, description="Where its origin comes to be; else before the body.")
-    toward: Literal["front", "left", "right", "up"] = Field("front", description="To which side, without 'to'.")
+    to: Place | None = Field(default=None, description="Target of its origin; default: in front of the body.")
+    toward: Literal["front", "left", "right", "up"] = Field("front", description="Direction, if 'to' is not given.")
     seconds: Annotated[float, Field(gt=0.0, le=3600.0)] = 1.0
 
     @model_validator(mode="after")
     def _one_way(self) -> HoldOutPart:
         if self.to is not None and "toward" in self.model_fields_set:
-            raise wrong("is given, and 'to' too; keep one of them", "toward")
+            raise wrong("is given together with 'to'; keep one of them", "toward")
         return self
 
 
 class HandoverPart(HandPart):
-    """Give what is held to somebody."""
+    """Hand a held object to another character."""
 
     object: Name
-    to: Name = Field(description="Who takes it.")
+    to: Name = Field(description="Character that takes it.")
 
 
 class TouchPart(LimbPart):
-    """Touch something with the fingertips, and go away again."""
+    """Touch a target with the fingertips and withdraw."""
 
-    target: Place = Field(description="A point, a thing, a frame of it, a body part.")
+    target: Place = Field(description="A point, an object, a frame of it, or a body part.")
     shape: HandShapeName = "flat"
 
 
@@ -141,11 +151,13 @@ class FixtureVerb(HandPart):
     """Move a fixture by hand."""
 
     fixture: Name
-    to: Number | None = Field(default=None, description="Metres of a slide, degrees of a hinge; else all the way.")
+    to: Number | None = Field(
+        default=None, description="Opening in metres of a slide, degrees of a hinge; default: all the way."
+    )
 
 
 class PressPart(FixtureVerb, LimbPart):
-    """Press a button, a switch or a pedal, and let it back."""
+    """Press a button, switch or pedal, and release it."""
 
 
 class OpenPart(FixtureVerb):
@@ -157,11 +169,11 @@ class ClosePart(FixtureVerb):
 
 
 class RestPart(HandPart):
-    """Give the hand back to what the person does anyway."""
+    """Return the hand to the base motion."""
 
 
 class RepairPart(Part):
-    """Bring a motion out of what it runs into."""
+    """Repair the collisions of a motion."""
 
     who: Name
     priority: Priority | None = None
@@ -169,7 +181,7 @@ class RepairPart(Part):
 
 
 class TaskPart(Part):
-    """One thing to do: a verb with its arguments."""
+    """One task: a verb with its arguments."""
 
     reach: ReachPart | None = None
     grab: GrabPart | None = None
@@ -189,18 +201,18 @@ class TaskPart(Part):
         given = [name for name in self.model_fields_set if getattr(self, name) is not None]
         if len(given) != 1:
             known = ", ".join(type(self).model_fields)
-            told = "has no verb" if not given else f"has {len(given)} verbs"
-            raise wrong(f"{told}; give one of {known}, each in a line of its own")
+            count = "has no verb" if not given else f"has {len(given)} verbs"
+            raise wrong(f"{count}; give one of {known}, each on a line of its own")
         return self
 
     @property
     def verb(self) -> str:
-        """The word."""
+        """Name of the verb."""
         return next(name for name in type(self).model_fields if getattr(self, name) is not None)
 
     @property
-    def told(self) -> HandPart | RepairPart:
-        """What is said of it."""
+    def arguments(self) -> HandPart | RepairPart:
+        """Arguments of the verb."""
         part = getattr(self, self.verb)
         assert isinstance(part, HandPart | RepairPart)
         return part

@@ -1,7 +1,7 @@
-"""YAML as plain values that know their lines.
+"""YAML as plain values with their line numbers.
 
-Storyboards come from strangers too: no tags, no aliases (a few lines of them can stand for gigabytes), limits on size
-and depth. Plain words are read as YAML 1.2 does, so that a key `on` is no truth value.
+Storyboards may come from untrusted sources: no tags, no aliases (a few lines of them can stand for gigabytes), limits
+on size and depth. Plain words are read as YAML 1.2 does, so that a key `on` is not a boolean.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ class Document:
     lines: dict[Location, int] = field(default_factory=dict)
 
     def line(self, location: Location) -> int:
-        """Line of a value, or of the nearest thing around it."""
+        """Line of a value, or of the nearest value around it."""
         while location and location not in self.lines:
             location = location[:-1]
         return self.lines.get(location, 1)
 
     def error(self, location: Location, what: str, would_do: str = "") -> BadFile:
-        """What is wrong with a value, with its line and location."""
+        """Error for a value, with its line and location."""
         place = dotted(location)
         return BadFile(self.path, f"{place}: {what}" if place else what, f"line {self.line(location)}", would_do)
 
     @contextmanager
     def blaming(self, *location: str | int) -> Iterator[None]:
-        """What goes wrong inside is told with a location and its line; steps that the file lacks are left out."""
+        """Report errors raised inside with a location and its line; steps that the file lacks are left out."""
         try:
             yield
         except ElbowroomError as error:
@@ -87,9 +87,9 @@ def parse_yaml(path: Path, text: str) -> Document:
         mark = error.problem_mark or error.context_mark
         # what is missing at the end is told of the line after it
         where = f"line {min(mark.line, text.rstrip().count(chr(10))) + 1}" if mark is not None else ""
-        raise BadFile(path, f"is no valid YAML ({error.problem or error.context})", where) from None
+        raise BadFile(path, f"is not valid YAML ({error.problem or error.context})", where) from None
     except yaml.YAMLError as error:
-        raise BadFile(path, f"is no valid YAML ({str(error).splitlines()[0]})") from None
+        raise BadFile(path, f"is not valid YAML ({str(error).splitlines()[0]})") from None
     return Document(path, values, document.lines)
 
 
@@ -98,25 +98,25 @@ def _text(path: Path) -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise BadFile(path, f"is no text: byte {error.start} is not UTF-8") from None
+        raise BadFile(path, f"is not text: byte {error.start} is not UTF-8") from None
 
 
 class _Reader:
-    """Builds values from the events of the parser, which is safe at any depth."""
+    """Builder of values from the parser's events, safe at any depth."""
 
     def __init__(self, document: Document, events: Iterator[Any]) -> None:
         self._document = document
         self._events = events
 
     def whole(self) -> Any:
-        """The only document of the file."""
+        """Single document of the file."""
         values: Any = None
         found = 0
         for event in self._events:
             if isinstance(event, yaml.DocumentStartEvent):
                 found += 1
                 if found > 1:
-                    raise self._bad(event, (), "holds more than one document", "give one")
+                    raise self._bad(event, (), "has more than one document", "give one")
             elif isinstance(event, yaml.NodeEvent):
                 values = self._value(event, ())
         return values
@@ -128,7 +128,7 @@ class _Reader:
         if len(location) > DEEPEST:
             raise self._bad(event, location[:4], "is nested too deeply", f"at most {DEEPEST} levels are read")
         if event.tag is not None:
-            raise self._bad(event, location, f"has the tag '{event.tag[:40]}'", "plain values have none")
+            raise self._bad(event, location, f"has the tag '{event.tag[:40]}'", "tags are not supported")
         if isinstance(event, yaml.ScalarEvent):
             return event.value if event.style else _scalar(event.value)  # plain words have the style None or ""
         if isinstance(event, yaml.SequenceStartEvent):
@@ -142,7 +142,7 @@ class _Reader:
         values: dict[str, Any] = {}
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             if not isinstance(event, yaml.ScalarEvent) or event.tag is not None:
-                raise self._bad(event, location, "has a key that is no word", "keys are words")
+                raise self._bad(event, location, "has a key that is not a word", "keys are words")
             key = event.value
             if key in values:
                 first = self._document.lines[(*location, key)]

@@ -1,1 +1,1 @@
-"""The studio: a page in the browser in which motion is repaired and directed."""
+"""Studio: repair and direct motion on a page in the browser."""

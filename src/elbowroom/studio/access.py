@@ -1,4 +1,4 @@
-"""Access to the studio: with its token, from a page of its own, by an honest name of the machine that it runs on."""
+"""Access control: requests need the token, an origin of the studio's own, and a trustworthy host name."""
 
 from __future__ import annotations
 
@@ -30,27 +30,27 @@ _FILE = "token"
 
 
 class Access:
-    """Decides on requests. `token` is the secret, `bound` the address that is listened on."""
+    """Check of requests. `token` is the secret, `bound` the address that is listened on."""
 
     def __init__(self, token: str, bound: str) -> None:
         self.token, self._bound = token, bound
 
     def admit(self, request: Request) -> Response | None:
-        """The answer to a request that is refused, None to all others."""
+        """Response to a rejected request, None if it is admitted."""
         headers = request.headers
         if not came_from_here(headers.get("Origin"), headers.get("Host"), self._bound):
-            return refused("This is not a page of the studio, or not an address of the machine that it runs on.")
+            return refused("Not a page of the studio, or not an address of its machine.")
         if not any(hmac.compare_digest(given.encode(), self.token.encode()) for given in _tokens(request)):
             return refused(
-                "The studio wants its token: open the whole address that 'elbowroom studio' has printed on the "
-                "terminal, with ?token=… at its end."
+                "The studio needs its token: open the full address that 'elbowroom studio' printed on the terminal, "
+                "including ?token=… at the end."
             )
         return None
 
     def remember(self, request: Request, response: Response) -> None:
-        """Have the browser keep the token: the page's connection comes without what stands behind the ? of its address.
+        """Store the token in a cookie: the page's websocket comes without the query of its address.
 
-        No script can read it there, no other site can have it sent, and it ends with the browser.
+        No script can read it, no other site can have it sent, and it ends with the browser.
         """
         if response.status_code == 200:
             cookie = f"{_cookie_name(request)}={self.token}; Path=/; HttpOnly; SameSite=Strict"
@@ -68,22 +68,22 @@ def _tokens(request: Request) -> list[str]:
 
 
 def _cookie_name(request: Request) -> str:
-    """The cookie's name has the port in it: all ports of a machine share their cookies."""
+    """Cookie name with the port in it, since all ports of a machine share their cookies."""
     port = (request.headers.get("Host") or "").rpartition(":")[2]
     return f"elbowroom-{port if port.isdecimal() else 80}"
 
 
 def check_token(token: str) -> str:
-    """A token that somebody has chosen."""
+    """Return a token chosen by the user; raises `BadValue` if it is not usable."""
     if not _TOKEN.fullmatch(token):
         raise BadValue("a token has 8 to 200 letters, digits, '-', '_', '.' or '~'.")
     return token
 
 
 def kept_token(folder: Path) -> str:
-    """The token of the last studio of this user: a page that is open finds its studio again after a restart.
+    """Token of this user's last studio, so that an open page reconnects after a restart.
 
-    A new one where there is none in the folder, or where others could have read it.
+    A new one if there is none in the folder, or if others could have read it.
     """
     file = folder / _FILE
     with contextlib.suppress(OSError, UnicodeDecodeError):
@@ -101,10 +101,10 @@ def kept_token(folder: Path) -> str:
 
 
 def came_from_here(origin: str | None, host: str | None, bound: str) -> bool:
-    """Whether a browser's connection is from a page that this server sent, and was sent to it by an honest name.
+    """Return whether a connection is from a page of this server, addressed by a trustworthy host name.
 
-    `origin` and `host` are headers; programs that are no browsers send no origin. A name that the internet can give
-    out could be somebody else's that was made to point here; addresses and names of the local network could not.
+    `origin` and `host` are headers; programs other than browsers send no origin. A public domain name could be another
+    site's, made to resolve to this machine; addresses and names of the local network could not.
     """
     if host is None:
         return False
@@ -115,7 +115,7 @@ def came_from_here(origin: str | None, host: str | None, bound: str) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address is one that only this machine can reach."""
+    """Return whether only this machine can reach an address."""
     if host == "localhost":
         return True
     try:
@@ -125,7 +125,7 @@ def is_loopback(host: str) -> bool:
 
 
 def _is_local(name: str) -> bool:
-    """Whether a host is an address, or a name that only the local network knows."""
+    """Return whether a host is an address, or a name known only in the local network."""
     try:
         ipaddress.ip_address(name.strip("[]"))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Unsaved work on disk, so that it outlives a crash of the server: one file for each running studio."""
+"""Autosave of unsaved work, which survives a crash of the server: one file for each running studio."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _YOUNG = 60.0  # seconds
 
 
 def state_folder() -> Path:
-    """Where the studio keeps unsaved work; `ELBOWROOM_STATE` moves it."""
-    told = os.environ.get("ELBOWROOM_STATE")
-    if told:
-        return Path(told)
+    """Folder of unsaved work; `ELBOWROOM_STATE` overrides it."""
+    override = os.environ.get("ELBOWROOM_STATE")
+    if override:
+        return Path(override)
     base = os.environ.get("XDG_STATE_HOME")
     return (Path(base) if base else Path.home() / ".local" / "state") / "elbowroom"
 
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """Unsaved work that was found: the document, and when it was last changed, in seconds since 1970."""
+    """Unsaved work found on disk: the document, and when it was last changed, in seconds since 1970."""
 
     file: Path
     document: Document
@@ -43,9 +43,9 @@ class Kept:
 
 
 class Autosave:
-    """Keeps one document in a folder while it has unsaved changes.
+    """Autosave of one document while it has unsaved changes.
 
-    Work goes on where nothing can be kept, on a full disk for example; `warning` says so then, in one sentence.
+    If nothing can be written, on a full disk for example, work continues and `warning` has a sentence about it.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -57,13 +57,13 @@ class Autosave:
             self._claim = _Claim(folder)
 
     def set_aside(self) -> None:
-        """Leave what is kept as it is, to be found again, and keep what comes in another file."""
+        """Leave the current file to be found again, and use another one from now on."""
         with self._telling():
             self.close()
             self._claim = _Claim(self._folder)
 
     def keep(self, document: Document) -> None:
-        """Write the document down in one step."""
+        """Write the document atomically."""
         with self._telling():
             if self._claim is None:
                 self._folder.mkdir(parents=True, exist_ok=True)
@@ -72,7 +72,7 @@ class Autosave:
                 stand_in.write_text(document.kept_text(), encoding="utf-8")
 
     def forget(self) -> None:
-        """There is nothing unsaved any more."""
+        """Remove the file: nothing is unsaved any more."""
         with self._telling():
             if self._claim is not None:
                 self._claim.file.unlink(missing_ok=True)
@@ -89,7 +89,7 @@ class Autosave:
         return sorted(out, key=lambda kept: -kept.when)
 
     def _tidy(self) -> None:
-        """Take away locks of studios that ended with nothing unsaved; one that begins just now has a young one."""
+        """Remove locks of studios that ended with nothing unsaved; the lock of one just starting is recent."""
         for lock in self._folder.glob("*.lock"):
             file = lock.with_suffix(_SUFFIX)
             with contextlib.suppress(OSError):
@@ -98,13 +98,13 @@ class Autosave:
 
     @staticmethod
     def discard(kept: Kept) -> None:
-        """Unsaved work is not wanted any more."""
+        """Discard unsaved work."""
         with contextlib.suppress(OSError):
             kept.file.unlink(missing_ok=True)
             _lock_of(kept.file).unlink(missing_ok=True)
 
     def close(self) -> None:
-        """What is kept is that of a studio that no longer runs."""
+        """Release the file as that of a studio that no longer runs."""
         if self._claim is not None:
             self._claim.release()
             self._claim = None
@@ -116,13 +116,13 @@ class Autosave:
             self.warning = ""
         except (OSError, BadFile) as error:
             why = error.strerror if isinstance(error, OSError) else str(error).removesuffix(".")
-            self.warning = f"Unsaved work cannot be kept in {self._folder} ({why}): save often."
+            self.warning = f"Autosave cannot write to {self._folder} ({why}): save often."
 
 
 class _Claim:
-    """A file to keep work in that no other studio touches, as long as the lock beside it is held.
+    """Autosave file that no other studio touches while the lock beside it is held.
 
-    The system lets go of a lock when a process ends, however that happens; a number of a process may be another's soon.
+    The system releases a lock whenever a process ends; a process id could be reused.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -132,7 +132,7 @@ class _Claim:
             fcntl.flock(self._lock, fcntl.LOCK_EX)
 
     def release(self) -> None:
-        """Let others find what is kept; the lock goes with the last of it."""
+        """Let others find the saved work; the lock is removed if there is none."""
         if not self.file.exists():
             with contextlib.suppress(OSError):
                 _lock_of(self.file).unlink(missing_ok=True)
@@ -144,7 +144,7 @@ def _lock_of(file: Path) -> Path:
 
 
 def _claimed(file: Path) -> bool:
-    """Whether a studio that runs keeps its work in a file."""
+    """Return whether a running studio uses a file."""
     if fcntl is None:
         return file.name.startswith(f"{os.getpid()}-")
     try:

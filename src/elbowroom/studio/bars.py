@@ -1,4 +1,4 @@
-"""What the timeline shows: for each limb when it hits something, before and now, and when it was planned anew."""
+"""Timeline bars: for each limb the collisions before and now, and the intervals that were re-planned."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from html import escape
 from typing import Literal
 
 from elbowroom.plan.result import Plan
-from elbowroom.studio.words import limb, seconds
+from elbowroom.studio.messages import limb, seconds
 from elbowroom.world.certificate_findings import Collision, Interval, Unproven
 from elbowroom.world.world import World
 
 Kind = Literal["before", "now", "planned"]
 
 COLORS: dict[Kind, str] = {"before": "#e0a458", "now": "#c8443c", "planned": "#4a8fb5"}
-WORDS: dict[Kind, str] = {"before": "collided before", "now": "collides now", "planned": "planned anew"}
+WORDS: dict[Kind, str] = {"before": "collided before", "now": "collides now", "planned": "re-planned"}
 
 # The bars stand below the slider's track, which begins and ends so many pixels from the sides of the panel.
 _LEFT, _RIGHT = 110, 56
@@ -25,7 +25,7 @@ _BELOW = 35  # height of the scale and of what colours mean
 
 @dataclass(frozen=True)
 class Bar:
-    """A stretch of time of one limb, or of a thing where `limb` is empty."""
+    """Interval of one limb, or of an object if `limb` is empty."""
 
     who: str
     limb: str
@@ -35,7 +35,7 @@ class Bar:
 
 
 def bars_of(plan: Plan | None, world: World, *, live: bool) -> list[Bar]:
-    """All bars of a plan. Of a motion that is not proven yet it is not known where it collides."""
+    """All bars of a plan. Collisions of a motion that is not proven yet are unknown."""
     if plan is None:
         return []
     out = [Bar(*_row(c, world), "before", c.during, " and ".join(c.pair)) for c in plan.collisions]
@@ -47,7 +47,7 @@ def bars_of(plan: Plan | None, world: World, *, live: bool) -> list[Bar]:
 
 
 def _row(found: Collision | Unproven, world: World) -> tuple[str, str]:
-    """Whose limb it is: what is held belongs to the arm that holds it."""
+    """Character and limb of a part; a held object belongs to the arm that holds it."""
     for hold in world.holds:
         meet = hold.during[0] <= found.during[1] and found.during[0] <= hold.during[1]
         if hold.object in found.pair and meet:
@@ -56,19 +56,19 @@ def _row(found: Collision | Unproven, world: World) -> tuple[str, str]:
 
 
 def _of_limb(name: str) -> str:
-    """A linkage by the limb that leads it: 'right_arm and shoulder' is told with 'right_arm'."""
+    """Leading limb of a linkage: 'right_arm and shoulder' is listed with 'right_arm'."""
     return name.split(" ")[0].replace(",", "")
 
 
 def lanes(bars: list[Bar]) -> int:
-    """How many rows the bars take."""
+    """Number of rows that the bars take."""
     return len({(bar.who, bar.limb) for bar in bars})
 
 
-def drawn(bars: list[Bar], span: Interval, *, dark: bool, nothing: str = "nothing collides") -> str:
-    """The bars as HTML, one row for each limb that has any, above a scale of seconds and what colours mean.
+def drawn(bars: list[Bar], span: Interval, *, dark: bool, nothing: str = "no collisions") -> str:
+    """HTML of the bars, one row for each limb that has any, above a time scale and a legend.
 
-    Where there are none, `nothing` is told in place of that.
+    If there are none, the text `nothing` replaces the legend.
     """
     rows: dict[tuple[str, str], list[Bar]] = {}
     for bar in bars:
@@ -109,7 +109,7 @@ def drawn(bars: list[Bar], span: Interval, *, dark: bool, nothing: str = "nothin
 
 
 def hand(t: float, span: Interval, rows: int) -> str:
-    """A line over the bars at the time that is shown: small, because it is sent again and again."""
+    """HTML of the playhead over the bars: small, because it is sent for every frame."""
     up = rows * ROW
     left = f"calc({_LEFT + 10}px + (100% - {_LEFT + _RIGHT + 18}px)*{0.01 * _share(t, span):.4f})"
     return (
@@ -119,7 +119,7 @@ def hand(t: float, span: Interval, rows: int) -> str:
 
 
 def ticks(span: Interval) -> list[float]:
-    """Times of a scale: whole numbers of a step that leaves room for what is written."""
+    """Times of a scale: multiples of a step that leaves room for the labels."""
     length = span[1] - span[0]
     step = next((s for s in (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0) if length / s <= 12.0), 600.0)
     first = int(-(-span[0] // step))
@@ -127,5 +127,5 @@ def ticks(span: Interval) -> list[float]:
 
 
 def _share(t: float, span: Interval) -> float:
-    """Where a time lies in a span, in percent."""
+    """Position of a time in a span, in percent."""
     return 100.0 * (t - span[0]) / max(span[1] - span[0], 1e-6)

@@ -1,4 +1,4 @@
-"""Storyboards are built of documents in the thread that needs them: long ones are told on the page, and cancelled."""
+"""Building of storyboards from documents in the calling thread; long builds show on the page and can be cancelled."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from elbowroom.studio.worker import Job
 
 
 class Builder:
-    """What is being built, if anything: `current`. `changed` is called when that begins and ends."""
+    """Builder of storyboards: `current` is the build under way; `changed` is called when one begins and ends."""
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self._changed = changed
         self.current: Job | None = None
 
     def board(self, what: str, document: Document) -> Storyboard:
-        """The storyboard of a document, for an edit in words; raises `Cancelled` where it was cancelled meanwhile."""
+        """Storyboard of a document, for a named edit; raises `Cancelled` if it was cancelled."""
         job = self.current = Job(what, lambda job: document.board())
         self._changed()
         try:
@@ -28,7 +28,7 @@ class Builder:
             self._changed()
 
     def cancel(self) -> bool:
-        """Stop it; whether there was any."""
+        """Stop the current build; returns whether there was one."""
         job = self.current
         if job is not None:
             job.state = "cancelled"

@@ -1,4 +1,4 @@
-"""What is edited: a storyboard as plain values, where it comes from, and how it is to be planned."""
+"""Edited document: a storyboard as plain values, its file, and its planning settings."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _PLACES = ("at", "turn", "path", "on", "state", "mass", "freedom", "frames", "gr
 
 @dataclass(frozen=True, eq=False)
 class Document:
-    """A storyboard that is being edited. `with_…()` gives a changed copy; values are never changed in place.
+    """Storyboard that is being edited. `with_…()` gives a changed copy; values are never changed in place.
 
-    Names of files in it are read from the folder of `path`. `seed` and `tier` are how it is planned; `given` says that
-    it is new or from the gallery, and has no file of its own yet. `source` is the text that it was read from, with
-    comments.
+    File names in it are relative to the folder of `path`. `seed` and `tier` are planning settings; `given` marks a
+    document that is new or from the gallery and has no file of its own yet. `source` is the text that it was read
+    from, with comments.
     """
 
     values: Mapping[str, Any]
@@ -42,16 +42,16 @@ class Document:
 
     @property
     def name(self) -> str:
-        """What it is called on the page."""
+        """Name on the page."""
         return self.path.stem
 
     @property
     def text(self) -> str:
-        """The storyboard as YAML, without comments."""
+        """YAML of the storyboard, without comments."""
         return dumped(dict(self.values))
 
     def board(self) -> Storyboard:
-        """The storyboard with its world; raises `BadFile` where it cannot be meant."""
+        """Storyboard with its world; raises `BadFile` if it is invalid."""
         try:
             return parse_storyboard(self.text, self.path)
         except BadFile:
@@ -60,7 +60,7 @@ class Document:
             raise
 
     def edited(self) -> dict[str, Any]:
-        """A copy of the values that may be changed and given to `with_values`."""
+        """Mutable copy of the values, to be passed to `with_values`."""
         return deepcopy(dict(self.values))
 
     def with_values(self, values: Mapping[str, Any]) -> Document:
@@ -72,7 +72,7 @@ class Document:
         return replace(self, **changes)
 
     def moved_to(self, path: Path) -> Document:
-        """The document as one of another file; names of files in it stay those of the same files."""
+        """Copy of the document for another path; file names in it are adjusted to refer to the same files."""
 
         def moved(name: str) -> str:
             if Path(name).is_absolute():
@@ -82,7 +82,7 @@ class Document:
         return replace(self, path=path, given=False, values=_each_file(self.values, moved))
 
     def written(self) -> tuple[Document, bool]:
-        """Write the storyboard to its path: the document as it is saved, and whether all comments are still there."""
+        """Write the storyboard to its path; returns the saved document, and whether all comments were preserved."""
         kept = rewritten(self.source, self.values) if self.source else None
         text = self.text if kept is None else kept
         with said_of(self.path), writing(self.path) as (stand_in,):
@@ -90,13 +90,13 @@ class Document:
         return replace(self, source=text), kept is not None or "#" not in self.source
 
     def same(self, other: Document) -> bool:
-        """Whether both would be saved and planned alike."""
+        """Return whether both would be saved and planned alike."""
         alike = (self.seed, self.tier, self.path) == (other.seed, other.tier, other.path)
         return alike and self.values == other.values
 
     @property
     def looks(self) -> str:
-        """What decides which people and things are to be seen, but not where they are; equal texts look the same."""
+        """Text of everything that determines the appearance of characters and objects, without their positions."""
         values = self.values
         meshes = [_without(mesh, "at", "turn", "moved") for mesh in values.get("scene", {}).get("meshes", [])]
         things = {key: {n: _without(o, *_PLACES) for n, o in values.get(key, {}).items()} for key in _THINGS}
@@ -105,12 +105,12 @@ class Document:
         return json.dumps([str(self.path.parent), floor, meshes, things, people])
 
     def as_json(self) -> str:
-        """Everything that decides on its motion, as text."""
-        told = {"path": str(self.path), "seed": self.seed, "tier": self.tier, "given": self.given}
-        return json.dumps(told | {"values": self.values}, allow_nan=False)
+        """Text of everything that determines its motion."""
+        fields = {"path": str(self.path), "seed": self.seed, "tier": self.tier, "given": self.given}
+        return json.dumps(fields | {"values": self.values}, allow_nan=False)
 
     def kept_text(self) -> str:
-        """Everything of it as text, for keeping; `from_json` reads it."""
+        """Text of the whole document, for autosave; `from_json` reads it."""
         return json.dumps({"source": self.source, "document": self.as_json()})
 
 
@@ -119,16 +119,16 @@ def _without(entry: Mapping[str, Any], *keys: str) -> dict[str, Any]:
 
 
 def from_json(text: str) -> Document:
-    """A document that `kept_text` gave; raises `BadValue` where the text is none."""
+    """Document from `kept_text`; raises `BadValue` for any other text."""
     try:
         whole = json.loads(text)
-        source, told = whole["source"], json.loads(whole["document"])
-        path, seed, tier, given, values = (told[k] for k in ("path", "seed", "tier", "given", "values"))
+        source, fields = whole["source"], json.loads(whole["document"])
+        path, seed, tier, given, values = (fields[k] for k in ("path", "seed", "tier", "given", "values"))
     except (ValueError, KeyError, TypeError):
-        raise BadValue("this is no kept document of the studio.") from None
+        raise BadValue("this is not an autosaved document of the studio.") from None
     texts = isinstance(path, str) and isinstance(source, str)
     if not (isinstance(values, dict) and texts and isinstance(seed, int) and tier in get_args(Tier)):
-        raise BadValue("this is no kept document of the studio.")
+        raise BadValue("this is not an autosaved document of the studio.")
     return Document(values, Path(path), seed, tier, bool(given), source)
 
 
@@ -136,13 +136,13 @@ def read_document(path: Path, *, given: bool = False) -> Document:
     """Read a storyboard file for editing."""
     values = read_yaml(path).values
     if not isinstance(values, dict):
-        what = "is empty" if values is None else "is no storyboard"
-        raise BadFile(path, what, would_do="a storyboard begins with the line 'elbowroom: 1'")
+        what = "is empty" if values is None else "is not a storyboard"
+        raise BadFile(path, what, would_do="it must begin with the line 'elbowroom: 1'")
     return Document(values, path, given=given, source=path.read_bytes().decode())
 
 
 def new_document(folder: Path) -> Document:
-    """An empty storyboard that is to be saved in a folder."""
+    """Empty storyboard for a folder."""
     return Document(deepcopy(dict(EMPTY)), folder / "untitled.yaml", given=True)
 
 
@@ -150,7 +150,7 @@ _FILE_KEYS = ("file", "asf", "mesh", "clip", "body", "packages")
 
 
 def named_files(values: Any) -> list[str]:
-    """Names of all files and folders that a storyboard refers to, as they stand in it."""
+    """Names of all files and folders that a storyboard refers to, as written in it."""
     found: list[str] = []
 
     def note(name: str) -> str:
@@ -162,7 +162,7 @@ def named_files(values: Any) -> list[str]:
 
 
 def _each_file(values: Any, change: Callable[[str], str], key: str = "") -> Any:
-    """Values in which each name of a file is changed."""
+    """Values with each file name replaced."""
     if isinstance(values, dict):
         # beside a file, 'clip' is the name of one of its clips
         named = {k: "" if k == "clip" and "file" in values else k for k in values}
@@ -173,7 +173,7 @@ def _each_file(values: Any, change: Callable[[str], str], key: str = "") -> Any:
 
 
 def speaks_of(values: Any, name: str) -> bool:
-    """Whether a part of a storyboard names something, or a part of it."""
+    """Return whether a part of a storyboard refers to a name, or to a part of it."""
     if isinstance(values, dict):
         return any(speaks_of(v, name) for v in values.values())
     if isinstance(values, list):

@@ -1,4 +1,4 @@
-"""What is dragged in the scene: obstacles, which motion goes round, and what tasks are about, which hands follow."""
+"""Drags in the scene: of obstacles, which the motion avoids, and of task targets, which hands follow."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ MEASURING = "measuring"
 
 
 class Dragging:
-    """The drag that goes on, if any: `to` is where the thing is now, `followed` where it was for the motion shown.
+    """Current drag, if any: `to` is the object's current position, `followed` its position in the motion shown.
 
-    `short` is why a hand does not get to what was dragged last, in one sentence; empty where it does.
+    `short` is a sentence on why a hand does not reach the target dragged last; empty if it does.
     """
 
     def __init__(self, studio: Studio) -> None:
@@ -46,10 +46,10 @@ class Dragging:
         self._before: tuple[Plan | None, bool] = (None, False)
 
     def move(self, name: str, T: Array) -> None:
-        """Something is at `T` (4, 4) now."""
+        """Move an object to `T` (4, 4)."""
         studio = self._studio
         if not np.all(np.isfinite(T)):
-            raise BadValue(f"'{name}' needs a place of finite numbers.")
+            raise BadValue(f"'{name}' needs a position of finite numbers.")
         with studio.lock:
             if self.current is not None and (self.current.name, self.current.document) != (name, studio.document):
                 self.let_go() if self.current.document is studio.document else self.forget()
@@ -64,10 +64,10 @@ class Dragging:
         studio.tell("place")
 
     def _begin(self, name: str) -> None:
-        """Take hold of something, in place of what is being worked on."""
+        """Begin a drag, in place of the current work."""
         studio = self._studio
         if name not in studio.places:
-            raise UnknownName("thing that can be moved", name, studio.places)
+            raise UnknownName("movable object", name, studio.places)
         studio.worker.cancel()
         self._before, self.followed = (studio.plan, studio.live), None
         drag = Drag(name, studio.document, studio.board, studio.plan)
@@ -82,7 +82,7 @@ class Dragging:
             studio.player.seek(self.current.at)
 
     def let_go(self) -> None:
-        """What is dragged is let go: it is an edit now; the motion is proven, or planned where tasks are about it."""
+        """End the drag with an edit; the motion is proven, or re-planned if tasks involve the object."""
         studio = self._studio
         with studio.lock:
             drag, T = self.current, self.to
@@ -96,11 +96,11 @@ class Dragging:
                 self._back()
 
     def forget(self) -> None:
-        """What is dragged is where it was: something else has become of the document meanwhile."""
+        """Abandon the drag: the document has changed otherwise."""
         self.current = self.to = None
 
     def things(self) -> Mapping[str, Array]:
-        """Where what is dragged is to be seen, by name, (4, 4)."""
+        """Positions to show for dragged objects, by name, (4, 4)."""
         drag, T = self.current, self.to
         if drag is None or T is None:
             return {}
@@ -109,7 +109,7 @@ class Dragging:
         return drag.things_at(T, self._studio.player.time)
 
     def _reach(self, drag: Reaching, T: Array) -> None:
-        """The motion goes along with what is dragged, a hand at it as well as it can."""
+        """Let the motion follow the dragged target, with the hand as close to it as possible."""
         studio = self._studio
 
         def done(shown: Shown) -> None:
@@ -127,7 +127,7 @@ class Dragging:
             studio.say(shown.why, "bad" if shown.why else "plain")
 
     def _plan(self, drag: Reaching, T: Array) -> None:
-        """Plan for where something was let go; the motion that went along is seen until that is done."""
+        """Plan for the released position; the preview is shown until that is done."""
         studio = self._studio
         document = drag.let_go(T)
         board = sharing(studio.builder.board(f"move {drag.name}", document), studio.board.world)
@@ -142,7 +142,7 @@ class Dragging:
         studio.replan(lambda: drag.kept(T, shown))
 
     def _back(self) -> None:
-        """Show what was there before the drag."""
+        """Restore the state before the drag."""
         studio = self._studio
         studio.plan, studio.live = self._before
         studio.show(studio.board, keep=studio.plan is not None)
@@ -150,7 +150,7 @@ class Dragging:
             studio.replan()
 
     def _follow(self, drag: Drag, T: Array) -> None:
-        """The motion follows a thing; not proven. Where no way is found at once, one is looked for while it rests."""
+        """Let the motion follow an object, without proof. If no path is found at once, search while it rests."""
         studio = self._studio
 
         def show(plan: Plan) -> None:
@@ -168,12 +168,12 @@ class Dragging:
         def done(plan: Plan) -> None:
             show(plan)
             if not plan.found:
-                studio.worker.submit_idle(Job("looking for a way round", longer, show, studio.failed))
+                studio.worker.submit_idle(Job("searching for a detour", longer, show, studio.failed))
 
         studio.worker.submit_live(Job("following", lambda job: drag.follow(T, seconds=_LIVE), done, studio.failed))
 
     def _settle(self, drag: Drag, T: Array) -> None:
-        """Prove the motion for where a thing was let go; how near things come is measured after that."""
+        """Prove the motion for the released position; clearance is measured after that."""
         studio = self._studio
         board = drag.moved_board(studio.document)
         T = places_of(studio.document, board)[drag.name].T  # as it is written
@@ -185,9 +185,9 @@ class Dragging:
             plan = drag.prove(plan, T) if plan.found else plan
             if plan.found:
                 return plan
-            job.what, job.lengthy = "looking for a way round", True
+            job.what, job.lengthy = "searching for a detour", True
             studio.tell("job")
-            return drag.anew(T)
+            return drag.repair_from_scratch(T)
 
         def measure(job: Job) -> Plan:
             plan = studio.plan

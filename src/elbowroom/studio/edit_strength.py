@@ -1,4 +1,4 @@
-"""How strong an edit of the motion is: an entry of the document, and a proof, without planning again."""
+"""Strength of an edit: an entry of the document, and a proof, without re-planning."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from elbowroom.studio.worker import Job
 
 
 def set_strength(studio: Studio, number: int, strength: float, muted: bool) -> Job | None:
-    """Make an edit, by its number from 0, weaker or stronger, and prove the motion; None where nothing changes."""
+    """Set the strength of an edit, by its number from 0, and prove the motion; None if nothing changes."""
     with studio.lock:
         plan = studio.plan
         if plan is None or studio.live or number >= len(plan.edits):
@@ -44,7 +44,7 @@ def set_strength(studio: Studio, number: int, strength: float, muted: bool) -> J
 
 
 def with_edit_entry(document: Document, number: int, strength: float, muted: bool) -> Document:
-    """The document with what is wanted of an edit, by its number from 0; one as planned needs no entry."""
+    """Document with the settings of an edit, by its number from 0; an unchanged edit needs no entry."""
     values = document.edited()
     entries = [entry for entry in values.get("edits", []) if entry.get("number") != number + 1]
     entry: dict[str, Any] = {"number": number + 1, "strength": strength} | ({"mute": True} if muted else {})

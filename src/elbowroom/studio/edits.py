@@ -1,4 +1,4 @@
-"""Edits of a storyboard's lists: tasks, people and things. Each gives a new document; none looks at a world."""
+"""Edits of a storyboard's lists: tasks, characters and objects. Each returns a new document; none needs a world."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from elbowroom.studio.document import Document, speaks_of
 _LISTS = ("objects", "fixtures", "characters")
 
 
-def add_task(document: Document, verb: str, told: Mapping[str, Any], at: int | None = None) -> Document:
-    """A further task, by default the last."""
+def add_task(document: Document, verb: str, args: Mapping[str, Any], at: int | None = None) -> Document:
+    """Add a task, by default at the end."""
     values = document.edited()
     tasks = values.setdefault("tasks", [])
-    tasks.insert(len(tasks) if at is None else at, {verb: dict(told)})
+    tasks.insert(len(tasks) if at is None else at, {verb: dict(args)})
     return document.with_values(values)
 
 
-def change_task(document: Document, k: int, verb: str, told: Mapping[str, Any]) -> Document:
-    """Another task in place of number `k`, from 0. What is None is left out."""
+def change_task(document: Document, k: int, verb: str, args: Mapping[str, Any]) -> Document:
+    """Replace task number `k`, from 0. Arguments that are None are left out."""
     values = document.edited()
-    values["tasks"][_checked(document, k)] = {verb: {key: v for key, v in told.items() if v is not None}}
+    values["tasks"][_checked(document, k)] = {verb: {key: v for key, v in args.items() if v is not None}}
     return document.with_values(values)
 
 
 def delete_task(document: Document, k: int) -> Document:
-    """One task less."""
+    """Delete a task."""
     values = document.edited()
     del values["tasks"][_checked(document, k)]
     return document.with_values(values)
 
 
 def move_task(document: Document, k: int, by: int) -> Document:
-    """A task earlier (-1) or later (+1) in the order."""
+    """Move a task earlier (-1) or later (+1) in the order."""
     values = document.edited()
     tasks = values["tasks"]
     to = min(max(_checked(document, k) + by, 0), len(tasks) - 1)
@@ -44,12 +44,12 @@ def move_task(document: Document, k: int, by: int) -> Document:
 
 
 def tasks_of(document: Document) -> list[tuple[str, dict[str, Any]]]:
-    """Verbs with what is told of them, in order."""
+    """Verbs with their arguments, in order."""
     return [next(iter(task.items())) for task in document.values.get("tasks", [])]
 
 
 def add_static(document: Document, name: str, source: Mapping[str, Any]) -> Document:
-    """Something that never moves, such as {'maker': 'table', 'at': [0, 1, 0]}."""
+    """Add a static obstacle, such as {'maker': 'table', 'at': [0, 1, 0]}."""
     values = document.edited()
     scene = values.setdefault("scene", {})
     scene.setdefault("meshes", []).append({**source, "name": free_name(document, name)})
@@ -57,35 +57,35 @@ def add_static(document: Document, name: str, source: Mapping[str, Any]) -> Docu
 
 
 def add_object(document: Document, name: str, mesh: Mapping[str, Any], at: list[float]) -> Document:
-    """A thing that can be taken."""
+    """Add a graspable object."""
     values = document.edited()
     values.setdefault("objects", {})[free_name(document, name)] = {"mesh": dict(mesh), "at": at}
     return document.with_values(values)
 
 
-def add_character(document: Document, name: str, told: Mapping[str, Any]) -> Document:
-    """A further person."""
+def add_character(document: Document, name: str, entry: Mapping[str, Any]) -> Document:
+    """Add a character."""
     values = document.edited()
-    values.setdefault("characters", {})[free_name(document, name)] = dict(told)
+    values.setdefault("characters", {})[free_name(document, name)] = dict(entry)
     return document.with_values(values)
 
 
-def change_character(document: Document, name: str, told: Mapping[str, Any]) -> Document:
-    """What is told of a person is replaced key by key; None takes a key away."""
+def change_character(document: Document, name: str, entry: Mapping[str, Any]) -> Document:
+    """Replace properties of a character key by key; None removes a key."""
     values = document.edited()
     people = values.get("characters", {})
     if name not in people:
         raise UnknownName("character", name, people)
-    changed = {**people[name], **told}
+    changed = {**people[name], **entry}
     people[name] = {key: v for key, v in changed.items() if v is not None}
     return document.with_values(values)
 
 
 def delete(document: Document, name: str, entry: int | None = None, part: str | None = None) -> Document:
-    """Take a person or thing away, with what it holds or is held by, and tasks that speak of it.
+    """Delete a character or object, with its grips and the tasks that refer to it.
 
-    `entry` is the number of the scene's mesh, for things that never move; `part` what it is called in the file of that,
-    if the rest of it is to stay.
+    `entry` is the number of the scene's mesh, for static obstacles; `part` its name in the file of that mesh, if the
+    rest of the file stays.
     """
     values = document.edited()
     if entry is not None and part is not None:
@@ -98,7 +98,7 @@ def delete(document: Document, name: str, entry: int | None = None, part: str | 
         found = next((key for key in _LISTS if name in values.get(key, {})), None)
         if found is None:
             known = [n for key in _LISTS for n in values.get(key, {})]
-            raise UnknownName("thing that can be taken away", name, known)
+            raise UnknownName("deletable object", name, known)
         del values[found][name]
     for key in ("holds", "contacts", "tasks"):
         if key in values:
@@ -109,11 +109,11 @@ def delete(document: Document, name: str, entry: int | None = None, part: str | 
 
 
 def rename(document: Document, old: str, new: str, entry: int | None = None) -> Document:
-    """Another name for a person or thing, wherever it is spoken of."""
+    """Rename a character or object wherever it is referred to."""
     if new == old:
         return document
     if new in names_of(document):
-        raise BadValue(f"'{new}' is the name of something else already.")
+        raise BadValue(f"the name '{new}' is already in use.")
     values = document.edited()
     if entry is not None:
         values["scene"]["meshes"][entry]["name"] = new
@@ -131,14 +131,14 @@ def rename(document: Document, old: str, new: str, entry: int | None = None) -> 
 
 
 def names_of(document: Document) -> set[str]:
-    """Names that are taken."""
+    """Names in use."""
     values = document.values
     named = {mesh["name"] for mesh in values.get("scene", {}).get("meshes", []) if "name" in mesh}
     return {"floor", *named, *(n for key in _LISTS for n in values.get(key, {}))}
 
 
 def free_name(document: Document, wanted: str) -> str:
-    """A name like the wanted one that nothing has: table, table_2, …"""
+    """Unused name like the requested one: table, table_2, …"""
     plain = re.sub(r"[./\x00-\x1f]", "_", wanted.strip()) or "thing"
     taken, name, number = names_of(document), plain, 2
     while name in taken:

@@ -1,4 +1,4 @@
-"""Exports: the motion that is shown as files of any kind, in the folder to work in, with progress and cancel."""
+"""Export of the motion shown to files of any format in the working folder, with progress and cancel."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WAIT = 0.02  # seconds between looks whether a motion is there
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """A motion with what is known of it, the document that it was made from, and frames a second that are written."""
+    """Motion with its verdict and certificate, the document that it was made from, and the output frame rate."""
 
     world: World
     verdict: Verdict
@@ -43,7 +43,7 @@ class Settled:
 
 
 def export(studio: Studio, formats: list[str], stem: str) -> Job:
-    """Write the motion in some formats, when it is there; all files come to be together, or none."""
+    """Write the motion in some formats once it is ready; all files are written or none."""
     if not formats:
         raise BadValue("choose at least one format to export.")
     plain = stem.strip()
@@ -68,7 +68,7 @@ def export(studio: Studio, formats: list[str], stem: str) -> Job:
 
 
 def settled(job: Job, studio: Studio) -> Settled:
-    """The motion that is shown; one that is being planned is waited for."""
+    """Motion shown; waits for one that is being planned."""
     while studio.worker.busy or studio.drags.current is not None:
         job.tell(None, "waiting for the motion")
         time.sleep(_WAIT)
@@ -79,14 +79,14 @@ def settled(job: Job, studio: Studio) -> Settled:
 
 
 def _said_of(motion: Settled) -> tuple[Tone, str]:
-    """Tone and words on files that were written; what plays otherwise than it was proven is not certified."""
+    """Tone and text on files that were written; frames other than the proven ones are not certified."""
     if motion.verdict == "free":
-        return "plain", " The motion is free, not proven."
+        return "plain", " No collision was found, but the motion is not proven."
     if motion.verdict != "certified":
-        return "bad", " The motion is not certified free of collisions."
+        return "bad", " The motion is not certified collision-free."
     if motion.certificate is not None and motion.certificate.digest == played(motion.world, motion.fps).digest:
         return "good", ""
-    return "plain", " The proof is not one of the frames that were written: 'Plan anew' makes one."
+    return "plain", " The certificate does not cover the frames that were written: press Re-plan for one that does."
 
 
 def written(job: Job, paths: list[Path], motion: Settled) -> list[Path]:

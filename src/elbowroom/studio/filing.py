@@ -1,4 +1,4 @@
-"""Opening, saving, importing: documents and files of the folders that the studio was given."""
+"""Opening and saving of documents in the studio's folders."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NEW = "new storyboard"
 
 
 def choices(studio: Studio) -> list[str]:
-    """Storyboards that can be opened: a new one, those of the folder, those of the gallery."""
+    """Storyboards to open: a new one, those of the folder, those of the gallery."""
     return [NEW, *studio.folders.files("storyboard"), *(f"gallery: {name}" for name in scenarios())]
 
 
@@ -36,7 +36,7 @@ def open_choice(studio: Studio, choice: str) -> Job:
 
 
 def document_of(name: str) -> Document:
-    """A storyboard file, or a scenario of the gallery by its name."""
+    """Document of a storyboard file, or of a gallery scenario by name."""
     path = storyboard_path(name)
     if path.is_dir():
         raise BadFile(name, "is a folder", would_do="give a .yaml file in it, or the folder as --folder")
@@ -44,9 +44,9 @@ def document_of(name: str) -> Document:
 
 
 def save(studio: Studio, name: str) -> Path:
-    """Write the storyboard to a file in the folder to work in; files that it names stay the same ones.
+    """Write the storyboard to a file in the working folder; it keeps referring to the same files.
 
-    What others have written there meanwhile is replaced only when it is asked for again, and then kept beside it.
+    A file changed by others is replaced only on a second request, with a backup beside it.
     """
     path = studio.folders.to_write(name)
     if path.suffix.lower() not in (".yaml", ".yml"):
@@ -56,22 +56,22 @@ def save(studio: Studio, name: str) -> Path:
         studio.check_files(document)
         also, mine = "", path == studio.document.path and not studio.document.given
         if path.is_file() and not (mine and _as_read(document)):
-            why = "was changed by others since it was opened" if mine else ""
+            why = "was changed by another program since it was opened" if mine else ""
             if studio.folders.check_replacing([path], "Save", why):
-                also = f"; what was there is in {_kept_beside(path, path.read_bytes()).name}"
+                also = f"; the previous version is in {_kept_beside(path, path.read_bytes()).name}"
         saved, whole = document.written()
         studio.folders.know(path)
         studio.session.saved(saved)
     if not whole:
         before = _kept_beside(path, document.source.encode())
-        also += f"; its comments could not be kept there, and are in {before.name}"
+        also += f"; comments that could not be preserved are in {before.name}"
     studio.tell("document")
     studio.say(f"Saved {path.name}{also}.", "good")
     return path
 
 
 def _kept_beside(path: Path, content: bytes) -> Path:
-    """Keep the content of a file that is replaced in another one beside it, which was not there before."""
+    """Write a backup of a file's content under a new name beside it."""
     names = (f"{path.name}.bak{'' if n == 1 else n}" for n in count(1))
     spare = next(p for p in map(path.with_name, names) if not p.exists() or (p.is_file() and p.read_bytes() == content))
     with said_of(spare), writing(spare) as (stand_in,):
@@ -80,7 +80,7 @@ def _kept_beside(path: Path, content: bytes) -> Path:
 
 
 def _as_read(document: Document) -> bool:
-    """Whether the file of a document still says what was read from it, or written to it."""
+    """Return whether the file of a document is unchanged since it was read or written."""
     try:
         return document.path.read_bytes() == document.source.encode()
     except OSError:
@@ -88,7 +88,7 @@ def _as_read(document: Document) -> bool:
 
 
 def suggested_name(studio: Studio) -> str:
-    """A name to save under: its own, or for one of the gallery the same in the folder to work in."""
+    """File name to save under: its own, or for a gallery scenario the same name in the working folder."""
     document = studio.document
     if document.given or FOLDER in document.path.parents:
         return f"{document.name}.yaml"
@@ -96,13 +96,13 @@ def suggested_name(studio: Studio) -> str:
 
 
 def restore(studio: Studio, kept: Kept) -> None:
-    """Go on with unsaved work; it is kept by this studio from now on."""
+    """Restore unsaved work; this studio autosaves it from now on."""
     studio.take_up(kept.document)
     drop(studio, kept)
 
 
 def drop(studio: Studio, kept: Kept) -> None:
-    """Throw unsaved work of another session away."""
+    """Discard unsaved work of another session."""
     studio.autosave.discard(kept)
     studio.kept = studio.autosave.found()
     studio.tell("document")

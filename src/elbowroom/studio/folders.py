@@ -1,4 +1,4 @@
-"""Where the studio may read and write: inside of the folders that it was given, and nowhere else."""
+"""File access of the studio, restricted to the folders that it was given."""
 
 from __future__ import annotations
 
@@ -28,50 +28,52 @@ UPLOADS = "uploads"
 
 
 class Folders:
-    """A folder to work in, which may be written to, and others that may be read."""
+    """Working folder, which is writable, and further readable folders."""
 
     def __init__(self, work: Path, read: Sequence[Path] = ()) -> None:
         self.work = work.resolve()
         self._read = [self.work, *(p.resolve() for p in read)]
         for asked, folder in zip((work, *read), self._read, strict=True):
             if not folder.is_dir():
-                raise BadFile(asked, "is no folder", would_do="make it first")
+                raise BadFile(asked, "is not a folder", would_do="create it first")
         self._known: dict[Path, object] = {}
         self._asked: dict[Path, object] = {}
 
     def to_read(self, path: str | Path) -> Path:
-        """The path of something that may be read, whole; names are looked up in the folder to work in."""
+        """Absolute path of a readable file; relative names are resolved in the working folder."""
         return self._inside(path, self._read, "read")
 
     def to_write(self, path: str | Path) -> Path:
-        """The path of a file that may be written, whole."""
+        """Absolute path of a writable file."""
         found = self._inside(path, [self.work], "write")
         if not found.parent.is_dir():
-            raise BadFile(found, "cannot be written: its folder does not exist", would_do=f"make {found.parent} first")
+            raise BadFile(found, "is in a folder that does not exist", would_do=f"create {found.parent} first")
         return found
 
     def check_replacing(self, paths: Iterable[Path], button: str, why: str = "") -> bool:
-        """Raise where files are there that this studio has not written, or that others have changed since.
+        """Raise if files exist that this studio has not written, or that others have changed since.
 
-        Whoever presses the button again, with the same files there, means it: True then. `why` says better what is
-        with them.
+        A second press of the button with the same files confirms: returns True then. `why` is a better reason, if
+        there is one.
         """
         there = {path: stamp for path in paths if (stamp := _stamp(path)) is not None}
         others = {path: stamp for path, stamp in there.items() if stamp != self._known.get(path)}
         meant, self._asked = others == self._asked, others
         if others and not meant:
-            names, (verb, it) = ", ".join(p.name for p in others), ("is", "it") if len(others) == 1 else ("are", "them")
-            changed = f"{verb} there already" if not any(p in self._known for p in others) else f"{verb} not as it was"
-            raise BadValue(f"{names} {why or changed}: press {button} again to replace {it}, or give another name.")
+            names, one = ", ".join(p.name for p in others), len(others) == 1
+            exists, verb, it = ("exists", "was", "it") if one else ("exist", "were", "them")
+            known = any(p in self._known for p in others)
+            changed = f"{verb} changed by another program" if known else f"already {exists}"
+            raise BadValue(f"{names} {why or changed}: press {button} again to overwrite {it}, or choose another name.")
         return bool(others)
 
     def know(self, *paths: Path) -> None:
-        """Files as they are now may be replaced: they were read or written here."""
+        """Mark files as read or written here: in their current state they may be overwritten."""
         self._asked = {}
         self._known.update({path: stamp for path in paths if (stamp := _stamp(path)) is not None})
 
     def check_named(self, names: Iterable[str], folder: Path) -> None:
-        """Raise where files that a storyboard in a folder names lie outside, or name others that do."""
+        """Raise if files that a storyboard in a folder refers to, directly or not, are outside the readable folders."""
         found = [self.to_read(folder / name) for name in names]
         packages = [path for path in found if path.is_dir()]
         for path in found:
@@ -80,13 +82,13 @@ class Folders:
 
     @staticmethod
     def stamps(names: Iterable[str], folder: Path) -> str:
-        """What changes when one of the files does that a storyboard in a folder names."""
+        """Stamp that changes with any file that a storyboard in a folder refers to."""
         return repr([_stamp(folder / name) for name in names])
 
     def files(self, kind: str, most: int = 500) -> list[str]:
-        """Files of a kind in the folder to work in, as paths relative to it, in the order of the alphabet.
+        """Files of a kind in the working folder, as relative paths in alphabetical order.
 
-        A folder may be somebody's whole home: folders are looked at from the top down, and not without end.
+        The folder may be a whole home directory: folders are listed from the top down, up to a limit.
         """
         out: list[str] = []
         folders, looked = deque([self.work]), 0
@@ -103,12 +105,12 @@ class Folders:
         return sorted(out)[:most]
 
     def uploads(self) -> set[Path]:
-        """Files that were uploaded."""
+        """Uploaded files."""
         folder = self.work / UPLOADS
         return set(folder.iterdir()) if folder.is_dir() else set()
 
     def take(self, name: str, content: bytes, kind: str) -> Path:
-        """Store an uploaded file under its name, made harmless, in a folder of its own; never over another."""
+        """Store an uploaded file under its sanitized name in a folder of its own; never overwrites."""
         check_upload(name, len(content), kind)
         plain = Path(name.replace("\\", "/")).name
         stem = re.sub(r"[^\w\-. ]", "_", Path(plain).stem).strip(". ")[:80] or "upload"
@@ -117,7 +119,7 @@ class Folders:
         try:
             folder.mkdir(exist_ok=True)
         except OSError as error:
-            raise BadFile(folder, f"cannot be made ({error.strerror or error})") from None
+            raise BadFile(folder, f"cannot be created ({error.strerror or error})") from None
         target, number = folder / f"{stem}{suffix}", 2
         while target.exists():
             if target.is_file() and target.stat().st_size == len(content) and target.read_bytes() == content:
@@ -134,10 +136,10 @@ class Folders:
             if any(ord(letter) < 32 for letter in str(path)):
                 raise ValueError
         except (OSError, RuntimeError, ValueError):  # too long, no such user, bytes that no name has
-            raise BadValue(f"{str(path)[:80]!a} is no name that a file can have.") from None
+            raise BadValue(f"{str(path)[:80]!a} is not a valid file name.") from None
         if not self._holds(whole, roots):
             known = " or ".join(str(root) for root in roots)
-            raise BadValue(f"the studio may not {what} {whole}: it lies outside of {known}.")
+            raise BadValue(f"the studio may not {what} {whole}: it is outside {known}.")
         return whole
 
     @staticmethod
@@ -147,7 +149,7 @@ class Folders:
 
 
 def _entries(folder: Path, most: int) -> list[Path]:
-    """What is in a folder, nothing where it cannot be looked into."""
+    """Contents of a folder, empty if it cannot be read."""
     try:
         with os.scandir(folder) as entries:
             return [Path(entry.path) for entry in itertools.islice(entries, most)]
@@ -156,19 +158,19 @@ def _entries(folder: Path, most: int) -> list[Path]:
 
 
 def _stamp(path: Path) -> object:
-    """What changes when a file does; None where there is none."""
+    """Stamp that changes with a file; None if there is no file."""
     try:
-        told = path.stat()
+        stat = path.stat()
     except OSError:
         return None
-    return told.st_mtime_ns, told.st_size, told.st_ino
+    return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
 
 def check_upload(name: str, size: int, kind: str) -> None:
-    """Raise where a file is too large or of a type that is of no use."""
+    """Raise if a file is empty, too large or of an unsupported type."""
     suffix = Path(name.replace("\\", "/")).suffix.lower()
     if suffix not in KINDS[kind]:
-        raise BadValue(f"'{name[:80]}' is no {kind} that can be used: give {', '.join(KINDS[kind])}.")
+        raise BadValue(f"'{name[:80]}' is not a supported {kind} file: give {', '.join(KINDS[kind])}.")
     if size > LARGEST:
         raise BadValue(f"'{name[:80]}' is larger than {LARGEST // 1024**2} MB.")
     if size == 0:

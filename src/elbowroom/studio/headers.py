@@ -1,4 +1,4 @@
-"""Headers of everything that the studio's server answers: what the page may load, run and talk to, and who may show it.
+"""HTTP headers of the studio's server: what the page may load, run and connect to, and who may embed it.
 
 The page is viser's: one file with one script, which unpacks a style sheet and a second script. These, and the scripts
 of our own (`page_scripts.py`), are named by their hashes, so that no other is run; styles may stand in the page, as
@@ -31,15 +31,15 @@ _HOST = re.compile(r"[A-Za-z0-9.-]+(:\d+)?|\[[0-9A-Fa-f:.]+\](:\d+)?")
 
 
 def add_headers(request: Request, response: Response) -> None:
-    """Add them to an answer."""
+    """Add the headers to a response."""
     for name, value in _FIXED.items():
         response.headers[name] = value
     response.headers["Content-Security-Policy"] = policy(request.headers.get("Host") or "")
 
 
 def policy(host: str) -> str:
-    """What the page that a host has sent may do; the host is named because not all browsers take it for the page's own
-    where a websocket is asked for."""
+    """Content security policy of a host's page; the host is named because not all browsers count websockets to it as
+    the page's own origin."""
     here = f"ws://{host} wss://{host}" if _HOST.fullmatch(host) else ""
     rules = {
         "default-src": "'none'",
@@ -58,7 +58,7 @@ def policy(host: str) -> str:
 
 @cache
 def _scripts() -> str:
-    """Hashes of the page's scripts and handlers; any script in the page where a viser to come packs them otherwise."""
+    """Hashes of the page's scripts and handlers; any inline script if a future viser packs them differently."""
     page = (Path(viser.__file__).parent / "client" / "build" / "index.html").read_text(encoding="utf-8")
     found = re.findall(r"<script\b([^>]*)>(.*?)</script>", page, re.DOTALL)
     packed = _unpacked(found[0][0]) if len(found) == 1 else None
@@ -73,20 +73,20 @@ def _hash(code: bytes) -> str:
 
 
 def _unpacked(attributes: str) -> bytes | None:
-    """The code that viser's first script unpacks and runs; None where it is packed in another way."""
-    told = dict(re.findall(r'data-(\w+)="([^"]*)"', attributes))
-    if not {"p", "ss", "cs"} <= set(told) or not (told["ss"] + told["cs"]).isdecimal():
+    """Code that viser's first script unpacks and runs; None if it is packed differently."""
+    attrs = dict(re.findall(r'data-(\w+)="([^"]*)"', attributes))
+    if not {"p", "ss", "cs"} <= set(attrs) or not (attrs["ss"] + attrs["cs"]).isdecimal():
         return None
     try:
-        whole = zstandard.ZstdDecompressor().decompress(_from_base88(told["p"].encode()))
+        whole = zstandard.ZstdDecompressor().decompress(_from_base88(attrs["p"].encode()))
     except (zstandard.ZstdError, ValueError):
         return None
-    style = int(told["ss"])
-    return whole[style:] if len(whole) == style + int(told["cs"]) else None
+    style = int(attrs["ss"])
+    return whole[style:] if len(whole) == style + int(attrs["cs"]) else None
 
 
 def _from_base88(text: bytes) -> bytes:
-    """Groups of 5 characters are 4 bytes each, a last one of k characters k - 1."""
+    """Decoded bytes: groups of 5 characters are 4 bytes each, a last one of k characters k - 1."""
     digits = np.full(256, -1, np.int64)
     digits[np.frombuffer(_ALPHABET, np.uint8)] = np.arange(len(_ALPHABET))
     values = digits[np.frombuffer(text, np.uint8)]

@@ -1,4 +1,4 @@
-"""Imports: files that become a part of the storyboard, by path or upload, with progress and cancel."""
+"""Import of files into the storyboard, by path or upload, with progress and cancel."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.studio.document import Document
 from elbowroom.studio.edits import add_character, add_object, add_static, change_character
 from elbowroom.studio.folders import check_upload
+from elbowroom.studio.messages import seconds
 from elbowroom.studio.studio import Studio
-from elbowroom.studio.words import seconds
 from elbowroom.studio.worker import Job
 from elbowroom.world.scene_floor import foot_places, scene_floor
 from elbowroom.world.world import World
 
 AS = ("scene", "object", "clip", "rig")
-# Metres per unit of a file; without it what the file says, or what its size suggests.
-GUESSED = "as the file says"
+# Metres per unit of a file; without it as the file states or as its size suggests.
+GUESSED = "from the file"
 UNITS: Mapping[str, float | None] = {
     GUESSED: None,
     "metres": 1.0,
@@ -34,18 +34,18 @@ UNITS: Mapping[str, float | None] = {
     "inches": 0.0254,
     "feet": 0.3048,
 }
-# Characters of a file's name that are taken over as the name of a thing.
+# Characters of a file's name that are used for the name of an object.
 _LONGEST_NAME = 48
-# Decimals of metres that places are written with.
+# Decimals of positions in metres.
 _DIGITS = 4
 
 Brought = tuple[Document, Document, Storyboard]
 
 
 def bring_in(studio: Studio, kind: str, file: str | Path, whom: str | None = None, units: float | None = None) -> Job:
-    """Put a file into the storyboard: a scene, an object's mesh, a clip, or a rig.
+    """Import a file: a scene, an object's mesh, a clip, or a rig.
 
-    A clip or a rig is for the person `whom`; without one a further person comes with it. `units` is metres per unit
+    A clip or a rig is for the character `whom`; without one a new character is added. `units` is metres per unit
     of the file.
     """
     if not str(file).strip(". "):
@@ -59,14 +59,14 @@ def bring_in(studio: Studio, kind: str, file: str | Path, whom: str | None = Non
 
 
 def upload(studio: Studio, kind: str, name: str, content: bytes, whom: str | None, units: float | None) -> Job:
-    """Store an uploaded file in the folder to work in and import it; one that cannot be used does not stay there."""
+    """Store an uploaded file in the working folder and import it; an unusable file is removed."""
     check_upload(name, len(content), kind_of(kind))
     what = f"importing {Path(name).name}"
     return _submitted(studio, what, lambda: studio.folders.take(name, content, kind_of(kind)), kind, whom, units)
 
 
 def kind_of(kind: str) -> str:
-    """What kind of file an import takes."""
+    """Kind of file that an import takes."""
     return "scene" if kind == "object" else kind
 
 
@@ -104,30 +104,30 @@ def _submitted(
             if studio.document is not document:  # edited meanwhile: once more, over that
                 studio.run_files(Job(what, work, done))
                 return
-            told = "".join([_told(file[0], studio.original, board, whom), *notes])
+            text = "".join([_summary(file[0], studio.original, board, whom), *notes])
             studio.edit(f"import {file[0].name}", after, board=board)
-        studio.say(told, "good")
+        studio.say(text, "good")
 
     return studio.run_files(Job(what, work, done))
 
 
 def _added(document: Document, kind: str, path: Path, whom: str | None, units: float | None) -> Document:
-    """The document with a file in it."""
+    """Document with the file added."""
     name, stem = os.path.relpath(path, document.path.parent), path.stem[:_LONGEST_NAME]
     source: dict[str, Any] = {"file": name} if units is None else {"file": name, "units": units}
     if kind == "scene":
         return add_static(document, stem, source)
     if kind == "object":
         return add_object(document, stem, source, [0.0, -1.0, 0.0])
-    told = {"clip" if kind == "clip" else "body": source if units is not None else name}
-    return add_character(document, stem, told) if whom is None else change_character(document, whom, told)
+    entry = {"clip" if kind == "clip" else "body": source if units is not None else name}
+    return add_character(document, stem, entry) if whom is None else change_character(document, whom, entry)
 
 
 def _onto_floor(before: World, after: Document, board: Storyboard) -> tuple[Document, Storyboard, list[str]]:
-    """The document with a scene that has come last, its floor at the height of the floor before, and notes on that.
+    """Document with the scene added last raised to the previous floor height, and notes on that.
 
-    The scene's floor is found as by the command line, which puts a clip onto it: here people and things have their
-    places already, and the scene is put below their feet.
+    The scene's floor is detected as on the command line, which puts a clip onto it: here characters and objects already
+    have their positions, and the scene is put below their feet.
     """
     if before.floor is None:
         return after, board, []
@@ -141,12 +141,12 @@ def _onto_floor(before: World, after: Document, board: Storyboard) -> tuple[Docu
     values = after.edited()
     values["scene"]["meshes"][-1]["at"] = [0.0, 0.0, lift]
     after = after.with_values(values)
-    note = f" Its floor, at {scenes.height:.3f} m, was put onto that of the storyboard, at {before.floor:.3f} m."
+    note = f" Its floor, at {scenes.height:.3f} m, was aligned with that of the storyboard, at {before.floor:.3f} m."
     return after, after.board(), [note]
 
 
 def _at_its_rate(document: Document, board: Storyboard) -> tuple[Document, Storyboard]:
-    """The first clip decides at which rate motion is written."""
+    """Set the output frame rate to that of the first clip."""
     (motion,) = board.world.characters.values()
     if not isinstance(motion, Clip) or motion.fps == board.fps:
         return document, board
@@ -154,16 +154,16 @@ def _at_its_rate(document: Document, board: Storyboard) -> tuple[Document, Story
 
 
 def _about(error: ElbowroomError, path: Path) -> str:
-    """What is wrong with a file, without the place in the storyboard where it would have stood."""
+    """Error text about a file, without its location in the storyboard."""
     text = str(error)
-    if "no skeleton (.asf) lies beside it" in text:
-        text = text.replace("say which one it belongs to (asf)", "import its skeleton as a rig first")
+    if "no skeleton (.asf) is in its folder" in text:
+        text = text.replace("give its skeleton (option: asf)", "import its skeleton as a rig first")
     begin = text.find(str(path))
     return "Not imported: " + (text if begin < 0 else text[begin:].replace(str(path), path.name))
 
 
-def _told(path: Path, before: World, board: Storyboard, whom: str | None) -> str:
-    """What came, in figures by which a wrong unit is seen, and what was assumed."""
+def _summary(path: Path, before: World, board: Storyboard, whom: str | None) -> str:
+    """Summary of an import: figures that reveal a wrong unit, and assumptions."""
     world, facts = board.world, ""
     meshes = [mesh for name, mesh in world.static.items() if name not in before.static]
     meshes += [thing.mesh for name, thing in world.objects.items() if name not in before.objects]
@@ -173,7 +173,7 @@ def _told(path: Path, before: World, board: Storyboard, whom: str | None) -> str
         facts = " x ".join(f"{length:.2f}" for length in np.ptp(every, axis=0)) + " m"
     elif people and people[0].span[1] > people[0].span[0]:
         facts = seconds(people[0].span[1] - people[0].span[0])
-    notes = [n.partition(": ")[2] for n in world.notes if n not in before.notes and "ssumed" in n]
+    notes = [n.partition(": ")[2] for n in world.notes if n not in before.notes and "ssumed" in n and ": " in n]
     plain = [re.sub(r"( \(option: [^)]*\))?\.?$", "", re.sub(r", which makes it [^(]* m", "", n)) for n in notes]
-    told = dict.fromkeys(plain)  # a clip that is brought onto another body has them twice
-    return f"Imported {path.name}{', ' + facts if facts else ''}." + "".join(f" {note}." for note in told)
+    kept = dict.fromkeys(plain)  # a clip that is brought onto another body has them twice
+    return f"Imported {path.name}{', ' + facts if facts else ''}." + "".join(f" {note}." for note in kept)

@@ -1,4 +1,4 @@
-"""A drag: while something is moved the motion follows, not yet proven; when it is let go the motion is proven."""
+"""Drag of an obstacle: the motion follows without proof, and is proven on release."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from elbowroom.search.birrt import keeping_trees
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.studio.document import Document, speaks_of
+from elbowroom.studio.entries import entry_names
 from elbowroom.studio.places import moved_world, places_of, with_place
-from elbowroom.studio.standing import entry_names
 from elbowroom.world.certificate import Certificate, certify
 from elbowroom.world.certificate_findings import Interval, merged
 from elbowroom.world.pairs import moves
@@ -34,7 +34,7 @@ _LONGEST, _SHORT = 20.0, 3.0
 
 @dataclass(eq=False)
 class Drag:
-    """Something that is being moved: the document, its storyboard and its motion as they were when the drag began."""
+    """Obstacle being dragged, with the document, storyboard and motion at the start of the drag."""
 
     name: str
     document: Document
@@ -58,12 +58,12 @@ class Drag:
 
     @property
     def _repaired(self) -> bool:
-        """Whether all that is asked for are repairs."""
+        """Return whether all tasks are repairs."""
         return bool(self.board.tasks) and all(isinstance(task, Repair) for task in self.board.tasks)
 
     @property
     def can_follow(self) -> bool:
-        """Whether the motion can follow: there is one, and no task is about what is moved."""
+        """Return whether the motion can follow: there is one, and no task involves the dragged object."""
         kinds = places_of(self.document, self.board)
         movable = self.name in kinds and kinds[self.name].kind in ("static", "object")
         about = any(speaks_of(self.document.values.get(key, []), self.name) for key in ("tasks", "holds"))
@@ -72,14 +72,14 @@ class Drag:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All things that move."""
+        """Names of all meshes that move."""
         return entry_names(self.board, self.name)
 
     def follow(self, T: Array, *, sure: bool = False, seconds: float = math.inf) -> Plan:
-        """The motion with the thing at `T` (4, 4), not proven; only what the thing touches is done anew.
+        """Motion with the object at `T` (4, 4), not proven; only what collides with the object is re-planned.
 
-        With `sure` it is looked at more closely, so that it can be proven. Where the thing is in the way still, or no
-        way was found in so many `seconds`, the status is 'partial'.
+        With `sure` it is checked more closely, so that it can be proven. If the object still blocks the motion, or no
+        path was found within `seconds`, the status is 'partial'.
         """
         assert self._live is not None and self.plan is not None
         world = moved_world(self.document, self.board, self.name, T)
@@ -90,8 +90,8 @@ class Drag:
         return found.with_(world=world.with_(characters=characters, holds=holds))
 
     @keeping_trees()
-    def anew(self, T: Array) -> Plan:
-        """A repair from the start, with a proof, where following does not do; tasks are planned anew if need be."""
+    def repair_from_scratch(self, T: Array) -> Plan:
+        """Repair from scratch, with a proof, if following fails; tasks are re-planned if necessary."""
         world = moved_world(self.document, self.board, self.name, T)
         assert self.plan is not None
         if self._repaired:
@@ -106,10 +106,10 @@ class Drag:
         return plan_storyboard(board, seed=self.document.seed, tier=self.document.tier)
 
     def prove(self, plan: Plan, T: Array, *, clearance: bool = False) -> Plan:
-        """A motion that followed to `T`, with its proof; without `clearance` how near things come is left open.
+        """Motion that followed to `T`, with its proof; without `clearance` the minimum clearance is not measured.
 
-        Where the motion before the drag was proven, that holds for all that has not changed since: only frames that
-        differ, and times at which anybody is near the thing, are looked at then.
+        If the motion before the drag was proven, that holds for everything unchanged: only frames that differ, and
+        times at which a character is near the object, are checked.
         """
         before = None if self.plan is None else self.plan.certificate
         assert self._live is not None
@@ -133,14 +133,14 @@ class Drag:
         return _with_proof(plan, replace(before.unmeasured(), continuous=proven, digest=""))
 
     def _alone(self, world: World) -> World:
-        """The world with what goes about and what is moved alone: all else is as it was before the drag."""
+        """World with moving bodies and the dragged object only: all else is as before the drag."""
         objects = {n: thing for n, thing in world.objects.items() if n in self.names or moves(world, n, thing)}
         known = {"floor", *objects, *world.characters}
         contacts = tuple(c for c in world.contacts if {world.split(c.who)[0], world.split(c.on)[0]} <= known)
         return world.with_(static={}, objects=objects, floor=None, contacts=contacts)
 
     def _differs(self, plan: Plan) -> list[Interval]:
-        """Intervals in which anybody moves otherwise than before the drag: those of edits that are new or gone."""
+        """Intervals in which motion differs from before the drag: those of edits that are new or gone."""
         assert self.plan is not None
         before, after = self.plan.edits, plan.edits
         other = [e for e in after if e not in before] + [e for e in before if e not in after]
@@ -149,21 +149,21 @@ class Drag:
         return merged([(max(begin - frame, first), min(end + frame, last)) for (begin, end), frame in frames], 0.1)
 
     def let_go(self, T: Array) -> Document:
-        """The document with the thing at `T`."""
+        """Document with the object at `T`."""
         return with_place(self.document, self.board, self.name, T)
 
     def moved_board(self, document: Document) -> Storyboard:
-        """The storyboard of the document after the drag, without building all of it anew."""
+        """Storyboard after the drag, without rebuilding all of it."""
         T = places_of(document, self.board)[self.name].T
         return replace(self.board, world=moved_world(self.document, self.board, self.name, T))
 
     def _kept(self) -> dict[str, object]:
-        """What tasks of hands have added to the world: where things are put, and what may touch."""
+        """Additions of hand tasks to the world: paths of objects and allowed contacts."""
         assert self.plan is not None
         return {} if self._repaired else {"contacts": self.plan.world.contacts}
 
     def _loosened(self, world: World, T: Array) -> World:
-        """The world with what is moved as objects, whose surroundings are known in their own axes."""
+        """World with the dragged meshes as objects, whose distance fields are in their own axes."""
         static = {name: mesh for name, mesh in world.static.items() if name not in self._loose}
         loose = world.with_(static=static)
         for name, mesh in self._loose.items():

@@ -1,4 +1,4 @@
-"""Memory that is no longer needed goes back to the system: threads that plan leave much of it lying about."""
+"""Return of freed memory to the system: planning threads leave much of it allocated."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 
 def give_back() -> None:
-    """Give back what was freed; on systems whose C library does so by itself nothing is done."""
+    """Return freed memory to the system; does nothing where the C library does so by itself."""
     if _TRIM is not None:
         _TRIM(0)
 
 
 def _found() -> Callable[[int], int] | None:
-    """`malloc_trim` of the GNU C library, where that is the one."""
+    """Function `malloc_trim` of the GNU C library, None elsewhere."""
     try:
         trim: Callable[[int], int] = ctypes.CDLL(None).malloc_trim
     except (AttributeError, OSError, TypeError):

@@ -1,7 +1,7 @@
-"""Errors between the page and the server, in one line each; viser prints them with all of its calls.
+"""Errors between the page and the server, logged in one line each instead of viser's tracebacks.
 
-Port scans, pages that go away amid something and refused requests say nothing at all. Whoever wants to know more sets
-the level of the logger `elbowroom.studio` to DEBUG.
+Port scans, pages that disconnect and refused requests are not logged. Set the level of the logger `elbowroom.studio`
+to DEBUG for details.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WARNINGS = (r"\[viser\]", r"Queued a \w+ on a closed connection")
 
 
 def web_logger() -> logging.Logger:
-    """A logger for the web server that hands on only what ends a connection."""
+    """Logger for the web server that passes on only errors that end a connection."""
     logger = logging.Logger("elbowroom.studio.web", logging.ERROR)
     logger.addFilter(_heard)
     logger.propagate = False
@@ -30,7 +30,7 @@ def web_logger() -> logging.Logger:
 
 
 def hush(loop: asyncio.AbstractEventLoop) -> None:
-    """Have errors of the server's loop, and of what viser calls for the page, told in one line each."""
+    """Log errors of the server's loop and of viser's callbacks in one line each."""
     loop.call_soon_threadsafe(loop.set_exception_handler, _in_loop)
     for text in _WARNINGS:
         warnings.filterwarnings("ignore", message=text)
@@ -39,10 +39,10 @@ def hush(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def _heard(record: logging.LogRecord) -> bool:
-    """Of what the web server logs only broken messages are of interest: they end the connection."""
+    """Filter of the web server's log that passes on broken messages, which end the connection."""
     error = record.exc_info[1] if record.exc_info else None
     if record.msg == "connection handler failed" and error is not None:
-        _tell("hung up on a page that has sent what cannot be read", error)
+        _tell("closed the connection of a page that sent an unreadable message", error)
     return False
 
 
@@ -51,11 +51,11 @@ def _in_loop(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     if isinstance(error, ConnectionError):  # a page that has gone
         _LOGGER.debug("%s", context.get("message"), exc_info=error)
     elif error is not None:
-        _tell("a message of a page was dropped", error)
+        _tell("dropped a message of a page", error)
 
 
 def _in_callback(kind: type[BaseException], error: BaseException, *rest: Any) -> None:
-    _tell("something went wrong inside", error)
+    _tell("internal error", error)
 
 
 def _tell(what: str, error: BaseException) -> None:

@@ -1,4 +1,4 @@
-"""The page: scene, handle, timeline and panels, and what is told to them when the studio changes."""
+"""Page: scene, handle, timeline and panels, and their updates when the studio changes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WIDTH = 344
 
 
 class Page:
-    """Shows a studio to all browsers that connect."""
+    """Page of a studio in all connected browsers."""
 
     def __init__(self, studio: Studio, server: StudioServer, *, shadows: bool = True) -> None:
         self.studio, self.server = studio, server
@@ -46,7 +46,7 @@ class Page:
 
     @property
     def url(self) -> str:
-        """Where the page is, with the token that opens it."""
+        """Address of the page, with the token."""
         host = self.server.get_host()
         shown = "localhost" if host in ("127.0.0.1", "0.0.0.0", "::", "::1") else host
         place = f"{f'[{shown}]' if ':' in shown else shown}:{self.server.get_port()}"
@@ -54,11 +54,11 @@ class Page:
 
     @property
     def private(self) -> bool:
-        """Whether only this machine can reach it."""
+        """Return whether only this machine can reach it."""
         return is_loopback(self.server.get_host())
 
     def notify(self, topic: Topic) -> None:
-        """Something has changed in the studio."""
+        """Update after a change in the studio."""
         with self._lock:
             studio = self.studio
             if topic == "scene":
@@ -108,11 +108,11 @@ class Page:
         self.notify("motion")
 
     def look(self) -> None:
-        """See the whole action."""
+        """Frame the whole action."""
         self.camera.frame()
 
     def _connected(self, client: viser.ClientHandle) -> None:
-        """Fit the timeline to the scene, whose width is told again when the panel has come beside it."""
+        """Fit the timeline to the scene, whose width is sent again when the panel has been laid out."""
 
         async def fit(camera: viser.CameraHandle) -> None:
             self.timeline.place(camera.image_width)

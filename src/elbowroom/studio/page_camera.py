@@ -1,6 +1,6 @@
-"""The camera of every browser: it frames the action, and follows somebody on request.
+"""Camera of every browser: it frames the action, and follows a character on request.
 
-Walls before the action are cut open, as pictures have it: who is in a house is seen from outside of it.
+Walls in front of the action are cut open, as in pictures, so that characters inside a house are visible from outside.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CURTAIN = 0.35
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Where to look from and at, (3,) each, and the plane, normal (3,) · p = limit, before which walls are cut open."""
+    """Eye and target, (3,) each, and the plane, normal (3,) · p = limit, in front of which walls are cut open."""
 
     eye: Array
     at: Array
@@ -38,7 +38,7 @@ class View:
 
 
 class Camera:
-    """Moves the cameras of all browsers."""
+    """Control of the cameras of all browsers."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Camera:
         self._before: Array | None = None
 
     def frame(self) -> None:
-        """See the whole action, in browsers that are there and in those to come."""
+        """Frame the whole action, in current and future browsers."""
         view = view_of(self._studio.world)
         eye, at = view.eye, view.at
         self._cut(view.normal, view.limit)
@@ -62,11 +62,11 @@ class Camera:
         self._before = None
 
     def follow(self, whom: str | None) -> None:
-        """Keep somebody where they are in the picture; None lets them go."""
+        """Follow a character; None stops following."""
         self._whom, self._before = whom, None
 
     def show_time(self) -> None:
-        """Another moment is shown."""
+        """Update to the time shown."""
         world = self._studio.world
         if self._whom is None or self._whom not in world.characters:
             return
@@ -83,7 +83,7 @@ class Camera:
 
 
 def view_of(world: World) -> View:
-    """Where to look from and at, so that the whole action is seen above the timeline."""
+    """View that shows the whole action above the timeline."""
     begin, end = world.span
     some = np.linspace(begin, end, 24)
     moving = action(world, some)

@@ -1,4 +1,4 @@
-"""Edits of the motion in the panel: a list of them, and strength and mute of the one that is picked."""
+"""Edits of the motion in the panel: a list, and strength and mute of the selected one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from elbowroom.studio.studio import Studio, Topic
 
 
 class Edits:
-    """The list of edits, and a form for one of them."""
+    """List of edits, and a form for one of them."""
 
     def __init__(self, gui: viser.GuiApi, studio: Studio) -> None:
         self._studio = studio
@@ -26,7 +26,7 @@ class Edits:
             field.on_update(asked(studio, self._changed))
 
     def notify(self, topic: Topic) -> None:
-        """Something has changed."""
+        """Update after a change in the studio."""
         if topic in ("motion", "document"):
             self._show()
 
@@ -54,7 +54,7 @@ class Edits:
 
 
 def rows_of(plan: Plan) -> dict[str, str]:
-    """Words on each edit of a plan, by its number from 0."""
+    """Text of each edit of a plan, by its number from 0."""
     out = {}
     for n, edit in enumerate(plan.edits):
         weak = " (muted)" if edit.muted else f" ({100 * edit.strength:.0f} %)" if edit.strength < 1.0 else ""

@@ -1,4 +1,4 @@
-"""What fields and buttons of the page call: acts of the user, whose errors are said in one sentence."""
+"""Callbacks of fields and buttons: user actions whose errors are shown in one sentence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from elbowroom.studio.studio import Studio
 
 
 def asked(studio: Studio, act: Callable[[], Any]) -> Callable[[Any], None]:
-    """A callback for something that the user did; what the page did to its own fields is no such thing."""
+    """Callback for a user action; changes made by the page itself are ignored."""
 
     def called(event: Any) -> None:
         if event.client is not None:
@@ -25,7 +25,7 @@ def put(field: Any, value: Any) -> None:
 
 
 def offer(field: Any, options: tuple[str, ...]) -> None:
-    """Give a field its choices; what was chosen stays if it still can be."""
+    """Set a field's choices; the current choice stays if it is still available."""
     if tuple(field.options) != options:
         before = field.value
         field.options = options

@@ -1,4 +1,4 @@
-"""What can be shown besides: paths of hands, trees of searches, the tightest place."""
+"""Overlays: hand paths, search trees, minimum clearance."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import viser
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.plan.result import Plan
+from elbowroom.studio.messages import millimetres, part, seconds
 from elbowroom.studio.studio import Studio
-from elbowroom.studio.words import millimetres, part, seconds
 from elbowroom.world.certificate_findings import Interval
 from elbowroom.world.edit import Edit
 from elbowroom.world.world import World
@@ -26,9 +26,9 @@ _KNOT, _SPOT = 0.004, 0.012  # metres: balls where a tree has a state, and at th
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """Lines (N, 2, 3) in a colour, so many pixels wide; `balls` of a radius at their far ends, or none.
+    """Lines (N, 2, 3) of a colour and width in pixels; `balls` is the radius of balls at their far ends, or none.
 
-    Where `during` is given, it belongs to that stretch of the motion, seconds.
+    If `during` is given, the drawing belongs to that interval, seconds.
     """
 
     lines: Array
@@ -39,7 +39,7 @@ class Drawing:
 
 
 class Extras:
-    """Lines and labels over the scene. What stays as it is is not sent again."""
+    """Lines and labels over the scene. Unchanged ones are not sent again."""
 
     def __init__(self, server: viser.ViserServer, studio: Studio) -> None:
         self._server, self._studio = server, studio
@@ -49,16 +49,16 @@ class Extras:
         self.paths = self.trees = self.clearance = False
 
     def show(self, *, paths: bool, trees: bool, clearance: bool) -> None:
-        """Switch things on and off."""
+        """Switch overlays on and off."""
         self.paths, self.trees, self.clearance = paths, trees, clearance
 
     @property
     def shown(self) -> list[str]:
-        """Names of what is drawn."""
+        """Names of the overlays drawn."""
         return [f"/extras/{name}" for name in self._drawn]
 
     def show_motion(self) -> None:
-        """Another motion, or other switches."""
+        """Update to another motion, or other switches."""
         plan = self._studio.plan
         wanted = {} if plan is None else self._wanted(plan)
         for name in [n for n in self._drawn if n not in wanted]:
@@ -73,7 +73,7 @@ class Extras:
         self.show_time()
 
     def show_time(self) -> None:
-        """Another moment: while something is done of which there are trees, those of all else would be in the way."""
+        """Update to the time shown; during an action with search trees only those are shown."""
         t = self._studio.player.time
         trees = {name: d.during for name, d in self._drawn.items() if d.during is not None}
         now = {name for name, during in trees.items() if during is not None and during[0] <= t <= during[1]}
@@ -108,18 +108,18 @@ class Extras:
         self._nodes[name] = nodes
 
     def _show_label(self, plan: Plan | None) -> None:
-        """Tell the distance at the tightest place."""
+        """Show the distance at the minimum clearance."""
         near, proof = self._drawn.get("nearest"), None if plan is None else plan.certificate
-        told = None if proof is None else proof.nearest
-        shown = near is not None and told is not None and told.value is not None and told.at is not None
+        least = None if proof is None else proof.nearest
+        shown = near is not None and least is not None and least.value is not None and least.at is not None
         if self._label is None:
             if not shown:
                 return
             self._label = self._server.scene.add_label("/extras/nearest_label", "", anchor="bottom-center")
         if shown:
-            assert near is not None and told is not None and told.value is not None and told.at is not None
-            pair = "" if told.pair is None else f"{part(told.pair.a)}, {part(told.pair.b)}: "
-            text = f"{pair}{millimetres(told.value)} at {seconds(told.at)}"
+            assert near is not None and least is not None and least.value is not None and least.at is not None
+            pair = "" if least.pair is None else f"{part(least.pair.a)}, {part(least.pair.b)}: "
+            text = f"{pair}{millimetres(least.value)} at {seconds(least.at)}"
             self._label.position = near.lines[0].mean(axis=0)
             if self._label.text != text or not self._label.visible:
                 self._label.text = text
@@ -128,7 +128,7 @@ class Extras:
             self._label.visible = shown
 
     def _draw_again(self) -> None:
-        """Have the scene drawn again: viser's page draws labels a frame late, and no frame when nothing moves."""
+        """Force a redraw: viser's page draws labels a frame late, and no frame when nothing moves."""
 
         def nudge() -> None:
             if self._label is not None:
@@ -141,7 +141,7 @@ class Extras:
 
 
 def path_of(world: World, planned: Edit) -> Array | None:
-    """Where the end of a planned limb goes, (N, 3); None for what is no limb."""
+    """Path (N, 3) of the end of a planned limb; None for other plans."""
     body = world.body(planned.who)
     chain = body.chains.get(planned.limb.split(" ")[0].rstrip(","))
     if chain is None or not len(chain.joints):

@@ -1,4 +1,4 @@
-"""Tab of files: open, save, import, export, and the same as a command or Python."""
+"""Files tab: open, save, import, export, and the same as a command or Python."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any
 import viser
 
 from elbowroom.studio import filing, importing
+from elbowroom.studio.code_snippets import as_command, as_python
 from elbowroom.studio.exporting import FORMATS, export
 from elbowroom.studio.folders import KINDS
 from elbowroom.studio.page_events import asked, offer, put
 from elbowroom.studio.page_scripts import with_copy_button
 from elbowroom.studio.reporting import report_on
-from elbowroom.studio.saying import as_command, as_python
 from elbowroom.studio.studio import Studio, Topic
 
-_REPORT = "How good the motion is, measured, on one page that opens offline."
-_NOBODY = "a new person"
+_REPORT = "Measures the quality of the motion, on one page that opens offline."
+_NOBODY = "a new character"
 
 
 class Files:
-    """Where documents and motions come from and go to."""
+    """Form for opening, saving, importing and exporting."""
 
     def __init__(self, server: viser.ViserServer, studio: Studio, tab: Any) -> None:
         self._server, self._studio, gui = server, studio, server.gui
@@ -56,21 +56,21 @@ class Files:
 
     @property
     def name(self) -> str:
-        """The name to save under, as it stands in the form."""
+        """File name to save under, from the form."""
         return self._name.value
 
     @property
     def path(self) -> str:
-        """The file to import, as it stands in the form."""
+        """File to import, from the form."""
         return self._path.value
 
     @property
     def formats(self) -> list[str]:
-        """Formats that are chosen for export."""
+        """Formats chosen for export."""
         return [name for name, box in self._formats.items() if box.value]
 
     def notify(self, topic: Topic) -> None:
-        """Something has changed."""
+        """Update after a change in the studio."""
         if topic == "document":
             offer(self._open, tuple(filing.choices(self._studio)))
             if self._doc != self._studio.document.path:
@@ -85,7 +85,7 @@ class Files:
 
     @property
     def _how(self) -> tuple[str | None, float | None]:
-        """For whom an import is, and metres per unit of the file."""
+        """Character of an import, and metres per unit of the file."""
         return None if self._whom.value == _NOBODY else self._whom.value, importing.UNITS[self._units.value]
 
     def _load(self, upload: viser.UploadedFile) -> None:

@@ -1,4 +1,4 @@
-"""The handle in the scene by which the selected thing is moved and turned."""
+"""Handle in the scene that moves and rotates the selected object."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NODE = "/handle"
 
 
 class Gizmo:
-    """At most one handle, at what is selected."""
+    """At most one handle, at the selected object."""
 
     def __init__(self, server: viser.ViserServer, studio: Studio) -> None:
         self._server, self._studio = server, studio
@@ -32,11 +32,11 @@ class Gizmo:
 
     @property
     def handle(self) -> viser.TransformControlsHandle | None:
-        """The handle that is shown."""
+        """Handle shown."""
         return self._handle
 
     def show(self) -> None:
-        """Put the handle where the selection is."""
+        """Put the handle at the selection."""
         name = self._studio.selected
         place = None if name is None else self._studio.places.get(name)
         if name != self._name or place is None:
@@ -75,13 +75,13 @@ class Gizmo:
             self._events.put((self._name, None if ended else T))
 
     async def _gone(self, client: viser.ClientHandle) -> None:
-        """A browser that goes while it drags lets go."""
+        """End the drag of a browser that disconnects."""
         if client.client_id == self._by:
             self._by = None
             self._events.put(("", None))
 
     def _run(self) -> None:
-        """Hand events on; of several that wait for the same thing only the latest counts."""
+        """Pass events on; of several waiting events for the same object only the latest counts."""
         event = self._events.get()
         while event is not None:
             name, T = event

@@ -1,4 +1,4 @@
-"""Unsaved work of an earlier session, offered where the user looks first."""
+"""Unsaved work of an earlier session, offered at the top of the panel."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from elbowroom.studio import filing
 from elbowroom.studio.page_events import asked
 from elbowroom.studio.studio import Studio, Topic
 
-_TAKE, _DROP = "Go on with it", "Throw it away"
+_TAKE, _DROP = "Restore", "Discard"
 
 
 class KeptWork:
-    """A line and two buttons at the top of the panel, while there is any."""
+    """Line and two buttons at the top of the panel, while there is unsaved work."""
 
     def __init__(self, server: viser.ViserServer, studio: Studio) -> None:
         self._studio, gui = studio, server.gui
@@ -24,14 +24,14 @@ class KeptWork:
         self._buttons.on_click(asked(studio, self._answered))
 
     def notify(self, topic: Topic) -> None:
-        """Something has changed."""
+        """Update after a change in the studio."""
         if topic != "document":
             return
         kept = self._studio.kept
         self._line.visible = self._buttons.visible = bool(kept)
         if kept:
             when = time.strftime("%d %B, %H:%M", time.localtime(kept[0].when))
-            text = f"There is unsaved work on {kept[0].document.name} of {when}."
+            text = f"Unsaved changes to {kept[0].document.name} from {when} can be restored."
             self._line.content = f'<div style="padding:6px 10px 2px 10px;font-size:12.5px">{escape(text)}</div>'
 
     def _answered(self) -> None:

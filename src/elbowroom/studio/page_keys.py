@@ -1,4 +1,4 @@
-"""Keys, and the same acts in the palette of commands that Ctrl+K opens."""
+"""Keyboard shortcuts, and the same commands in the palette that Ctrl+K opens."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import viser
 
 from elbowroom.studio import filing
+from elbowroom.studio.entries import deleted
 from elbowroom.studio.page_events import asked
-from elbowroom.studio.standing import deleted
 from elbowroom.studio.studio import Studio
 
 if TYPE_CHECKING:
@@ -21,19 +21,19 @@ _WORDS = {"escape": "Esc", "delete": "Del", "space": "Space", "home": "Home", "e
 
 
 class Keys:
-    """Acts by keys: those of players, and those that every editor has."""
+    """Commands by key: those of players and of editors."""
 
     def __init__(self, server: viser.ViserServer, studio: Studio, page: Page) -> None:
         self._server, self._studio, self.told_as = server, studio, list[tuple[str, str]]()
         player = studio.player
         self._add("Play or pause", "space", lambda: player.pause() if player.playing else player.play())
-        self._add("One frame back", "J", lambda: self._step(-1))
-        self._add("One frame on", "L", lambda: self._step(1))
+        self._add("Previous frame", "J", lambda: self._step(-1))
+        self._add("Next frame", "L", lambda: self._step(1))
         self._add("Start", "home", lambda: player.seek(player.span[0]))
         self._add("End", "end", lambda: player.seek(player.span[1]))
         self._add("Frame the action", "F", page.look)
-        self._add("Select nothing", "escape", lambda: studio.select(None))
-        self._add("Delete what is selected", "delete", self._delete)
+        self._add("Clear selection", "escape", lambda: studio.select(None))
+        self._add("Delete selection", "delete", self._delete)
         self._add("Undo", "Z", studio.undo, _CTRL)
         self._add("Redo", "Z", studio.redo, f"{_CTRL}+shift")
         self._add("Save", "S", lambda: filing.save(studio, page.panel.files.name), _CTRL)
@@ -56,7 +56,7 @@ class Keys:
 
     @property
     def html(self) -> str:
-        """All keys, for the panel."""
+        """HTML table of all keys, for the panel."""
         cell = '<td style="padding:1px 12px 1px 0;white-space:nowrap">'
         rows = "".join(f"<tr>{cell}<b>{escape(key)}</b></td><td>{escape(what)}</td></tr>" for key, what in self.told_as)
         return f'<table style="margin:2px 10px 6px 10px;font-size:12.5px">{rows}</table>'

@@ -1,4 +1,4 @@
-"""Looks of buttons that viser has no setting for: rows of a list, two side by side. All works without them, too."""
+"""Styles of buttons that viser has no setting for: rows of a list, two side by side. They are purely cosmetic."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _HOVER = "rgba(128,128,128,.14)"
 
 
 def rows(buttons: Sequence[viser.GuiButtonHandle], picked: viser.GuiButtonHandle | None = None) -> str:
-    """Buttons as quiet rows below each other, one of them picked: HTML without anything to see."""
+    """Invisible HTML that styles buttons as rows of a list, one of them selected."""
     if not buttons:
         return ""
     all_of = _named(buttons)
@@ -28,7 +28,7 @@ def rows(buttons: Sequence[viser.GuiButtonHandle], picked: viser.GuiButtonHandle
 
 
 def halves(left: viser.GuiButtonHandle, right: viser.GuiButtonHandle) -> str:
-    """Two quiet buttons side by side: HTML without anything to see."""
+    """Invisible HTML that puts two buttons side by side."""
     both = _named([left, right])
     return (
         f"<style>div:has(> {both}){{display:inline-block;width:calc(50% - .8em);margin-inline:0!important;"
@@ -41,10 +41,9 @@ def halves(left: viser.GuiButtonHandle, right: viser.GuiButtonHandle) -> str:
 
 
 def pinned(top: str, buttons: Sequence[viser.GuiButtonHandle]) -> str:
-    """What has the id `top` stays at the top of the panel, small buttons at its right, however far it is scrolled.
+    """Invisible HTML that pins the element with the id `top` and small buttons at its right to the top of the panel.
 
-    This is HTML without anything to see. What holds the panel's column hides what is too long for it, and would scroll
-    in place of the panel.
+    The container of the panel's column clips its overflow, and would otherwise scroll in place of the panel.
     """
     all_of = _named(buttons)
     return (
@@ -57,5 +56,5 @@ def pinned(top: str, buttons: Sequence[viser.GuiButtonHandle]) -> str:
 
 
 def _named(buttons: Sequence[viser.GuiButtonHandle]) -> str:
-    """A selector of buttons, which viser's page gives their own names."""
+    """CSS selector of buttons by the names that viser's page gives them."""
     return ":is(" + ",".join(f'[id="{button._impl.uuid}"]' for button in buttons) + ")"

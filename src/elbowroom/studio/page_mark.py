@@ -1,4 +1,4 @@
-"""What shows in the scene that something is selected: corners of a box about a thing, a ring about a person's feet."""
+"""Selection marks in the scene: box corners around an object, a ring around a character's feet."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Mark:
         self._node: viser.LineSegmentsHandle | None = None
 
     def about(self, node: str, bounds: Array) -> None:
-        """Mark a thing by its node and its box (2, 3) in the node's frame; the mark moves with it."""
+        """Mark an object by its node and its box (2, 3) in the node's frame; the mark moves with it."""
         self.remove()
         if np.all(np.isfinite(bounds)):
             self._node = self._scene.add_line_segments(f"{node}/mark", corner_lines(bounds), _COLOR, **_LOOK)
 
     def at_feet(self, place: Array) -> None:
-        """Mark a person who is at `place` (3,)."""
+        """Mark a character at `place` (3,)."""
         if self._node is None:
             turn = np.linspace(0.0, 2.0 * np.pi, 49)
             circle = _RING * np.stack([np.cos(turn), np.sin(turn), np.zeros(49)], axis=1)
@@ -40,7 +40,7 @@ class Mark:
         self._node.position = place
 
     def remove(self) -> None:
-        """Mark nothing."""
+        """Remove the mark."""
         if self._node is not None:
             self._node.remove()
         self._node = None

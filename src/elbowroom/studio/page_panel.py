@@ -1,4 +1,4 @@
-"""The panel at the side: what is going on, and tabs for things, tasks, the view and files."""
+"""Side panel: status, and tabs for the scene, tasks, the view and files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Panel:
-    """Everything at the side of the page."""
+    """Side panel of the page."""
 
     def __init__(self, server: viser.ViserServer, studio: Studio, page: Page) -> None:
         self.status = Status(server, studio)
@@ -35,6 +35,6 @@ class Panel:
         self.files = Files(server, studio, files)
 
     def notify(self, topic: Topic) -> None:
-        """Something has changed in the studio."""
+        """Update after a change in the studio."""
         for part in (self.status, self.kept, self.things, self.tasks, self.view, self.files):
             part.notify(topic)

@@ -1,4 +1,4 @@
-"""A list whose rows are clicked, in the panel."""
+"""List with clickable rows, in the panel."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _MORE = "\0more"  # key of the row that stands for those that are not shown
 
 
 class Rows:
-    """Rows of a folder. `picked` is called with the key of a row that is clicked.
+    """Rows of a folder. `picked` is called with the key of a clicked row.
 
-    Of more than `most` rows so many are shown, and the one that is picked, until all are asked for.
+    Of more than `most` rows that many are shown, and the selected one, until the user expands the list.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class Rows:
             self._looks = gui.add_html("")
 
     def show(self, words: Mapping[str, str], now: str | None) -> None:
-        """Show rows, their words by their keys; the one with the key `now` is picked."""
+        """Show rows, their texts by key; the one with the key `now` is selected."""
         self._last = dict(words), now or ""
         words = few(words, now, self._most)
         while len(self._buttons) < len(words):
@@ -70,7 +70,7 @@ class Rows:
 
 
 def few(words: Mapping[str, str], now: str | None, most: int) -> dict[str, str]:
-    """The first rows of too many, the one that is picked, and one that says how many more there are."""
+    """First rows of too many, the selected one, and a row with the number of hidden ones."""
     if len(words) <= most:
         return dict(words)
     some = {key: text for k, (key, text) in enumerate(words.items()) if k < most or key == now}

@@ -1,4 +1,4 @@
-"""The scene on the page: floor, things, people, and a ghost of the motion as it was."""
+"""Scene on the page: floor, objects, characters, and a ghost of the previous motion."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _LOOKS = 48
 
 
 class SceneView:
-    """Nodes of one world, and of how its people moved before. `clicked` is called with the name of a thing."""
+    """Nodes of one world and of its previous motion. `clicked` is called with the name of an object."""
 
     def __init__(self, server: viser.ViserServer, clicked: Callable[[str], None], *, shadows: bool = True) -> None:
         self._server, self._clicked = server, clicked
@@ -69,7 +69,7 @@ class SceneView:
         self.shapes = False
 
     def build(self, world: World, places: Mapping[str, Place]) -> None:
-        """Show another world in place of the one before."""
+        """Replace the world shown."""
         scene = self._server.scene
         with self._server.atomic():
             self.clear()
@@ -97,7 +97,7 @@ class SceneView:
             self.mark(self._marked)
 
     def hide(self, name: str, hidden: bool) -> None:
-        """Do not show something that is there, or show it again."""
+        """Hide an object, or show it again."""
         (self.hidden.add if hidden else self.hidden.discard)(name)
         if name in self._people:
             self._people[name].show(not hidden)
@@ -107,7 +107,7 @@ class SceneView:
                 frame.visible = not hidden
 
     def mark(self, name: str | None) -> None:
-        """Show that something is selected, or that nothing is."""
+        """Mark the selected object, or none."""
         self._marked = name or ""
         self._mark.remove()
         if name in self._frames and name in self._bounds:
@@ -120,7 +120,7 @@ class SceneView:
         self._ground = None if self._floor is None else _floor(self._server.scene, self._floor, dark=self.dark)
 
     def cut_open(self, normal: Array, limit: float) -> None:
-        """Show of what is larger than furniture only what is not before the plane `normal` (3,) · p = `limit`."""
+        """Cut meshes larger than furniture open in front of the plane `normal` (3,) · p = `limit`."""
         foot = (self._floor or 0.0) + _THRESHOLD
         with self._server.atomic():
             for name, (mesh, node, T, parts) in self._walls.items():
@@ -153,7 +153,7 @@ class SceneView:
         person.show(True)
 
     def fit_ghosts(self, world: World, original: World) -> None:
-        """Give people ghosts of those of their parts that now move otherwise: all of them would hide the person."""
+        """Show ghosts of the limbs that now move differently; a ghost of the whole body would hide the character."""
         begin, end = original.span
         times = np.linspace(begin, min(end, world.span[1]), _LOOKS)
         now, then = world.record(times), original.record(times)
@@ -194,7 +194,7 @@ class SceneView:
                 self._add_shapes(name, world, record.joints[name][0])
 
     def pose(self, world: World, original: World, t: float) -> None:
-        """Show a moment. Who is not in the worlds any more is about to go from the scene, too."""
+        """Pose the scene at a time. Characters no longer in the world are about to be removed."""
         now, then = world.record([t]), original.record([min(t, original.span[1])])
         with self._server.atomic():
             for name, node in self._people.items():
@@ -220,7 +220,7 @@ class SceneView:
                     self._pose_ghost(name, T_thing[0], then.things[name][0])
 
     def _pose_ghost(self, name: str, T: Array, before: Array) -> None:
-        """Show where a thing was before, where that is elsewhere."""
+        """Show the previous position of an object, if different."""
         ghost = self._thing_ghosts.get(name)
         shown = self.ghost and name not in self.hidden and float(np.linalg.norm(T[:3, 3] - before[:3, 3])) > _DIFFERS
         if ghost is not None and ghost.visible != shown:
@@ -229,19 +229,19 @@ class SceneView:
             _place(ghost, before)
 
     def put(self, name: str, T: Array) -> None:
-        """Show a thing somewhere."""
+        """Move the node of an object."""
         frame = self._frames.get(name)
         if frame is not None:
             _place(frame, T)
 
     def put_static(self, places: Mapping[str, Place]) -> None:
-        """Show all things of the scene where they stand."""
+        """Move all static meshes to their positions."""
         for name in self._static:
             if name in places:
                 self.put(name, places[name].T)
 
     def clear(self) -> None:
-        """Take everything out."""
+        """Remove all nodes."""
         self._mark.remove()
         for skin in (*self._people.values(), *self._ghosts.values(), *self._shapes.values()):
             self._skins.give_back(skin)
@@ -252,7 +252,7 @@ class SceneView:
 
 
 def _limbs(body: Body, joints: list[int]) -> frozenset[int]:
-    """All joints of limbs that have any of some joints: ghosts are made of whole limbs, so there are few kinds."""
+    """All joints of limbs that contain any of some joints: ghosts are whole limbs, so there are few kinds."""
     out = set()
     for chain in body.chains.values():
         ends = chain.kind in ("arm", "leg")
@@ -262,7 +262,7 @@ def _limbs(body: Body, joints: list[int]) -> frozenset[int]:
 
 
 def _part(skin: Skin, joints: frozenset[int]) -> Skin:
-    """The part of a skin that goes with some joints, in one colour."""
+    """Part of a skin that moves with some joints, in one colour."""
     mine = np.isin(skin.owner[skin.faces], list(joints)).all(axis=1)
     return replace(skin, faces=skin.faces[mine], colors=None)
 
@@ -272,7 +272,7 @@ def _place(frame: viser.FrameHandle, T: Array) -> None:
 
 
 def light(scene: viser.SceneApi) -> None:
-    """Light for a calm picture; viser's own surroundings wash colours out."""
+    """Set up soft lights; viser's own environment map washes colours out."""
     scene.set_up_direction("+z")
     scene.configure_environment_map(None)
     scene.add_light_hemisphere("/light/sky", ground_color=(178, 170, 162), intensity=2.4)

@@ -1,4 +1,4 @@
-"""Scripts of the page that are not viser's: what is not listed here is not run (`headers.py`)."""
+"""Scripts of the page other than viser's: only scripts listed here run (`headers.py`)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COMES_BACK = f'<img alt="" style="display:none" src="{_NO_PICTURE}" onload="{esc
 
 
 def with_copy_button(title: str, text: str) -> str:
-    """A text with a title and a button that copies it, as HTML."""
+    """HTML of a text with a title and a copy button."""
     return (
         '<div style="padding:2px 4px"><div style="display:flex;justify-content:space-between">'
         f'<b>{escape(title)}</b><button onclick="{escape(_COPY)}" style="font-size:12px">copy</button></div>'

@@ -1,7 +1,7 @@
-"""Skins on the page, which are hidden and used again instead of being taken away.
+"""Pool of skins on the page, which are hidden and reused instead of being removed.
 
-viser's page (1.1) fails as a whole when a skinned mesh is taken out of its scene, so none ever is. Of those that nobody
-uses the server keeps a few; others it forgets, and pages that are loaded later do not get them.
+viser's page (1.1) fails as a whole when a skinned mesh is removed from its scene, so none ever is. The server keeps a
+few of the unused ones; others it forgets, and pages that are loaded later do not get them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MOST_SPARE = 12
 
 
 class Skins:
-    """All skins of a scene by what they show. `clicked` is called with the name that a skin was taken for."""
+    """All skins of a scene by appearance. `clicked` is called with the name that a skin was taken for."""
 
     def __init__(self, server: viser.ViserServer, clicked: Callable[[str], None]) -> None:
         self._server, self._clicked = server, clicked
@@ -33,16 +33,16 @@ class Skins:
 
     @property
     def made(self) -> int:
-        """How many were ever made."""
+        """Number of skins ever made."""
         return self._made
 
     @property
     def kept(self) -> int:
-        """How many the server knows."""
+        """Number of skins that the server keeps."""
         return len(self._keys)
 
     def take(self, kind: str, skin: Skin, T: Array, name: str = "", **look: Any) -> SkinNode:
-        """A skin, shown as its kind is, hidden; with a name it can be clicked."""
+        """Take a hidden skin of a kind; with a name it can be clicked."""
         key = _key(kind, skin)
         node = next((node for node in self._spare if self._keys[node] == key), None)
         if node is not None:
@@ -57,14 +57,14 @@ class Skins:
         return node
 
     def give_back(self, node: SkinNode) -> None:
-        """A skin is not to be seen any more."""
+        """Hide a skin and return it to the pool."""
         node.show(False)
         self._spare.append(node)
         while len(self._spare) > _MOST_SPARE:
             self._forget(self._spare.pop(0))
 
     def _forget(self, node: SkinNode) -> None:
-        """Let go of a skin on the server; pages keep it, hidden, and are not told: that would break them."""
+        """Forget a skin on the server; pages keep it hidden and get no message, which would break them."""
         del self._keys[node], self._names[node]
         if not node.parts:
             return
@@ -79,8 +79,8 @@ class Skins:
 
 
 def _key(kind: str, skin: Skin) -> bytes:
-    """What two skins have in common that look alike."""
-    told = hashlib.blake2b(f"{kind} {skin.color}".encode(), digest_size=16)
+    """Key shared by skins that look alike."""
+    digest = hashlib.blake2b(f"{kind} {skin.color}".encode(), digest_size=16)
     for array in (skin.vertices, skin.faces, skin.joints, skin.weights, skin.inverse_bind, skin.colors):
-        told.update(b"-" if array is None else array.tobytes())
-    return told.digest()
+        digest.update(b"-" if array is None else array.tobytes())
+    return digest.digest()

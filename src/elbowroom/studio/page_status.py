@@ -1,4 +1,4 @@
-"""What is going on, at the top of the panel and never scrolled away, with cancel, repair, undo and redo."""
+"""Status at the top of the panel, which never scrolls away, with cancel, repair, undo and redo."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from html import escape
 import viser
 
 from elbowroom.studio.dragging import MEASURING
-from elbowroom.studio.mending import repair_all, to_repair
+from elbowroom.studio.messages import nearest
 from elbowroom.studio.page_events import asked
 from elbowroom.studio.page_looks import halves, pinned
 from elbowroom.studio.page_scripts import COMES_BACK
+from elbowroom.studio.repairs import repair_all, to_repair
 from elbowroom.studio.studio import Studio, Tone, Topic
-from elbowroom.studio.words import nearest
 
 _GOOD, _BAD, _WAIT, _PLAIN = "#3d8a5f", "#c8443c", "#c98a1b", "#7a868e"
-# While a job runs its time is told this often, seconds; jobs shorter than that are not told at all.
+# Interval at which the duration of a job is updated, seconds; shorter jobs are not shown.
 _EVERY = 0.4
-# Jobs longer than that can be cancelled, seconds: a button that comes and goes at once is a nuisance.
+# Time after which a job shows the Cancel button, seconds, so that it does not flicker.
 _PATIENCE = 1.0
 _TOP = "elbowroom-status"
-_REPAIR = "Limbs that run into things are led round them; all else stays as it is."
+_REPAIR = "Re-plans limbs that collide; everything else stays unchanged."
 
 
 class Status:
-    """The line, what was said last, and buttons beside and below."""
+    """Status line, last message, and buttons."""
 
     def __init__(self, server: viser.ViserServer, studio: Studio) -> None:
         self._studio, gui = studio, server.gui
@@ -47,7 +47,7 @@ class Status:
         self._watch.start()
 
     def notify(self, topic: Topic) -> None:
-        """Something has changed."""
+        """Update after a change in the studio."""
         if topic in ("motion", "job", "document", "said"):
             self._show()
         if topic == "document":
@@ -64,7 +64,7 @@ class Status:
         studio = self._studio
         job = studio.job
         long = job is not None and job.state == "running" and (job.lengthy or job.seconds > _EVERY)
-        color, text = _told(studio)
+        color, text = _summary(studio)
         if long and job is not None and job.what == MEASURING and studio.certified:
             text = f"{text}; {job.what} …"
         elif long and job is not None:
@@ -84,7 +84,7 @@ class Status:
         self._repair.visible = job is None and bool(to_repair(studio))
 
     def _watched(self) -> None:
-        """Tell the time of a job that takes long."""
+        """Update the duration of a long job."""
         while not self._ended.is_set():
             self._awake.wait()
             self._awake.clear()
@@ -99,26 +99,28 @@ class Status:
         self._watch.join(2.0)
 
 
-def _told(studio: Studio) -> tuple[str, str]:
+def _summary(studio: Studio) -> tuple[str, str]:
     plan = studio.plan
     if studio.live and plan is not None and plan.status == "partial":
-        return _BAD, f"In the way: {plan.why}"
+        return _BAD, f"Blocked: {plan.why}"
     if studio.live:
         return _WAIT, "Not yet certified"
     if plan is None:
         return _PLAIN, "Not planned yet"
     verdict = studio.verdict
     if verdict in ("unknown", "not free"):
-        return _BAD, "Not free of collisions" if verdict == "not free" else "No motion found"
+        return _BAD, "Collisions remain" if verdict == "not free" else "No motion found"
     if not studio.world.characters:
-        return _PLAIN, "Nobody is here: there is nothing to certify"
+        return _PLAIN, "No characters: nothing to certify"
     near = nearest(plan)
-    color, text = (_GOOD, "Certified free") if verdict == "certified" else (_WAIT, "Free, not proven")
+    color, text = (
+        (_GOOD, "Certified collision-free") if verdict == "certified" else (_WAIT, "No collision found, not proven")
+    )
     return color, f"{text}{'; ' + near if near else ''}"
 
 
 def _bar(done: float | None) -> str:
-    """How much is done, 0 to 1, where that is known."""
+    """HTML progress bar, from 0 to 1, empty if unknown."""
     if done is None:
         return ""
     return (
@@ -128,7 +130,7 @@ def _bar(done: float | None) -> str:
 
 
 def _boxed(text: str, tone: Tone) -> str:
-    """What was said, beside a line whose colour says whether it is good; nothing where nothing was."""
+    """HTML of the last message with a coloured line; empty if there is none."""
     color = {"good": _GOOD, "bad": _BAD, "plain": _PLAIN}[tone]
     return text and (
         f'<div style="margin:5px 0 3px;padding:6px 9px;border-left:3px solid {color};font-size:12.5px;'

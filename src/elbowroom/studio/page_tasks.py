@@ -1,4 +1,4 @@
-"""Tab of tasks: what people do, in order; add, change, delete, reorder; style, seed, another solution."""
+"""Tasks tab: tasks in order; add, change, delete, reorder; style, seed, another variant."""
 
 from __future__ import annotations
 
@@ -8,43 +8,46 @@ import viser
 
 from elbowroom.spaces.styles import STYLES
 from elbowroom.studio import edits
-from elbowroom.studio.another import another
 from elbowroom.studio.page_edits import Edits
 from elbowroom.studio.page_events import asked, offer, put
 from elbowroom.studio.page_rows import Rows
 from elbowroom.studio.places import target_name, targets_of, task_of
 from elbowroom.studio.studio import Studio, Topic
 from elbowroom.studio.task_forms import EITHER, POINT, VERBS, answers, in_words, task_from, whats, wheres
+from elbowroom.studio.variants import another_variant
 
 _NEW = "New task"
-_USUAL = "usual"
+_USUAL = "default"
 _NONE = "—"
 
 
 class Tasks:
-    """The list, a form for one of them, and how all are planned."""
+    """List of tasks, a form for one of them, and planning settings."""
 
     def __init__(self, server: viser.ViserServer, studio: Studio, tab: Any) -> None:
         self._studio, gui = studio, server.gui
         self._k: int | None = None  # number of the task in the form, from 0; None for a new one
         with tab:
-            self._list = Rows(gui, studio, gui.add_folder("In this order"), self._picked)
+            self._list = Rows(gui, studio, gui.add_folder("Tasks in order"), self._picked)
             self._form = gui.add_folder(_NEW)
             with self._form:
-                self._verb = gui.add_dropdown("Does", tuple(VERBS), initial_value="touch")
-                self._who = gui.add_dropdown("Who", (_NONE,))
+                self._verb = gui.add_dropdown("Action", tuple(VERBS), initial_value="touch")
+                self._who = gui.add_dropdown("Character", (_NONE,))
                 self._hand = gui.add_dropdown("Hand", (EITHER, "left", "right"))
-                self._what = gui.add_dropdown("What", (_NONE,))
-                self._where = gui.add_dropdown("Where", (_NONE,))
-                self._time = gui.add_text("Time (s)", "", hint="Empty: as soon as what comes before is done.")
-                self._buttons = gui.add_button_group(" ", ("Add", "At this time"))
+                self._what = gui.add_dropdown("Object", (_NONE,))
+                self._where = gui.add_dropdown("Target", (_NONE,))
+                self._time = gui.add_text("Time (s)", "", hint="Empty: as soon as the previous tasks are done.")
+                self._buttons = gui.add_button_group(" ", ("Add", "Use current time"))
                 self._order = gui.add_button_group("Order", ("Earlier", "Later", "Delete"), visible=False)
             with gui.add_folder("Planning"):
                 self._style = gui.add_dropdown("Style", (_USUAL, *STYLES))
                 self._seed = gui.add_number("Seed", 0, min=0, max=2**31 - 1, step=1)
-                self._another = gui.add_button("Another solution", icon=viser.Icon.ARROWS_SHUFFLE, color="gray")
-                self._anew = gui.add_button(
-                    "Plan anew", icon=viser.Icon.REFRESH, color="gray", hint="From the start, as the command line does."
+                self._another = gui.add_button("Another variant", icon=viser.Icon.ARROWS_SHUFFLE, color="gray")
+                self._replan = gui.add_button(
+                    "Re-plan",
+                    icon=viser.Icon.REFRESH,
+                    color="gray",
+                    hint="Plans from scratch, as the command line does.",
                 )
             self._edits = Edits(gui, studio)
         for field in (self._verb, self._who):
@@ -53,11 +56,11 @@ class Tasks:
         self._order.on_click(asked(studio, self._ordered))
         self._style.on_update(asked(studio, self._styled))
         self._seed.on_update(asked(studio, self._seeded))
-        self._anew.on_click(asked(studio, studio.plan_anew))
-        self._another.on_click(asked(studio, lambda: another(studio)))
+        self._replan.on_click(asked(studio, studio.plan_from_scratch))
+        self._another.on_click(asked(studio, lambda: another_variant(studio)))
 
     def notify(self, topic: Topic) -> None:
-        """Something has changed."""
+        """Update after a change in the studio."""
         self._edits.notify(topic)
         if topic == "selection":
             k = task_of(self._studio.selected or "")
@@ -86,18 +89,18 @@ class Tasks:
             self._studio.select(target_name(self._k))
 
     def _fill(self) -> None:
-        """Fill the form from the task that is picked."""
+        """Fill the form from the selected task."""
         k = self._k
         self._order.visible = k is not None
         self._fit()
         if k is None:
             return
-        verb, told = edits.tasks_of(self._studio.document)[k]
+        verb, args = edits.tasks_of(self._studio.document)[k]
         if verb not in VERBS:
             return
         put(self._verb, verb)
         self._fit()
-        given = answers(verb, told)
+        given = answers(verb, args)
         for field, key in ((self._who, "who"), (self._hand, "hand"), (self._what, "what"), (self._where, "where")):
             if given[key] in field.options:
                 put(field, given[key])
@@ -105,7 +108,7 @@ class Tasks:
         self._fit()
 
     def _fit(self) -> None:
-        """Show the fields that the verb needs, with the choices that there are."""
+        """Show the fields that the verb needs, with their choices."""
         world, verb = self._studio.original, self._verb.value
         needs = VERBS[verb]
         offer(self._who, tuple(world.characters) or (_NONE,))
@@ -116,13 +119,13 @@ class Tasks:
         offer(self._where, wheres(verb, world, self._who.value) or (_NONE,))
         timed = verb != "repair"
         self._time.visible = timed
-        words = ("Add" if self._k is None else "Change", *(("At this time",) if timed else ()))
+        words = ("Add" if self._k is None else "Change", *(("Use current time",) if timed else ()))
         if tuple(self._buttons.options) != words:
             self._buttons.options = words
 
     def _pressed(self) -> None:
         studio, k, verb = self._studio, self._k, self._verb.value
-        if self._buttons.value == "At this time":
+        if self._buttons.value == "Use current time":
             put(self._time, f"{studio.player.time:.2f}")
             return
         given = {
@@ -133,12 +136,12 @@ class Tasks:
             "time": self._time.value,
         }
         old_verb, old = edits.tasks_of(studio.document)[k] if k is not None else ("", {})
-        told = task_from(studio, verb, given, old if old_verb == verb else {})
+        args = task_from(studio, verb, given, old if old_verb == verb else {})
         if k is None:
-            after, k = edits.add_task(studio.document, verb, told), len(studio.document.values.get("tasks", []))
+            after, k = edits.add_task(studio.document, verb, args), len(studio.document.values.get("tasks", []))
             studio.edit(f"add task {verb}", after)
         else:
-            studio.edit(f"change task {k + 1}", edits.change_task(studio.document, k, verb, told))
+            studio.edit(f"change task {k + 1}", edits.change_task(studio.document, k, verb, args))
         if given["where"] == POINT:
             studio.select(target_name(k))
 

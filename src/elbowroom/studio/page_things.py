@@ -1,4 +1,4 @@
-"""Tab of people and things: lists of them, and of what is selected its place, name and whether it is shown."""
+"""Scene tab: lists of characters and objects, and position, name and visibility of the selected one."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from elbowroom.geometry.transforms import transform
 from elbowroom.props.makers import MAKERS
 from elbowroom.storyboard.things import quaternion
 from elbowroom.studio import edits
+from elbowroom.studio.entries import alone, deleted, entry_of
 from elbowroom.studio.page_events import asked, offer
 from elbowroom.studio.page_rows import Rows
-from elbowroom.studio.places import Place, told_place
-from elbowroom.studio.standing import alone, deleted, entry_of
+from elbowroom.studio.places import Place, shown_place
 from elbowroom.studio.studio import Studio, Topic
 
 if TYPE_CHECKING:
     from elbowroom.studio.page import Page
 
 _KINDS = {
-    "character": "People",
+    "character": "Characters",
     "object": "Objects",
     "fixture": "Fixtures",
-    "target": "Targets of hands",
+    "target": "Hand targets",
     "static": "Obstacles",
 }
 _MANY = 8  # rows of a list that are shown before more are asked for
 _BODIES = ("woman", "man", "child")
 _MOTIONS = ("stand", "idle", "walk", "run")
 _SAID = '<div style="padding:2px 10px;font-size:12.5px;opacity:.7">{}</div>'
-_HINT = _SAID.format("Click something here or in the scene, and drag its arrows: the motion follows.")
-_EMPTY = _SAID.format("Nothing is here yet. Add people and things below, or import them under Files.")
+_HINT = _SAID.format("Click an object here or in the scene and drag its arrows: the motion follows.")
+_EMPTY = _SAID.format("The scene is empty. Add characters and objects below, or import them in the Files tab.")
 
 
 class Things:
-    """What is selected, lists of all there is, and a form for what is to be added."""
+    """Selected object, lists of everything in the scene, and a form to add to it."""
 
     def __init__(self, server: viser.ViserServer, studio: Studio, page: Page, tab: Any) -> None:
         self._gui, self._studio, self._page = server.gui, studio, page
@@ -51,15 +51,15 @@ class Things:
             self._place = self._gui.add_folder(None, order=10.0)
             self._lists = {kind: self._list(kind, 11.0 + k) for k, kind in enumerate(_KINDS)}
             with self._gui.add_folder("Add", expand_by_default=False, order=20.0):
-                self._kind = self._gui.add_dropdown("Kind", ("obstacle", "object", "person"))
-                self._what = self._gui.add_dropdown("What", tuple(sorted(MAKERS)), initial_value="table")
+                self._kind = self._gui.add_dropdown("Kind", ("obstacle", "object", "character"))
+                self._what = self._gui.add_dropdown("Model", tuple(sorted(MAKERS)), initial_value="table")
                 self._motion = self._gui.add_dropdown("Motion", _MOTIONS, initial_value="walk", visible=False)
                 self._add = self._gui.add_button("Add", icon=viser.Icon.PLUS)
         self._kind.on_update(lambda event: self._kinds())
         self._add.on_click(asked(studio, self._added))
 
     def notify(self, topic: Topic) -> None:
-        """Something has changed."""
+        """Update after a change in the studio."""
         if topic in ("document", "selection", "scene"):
             self._show_list()
             self._show_details()
@@ -73,7 +73,7 @@ class Things:
         return Rows(self._gui, self._studio, folder, self._picked, _MANY)
 
     def _picked(self, name: str) -> None:
-        """A row was clicked: a second time lets it go."""
+        """Select the clicked row; a second click clears the selection."""
         self._studio.select(None if name == self._studio.selected else name)
 
     def _show_list(self) -> None:
@@ -101,18 +101,20 @@ class Things:
             self._show_place(place)
 
     def _add_details(self, name: str, place: Place) -> None:
-        gui, told = self._gui, told_place(place)
+        gui, values = self._gui, shown_place(place)
         with self._place:
             self._details = gui.add_folder(name)
         with self._details:
-            self._at = gui.add_vector3("Place (m)", tuple(told["at"]), step=0.01)
+            self._at = gui.add_vector3("Position (m)", tuple(values["at"]), step=0.01)
             if any(place.axes):
-                self._turn = gui.add_vector3("Turn (°)", tuple(told["turn"]), step=1.0)
+                self._turn = gui.add_vector3("Rotation (°)", tuple(values["turn"]), step=1.0)
                 self._turn.on_update(lambda event: self._typed(event, name))
             self._at.on_update(lambda event: self._typed(event, name))
             if place.kind == "target":
                 return
-            shown = gui.add_checkbox("Shown", name not in self._page.scene.hidden, hint="Hidden things still count.")
+            visible = gui.add_checkbox(
+                "Visible", name not in self._page.scene.hidden, hint="Hidden objects still count as obstacles."
+            )
             part = alone(self._studio.board, name)  # it is called so by its file
             renamed = gui.add_text("Name", name, visible=not part)
             buttons = gui.add_button_group(" ", ("Delete",) if part else ("Rename", "Delete"))
@@ -134,15 +136,15 @@ class Things:
                 rename()
 
         def hidden() -> None:
-            self._page.scene.hide(name, not shown.value)
+            self._page.scene.hide(name, not visible.value)
             self._show_list()
 
-        shown.on_update(asked(self._studio, hidden))
+        visible.on_update(asked(self._studio, hidden))
         buttons.on_click(asked(self._studio, pressed))
 
     def _show_place(self, place: Place) -> None:
-        told = told_place(place)
-        for field, values in ((self._at, told["at"]), (self._turn, told["turn"])):
+        shown = shown_place(place)
+        for field, values in ((self._at, shown["at"]), (self._turn, shown["turn"])):
             if field is not None and not np.allclose(field.value, values, atol=1e-6):
                 field.value = tuple(values)
 
@@ -156,7 +158,7 @@ class Things:
             self._studio.trying(lambda: self._studio.place(name, place.held_at(T)))
 
     def _kinds(self) -> None:
-        person = self._kind.value == "person"
+        person = self._kind.value == "character"
         offer(self._what, _BODIES if person else tuple(sorted(MAKERS)))
         self._motion.visible = person
 
@@ -167,19 +169,19 @@ class Things:
         make: dict[str, Callable[[], Any]] = {
             "obstacle": lambda: edits.add_static(studio.document, name, {"maker": what, "at": at}),
             "object": lambda: edits.add_object(studio.document, name, {"maker": what}, at),
-            "person": lambda: edits.add_character(studio.document, name, _person(what, self._motion.value, at)),
+            "character": lambda: edits.add_character(studio.document, name, _person(what, self._motion.value, at)),
         }
         studio.edit(f"add {name}", make[self._kind.value]())
         studio.select(name)
 
 
 def _person(body: str, motion: str, at: list[float]) -> dict[str, Any]:
-    told: dict[str, Any] = {"body": {"preset": body}, "at": at[:2]}
-    return told if motion == "stand" else {**told, "clip": {motion: {}}}
+    entry: dict[str, Any] = {"body": {"preset": body}, "at": at[:2]}
+    return entry if motion == "stand" else {**entry, "clip": {motion: {}}}
 
 
 def _free_spot(studio: Studio) -> list[float]:
-    """A place on the floor beside everything that is there."""
+    """Free position on the floor beside everything else."""
     places = [p.T[:3, 3] for p in studio.places.values()]
     x = max((float(p[0]) for p in places), default=0.0) + 1.0 if places else 0.0
     y = float(np.mean([p[1] for p in places])) if places else 0.0

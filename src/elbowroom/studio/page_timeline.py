@@ -1,4 +1,4 @@
-"""The timeline: play, scrub, speed, loop, and bars where limbs collide."""
+"""Timeline: play, scrub, speed, loop, and bars of limb collisions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Timeline:
     def __init__(self, server: viser.ViserServer, studio: Studio) -> None:
         self._studio, gui = studio, server.gui
         self.dark = False
-        self._told = 0.0
+        self._updated_s = 0.0
         self._lanes, self._room = 0, 1
         self._placed: tuple[float, int] | None = None
         self.panel = gui.add_panel()
@@ -42,7 +42,7 @@ class Timeline:
         return (play, "Start", "End", f"Speed {player.speed:g}×", f"Loop {loop}")
 
     def place(self, width: float) -> None:
-        """Put the panel below a scene that is so wide, pixels, unless it is there."""
+        """Place the panel below a scene of that width, pixels, unless it is there already."""
         if (width, self._room) == self._placed:
             return
         self._placed, self._width = (width, self._room), width
@@ -50,30 +50,28 @@ class Timeline:
         self.panel.float(x=10, y=-10, width=min(max(width - 20, 280), 1200), height=height)
 
     def show_motion(self) -> None:
-        """Another motion: its length and bars."""
+        """Update to another motion: its length and bars."""
         studio = self._studio
         begin, end = studio.player.span
         slider, last = self._slider, max(ceil(100.0 * end - 1e-6) / 100.0, begin + 0.01)
         if (slider.min, slider.max) != (begin, last):
             slider.min, slider.max = begin, last
         bars = bars_of(studio.plan, studio.original, live=studio.live)
-        nothing = (
-            "not planned yet" if studio.plan is None else "not yet certified" if studio.live else "nothing collides"
-        )
+        nothing = "not planned yet" if studio.plan is None else "not yet certified" if studio.live else "no collisions"
         drawing = drawn(bars, (begin, last), dark=self.dark, nothing=nothing)
         if self._bars.content != drawing:
             self._bars.content = drawing
         self._lanes = lanes(bars)
-        if min(self._lanes, _MOST_ROWS) > self._room:  # it never shrinks: what jumps about is in the way
+        if min(self._lanes, _MOST_ROWS) > self._room:  # it never shrinks: a panel that jumps is distracting
             self._room = min(self._lanes, _MOST_ROWS)
             self.place(self._width)
         self.show_time(force=True)
 
     def show_time(self, force: bool = False) -> None:
-        """The moment that is shown."""
+        """Update to the time shown."""
         now = time.perf_counter()
-        if force or not self._studio.player.playing or now - self._told > 1.0 / _SLIDER_RATE:
-            self._told = now
+        if force or not self._studio.player.playing or now - self._updated_s > 1.0 / _SLIDER_RATE:
+            self._updated_s = now
             value = round(self._studio.player.time, 3)
             if self._slider.value != value:
                 self._slider.value = value  # type: ignore[misc]
@@ -97,7 +95,7 @@ class Timeline:
         self.show_buttons()
 
     def show_buttons(self) -> None:
-        """What the buttons would do now."""
+        """Update the texts of the buttons."""
         words = self._words()
         if tuple(self._buttons.options) != words:
             self._buttons.options = words

@@ -1,4 +1,4 @@
-"""Tab of the view: what is shown besides, who is followed, light or dark."""
+"""View tab: overlays, followed character, light or dark."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ _NOBODY = "nobody"
 
 
 class View:
-    """Switches for what is shown."""
+    """Switches of the view."""
 
     def __init__(self, server: viser.ViserServer, studio: Studio, page: Page, tab: Any) -> None:
         self._studio, self._page, gui = studio, page, server.gui
         with tab:
-            self._ghost = gui.add_checkbox("Ghost", True, hint="The motion as it was before, where it differs.")
-            self._paths = gui.add_checkbox("Hand paths", False, hint="Where hands go in what was planned.")
+            self._ghost = gui.add_checkbox("Ghost", True, hint="Previous motion, where it differs.")
+            self._paths = gui.add_checkbox("Hand paths", False, hint="Paths of the hands in planned motion.")
             self._trees = gui.add_checkbox(
-                "Search trees", False, hint="Where searches looked: green from the start, amber from the goal."
+                "Search trees", False, hint="Search trees: green from the start, amber from the goal."
             )
-            self._clearance = gui.add_checkbox("Clearance", False, hint="The nearest that anything comes to anything.")
-            self._shapes = gui.add_checkbox("Collision shapes", False, hint="What people are checked by.")
+            self._clearance = gui.add_checkbox("Minimum clearance", False, hint="Shortest distance at any time.")
+            self._shapes = gui.add_checkbox("Collision geometry", False, hint="Shapes used for collision checks.")
             self._dark = gui.add_checkbox("Dark", False)
             self._follow = gui.add_dropdown("Follow", (_NOBODY,))
             frame = gui.add_button("Frame the action", icon=viser.Icon.MAXIMIZE, color="gray")
-            tight = gui.add_button("Go to the tightest moment", icon=viser.Icon.RULER_MEASURE, color="gray")
+            tight = gui.add_button("Go to minimum clearance", icon=viser.Icon.RULER_MEASURE, color="gray")
             with gui.add_folder("Keys", expand_by_default=False):
                 gui.add_html(page.keys.html)
         for box in (self._ghost, self._paths, self._trees, self._clearance, self._shapes):
@@ -43,7 +43,7 @@ class View:
         tight.on_click(asked(studio, self._tightest))
 
     def notify(self, topic: Topic) -> None:
-        """Something has changed."""
+        """Update after a change in the studio."""
         if topic in ("document", "scene"):
             offer(self._follow, (_NOBODY, *self._studio.original.characters))
 
@@ -51,23 +51,23 @@ class View:
         page, studio = self._page, self._studio
         page.scene.ghost = self._ghost.value
         if self._trees.value and not page.extras.trees:
-            self._tell_of_trees()
+            self._explain_trees()
         page.extras.show(paths=self._paths.value, trees=self._trees.value, clearance=self._clearance.value)
         if self._shapes.value != page.scene.shapes:
             page.scene.show_shapes(self._shapes.value, studio.world, studio.player.time)
         studio.tell("motion")
 
-    def _tell_of_trees(self) -> None:
-        """Say why there are none, where there are none."""
+    def _explain_trees(self) -> None:
+        """Explain why there are no trees, if there are none."""
         plan = self._studio.plan
         if plan is not None and not any(planned.trees for planned in plan.edits):
-            self._studio.say("No search was needed for this motion, so that it has no trees.")
+            self._studio.say("No search was needed for this motion, so there are no trees.")
 
     def _tightest(self) -> None:
         plan = self._studio.plan
         proof = None if plan is None else plan.certificate
         if proof is None or proof.at_s is None:
-            raise BadValue("how near things come is not known before the motion is certified.")
+            raise BadValue("the minimum clearance is not known until the motion is certified.")
         self._studio.player.pause()
         self._studio.player.seek(proof.at_s)
 

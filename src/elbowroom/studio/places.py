@@ -1,4 +1,4 @@
-"""Where things of a storyboard stand, and the same storyboard or world with one of them elsewhere."""
+"""Positions in a storyboard, and the storyboard or world with one of them changed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from elbowroom.plan.verbs.fixtures import with_fixture
 from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.storyboard.things import quaternion
 from elbowroom.studio.document import Document
-from elbowroom.studio.standing import alone, entry_names, entry_of, foot, is_place, own_name
+from elbowroom.studio.entries import alone, entry_names, entry_of, foot, is_place, own_name
 from elbowroom.world.paths import Keyed, Riding, Still
 from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
@@ -31,10 +31,10 @@ Kind = Literal["static", "object", "fixture", "character", "target"]
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """Where something is put by the storyboard: `T` (4, 4) in the world; how a handle may move and turn it.
+    """Initial position `T` (4, 4) in the world, and how a handle may move and rotate it.
 
-    `axes` says about which of x, y and z it can be turned; `flat` that it stays on the floor. `grip` (3,) is where a
-    handle takes hold of it, in its own axes: what comes from a file may be far from the file's origin.
+    `axes` has the axes x, y and z about which it can be rotated; `flat` keeps it on the floor. `grip` (3,) is the
+    position of the handle in its own axes: a mesh from a file may be far from the file's origin.
     """
 
     name: str
@@ -46,16 +46,16 @@ class Place:
 
     @property
     def handle(self) -> Array:
-        """Where its handle is, (4, 4) in the world."""
+        """Position of its handle, (4, 4) in the world."""
         return np.asarray(self.T @ transform(self.grip))
 
     def held_at(self, T: Array) -> Array:
-        """Where it is, (4, 4), if its handle is at `T` (4, 4)."""
+        """Its position (4, 4), if its handle is at `T` (4, 4)."""
         return np.asarray(T @ transform(-np.array(self.grip)))
 
 
 def places_of(document: Document, board: Storyboard) -> dict[str, Place]:
-    """All that can be moved, by name; held things without a place of their own are not among them."""
+    """Everything movable, by name, without held objects that have no position of their own."""
     values = document.values
     out: dict[str, Place] = {}
     for k, entry in enumerate(values.get("scene", {}).get("meshes", [])):
@@ -88,34 +88,34 @@ def places_of(document: Document, board: Storyboard) -> dict[str, Place]:
 
 
 def targets_of(document: Document) -> dict[int, tuple[str, list[float]]]:
-    """Tasks that go to a point, by their number from 0: the key of the point, and the point itself."""
+    """Points that tasks go to, by the number of the task from 0: the key of the point, and the point itself."""
     out = {}
     for k, task in enumerate(document.values.get("tasks", [])):
-        ((_, told),) = task.items()
-        key = next((key for key in ("to", "target", "over") if isinstance(told.get(key), list)), None)
+        ((_, args),) = task.items()
+        key = next((key for key in ("to", "target", "over") if isinstance(args.get(key), list)), None)
         if key is not None:
-            out[k] = (key, told[key])
+            out[k] = (key, args[key])
     return out
 
 
 def target_name(k: int) -> str:
-    """What the point of a task is called, by the number of the task from 0."""
+    """Name of the target point of a task, by the number of the task from 0."""
     return f"target of task {k + 1}"
 
 
 def task_of(name: str) -> int | None:
-    """The task, from 0, whose point has that name."""
+    """Number of the task, from 0, whose target point has that name."""
     number = name.removeprefix("target of task ")
     return int(number) - 1 if number != name and number.isdigit() else None
 
 
 def with_place(document: Document, board: Storyboard, name: str, T: Array) -> Document:
-    """The document in which something stands at `T` (4, 4)."""
+    """Document with an object at `T` (4, 4)."""
     if not np.all(np.isfinite(T)):
-        raise BadValue(f"'{name}' needs a place of finite numbers.")
+        raise BadValue(f"'{name}' needs a position of finite numbers.")
     where = places_of(document, board)
     if name not in where:
-        raise UnknownName("thing that can be moved", name, where)
+        raise UnknownName("movable object", name, where)
     place, values = where[name], document.edited()
     at = [_millimetres(x) for x in T[:3, 3]]
     if place.kind == "static":
@@ -132,8 +132,8 @@ def with_place(document: Document, board: Storyboard, name: str, T: Array) -> Do
     elif place.kind == "target":
         k = task_of(name)
         assert k is not None
-        ((_, told),) = values["tasks"][k].items()
-        told[targets_of(document)[k][0]] = at
+        ((_, args),) = values["tasks"][k].items()
+        args[targets_of(document)[k][0]] = at
     else:
         entry = values["objects"][name]
         if "path" in entry:
@@ -150,10 +150,10 @@ def with_place(document: Document, board: Storyboard, name: str, T: Array) -> Do
 
 
 def moved_world(document: Document, board: Storyboard, name: str, T: Array, place: Place | None = None) -> World:
-    """The storyboard's world in which something stands at `T` (4, 4), and all that goes with it.
+    """World of the storyboard with an object at `T` (4, 4), and everything that moves with it.
 
-    People keep what they do, and all of it goes along. Robots and things that hands hold from the start are built anew.
-    `place` is where it stands in the document, if that is known.
+    The motion of a character moves as a whole. Robots and objects held from the start are rebuilt. `place` is its place
+    in the document, if known.
     """
     place = place or places_of(document, board)[name]
     world, D = board.world, T @ inverse(place.T)
@@ -184,7 +184,7 @@ def moved_world(document: Document, board: Storyboard, name: str, T: Array, plac
 
 
 def _grip(board: Storyboard, name: str, T: Array) -> tuple[float, float, float]:
-    """Where to take hold of a static thing that stands at `T`: at its origin if that is near, else at its underside."""
+    """Position of the handle of a static mesh at `T`: at its origin if that is near, else at its underside."""
     middle = foot(board, name)
     if float(np.linalg.norm(T[:3, 3] - middle)) < _NEAR:
         return (0.0, 0.0, 0.0)
@@ -197,7 +197,7 @@ def _frame(at: Any, turn: Any) -> Array:
 
 
 def _put(entry: dict[str, Any], at: list[float], turn: Any) -> None:
-    """Write a place; a turn about z alone is one number, and none is left out."""
+    """Write a position; a rotation about z alone is one number, and no rotation is left out."""
     entry["at"] = at
     if isinstance(turn, list) and abs(turn[0]) < 0.005 and abs(turn[1]) < 0.005:
         turn = turn[2]
@@ -207,7 +207,7 @@ def _put(entry: dict[str, Any], at: list[float], turn: Any) -> None:
 
 
 def _degrees(T: Array) -> list[float]:
-    """Degrees about x, y and z in turn, each about the world's axis."""
+    """Rotation in degrees about x, y and z in turn, each about the world's axis."""
     angles = Rotation.from_matrix(T[:3, :3]).as_euler("xyz", degrees=True)
     return [round(float(a), 2) + 0.0 for a in angles]
 
@@ -216,6 +216,6 @@ def _millimetres(x: float) -> float:
     return round(float(x), 4) + 0.0
 
 
-def told_place(place: Place) -> Mapping[str, Any]:
-    """A place in numbers for people, that of its handle: metres and degrees."""
+def shown_place(place: Place) -> Mapping[str, Any]:
+    """Position and rotation of its handle, in metres and degrees, for display."""
     return {"at": [_millimetres(x) for x in place.handle[:3, 3]], "turn": _degrees(place.T)}

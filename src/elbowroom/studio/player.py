@@ -1,4 +1,4 @@
-"""The time that is shown: play, pause, scrub, speed, loop. A thread ticks while it plays."""
+"""Player of the time shown: play, pause, scrub, speed, loop. A thread ticks while it plays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SPEEDS = (1.0, 0.5, 0.25, 0.1, 2.0)
 
 
 class Player:
-    """A moment within a span of seconds. `shown` is called with it whenever it changes."""
+    """Current time within a span of seconds. `shown` is called with it whenever it changes."""
 
     def __init__(self, shown: Callable[[float], None]) -> None:
         self._shown = shown
@@ -28,27 +28,27 @@ class Player:
 
     @property
     def alive(self) -> bool:
-        """Whether its thread runs."""
+        """Return whether its thread runs."""
         return self._thread.is_alive()
 
     @property
     def time(self) -> float:
-        """The moment that is shown, seconds."""
+        """Time shown, seconds."""
         return self._time
 
     @property
     def span(self) -> tuple[float, float]:
-        """First and last moment, seconds."""
+        """Start and end, seconds."""
         return self._span
 
     @property
     def playing(self) -> bool:
-        """Whether time goes on by itself."""
+        """Return whether it is playing."""
         return self._go.is_set()
 
     @property
     def speed(self) -> float:
-        """Seconds of motion shown in a second."""
+        """Playback speed, 1 for real time."""
         return self._speed
 
     @speed.setter
@@ -58,26 +58,26 @@ class Player:
         self._speed = float(speed)
 
     def set_span(self, span: tuple[float, float]) -> None:
-        """Another motion: the moment stays where it lies in it."""
+        """Set the span of another motion; the time stays if it is inside."""
         with self._lock:
             self._span = span
             self._time = min(max(self._time, span[0]), span[1])
 
     def seek(self, t: float) -> None:
-        """Show a moment."""
+        """Go to a time."""
         with self._lock:
             self._time = min(max(float(t), self._span[0]), self._span[1])
         self._shown(self._time)
 
     def play(self) -> None:
-        """Let time go on; from the start where it is at the end."""
+        """Start playing, from the start if at the end."""
         with self._lock:
             if self._time >= self._span[1] - 1e-6:
                 self._time = self._span[0]
         self._go.set()
 
     def pause(self) -> None:
-        """Hold time where it is."""
+        """Stop playing."""
         self._go.clear()
 
     def stop(self) -> None:

@@ -1,4 +1,4 @@
-"""A reach as it would be while its target is dragged, laid over a motion; nothing is looked at that is in the way."""
+"""Preview of a reach while its target is dragged, layered over a motion, without collision checks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from elbowroom.posing.grasps import Grasp, grasps_of, press_target
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.orbit import search_orbit
 from elbowroom.posing.reach import Reached, ReachStyle
-from elbowroom.studio.errands import Errand
+from elbowroom.studio.task_targets import TaskTarget
 from elbowroom.world.things import Hold
 from elbowroom.world.world import World
 
@@ -42,7 +42,7 @@ _COMES = 0.6
 
 @dataclass(frozen=True, eq=False)
 class Goal:
-    """Where a hand is to be, `T` (4, 4) in the world, and its fingers (n, 4); None is as the motion has them."""
+    """Goal of a hand, `T` (4, 4) in the world, and its fingers (n, 4); None keeps those of the motion."""
 
     hand: str
     T: Array
@@ -50,15 +50,15 @@ class Goal:
 
 
 class Reacher:
-    """Somebody who reaches for something in the errand's moment.
+    """Character that reaches for a target at the time of its task.
 
-    `world` has the motion as it is before the drag, `before` people as they would be without tasks.
+    `world` has the motion before the drag, `before` the characters' motions without tasks.
     """
 
-    def __init__(self, world: World, before: World, errand: Errand, t: float) -> None:
-        self.errand, self.t = errand, t
+    def __init__(self, world: World, before: World, task: TaskTarget, t: float) -> None:
+        self.task, self.t = task, t
         self._world = world
-        self._actor = Actor(before, errand.who)
+        self._actor = Actor(before, task.who)
         self._k = min(max(self._actor.frame(t), 0), len(self._actor.base) - 1)
         styles = (ReachStyle(thorough=False), ReachStyle())
         self._quick, self._thorough = (Director(before, Settings(tier="ik", reach=style), 60.0, 0) for style in styles)
@@ -66,16 +66,16 @@ class Reacher:
         self._grasps: dict[str, list[Grasp]] = {}
 
     def planned(self, T_world_hand: Array) -> Goal:
-        """The goal of a hand that the motion has at its target already, elsewhere."""
-        assert self.errand.hand is not None
-        return Goal(self.errand.hand, T_world_hand)
+        """Goal of a hand that the motion already has at its target, at another position."""
+        assert self.task.hand is not None
+        return Goal(self.task.hand, T_world_hand)
 
     def goals(self, world: World, to: Point | str, seen: Array) -> Iterator[Goal]:
-        """Ways in which a hand could be at a place in a world, the easiest first; all of it moved by `seen` (4, 4)."""
+        """Goals of a hand at a target in a world, the easiest first; all moved by `seen` (4, 4)."""
         actor, k = self._actor, self._k
-        pose, verb = actor.neutral(k), self.errand.verb
+        pose, verb = actor.neutral(k), self.task.verb
         point = apply(seen, place_of(Director(world, self._quick.settings, 60.0, 0), to, self.t)[None])[0]
-        hands = [self.errand.hand] if self.errand.hand is not None else arms_of(actor, self.errand.told.get("hand"))
+        hands = [self.task.hand] if self.task.hand is not None else arms_of(actor, self.task.args.get("hand"))
         hand = min(hands, key=lambda h: float(np.linalg.norm(point - shoulder_of(actor, h, pose))))
         if verb not in ("grab", "open", "close", "press") or not isinstance(to, str):
             yield from (Goal(hand, T) for T in pointing(actor, hand, point, shoulder_of(actor, hand, pose)))
@@ -92,9 +92,9 @@ class Reacher:
             yield Goal(hand, T_thing @ grasp.T_thing_hand, finger_rotations(actor.body, hand, grasp.shape))
 
     def over(self, world: World, goal: Goal, others: Iterable[Goal]) -> tuple[World, str]:
-        """A world with the reach for a goal, or for another where joints do not bend to it; and why not, if not.
+        """World with the reach for a goal, or for an alternative if joint limits prevent it; and why it fails, if so.
 
-        A hand that does not get there is as near as it gets.
+        A hand that does not reach its goal comes as close as possible.
         """
         actor = self._actor
         found = self._reached(self._quick, goal)
@@ -108,14 +108,14 @@ class Reacher:
                 goal, found = other, again
                 break
         world = world.with_character(actor.who, self._laid(world, goal, found.pose))
-        lies = self.errand.verb == "grab"  # it is taken from where it is now, however near the hand gets
+        lies = self.task.verb == "grab"  # it is taken from where it is now, however near the hand gets
         holds = tuple(replace(h, T_hand_object=None) if lies and self._begins(h) else h for h in world.holds)
         return world.with_(holds=holds), "" if found.found else self._why(actor, found)
 
     def _still_short(self, goal: Goal) -> Reached | None:
-        """The body as it stretched for a goal near by that it did not reach, the arm towards this one; else None.
+        """Body stretched for a nearby unreachable goal, with the arm towards this one; else None.
 
-        What is nearer to that goal than was missing to the hand cannot be within reach either.
+        A goal closer to the unreachable one than the hand's missing distance is unreachable, too.
         """
         if self._far is None:
             return None
@@ -128,34 +128,35 @@ class Reacher:
         return replace(found, pose=ik.posed(found.pose, arm.solution), missing=float(arm.solution.missing))
 
     def _why(self, actor: Actor, found: Reached) -> str:
-        """In one sentence why a hand does not get there."""
-        begin = f"{actor.who} does not reach {self.errand.what} there"
+        """Sentence on why a hand does not reach its target."""
+        begin = f"{actor.who} cannot reach {self.task.what} there"
         if found.status == "out-of-reach":
-            return f"{begin}: {found.missing:.2f} m are missing." if found.missing < _NEARLY else f"{begin}: too far."
-        why = {"limits": "joints do not bend so far", "out-of-balance": "the body would fall over"}
+            far = f"{found.missing:.2f} m too far" if found.missing < _NEARLY else "too far"
+            return f"{begin}: {far}."
+        why = {"limits": "joint limits", "out-of-balance": "the body would lose its balance"}
         return f"{begin}: {why[found.status]}."
 
     def _begins(self, hold: Hold) -> bool:
-        """Whether a hold is the one that the errand begins."""
-        mine = (hold.object, hold.by, hold.hand) == (self.errand.place, self.errand.who, self.errand.hand)
+        """Return whether a hold is the one that the task begins."""
+        mine = (hold.object, hold.by, hold.hand) == (self.task.place, self.task.who, self.task.hand)
         return mine and abs(hold.during[0] - self.t) < 1e-6
 
     def _reached(self, d: Director, goal: Goal) -> Reached:
-        """A posture with the hand at a goal, the elbow as the motion has it where that will do."""
+        """Posture with the hand at a goal, and the elbow as in the motion if possible."""
         actor, orbit = self._actor, None
-        if goal.hand == self.errand.hand:
+        if goal.hand == self.task.hand:
             pose = self._world.motion(actor.who)(self.t)
             orbit = LimbIK(actor.body, f"{goal.hand}_arm", pose).orbit_of(pose)
         return d.reach(actor, goal.hand, goal.T, self._k, None, orbit)
 
     def _laid(self, world: World, goal: Goal, pose: Pose) -> Clip:
-        """The motion with a posture in its moment, and ever less of it before and after."""
+        """Motion with a posture at its time, faded in and out around it."""
         actor = self._actor
         clip = world.motion(actor.who)
         clip = clip if isinstance(clip, Clip) else Actor(world, actor.who).base
-        errand, t = self.errand, self.t
-        begin, back = errand.during if errand.hand is not None else (t - _COMES, t + _COMES)
-        near, stays = (errand.near, errand.stays) if errand.hand is not None else (t, t)
+        task, t = self.task, self.t
+        begin, back = task.during if task.hand is not None else (t - _COMES, t + _COMES)
+        near, stays = (task.near, task.stays) if task.hand is not None else (t, t)
         times = clip.times
         rows = slice(int(np.searchsorted(times, begin)), int(np.searchsorted(times, back)) + 1)
         rows = slice(max(rows.start - 1, 0), min(rows.stop, len(clip)))

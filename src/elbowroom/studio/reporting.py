@@ -1,4 +1,4 @@
-"""The report on the motion that is shown, as a page in the folder to work in, with progress and cancel."""
+"""Report on the motion shown, as a page in the working folder, with progress and cancel."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MEASURED = 0.4
 
 
 def report_on(studio: Studio, stem: str) -> Job:
-    """Measure the motion, when it is there, and write NAME-report.html."""
+    """Measure the motion once it is ready, and write NAME-report.html."""
     plain = stem.strip().removesuffix(_ENDING)
     if not Path(plain).name:
         raise BadValue("give the report a name.")

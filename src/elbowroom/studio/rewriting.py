@@ -1,4 +1,4 @@
-"""Storyboards are saved as they were written: only what has changed is written anew; comments and layout stay."""
+"""Saving of edited YAML: only changed parts are rewritten; comments and layout stay."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _Change = tuple[int, int, str]
 
 
 class _Otherwise(Exception):
-    """A part whose text cannot be changed piece by piece."""
+    """Signal that a part's text cannot be changed piece by piece."""
 
 
 def dumped(values: Any, *, flow: bool = False) -> str:
-    """Values as YAML, without comments; with `flow` in one line."""
+    """YAML of values, without comments; with `flow` in one line."""
     if flow:
         return yaml.safe_dump(values, sort_keys=False, default_flow_style=True, width=10**6, allow_unicode=True).strip()
     return yaml.safe_dump(values, sort_keys=False, default_flow_style=None, width=_WIDTH, allow_unicode=True)
 
 
 def rewritten(source: str, values: Mapping[str, Any]) -> str | None:
-    """YAML text with other values and everything else as it was; None where that cannot be done.
+    """YAML text with new values and everything else preserved; None if that is impossible.
 
-    What comes out was read again, and says exactly the values.
+    The result is parsed again and compared with the values.
     """
     try:
         before = parse_yaml(Path("storyboard"), source).values
@@ -49,7 +49,7 @@ def rewritten(source: str, values: Mapping[str, Any]) -> str | None:
 
 
 def _changes(source: str, node: Any, before: Any, after: Any) -> Iterator[_Change]:
-    """Changes that make a node say other values."""
+    """Text changes that give a node new values."""
     if before == after and type(before) is type(after):
         return
     try:
@@ -86,7 +86,7 @@ def _of_mapping(source: str, node: Any, before: dict[str, Any], after: dict[str,
 
 
 def _renamed(before: dict[str, Any], after: dict[str, Any]) -> bool:
-    """Whether some keys have other names, and all stand where they stood."""
+    """Return whether some keys were renamed with all positions unchanged."""
     if len(before) != len(after):
         return False
     pairs = list(zip(before, after, strict=True))
@@ -94,7 +94,7 @@ def _renamed(before: dict[str, Any], after: dict[str, Any]) -> bool:
 
 
 def _of_sequence(source: str, node: Any, before: list[Any], after: list[Any]) -> Iterator[_Change]:
-    """Items at both ends that are the same stay; of those between, pairs are changed, the rest comes or goes."""
+    """Text changes of a sequence: equal items at both ends stay; those between are changed, added or removed."""
     items = node.value
     head = 0
     while head < min(len(before), len(after)) and before[head] == after[head]:
@@ -116,7 +116,7 @@ def _of_sequence(source: str, node: Any, before: list[Any], after: list[Any]) ->
 
 
 def _without(source: str, parent: Any, first: Any, last: Any) -> _Change:
-    """Take the lines of an entry away."""
+    """Text change that removes the lines of an entry."""
     begin = source.rfind("\n", 0, first.start_mark.index) + 1
     lead = source[begin : first.start_mark.index]
     # the entry has its lines for itself: nothing before it but, in lists, its own dash
@@ -130,7 +130,7 @@ def _without(source: str, parent: Any, first: Any, last: Any) -> _Change:
 
 
 def _appended(source: str, parent: Any, new: dict[str, Any] | list[Any]) -> _Change:
-    """Put entries behind the last one."""
+    """Text change that appends entries."""
     last = parent.value[-1][1] if isinstance(parent, yaml.MappingNode) else parent.value[-1]
     if parent.flow_style:
         at = _end(last)
@@ -142,7 +142,7 @@ def _appended(source: str, parent: Any, new: dict[str, Any] | list[Any]) -> _Cha
 
 
 def _entries(new: dict[str, Any] | list[Any], width: int) -> str:
-    """Entries of a block, each in one line where that is wide enough."""
+    """Text of a block's entries, each in one line if it fits."""
     out = ""
     for key, value in new.items() if isinstance(new, dict) else enumerate(new):
         one: Any = {key: value} if isinstance(new, dict) else [value]
@@ -154,7 +154,7 @@ def _entries(new: dict[str, Any] | list[Any], width: int) -> str:
 
 
 def _instead(source: str, node: Any, value: Any) -> _Change:
-    """Other text in place of a node's own."""
+    """Text change that replaces a node's text."""
     begin, end = node.start_mark.index, _end(node)
     text = dumped([value], flow=True)[1:-1]
     if begin == end:  # nothing stood there
@@ -166,7 +166,7 @@ def _instead(source: str, node: Any, value: Any) -> _Change:
 
 
 def _end(node: Any) -> int:
-    """Where the text of a node ends; what a parser calls the end of a block is where the next thing begins."""
+    """End of a node's text; the parser's end of a block is the start of the next node."""
     if getattr(node, "flow_style", True) is False and node.value:
         last = node.value[-1]
         return _end(last[1] if isinstance(last, tuple) else last)

@@ -1,4 +1,4 @@
-"""From a name to a page that is being served."""
+"""Serving of a studio page for a storyboard name."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def opened(
     token: str | None = None,
     shadows: bool = True,
 ) -> Page:
-    """Serve a storyboard file, or a scenario of the gallery by its name, and begin to plan it.
+    """Serve a storyboard file, or a gallery scenario by name, and start planning it.
 
     `folder` is where files are written, by default that of the storyboard file, else the current one; `read` are
-    folders that may be read besides. Unsaved work is kept in `state`, and so is the token of the address where none is
-    given. Without `shadows` browsers that draw in software have less to do.
+    further readable folders. `state` holds autosaved work, and the token of the address if none is given.
+    Without `shadows` browsers that render in software have less to do.
     """
     state = state or state_folder()
     secret = kept_token(state) if token is None else check_token(token)

@@ -1,8 +1,8 @@
-"""The web server of the studio: viser's, without what a page on a desk does not need.
+"""Web server of the studio: viser's, restricted.
 
-It answers only those who know its token, and only pages that it has sent itself (a page of somebody else in the same
-browser could talk to a server on this machine otherwise), has no link to share, and drops uploads that are too large
-before they fill the memory.
+It answers only requests with its token, and only pages that it has sent itself (otherwise any page in the same browser
+could talk to a server on this machine), has no link to share, and drops uploads that are too large before they fill
+the memory.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _PORTS = 100
 
 
 class StudioServer(viser.ViserServer):
-    """viser's server, closed to strangers. `refused` is called with a sentence on an upload that was not taken."""
+    """Restricted viser server. `refused` is called with a sentence on a rejected upload."""
 
     def __init__(self, host: str, port: int, token: str) -> None:
         self.access = Access(token, host)
@@ -49,11 +49,11 @@ class StudioServer(viser.ViserServer):
         handlers.register_handler(_messages.FileTransferPart, self._check_part)
 
     def request_share_url(self, verbose: bool = True) -> str | None:
-        """There is no link to share, whoever asks for it."""
+        """Return None: there is no link to share."""
         return None
 
     def tidy(self) -> None:
-        """Drop messages on what is gone, now and then; viser does so only when a page is loaded."""
+        """Drop messages about removed nodes now and then; viser does so only when a page is loaded."""
         now = time.monotonic()
         if now - self._tidied > _TIDY_EVERY_S:
             self._tidied = now
@@ -69,7 +69,7 @@ class StudioServer(viser.ViserServer):
         add_headers(request, response)
 
     def _check_upload(self, client_id: Any, message: Any) -> None:
-        """All uploads that are under way may have as many bytes together as one alone."""
+        """Limit the total size of all current uploads to that of a single one."""
         uploads = self.gui._current_file_upload_states
         if sum(state["total_bytes"] for state in uploads.values()) > LARGEST:
             self._drop(message)
@@ -80,30 +80,30 @@ class StudioServer(viser.ViserServer):
             self._drop(message)
 
     def _drop(self, message: Any) -> None:
-        """Take no more of an upload; the page is told that it is over, or its button would wait for ever."""
+        """Abort an upload; the page is notified, or its button would wait forever."""
         state = self.gui._current_file_upload_states.pop(message.transfer_uuid, None)
         if state is None:
             return
         size = state["total_bytes"]
         source, upload = message.source_component_uuid, message.transfer_uuid
         self._websock_server.queue_message(_messages.FileTransferPartAck(source, upload, size, size))
-        self.refused(f"'{state['filename'][:80]}' was not taken: uploads have at most {LARGEST // 1024**2} MB.")
+        self.refused(f"'{state['filename'][:80]}' was rejected: uploads are limited to {LARGEST // 1024**2} MB.")
 
 
 def check_host(host: str) -> str:
-    """An address to listen on."""
+    """Return an address to listen on; raises `BadValue` if it is not one."""
     if host == "localhost":
         return LOOPBACK
     try:
         return str(ipaddress.ip_address(host.strip("[]")))
     except ValueError:
-        raise BadValue(f"the studio listens on an address such as 127.0.0.1 or 0.0.0.0, not on '{host}'.") from None
+        raise BadValue(f"--host takes an address such as 127.0.0.1 or 0.0.0.0, not '{host}'.") from None
 
 
 def free_port(host: str, port: int) -> int:
-    """The port, or the next one that is free; 0 takes any. Raises where none can be had at that address.
+    """Return the port, or the next free one; 0 takes any. Raises if there is none at that address.
 
-    viser waits for ever where it finds none.
+    viser would wait forever.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     why = ""

@@ -1,4 +1,4 @@
-"""A document over time: edits that can be undone and done again, what is saved, and what is kept in case of a crash."""
+"""History of a document: undo and redo, saved state, autosave."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_STEPS = 200
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """An edit in words, and the document before and after it."""
+    """Name of an edit, and the document before and after it."""
 
     what: str
     before: Document
@@ -21,7 +21,7 @@ class Step:
 
 
 class Session:
-    """The document as it is now and how it came to be. Not for several threads at once."""
+    """Current document and its history. Not thread-safe."""
 
     def __init__(self, document: Document, autosave: Autosave | None = None) -> None:
         self._document = self._saved = document
@@ -31,26 +31,26 @@ class Session:
 
     @property
     def document(self) -> Document:
-        """The document as it is now."""
+        """Current document."""
         return self._document
 
     @property
     def unsaved(self) -> bool:
-        """Whether anything was changed since it was opened or saved."""
+        """Return whether there are changes since it was opened or saved."""
         return not self._document.same(self._saved)
 
     @property
     def can_undo(self) -> str:
-        """What would be undone, empty where there is nothing."""
+        """Name of the edit that undo would revert, empty if none."""
         return self._done[-1].what if self._done else ""
 
     @property
     def can_redo(self) -> str:
-        """What would be done again, empty where there is nothing."""
+        """Name of the edit that redo would repeat, empty if none."""
         return self._undone[-1].what if self._undone else ""
 
     def do(self, what: str, after: Document) -> None:
-        """Make an edit; what is the same as before is none."""
+        """Make an edit; an unchanged document is not one."""
         if after.same(self._document):
             return
         self._done = [*self._done, Step(what, self._document, after)][-MOST_STEPS:]
@@ -58,7 +58,7 @@ class Session:
         self._set(after)
 
     def undo(self) -> str:
-        """Take the last edit back; what it was, empty where there is none."""
+        """Undo the last edit; returns its name, empty if there is none."""
         if not self._done:
             return ""
         step = self._done.pop()
@@ -67,7 +67,7 @@ class Session:
         return step.what
 
     def redo(self) -> str:
-        """Make the edit again that was taken back last; what it is, empty where there is none."""
+        """Redo the last undone edit; returns its name, empty if there is none."""
         if not self._undone:
             return ""
         step = self._undone.pop()
@@ -76,14 +76,14 @@ class Session:
         return step.what
 
     def open(self, document: Document) -> None:
-        """Begin anew with another document, which counts as saved. Unsaved work on this one is set aside."""
+        """Start over with another document, which counts as saved. Unsaved work on this one stays autosaved."""
         if self.unsaved and self._autosave is not None:
             self._autosave.set_aside()
         self._done, self._undone, self._saved = [], [], document
         self._set(document)
 
     def take_up(self, document: Document) -> None:
-        """Begin anew with unsaved work of another session; that on this document is set aside."""
+        """Start over with unsaved work of another session; that on this document stays autosaved."""
         if self.unsaved and self._autosave is not None:
             self._autosave.set_aside()
         self._done, self._undone = [], []
@@ -91,7 +91,7 @@ class Session:
         self._set(document)
 
     def saved(self, document: Document) -> None:
-        """The document was written, perhaps under another name: edits before that are of the new file, too."""
+        """Register a save, perhaps under another name: earlier edits belong to the new file, too."""
 
         def moved(step: Step) -> Step:
             return replace(step, before=_as_of(document, step.before), after=_as_of(document, step.after))
@@ -111,6 +111,6 @@ class Session:
 
 
 def _as_of(saved: Document, other: Document) -> Document:
-    """An earlier or later state of a document as one of the file that it was saved to."""
+    """Earlier or later state of a document, moved to the file that it was saved to."""
     same = (other.path, other.given) == (saved.path, saved.given)
     return (other if same else other.moved_to(saved.path)).with_(source=saved.source)

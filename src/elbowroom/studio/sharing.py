@@ -1,4 +1,4 @@
-"""A storyboard that was built anew uses what is the same as before, and what was made of it: meshes and clips."""
+"""Reuse of unchanged meshes and clips, and of data derived from them, in a rebuilt storyboard."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from elbowroom.world.world import World
 
 
 def sharing(board: Storyboard, before: World) -> Storyboard:
-    """The storyboard with meshes and clips of a world where they are the same to the last bit."""
+    """Storyboard with meshes and clips taken from a world if they are bitwise equal."""
     meshes = {_key(mesh): mesh for mesh in _meshes(before)}
     world = board.world
     static = {name: meshes.get(_key(mesh), mesh) for name, mesh in world.static.items()}
@@ -33,11 +33,11 @@ def _meshes(world: World) -> Iterable[Mesh]:
 
 
 def _key(mesh: Mesh) -> bytes:
-    told = hashlib.blake2b(mesh.vertices.tobytes(), digest_size=16)
-    told.update(mesh.faces.tobytes())
-    told.update(repr(mesh.color).encode())
-    told.update(b"" if mesh.colors is None else mesh.colors.tobytes())
-    return told.digest()
+    digest = hashlib.blake2b(mesh.vertices.tobytes(), digest_size=16)
+    digest.update(mesh.faces.tobytes())
+    digest.update(repr(mesh.color).encode())
+    digest.update(b"" if mesh.colors is None else mesh.colors.tobytes())
+    return digest.digest()
 
 
 def _same(motion: Motion, before: Motion | None) -> Motion:

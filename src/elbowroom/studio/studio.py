@@ -1,7 +1,7 @@
-"""The studio without its page: one document, its motion, what is selected, and the work that goes on.
+"""Studio without its page: one document, its motion, the selection, and the current work.
 
-Whoever shows it is told of changes by topic: 'scene' (other people or things), 'motion' (other frames), 'time', 'place'
-(something is being moved), 'selection', 'job', 'said', 'document' (edits, undo, files).
+Listeners are notified of changes by topic: 'scene' (other characters or objects), 'motion' (other frames), 'time',
+'place' (an object is being moved), 'selection', 'job', 'said', 'document' (edits, undo, files).
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from elbowroom.studio.building import Builder
 from elbowroom.studio.document import Document, named_files
 from elbowroom.studio.dragging import Dragging
 from elbowroom.studio.folders import Folders
-from elbowroom.studio.known import Known
+from elbowroom.studio.messages import advised, sentence
 from elbowroom.studio.places import Place, places_of, task_of
+from elbowroom.studio.plan_cache import PlanCache
 from elbowroom.studio.player import Player
 from elbowroom.studio.session import Session
 from elbowroom.studio.sharing import sharing
-from elbowroom.studio.words import advised, sentence
 from elbowroom.studio.worker import Job, Worker
 from elbowroom.world.world import World
 
@@ -38,7 +38,7 @@ Verdict = Literal["certified", "free", "not free", "unknown"]
 
 
 class Studio:
-    """Everything that the page shows and does. Calls may come from any thread."""
+    """State and actions of the page. Calls may come from any thread."""
 
     def __init__(self, document: Document, folders: Folders, state: Path) -> None:
         self.folders = folders
@@ -59,7 +59,7 @@ class Studio:
         self.check_files(document)
         self.board: Storyboard = document.board()
         self.session = Session(document, self.autosave)
-        self._known = Known(document)
+        self._cache = PlanCache(document)
         self.places: dict[str, Place] = places_of(document, self.board)
         self.player.set_span(self.world.span)
 
@@ -67,22 +67,22 @@ class Studio:
 
     @property
     def document(self) -> Document:
-        """The document as it is now."""
+        """Current document."""
         return self.session.document
 
     @property
     def original(self) -> World:
-        """The world before anything is planned."""
+        """World before planning."""
         return self.board.world
 
     @property
     def world(self) -> World:
-        """The world that is shown: with the planned motion where there is one, or that which goes along with a drag."""
+        """World shown: with the planned motion if there is one, or with the preview of a drag."""
         return self.plan.world if self.plan is not None and (self.plan.edits or self.live) else self.board.world
 
     @property
     def verdict(self) -> Verdict:
-        """What is known of the motion that is shown: 'certified' is proven free, 'free' is not proven to be so."""
+        """Verdict on the motion shown: 'certified' is proven collision-free, 'free' is not proven to be so."""
         proof = None if self.live or self.plan is None else self.plan.certificate
         if proof is None:
             return "unknown"
@@ -92,42 +92,42 @@ class Studio:
 
     @property
     def certified(self) -> bool:
-        """Whether the motion that is shown is proven free."""
+        """Return whether the motion shown is proven collision-free."""
         return self.verdict == "certified"
 
     def listen(self, listener: Callable[[Topic], None]) -> None:
-        """Be told of changes."""
+        """Register a listener for changes."""
         self._listeners.append(listener)
 
     def tell(self, *topics: Topic) -> None:
-        """Tell everybody of changes."""
+        """Notify all listeners of changes."""
         for topic in topics:
             for listener in self._listeners:
                 listener(topic)
 
     def say(self, text: str, tone: Tone = "plain") -> None:
-        """Say something in one sentence where the user looks."""
+        """Show the user a message of one sentence."""
         self.said, self._said_of = (tone, text), self.document
         self.tell("said")
 
     def run(self, job: Job) -> Job:
-        """Do something long with the motion; what goes wrong is said."""
+        """Run a long job on the motion; errors are shown."""
         job.failed = self.failed
         return self.worker.submit(job)
 
     def run_files(self, job: Job) -> Job:
-        """Do something long with files, which edits do not stop; what goes wrong is said."""
+        """Run a long job on files, which edits do not stop; errors are shown."""
         job.failed = self.failed
         return self.filer.submit(job)
 
     @property
     def job(self) -> Job | None:
-        """What is going on, with the document, the motion or files: that which has been at it for longer."""
+        """Current job on the document, the motion or files: the one that has run longest."""
         going = [job for job in (self.builder.current, self.worker.current, self.filer.current) if job is not None]
         return max(going, key=lambda job: job.seconds, default=None)
 
     def trying(self, act: Callable[[], Any]) -> bool:
-        """Do something that the user asked for; what is wrong with it is said. Whether it went well."""
+        """Run a user action and show its errors; returns whether it succeeded."""
         try:
             with self.lock:
                 act()
@@ -139,7 +139,7 @@ class Studio:
         return True
 
     def close(self) -> None:
-        """End all threads; unsaved work stays kept."""
+        """End all threads; unsaved work stays autosaved."""
         self.player.stop()
         self.builder.cancel()
         self.filer.cancel()  # both end at the same time
@@ -150,7 +150,7 @@ class Studio:
     # --- edits
 
     def edit(self, what: str, document: Document, *, replan: bool = True, board: Storyboard | None = None) -> None:
-        """Make an edit, if the storyboard can be meant so, and plan again; `board` is that of the document if known."""
+        """Make an edit, if the storyboard stays valid, and re-plan; `board` is that of the document if known."""
         self.check_files(document)
         with self.lock:
             board = board or self.builder.board(what, document)
@@ -160,11 +160,11 @@ class Studio:
                 self.replan()
 
     def undo(self) -> None:
-        """Take the last edit back."""
+        """Undo the last edit."""
         self._step("undo", self.session.undo, self.session.redo)
 
     def redo(self) -> None:
-        """Make the last undone edit again."""
+        """Redo the last undone edit."""
         self._step("redo", self.session.redo, self.session.undo)
 
     def _step(self, verb: str, step: Callable[[], str], back: Callable[[], str]) -> None:
@@ -178,16 +178,16 @@ class Studio:
                 back()
                 raise
             self.show(board)
-            self.say(f"{'Undid' if verb == 'undo' else 'Did again'}: {what}.")
+            self.say(f"{'Undid' if verb == 'undo' else 'Redid'}: {what}.")
             self.replan()
 
     def show(self, board: Storyboard, *, keep: bool = False) -> None:
-        """Show another storyboard; with `keep` the motion that is there is still right for it."""
+        """Show another storyboard; with `keep` the current motion is still valid for it."""
         board = board if keep else sharing(board, self.board.world)
         if not keep:
             self.drags.forget()
             self.plan, self.live = None, False
-        self.board, same = board, self._known.built(self.document)
+        self.board, same = board, self._cache.built(self.document)
         self.places = places_of(self.document, board)
         if self.selected is not None and self.selected not in self.places:
             self.selected = None
@@ -195,7 +195,7 @@ class Studio:
         self.tell(*(() if same else ("scene",)), "motion", "document", "selection", "time")
 
     def open(self, document: Document, board: Storyboard | None = None) -> None:
-        """Open another document in place of this one; `board` is its storyboard if that is known."""
+        """Open another document in place of this one; `board` is its storyboard if known."""
         self.check_files(document)
         board = board or self.builder.board(f"open {document.name}", document)
         with self.lock:
@@ -208,7 +208,7 @@ class Studio:
             self.replan()
 
     def take_up(self, document: Document) -> None:
-        """Go on with a document that was not saved."""
+        """Restore a document that was not saved."""
         self.check_files(document)
         board = self.builder.board(f"restore {document.name}", document)
         with self.lock:
@@ -217,17 +217,17 @@ class Studio:
             self.replan()
 
     def check_files(self, document: Document) -> None:
-        """Raise where a document names files that may not be read."""
+        """Raise if a document refers to files that may not be read."""
         self.folders.check_named(named_files(document.values), document.path.parent)
 
     # --- planning
 
     def replan(self, instead: Callable[[], Plan | None] = lambda: None) -> None:
-        """Plan the whole storyboard again, in place of what is going on, unless there is a plan to take instead."""
+        """Re-plan the whole storyboard in place of the current work, unless `instead` or the cache has a plan."""
         with self.lock:
             self.worker.cancel()
             document, board = self.document, self.board
-            known = self._known.of(document)
+            known = self._cache.of(document)
             if known is not None:
                 self.set_plan(known)
                 return
@@ -244,31 +244,31 @@ class Studio:
                     if self.board is board:
                         self.set_plan(plan)
                         if job.step:
-                            self.say("The motion went along; 'Plan anew' plans it from the start.")
+                            self.say("The motion followed the drag; press Re-plan to plan it from scratch.")
 
             job = self.worker.submit(Job(what, work, done, self.failed))
 
-    def plan_anew(self) -> None:
-        """Plan the whole storyboard from the start, whatever is known of it."""
+    def plan_from_scratch(self) -> None:
+        """Plan the whole storyboard from scratch, ignoring the cache."""
         with self.lock:
-            self._known.forget()
+            self._cache.forget()
             self.replan()
 
     def cancel(self) -> None:
-        """Stop what is going on."""
+        """Cancel the current work."""
         if any([self.builder.cancel(), self.worker.cancel(), self.filer.cancel()]):
-            kept = " The motion that is shown is not planned yet: 'Plan anew' does that, 'Undo' takes the edit back."
+            kept = " The motion shown is not planned yet: press Re-plan to plan it, or Undo to revert the edit."
             self.say("Cancelled." + (kept if self.live and self.drags.current is None else ""))
 
     def set_plan(self, plan: Plan, *, live: bool = False) -> None:
-        """Show a motion; a `live` one is not proven. Proven ones are remembered for undo and redo."""
+        """Show a motion; a `live` one is not proven. Proven ones are cached for undo and redo."""
         other = self.plan is None
         self.plan, self.live = plan, live
         self.player.set_span(self.world.span)
         self.tell("motion", *(("document",) if other or not live else ()))
         if live:
             return
-        self._known.keep(self.document, plan)
+        self._cache.keep(self.document, plan)
         if other and self.selected is None and not self.session.can_undo:
             self._offer(plan)
         if not plan.found:
@@ -277,23 +277,23 @@ class Studio:
             self.say(self.autosave.warning, "bad" if self.autosave.warning else "plain")
 
     def _offer(self, plan: Plan) -> None:
-        """Select what was in the way, so that there is something to drag, and show when it was."""
+        """Select a colliding obstacle, as something to drag, and go to the time of the collision."""
         if plan.collisions and not self.player.playing and self.player.time == self.player.span[0]:
             self.player.seek(0.5 * sum(plan.collisions[0].during))
         names = [name for c in plan.collisions for name in c.pair]
         self.select(next((n for n in names if n in self.places and self.places[n].kind in ("static", "object")), None))
 
     def failed(self, error: BaseException) -> None:
-        """Say that something went wrong."""
+        """Show an error."""
         if isinstance(error, ElbowroomError):
             self.say(sentence(error, self.document.path), "bad")
         else:
-            self.say(f"Something went wrong inside ({type(error).__name__}: {error}).", "bad")
+            self.say(f"Internal error ({type(error).__name__}: {error}).", "bad")
 
     # --- selection and drags
 
     def select(self, name: str | None) -> None:
-        """Select something by name, or nothing."""
+        """Select an object by name, or clear the selection."""
         with self.lock:
             if self.drags.current is not None and self.drags.current.name != name:
                 self.drags.let_go()
@@ -301,12 +301,12 @@ class Studio:
             task = task_of(self.selected or "")
         self.tell("selection")
         if task is not None:  # what is done there is seen at its time
-            ((_, told),) = self.document.values["tasks"][task].items()
-            if told.get("at") is not None:
+            ((_, args),) = self.document.values["tasks"][task].items()
+            if args.get("at") is not None:
                 self.player.pause()
-                self.player.seek(float(told["at"]))
+                self.player.seek(float(args["at"]))
 
     def place(self, name: str, T: Array) -> None:
-        """Put something somewhere else at once, as if it was dragged there and let go."""
+        """Move an object at once, as if dragged there and released."""
         self.drags.move(name, T)
         self.drags.let_go()

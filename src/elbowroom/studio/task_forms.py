@@ -1,4 +1,4 @@
-"""What a form asks for each verb, and how its answers become a task; free of any page."""
+"""Form fields of each verb, and their conversion to a task; independent of the page."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ EITHER = "either"
 
 @dataclass(frozen=True)
 class Asked:
-    """What a verb needs: a hand or not, the key of a thing or fixture, and the key of a place.
+    """Fields of a verb: hand or not, key of an object or fixture, key of a target.
 
-    `onto` is the key of the place where it is given by a name; empty where that is the same as `where`.
+    `onto` is the key of a target given by name; empty if it is the same as `where`.
     """
 
     hand: bool = True
@@ -47,7 +47,7 @@ VERBS: Mapping[str, Asked] = {
 
 
 def whats(verb: str, world: World) -> tuple[str, ...]:
-    """Things that a verb can be about."""
+    """Objects that a verb applies to."""
     fixtures = {name for name, thing in world.objects.items() if isinstance(thing, Fixture)}
     asked = VERBS[verb].what
     if not asked:
@@ -56,7 +56,7 @@ def whats(verb: str, world: World) -> tuple[str, ...]:
 
 
 def wheres(verb: str, world: World, who: str) -> tuple[str, ...]:
-    """Places that a verb can go to."""
+    """Targets of a verb."""
     if not VERBS[verb].where:
         return ()
     if verb == "handover":
@@ -68,48 +68,46 @@ def wheres(verb: str, world: World, who: str) -> tuple[str, ...]:
     return (POINT, *world.objects, *people)
 
 
-def answers(verb: str, told: Mapping[str, Any]) -> dict[str, str]:
-    """A task as answers of a form."""
+def answers(verb: str, args: Mapping[str, Any]) -> dict[str, str]:
+    """Form values of a task."""
     asked = VERBS[verb]
-    where = told.get(asked.where) if asked.where else None
-    if asked.onto and asked.onto in told:
-        where = told[asked.onto]
+    where = args.get(asked.where) if asked.where else None
+    if asked.onto and asked.onto in args:
+        where = args[asked.onto]
     return {
-        "who": str(told.get("who", "")),
-        "hand": str(told.get("hand", EITHER)),
-        "what": str(told.get(asked.what, "")) if asked.what else "",
+        "who": str(args.get("who", "")),
+        "hand": str(args.get("hand", EITHER)),
+        "what": str(args.get(asked.what, "")) if asked.what else "",
         "where": POINT if isinstance(where, list) else str(where or ""),
-        "time": "" if told.get("at") is None else f"{float(told['at']):g}",
+        "time": "" if args.get("at") is None else f"{float(args['at']):g}",
     }
 
 
 def task_from(studio: Studio, verb: str, given: Mapping[str, str], before: Mapping[str, Any]) -> dict[str, Any]:
-    """What is told of a task: the answers of a form over what was told before."""
+    """Arguments of a task: form values merged over the previous arguments."""
     asked = VERBS[verb]
-    told: dict[str, Any] = {k: v for k, v in before.items() if k not in ("hand", "at", asked.what)}
-    told["who"] = given["who"]
+    args: dict[str, Any] = {k: v for k, v in before.items() if k not in ("hand", "at", asked.what)}
+    args["who"] = given["who"]
     if asked.hand and given["hand"] != EITHER:
-        told["hand"] = given["hand"]
+        args["hand"] = given["hand"]
     if asked.what:
         if not given["what"]:
-            raise BadValue(
-                f"there is nothing to {verb}; add {'a fixture' if asked.what == 'fixture' else 'an object'} first."
-            )
-        told[asked.what] = given["what"]
+            raise BadValue(f"nothing to {verb}; add {'a fixture' if asked.what == 'fixture' else 'an object'} first.")
+        args[asked.what] = given["what"]
     if verb != "repair" and given["time"].strip():
-        told["at"] = time_from(given["time"])
+        args["at"] = time_from(given["time"])
     if asked.where and given["where"]:
-        told.pop(asked.onto, None)
+        args.pop(asked.onto, None)
         if given["where"] != POINT:
-            told.pop(asked.where, None)
-            told[asked.onto or asked.where] = given["where"]
-        elif not isinstance(told.get(asked.where), list):
-            told[asked.where] = point_for(studio, verb, told)
-    return told
+            args.pop(asked.where, None)
+            args[asked.onto or asked.where] = given["where"]
+        elif not isinstance(args.get(asked.where), list):
+            args[asked.where] = point_for(studio, verb, args)
+    return args
 
 
 def time_from(text: str) -> float:
-    """A time that was typed, seconds."""
+    """Time in seconds from text."""
     try:
         at = float(text.replace(",", ".").removesuffix("s").strip())
     except ValueError:
@@ -119,32 +117,32 @@ def time_from(text: str) -> float:
     return round(at, 3)
 
 
-def point_for(studio: Studio, verb: str, told: Mapping[str, Any]) -> list[float]:
-    """A first point to drag from: where a thing lies that is to be put, else before the person's hand."""
+def point_for(studio: Studio, verb: str, args: Mapping[str, Any]) -> list[float]:
+    """Initial target point: beside the object to be put down, else in front of the character's hand."""
     world = studio.world
-    t = float(told.get("at") or studio.player.time)
-    if verb in ("put", "drop") and told.get("object") in world.objects and holder_of(world, told["object"], t) is None:
-        place = world.things[told["object"]].path(t)
+    t = float(args.get("at") or studio.player.time)
+    if verb in ("put", "drop") and args.get("object") in world.objects and holder_of(world, args["object"], t) is None:
+        place = world.things[args["object"]].path(t)
         return [round(float(x), 3) for x in np.asarray(place)[:3, 3] + [0.15, 0.0, 0.0]]
-    hand = told.get("hand", "right")
-    T = world.hand(told["who"], hand, min(t, world.span[1]))
-    body = world.body(told["who"])
-    motion = world.motion(told["who"])
+    hand = args.get("hand", "right")
+    T = world.hand(args["who"], hand, min(t, world.span[1]))
+    body = world.body(args["who"])
+    motion = world.motion(args["who"])
     root = body.transforms(*motion.sample([t]))[0, 0]
     front = root[:3, :3] @ body.T_rest[0, :3, :3].T @ np.asarray(getattr(body, "front", [0.0, -1.0, 0.0]))
     point = T[:3, 3] + 0.25 * front + [0.0, 0.0, 0.2]
     return [round(float(x), 3) for x in point]
 
 
-def in_words(verb: str, told: Mapping[str, Any]) -> str:
-    """A task in a line: 'ann: grab jar with the right hand at 2.10 s'."""
-    parts = [f"{told.get('who', '')}:", verb]
-    parts += [str(told[key]) for key in ("object", "fixture") if key in told]
+def in_words(verb: str, args: Mapping[str, Any]) -> str:
+    """One-line text of a task: 'ann: grab jar with the right hand at 2.10 s'."""
+    parts = [f"{args.get('who', '')}:", verb]
+    parts += [str(args[key]) for key in ("object", "fixture") if key in args]
     for key, word in (("target", ""), ("to", "to"), ("onto", "onto"), ("over", "over")):
-        if key in told:
-            value = told[key]
+        if key in args:
+            value = args[key]
             shown = "a point" if isinstance(value, list) else str(value)
             parts.append(f"{word} {shown}".strip())
-    parts += [f"with the {told['hand']} hand"] if "hand" in told else []
-    parts += [f"at {float(told['at']):.2f} s"] if told.get("at") is not None else []
+    parts += [f"with the {args['hand']} hand"] if "hand" in args else []
+    parts += [f"at {float(args['at']):.2f} s"] if args.get("at") is not None else []
     return " ".join(parts)

@@ -1,6 +1,6 @@
-"""One thread for long work: jobs one after the other, each can be cancelled; of live jobs only the latest counts.
+"""Thread for long work: jobs in sequence, each can be cancelled; of live jobs only the latest counts.
 
-A job that is cancelled ends where it looks up next, which all work does wherever nothing is half done (`stopping`).
+A cancelled job ends at its next stopping point (`stopping`).
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ State = Literal["waiting", "running", "done", "failed", "cancelled"]
 
 @dataclass(eq=False)
 class Job:
-    """Something to do. `work` is given the job, so that it can tell its `progress`, 0 to 1, or None where unknown.
+    """Unit of work. `work` gets the job, to report its `progress`, 0 to 1, or None if unknown.
 
-    Where it turns out that it takes long, `lengthy` says so. `done` is called with the result, `failed` with the
-    error, both in the worker's thread.
+    `lengthy` marks a job known to take long. `done` is called with the result, `failed` with the error, both in the
+    worker's thread.
     """
 
     what: str
@@ -43,30 +43,30 @@ class Job:
 
     @property
     def seconds(self) -> float:
-        """How long it has been running, or took."""
+        """Duration so far, or in total."""
         return 0.0 if not self.begun else (self.ended or time.perf_counter()) - self.begun
 
     def tell(self, progress: float | None, step: str = "") -> None:
-        """Say how far it is; a cancelled job ends here at the latest."""
+        """Report progress; a cancelled job ends here at the latest."""
         self.look()
         self.progress, self.step = progress, step or self.step
 
     def look(self) -> None:
-        """A job that was cancelled ends here."""
+        """End a cancelled job."""
         if self.state == "cancelled" and not self.finished.is_set():
             raise Cancelled
 
     def begin(self) -> None:
-        """It is being done from now on."""
+        """Mark the job as running."""
         self.state, self.begun = "running", time.perf_counter()
 
     def end(self, state: State) -> None:
-        """It is over."""
+        """Mark the job as ended."""
         self.state, self.ended = state, time.perf_counter() if self.begun else 0.0
         self.finished.set()
 
     def here(self) -> Any:
-        """Do it at once, in this thread, and give its result; raises `Cancelled` where it was cancelled meanwhile."""
+        """Run the job at once in this thread and return its result; raises `Cancelled` if it was cancelled."""
         self.begin()
         try:
             with stoppable(self.look):
@@ -80,7 +80,7 @@ class Job:
 
 
 class Worker:
-    """Runs jobs in one thread. `changed` is called whenever a job begins or ends, in whichever thread that is."""
+    """Runner of jobs in one thread. `changed` is called whenever a job begins or ends, in any thread."""
 
     def __init__(self, changed: Callable[[], None] = lambda: None, name: str = "studio-worker") -> None:
         self._changed = changed
@@ -95,22 +95,22 @@ class Worker:
 
     @property
     def alive(self) -> bool:
-        """Whether its thread runs."""
+        """Return whether its thread runs."""
         return self._thread.is_alive()
 
     @property
     def current(self) -> Job | None:
-        """The job that is being done, or the next one."""
+        """Running job, or the next one."""
         with self._wake:
             return self._now or self._live or (self._waiting[0] if self._waiting else None)
 
     @property
     def busy(self) -> bool:
-        """Whether anything is left to do."""
+        """Return whether any job runs or waits."""
         return self.current is not None
 
     def submit(self, job: Job) -> Job:
-        """Do a job after those that wait already."""
+        """Queue a job."""
         with self._wake:
             self._waiting.append(job)
             if self._now is not None and self._now is self._idle:
@@ -119,7 +119,7 @@ class Worker:
         return job
 
     def submit_live(self, job: Job) -> Job:
-        """Do a job as soon as the thread is free, in place of a live job that has not begun yet, or an idle one."""
+        """Run a job as soon as the thread is free, replacing a live job that has not begun yet, or an idle one."""
         with self._wake:
             if self._live is not None:
                 self._live.end("cancelled")
@@ -130,7 +130,7 @@ class Worker:
         return job
 
     def submit_idle(self, job: Job) -> bool:
-        """Do a job that makes way for any other, if nothing else waits; whether it was taken."""
+        """Run a job that yields to any other, if nothing else waits; returns whether it was accepted."""
         with self._wake:
             if self._waiting or self._live is not None:
                 return False
@@ -139,7 +139,7 @@ class Worker:
         return True
 
     def cancel(self, *, waiting: bool = True) -> bool:
-        """Stop the job that runs, and forget those that wait; whether there was any."""
+        """Stop the running job and drop those that wait; returns whether there was any."""
         with self._wake:
             any_left = self._now is not None or bool(self._waiting) or self._live is not None
             for job in (*self._waiting, *([self._live] if self._live else [])) if waiting else ():
@@ -151,7 +151,7 @@ class Worker:
         return any_left
 
     def stop(self, timeout: float = 5.0) -> None:
-        """Cancel everything and end the thread; one that is amid compiled code for longer ends when that does."""
+        """Cancel everything and end the thread; one inside compiled code ends when that returns."""
         with self._wake:
             self._stopping = True
             self._wake.notify()
@@ -169,14 +169,14 @@ class Worker:
                 return
 
     def _rest(self) -> None:
-        """Wait for a job; where none comes for a while, what the last ones have left goes back to the system."""
+        """Wait for a job; after a while without one, return freed memory to the system."""
         with self._wake:
             asked = self._wake.wait_for(lambda: self._waiting or self._live or self._stopping, _REST)
         if not asked:
             give_back()
 
     def _step(self) -> bool:
-        """Do the next job; False when the worker is to end."""
+        """Run the next job; returns False when the worker is to end."""
         with self._wake:
             while not (self._waiting or self._live or self._stopping):
                 self._wake.wait()
@@ -211,6 +211,6 @@ class Worker:
         return True
 
     def _settle(self, job: Job, state: State) -> None:
-        """Give a job its last state; one that was cancelled in its last moment stays so, and its result is dropped."""
+        """Set the final state of a job; one cancelled at the last moment stays so, and its result is dropped."""
         with self._wake:
             job.state = state if job.state == "running" else job.state

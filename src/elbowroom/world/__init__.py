@@ -1,1 +1,1 @@
-"""Who is where, when."""
+"""World: characters, objects, holds and contacts over time."""

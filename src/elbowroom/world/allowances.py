@@ -1,7 +1,7 @@
 """Allowances of a certificate: feet on the floor, and touches that were recorded, within the caps.
 
 Real soles give way, recorded bodies touch themselves, hands press what they take. All of it is bounded here, and
-whatever was used of it is told in the certificate and in the file.
+whatever was used is listed in the certificate and in the file.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from elbowroom.motion.clip import Clip
-from elbowroom.world.contacts import Contact
+from elbowroom.world.contacts import DECLARED, Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.intervals import Interval, outside
 from elbowroom.world.pairs import FLOOR, Part, parts_of
@@ -47,12 +47,12 @@ def supports(world: World) -> list[Contact]:
 
 
 def is_foot(part: Part) -> bool:
-    """Whether a part of a body is a foot or its toes."""
+    """Return whether a part of a body is a foot or its toes."""
     return part.kind == "body" and part.role.endswith(("_foot", "_toes"))
 
 
 def allow(exact: ExactWorld, recorded: set[str], changed: Sequence[Changed] = ()) -> list[str]:
-    """Set what may touch in a world: its own contacts, and what was `recorded` as far as nothing has `changed` it.
+    """Set the allowances of a world: its own contacts, and those of `recorded` clips except where `changed`.
 
     All depths are cut to the caps of the world. Returns sentences on contacts that were asked for deeper.
     """
@@ -60,7 +60,7 @@ def allow(exact: ExactWorld, recorded: set[str], changed: Sequence[Changed] = ()
     for k, contacts in exact.contacts.items():
         cap = _cap(exact, k, recorded)
         exact.contacts[k] = tuple(replace(c, depth=min(c.depth, cap)) for c in contacts)
-        notes += [_cut_short(c, cap) for c in contacts if c.why == "told" and c.depth > cap]
+        notes += [_cut_short(c, cap) for c in contacts if c.why == DECLARED and c.depth > cap]
     for who in recorded:
         moved = [(_moved_by(exact, c), c.during) for c in changed if c.who == who]
         for k in own_pairs(exact, who):
@@ -103,6 +103,6 @@ def _moved_by(exact: ExactWorld, change: Changed) -> set[int]:
 
 def _cut_short(contact: Contact, cap: float) -> str:
     return (
-        f"the contact of {contact.who} and {contact.on} is asked for {1000 * contact.depth:.0f} mm deep and counts to "
-        f"{1000 * cap:.1f} mm: contacts of parts this thick may not be deeper, or raise the allowance 'contact'."
+        f"the contact of {contact.who} and {contact.on} requests an overlap of {1000 * contact.depth:.0f} mm, limited "
+        f"to {1000 * cap:.1f} mm by the thickness of the parts or by the allowance 'contact'."
     )

@@ -1,6 +1,6 @@
-"""What belongs to one body: its own parts, and what it holds, is about to take, or has just let go.
+"""Belonging of objects to one body: its own parts, and objects that it holds, is about to grasp, or has just released.
 
-How near these come is no news: thighs brush each other in every walk.
+Their distance is not reported as clearance: thighs brush each other in every walk.
 """
 
 from __future__ import annotations
@@ -25,6 +25,6 @@ def belonging(world: World, owners: NDArray) -> tuple[NDArray[np.bool_], list[tu
 
 
 def of_one_body(world: World, a: str, b: str, t: float) -> bool:
-    """Whether two parts by name belong to one body at a time in seconds."""
+    """Return whether two parts by name belong to one body at a time in seconds."""
     always, held = belonging(world, np.array([[world.split(name)[0] for name in (a, b)]]))
     return bool(always[0]) or any(bool(pairs[0]) and begin <= t <= end for begin, end, pairs in held)

@@ -63,7 +63,7 @@ class Carried:
 
     @cached_property
     def led(self) -> tuple[Led, ...]:
-        """Who moves the object when: each from the moment the one before has let go."""
+        """Holders of the object over time: each from the moment the previous one has released it."""
         out: list[Led] = []
         for hold, during in _leaders([hold for hold in self.holds if hold.leads]):
             if hold.T_hand_object is not None and during[0] == hold.during[0]:

@@ -1,4 +1,4 @@
-"""Cells of space that surfaces pass through: a coarse answer to what lies in the way of a line, for many at once."""
+"""Cells of space that surfaces pass through: a coarse occlusion test for many lines at once."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Cells:
         return other
 
     def hides(self, points: Array, ways: Array, reach: tuple[float, float], planes: Array) -> NDArray[np.bool_]:
-        """Whether something lies on the way from points (P, 3) in directions (D, 3); (P, D).
+        """Return whether lines from points (P, 3) in directions (D, 3) are occluded; (P, D).
 
         `reach` is where on the way to look, in metres. What is cut hides nothing where n·p > d, n being the level
         part of a direction and d its of `planes` (D,).

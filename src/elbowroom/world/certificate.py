@@ -1,4 +1,4 @@
-"""Certificate of a motion: proven free in continuous time, or where it collides, or what could not be proven.
+"""Certificate of a motion: proven collision-free in continuous time, or its collisions and unproven intervals.
 
 It speaks of what is written: a world on the frames of a file (`played`), and how files are played back between them.
 """
@@ -35,7 +35,7 @@ _NEAR, _FAR = 0.03, 0.5
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What is proven of a motion.
+    """Certificate of a motion.
 
     `free`: proven that nothing collides at any time, between frames too. `continuous`: nothing was too near to tell.
     `clearance_m` is the smallest distance of pairs that may not touch, at `at_s`, with the nearest
@@ -64,7 +64,7 @@ class Certificate:
 
     @property
     def only_unproven(self) -> bool:
-        """Whether nothing was found to collide, but something is too near to be proven."""
+        """Return whether nothing was found to collide, but something is too near to be proven."""
         return not self.free and not self.collisions
 
     @property
@@ -80,28 +80,28 @@ class Certificate:
 
     @property
     def summary(self) -> str:
-        """Findings in one sentence that states what was allowed: of the scene, the floor and itself."""
+        """Findings in one sentence, with the allowed contacts with the scene, the floor and itself."""
         if self.collisions:
             return f"{len(self.collisions)} collision{'s' * (len(self.collisions) > 1)}"
         if self.unproven:
-            return "free as far as was measured, but too near to be proven"
+            return "no collision found, but too close to be proven"
         deep, recorded = self.touches, " as recorded" if any(a.why == RECORDED for a in self.allowed) else ""
         contacts = f", contacts up to {_mm(deep['scene'])}" if "scene" in deep else ""
-        said = [f"free of the scene{contacts}" if self.evidence.scene else "nothing to collide with in the scene"]
+        said = [f"no collision with the scene{contacts}" if self.evidence.scene else "no obstacles in the scene"]
         if self.evidence.floor is not None:
             said.append(f"in the floor{recorded} up to {_mm(deep['floor'])}" if "floor" in deep else "above the floor")
-        said.append(f"self-contact{recorded} up to {_mm(deep['self'])}" if "self" in deep else "free of itself")
+        said.append(f"self-contact{recorded} up to {_mm(deep['self'])}" if "self" in deep else "no self-collision")
         return "; ".join(said)
 
     @property
     def nearest(self) -> Clearance:
-        """The smallest distance of different bodies and things where there is one, else of all pairs."""
+        """Minimum distance of different bodies if there is one, else of all pairs."""
         if self.others is not None and self.others.value is not None:
             return self.others
         return Clearance(self.clearance_m, self.at_least_m, self.at_s, self.pair, self.points)
 
     def unmeasured(self) -> Certificate:
-        """The same, with how near things come left open."""
+        """Copy without clearance."""
         return replace(self, clearance_m=None, at_least_m=None, at_s=None, pair=None, points=None, others=None)
 
     def facts(self) -> dict[str, Any]:
@@ -195,7 +195,7 @@ def _on_static(proof: Proof, pair: int) -> bool:
 
 
 def _clearance(proof: Proof, measured: Measured, close: Items, tolerance: float) -> tuple[Clearance, Clearance | None]:
-    """The smallest clearance; where it is of one body or with the floor, that of different bodies and things, too."""
+    """Minimum clearance; if it is of one body or with the floor, also that of different bodies."""
     near = _NEAR
     found = smallest_clearance(proof, measured, close, near, tolerance)
     if found.value is None or found.value > near:
@@ -219,9 +219,9 @@ def _worst(collisions: list[Collision]) -> Clearance:
 
 
 def _empty(world: World) -> list[str]:
-    """Say in a sentence what a proof is about where nothing stands around."""
+    """Note on the scope of a proof in a world without obstacles."""
     if world.triangles or not world.characters:
         return []
     met = [] if world.floor is None else ["with the floor"]
     met += ["of a body with itself"] + (["of bodies with each other"] if len(world.characters) > 1 else [])
-    return [f"there is nothing to collide with in the scene; looked for were collisions {' and '.join(met)} alone."]
+    return [f"there are no obstacles in the scene; only collisions {' and '.join(met)} were checked."]

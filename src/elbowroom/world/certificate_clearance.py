@@ -1,4 +1,4 @@
-"""The smallest clearance of a motion that is free: branch and bound over what comes near."""
+"""Minimum clearance of a collision-free motion: branch and bound over nearby pairs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PROBES = 24
 
 @dataclass(frozen=True, eq=False)
 class Clearance:
-    """The smallest distance found, where and when, and what no distance is below at any time."""
+    """Minimum distance found, with its place and time, and a lower bound of all distances."""
 
     value: float | None = None
     at_least: float | None = None
@@ -45,7 +45,7 @@ class _Search:
 
     @property
     def enough(self) -> float:
-        """What is not searched any further."""
+        """Distance beyond which the search stops."""
         return self.value - max(self._tolerance, _SHARE * self.value) if np.isfinite(self.value) else np.inf
 
     def measure(self, items: Items, at: Array) -> Array:
@@ -101,7 +101,7 @@ def smallest_clearance(proof: Proof, measured: Measured, close: Items, near: flo
 
 
 def of_others(proof: Proof, items: Items) -> Items:
-    """Items of different bodies and things: neither of one body and what it holds, nor of the floor."""
+    """Items of different bodies: neither of one body and its held objects, nor of the floor."""
     names = np.array([*(part.owner for part in proof.exact.parts), "", ""])  # floor and static scene count from the end
     always, held = belonging(proof.exact.world, names[proof.units.parts])
     own = always[items.unit] | (proof.units.parts[items.unit, 1] == FLOOR)

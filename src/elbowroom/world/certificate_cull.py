@@ -1,4 +1,4 @@
-"""What stays so far apart over a stretch of time that no closer look is needed."""
+"""Culling of pairs that stay so far apart over an interval that no closer check is needed."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def near_units(
 
 
 def _ways(tree: Tree, ball: Array, joint: NDArray[np.int64], units: NDArray[np.int64]) -> Array:
-    """How far parts travel towards each other from knot to knot at most, (U,)."""
+    """Upper bound on the approach of parts from knot to knot, (U,)."""
     way = np.zeros((len(units), len(ball) - 1))
     sweep.travel(tree, ball, joint, units, way)
     return way.max(axis=1)

@@ -1,4 +1,4 @@
-"""The exact part of a proof: what bounds leave open is measured through Coal and bisected until it is told apart."""
+"""Exact part of a proof: cases that bounds leave open are measured by Coal and bisected until decided."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Measured:
                     self._measure(k, t, limit, depth)
 
     def _measure(self, k: int, t: float, limit: float, depth: float) -> None:
-        """Measure a pair as placed; what stands to each other as at the last time needs no look."""
+        """Measure a pair as placed; a pair with an unchanged relative transform is not measured again."""
         exact = self._exact
         a, b = (int(i) for i in exact.index[k])
         T = boxes.relative(exact.placed.T, a, b)
@@ -113,7 +113,7 @@ class Measured:
             self._parted.setdefault(k, {})[t] = last[3]
 
     def _tells(self, pair: int, time: float, limit: float, depth: float) -> bool:
-        """Whether what is known will do up to a limit; a distance without points is a limit itself."""
+        """Return whether a known distance decides up to a limit; a distance without points is a limit itself."""
         known = self._known.get(pair, {}).get(time)
         if known is None:
             return False
@@ -162,7 +162,7 @@ def _static_spans(proof: Proof, items: Items, rows: NDArray[np.int64]) -> list[S
 
 
 def decide(measured: Measured, spans: list[Span], tolerance: float) -> Findings:
-    """Tell apart where pairs are free, where they collide, and where the tolerance does not tell."""
+    """Decide where pairs are free, where they collide, and where the tolerance leaves it undecided."""
     found = Findings()
     while spans:
         measured.measure((s.pair, t, 2.0 * s.way + 1e-3, s.depth) for s in spans for t in (s.begin, s.end))
@@ -197,7 +197,7 @@ def verdict_of(span: Span, before: float | None, after: float | None, tolerance:
 
 
 def _collides(distance: float | None, depth: float) -> bool:
-    """Whether a signed distance is a collision where an overlap of some depth is allowed."""
+    """Return whether a signed distance is a collision where an overlap of some depth is allowed."""
     if distance is None or not np.isfinite(distance):
         return True
     return not (distance > 0.0 or (depth > 0.0 and -distance <= depth))

@@ -1,4 +1,4 @@
-"""What a proof found, told by names: collisions, allowed touches, and what could not be proven."""
+"""Findings of a proof, by names: collisions, allowed contacts, and unproven intervals."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Allowed:
 
 @dataclass(frozen=True)
 class Unproven:
-    """A pair that comes so near that the tolerance does not tell whether it touches."""
+    """Pair that comes too close for the tolerance to decide whether it touches."""
 
     pair: Pair
     during: Interval
@@ -87,7 +87,7 @@ def collisions_of(exact: ExactWorld, measured: Measured, found: Findings) -> lis
 
 
 def unproven_of(exact: ExactWorld, found: Findings) -> list[Unproven]:
-    """What could not be proven, but for what is beside a collision of the same pair."""
+    """Unproven intervals, without those beside a collision of the same pair."""
     out = []
     for k, pieces in found.unproven.items():
         hits = merged(found.collide.get(k, []), LOCAL)

@@ -1,4 +1,4 @@
-"""How deep pairs overlap that may: bounds from above over whole intervals of time, not samples."""
+"""Depths of allowed overlaps: upper bounds over whole intervals of time, not samples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from elbowroom.world.certificate_proof import Items, Proof, joined
 from elbowroom.world.contacts import Contact
 from elbowroom.world.intervals import Interval
 
-# Touches less than this apart in time are told as one, seconds.
+# Contacts less than this apart in time are merged, seconds.
 _JOIN = 0.1
 # Bounds are at most this much above what was measured, metres, or this share of it.
 _CLOSE, _SHARE = 0.0005, 0.05
@@ -48,7 +48,7 @@ class _Depths:
 def overlaps_of(
     proof: Proof, measured: Measured, spans: Iterable[Span], collisions: Iterable[Collision]
 ) -> list[Allowed]:
-    """Overlaps of pairs that may, by branch and bound: no depth in the interval is above the one told."""
+    """Allowed overlaps of pairs, by branch and bound: the depth is an upper bound over the interval."""
     hits: dict[tuple[str, str], list[Interval]] = {}
     for c in collisions:
         hits.setdefault(c.pair, []).append(c.during)
@@ -98,7 +98,7 @@ def _runs(depths: _Depths, spans: Sequence[Span]) -> list[tuple[int, Interval, f
 
 
 def _bound(items: Items) -> Array:
-    """What pairs are not deeper than in their intervals, (I,), metres."""
+    """Upper bounds of the depths of pairs in their intervals, (I,), metres."""
     return -0.5 * (items.before + items.after - items.way)
 
 

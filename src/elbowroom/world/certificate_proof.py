@@ -58,7 +58,7 @@ class Items:
 
     @property
     def slack(self) -> Array:
-        """What they certainly keep free in the interval, (I,), overlap allowed and shifts included."""
+        """Guaranteed clearance in the interval, (I,), allowed overlap and shifts included."""
         return 0.5 * (self.before + self.after - self.way) + self.depth
 
     def pick(self, rows: NDArray) -> Items:
@@ -201,8 +201,8 @@ class Proof:
 
         Only of the floor are bounds below zero known to be depths.
         """
-        told = (items.depth > 0.0) & np.isfinite(items.depth) & (self.units.parts[items.unit, 1] != sweep.FLOOR)
-        before, after = (np.where(told & ~(d > 0.0), _NOTHING, d) for d in (items.before, items.after))
+        overlapping = (items.depth > 0.0) & np.isfinite(items.depth) & (self.units.parts[items.unit, 1] != sweep.FLOOR)
+        before, after = (np.where(overlapping & ~(d > 0.0), _NOTHING, d) for d in (items.before, items.after))
         return replace(items, before=before, after=after)
 
     def contact(self, pair: int, time: float) -> Contact | None:
@@ -211,7 +211,7 @@ class Proof:
         return max(now, key=lambda c: c.depth, default=None)
 
     def depth_allowed(self, pair: int, time: float) -> float:
-        """How deep a pair may overlap at a time, metres; minus that where it may do so shifted only."""
+        """Allowed overlap of a pair at a time, metres; negative if it is allowed only by a shift."""
         contact = self.contact(pair, time)
         if contact is None:
             return 0.0

@@ -67,8 +67,8 @@ def excuse(proof: Proof, spans: Sequence[Span], found: Findings, tolerance: floa
         who, limb = who_and_limb(proof.exact, case.pair)
         length = float(np.linalg.norm(shift))
         why = max(case.contacts, key=lambda c: c.depth).why
-        told = (float(shift[0]), float(shift[1]), float(shift[2]))
-        allowed.append(Allowed(proof.exact.pairs[case.pair], length, during, why, who, limb, told))
+        vector = (float(shift[0]), float(shift[1]), float(shift[2]))
+        allowed.append(Allowed(proof.exact.pairs[case.pair], length, during, why, who, limb, vector))
     return allowed
 
 
@@ -128,7 +128,7 @@ def _clear(proof: Proof, pair: int, record: Record, shifts: Array) -> list[Array
 
 
 def _proves(proof: Proof, case: _Case, shift: Array, tolerance: float) -> bool:
-    """Whether a shifted pair is free at all times of a contact, and can be shifted where that begins and ends."""
+    """Return whether a shifted pair is free during a contact, and can be shifted at its start and end."""
     spans = [Span(s.pair, s.begin, s.end, s.way, 0.0) for s in case.spans]
     known: dict[float, float] = {}
     while spans:
@@ -154,7 +154,7 @@ def _proves(proof: Proof, case: _Case, shift: Array, tolerance: float) -> bool:
 
 
 def _way_is_clear(proof: Proof, pair: int, time: float, shift: Array) -> bool:
-    """Whether a part is clear of the other all the way from its place to the shifted one, or collides where it is."""
+    """Return whether a part is clear of the other all along the shift, or collides at its own place."""
     proof.exact.place_snapshot(proof.stage.world.record([time])[0])
     length = float(np.linalg.norm(shift))
 

@@ -49,7 +49,7 @@ class Stage:
         return np.array([ridden[p.kind](p) for p in parts if p.kind in ridden], dtype=np.int64)
 
     def tree(self, record: Record) -> Tree:
-        """How joints move between the times of a record: bodies first, then one joint for each thing.
+        """Motion of joints between the times of a record: bodies first, then one joint for each object.
 
         People's joints ride on their parents; links of robots and things move by themselves, as files have them.
         """
@@ -103,7 +103,7 @@ def _within(during: tuple[float, float], span: tuple[float, float]) -> tuple[flo
     begin, end = max(during[0], span[0]), min(during[1], span[1])
     if not begin <= end:
         raise BadValue(
-            f"a proof during {during[0]:g} to {during[1]:g} s has nothing to look at: the motion lasts from "
+            f"a proof during {during[0]:g} to {during[1]:g} s has nothing to check: the motion lasts from "
             f"{span[0]:g} to {span[1]:g} s."
         )
     return begin, end

@@ -1,4 +1,4 @@
-"""What a proof is made of: parts as hulls with ball covers, the static scene as one field, and pairs in units."""
+"""Units of a proof: parts as hulls with ball covers, the static scene as one field, and pairs."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def hollow_fields(exact: ExactWorld) -> fields.Fields | None:
 
 
 def _is_hollow(form: Form) -> bool:
-    """Whether a form is much less than its hull: an umbrella, a table, a frame."""
+    """Return whether a form is much less than its hull: an umbrella, a table, a frame."""
     return kept(form, "hollow", lambda: _lacks(form))
 
 

@@ -1,4 +1,4 @@
-"""What may touch what: feet on the floor, a hand on what it holds, a person on a seat."""
+"""Allowed contacts: feet on the floor, a hand on the object that it holds, a person on a seat."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from typing import Literal
 from elbowroom.errors import BadValue, UnknownName
 
 Kind = Literal["support", "grip", "touch", "seat"]
+# Reason of a contact that the user declared.
+DECLARED = "declared"
 
 
 @dataclass(frozen=True)
 class Caps:
-    """The deepest overlaps, metres, that any allowance may have; deeper ones are collisions.
+    """Caps on the depth, metres, of allowed overlaps; deeper ones are collisions.
 
     `feet` of a recorded clip in the floor; other parts of a `body` in the floor; a recorded clip's `own` parts in each
-    other; feet and own parts of a `generated` motion; any other `contact`, such as a hand on what it takes.
+    other; feet and own parts of a `generated` motion; any other `contact`, such as a hand on the object that it grasps.
     """
 
     feet: float = 0.05
@@ -31,13 +33,13 @@ class Caps:
             if not 0.0 <= value <= 1.0:
                 raise BadValue(f"the allowance '{field.name}' is from 0 to 1 m, not {value}.")
 
-    def with_told(self, told: Mapping[str, float]) -> Caps:
-        """These caps with some of them changed, by name, metres."""
+    def with_changes(self, changes: Mapping[str, float]) -> Caps:
+        """Copy with some caps changed, by name, metres."""
         names = [field.name for field in fields(self)]
-        for name in told:
+        for name in changes:
             if name not in names:
                 raise UnknownName("allowance", name, names)
-        return replace(self, **told)
+        return replace(self, **changes)
 
     def facts(self) -> dict[str, float]:
         """Plain data for JSON and files."""
@@ -48,9 +50,9 @@ class Caps:
 class Contact:
     """A pair that may touch during an interval of seconds, to a depth in metres.
 
-    Names are those of collision pairs: 'ann.left_foot', 'ann' for any part of her, a thing, a static mesh, 'floor'.
-    `shift`, in metres along the axes of the world, is one that proves a contact of two meshes where it is known
-    already: see `certificate_shifts`.
+    Names are those of collision pairs: 'ann.left_foot', 'ann' for any part of her, an object, a static mesh, 'floor'.
+    `shift`, in metres along the axes of the world, proves a contact of two meshes if it is already
+    known: see `certificate_shifts`.
     """
 
     who: str
@@ -58,7 +60,7 @@ class Contact:
     during: tuple[float, float]
     kind: Kind = "touch"
     depth: float = 0.005
-    why: str = "told"
+    why: str = DECLARED
     shift: tuple[float, float, float] | None = None
 
     def __post_init__(self) -> None:
@@ -68,10 +70,10 @@ class Contact:
             raise BadValue(f"the depth of a contact of {self.who} and {self.on} is zero or more, not {self.depth}.")
 
     def covers(self, a: str, b: str) -> bool:
-        """Whether it speaks of this pair, in either order."""
+        """Return whether it speaks of this pair, in either order."""
         return any(fits(self.who, x) and fits(self.on, y) for x, y in ((a, b), (b, a)))
 
 
 def fits(pattern: str, name: str) -> bool:
-    """Whether a name in a contact means a part: 'ann' means 'ann.left_foot', too."""
+    """Return whether a name in a contact means a part: 'ann' means 'ann.left_foot', too."""
     return name == pattern or name.startswith(pattern + ".")

@@ -1,4 +1,4 @@
-"""Edits: what planning has changed in somebody's motion, each a layer with its reason, strength and cost."""
+"""Edits: changes of a character's motion by planning, each a layer with its reason, strength and cost."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _NO_LAYER = Layer((), 1.0, 0.0, np.zeros((0, 0, 4)))
 
 @dataclass(frozen=True, eq=False)
 class Edit:
-    """One change of a motion: whose, of which limb, why, when, how it was found, and what that cost.
+    """One change of a motion: character, limb, reason, interval, tier, and search statistics.
 
-    `layer` has the joints and their frames; it lasts longer than `during`, the seconds in which the limb moves, where
-    a hand stays afterwards where it was brought. Its weight is the `strength` of the edit; `muted` ones count nothing.
-    `trees` are lines (E, 2, 3) that the limb's end was led along by a search, from the start and from the goal, where
-    it was asked for by `search.birrt.keeping_trees`. `replanned` are the joints whose recorded touches do not excuse
-    those of the edit; `contacts` may touch because of it.
+    `layer` has the joints and their frames; it lasts longer than `during`, the seconds in which the limb moves, if
+    a hand stays at its target afterwards. Its weight is the `strength` of the edit; `muted` ones have no effect.
+    `trees` are lines (E, 2, 3) that the limb's end was led along by a search, from the start and from the goal, if
+    requested by `search.birrt.keeping_trees`. `replanned` are the joints whose recorded contacts do not allow
+    those of the edit; `contacts` are allowed because of it.
     """
 
     who: str
@@ -84,7 +84,7 @@ class Edit:
 
 
 def motions(base: Motions, edits: Sequence[Edit]) -> dict[str, Motion]:
-    """Motions by character that a base and its edits come to, as strong as these are."""
+    """Motions by character of a base with its edits at their strengths."""
     out = dict(base)
     for who in dict.fromkeys(edit.who for edit in edits):
         below = base[who]

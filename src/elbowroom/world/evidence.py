@@ -16,7 +16,7 @@ from elbowroom.world.pairs import Pair
 
 @dataclass(frozen=True)
 class Excused:
-    """A part of a hand and what it holds, which do not count as a collision during the hold."""
+    """Part of a hand and its held object, which do not count as a collision during the hold."""
 
     pair: Pair
     during: Interval
@@ -24,7 +24,7 @@ class Excused:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What was not looked at, or not in full.
+    """Geometry and pairs that were not checked, or not in full.
 
     `ignored` are neighbours in one body that never count; `excused` are hands and what they hold; `caps` are the
     deepest overlaps that could have been allowed, `floor` the height of the ground, metres. `scene` says whether there
@@ -50,7 +50,7 @@ class Evidence:
 
 
 def evidence_of(exact: ExactWorld) -> Evidence:
-    """What a proof in a world leaves out."""
+    """Exclusions of a proof in a world."""
     world = exact.world
     excused = [Excused(exact.pairs[k], during) for k, spans in sorted(exact.off.items()) for during in spans]
     return Evidence(

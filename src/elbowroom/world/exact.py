@@ -30,7 +30,7 @@ from elbowroom.world.world import Snapshot, World
 
 @dataclass(frozen=True, eq=False)
 class Distance:
-    """How far two parts are apart.
+    """Distance between two parts.
 
     `value` in metres is negative where they overlap, by the depth, and None where they overlap and depth is not
     defined (two open surfaces). For overlapping solids and surfaces the depth is a lower bound: no shorter shift parts
@@ -44,7 +44,7 @@ class Distance:
 
     @property
     def hit(self) -> bool:
-        """Whether the parts touch or overlap."""
+        """Return whether the parts touch or overlap."""
         return self.value is None or not self.value > 0.0
 
 
@@ -156,7 +156,7 @@ class ExactWorld:
     # one pair
 
     def hit(self, k: int) -> bool:
-        """Whether a pair touches or overlaps."""
+        """Return whether a pair touches or overlaps."""
         return self.placed.hit(int(self.index[k, 0]), int(self.index[k, 1]))
 
     def distance(self, pair: int | Pair | tuple[str, str], limit: float = np.inf) -> Distance:
@@ -192,7 +192,7 @@ class ExactWorld:
             for name in (a, b):
                 if name not in known:
                     raise UnknownName("part", name, sorted(known))
-            raise BadValue(f"'{a}' and '{b}' are no pair that counts.")
+            raise BadValue(f"'{a}' and '{b}' are not a collision pair.")
         return found
 
     # all pairs
@@ -214,7 +214,7 @@ class ExactWorld:
         return [h for h in self.touches(t) if h.allowed is None]
 
     def free(self, t: float | None = None) -> bool:
-        """Whether nothing collides at a time, or as placed."""
+        """Return whether nothing collides at a time, or as placed."""
         if t is not None:
             self.place(t)
         for k in self.near(0.0):
@@ -255,7 +255,7 @@ class ExactWorld:
         return None
 
     def counts(self, k: int, t: float) -> bool:
-        """Whether a pair counts at a time: an object does not collide with the hand that holds it."""
+        """Return whether a pair counts at a time: an object does not collide with the hand that holds it."""
         return k not in self.off or not any(holds_at(during, t) for during in self.off[k])
 
     # inner workings
@@ -309,7 +309,7 @@ def _form(part: Part, world: World) -> Form | None:
 
 
 def _deeper(d: Distance, than: Distance) -> bool:
-    """Whether a distance is worse news than another; an unknown depth is worse than none."""
+    """Return whether a distance is worse news than another; an unknown depth is worse than none."""
     if d.hit != than.hit:
         return d.hit
     return (0.0 if d.value is None else d.value) < (0.0 if than.value is None else than.value)

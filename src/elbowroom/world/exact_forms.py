@@ -1,4 +1,4 @@
-"""What Coal and the inside tests need to know of a rigid shape or mesh, made once for each and not before it is asked.
+"""Data for Coal and the inside tests of a rigid shape or mesh, computed lazily and once for each.
 
 A mesh is cut into chunks, each with a tree of its own: most of a large scene is never near anybody, and Coal takes
 8 µs and half a kilobyte for each triangle.
@@ -16,8 +16,8 @@ from scipy.spatial import ConvexHull, QhullError
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry.kept import kept
-from elbowroom.geometry.mending import check_finite, components, has_area, mended_solids
 from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.mesh_cleanup import check_finite, cleaned_solids, components, has_area
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
 from elbowroom.geometry.solidity import Demoted, demoted_parts
@@ -82,7 +82,7 @@ class Surface:
 
     @cached_property
     def empty(self) -> bool:
-        """Whether there is nothing to hit: no triangle with an area, or none that is more than the floor."""
+        """Return whether there is nothing to hit: no triangle with an area, or none that is more than the floor."""
         if self.flat == len(self._raw.faces):
             return True
         low = self._floor is not None and bool(self.bounds[1, 2] <= self._floor + FLUSH_M)
@@ -103,8 +103,8 @@ class Surface:
         return np.stack([corners.min(axis=0), corners.max(axis=0)])
 
     @cached_property
-    def _mended(self) -> tuple[Mesh, NDArray[np.bool_], Dropped | None]:
-        mesh, closed = mended_solids(self._raw, self._name)
+    def _cleaned(self) -> tuple[Mesh, NDArray[np.bool_], Dropped | None]:
+        mesh, closed = cleaned_solids(self._raw, self._name)
         if self._floor is None:
             return mesh, closed, None
         drop = on_floor(mesh, closed, self._floor)
@@ -112,13 +112,13 @@ class Surface:
 
     @property
     def mesh(self) -> Mesh:
-        """The mended mesh without what lies flat on the floor."""
-        return self._mended[0]
+        """Cleaned mesh without triangles flat on the floor."""
+        return self._cleaned[0]
 
     @property
     def dropped(self) -> Dropped | None:
         """Triangles that were left out of `mesh` since the floor stands for them."""
-        return self._mended[2]
+        return self._cleaned[2]
 
     @cached_property
     def demoted(self) -> tuple[Demoted, ...]:
@@ -128,7 +128,7 @@ class Surface:
     @property
     def closed(self) -> NDArray[np.bool_]:
         """Which faces (F,) of `mesh` bound solids."""
-        return self._mended[1]
+        return self._cleaned[1]
 
     @property
     def probes(self) -> Array:

@@ -75,7 +75,7 @@ class Placed:
             self.low[self._broken], self.high[self._broken] = -np.inf, np.inf
 
     def hit(self, a: int, b: int) -> bool:
-        """Whether two parts touch or overlap; a place that is not finite touches everything."""
+        """Return whether two parts touch or overlap; a place that is not finite touches everything."""
         if self._broken[a] or self._broken[b]:
             return True
         if self._rank[b] < self._rank[a]:
@@ -85,7 +85,7 @@ class Placed:
         return self._boxes_meet(a, b) and (self.surfaces_meet(a, b) or self._swallowed(a, b))
 
     def within(self, a: int, b: int, margin: float) -> bool:
-        """Whether two parts come within a margin of each other, metres, or overlap; `hit` with a reserve."""
+        """Return whether two parts come within a margin of each other, metres, or overlap; `hit` with a reserve."""
         if self._broken[a] or self._broken[b]:
             return True
         if self._rank[b] < self._rank[a]:
@@ -180,7 +180,7 @@ class Placed:
         return None if best is None else best[1] * (max(best[0], 0.0) + 10.0 * TINY)
 
     def surfaces_meet(self, a: int, b: int, margin: float = 0.0) -> bool:
-        """Whether the surfaces of two forms meet; convex forms are full to the middle.
+        """Return whether the surfaces of two forms meet; convex forms are full to the middle.
 
         Chunks are looked at whose boxes are no farther apart than a margin.
         """
@@ -250,7 +250,7 @@ class Placed:
         return float(lowest[2] - self.height), np.stack([lowest, [lowest[0], lowest[1], self.height]])
 
     def _swallowed(self, a: int, b: int) -> bool:
-        """Whether a connected part of one lies inside of a solid of the other, when their surfaces do not meet."""
+        """Return whether a connected part of one is inside a solid of the other, if their surfaces do not meet."""
         return self._inside(a, b) or self._inside(b, a)
 
     def _inside(self, a: int, b: int) -> bool:

@@ -16,9 +16,9 @@ class Solid:
         self._tree = tree_of(triangles)
 
     def contains_any(self, T_solid_points: Array, points: Array) -> bool:
-        """Whether one of points (N, 3), placed by a transform (4, 4), is inside."""
+        """Return whether one of points (N, 3), placed by a transform (4, 4), is inside."""
         return bool(insides.contains_any(self._tree, T_solid_points, points))
 
     def depth(self, points: Array) -> Array:
-        """How far points (N, 3) are below the surface, metres (N,); 0 outside."""
+        """Depths of points (N, 3) below the surface, metres (N,); 0 outside."""
         return insides.depths(self._tree, np.ascontiguousarray(points))

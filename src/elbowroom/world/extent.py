@@ -1,4 +1,4 @@
-"""Where the action is: points that bodies and moving objects pass through over time."""
+"""Extent of the action: points that bodies and moving objects pass through over time."""
 
 from __future__ import annotations
 

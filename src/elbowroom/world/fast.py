@@ -15,10 +15,10 @@ from elbowroom.geometry.fields import nowhere, pack
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
 from elbowroom.kernels import edges, limb_world
-from elbowroom.kernels.fields import BAND, FREE, HIT, new_room
+from elbowroom.kernels.fields import FREE, HIT, UNCERTAIN, new_room
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.fast_exact import Desk, Judge
+from elbowroom.world.fast_exact import Judge, Scratch
 from elbowroom.world.fast_limb import grips_of, joints_of
 from elbowroom.world.fast_parts import Parts, packed
 from elbowroom.world.fast_tables import Looks, held_when, tables_of
@@ -27,7 +27,7 @@ from elbowroom.world.paths import places
 from elbowroom.world.scene_field import scene_field
 from elbowroom.world.world import World
 
-__all__ = ["BAND", "FREE", "HIT", "LimbCheck"]
+__all__ = ["FREE", "HIT", "UNCERTAIN", "LimbCheck"]
 
 # Postures whose surroundings are placed together for the exact test.
 _AT_ONCE = 512
@@ -44,8 +44,8 @@ class LimbCheck:
     world; `rate` is how often in a second everything else is posed; `margin` is a clearance in metres that is asked
     for.
 
-    Answers are FREE, HIT or BAND. FREE and HIT are certain; BAND is left to the exact test. Instances may be used
-    from several threads at once.
+    Answers are FREE, HIT or UNCERTAIN. FREE and HIT are certain; UNCERTAIN is left to the exact test. Instances may be
+    used from several threads at once.
     """
 
     def __init__(
@@ -170,19 +170,20 @@ class LimbCheck:
     # asking
 
     def verdict(self, q: ArrayLike, t: float = 0.0) -> tuple[int, tuple[Pair, ...]]:
-        """FREE, HIT or BAND of a posture (n, 4) at a time, and the pairs that are hit or in doubt, by name."""
+        """FREE, HIT or UNCERTAIN of a posture (n, 4) at a time, and the pairs that are hit or in doubt, by name."""
         q = self.posture(q, t)
-        desk = self.desk()
-        code, count = self._look(q, t, limb_world.KEEN, desk)
+        scratch = self.scratch()
+        code, count = self._look(q, t, limb_world.KEEN, scratch)
         if code == FREE:
             return FREE, ()
-        met = desk.bench.doubt[: count if code == BAND else 1].tolist()
-        return code, tuple(dict.fromkeys(pair for e, m in met for pair in self._judge.names(desk, e, m, t)))
+        met = scratch.buffers.doubt[: count if code == UNCERTAIN else 1].tolist()
+        return code, tuple(dict.fromkeys(pair for e, m in met for pair in self._judge.names(scratch, e, m, t)))
 
-    def batch(self, q: ArrayLike, t: ArrayLike, *, keen: bool = False) -> NDArray[np.uint8]:
+    def batch(self, q: ArrayLike, t: ArrayLike, *, resolve_uncertain: bool = False) -> NDArray[np.uint8]:
         """Verdicts (N,) of postures (N, n, 4) at times (N,).
 
-        The first doubt ends the look at a posture: BAND, even where a later pair would be a sure hit. `keen` looks on.
+        The first doubt ends the check of a posture: UNCERTAIN, even where a later pair would be a sure hit.
+        `resolve_uncertain` goes on.
         """
         q = np.array(q, dtype=float, order="C")
         times = np.empty(len(q))
@@ -191,60 +192,62 @@ class LimbCheck:
         if len(q):
             self._check_time(float(times.min()))
             self._check_time(float(times.max()))
-        out = np.full(len(q), BAND, np.uint8)
+        out = np.full(len(q), UNCERTAIN, np.uint8)
         for first in range(0, len(q), _ROWS):
             rows = slice(first, first + _ROWS)
-            for doubts in (1, limb_world.KEEN) if keen else (1,):
-                bench = self.desk().bench
-                edges.check_batch(self.limb, self.around, q[rows], times[rows], doubts, bench, out[rows])
+            for doubts in (1, limb_world.KEEN) if resolve_uncertain else (1,):
+                buffers = self.scratch().buffers
+                edges.check_batch(self.limb, self.around, q[rows], times[rows], doubts, buffers, out[rows])
         return out
 
-    def _look(self, q: Array, t: float, keen: int, desk: Desk) -> tuple[int, int]:
-        """Verdict of a posture (n, 4) at a time, and how many pairs in doubt are on the desk; a hit is the first."""
-        out = np.full(1, BAND, np.uint8)
-        doubts = edges.check_batch(self.limb, self.around, q[None], np.array([float(t)]), keen, desk.bench, out)
+    def _look(self, q: Array, t: float, doubts_until: int, scratch: Scratch) -> tuple[int, int]:
+        """Verdict of a posture (n, 4) at a time, and how many pairs in doubt are on the scratch; a hit is the first."""
+        out = np.full(1, UNCERTAIN, np.uint8)
+        doubts = edges.check_batch(
+            self.limb, self.around, q[None], np.array([float(t)]), doubts_until, scratch.buffers, out
+        )
         return int(out[0]), doubts
 
     def free_batch(self, q: ArrayLike, t: ArrayLike, exact: bool = True) -> NDArray[np.bool_]:
         """`free` for postures (N, n, 4) at times (N,)."""
-        codes = self.batch(q, t, keen=exact)
+        codes = self.batch(q, t, resolve_uncertain=exact)
         free = codes == FREE
         if exact:
             q, times = np.asarray(q, dtype=float), np.broadcast_to(np.asarray(t, dtype=float), len(codes))
-            for i in np.flatnonzero(codes == BAND):
+            for i in np.flatnonzero(codes == UNCERTAIN):
                 free[i] = self.free(q[i], float(times[i]))
         return free
 
     def free(self, q: ArrayLike, t: float = 0.0, exact: bool = True) -> bool:
-        """Whether a posture (n, 4) is free at a time; in doubt the exact test decides (exact=False: it is not)."""
+        """Return whether a posture (n, 4) is free at a time; the exact test decides doubts (exact=False: not free)."""
         q = self.posture(q, t)
-        desk = self.desk()
-        code = self._look(q, t, 1, desk)[0]
-        if code == BAND and exact:
-            code, count = self._look(q, t, limb_world.KEEN, desk)
-            if code == BAND:
-                return self._judge.blame(q, t, desk, count) is None
+        scratch = self.scratch()
+        code = self._look(q, t, 1, scratch)[0]
+        if code == UNCERTAIN and exact:
+            code, count = self._look(q, t, limb_world.KEEN, scratch)
+            if code == UNCERTAIN:
+                return self._judge.blame(q, t, scratch, count) is None
         return bool(code == FREE)
 
     def blame(self, q: ArrayLike, t: float = 0.0) -> Pair | None:
         """A pair that is hit, by name, where a posture (n, 4) is not free at a time; the exact test decides doubts."""
         q = self.posture(q, t)
-        desk = self.desk()
-        code, count = self._look(q, t, limb_world.KEEN, desk)
-        if code == BAND:
-            return self._judge.blame(q, t, desk, count)
-        e, m = desk.bench.doubt[0].tolist()
-        return None if code == FREE else self._judge.names(desk, e, m, t)[0]
+        scratch = self.scratch()
+        code, count = self._look(q, t, limb_world.KEEN, scratch)
+        if code == UNCERTAIN:
+            return self._judge.blame(q, t, scratch, count)
+        e, m = scratch.buffers.doubt[0].tolist()
+        return None if code == FREE else self._judge.names(scratch, e, m, t)[0]
 
     def edge(self, qa: ArrayLike, ta: float, qb: ArrayLike, tb: float, resolution: float = 0.01) -> tuple[bool, float]:
-        """Whether the way from one posture and time to another is free where it is looked at, and if not, where not.
+        """Return whether the motion from one posture and time to another is free at its samples, and if not, where not.
 
         No point of the limb travels more than `resolution` metres from look to look. Doubts count as hits.
         """
         qa, qb = self.posture(qa, ta), self.posture(qb, tb)
         steps = max(int(np.ceil(self.travel(qa, ta, qb, tb) / resolution)), 1)
-        desk = self.desk()
-        code, share = edges.check_edge(self.limb, self.around, qa, ta, qb, tb, steps, desk.bench, desk.between)
+        scratch = self.scratch()
+        code, share = edges.check_edge(self.limb, self.around, qa, ta, qb, tb, steps, scratch.buffers, scratch.between)
         return bool(code == FREE), float(share)
 
     def travel(self, qa: ArrayLike, ta: float, qb: ArrayLike, tb: float) -> float:
@@ -255,8 +258,8 @@ class LimbCheck:
         return float(turn @ self.tables.lever) + abs(float(base[1] - base[0]))
 
     def hits(self, q: ArrayLike, t: float = 0.0) -> bool:
-        """What the exact test says of a posture, everything placed anew: the reference for the fast answers."""
-        return self._judge.exactly(self.posture(q, t), t, self.desk()) is not None
+        """Answer of the exact test for a posture, with everything placed again: the reference for the fast answers."""
+        return self._judge.exactly(self.posture(q, t), t, self.scratch()) is not None
 
     def hits_batch(self, q: ArrayLike, t: ArrayLike) -> NDArray[np.bool_]:
         """`hits` for postures (N, n, 4) at times (N,)."""
@@ -266,7 +269,7 @@ class LimbCheck:
             record = self.world.record(times[first : first + _AT_ONCE])
             for k in range(len(record)):
                 posture, now = self.posture(q[first + k], float(times[first + k])), float(times[first + k])
-                out[first + k] = self._judge.exactly(posture, now, self.desk(), record[k]) is not None
+                out[first + k] = self._judge.exactly(posture, now, self.scratch(), record[k]) is not None
         return out
 
     # what searches build on: `limb`, `around`, `tables` as compiled code takes them, and these
@@ -278,13 +281,13 @@ class LimbCheck:
         self._check_time(t)
         return q
 
-    def desk(self) -> Desk:
+    def scratch(self) -> Scratch:
         """Room to work in, one for each thread. Whoever asks anything comes here, and may be stopped here."""
         may_stop_here()
-        desk: Desk | None = getattr(self._local, "desk", None)
-        if desk is None:
+        scratch: Scratch | None = getattr(self._local, "scratch", None)
+        if scratch is None:
             n, pieces = len(self.tables.parent), len(self._parts.pieces)
-            bench = limb_world.Bench(
+            buffers = limb_world.Buffers(
                 np.zeros((n, 3, 4)),
                 np.zeros((pieces, 3)),
                 np.zeros((2, 3, 4)),
@@ -294,8 +297,8 @@ class LimbCheck:
                 new_room(),
                 np.zeros((pieces * (len(self._parts.items) + 2) + 1, 2), np.int64),
             )
-            desk = self._local.desk = Desk(bench, self._judge.placed(), np.zeros((len(self.joints), 4)))
-        return desk
+            scratch = self._local.scratch = Scratch(buffers, self._judge.placed(), np.zeros((len(self.joints), 4)))
+        return scratch
 
     # inner workings
 
@@ -305,4 +308,4 @@ class LimbCheck:
 
     def _check_time(self, t: float) -> None:
         if not self.span[0] - 1e-6 <= t <= self.span[1] + 1e-6:
-            raise BadValue(f"{t:g} s is outside of the span of this check, {self.span[0]:g} to {self.span[1]:g} s.")
+            raise BadValue(f"{t:g} s is outside the span of this check, {self.span[0]:g} to {self.span[1]:g} s.")

@@ -1,4 +1,4 @@
-"""When pairs of a limb do not count, or may overlap: what holds and contacts say, as a table over time."""
+"""Allowances of a limb's pairs over time, from holds and contacts: ignored, or allowed to overlap."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ContactAllowances:
         self.concerned = np.array([*exact.off, *exact.contacts], np.int64)
 
     def mode(self, k: int, *holds: Interval) -> int:
-        """Whether a pair, by number, counts over the span, or as far as holds last."""
+        """Return whether a pair, by number, counts over the span, or as far as holds last."""
         exact = self._exact
         off = [d for d in exact.off.get(k, ()) if self._meets(d, *holds)]
         touch = [(c.during, c.depth) for c in exact.contacts.get(k, ()) if self._meets(c.during, *holds)]
@@ -37,7 +37,7 @@ class ContactAllowances:
         return self._column([], touch) if touch else COUNTS
 
     def table(self, times: Array) -> Array:
-        """What is told (S, K) from each row of time to the next, within the span; of a single row for all of it."""
+        """Allowances (S, K) from each row of time to the next, within the span; a single row is for all of it."""
         begin, end = times, np.append(times[1:], times[-1])
         if len(times) == 1:
             begin, end = np.array([self._span[0]]), np.array([self._span[1]])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from elbowroom.geometry.rotations import Array, to_matrix
 from elbowroom.geometry.transforms import inverse
 from elbowroom.kernels import boxes
-from elbowroom.kernels.limb_world import FLOOR, STATIC, Around, Bench
+from elbowroom.kernels.limb_world import FLOOR, STATIC, Around, Buffers
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_placed import Placed
 from elbowroom.world.fast_parts import Joints, Parts
@@ -25,16 +25,16 @@ _SNAPSHOTS = 1024
 
 
 @dataclass(frozen=True, eq=False)
-class Desk:
-    """What one thread works with."""
+class Scratch:
+    """Scratch memory of one thread."""
 
-    bench: Bench
+    buffers: Buffers
     placed: Placed
     between: Array
 
 
 class Judge:
-    """Exact answers for a limb; the state of a question is on a desk, so that threads do not meet."""
+    """Exact answers for a limb; the state of a query is in scratch memory, one for each thread."""
 
     def __init__(
         self,
@@ -70,41 +70,41 @@ class Judge:
         placed.moved(self._movers)
         return placed
 
-    def blame(self, q: Array, t: float, desk: Desk, count: int) -> Pair | None:
-        """A pair of those in doubt on the desk that is hit, if any: placed by the tables, with their slack to spare."""
-        doubts = desk.bench.doubt[:count].tolist()
+    def blame(self, q: Array, t: float, scratch: Scratch, count: int) -> Pair | None:
+        """Pair in doubt that collides, if any: placed by the tables, with their slack to spare."""
+        doubts = scratch.buffers.doubt[:count].tolist()
         row, share = self._row(t)
         slack = [self._slack(m, row, share) for _, m in doubts]
         if max(slack) > _TRUST:
-            return self.exactly(q, t, desk)
-        self._place(desk, doubts, row, share)
+            return self.exactly(q, t, scratch)
+        self._place(scratch, doubts, row, share)
         now = self._when(t)
         for (e, m), off in zip(doubts, slack, strict=True):
             for a in self._parts.pieces[e].member:
-                for b in self._others(desk, a, m, self.margin + off):
-                    if self._hit(desk.placed, a, b, now, off):
+                for b in self._others(scratch, a, m, self.margin + off):
+                    if self._hit(scratch.placed, a, b, now, off):
                         touching = off > 0.0 and self._parts.pair(a, b) in self._exact.contacts
-                        return self.exactly(q, t, desk) if touching else self._pair(a, b)
+                        return self.exactly(q, t, scratch) if touching else self._pair(a, b)
         return None
 
-    def names(self, desk: Desk, e: int, m: int, t: float) -> list[Pair]:
-        """Names of the pairs of a piece and an item that are hit, as on the desk, else of the nearest one."""
+    def names(self, scratch: Scratch, e: int, m: int, t: float) -> list[Pair]:
+        """Names of the pairs of a piece and an item that collide, as in scratch memory, else of the nearest one."""
         row, share = self._row(t)
-        self._place(desk, [[e, m]], row, share)
+        self._place(scratch, [[e, m]], row, share)
         found: list[tuple[float, Pair]] = []
         hit: list[Pair] = []
         for a in self._parts.pieces[e].member:
-            for b in self._others(desk, a, m, 0.05):
+            for b in self._others(scratch, a, m, 0.05):
                 if self._parts.pair(a, b) >= 0:
-                    value, _ = desk.placed.distance(a, b, 0.05)
+                    value, _ = scratch.placed.distance(a, b, 0.05)
                     found.append((-1.0 if value is None else value, self._pair(a, b)))
-                    if found[-1][0] <= self.margin and self._hit(desk.placed, a, b, self._when(t)):
+                    if found[-1][0] <= self.margin and self._hit(scratch.placed, a, b, self._when(t)):
                         hit.append(found[-1][1])
         return hit or [min(found)[1]] if found else []
 
-    def exactly(self, q: Array, t: float, desk: Desk, snapshot: Snapshot | None = None) -> Pair | None:
+    def exactly(self, q: Array, t: float, scratch: Scratch, snapshot: Snapshot | None = None) -> Pair | None:
         """A pair of the limb that is hit, if any, everything placed as it is at a time and the limb by a posture."""
-        exact, placed, parts = self._exact, desk.placed, self._parts
+        exact, placed, parts = self._exact, scratch.placed, self._parts
         snapshot = snapshot or self._at(t)
         for name, (rows, joints, local) in self._bodies.items():
             placed.T[rows] = snapshot.joints[name][joints] @ local
@@ -137,13 +137,13 @@ class Judge:
         return found
 
     def _hit(self, placed: Placed, a: int, b: int, t: float, off: float = 0.0) -> bool:
-        """Whether two parts come nearer than the margin and may not at a time, where places may be off by so much."""
+        """Return whether two parts are closer than the margin without allowance at a time, with an error of places."""
         limit = self.margin + off
         k = self._parts.pair(a, b)
         if k < 0 or not self._exact.counts(k, t):
             return False
-        told = self._exact.contacts.get(k)
-        contacts = [c for c in told if c.during[0] <= t <= c.during[1]] if told else None
+        known = self._exact.contacts.get(k)
+        contacts = [c for c in known if c.during[0] <= t <= c.during[1]] if known else None
         if not contacts:
             return placed.within(a, b, limit) if limit > 0.0 else placed.hit(a, b)
         value, _ = placed.distance(a, b, limit + 1e-9)
@@ -180,7 +180,7 @@ class Judge:
             return own
         return own + (float(self._tables.slack[row, m]) if m < self._tables.slack.shape[1] else own)
 
-    def _others(self, desk: Desk, a: int, m: int, limit: float) -> list[int]:
+    def _others(self, scratch: Scratch, a: int, m: int, limit: float) -> list[int]:
         """Parts that item m stands for, as far as part a may be near them."""
         if m == FLOOR:
             return [self._parts.floor]
@@ -190,12 +190,12 @@ class Judge:
             self._static[a] = np.array([(a, b) for b in self._parts.static if self._parts.pair(a, b) >= 0], np.int32)
         pairs = self._static[a].reshape(-1, 2)
         gaps = np.empty(len(pairs))
-        boxes.gaps(pairs, desk.placed.low, desk.placed.high, gaps)
+        boxes.gaps(pairs, scratch.placed.low, scratch.placed.high, gaps)
         return [int(b) for b in pairs[gaps <= limit, 1]]
 
-    def _place(self, desk: Desk, doubts: list[list[int]], row: int, share: float) -> None:
-        """Place what is in doubt by the frames on the bench and the tables."""
-        placed, frames, parts, rows = desk.placed, desk.bench.frames, self._parts, []
+    def _place(self, scratch: Scratch, doubts: list[list[int]], row: int, share: float) -> None:
+        """Place what is in doubt by the frames on the buffers and the tables."""
+        placed, frames, parts, rows = scratch.placed, scratch.buffers.frames, self._parts, []
         wanted = {i for e, _ in doubts for i in parts.pieces[e].member}
         items = {m for _, m in doubts if m >= 0}
         tabled = self._tables.placed.shape[1]

@@ -1,4 +1,4 @@
-"""What a search moves: the joints that place a limb, what its hands hold, and the pieces and items of a check."""
+"""Moving parts of a search: joints that place a limb, held objects, and the pieces and items of a check."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def joints_of(body: Body, searched: Sequence[int], T: Array) -> Joints:
     parents = [int(p) for p in body.parents]
     wanted = set(searched)
     if not wanted or len(wanted) < len(searched) or 0 in wanted:
-        raise BadValue("a limb is made of different joints, none of them the root.")
+        raise BadValue("a limb needs distinct joints, none of them the root.")
     moved = sorted({j for top in wanted for j in body.subtree(top)})
     ways = [_way(parents, j) for j in searched]
     common = [set(w[:-1]) for w in ways]

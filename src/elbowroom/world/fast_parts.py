@@ -1,4 +1,4 @@
-"""What a limb may meet: its pieces, the items around it, and which pairs of them count."""
+"""Collision pairs of a limb: its pieces, the items around it, and which pairs of them count."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Brought(NamedTuple):
 
     @property
     def holds(self) -> tuple[tuple[float, float], ...]:
-        """When it is there, where that is not always."""
+        """Interval of its presence, if not always."""
         return () if self.grip is None else (self.grip.hold.during,)
 
 

@@ -102,7 +102,7 @@ def tables_of(
     slid = relative(T, [parents[j] for j in joints.searched], joints.searched)
     for i, j in enumerate(joints.searched):
         if np.ptp(slid[:, i, :, 3], axis=0).max() > 1e-6:
-            raise BadValue(f"the joint {body.joint_names[j]} slides: only joints that turn are searched.")
+            raise BadValue(f"the joint {body.joint_names[j]} is prismatic: only revolute joints are searched.")
     base, follow = np.ascontiguousarray(T[:, joints.base]), relative(T, [above(j) for j in followers], followers)
     steps = np.array([np.linalg.norm(follow[:, -s - 1, :, 3], axis=1).max() if s < 0 else np.linalg.norm(o)
                       for s, o in zip(source, offset, strict=True)])  # fmt: skip
@@ -159,7 +159,7 @@ def _carriers(
 
 
 def held_when(times: Array, grips: Sequence[Grip | None]) -> NDArray[np.uint8]:
-    """Whether what is gripped is in the hand from each row to the next, (S, N); THERE for what is no grip."""
+    """Return whether what is gripped is in the hand from each row to the next, (S, N); THERE for what is no grip."""
     begin, end = times, np.append(times[1:], times[-1])
     on = np.full((len(times), len(grips)), THERE, np.uint8)
     for e, grip in enumerate(grips):
@@ -172,7 +172,7 @@ def held_when(times: Array, grips: Sequence[Grip | None]) -> NDArray[np.uint8]:
 
 
 def _there(times: Array, pieces: Sequence[Piece], items: Sequence[Item]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Whether pieces (S, E) and items (S, M) are there from each row to the next: what a hand holds is a piece."""
+    """Return whether pieces (S, E) and items (S, M) are present from each row to the next; held objects are pieces."""
     begin, end = times, np.append(times[1:], times[-1])
     on = held_when(times, [piece.grip for piece in pieces])
     there = np.full((len(times), len(items)), THERE, np.uint8)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.geometry.mending import components
 from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.mesh_cleanup import components
 from elbowroom.geometry.rotations import Array
 
 # Metres above the floor up to which a sheet without thickness is still the floor. Sheets of the real scenes that were
@@ -37,7 +37,7 @@ class Dropped:
 
 
 def on_floor(mesh: Mesh, solid: NDArray[np.bool_], floor: float) -> NDArray[np.bool_]:
-    """Faces (F,) of a mended mesh that are nothing but its floor: the half-space stands for those.
+    """Faces (F,) of a cleaned mesh that are nothing but its floor: the half-space stands for those.
 
     `solid` (F,) says which faces belong to solids. A connected part that ends at the floor goes as a whole: what lies
     below the floor, a sheet that is level, or a slab that is sunk into the floor and rises no more than `FLUSH_M` over

@@ -1,4 +1,4 @@
-"""Intervals of time: joined where they touch, and what lies between them."""
+"""Intervals of time: merging, and gaps between them."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ def outside(spans: Iterable[Interval]) -> list[Interval]:
 
 
 def holds_at(during: Interval, t: float) -> bool:
-    """Whether a time lies in an interval."""
+    """Return whether a time lies in an interval."""
     return during[0] <= t <= during[1]

@@ -28,7 +28,7 @@ class Flat:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What a proof does not look at, or not in full.
+    """Geometry that a proof does not check, or not in full.
 
     dropped: triangles that the floor stands for; demoted: parts that count as surfaces without an inside; flat:
     triangles without an area.

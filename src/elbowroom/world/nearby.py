@@ -1,4 +1,4 @@
-"""Who can meet whom: people who stay too far away need not be looked at."""
+"""Pairs of characters that can meet: those too far away need not be checked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NEAR = 0.3
 
 
 def within_reach(world: World, who: str, during: tuple[float, float]) -> World:
-    """The world without people who cannot touch someone during an interval, however all of them bend.
+    """World without characters that cannot touch a given one during an interval in any posture.
 
     Who holds something or is no clip stays in any case, and so do all things.
     """

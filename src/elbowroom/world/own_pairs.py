@@ -66,7 +66,7 @@ def easy_poses(body: Body) -> Iterator[Array]:
 
 
 def never_ignored(one: str, other: str) -> bool:
-    """Whether two segments, by role, always count: a forearm or hand against trunk, head, thigh or the other arm."""
+    """Return whether two segments, by role, always count: forearm or hand against trunk, head, thigh or other arm."""
     return _guards(one, other) or _guards(other, one)
 
 
@@ -81,7 +81,7 @@ def _guards(arm: str, other: str) -> bool:
 
 
 def _steps_apart(body: Body) -> NDArray[np.int32]:
-    """How many joints apart two joints are, (J, J).
+    """Distance between joints along the skeleton, in joints, (J, J).
 
     Joints that carry no shape are no step of their own, nor are those within the trunk: a hanging arm rests against
     the ribs however many vertebrae a rig has.

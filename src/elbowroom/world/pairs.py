@@ -127,7 +127,7 @@ class Pairs:
 
 
 def _means(name: str, part: Part) -> bool:
-    """Whether a name of a contact means a part: only characters have parts, 'tray' is not 'tray.001'."""
+    """Return whether a name of a contact means a part: only characters have parts, 'tray' is not 'tray.001'."""
     if part.kind != "body":
         return name == part.name
     return name == part.owner or (name.startswith(f"{part.owner}.") and fits(name, part.name))
@@ -143,7 +143,7 @@ def parts_of(world: World) -> tuple[Part, ...]:
     own = {part.name for part in parts}
     for name in (*world.things, *world.static):
         if name in own:
-            raise BadValue(f"'{name}' names a part of a body and something else: give one of them another name.")
+            raise BadValue(f"'{name}' is the name of both a body part and an object: rename one of them.")
     parts += [Part(name, "thing", name, mesh=thing.mesh) for name, thing in world.things.items()]
     parts += [Part(name, "static", name, mesh=mesh) for name, mesh in world.static.items()]
     if world.floor is not None:
@@ -152,7 +152,7 @@ def parts_of(world: World) -> tuple[Part, ...]:
 
 
 def shapes_of(body: Body) -> tuple[tuple[Shape, str], ...]:
-    """Shapes that a body hits things with, and the roles of their segments."""
+    """Collision shapes of a body, and the roles of their segments."""
 
     def found() -> tuple[tuple[Shape, str], ...]:
         roles = _segment_roles(body)
@@ -203,7 +203,7 @@ class OwnPairs:
 
 
 def moves(world: World, name: str, thing: Thing) -> bool:
-    """Whether a thing moves or is held at any time; a path that cannot be looked into counts as moving."""
+    """Return whether an object moves or is held at any time; a path without keyframes counts as moving."""
     if any(h.object == name for h in world.holds):
         return True
     if isinstance(thing, Fixture):
@@ -225,7 +225,7 @@ def hand_of(role: str) -> str:
 
 
 def holding_joints(body: Body, hand: str) -> frozenset[int]:
-    """Joints of the segment that holds a thing; of a hand or gripper its fingers, too.
+    """Joints of the segment that holds an object; of a hand or gripper its fingers, too.
 
     Whatever else hangs on the segment still collides: a rod on the chest does not pass through both arms.
     """

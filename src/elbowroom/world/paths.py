@@ -1,4 +1,4 @@
-"""Places and states as functions of time: where a rigid thing is, how far a drawer is open, for any second.
+"""Positions and states as functions of time: of a rigid object, of an opening drawer.
 
 Any callable from seconds to `T_world_object` (4, 4) is a path. One that also has `sample(times) -> (N, 4, 4)` is
 asked for many times at once, which is much quicker for those that need a whole body posed.
@@ -60,7 +60,7 @@ class Keyed:
         if not all(np.all(np.isfinite(a)) for a in (times, positions, q)):
             raise BadValue("a path has values that are not finite.")
         if np.any(np.diff(times) <= 0):
-            raise BadValue("the times of a path must rise.")
+            raise BadValue("the times of a path must increase.")
         for name, value in (("times", times), ("positions", positions), ("quaternions", frozen(q))):
             object.__setattr__(self, name, value)
 
@@ -107,7 +107,7 @@ class Riding:
 
 @dataclass(frozen=True, eq=False)
 class Fall:
-    """How a thing goes on by itself from where a hand has left it: offsets (K, 3) at times (K,), metres of the world.
+    """Motion of an object after a hand has released it: offsets (K, 3) at times (K,), metres of the world.
 
     It begins with no offset; offsets are lerped in between, and held after the last.
     """
@@ -118,9 +118,9 @@ class Fall:
     def __post_init__(self) -> None:
         times, offsets = frozen(self.times).reshape(-1), frozen(self.offsets).reshape(-1, 3)
         if not len(times) == len(offsets) > 0 or np.any(np.diff(times) <= 0):
-            raise BadValue("a fall needs as many offsets as times, and times that rise.")
+            raise BadValue("a fall needs as many offsets as times, and increasing times.")
         if not (np.all(np.isfinite(times)) and np.all(np.isfinite(offsets)) and np.allclose(offsets[0], 0.0)):
-            raise BadValue("a fall begins where the thing is left, and all its values are finite.")
+            raise BadValue("a fall begins where the object is released, and all its values are finite.")
         object.__setattr__(self, "times", times)
         object.__setattr__(self, "offsets", offsets)
 
@@ -147,7 +147,7 @@ class KeyedState:
         if not (np.all(np.isfinite(times)) and np.all(np.isfinite(values))):
             raise BadValue("a state has values that are not finite.")
         if np.any(np.diff(times) <= 0):
-            raise BadValue("the times of a state must rise.")
+            raise BadValue("the times of a state must increase.")
         object.__setattr__(self, "times", times)
         object.__setattr__(self, "values", values)
 

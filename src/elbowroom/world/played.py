@@ -1,4 +1,4 @@
-"""A world on the frames of a file: exactly what is written, played back and proven.
+"""World sampled at the frames of a file: exactly what is written, played back and proven.
 
 Whatever a world is made of (clips at several rates, start times between frames, paths with keys of their own, functions
 of time, hinges, holds), a file has frames at one rate. All of it is put on those frames first; the certificate and
@@ -57,11 +57,11 @@ class PlayedWorld(World):
 
     @cached_property
     def things(self) -> Mapping[str, Thing]:
-        """All objects, with paths that have the holds in them."""
+        """All objects, with holds baked into their paths."""
         return self.objects
 
     def record(self, times: ArrayLike) -> Record:
-        """Where everything is at times (N,) in seconds; links of robots go straight from frame to frame."""
+        """States at times (N,) in seconds; links of robots move straight from frame to frame."""
         found = super().record(times)
         robots = {name: self.links(name, found.times) for name in self._links}
         return replace(found, joints={**found.joints, **robots}) if robots else found
@@ -105,7 +105,7 @@ class PlayedWorld(World):
         return sha.hexdigest()
 
     def riding(self) -> World:
-        """The world with objects that ride in the hands that hold them, so that they follow where hands are moved.
+        """World in which held objects move with the hands that hold them, so that they follow edited hands.
 
         Between frames hand and object then part from the file by a hair; what a hold cannot describe stays as it is.
         """
@@ -123,7 +123,7 @@ class PlayedWorld(World):
         return world
 
     def held_during(self, hold: Hold) -> tuple[float, float] | None:
-        """From the frame before a hold begins, when the object is on its way into the hand, to the frame after.
+        """Interval from the frame before a hold begins, when the object moves into the hand, to the frame after.
 
         None where the hand slips on the object: that is no hold, and excuses nothing.
         """
@@ -134,7 +134,7 @@ class PlayedWorld(World):
         return float(self.times[0] + begin / self.fps), float(self.times[0] + max(end, begin + 1.0) / self.fps)
 
     def slip(self, hold: Hold) -> float:
-        """How far a hand moves on the object that it holds, over the frames of the file, metres."""
+        """Largest displacement of a hand on the object that it holds, over the frames of the file, metres."""
         during = self.times[(self.times >= hold.during[0] - _SAME_S) & (self.times < hold.during[1] - _SAME_S)]
         if not len(during):
             return 0.0
@@ -153,7 +153,7 @@ class PlayedWorld(World):
         return hold.object, hold.by, hold.hand, during, grip
 
     def _fall(self, hold: Hold) -> Fall | None:
-        """How an object goes on in the file after a hold has ended and before the next; None where it stays."""
+        """Motion of an object in the file after a hold has ended and before the next; None if it stays."""
         end = hold.during[1]
         coming = min((h.during[0] for h in self.holds if h.object == hold.object and h.during[0] > end), default=np.inf)
         later = self.times[(self.times > end) & (self.times < coming)]
@@ -203,12 +203,12 @@ def _on_frames(motion: Motion, times: Array, fps: float) -> Motion:
     if isinstance(motion.body, Robot):
         return RobotClip(motion.body, times, *motion.sample(times))
     if not isinstance(motion.body, Character):
-        raise BadValue(f"{motion.body.name} is neither a person nor a robot and cannot be put on frames.")
+        raise BadValue(f"{motion.body.name} is neither a person nor a robot and cannot be sampled at frames.")
     return Clip(motion.body, fps, *motion.sample(times), start=float(times[0]))
 
 
 def _thing(name: str, thing: Thing, times: Array) -> Thing:
-    """A thing whose path has keys at the frames alone."""
+    """Object whose path has keyframes at the frames only."""
     T = places(thing.path, times)
     if not np.all(np.isfinite(T)):
         raise BadValue(f"the path of '{name}' is not finite.")

@@ -1,4 +1,4 @@
-"""Robots as moving things, for files and programs that know skeletons and rigid objects alone."""
+"""Robots as moving objects, for files and programs that support only skeletons and rigid objects."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from elbowroom.world.world import World
 
 @dataclass(frozen=True, eq=False)
 class JointPath:
-    """The way of one joint of a body that moves."""
+    """Path of one joint of a moving body."""
 
     motion: Motion
     joint: int

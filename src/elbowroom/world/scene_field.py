@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from elbowroom.geometry.fields import DistanceField, distance_field
 from elbowroom.geometry.kept import KeptTogether, kept
-from elbowroom.geometry.mending import has_area
 from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.mesh_cleanup import has_area
 from elbowroom.world.exact_forms import Surface
 
 # Scenes whose fields stay in memory.

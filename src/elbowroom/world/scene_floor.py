@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
-from elbowroom.geometry.mending import mended_solids
 from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.mesh_cleanup import cleaned_solids
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels.triangles import distances, tree_of
 from elbowroom.motion.clip import Clip, Motion
@@ -84,31 +84,31 @@ def scene_floor(static: Mapping[str, Mesh], feet: Array | None = None) -> FloorF
     levels = _levels(static)
     if levels is None:
         return FloorFound(0.0, False, "")
-    why = "it has no level of 6 m² or more"
+    why = "it has no horizontal surface of 6 m² or more"
     under = []
     for level in levels:
         beyond = 0.0 if feet is None or not len(feet) else _beyond(level, feet)
         if beyond <= _BEYOND_M:
             under.append(level)
         else:
-            why = f"its level at {level.height:.3f} m ends {beyond:.1f} m before where feet are"
+            why = f"its level at {level.height:.3f} m ends {beyond:.1f} m short of the feet"
     largest = max((level.area for level in under), default=0.0)
     for level in under:
         if level.area < _LARGE_SHARE * largest:
             continue
         if level.deep:
-            why = f"other things lie below its level at {level.height:.3f} m"
+            why = f"other geometry is below its level at {level.height:.3f} m"
         elif level.height > _LONE_M and level.bare:
-            why = f"its level at {level.height:.3f} m carries nothing and may be a roof"
+            why = f"its level at {level.height:.3f} m carries no objects and may be a roof"
         else:
             what = f"Floor assumed at {level.height:.3f} m, a level of {level.area:.0f} m²"
-            return FloorFound(level.height, True, f"{what}; say floor to have it elsewhere.")
+            return FloorFound(level.height, True, f"{what}; set the floor to override it.")
     what = f"No floor found in the scene ({why}): assumed at 0"
-    return FloorFound(0.0, False, f"{what}; say floor to have it elsewhere.")
+    return FloorFound(0.0, False, f"{what}; set the floor to override it.")
 
 
 def foot_places(motions: Iterable[Motion]) -> Array:
-    """Places (N, 2) of feet on their way, metres; the root's where a body has no feet."""
+    """Positions (N, 2) of feet over time, metres; of the root if a body has no feet."""
     found = [np.zeros((0, 2))]
     for motion in motions:
         begin, end = motion.span
@@ -127,7 +127,7 @@ def _levels(static: Mapping[str, Mesh]) -> list[_Level] | None:
     """Large levels of a scene, the lowest first; None where there are no triangles."""
     heights, tops, areas, flat, corners = [], [], [], [], []
     for name, raw in static.items():
-        mesh, solid = mended_solids(raw, name)
+        mesh, solid = cleaned_solids(raw, name)
         if not len(mesh.faces):
             continue
         steep = tilt(mesh)
@@ -170,7 +170,7 @@ def _height_at(top: Array, area: NDArray) -> float:
 
 
 def _beyond(level: _Level, feet: Array) -> float:
-    """How far beyond a level the farthest place of a foot is in plan, metres; 0 where all are over it."""
+    """Horizontal distance of the farthest foot position beyond a level, metres; 0 if all are over it."""
     flat = level.triangles * [1.0, 1.0, 0.0]
     some = np.asarray(feet, dtype=float)[:: max(1, len(feet) // _MOST_FEET), :2]
     places = np.concatenate([some, np.zeros((len(some), 1))], axis=1)

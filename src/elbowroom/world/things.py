@@ -20,7 +20,7 @@ Freedom = Literal["free", "level", "joint"]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GraspMark:
-    """A way to take a thing that someone marked on it, for any body: where the middle of the closed hand comes to be.
+    """Grasp marked on an object, for any body: position of the middle of the closed hand.
 
     `T_thing_grip` (4, 4) is a grip frame as `grip_frame` has it (z out by the thumb, x out of the palm), so that
     `T_thing_hand = T_thing_grip @ inverse(grip_frame(body, hand))`. `shape` names a hand shape, `width` in metres is
@@ -36,12 +36,14 @@ class GraspMark:
 
     def __post_init__(self) -> None:
         if self.hand not in ("left", "right"):
-            raise BadValue(f"a grasp is one of the 'left' or the 'right' hand, not of '{self.hand}'.")
+            raise BadValue(f"a grasp is for the 'left' or the 'right' hand, not for '{self.hand}'.")
         object.__setattr__(self, "T_thing_grip", frozen(self.T_thing_grip).reshape(4, 4))
         if self.approach is not None:
             length = float(np.linalg.norm(self.approach))
             if not (np.isfinite(length) and length > 1e-9):
-                raise BadValue(f"the approach of a grasp needs a length, not {np.asarray(self.approach).tolist()}.")
+                raise BadValue(
+                    f"the approach of a grasp needs a non-zero vector, not {np.asarray(self.approach).tolist()}."
+                )
             object.__setattr__(self, "approach", frozen(np.asarray(self.approach, dtype=float) / length))
 
 
@@ -62,14 +64,14 @@ class Thing:
 
     def __post_init__(self) -> None:
         if self.mass is not None and not (np.isfinite(self.mass) and self.mass >= 0.0):
-            raise BadValue(f"the mass of a thing is zero or more kilograms, not {self.mass}.")
+            raise BadValue(f"the mass of an object is zero or more kilograms, not {self.mass}.")
         if self.freedom not in ("free", "level", "joint"):
-            raise BadValue(f"the freedom of a thing is 'free', 'level' or 'joint', not '{self.freedom}'.")
+            raise BadValue(f"the freedom of an object is 'free', 'level' or 'joint', not '{self.freedom}'.")
         frames = {name: frozen(T).reshape(4, 4) for name, T in self.frames.items()}
         object.__setattr__(self, "frames", frames)
 
     def frame(self, name: str) -> Array:
-        """A named place on the thing, `T_object_frame` (4, 4)."""
+        """Named frame on the object, `T_object_frame` (4, 4)."""
         try:
             return self.frames[name]
         except KeyError:
@@ -78,7 +80,7 @@ class Thing:
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """How the moving part of a fixture moves: a slide along or a hinge about `axis` (3,) through `origin` (3,).
+    """Joint of a fixture: a slide along or a hinge about `axis` (3,) through `origin` (3,).
 
     Both are in the part's own frame at state 0; `range` is in metres or radians.
     """
@@ -92,7 +94,7 @@ class Joint:
         axis = normalize(self.axis)
         low, high = self.range
         if not np.all(np.isfinite(axis)) or abs(float(np.linalg.norm(axis)) - 1.0) > 1e-6:
-            raise BadValue(f"the axis of a joint needs a length, not {np.asarray(self.axis).tolist()}.")
+            raise BadValue(f"the axis of a joint needs a non-zero vector, not {np.asarray(self.axis).tolist()}.")
         if not (np.isfinite(low) and np.isfinite(high) and low <= high):
             raise BadValue(f"the range of a joint goes from a lower to a higher number, not from {low} to {high}.")
         object.__setattr__(self, "axis", frozen(axis))

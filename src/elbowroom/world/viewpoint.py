@@ -1,4 +1,4 @@
-"""The side to look from when nobody says which: the usual one, unless another shows more."""
+"""Choice of the camera's side: the default one, unless another shows more."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def open_side(
 def _seen(
     world: World, front: Array, elevation: float, times: Array, only: Array | None, reach: float, *, cut_open: bool
 ) -> Array:
-    """How much is seen from each of the sides, 0..1."""
+    """Visible share from each of the sides, 0..1."""
     backs = np.array([axes_towards(front, azimuth, elevation)[2] for azimuth in _SIDES])
     seen = seen_from(world, times, backs, only=only, reach=reach, cut_open=cut_open)
     # What is seen past an edge is hidden from a little further aside, and an eye that is near looks at all angles.
@@ -73,7 +73,7 @@ def _seen(
 
 
 def _cost() -> Array:
-    """How much more than from the usual side must be seen from each side to look from there."""
+    """Additional visibility over the default side required of each side to be chosen."""
     return np.where(_SIDES == USUAL, 0.0, _LEAVING) + _BEHIND * 0.5 * (1.0 - np.cos(_SIDES))
 
 

@@ -1,4 +1,4 @@
-"""How much of the action is seen from a direction: faces, hands and things, not hidden by furniture or backs."""
+"""Visibility of the action from a direction: faces, hands and objects, not hidden by furniture or backs."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def seen_from(
         return np.ones(len(backs))
     places = np.concatenate([spot.points.reshape(-1, 3) for spot in spots])
     if not np.isfinite(places).all():
-        raise BadValue("something is at a place that is not finite; nothing can be looked at.")
+        raise BadValue("an object has a position that is not finite; visibility cannot be computed.")
     cells = Cells(places.min(axis=0) - reach, places.max(axis=0) + reach)
     for mesh in world.static.values():
         cells.mark(samples(mesh, cells.apart), CUT if _size(mesh.bounds) >= FURNITURE else SOLID)
@@ -102,7 +102,7 @@ def seen_from(
 
 
 def _worth(spot: _Spot, k: int, seen: NDArray[np.bool_], backs: Array) -> Array:
-    """How much of a spot is seen at time k from each direction (D,), given which points are in sight (P, D)."""
+    """Visible share of a spot at time k from each direction (D,), given which points are in sight (P, D)."""
     if spot.fronts is None:
         return seen.mean(axis=0)
     towards = spot.fronts[k] @ backs.T
@@ -112,7 +112,7 @@ def _worth(spot: _Spot, k: int, seen: NDArray[np.bool_], backs: Array) -> Array:
 
 
 def _spots(world: World, record: Record) -> tuple[list[_Spot], Array]:
-    """What matters in a world, and how much each moment does (T,)."""
+    """Spots of interest in a world, and the weight of each moment (T,)."""
     out: list[_Spot] = []
     hands: list[Array] = []
     chests: list[Array] = []
@@ -136,7 +136,7 @@ def _spots(world: World, record: Record) -> tuple[list[_Spot], Array]:
 
 
 def _hands(body: Body, T: Array) -> list[Array]:
-    """Where hands take things, (T, 3) each; of a robot where its arms end."""
+    """Grip points of hands, (T, 3) each; for a robot the ends of its arms."""
     sides = [side for side in ("left", "right") if f"{side}_hand" in body.roles]
     if sides:
         return [(T[:, body.roles[f"{side}_hand"]] @ grip_frame(body, side))[:, :3, 3] for side in sides]
@@ -210,7 +210,7 @@ def _trunk(body: Body, T: Array) -> tuple[Array, float]:
 
 
 def _behind(points: Array, backs: Array, centers: Array, radius: float) -> NDArray[np.bool_]:
-    """Whether balls hide points (P, 3) from directions (D, 3); (P, D)."""
+    """Return whether balls hide points (P, 3) from directions (D, 3); (P, D)."""
     away = centers - points[:, None]  # (P, B, 3)
     along = away @ backs.T  # (P, B, D)
     aside = (away**2).sum(axis=-1)[..., None] - along**2

@@ -1,4 +1,4 @@
-"""The world: people with their motions, walls, things and what holds them, all placed by time alone."""
+"""World: characters with their motions, static meshes, objects and their holds, as functions of time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from elbowroom.world.things import Fixture, Freedom, GraspMark, Hold, Linked, Th
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """Where everything is at one time: joints of each character (J, 4, 4), each thing (4, 4), in the world."""
+    """State of a world at one time: joints of each character (J, 4, 4), each object (4, 4), in the world."""
 
     time: float
     joints: Mapping[str, Array]
@@ -33,7 +33,7 @@ class Snapshot:
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """Where everything is at many times (N,): joints of each character (N, J, 4, 4), each thing (N, 4, 4)."""
+    """States of a world at many times (N,): joints of each character (N, J, 4, 4), each object (N, 4, 4)."""
 
     times: Array
     joints: Mapping[str, Array]
@@ -69,7 +69,7 @@ class World:
 
     @property
     def span(self) -> tuple[float, float]:
-        """From the earliest start to the latest end of all motions, seconds.
+        """Earliest start and latest end of all motions, seconds.
 
         Without characters it is that of all keyed paths and states, and (0, 0) where nothing moves.
         """
@@ -80,7 +80,7 @@ class World:
 
     @property
     def triangles(self) -> int:
-        """Triangles of static meshes and things."""
+        """Number of triangles of static meshes and objects."""
         meshes = [*self.static.values(), *(o.mesh for o in self.objects.values())]
         return sum(len(m.faces) for m in meshes)
 
@@ -110,11 +110,11 @@ class World:
         return self.motion(name).body
 
     def at(self, t: float) -> Snapshot:
-        """Where everything is at a time in seconds."""
+        """State at a time in seconds."""
         return self.record([t])[0]
 
     def record(self, times: ArrayLike) -> Record:
-        """Where everything is at times (N,) in seconds; each body is posed once for each."""
+        """States at times (N,) in seconds; each body is posed once for each."""
         t = np.atleast_1d(np.asarray(times, dtype=float))
         joints = {name: m.body.transforms(*m.sample(t)) for name, m in self.characters.items()}
         things = {
@@ -128,7 +128,7 @@ class World:
         return hands(self.motion(name), hand, [t])[0]
 
     def frame(self, name: str, t: float) -> Array:
-        """`T_world_frame` (4, 4) of 'thing', 'thing.frame', 'character' or 'character.part' at a time."""
+        """Transform `T_world_frame` (4, 4) of 'object', 'object.frame', 'character' or 'character.part' at a time."""
         owner, part = self.split(name)
         if owner in self.objects:
             thing = self.things[owner]
@@ -139,7 +139,7 @@ class World:
             return motion.body.transforms(*motion.sample([t]))[0, joint] @ T
         if owner in self.static:
             return np.eye(4)
-        raise UnknownName("thing or character", owner, [*self.objects, *self.characters])
+        raise UnknownName("object or character", owner, [*self.objects, *self.characters])
 
     def split(self, name: str) -> tuple[str, str]:
         """Owner and part of 'owner.part'; owners may have dots in their own names."""
@@ -183,7 +183,7 @@ class World:
         freedom: Freedom = "free",
         grasps: Mapping[str, GraspMark] | None = None,
     ) -> World:
-        """A world with one more thing that moves along a path; the rest as in `Thing`."""
+        """World with another object that moves along a path; other arguments as in `Thing`."""
         self._check_free(name, self.objects)
         thing = Thing(mesh=mesh, path=path, mass=mass, frames=frames or {}, freedom=freedom, grasps=grasps or {})
         return replace(self, objects={**self.objects, name: thing})
@@ -223,14 +223,14 @@ class World:
         if object not in self.objects:
             raise UnknownName("object", object, [*self.objects, *self.static])
         if isinstance(self.objects[object], Fixture):
-            raise BadValue(f"'{object}' is a fixture: a hand moves it along its joint and cannot carry it away.")
+            raise BadValue(f"'{object}' is a fixture: a hand can move it along its joint, but not carry it.")
         self.body(by).hand(hand)
         T = None if T_hand_object is None else np.asarray(T_hand_object, dtype=float)
         hold = Hold(object, by, hand, during or self.motion(by).span, T, leads=leads)
         for other in self.holds:
             meet = max(other.during[0], hold.during[0]) < min(other.during[1], hold.during[1])
             if meet and (other.by, other.hand) == (by, hand):
-                raise BadValue(f"the {hand} hand of {by} holds '{other.object}' already at that time.")
+                raise BadValue(f"the {hand} hand of {by} already holds '{other.object}' at that time.")
         return replace(self, holds=(*self.holds, hold))
 
     def with_(self, **changes: object) -> World:
@@ -238,7 +238,7 @@ class World:
         return replace(self, **changes)  # type: ignore[arg-type]
 
     def with_contact(self, contact: Contact) -> World:
-        """A world in which two things may touch."""
+        """World in which two bodies may touch."""
         return replace(self, contacts=(*self.contacts, contact))
 
     def check_part(self, name: str) -> None:
@@ -253,13 +253,13 @@ class World:
             raise UnknownName(f"part of {owner}", part, shapes)
 
     def _check_free(self, name: str, own: Mapping[str, object]) -> None:
-        """Refuse a name that another kind of thing has; the same kind is replaced."""
+        """Reject a name in use by another kind; the same kind is replaced."""
         kinds = {"a character": self.characters, "an object": self.objects, "a static mesh": self.static}
         for kind, names in kinds.items():
             if name in names and names is not own:
-                raise BadValue(f"'{name}' is the name of {kind} already.")
+                raise BadValue(f"'{name}' is already the name of {kind}.")
         if not name or name == "floor":
-            raise BadValue(f"'{name}' cannot name anything: the ground is called 'floor'.")
+            raise BadValue(f"the name '{name}' is reserved for the floor.")
 
 
 def _moved_by(body: Body, motion: Motion | None) -> Motion:
@@ -270,12 +270,12 @@ def _moved_by(body: Body, motion: Motion | None) -> Motion:
     if motion.body is body:
         return motion
     if not (isinstance(body, Character) and isinstance(motion, Clip)):
-        raise BadValue(f"the motion is not one of {body.name}, and only clips of people are carried over.")
+        raise BadValue(f"the motion does not belong to {body.name}, and only clips of persons can be retargeted.")
     return retarget(motion, body)
 
 
 def _keys(thing: Thing) -> Array | None:
-    """Times of a thing's path or state, if it has keys."""
+    """Times of an object's path or state, if it has keyframes."""
     if isinstance(thing, Fixture):
         return thing.state.times if isinstance(thing.state, KeyedState) else None
     return thing.path.times if isinstance(thing.path, Keyed) else None

@@ -74,7 +74,7 @@ class Free:
         plain = LimbTrajectory(self.course, "ik", 0.0, checks=len(self.course))
         if settings.tier == "ik":
             return plain
-        hits = np.flatnonzero(self._check.batch(self.course, self._times, keen=True) == HIT)
+        hits = np.flatnonzero(self._check.batch(self.course, self._times, resolve_uncertain=True) == HIT)
         if settings.tier != "plan" and not len(hits) and between_free(self._check, self.course, self._times):
             return replace(plain, first_s=time.perf_counter() - begun)
         best: tuple[float, LimbTrajectory] | None = None

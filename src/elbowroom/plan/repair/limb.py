@@ -72,7 +72,8 @@ def hopeless(job: Job, stretch: Stretch, seed: int, clocks: Clocks) -> bool:
     q = np.ascontiguousarray(sample_pose(job.limits, np.random.default_rng(seed), _SAMPLES))
     begin, end = np.clip(job.during, stretch.core.first, stretch.core.last)
     stuck = any(
-        not (stretch.check.batch(q, float(t), keen=True) != HIT).any() for t in np.linspace(begin, end, _MOMENTS)
+        not (stretch.check.batch(q, float(t), resolve_uncertain=True) != HIT).any()
+        for t in np.linspace(begin, end, _MOMENTS)
     )
     clocks.add("plan", start)
     return stuck

@@ -26,7 +26,7 @@ from elbowroom.world.certificate_findings import Collision, who_and_limb
 from elbowroom.world.edit import Edit
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.extent import box_corners, joint_transforms, outline
-from elbowroom.world.fast import BAND, HIT, LimbCheck
+from elbowroom.world.fast import HIT, UNCERTAIN, LimbCheck
 from elbowroom.world.intervals import Interval, merged
 from elbowroom.world.pairs import moves
 from elbowroom.world.paths import Still, places
@@ -127,7 +127,7 @@ def _far_away(world: World, moved: Sequence[str]) -> World:
 def hits(check: LimbCheck, frames: Array, times: Array, near: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which of some frames (F, n, 4) are not free: sure ones of every other one that is near, else of all of those."""
     out = np.zeros(len(frames), dtype=bool)
-    out[near[::2]] = check.batch(frames[near[::2]], times[near[::2]], keen=True) == HIT
+    out[near[::2]] = check.batch(frames[near[::2]], times[near[::2]], resolve_uncertain=True) == HIT
     if not out.any():
         out[near] = ~check.free_batch(frames[near], times[near])
     return out
@@ -137,10 +137,10 @@ def frames_free(check: LimbCheck, frames: Array, times: Array, sure: bool) -> bo
     """Whether frames (F, n, 4) are free; those that are not mostly show it at a few of them. Some doubts are
     left to the exact test, all of them if it is to be `sure`."""
     for some in (slice(None, None, _FEWER), slice(None)):
-        codes = check.batch(frames[some], times[some], keen=True)
+        codes = check.batch(frames[some], times[some], resolve_uncertain=True)
         if (codes == HIT).any():
             return False
-    doubts = np.flatnonzero(codes == BAND)
+    doubts = np.flatnonzero(codes == UNCERTAIN)
     if not sure and len(doubts) > _DOUBTS:
         doubts = doubts[np.linspace(0, len(doubts) - 1, _DOUBTS).astype(int)]
     return all(check.free(frames[k], float(times[k])) for k in doubts)

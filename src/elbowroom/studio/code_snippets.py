@@ -1,4 +1,4 @@
-"""The same work as a command line and as Python, for copying."""
+"""Command line and Python code that do the same as the studio, for copying."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from elbowroom.studio.document import Document
 
 
 def as_command(document: Document, stem: str) -> str:
-    """The command that plans the storyboard into the same motion."""
+    """Command that plans the same motion."""
     tier = "" if document.tier == "auto" else f" --tier {document.tier}"
     return f"elbowroom run {shlex.quote(_name(document))} -o {shlex.quote(stem + '.glb')} --seed {document.seed}{tier}"
 
 
 def as_python(document: Document, stem: str) -> str:
-    """Python that plans the storyboard into the same motion."""
+    """Python code that plans the same motion."""
     tier = "" if document.tier == "auto" else f', tier="{document.tier}"'
     return "\n".join(
         (
@@ -29,5 +29,5 @@ def as_python(document: Document, stem: str) -> str:
 
 
 def _name(document: Document) -> str:
-    """The file that has to be there: of storyboards that were not saved the one that they would be saved as."""
+    """File name of the storyboard; for an unsaved one the suggested name."""
     return f"{document.name}.yaml" if document.given else Path(document.path).as_posix()

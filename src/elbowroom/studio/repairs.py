@@ -1,4 +1,4 @@
-"""A motion that runs into things, brought out of them by one press of a button."""
+"""The Repair button: repair tasks for all characters that collide."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from elbowroom.studio.studio import Studio
 
 
 def to_repair(studio: Studio) -> tuple[str, ...]:
-    """Who runs into something in the motion that is shown, and is not asked to be repaired yet."""
+    """Characters that collide in the motion shown and have no repair task yet."""
     plan = studio.plan
     if plan is None or studio.live or plan.certificate is None:
         return ()
@@ -20,15 +20,15 @@ def to_repair(studio: Studio) -> tuple[str, ...]:
             owner = world.split(name)[0]
             holders = [hold.by for hold in world.holds if hold.object == owner]
             found |= dict.fromkeys(holders or ([owner] if owner in world.characters else []))
-    asked = {told.get("who") for verb, told in edits.tasks_of(studio.document) if verb == "repair"}
+    asked = {args.get("who") for verb, args in edits.tasks_of(studio.document) if verb == "repair"}
     return tuple(who for who in found if who not in asked and isinstance(world.characters[who], Clip))
 
 
 def repair_all(studio: Studio) -> None:
-    """Ask for a repair of everybody who runs into something, before all else that they do."""
+    """Add a repair task for each character that collides, before its other tasks."""
     who = to_repair(studio)
     if not who:
-        raise BadValue("nobody runs into anything that is not repaired already.")
+        raise BadValue("nothing to repair: no character has collisions without a repair task.")
     document = studio.document
     for k, name in enumerate(who):
         document = edits.add_task(document, "repair", {"who": name}, at=k)

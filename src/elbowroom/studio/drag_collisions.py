@@ -1,11 +1,11 @@
-"""What somebody who is dragged runs into: only some moments are looked at, and nothing is proven."""
+"""Collisions of a character that is dragged, checked at some moments only and not proven."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from elbowroom.geometry.rotations import Array
-from elbowroom.studio.words import seconds
+from elbowroom.studio.messages import seconds
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.pairs import Part
 from elbowroom.world.world import Snapshot, World
@@ -14,8 +14,8 @@ from elbowroom.world.world import Snapshot, World
 _LOOKS = 32
 
 
-class Bumps:
-    """Whether a person who is moved as a whole, with what they hold, meets anything in a world."""
+class DragCollisions:
+    """Collision test for a character moved as a whole, with the objects it holds."""
 
     def __init__(self, world: World, who: str) -> None:
         self._who = who
@@ -28,7 +28,7 @@ class Bumps:
         self._record = world.record(np.linspace(*world.span, _LOOKS))
 
     def first(self, D: Array) -> str:
-        """The first that is met when the person is moved by `D` (4, 4), in one sentence; empty where none is seen."""
+        """Sentence on the first collision of the character moved by `D` (4, 4); empty if none is found."""
         exact = self._exact
         for k in range(len(self._record)):
             exact.place_snapshot(self._moved(self._record[k], D))
@@ -36,11 +36,11 @@ class Bumps:
                 if exact.hit(pair) and exact.allowed(pair, -(exact.distance(pair).value or 0.0)) is None:
                     a, b = (exact.parts[i] for i in exact.index[pair])
                     other = b if a.owner in self._mine else a
-                    return f"{self._who} would run into {other.owner} at {seconds(exact.time)}."
+                    return f"{self._who} would collide with {other.owner} at {seconds(exact.time)}."
         return ""
 
     def _moved(self, snapshot: Snapshot, D: Array) -> Snapshot:
-        """A moment with the person and what they hold then elsewhere."""
+        """Snapshot with the character and the objects it holds moved by `D`."""
         t = snapshot.time
         held = {h.object: D @ snapshot.things[h.object] for h in self._holds if h.during[0] <= t < h.during[1]}
         joints = {**snapshot.joints, self._who: D @ snapshot.joints[self._who]}
@@ -48,5 +48,5 @@ class Bumps:
 
 
 def _meets(p: Part, q: Part, mine: set[str]) -> bool:
-    """Whether one of two parts goes with the person and the other is neither that nor the floor."""
+    """Return whether one of two parts moves with the character and the other neither does nor is the floor."""
     return (p.owner in mine) != (q.owner in mine) and "floor" not in (p.kind, q.kind)

@@ -1,4 +1,4 @@
-"""Looks at a world: what is nearest to what, and how near, at times that are close enough to plot."""
+"""Sampled clearance of a world: nearest pairs and their distances, at times dense enough to plot."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ Tightest = tuple[float, Pair, float]
 
 
 def sampled(world: World, own_contacts: bool = True, also: float | None = None) -> tuple[Array, Nearest, Nearest]:
-    """Times (N,), and the nearest of what must not touch: of different bodies and things, and of each body with itself
-    and what it holds. `also` is a further time to look at, seconds.
+    """Times (N,), and nearest pairs of bodies that must not touch: of different bodies, and of each body with itself
+    and the objects it holds. `also` is an additional time to sample, seconds.
 
-    Feet may stand on the floor; recorded clips may touch themselves and the floor, where `own_contacts` says so.
+    Feet may stand on the floor; with `own_contacts` recorded clips may touch themselves and the floor.
     """
     exact = ExactWorld(replace(world, contacts=(*world.contacts, *supports(world))))
     allow(exact, recorded_people(world) if own_contacts else set())
@@ -58,7 +58,7 @@ def sampled(world: World, own_contacts: bool = True, also: float | None = None) 
 def _looked(
     world: World, exact: ExactWorld, times: Array
 ) -> list[tuple[tuple[float, Pair | None], tuple[float, Pair | None]]]:
-    """The nearest to others and the nearest of own parts at each time."""
+    """Nearest pair with other bodies and nearest pair of own parts at each time."""
     owners = np.array([part.owner for part in exact.parts])[exact.index]
     same, held = belonging(world, owners)
     record = world.record(times)
@@ -75,7 +75,7 @@ def _looked(
 
 
 def smallest(times: Array, distance: Array, pairs: tuple[Pair | None, ...]) -> Tightest | None:
-    """The smallest of distances (N,), of which pair, and when."""
+    """Minimum of distances (N,), its pair and time."""
     if not np.isfinite(distance).any():
         return None
     k = int(np.nanargmin(distance))
@@ -84,10 +84,10 @@ def smallest(times: Array, distance: Array, pairs: tuple[Pair | None, ...]) -> T
 
 
 def _nearest(exact: ExactWorld, numbers: NDArray[np.int64], gaps: Array) -> tuple[float, Pair | None]:
-    """Smallest distance of some pairs, the nearest boxes first, and which pair it is; NaN and None beyond reach.
+    """Minimum distance of some pairs, nearest boxes first, and its pair; NaN and None beyond reach.
 
-    A pair that may touch now counts only where it is deeper than it may be; shins are always near to the floor, so that
-    counts only where something is in it.
+    A pair that may touch counts only if it is deeper than allowed; shins are always near the floor, so the floor counts
+    only if something penetrates it.
     """
     best: tuple[float, Pair | None] = (float("nan"), None)
     reach = REACH
@@ -105,7 +105,7 @@ def _nearest(exact: ExactWorld, numbers: NDArray[np.int64], gaps: Array) -> tupl
 
 
 def _span(world: World) -> tuple[float, float]:
-    """The world's span without artificial frames at the start of clips."""
+    """Span of the world without artificial frames at the start of clips."""
     begin, end = world.span
     leads = [m.start + m.source.lead / m.fps for m in world.characters.values() if isinstance(m, Clip)]
     return min(max(min(leads), begin), end) if leads else begin, end

@@ -6,7 +6,7 @@ import pytest
 
 from elbowroom.geometry.solids import box
 from elbowroom.plan.result import Plan
-from elbowroom.studio.words import nearest
+from elbowroom.studio.messages import nearest
 from elbowroom.world.certificate import Certificate
 from elbowroom.world.certificate_clearance import Clearance
 from elbowroom.world.pairs import Pair
@@ -19,6 +19,7 @@ OWN, POST, BOB, FLOOR = (
     Pair("bob.a", "ann.a"),
     Pair("ann.a", "floor"),
 )
+BETWEEN = "minimum clearance between characters"
 
 
 def told(value: float | None, pair: Pair | None, others: Clearance | None = None) -> str:
@@ -32,13 +33,13 @@ def told(value: float | None, pair: Pair | None, others: Clearance | None = None
 @pytest.mark.parametrize(
     ("value", "pair", "others", "line"),
     [
-        (0.006, POST, None, "nearest thing 6.0 mm at 0.68 s"),
-        (0.006, BOB, None, "nearest person 6.0 mm at 0.68 s"),
-        (0.0028, OWN, Clearance(0.006, 0.006, 1.88, POST), "nearest thing 6.0 mm at 1.88 s, own body 2.8 mm"),
-        (0.0028, OWN, Clearance(0.006, 0.006, 1.88, BOB), "nearest person 6.0 mm at 1.88 s, own body 2.8 mm"),
-        (0.0028, OWN, Clearance(None, 0.03), "nothing nearer than 3 cm, own body 2.8 mm"),
-        (0.004, FLOOR, Clearance(0.006, 0.006, 1.88, POST), "nearest thing 6.0 mm at 1.88 s"),
-        (0.004, FLOOR, Clearance(None, 0.03), "nothing nearer than 3 cm"),
+        (0.006, POST, None, "minimum clearance 6.0 mm at 0.68 s"),
+        (0.006, BOB, None, f"{BETWEEN} 6.0 mm at 0.68 s"),
+        (0.0028, OWN, Clearance(0.006, 0.006, 1.88, POST), "minimum clearance 6.0 mm at 1.88 s, own body 2.8 mm"),
+        (0.0028, OWN, Clearance(0.006, 0.006, 1.88, BOB), f"{BETWEEN} 6.0 mm at 1.88 s, own body 2.8 mm"),
+        (0.0028, OWN, Clearance(None, 0.03), "clearance at least 3 cm, own body 2.8 mm"),
+        (0.004, FLOOR, Clearance(0.006, 0.006, 1.88, POST), "minimum clearance 6.0 mm at 1.88 s"),
+        (0.004, FLOOR, Clearance(None, 0.03), "clearance at least 3 cm"),
         (None, None, None, ""),
     ],
 )

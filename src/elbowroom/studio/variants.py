@@ -1,4 +1,4 @@
-"""Another solution: other seeds until the motion differs to the eye."""
+"""Another variant: other seeds until the motion is visibly different."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _TRIES = 8
 Found = tuple[int, Tier, Plan] | None
 
 
-def another(studio: Studio) -> Job:
-    """Look for a motion that differs from the one that is shown; it becomes an edit of the seed."""
+def another_variant(studio: Studio) -> Job:
+    """Search for a visibly different motion; it becomes an edit of the seed."""
     document, board, before = studio.document, studio.board, studio.plan
 
     @keeping_trees()
@@ -29,7 +29,7 @@ def another(studio: Studio) -> Job:
             plan = plan_storyboard(board, seed=seed, tier=tier)
             if plan.found and (before is None or difference(plan.world, before.world) > ALIKE_M):
                 return seed, tier, plan
-            # straight ways are the same for all seeds
+            # straight paths are the same for all seeds
             tier = "plan" if tier == "auto" else tier
         return None
 
@@ -38,12 +38,12 @@ def another(studio: Studio) -> Job:
             if studio.board is not board:
                 return
             if found is None:
-                studio.say(f"No motion that looks different was found with {_TRIES} other seeds.")
+                studio.say(f"No visibly different motion was found with {_TRIES} other seeds.")
                 return
             seed, tier, plan = found
-            studio.session.do(f"another solution, seed {seed}", document.with_(seed=seed, tier=tier))
+            studio.session.do(f"another variant, seed {seed}", document.with_(seed=seed, tier=tier))
             studio.set_plan(plan)
         studio.tell("document")
 
     studio.worker.cancel()
-    return studio.run(Job("looking for another solution", work, done))
+    return studio.run(Job("searching for another variant", work, done))

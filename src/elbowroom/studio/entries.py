@@ -1,7 +1,7 @@
-"""Static things of a storyboard: which of them move together, and how its scene tells where each of them stands.
+"""Entries of a storyboard's scene: which static meshes move together, and the entry of each.
 
-An entry of the scene may be a whole place with a sofa and a lamp in it, or a lamp with a foot and a shade. Parts of a
-place are moved one by one, and all together by the name of the entry; parts of a piece of furniture go together.
+An entry of the scene may be a whole room with a sofa and a lamp in it, or a lamp with a foot and a shade. Parts of a
+room are moved one by one, and all together by the name of the entry; parts of a piece of furniture move together.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from elbowroom.world.extent import FURNITURE
 
 @dataclass(frozen=True, eq=False)
 class _Known:
-    """Of a storyboard: names by entry, entries that are whole places, and middles of undersides (3,) by name."""
+    """Names by entry, entries that are whole rooms, and centres of undersides (3,) by name, of a storyboard."""
 
     names: Mapping[int, tuple[str, ...]]
     places: frozenset[int]
@@ -34,7 +34,7 @@ _known: WeakKeyDictionary[Storyboard, _Known] = WeakKeyDictionary()
 
 
 def entry_names(board: Storyboard, name: str) -> tuple[str, ...]:
-    """Names of all static meshes that are moved together with one; the name itself for other things."""
+    """Names of all static meshes that move together with one; the name itself for other objects."""
     if name in board.stands:
         return (name,) if alone(board, name) else _know(board).names[board.stands[name]]
     parts = tuple(n for n in board.stands if n.startswith(f"{name}."))
@@ -42,22 +42,22 @@ def entry_names(board: Storyboard, name: str) -> tuple[str, ...]:
 
 
 def alone(board: Storyboard, name: str) -> bool:
-    """Whether a static mesh is a part of a whole place, and is moved by itself."""
+    """Return whether a static mesh is a part of a room and moves by itself."""
     return board.stands.get(name) in _know(board).places
 
 
 def is_place(board: Storyboard, entry: int) -> bool:
-    """Whether an entry of the scene, by its number from 0, is larger than furniture and has parts."""
+    """Return whether an entry of the scene, by its number from 0, is larger than furniture and has parts."""
     return entry in _know(board).places
 
 
 def foot(board: Storyboard, name: str) -> Array:
-    """The middle of the underside (3,) of what is moved with a static mesh, in the world."""
+    """Centre of the underside (3,) of the meshes that move with a static mesh, in the world."""
     return _know(board).feet[name]
 
 
 def entry_of(board: Storyboard, values: Mapping[str, Any], name: str) -> int | None:
-    """The number from 0 of the scene's entry that a static mesh is from, or a whole place; None for other things."""
+    """Number from 0 of the scene's entry of a static mesh or a whole room; None for other objects."""
     if name in board.stands:
         return board.stands[name]
     found = (k for k, mesh in enumerate(values.get("scene", {}).get("meshes", [])) if mesh.get("name") == name)
@@ -65,12 +65,12 @@ def entry_of(board: Storyboard, values: Mapping[str, Any], name: str) -> int | N
 
 
 def own_name(entry: Mapping[str, Any], name: str) -> str:
-    """What a static mesh is called in the file that its entry names."""
+    """Name of a static mesh in the file of its entry."""
     return name.removeprefix(f"{entry['name']}.") if "name" in entry else name
 
 
 def deleted(document: Document, board: Storyboard, name: str) -> Document:
-    """The document without a person or thing; of a whole place only a part goes, if it is one."""
+    """Document without a character or object; of a whole room only the part is deleted, if it is one."""
     entry = entry_of(board, document.values, name)
     part = own_name(document.values["scene"]["meshes"][entry], name) if alone(board, name) else None
     return edits.delete(document, name, entry, part)

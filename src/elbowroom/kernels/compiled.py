@@ -14,7 +14,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.extending import register_jitable
 
-lean = partial(nb.njit, cache=True, nogil=True, _nrt=False)
+njit_nogil = partial(nb.njit, cache=True, nogil=True, _nrt=False)
 
 
 class _NoAddresses:
@@ -58,5 +58,5 @@ _KNOWN = ("0.68.",)
 inner = (
     partial(register_jitable, nogil=True, _nrt=False, pipeline_class=_InnerCompiler)
     if nb.__version__.startswith(_KNOWN)
-    else lean
+    else njit_nogil
 )

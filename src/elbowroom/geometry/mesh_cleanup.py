@@ -1,4 +1,4 @@
-"""Meshes as files bring them, made fit for collision: nothing twice, closed parts turned alike."""
+"""Cleanup of imported meshes for collision checks: no duplicates, consistent orientation of closed parts."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ _MIX = (0x1E3779B97F4A7C15, 0x3F58476D1CE4E5B9, 0x14D049BB133111EB)
 _SLIVER = 1e-9
 
 
-def mended(mesh: Mesh, name: str = "mesh") -> Mesh:
-    """The same surface made fit for collision, as `mended_solids` has it."""
-    return mended_solids(mesh, name)[0]
+def cleaned(mesh: Mesh, name: str = "mesh") -> Mesh:
+    """Mesh of `cleaned_solids`: the same surface, prepared for collision checks."""
+    return cleaned_solids(mesh, name)[0]
 
 
-def mended_solids(mesh: Mesh, name: str = "mesh") -> tuple[Mesh, NDArray[np.bool_]]:
-    """The same surface, with vertices at one place merged, cracks closed, and each triangle once.
+def cleaned_solids(mesh: Mesh, name: str = "mesh") -> tuple[Mesh, NDArray[np.bool_]]:
+    """Clean a mesh: duplicate vertices merged, cracks closed, and each triangle once.
 
     Triangles that shrink to an edge or a point and second copies of a triangle, be they turned over, are dropped, and
     so are vertices that no triangle uses. Where an edge joins two triangles, they are turned alike; closed shells are
     turned outwards, but for cavities. Slivers stay, since closed surfaces may need them: see `has_area`. Vertices that
     are not finite raise `BadValue` with the mesh's name. Comes with which faces (F,) bound solids, as `solid_faces`
-    finds them. It is kept with the mesh.
+    finds them. The result is cached with the mesh.
     """
-    return kept(mesh, "mended", lambda: _mended_solids(mesh, name))
+    return kept(mesh, "cleaned", lambda: _cleaned_solids(mesh, name))
 
 
-def _mended_solids(mesh: Mesh, name: str) -> tuple[Mesh, NDArray[np.bool_]]:
+def _cleaned_solids(mesh: Mesh, name: str) -> tuple[Mesh, NDArray[np.bool_]]:
     check_finite(mesh, name)
     if not len(mesh.faces):
         return Mesh(np.zeros((0, 3)), np.zeros((0, 3), np.int32), mesh.color), np.zeros(0, dtype=bool)

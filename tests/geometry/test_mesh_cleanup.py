@@ -1,4 +1,4 @@
-"""Meshes mended for collision."""
+"""Meshes cleaned for collision."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elbowroom.errors import BadValue
-from elbowroom.geometry.mending import components, has_area, mended
 from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.mesh_cleanup import cleaned, components, has_area
 from elbowroom.geometry.solidity import solid_faces
 from elbowroom.geometry.solids import box, merge, sphere
 
@@ -34,14 +34,14 @@ def test_a_ball_survives_any_mess(seed: int, split: bool, copies: bool) -> None:
     faces = np.concatenate([faces, np.repeat(random.integers(0, len(vertices), (5, 1)), 3, axis=1)])
     if split:
         vertices, faces = vertices[faces].reshape(-1, 3), np.arange(3 * len(faces)).reshape(-1, 3)
-    clean = mended(Mesh(vertices, faces))
+    clean = cleaned(Mesh(vertices, faces))
     assert len(clean.faces) == len(ball.faces)
     assert solid_faces(clean).all()
     assert abs(volume(clean)) == pytest.approx(volume(ball))
 
 
 def test_boxes_that_share_a_wall_are_one_solid() -> None:
-    pair = mended(merge([box([1.0, 1.0, 1.0]), box([1.0, 1.0, 1.0], at=(1.0, 0.0, 0.0))]))
+    pair = cleaned(merge([box([1.0, 1.0, 1.0]), box([1.0, 1.0, 1.0], at=(1.0, 0.0, 0.0))]))
     solid = solid_faces(pair)
     assert len(pair.faces) == 24 and solid.sum() == 20, "the wall bounds nothing"
     assert volume(Mesh(pair.vertices, pair.faces[solid])) == pytest.approx(2.0)
@@ -52,10 +52,10 @@ def test_boxes_that_share_a_wall_are_one_solid() -> None:
 
 def test_sheets_keep_what_they_have() -> None:
     two_sided = Mesh(np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]]), [[0, 1, 2], [0, 2, 1], [1, 2, 0]])
-    assert len(mended(two_sided).faces) == 1
+    assert len(cleaned(two_sided).faces) == 1
     strip = np.array([[0, 1, 2], [1, 3, 2], [2, 3, 4], [3, 5, 4], [4, 5, 1], [5, 0, 1]])  # turned over once
     points = np.random.default_rng(1).random((6, 3))
-    assert len(mended(Mesh(points, strip)).faces) == 6
+    assert len(cleaned(Mesh(points, strip)).faces) == 6
 
 
 def test_slivers_are_told() -> None:
@@ -66,8 +66,8 @@ def test_slivers_are_told() -> None:
 
 def test_bad_vertices_name_the_mesh() -> None:
     with pytest.raises(BadValue, match="'vase' has 1 vertices"):
-        mended(Mesh(np.array([[0.0, 0, 0], [1, 0, 0], [0, np.nan, 0]]), [[0, 1, 2]]), "vase")
+        cleaned(Mesh(np.array([[0.0, 0, 0], [1, 0, 0], [0, np.nan, 0]]), [[0, 1, 2]]), "vase")
     with pytest.raises(BadValue, match="do not exist"):
-        mended(Mesh(np.zeros((3, 3)), [[0, 1, 3]]))
-    assert len(mended(Mesh(np.zeros((0, 3)), np.zeros((0, 3), np.int32))).faces) == 0
-    assert len(mended(Mesh(np.zeros((3, 3)), [[0, 1, 2]])).faces) == 0
+        cleaned(Mesh(np.zeros((3, 3)), [[0, 1, 3]]))
+    assert len(cleaned(Mesh(np.zeros((0, 3)), np.zeros((0, 3), np.int32))).faces) == 0
+    assert len(cleaned(Mesh(np.zeros((3, 3)), [[0, 1, 2]])).faces) == 0

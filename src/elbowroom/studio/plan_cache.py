@@ -1,4 +1,4 @@
-"""Motions that were proven already, for undo and redo: the last few, of files as they were then."""
+"""Cache of the last few proven motions, for undo and redo, keyed also by the state of files."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from elbowroom.studio.folders import Folders
 _MOST = 5
 
 
-class Known:
-    """Motions by what decides on them: the document, and the files that it names as they were when it was built."""
+class PlanCache:
+    """Plans by document and by the state of the files that it referred to when it was built."""
 
     def __init__(self, document: Document) -> None:
         self._plans: dict[str, Plan] = {}
@@ -19,22 +19,22 @@ class Known:
         self.built(document)
 
     def built(self, document: Document) -> bool:
-        """A document was built just now; whether it looks as the one before, which files decide on, too."""
+        """Register a document that was just built; returns whether it looks like the previous one, files included."""
         before = self._looks, self._stamps
         self._stamps = Folders.stamps(named_files(document.values), document.path.parent)
         self._looks = document.looks
         return before == (self._looks, self._stamps)
 
     def of(self, document: Document) -> Plan | None:
-        """The motion of a document, where it is known."""
+        """Plan of a document, None if unknown."""
         return self._plans.get(self._stamps + document.as_json())
 
     def keep(self, document: Document, plan: Plan) -> None:
-        """Remember the motion of a document, and forget that which was made longest ago."""
+        """Store the plan of a document and drop the oldest one."""
         self._plans[self._stamps + document.as_json()] = plan
         while len(self._plans) > _MOST:
             del self._plans[next(iter(self._plans))]
 
     def forget(self) -> None:
-        """All is to be planned anew."""
+        """Clear the cache."""
         self._plans.clear()

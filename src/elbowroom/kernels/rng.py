@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.kernels.lean import inner
+from elbowroom.kernels.compiled import inner
 
-Dice = NDArray[np.uint64]
+Rng = NDArray[np.uint64]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -15,17 +15,17 @@ _S30, _S27, _S31, _S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(
 _ONE = np.uint64(1)
 
 
-def dice(seed: int) -> Dice:
-    """Dice (2,) for a seed: key and count of throws."""
+def rng(seed: int) -> Rng:
+    """Rng (2,) for a seed: key and count of throws."""
     key = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
     return np.array([key, 0], np.uint64)
 
 
 @inner()
-def throw(dice: Dice) -> float:
+def uniform(rng: Rng) -> float:
     """The next number, even in [0, 1)."""
-    dice[1] += _ONE
-    z = dice[0] + dice[1] * _GOLDEN
+    rng[1] += _ONE
+    z = rng[0] + rng[1] * _GOLDEN
     z = (z ^ (z >> _S30)) * _FIRST
     z = (z ^ (z >> _S27)) * _SECOND
     return np.float64((z ^ (z >> _S31)) >> _S11) / 9007199254740992.0

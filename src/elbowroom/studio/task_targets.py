@@ -1,4 +1,4 @@
-"""Which tasks bring a hand to what is dragged, or are somebody's own, and when the hand is there in a motion."""
+"""Targets of tasks: which tasks bring a hand to a dragged object or belong to a character, and when."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ _NEAR = 0.3
 
 
 @dataclass(frozen=True, eq=False)
-class Errand:
-    """A task whose hand goes somewhere: its number from 0, its verb and what is told of it; times in seconds.
+class TaskTarget:
+    """Task that brings a hand to a target: its number from 0, its verb and arguments; times in seconds.
 
-    Where a motion has it, `hand` does it and is there at `at`; it sets out with `during` and is back at its end, and
-    is near from `near` until `stays`. Without a motion `hand` is None, and `at` is what was told, if anything.
+    If a motion has the task, `hand` is at the target at `at`; it leaves at the start of `during`, is back at its end,
+    and is near from `near` until `stays`. Without a motion `hand` is None, and `at` is the scheduled time, if any.
     """
 
     task: int
     verb: str
-    told: Mapping[str, Any]
+    args: Mapping[str, Any]
     hand: str | None = None
     at: float | None = None
     during: tuple[float, float] = (0.0, 0.0)
@@ -50,44 +50,44 @@ class Errand:
 
     @property
     def who(self) -> str:
-        """Who does it."""
-        return str(self.told["who"])
+        """Character of the task."""
+        return str(self.args["who"])
 
     @property
     def place(self) -> Any:
-        """Where the hand goes: the name of a thing or a part of one, or a point; None where that is not told."""
-        named = self.told.get(_WHERE[self.verb])
-        return self.told.get("to") if named is None and self.verb == "put" else named
+        """Target of the hand: the name of an object or a part of one, or a point; None if not given."""
+        named = self.args.get(_WHERE[self.verb])
+        return self.args.get("to") if named is None and self.verb == "put" else named
 
     @property
     def what(self) -> str:
-        """What the hand goes to, in words."""
+        """Target of the hand, in words."""
         return self.place if isinstance(self.place, str) else "the target"
 
 
-def errands_of(document: Document, plan: Plan | None) -> list[Errand]:
-    """All tasks that bring a hand somewhere, in their order, with times where a motion has them."""
+def targets_in(document: Document, plan: Plan | None) -> list[TaskTarget]:
+    """All tasks that bring a hand to a target, in order, with times if a motion has them."""
     runs = _runs(() if plan is None else plan.edits)
     out = []
     for k, task in enumerate(document.values.get("tasks", [])):
-        ((verb, told),) = task.items()
-        if verb not in _WHERE or told.get("foot") is not None:
+        ((verb, args),) = task.items()
+        if verb not in _WHERE or args.get("foot") is not None:
             continue
-        errand = Errand(k, verb, told, at=told.get("at"))
-        mine = runs.get((errand.who, _in_plans(errand)), [])
+        target = TaskTarget(k, verb, args, at=args.get("at"))
+        mine = runs.get((target.who, _in_plans(target)), [])
         if mine:
             assert plan is not None
-            errand = _timed(errand, mine.pop(0), plan)
-        out.append(errand)
+            target = _timed(target, mine.pop(0), plan)
+        out.append(target)
     return out
 
 
-def errands_about(document: Document, plan: Plan | None, name: str) -> list[Errand]:
-    """The tasks that what is dragged matters to: that go there, or that a person does."""
-    found = errands_of(document, plan)
+def targets_about(document: Document, plan: Plan | None, name: str) -> list[TaskTarget]:
+    """Tasks affected by a drag: those that go to the object, or those of the character."""
+    found = targets_in(document, plan)
     task = task_of(name)
     if task is not None:
-        return [errand for errand in found if errand.task == task]
+        return [target for target in found if target.task == task]
     if name in document.values.get("characters", {}):
         own = [e for e in found if e.who == name and not speaks_of(e.place, name)]
         return own + [e for e in found if e.who != name and speaks_of(e.place, name)]
@@ -95,27 +95,27 @@ def errands_about(document: Document, plan: Plan | None, name: str) -> list[Erra
     return [e for n in (name, *riders) for e in _while_it_stands(found, n)]
 
 
-def _while_it_stands(errands: Sequence[Errand], name: str) -> list[Errand]:
-    """Errands to a thing up to the first that takes it away from where the storyboard puts it."""
+def _while_it_stands(targets: Sequence[TaskTarget], name: str) -> list[TaskTarget]:
+    """Tasks that go to an object, up to the first that moves it from its initial position."""
     out = []
-    for errand in errands:
-        if speaks_of(errand.place, name):
-            out.append(errand)
-            if errand.verb == "grab":
+    for target in targets:
+        if speaks_of(target.place, name):
+            out.append(target)
+            if target.verb == "grab":
                 break
     return out
 
 
-def _in_plans(errand: Errand) -> str:
-    """What plans call it."""
-    if errand.verb in ("put", "drop", "hold"):
-        return f"{'hold out' if errand.verb == 'hold' else errand.verb} {errand.told['object']}"
-    named = isinstance(errand.place, str) and errand.verb != "reach"
-    return f"{errand.verb} {errand.place}" if named else errand.verb
+def _in_plans(target: TaskTarget) -> str:
+    """Name of the task in plans."""
+    if target.verb in ("put", "drop", "hold"):
+        return f"{'hold out' if target.verb == 'hold' else target.verb} {target.args['object']}"
+    named = isinstance(target.place, str) and target.verb != "reach"
+    return f"{target.verb} {target.place}" if named else target.verb
 
 
 def _runs(plans: Sequence[Edit]) -> dict[tuple[str, str], list[list[Edit]]]:
-    """Plans for the same that follow each other, by who does what; each reach is one for itself."""
+    """Consecutive plans of the same action, by character and action; each reach is separate."""
     out: dict[tuple[str, str], list[list[Edit]]] = {}
     last: dict[str, tuple[str, str]] = {}
     for plan in sorted(plans, key=lambda p: p.during):
@@ -129,28 +129,28 @@ def _runs(plans: Sequence[Edit]) -> dict[tuple[str, str], list[list[Edit]]]:
     return out
 
 
-def _timed(errand: Errand, run: Sequence[Edit], plan: Plan) -> Errand:
-    """The errand as a motion has it."""
-    last = run[min(1, len(run) - 1)] if errand.verb in _MOVES else run[-1]
+def _timed(target: TaskTarget, run: Sequence[Edit], plan: Plan) -> TaskTarget:
+    """Task target with the times of a motion."""
+    last = run[min(1, len(run) - 1)] if target.verb in _MOVES else run[-1]
     hand = run[0].limb.split(" ")[0].removesuffix("_arm")
-    at = float(last.during[1] if errand.told.get("at") is None else errand.told["at"])
-    if errand.verb == "grab":  # fingers are closed when it is held
-        taken = (errand.place, errand.who, hand)
+    at = float(last.during[1] if target.args.get("at") is None else target.args["at"])
+    if target.verb == "grab":  # fingers are closed when it is held
+        taken = (target.place, target.who, hand)
         held = [h for h in plan.world.holds if (h.object, h.by, h.hand) == taken and h.during[0] >= at - 1e-6]
         at = min((h.during[0] for h in held), default=at)
     begin = run[0].during[0]
     near = last.during[0] if last is not run[0] else at - _NEAR * (at - begin)
     end = max(run[-1].during[1], at)
-    mine = [p for p in plan.edits if (p.who, p.limb) == (errand.who, run[0].limb)]
+    mine = [p for p in plan.edits if (p.who, p.limb) == (target.who, run[0].limb)]
     stays, back = _leaving(sorted(p.during for p in mine if p.during[0] >= end - 1e-6), end)
-    if errand.verb == "reach":  # until something else is asked
+    if target.verb == "reach":  # until something else is asked
         stays = max(stays, min((p.during[0] for p in mine if p.during[0] >= end - 1e-6), default=plan.world.span[1]))
         back = max(back, stays + _BACK)
-    return replace(errand, hand=hand, at=at, during=(begin, back), near=near, stays=stays)
+    return replace(target, hand=hand, at=at, during=(begin, back), near=near, stays=stays)
 
 
 def _leaving(after: Sequence[tuple[float, float]], end: float) -> tuple[float, float]:
-    """Until when a hand stays at what it went to, and when it is back, from what it does after that."""
+    """Time until which a hand stays at its target, and time at which it is back, from its next actions."""
     if not after or after[0][0] > end + _LINGERS:
         return end, end + _BACK
     (begin, off), then = after[0], after[1:2]
