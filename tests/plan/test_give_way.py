@@ -63,11 +63,13 @@ def test_a_free_hand_that_would_hang_into_a_table_is_raised() -> None:
     table = box((0.3, 0.3, 0.04)).moved(_at(palm))
     postures = Postures(bare().with_static("table", table), "ann", 0.0)
     assert not postures.valid(pose)
-    aside = set_aside(postures, body, pose, "left_arm", pose.rotations, 0.005)
+    aside = set_aside(postures, body, pose, "left_arm", 0.005)
     assert aside is not None and postures.valid(aside)
     arm = set(body.subtree(body.chain("left_arm").joints[0]))
     rest = [j for j in range(len(body.parents)) if j not in arm]
     assert np.array_equal(aside.rotations[rest], pose.rotations[rest]), "only the free arm is moved"
+    shoulder, elbow = body.skeleton.at(aside)[list(body.chain("left_arm").joints[:2]), :3, 3]
+    assert elbow[2] < shoulder[2], "people do not raise the elbow above the shoulder for that"
 
 
 def test_an_arm_that_a_task_has_left_somewhere_is_not_free() -> None:

@@ -173,7 +173,8 @@ class Director:
         # the free arm is not in the way: it gets out of it
         found = asked(valid=partial(looked.valid, but=other))
         if found.found:
-            aside = set_aside(looked, actor.body, found.pose, other, actor.q[-1], self.settings.margin)
+            like = actor.q[-1] if actor.away else None
+            aside = set_aside(looked, actor.body, found.pose, other, self.settings.margin, like)
             found = asked(valid=looked.valid) if aside is None else replace(found, pose=aside)
         return found
 

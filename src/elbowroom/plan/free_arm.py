@@ -17,8 +17,9 @@ _BUSY_S = 1.5
 # Turns of the upper arm in each of its two swings, and of the elbow, that are tried, radians.
 _SWINGS_RAD = np.radians([0.0, 15.0, -15.0, 30.0, -30.0, 50.0, -50.0, 75.0, -75.0])
 _ELBOW_RAD = np.radians([0.0, 30.0, 60.0, 90.0, 115.0])
-# What a turn of the elbow costs, as a share of one of the upper arm: forearms are raised without much ado.
-_ELBOW_SHARE = 0.6
+# Costs of a posture of the free arm, radians and metres: turns of the upper arm and of the elbow, the hand far from the
+# hips, the elbow above the shoulder. People bend the elbow and keep the hand near the body. Tuned on leans over tables.
+_UPPER, _ELBOW, _FAR, _RAISED = 0.5, 0.25, 2.0, 3.0
 # Postures of the free arm that are looked at before it is given up.
 _TRIES = 200
 
@@ -34,8 +35,10 @@ def free_arm(world: World, actor: Actor, hand: str, k: int) -> str | None:
     return f"{other}_arm" if held_by(world, actor.who, other, actor.time(k)) is None else None
 
 
-def set_aside(postures: Postures, body: Character, pose: Pose, arm: str, like: Array, room: float) -> Pose | None:
-    """A posture whose free arm is out of the way: as it is, as in rotations `like` (J, 4), or turned the least.
+def set_aside(
+    postures: Postures, body: Character, pose: Pose, arm: str, room: float, like: Array | None = None
+) -> Pose | None:
+    """A posture whose free arm is out of the way: as it is, as in rotations `like` (J, 4), or else elsewhere.
 
     `room` metres are kept where that can be; None where no turn that is tried is free.
     """
@@ -48,13 +51,16 @@ def set_aside(postures: Postures, body: Character, pose: Pose, arm: str, like: A
     shoulder, elbow = limits[0], limits[1]
     upper, lower = shoulder.coordinates(pose.rotations[joints[0]]), elbow.coordinates(pose.rotations[joints[1]])
     x, y, bend = (a.ravel() for a in np.meshgrid(_SWINGS_RAD, _SWINGS_RAD, _ELBOW_RAD, indexing="ij"))
-    order = np.argsort(np.hypot(x, y) + _ELBOW_SHARE * bend, kind="stable")[1:]
-    none = np.zeros(len(order))
-    uppers = shoulder.rotation(shoulder.clamp_coordinates(upper + np.stack([x[order], y[order], none], axis=1)))
-    lowers = elbow.rotation(elbow.clamp_coordinates(lower + np.stack([bend[order], none, none], axis=1)))
-    tried = [like[joints]] if not np.allclose(like[joints], pose.rotations[joints]) else []
-    for a, b in zip(uppers[:_TRIES], lowers[:_TRIES], strict=True):
-        tried.append(np.concatenate([[a, b], pose.rotations[joints[2:]]]))
+    none = np.zeros(len(x))
+    frames = np.repeat(pose.rotations[None], len(x), axis=0)
+    frames[:, joints[0]] = shoulder.rotation(shoulder.clamp_coordinates(upper + np.stack([x, y, none], axis=1)))
+    frames[:, joints[1]] = elbow.rotation(elbow.clamp_coordinates(lower + np.stack([bend, none, none], axis=1)))
+    at = body.transforms(np.repeat(pose.root[None], len(x), axis=0), frames)[..., :3, 3][:, [0, *joints]]
+    far = np.linalg.norm(at[:, -1] - at[:, 0], axis=1)
+    raised = np.maximum(at[:, 2, 2] - at[:, 1, 2], 0.0)
+    order = np.argsort(_UPPER * np.hypot(x, y) + _ELBOW * bend + _FAR * far + _RAISED * raised, kind="stable")
+    tried = [] if like is None else [like[joints]]
+    tried += list(frames[order[:_TRIES]][:, joints])
     q = pose.rotations.copy()
     for distance in (room, 0.0):
         for rotations in tried:

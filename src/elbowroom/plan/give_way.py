@@ -38,7 +38,7 @@ def give_way(d: Director, actor: Actor, hand: str, count: int, what: str) -> Non
         return
     joints = list(actor.body.chain(arm).joints)
     rows = np.arange(actor.k - count, actor.k + 1)
-    ends = actor.body.transforms(actor.root[rows], actor.q[rows])[:, joints, :3, 3]
+    ends = actor.body.transforms(actor.root[rows], actor.q[rows])[..., :3, 3][:, joints]
     if np.ptp(ends, axis=0).max() < _MOVES_M:
         return
     times = actor.base.start + rows / actor.base.fps

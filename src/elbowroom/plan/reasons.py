@@ -106,6 +106,8 @@ def remedy(
     """One change with which an attempt finds a motion that is proven, in words; empty where none of a few does."""
     once = replace(settings, probes=0)
     for probe in islice(_probes(world, tasks, once, failed), settings.probes):
+        if start_failure(probe.world, [task.who for task in tasks]) is not None:
+            continue
         try:
             done = attempt(probe.world, probe.tasks, probe.settings)
         except ElbowroomError:  # the change makes no sense here: a hand that is missing, a thing that is needed

@@ -33,25 +33,29 @@ def plan_storyboard(
     budget: float | None = None,
     style: Wish = None,
     variety: int = 0,
+    probes: int = 3,
 ) -> Plan:
     """Plan the tasks of a storyboard and prove the result; without tasks the world is only certified.
 
     After `budget` seconds of the wall clock, proofs included, the status is 'budget-spent'; a motion found within it is
     the same as without a budget. `style`, a `Style` or the name of one, replaces that of the storyboard.
-    `variety` is how many of the best candidates for an action are tried last.
+    `variety` is how many of the best candidates for an action are tried last, `probes` how many changes are tried
+    where no motion is found, to name one that would help.
     """
     with deadline(budget):
-        return _planned(board, seed, tier, style, variety)
+        return _planned(board, seed, tier, style, (variety, probes))
 
 
-def _planned(board: Storyboard, seed: int, tier: Tier, style: Wish, variety: int) -> Plan:
+def _planned(board: Storyboard, seed: int, tier: Tier, style: Wish, counts: tuple[int, int]) -> Plan:
     if not board.tasks:
         return prove(Plan("found", board.world), board.fps)
     # planners load much that a world which only needs its proof can do without
     from elbowroom.plan.manipulate import plan_in_turn
     from elbowroom.plan.settings import Settings
 
-    settings = Settings(tier=tier, seed=seed, style=board.style if style is None else style, variety=variety)
+    variety, probes = counts
+    wanted = board.style if style is None else style
+    settings = Settings(tier=tier, seed=seed, style=wanted, variety=variety, probes=probes)
     try:
         plan = plan_in_turn(_at_rate(board.world, board.fps), board.tasks, settings)
     except (BadValue, UnknownName) as error:  # faults found only in planning, such as names of proposed grasps
@@ -98,7 +102,7 @@ def plan_variants(
     def attempt(s: int, found: Variants) -> Plan:
         others = len(found.alike)
         searched: Tier = "plan" if tier == "auto" and others else tier
-        return plan_storyboard(board, seed=s, tier=searched, style=style, variety=min(others, _VARIETY))
+        return plan_storyboard(board, seed=s, tier=searched, style=style, variety=min(others, _VARIETY), probes=0)
 
     seeds = None if board.tasks else 1
     return find_variants(attempt, count, seed=seed, seeds=seeds, budget=budget, progress=progress)
