@@ -23,7 +23,7 @@ from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Point, Reach, Touch
 from elbowroom.plan.verbs.grab import take
-from elbowroom.plan.verbs.grasp_choice import Taking, failure, free_hands, look
+from elbowroom.plan.verbs.grasp_choice import Place, Taking, failure, fitting, free_hands, look
 from elbowroom.plan.verbs.leave import let_go
 from elbowroom.posing.grasps import press_target
 
@@ -78,7 +78,8 @@ def touch(d: Director, task: Touch) -> None:
             far = beyond_reach(actor, hand, spot[:3, 3])
             k = actor.k + d.frames_until(actor, _way(actor, hand, spot[:3, 3]), task.at, 0, what, far)
             postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing or None)
-            for grasp in press_target(actor.body, hand, spot, task.shape):
+            ways = press_target(actor.body, hand, spot, task.shape)
+            for grasp in fitting(d, ways, actor.neutral(k), [Place(np.eye(4), postures, what)], failed, back=False):
                 found = look(d, actor, hand, grasp, np.eye(4), k, postures, what)
                 if isinstance(found, Taking):
                     yield found
