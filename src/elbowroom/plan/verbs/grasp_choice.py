@@ -39,6 +39,9 @@ from elbowroom.world.paths import Still
 # these are tried.
 _LOOKS, _ENOUGH, _TRIES = 24, 8, 5
 
+# What it costs to press with the fingers stretched rather than with the index finger alone.
+_FLAT = 0.5
+
 # Shares of the approach that a hand may begin it at.
 _NEARER = (1.0, 0.7, 0.5)
 
@@ -84,7 +87,9 @@ def takings(
             k = actor.k + d.frames_until(actor, way, task.at, 0, what, beyond_reach(actor, hand, point))
             T_world_thing = d.world.frame(thing, actor.time(k))
             if pressing:
-                grasps = press_target(actor.body, hand, d.world.objects[thing].frame("handle"))
+                spot = d.world.objects[thing].frame("handle")
+                flat = [replace(g, cost=g.cost + _FLAT) for g in press_target(actor.body, hand, spot, "flat")]
+                grasps = press_target(actor.body, hand, spot) + flat
             else:
                 grasps = grasps_of(d.world, actor.who, hand, thing, actor.time(k))
             grasps = eligible(d, hand, thing, grasps, task.grasp)
