@@ -183,7 +183,7 @@ class ArmPaths:
 
     def _evened(self, q: Array) -> Array:
         """Frames (N + 1, 3, 4) with the bell's speed along the hand's own path, where that is free and more human."""
-        steps = np.linalg.norm(np.diff([self._hand(one, k)[:3, 3] for k, one in enumerate(q)], axis=0), axis=-1)
+        steps = np.linalg.norm(np.diff(self._hands(q), axis=0), axis=-1)
         steps += _IN_PLACE * steps.mean()
         if not steps.mean() > 0.0 or self.shape(q).human:
             return q
@@ -193,8 +193,7 @@ class ArmPaths:
 
     def shape(self, q: Array) -> ReachShape:
         """The hand's path over frames (N + 1, 3, 4), as the body sees it."""
-        hands = np.stack([self._hand(one, k)[:3, 3] for k, one in enumerate(q)])
-        return reach_shape(hands, self._rate)
+        return reach_shape(self._hands(q), self._rate)
 
     @property
     def _rate(self) -> float:
@@ -289,17 +288,24 @@ class ArmPaths:
         angle, keep = self.ik.describe(self.parents[k], q)
         return float(angle), keep
 
+    def _hands(self, q: Array) -> Array:
+        """Places (N, 3) of the hand over frames (N, 3, 4) of the arm."""
+        return self._ends(self.parents, q)[:, :3, 3]
+
     def _hand(self, q: Array, k: int) -> Array:
         """`T_world_hand` (4, 4) of an arm's rotations (3, 4) at a frame."""
-        T = self.parents[k]
+        return self._ends(self.parents[k][None], q[None])[0]
+
+    def _ends(self, T: Array, q: Array) -> Array:
+        """`T_world_hand` (N, 4, 4) of an arm's rotations (N, 3, 4) on a parent at T (N, 4, 4)."""
         skeleton = self.body.skeleton
         joint, chain = self.ik.joints[-1], []
         while joint != self.ik.parent:
             chain.append(joint)
             joint = int(skeleton.parents[joint])
         for joint in reversed(chain):
-            turn = q[self.ik.joints.index(joint)] if joint in self.ik.joints else self._between[joint]
-            T = T @ transform(skeleton.offsets[joint], turn)
+            turns = q[:, self.ik.joints.index(joint)] if joint in self.ik.joints else self._between[joint]
+            T = T @ transform(skeleton.offsets[joint], turns)
         return np.asarray(T)
 
 
