@@ -71,8 +71,8 @@ class Postures:
         # Nearly all postures that are asked about are not free, mostly for the same reason as the last ones: numbers
         # that grow with how lately a pair was in the way, those of a body with itself last.
         own = np.array([part.kind == "body" and part.owner == who for part in self._exact.parts], dtype=bool)
-        self._apart = ~own[self._exact.index].all(axis=1)
-        self._met = self._apart.astype(np.int64)
+        self._apart: NDArray[np.bool_] = np.asarray(~own[self._exact.index].all(axis=1))
+        self._met: NDArray[np.int64] = np.asarray(self._apart, dtype=np.int64)
         self._last = 1
         self._exact.place_snapshot(self._now)
 
