@@ -78,9 +78,7 @@ class KnownWay:
             limit = clip.character.limits[joint]
             assert limit is not None
             own = limit.coordinates(clip.rotations[rows[inside], joint])
-            beyond = own - limit.clamp_coordinates(own)
-            wanted = own + share * self.turns[at[inside], n]
-            out[inside, n] = limit.rotation(limit.clamp_coordinates(wanted) + beyond)
+            out[inside, n] = limit.moved(own, share * self.turns[at[inside], n])
         return out
 
     def as_planned(self, clip: Clip) -> tuple[Clip, Edit]:

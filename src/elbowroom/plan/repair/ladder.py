@@ -301,14 +301,16 @@ def _replanned(
         if done is not None:
             return done, ""
     # a search wants time: the shortest stretch comes last
+    found = []
     for stretch in (*tried[1:], *tried[:1]) if searches else ():
-        if clocks.late:
+        if clocks.late or (found and clocks.hurried):
             break
         done = searched(job, stretch, seed, options.style, options.budget, clocks)
-        if done is not None:
-            return done, ""
-    found = "no free motion was found, with spine and shoulder neither"
-    return None, found if tried else "there is too little time to leave the clip and to return to it"
+        found += [] if done is None else [done]
+    if found:
+        return min(found, key=lambda one: one.departure), ""
+    why = "no free motion was found, with spine and shoulder neither"
+    return None, why if tried else "there is too little time to leave the clip and to return to it"
 
 
 def _told(episode: CollisionEpisode, name: str, job: Job, done: Replanned) -> RepairResult:

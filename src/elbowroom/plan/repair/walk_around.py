@@ -77,7 +77,7 @@ class WalkAround:
         )
         for aside in self._tries():
             moved = sway.by((aside * left[0], aside * left[1], 0.0))
-            if moved is not None and looks.depth(moved, (0.0, 0.0)) is not None:
+            if moved is not None and looks.depth(moved.clip, (0.0, 0.0)) is not None:
                 self.aside, self.goes_on = aside, True
                 span = (sway.core.first, sway.core.last)
                 told = f"{told_by(moved.by)}, clear of {of}"
