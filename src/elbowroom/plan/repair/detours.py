@@ -13,7 +13,7 @@ from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.repair.allowed import at_work, with_contacts
-from elbowroom.plan.repair.find import CollisionEpisode
+from elbowroom.plan.repair.find import CollisionEpisode, clip_of
 from elbowroom.plan.repair.pelvis import BodyDetour, Offset, OffsetClip, PelvisOffset, core_about
 from elbowroom.plan.repair.stretch import MARGIN, Clocks, Job, touches_of
 from elbowroom.posing.limb_ik import LimbIK
@@ -108,8 +108,7 @@ def _window(
 ) -> _Window | None:
     """A window about an episode with so many seconds for the way there and back, in which the trunk may bend, too; None
     where there is no such."""
-    clip = world.motion(episode.who)
-    assert isinstance(clip, Clip)
+    clip = clip_of(world, episode.who)
     legs, core = legs_of(clip), core_about(clip, episode.during, seconds)
     if not legs or core is None or at_work(world, episode.who, (core.first, core.last)):
         return None
