@@ -295,7 +295,7 @@ def _replanned(
         if done is not None:
             return done, ""
     # a search wants time: the shortest stretch comes last
-    found = []
+    found: list[Replanned] = []
     for stretch in (*tried[1:], *tried[:1]) if searches else ():
         if clocks.late or (found and clocks.hurried):
             break
