@@ -9,7 +9,7 @@ import numba as nb
 
 @nb.njit(cache=True, nogil=True)
 def slerp(a, b, s, out):
-    """From unit quaternions a (N, 4) the shorter way to b (N, 4), by shares s (N,), into out (N, 4)."""
+    """Interpolate from unit quaternions a (N, 4) the shorter way to b (N, 4), by shares s (N,), into out (N, 4)."""
     for i in range(len(out)):
         dot = a[i, 0] * b[i, 0] + a[i, 1] * b[i, 1] + a[i, 2] * b[i, 2] + a[i, 3] * b[i, 3]
         sign = 1.0 if dot >= 0.0 else -1.0
