@@ -9,8 +9,7 @@ from touching import entering, separation
 from elbowroom.character.human import human
 from elbowroom.character.presets import PRESETS, preset
 from elbowroom.geometry import rotations as rot
-from elbowroom.locomotion.box import lift_box, pick_up
-from elbowroom.locomotion.box_world import GRIP, with_box
+from elbowroom.locomotion.box import GRIP, lift_box, pick_up, with_box
 from elbowroom.locomotion.clearance import arms_clear
 from elbowroom.locomotion.room import gap, part
 from elbowroom.locomotion.standing import idle

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.skin import Skin
-from elbowroom.geometry.color import srgb8
-from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.mesh import Mesh, srgb8
 from elbowroom.geometry.normals import split_at_creases
 from elbowroom.geometry.rotations import Array, from_matrix
 from elbowroom.geometry.transforms import inverse

@@ -12,10 +12,9 @@ import viser
 from elbowroom.character.body import Body
 from elbowroom.character.skin import Skin
 from elbowroom.character.visual import shapes_skin, visible
-from elbowroom.files.names import accepted_names
+from elbowroom.files.text import accepted_names
 from elbowroom.files.viser_nodes import SkinNode, add_mesh
-from elbowroom.geometry.cutting import cut_open
-from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.mesh import Mesh, cut_open
 from elbowroom.geometry.rotations import Array, from_matrix
 from elbowroom.geometry.transforms import inverse
 from elbowroom.studio.page_mark import Mark
