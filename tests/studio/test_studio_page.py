@@ -18,7 +18,7 @@ from chromium import browser
 from seat import PATIENCE, Seat
 
 from elbowroom.studio import edits
-from elbowroom.studio.serve import opened
+from elbowroom.studio.page import opened
 from elbowroom.world.certificate import certify
 
 pytestmark = pytest.mark.skipif(

@@ -148,9 +148,9 @@ HIP_POLYGON: tuple[tuple[float, float], ...] = (
 
 # Ranges that people use, far less than those that their joints have: percentiles 1 and 99 over 68 recorded clips of
 # walking, running, carrying, reaching, sitting and bending, at least 10 to each side of the median
-# (`tools/posture_ranges.py`). The data used in this project was obtained from mocap.cs.cmu.edu; the database was created
-# with funding from NSF EIA-0196217. Motion data: Open Motion Project, ACCAD, The Ohio State University, CC BY 3.0.
-# Joint coordinates, as in `character/limits.py`: bend, sideways and twist of the left side.
+# (`tools/posture_ranges.py`). The data used in this project was obtained from mocap.cs.cmu.edu; the database was
+# created with funding from NSF EIA-0196217. Motion data: Open Motion Project, ACCAD, The Ohio State University,
+# CC BY 3.0. Joint coordinates, as in `character/limits.py`: bend, sideways and twist of the left side.
 USED_DEG: dict[str, tuple[tuple[int, int], tuple[int, int], tuple[int, int]]] = {
     "spine1": ((-13, 43), (-11, 11), (-10, 10)),
     "spine2": ((-6, 23), (-10, 10), (-10, 10)),

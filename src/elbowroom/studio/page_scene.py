@@ -17,7 +17,7 @@ from elbowroom.files.viser_nodes import SkinNode, add_mesh
 from elbowroom.geometry.mesh import Mesh, cut_open
 from elbowroom.geometry.rotations import Array, from_matrix
 from elbowroom.geometry.transforms import inverse
-from elbowroom.studio.page_mark import Mark
+from elbowroom.studio.page_gizmo import Mark
 from elbowroom.studio.page_skins import Skins
 from elbowroom.studio.places import Place
 from elbowroom.world.extent import FURNITURE
