@@ -17,8 +17,7 @@ from elbowroom.character import rig_geometry
 from elbowroom.character.anatomy import limits_for
 from elbowroom.character.anatomy_rest import facing, meaningful_rest
 from elbowroom.character.body import Chain, ChainKind, Character
-from elbowroom.character.fit_shapes import fit_shapes
-from elbowroom.character.fit_shapes_bones import stature
+from elbowroom.character.fit_shapes import fit_shapes, stature
 from elbowroom.character.masses import masses_for
 from elbowroom.character.rig_geometry import ancestors, common_ancestor
 from elbowroom.character.rig_names import FINGERS, NamedPart, finger_of, part_of, wrist_after

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from elbowroom.character.limits import JointLimit
 from elbowroom.finish.leans import JointLeans
+from elbowroom.finish.least import relax
 from elbowroom.finish.nudge import Core, nudge
-from elbowroom.finish.relax import relax
 from elbowroom.finish.settle import Settled, between_free, own_times, settle, soften
 from elbowroom.geometry.rotations import Array, angle_between
 from elbowroom.plan.actor import Actor
