@@ -1,0 +1,378 @@
+"""Postures of the whole body: hands and feet exactly at their targets, all else as near as can be to what is wished.
+
+Hard: targets of hands and feet, ranges of joints, and the centre of mass (with a load) over the support where one is
+given. Soft: markers of a posture to resemble, and the posture at the start. Root, spine and clavicles are found by
+damped least squares, limbs with a target in closed form (`kernels.whole_body`). Equal calls give equal postures.
+
+    body = WholeBody(woman)
+    grip = body.solve(standing, {"left_hand": T_left, "right_hand": T_right}, support=support_of(woman, standing))
+
+Planners in compiled code call `kernels.whole_body_solve.solve` with what `WholeBody.problem` and `aims` give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from elbowroom.character.body import Chain, Character
+from elbowroom.character.limits import JointLimit, stacked
+from elbowroom.character.markers import MARKERS
+from elbowroom.character.skeleton import Pose
+from elbowroom.errors import BadValue, UnknownName
+from elbowroom.geometry.mesh import frozen
+from elbowroom.geometry.rotations import IDENTITY, Array
+from elbowroom.kernels import whole_body as kernels
+from elbowroom.kernels import whole_body_solve
+from elbowroom.kernels.limb_ik import Geometry
+from elbowroom.posing.balance import contact_points, hull_of
+from elbowroom.posing.limb_ik import LimbIK, checked, numbers
+from elbowroom.stopping import may_stop_here
+
+Status = Literal["found", "out-of-reach", "out-of-range", "off-balance", "turned-too-far"]
+
+_STATUS: dict[int, Status] = {
+    whole_body_solve.FOUND: "found",
+    whole_body_solve.OUT_OF_REACH: "out-of-reach",
+    whole_body_solve.OUT_OF_RANGE: "out-of-range",
+    whole_body_solve.OFF_BALANCE: "off-balance",
+}
+
+FEET = ("left_foot", "right_foot")
+_SPINE = ("spine1", "spine2", "chest")
+_CLAVICLES = ("left_clavicle", "right_clavicle")
+_HEAD = ("neck", "head")
+
+# Iterations after which a posture is given up; tuned on boxes from 0.1 to 1.8 m: those that are found take less.
+ITERATIONS = 60
+
+# Weights of staying where the body was, a radian of each part and a metre of the root, against 1 for a metre of a
+# marker; tuned on boxes so that knees and trunk share in bending.
+_STAY_ROOT_M = 0.10
+_STAY_ROOT = 0.10
+_STAY_SPINE = 0.10
+_STAY_CLAVICLE = 0.15
+_STAY_HEAD = 0.10
+_STAY_LIMB = 0.03
+
+# A joint without a range of its own may swing and turn by this much, radians.
+_ANY = 1.0
+
+
+class Problem(NamedTuple):
+    """What the compiled solver is called with, for one set of limbs with targets; `scratch` is for one thread."""
+
+    model: kernels.Model
+    limbs: tuple[Geometry, Geometry, Geometry, Geometry]
+    scratch: kernels.Scratch
+
+
+class Load(NamedTuple):
+    """Something held: mass in kg, and where its centre is in the world, (3,) metres."""
+
+    mass: float
+    center: ArrayLike
+
+
+@dataclass(frozen=True, eq=False)
+class WholeBodySolution:
+    """A posture and how well it does.
+
+    missing: metres between each hand or foot and its target. com_margin: metres of the centre of mass inside the
+    support, negative outside, inf where none was given. turn: largest turn of a joint from the posture at the start,
+    excess: farthest joint out of its range, both in radians. marker_error: (M,) metres of the 41 markers, NaN where
+    they did not count.
+    """
+
+    pose: Pose
+    status: Status
+    iterations: int
+    missing: Mapping[str, float]
+    com_margin: float
+    turn: float
+    excess: float
+    reason: str
+
+    @property
+    def found(self) -> bool:
+        """Return whether everything that is hard is met."""
+        return self.status == "found"
+
+
+def support_of(character: Character, pose: Pose, floor: float = 0.0) -> Array:
+    """Corners (K, 2) of the ground under a character's feet, counter-clockwise; none where they touch nothing."""
+    return hull_of(contact_points(character, character.skeleton.at(pose), floor))
+
+
+class WholeBody:
+    """Inverse kinematics of a whole character.
+
+    pinned: hands and feet that stay where the posture at the start has them, unless they are given a target. free:
+    hands and feet without a target whose limbs follow markers; other limbs keep their shape and ride on the trunk.
+    head: whether neck and head follow markers. most_turn: radians that no joint may turn in one call.
+    """
+
+    def __init__(
+        self,
+        character: Character,
+        pinned: Collection[str] = FEET,
+        *,
+        free: Collection[str] = (),
+        head: bool = False,
+        load: Load | None = None,
+        most_turn: float = np.inf,
+    ) -> None:
+        self.character, self.load, self.most_turn, self.head = character, load, most_turn, head
+        arms_and_legs = {chain.end: chain for chain in character.chains.values() if chain.kind in ("arm", "leg")}
+        self.ends: dict[str, Chain] = {
+            role: arms_and_legs[j] for role, j in character.roles.items() if j in arms_and_legs
+        }
+        self.pinned, self.free = self._known(pinned), self._known(free)
+        self._markers = [k for k, label in enumerate(MARKERS) if label in character.markers]
+        self._problems: dict[tuple[str, ...], Problem] = {}
+        self._limbs: dict[str, LimbIK] = {}
+
+    def _known(self, ends: Collection[str]) -> tuple[str, ...]:
+        for end in ends:
+            if end not in self.ends:
+                raise UnknownName(f"hand or foot of {self.character.name}", end, self.ends)
+        return tuple(end for end in self.ends if end in ends)
+
+    def limb(self, end: str) -> LimbIK:
+        """Inverse kinematics of the limb of a hand or foot."""
+        if end not in self._limbs:
+            self._limbs[end] = LimbIK(self.character, self.ends[self._known([end])[0]].name)
+        return self._limbs[end]
+
+    def problem(self, ends: Collection[str]) -> Problem:
+        """What the compiled solver takes where these hands and feet have targets, in the order of `ends`."""
+        key = self._known(ends)
+        if key not in self._problems:
+            self._problems[key] = self._problem(key)
+        return self._problems[key]
+
+    def solve(
+        self,
+        start: Pose,
+        targets: Mapping[str, ArrayLike],
+        markers: ArrayLike | None = None,
+        weights: ArrayLike | None = None,
+        *,
+        load: Load | None = None,
+        support: ArrayLike | None = None,
+        iterations: int = ITERATIONS,
+    ) -> WholeBodySolution:
+        """Posture near `start` with hands and feet at their targets, T_world_joint (4, 4) by name ('left_hand').
+
+        markers (41, 3): places to come near to, in the order of `MARKERS`; weights (41,), 1 where not given, 0 for
+        those that do not matter. load counts for balance over the support (K, 2), metres.
+        """
+        body = self.character
+        if start.q.shape != (4 * len(body.skeleton),) or not (
+            np.isfinite(start.q).all() and np.isfinite(start.root).all()
+        ):
+            raise BadValue(f"a pose of {body.name} is {len(body.skeleton)} finite quaternions and a position.")
+        self._known(targets)
+        ends = self._known({*self.pinned, *targets})
+        T = body.skeleton.at(start) if set(ends) - set(targets) else body.T_rest
+        places = {end: checked(end, targets[end]) if end in targets else T[self.ends[end].end] for end in ends}
+        problem = self.problem(ends)
+        aims = self.aims(places, markers, weights, load=load, support=support)
+        may_stop_here()
+        root, rotations, out = np.zeros(3), np.zeros((len(body.skeleton), 4)), np.zeros(whole_body_solve.NUMBERS)
+        before = np.array(start.root[None]), np.array(start.rotations[None])
+        whole_body_solve.solve(*problem, aims, *before, iterations, root, rotations, out)
+        return self._solution(Pose.of(root, rotations), ends, out)
+
+    def aims(
+        self,
+        targets: Mapping[str, ArrayLike],
+        markers: ArrayLike | None = None,
+        weights: ArrayLike | None = None,
+        *,
+        load: Load | None = None,
+        support: ArrayLike | None = None,
+    ) -> kernels.Aims:
+        """What the compiled solver is asked for, see `solve`; each limb of the problem needs a target."""
+        ends = np.tile(np.eye(4), (kernels.LIMBS, 1, 1))
+        for k, end in enumerate(self._known(targets)):
+            ends[k] = targets[end]
+        places, heavy = self._soft(markers, weights)
+        corners = np.zeros((0, 2)) if support is None else _hull(support)
+        if support is not None and self.character.masses is None:
+            raise BadValue(
+                f"{self.character.name} has no masses, so that its balance is unknown; leave the support out."
+            )
+        held = np.zeros(4)
+        carried = self.load if load is None else load
+        if carried is not None:
+            held[0], held[1:] = numbers("mass of the load", carried.mass), numbers("centre of the load", carried.center)
+            if held[0] < 0.0:
+                raise BadValue(f"the mass of a load is 0 kg or more, not {held[0]:g}.")
+        return kernels.Aims(ends, places, heavy, held, corners, np.ones(1))
+
+    def _soft(self, markers: ArrayLike | None, weights: ArrayLike | None) -> tuple[Array, Array]:
+        if markers is None:
+            return np.zeros((len(self._markers), 3)), np.zeros(len(self._markers))
+        places = np.array(markers, dtype=float)
+        heavy = np.ones(len(MARKERS)) if weights is None else np.array(weights, dtype=float)
+        if places.shape != (len(MARKERS), 3) or heavy.shape != (len(MARKERS),):
+            raise BadValue(
+                f"markers are ({len(MARKERS)}, 3) with ({len(MARKERS)},) weights, not {places.shape} and {heavy.shape}."
+            )
+        unseen = ~np.isfinite(places).all(axis=-1)
+        heavy[unseen], places[unseen] = 0.0, 0.0
+        if not (np.isfinite(heavy).all() and (heavy >= 0.0).all()):
+            raise BadValue("weights of markers are finite numbers, 0 or more.")
+        return places[self._markers], heavy[self._markers]
+
+    def _solution(self, pose: Pose, ends: tuple[str, ...], out: Array) -> WholeBodySolution:
+        status = _STATUS[int(out[whole_body_solve.STATUS])]
+        gaps = np.abs(out[whole_body_solve.GAPS :])
+        missing = {end: float(gaps[k]) for k, end in enumerate(ends)}
+        margin, excess = float(out[whole_body_solve.MARGIN]), float(out[whole_body_solve.EXCESS])
+        turn = float(out[whole_body_solve.TURN])
+        if status == "found" and turn > self.most_turn:
+            status = "turned-too-far"
+        farthest = max(missing, key=lambda end: missing[end], default="")
+        name = self.character.name
+        reason = {
+            "found": "",
+            "out-of-reach": f"{farthest} of {name} is {100.0 * missing.get(farthest, 0.0):.1f} cm short of its target.",
+            "out-of-range": f"a limb of {name} is {np.degrees(excess):.1f} degrees out of its range.",
+            "off-balance": f"the centre of mass of {name} is {-100.0 * margin:.1f} cm outside of the support.",
+            "turned-too-far": f"a joint of {name} turns by {np.degrees(turn):.0f} degrees, more than the "
+            f"{np.degrees(self.most_turn):.0f} allowed.",
+        }[status]
+        iterations = int(out[whole_body_solve.ITERATIONS])
+        return WholeBodySolution(pose, status, iterations, missing, margin, turn, excess, reason)
+
+    def _problem(self, ends: tuple[str, ...]) -> Problem:
+        body = self.character
+        limbs = [self.limb(end) for end in ends]
+        moved, variables = self._moved(ends)
+        joints = [0, *moved, *(j for limb in limbs for j in limb.joints)]
+        piece = {j: p for p, j in enumerate(joints)}
+        piece_of = np.zeros(len(body.skeleton), np.int64)
+        for j in range(1, len(body.skeleton)):
+            piece_of[j] = piece.get(j, piece_of[body.parents[j]])
+        variables += [(len(moved) + 1 + 3 * k, -1) for k in range(len(limbs))]
+        if len(variables) == 6:
+            raise BadValue(f"{body.name} has neither a spine nor limbs that could be moved; it needs one of them.")
+        markers = [body.markers[MARKERS[k]] for k in self._markers]
+        masses = body.masses
+        model = kernels.Model(
+            parents=body.parents,
+            offsets=body.skeleton.offsets,
+            joint=np.array(joints, np.int64),
+            above=np.array([-1, *(piece_of[body.parents[j]] for j in joints[1:])], np.int64),
+            piece_of=piece_of,
+            joints=stacked([_range(body, j) for j in joints]),
+            moved=len(moved),
+            limbs=len(limbs),
+            variable_piece=np.array([p for p, _ in variables], np.int64),
+            variable_term=np.array([term for _, term in variables], np.int64),
+            stay=np.array([self._stay(j) for j in joints]),
+            stay_root=_STAY_ROOT_M,
+            point_joint=np.array([m.joint for m in markers], np.int64),
+            point=np.array([m.offset for m in markers]).reshape(-1, 3),
+            mass=frozen(np.zeros(len(body.skeleton)) if masses is None else masses.mass),
+            center=frozen(np.zeros((len(body.skeleton), 3)) if masses is None else masses.center),
+        )
+        filled = [limb.geometry for limb in limbs] or [_any_limb(self)]
+        filled += [filled[0]] * (kernels.LIMBS - len(filled))
+        return Problem(model, (filled[0], filled[1], filled[2], filled[3]), scratch_for(model))
+
+    def _moved(self, ends: tuple[str, ...]) -> tuple[list[int], list[tuple[int, int]]]:
+        """Joints that are moved by numbers, parents first, and all variables but the limbs' as (piece, term)."""
+        roles = self.character.roles
+        terms = {roles[role]: (0, 1, 2) for role in (*_SPINE, *(_HEAD if self.head else ())) if role in roles}
+        terms |= {roles[role]: (0, 1) for role in _CLAVICLES if role in roles}
+        for end in self.free:
+            if end not in ends:
+                limb = self.limb(end)
+                first, middle, last = limb.joints
+                terms |= {first: (0, 1, 2), middle: (0, 2), last: (0, 1, 2) if limb.geometry.end_turns else (0, 1)}
+        terms.pop(0, None)
+        moved = sorted(terms)
+        variables = [(0, term) for term in range(6)]
+        variables += [(1 + k, term) for k, j in enumerate(moved) for term in terms[j]]
+        return moved, variables
+
+    def _stay(self, joint: int) -> float:
+        names = {role for role, j in self.character.roles.items() if j == joint}
+        if joint == 0:
+            return _STAY_ROOT
+        for roles, weight in ((_SPINE, _STAY_SPINE), (_CLAVICLES, _STAY_CLAVICLE), (_HEAD, _STAY_HEAD)):
+            if names & set(roles):
+                return weight
+        return _STAY_LIMB
+
+
+def scratch_for(model: kernels.Model) -> kernels.Scratch:
+    """Room to work in for one thread."""
+    joints, pieces, cells, points = len(model.parents), len(model.joint), len(model.variable_piece), len(model.point)
+    most = kernels.ROWS_OF_ROOT + kernels.ROWS_OF_JOINT * model.moved + kernels.ROWS_OF_LIMB * model.limbs
+    most += kernels.MOST_CORNERS + 3 * points
+    limbs = kernels.LIMBS
+    return kernels.Scratch(
+        T=np.zeros((1, joints, 4, 4)),
+        root=np.zeros((2, 7)),
+        terms=np.zeros((2, pieces, 3)),
+        lines=np.zeros((2, limbs, 6)),
+        kept=np.zeros((limbs, 2)),
+        twist=np.zeros(limbs),
+        lead=np.zeros((pieces, 4)),
+        offset=np.zeros((pieces, 3)),
+        mass=np.zeros(pieces),
+        center=np.zeros((pieces, 3)),
+        point=np.zeros((points, 3)),
+        turn=np.zeros((pieces, 4)),
+        place=np.zeros((pieces, 3)),
+        before=np.zeros((pieces, 4)),
+        origin=np.zeros(7),
+        first=np.zeros((pieces, 3)),
+        gap=np.zeros(limbs),
+        excess=np.zeros(limbs),
+        com=np.zeros(3),
+        margin=np.zeros(1),
+        rows=np.zeros(most),
+        slopes=np.zeros((limbs, 7, 34)),
+        moves=np.zeros((pieces, cells, 6)),
+        jacobian=np.zeros((most, cells)),
+        normal=np.zeros((cells, cells)),
+        pivot=np.zeros(cells),
+        pull=np.zeros(cells),
+        step=np.zeros(cells),
+        spare=np.zeros((6, 4)),
+        spare_rows=np.zeros(kernels.ROWS_OF_LIMB),
+        spare_line=np.zeros(6),
+    )
+
+
+def _hull(support: ArrayLike) -> Array:
+    """Corners of a support, counter-clockwise, as few as the solver takes."""
+    corners = hull_of(numbers("support", support))
+    if not len(corners):
+        raise BadValue("a support is three corners (K, 2) or more that do not lie on one line.")
+    if len(corners) > kernels.MOST_CORNERS:
+        corners = corners[:: -(-len(corners) // kernels.MOST_CORNERS)]
+    return np.ascontiguousarray(corners)
+
+
+def _range(body: Character, joint: int) -> JointLimit:
+    limit = body.limits[joint] if body.limits else None
+    if limit is not None:
+        return limit
+    return JointLimit("ball", IDENTITY, IDENTITY, (_ANY, _ANY, _ANY, _ANY), (-_ANY, _ANY))
+
+
+def _any_limb(body: WholeBody) -> Geometry:
+    """Some limb, for the room of those that have no target."""
+    if not body.ends:
+        raise BadValue(f"{body.character.name} has no arm or leg of three joints; it needs one.")
+    return body.limb(next(iter(body.ends))).geometry
