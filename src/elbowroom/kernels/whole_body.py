@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.kernels.compiled import inner, njit_nogil
+from elbowroom.kernels.compiled import inner
 from elbowroom.kernels.limb_ik import Geometry, bend_to, line_of, reaches
 from elbowroom.kernels.limb_terms import HINGE, Joints, ball_terms, put
 from elbowroom.kernels.limits import flexion_and_twist, swing_radius
@@ -58,10 +58,12 @@ _NEAR_END_RAD, _NEAR_END_SHARE = 0.07, 0.15
 # Distance inside the edge of the support at which the centre of mass is pushed back, metres; tuned on boxes.
 NEAR_EDGE_M = 0.02
 
-# Weights of rows, against 1 for a metre of a marker; tuned so that hard rows hold against 41 markers 10 cm off.
+# Weights of rows, against 1 for a metre of a marker; tuned so that hard rows hold against 41 markers 10 cm off, and
+# gentle ones do not throw the body about from one posture to the next. A hard push begins at this share of the margin.
 _REACH_WEIGHT = 100.0
-RANGE_WEIGHT = 10.0
-BALANCE_WEIGHT = 30.0
+_GENTLE, _HARD, _HARD_SHARE = 1.0, 30.0, 0.15
+# A metre of the centre of mass counts as so many radians.
+_BALANCE = 3.0
 
 # Step of numeric derivatives, radians and metres.
 STEP = 1e-6
@@ -197,32 +199,43 @@ def coordinates(joints: Joints, j: int, q: Turn) -> Vector:
 
 
 @inner()
-def _past(value: float, low: float, high: float, near: float) -> float:
-    """Signed distance of a value past its bounds, each moved inwards by `near` times the usual margin."""
-    inset = near * min(_NEAR_END_RAD, _NEAR_END_SHARE * (high - low))
-    return max(value - high + inset, 0.0) - max(low + inset - value, 0.0)
+def beyond(joints: Joints, j: int, c: Vector) -> tuple[float, float, float, float]:
+    """Distances of coordinates beyond the range of piece j, radians, negative inside, and sizes of these ranges.
+
+    The first is that of swing or flexion, the second that of the twist; sizes likewise.
+    """
+    low, high = joints.low[j], joints.high[j]
+    twisted, span = max(c[2] - high[2], low[2] - c[2]), high[2] - low[2]
+    if joints.kind[j] == HINGE:
+        return max(c[0] - high[0], low[0] - c[0]), twisted, high[0] - low[0], span
+    size = math.sqrt(c[0] * c[0] + c[1] * c[1])
+    if size < 1e-9:
+        return -1.0, twisted, 1.0, span
+    polygon = joints.corners[joints.corner[j] : joints.corner[j + 1]]
+    most = swing_radius(low, high, polygon, c[0] / size, c[1] / size)
+    return size - most, twisted, most, span
 
 
 @inner()
-def pressed(joints: Joints, j: int, c: Vector, near: float) -> tuple[float, float]:
-    """Distances of coordinates past the range of piece j moved inwards: swing or flexion, and twist, radians."""
-    low, high = joints.low[j], joints.high[j]
-    twisted = _past(c[2], low[2], high[2], near)
-    if joints.kind[j] == HINGE:
-        return _past(c[0], low[0], high[0], near), twisted
-    size = math.sqrt(c[0] * c[0] + c[1] * c[1])
-    if size < 1e-9:
-        return 0.0, twisted
-    polygon = joints.corners[joints.corner[j] : joints.corner[j + 1]]
-    most = swing_radius(low, high, polygon, c[0] / size, c[1] / size)
-    return max(size - most + near * min(_NEAR_END_RAD, _NEAR_END_SHARE * most), 0.0), twisted
+def _pushed(past: float, inset: float) -> float:
+    """Row of something that is so far beyond a bound: gentle from `inset` before it on, hard shortly before it."""
+    return _GENTLE * max(past + inset, 0.0) + _HARD * max(past + _HARD_SHARE * inset, 0.0)
 
 
 @inner()
 def range_rows(joints: Joints, j: int, c: Vector) -> tuple[float, float]:
     """Rows of piece j near the ends of its range."""
-    a, b = pressed(joints, j, c, 1.0)
-    return RANGE_WEIGHT * a, RANGE_WEIGHT * b
+    a, b, first, second = beyond(joints, j, c)
+    return (
+        _pushed(a, min(_NEAR_END_RAD, _NEAR_END_SHARE * first)),
+        _pushed(b, min(_NEAR_END_RAD, _NEAR_END_SHARE * second)),
+    )
+
+
+@inner()
+def edge_row(inside: float) -> float:
+    """Row of the centre of mass, that far inside an edge of the support."""
+    return _BALANCE * _pushed(-inside, NEAR_EDGE_M)
 
 
 @inner()
@@ -232,7 +245,7 @@ def clamped(joints: Joints, j: int, c: Vector) -> Vector:
     x, y, z = c[0], c[1], min(max(c[2], low[2]), high[2])
     if joints.kind[j] == HINGE:
         return min(max(x, low[0]), high[0]), min(max(y, low[1]), high[1]), z
-    past, _ = pressed(joints, j, c, 0.0)
+    past = beyond(joints, j, c)[0]
     if past > 0.0:
         size = math.sqrt(x * x + y * y)
         x, y = x * (size - past) / size, y * (size - past) / size
@@ -252,7 +265,7 @@ def carried(line: Vector, side: Vector, to: Vector) -> Vector:
     return out
 
 
-@njit_nogil()
+@inner()
 def bend_limb(
     limb: Geometry, model: Model, scratch: Scratch, number: int, base: Turn, ball: Vector, end: Array, turns: Array,
     rows: Array, line: Array, new_line: Array,
@@ -286,8 +299,8 @@ def bend_limb(
         terms = first if k == 0 else (middle if k == 1 else last)
         rows[1 + 2 * k], rows[2 + 2 * k] = a, b = range_rows(joints, p + k, terms)
         if a != 0.0 or b != 0.0:
-            a, b = pressed(joints, p + k, terms, 0.0)
-            excess = max(excess, abs(a), abs(b))
+            a, b, _, _ = beyond(joints, p + k, terms)
+            excess = max(excess, a, b)
         q = row_of(joints.q, p + k)
         moved = small(product(reversed_turn(row_of(scratch.before, p + k)), q))
         for i in range(3):
@@ -308,7 +321,7 @@ def _next(scratch: Scratch, k: int, p: int, over: Turn, place: Vector, q: Turn) 
     return product(over, product(row_of(scratch.lead, p + k), q)), place
 
 
-@njit_nogil()
+@inner()
 def begin(
     model: Model, limbs: tuple[Geometry, ...], scratch: Scratch, aims: Aims, root: Array, rotations: Array
 ) -> None:
@@ -380,7 +393,7 @@ def _ridden(T: Array, j: int, point: Vector, carrier: Array) -> Vector:
     )
 
 
-@njit_nogil()
+@inner()
 def evaluate(model: Model, limbs: tuple[Geometry, ...], scratch: Scratch, aims: Aims, state: int, source: int) -> float:
     """Place all pieces of a state, fill the rows, and return half their squared sum.
 
@@ -468,7 +481,7 @@ def _balance(model: Model, scratch: Scratch, aims: Aims, at: int) -> int:
         nx, ny = outward(aims.corners, k)
         inside = nx * (aims.corners[k, 0] - com[0]) + ny * (aims.corners[k, 1] - com[1])
         margin = min(margin, inside)
-        scratch.rows[at + k] = BALANCE_WEIGHT * max(NEAR_EDGE_M - inside, 0.0)
+        scratch.rows[at + k] = edge_row(inside)
     scratch.margin[0] = margin
     return at + count
 

@@ -16,7 +16,6 @@ from elbowroom.kernels.limb_ik import REACHED, Geometry
 from elbowroom.kernels.limb_terms import put
 from elbowroom.kernels.turns import cross, product, reversed_turn, row_of, scaled, turned, write
 from elbowroom.kernels.whole_body import (
-    BALANCE_WEIGHT,
     NEAR_EDGE_M,
     ROWS_OF_JOINT,
     ROWS_OF_LIMB,
@@ -29,6 +28,7 @@ from elbowroom.kernels.whole_body import (
     begin,
     bend_limb,
     clamped,
+    edge_row,
     evaluate,
     minus,
     outward,
@@ -57,8 +57,9 @@ _DAMPING, _LOWER, _HIGHER, _MOST_DAMPING = 1e-3, 0.3, 6.0, 1e7
 _FLOOR = 1e-2
 # Longest step, radians and metres.
 _LONGEST_RAD, _LONGEST_M = 0.6, 0.3
-# A step that lowers the cost by less than this share, or moves less than this (radians, metres), is the last.
-_GAIN, _SHORT = 1e-3, 1e-5
+# A step that lowers the cost by less than this share, or moves less than this (radians, metres), is the last; the first
+# share is for postures that meet what is hard, the second for others.
+_GAIN, _LEAST_GAIN, _SHORT = 1e-3, 1e-6, 1e-5
 # Soft rows give way to hard ones by these shares, one after another.
 _SOFTER, _ROUNDS = 0.1, 3
 
@@ -74,7 +75,7 @@ def _along(i: int) -> tuple[float, float, float]:
     return (STEP if i == 0 else 0.0), (STEP if i == 1 else 0.0), (STEP if i == 2 else 0.0)
 
 
-@njit_nogil()
+@inner()
 def move_pieces(model: Model, scratch: Scratch, state: int) -> None:
     """Turn and velocity (6) of the root and of moved joints for each variable, into `scratch.moves`."""
     moves, joints = scratch.moves, model.joints
@@ -112,7 +113,7 @@ def _carry(moves: Array, up: int, p: int, v: int, way: tuple[float, float, float
         moves[p, v, 3 + i] = moves[up, v, 3 + i] + around[i]
 
 
-@njit_nogil()
+@inner()
 def move_limb(
     limb: Geometry, model: Model, scratch: Scratch, end: Array, state: int, number: int, row: int, soft: float
 ) -> None:
@@ -161,7 +162,7 @@ def move_limb(
             scratch.moves[p + i // 6, v, i % 6] = total
 
 
-@njit_nogil()
+@inner()
 def linearise(model: Model, limbs: tuple[Geometry, ...], scratch: Scratch, aims: Aims, state: int) -> int:
     """Fill the jacobian of all rows of a state that was just evaluated; returns how many rows there are."""
     jacobian, soft = scratch.jacobian, aims.soft[0]
@@ -231,11 +232,13 @@ def _balance_slopes(model: Model, scratch: Scratch, aims: Aims, at: int) -> int:
         for k in range(count):
             if scratch.rows[at + k] > 0.0:
                 nx, ny = outward(aims.corners, k)
-                scratch.jacobian[at + k, v] = BALANCE_WEIGHT * (nx * x + ny * y)
+                inside = nx * (aims.corners[k, 0] - scratch.com[0]) + ny * (aims.corners[k, 1] - scratch.com[1])
+                slope = (edge_row(inside - STEP) - scratch.rows[at + k]) / STEP
+                scratch.jacobian[at + k, v] = slope * (nx * x + ny * y)
     return at + count
 
 
-@njit_nogil()
+@inner()
 def normal_equations(scratch: Scratch, rows: int, count: int) -> None:
     """Fill the upper half of J^T J, and J^T r."""
     normal, pull, jacobian = scratch.normal, scratch.pull, scratch.jacobian
@@ -252,7 +255,7 @@ def normal_equations(scratch: Scratch, rows: int, count: int) -> None:
                     out[j] += a * row[j]
 
 
-@njit_nogil()
+@inner()
 def damped_step(scratch: Scratch, count: int, damping: float) -> bool:
     """Solve (J^T J + damping) step = -J^T r by Cholesky's method; False where that fails."""
     normal, pivot, step = scratch.normal, scratch.pivot, scratch.step
@@ -281,7 +284,7 @@ def damped_step(scratch: Scratch, count: int, damping: float) -> bool:
     return True
 
 
-@njit_nogil()
+@inner()
 def take_step(model: Model, scratch: Scratch, state: int) -> float:
     """Make the other state: this one moved by `scratch.step`, no farther than is sensible; returns the longest move."""
     count, step = _cells(model), scratch.step
@@ -356,44 +359,35 @@ def solve(
     """
     count = _cells(model)
     begin(model, limbs, scratch, aims, root, rotations)
-    scratch.twist[:] = 0.0
     wished, used, state = aims.soft[0], 0, 0
-    cost = evaluate(model, limbs, scratch, aims, 0, 0)
-    for _ in range(_ROUNDS):
-        damping = _DAMPING
-        fresh = True
-        while used < iterations:
-            if fresh:
-                rows = linearise(model, limbs, scratch, aims, state)
-                normal_equations(scratch, rows, count)
-                used += 1
-            moved = take_step(model, scratch, state) if damped_step(scratch, count, damping) else 0.0
-            other = 1 - state
-            new = evaluate(model, limbs, scratch, aims, other, state)
-            fresh = new < cost
-            if fresh:
-                state = other
-                gain, cost = cost - new, new
-                damping *= _LOWER
-                if gain < _GAIN * cost and _fails(model, scratch, aims) == FOUND:
-                    break
-                if gain < 1e-6 * cost:
-                    break
-            else:
-                damping *= _HIGHER
-            if moved < _SHORT or damping > _MOST_DAMPING:
-                break
+    for turn in range(_ROUNDS + 1):
         scratch.twist[:] = 0.0
         cost = evaluate(model, limbs, scratch, aims, state, state)
-        if _fails(model, scratch, aims) == FOUND:
+        if turn > 0 and (turn == _ROUNDS or _fails(model, scratch, aims) == FOUND):
             break
+        damping, fresh = _DAMPING, True
+        while used < iterations:
+            if fresh:
+                normal_equations(scratch, linearise(model, limbs, scratch, aims, state), count)
+                used += 1
+            if not damped_step(scratch, count, damping):
+                break
+            moved = take_step(model, scratch, state)
+            new = evaluate(model, limbs, scratch, aims, 1 - state, state)
+            fresh = new < cost
+            damping *= _LOWER if fresh else _HIGHER
+            if fresh:
+                gain, cost, state = cost - new, new, 1 - state
+                if gain < (_GAIN if _fails(model, scratch, aims) == FOUND else _LEAST_GAIN) * cost:
+                    break
+            if moved < _SHORT or damping > _MOST_DAMPING:
+                break
         aims.soft[0] *= _SOFTER
-        cost = evaluate(model, limbs, scratch, aims, state, state)
     aims.soft[0] = wished
     _write(model, scratch, aims, state, used, cost, rotations, out_root, out_rotations, numbers)
 
 
-@njit_nogil()
+@inner()
 def _write(
     model: Model, scratch: Scratch, aims: Aims, state: int, used: int, cost: float, rotations: Array, out_root: Array,
     out_rotations: Array, numbers: Array,
