@@ -41,6 +41,8 @@ _USUAL_PLACE, _USUAL_SIZE = 2.0, 0.05
 # A marker this far off counts half, metres: some jump or are swapped.
 _FAR_M = 0.04
 _STEP = 1e-4
+# Weight of the frame before, against that of the markers: enough for what they do not tell.
+_STAY = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +63,7 @@ class Subject:
 def marker_solver(body: Character) -> WholeBody:
     """Inverse kinematics in which all limbs and the head follow markers."""
     ends = tuple(WholeBody(body).ends)
-    return WholeBody(body, (), free=ends, head=True)
+    return WholeBody(body, (), free=ends, head=True, stay=_STAY)
 
 
 def first_pose(body: Character, markers: Array) -> Pose:
@@ -196,5 +198,5 @@ def _by_size(subject: Subject, body: Character, rotations: Array, joints: list[i
         slope = frozen((longer - body.skeleton.offsets) / _STEP * np.array([[0.0]] + [[1.0]] * (len(longer) - 1)))
         T = np.zeros((*rotations.shape[:2], 4, 4))
         pose_kernels.forward(body.parents, slope, zero, np.ascontiguousarray(rotations), T)
-        out.append(T[:, joints, :3, 3])
+        out.append(T[:, joints][..., :3, 3])
     return np.stack(out, axis=-1)

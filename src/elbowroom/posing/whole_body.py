@@ -52,12 +52,12 @@ ITERATIONS = 60
 
 # Weights of staying where the body was, a radian of each part and a metre of the root, against 1 for a metre of a
 # marker; tuned on boxes so that knees and trunk share in bending.
-_STAY_ROOT_M = 0.10
-_STAY_ROOT = 0.10
+_STAY_ROOT_M = 1.0
+_STAY_ROOT = 0.15
 _STAY_SPINE = 0.10
 _STAY_CLAVICLE = 0.15
 _STAY_HEAD = 0.10
-_STAY_LIMB = 0.03
+_STAY_LIMB = 0.08
 
 # A joint without a range of its own may swing and turn by this much, radians.
 _ANY = 1.0
@@ -113,7 +113,8 @@ class WholeBody:
 
     pinned: hands and feet that stay where the posture at the start has them, unless they are given a target. free:
     hands and feet without a target whose limbs follow markers; other limbs keep their shape and ride on the trunk.
-    head: whether neck and head follow markers. most_turn: radians that no joint may turn in one call.
+    head: whether neck and head follow markers. stay: weight of the posture at the start, 1 as usual. most_turn: radians
+    that no joint may turn in one call.
     """
 
     def __init__(
@@ -124,9 +125,11 @@ class WholeBody:
         free: Collection[str] = (),
         head: bool = False,
         load: Load | None = None,
+        stay: float = 1.0,
         most_turn: float = np.inf,
     ) -> None:
         self.character, self.load, self.most_turn, self.head = character, load, most_turn, head
+        self.stay = stay
         arms_and_legs = {chain.end: chain for chain in character.chains.values() if chain.kind in ("arm", "leg")}
         self.ends: dict[str, Chain] = {
             role: arms_and_legs[j] for role, j in character.roles.items() if j in arms_and_legs
@@ -276,8 +279,8 @@ class WholeBody:
             limbs=len(limbs),
             variable_piece=np.array([p for p, _ in variables], np.int64),
             variable_term=np.array([term for _, term in variables], np.int64),
-            stay=np.array([self._stay(j) for j in joints]),
-            stay_root=_STAY_ROOT_M,
+            stay=self.stay * np.array([self._stay(j) for j in joints]),
+            stay_root=self.stay * _STAY_ROOT_M,
             point_joint=np.array([m.joint for m in markers], np.int64),
             point=np.array([m.offset for m in markers]).reshape(-1, 3),
             mass=frozen(np.zeros(len(body.skeleton)) if masses is None else masses.mass),
