@@ -15,13 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.character.body import Character
 from elbowroom.character.markers import MARKERS, marker_positions
+from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip, Source
 from elbowroom.motion.contacts import foot_contacts, runs
 from elbowroom.motion.jolts import without_jolts
-from elbowroom.motion.retarget_feet import plant_feet
+from elbowroom.motion.retarget_feet import HeldFeet, held_feet
 from elbowroom.posing.marker_subject import Subject, first_pose, fit_subject, marker_solver, usable
 
 # Parts whose joints are turned evenly where too few of their markers are seen: joints, markers and how many are enough.
@@ -77,7 +78,10 @@ def solve_markers(
     if jumps:
         notes.append(f"Interpolated {jumps} frames in which the body jumped and came back.")
     contacts = foot_contacts(clip)
-    planted = plant_feet(clip, contacts)
+    held = held_feet(clip, contacts, clip.world())
+    told = replace(told, offsets=_worn_on_legs(told, _at_feet(clip, markers, held, []), markers))
+    body = told.body(name)
+    planted = _at_feet(clip.with_(character=body), markers, held, notes)
     lowered = planted.with_(root=planted.root - [0.0, 0.0, contacts.floor])
     if abs(contacts.floor) > 0.005:
         notes.append(f"Moved by {-1000.0 * contacts.floor:.0f} mm along the vertical, so that the feet stand at z = 0.")
@@ -133,6 +137,35 @@ def _evenly(clip: Clip, markers: Array, notes: list[str]) -> Clip:
             what = f"{side} {part}".strip()
             notes.append(f"Interpolated the {what} over {missing.sum() / clip.fps:.2f} s with too few markers.")
     return clip.with_(rotations=q)
+
+
+def _at_feet(clip: Clip, markers: Array, held: HeldFeet, notes: list[str]) -> Clip:
+    """The clip with its feet held and all else at the markers again."""
+    solver = marker_solver(clip.character)
+    root, q = np.array(clip.root), np.array(clip.rotations)
+    for joint, turns in held.toes.items():
+        q[:, joint] = turns
+    failed = 0
+    for k, places in enumerate(markers):
+        feet = {f"{side}_foot": T[k] for side, T in held.feet.items()}
+        solution = solver.solve(Pose.of(root[k], q[k]), feet, places)
+        failed += not solution.found
+        root[k], q[k] = solution.pose.root, solution.pose.rotations
+    if failed:
+        notes.append(f"In {failed} of {len(q)} frames a foot could not be held on the floor.")
+    return clip.with_(root=root, rotations=q)
+
+
+def _worn_on_legs(subject: Subject, clip: Clip, markers: Array) -> Array:
+    """Marker offsets (41, 3), those of the legs from where they are while the feet stand on the floor."""
+    body, T = clip.character, clip.world()
+    out = np.array(subject.offsets)
+    for k, label in enumerate(MARKERS):
+        joint = body.markers[label].joint
+        if label[1:] in _PARTS["leg"][1] and np.isfinite(markers[:, k]).all(axis=-1).any():
+            away = markers[:, k] - T[:, joint, :3, 3]
+            out[k] = np.nanmedian(np.einsum("tba,tb->ta", T[:, joint, :3, :3], away), axis=0)
+    return out
 
 
 def _gaps(missing: NDArray[np.bool_]) -> Iterator[tuple[slice, int, int, Array]]:
