@@ -152,7 +152,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--characters", default=",".join(CHARACTERS))
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("ELBOWROOM_DATA", "data")))
+    parser.add_argument("--data", type=Path, default=Path(os.environ.get("ELBOWROOM_DATA", "../shared/data")))
     parser.add_argument("--load", type=float, default=0.0, help="mass of the box, kg")
     parser.add_argument("--json", action="store_true")
     told = parser.parse_args()

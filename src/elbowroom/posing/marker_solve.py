@@ -23,7 +23,7 @@ from elbowroom.motion.clip import Clip, Source
 from elbowroom.motion.contacts import foot_contacts, runs
 from elbowroom.motion.jolts import without_jolts
 from elbowroom.motion.retarget_feet import HeldFeet, held_feet
-from elbowroom.posing.marker_subject import Subject, first_pose, fit_subject, marker_solver, usable
+from elbowroom.posing.marker_subject import Subject, first_pose, fit_subject, marker_solver, seen_in, usable
 
 # Parts whose joints are turned evenly where too few of their markers are seen: joints, markers and how many are enough.
 _PARTS = {
@@ -124,7 +124,7 @@ def _solved(body: Character, markers: Array, fps: float, name: str) -> Clip:
 
 def _evenly(clip: Clip, markers: Array, notes: list[str]) -> Clip:
     """The clip with limbs turned evenly where too few of their markers are seen."""
-    seen, q = np.isfinite(markers).all(axis=-1), np.array(clip.rotations)
+    seen, q = seen_in(markers), np.array(clip.rotations)
     for part, (joints, labels, enough) in _PARTS.items():
         for side in ("",) if part == "head" else ("left", "right"):
             rows = [MARKERS.index(side[:1].upper() + label) for label in labels]
@@ -162,7 +162,7 @@ def _worn_on_legs(subject: Subject, clip: Clip, markers: Array) -> Array:
     out = np.array(subject.offsets)
     for k, label in enumerate(MARKERS):
         joint = body.markers[label].joint
-        if label[1:] in _PARTS["leg"][1] and np.isfinite(markers[:, k]).all(axis=-1).any():
+        if label[1:] in _PARTS["leg"][1] and seen_in(markers[:, k]).any():
             away = markers[:, k] - T[:, joint, :3, 3]
             out[k] = np.nanmedian(np.einsum("tba,tb->ta", T[:, joint, :3, :3], away), axis=0)
     return out
@@ -181,7 +181,7 @@ def _gaps(missing: NDArray[np.bool_]) -> Iterator[tuple[slice, int, int, Array]]
 
 def _told_gaps(markers: Array, fps: float) -> list[str]:
     """Sentences on markers that were not seen."""
-    unseen = ~np.isfinite(markers).all(axis=-1)
+    unseen = ~seen_in(markers)
     never = [label for k, label in enumerate(MARKERS) if unseen[:, k].all()]
     out = [f"Never seen: {', '.join(never)}."] if never else []
     seen_once = [(k, label) for k, label in enumerate(MARKERS) if label not in never]

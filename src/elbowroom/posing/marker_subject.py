@@ -76,7 +76,7 @@ def first_pose(body: Character, markers: Array) -> Pose:
         elif role.endswith("_upper_arm") and limit is not None:
             rotations[j] = limit.rotation([np.radians(75.0), 0.0, 0.0])
     mine = marker_positions(body, body.T_rest)
-    rows = [k for k in (MARKERS.index(label) for label in TRUNK) if np.isfinite(markers[k]).all()]
+    rows = [k for k in (MARKERS.index(label) for label in TRUNK) if bool(np.isfinite(markers[k]).all())]
     a, b = mine[rows], markers[rows]
     u, _, vt = np.linalg.svd((a - a.mean(axis=0)).T @ (b - b.mean(axis=0)))
     turn = vt.T @ np.diag([1.0, 1.0, np.sign(np.linalg.det(vt.T @ u.T))]) @ u.T
@@ -84,9 +84,14 @@ def first_pose(body: Character, markers: Array) -> Pose:
     return Pose.of(b.mean(axis=0) + turn @ (body.T_rest[0, :3, 3] - a.mean(axis=0)), rotations)
 
 
+def seen_in(markers: Array) -> NDArray[np.bool_]:
+    """Which of the markers (..., 3) are seen, (...)."""
+    return np.asarray(np.isfinite(markers).all(axis=-1))
+
+
 def usable(markers: Array) -> NDArray[np.bool_]:
     """Frames (T,) of markers (T, 41, 3) in which enough are seen to place the body."""
-    seen = np.isfinite(markers).all(axis=-1)
+    seen = seen_in(markers)
     trunk = seen[:, [MARKERS.index(label) for label in TRUNK]].sum(axis=1)
     return np.asarray((trunk >= LEAST_TRUNK) & (seen.sum(axis=1) >= LEAST_MARKERS))
 
@@ -157,7 +162,7 @@ def _refined(subject: Subject, markers: Array, poses: list[Pose]) -> Subject:
     T = body.skeleton.forward(root, rotations)
     joints = [body.markers[label].joint for label in MARKERS]
     off = markers - marker_positions(body, T)
-    seen = np.isfinite(off).all(axis=-1)
+    seen = seen_in(off)
     off = np.where(seen[..., None], off, 0.0)
     weight = seen / np.sqrt(1.0 + (np.linalg.norm(off, axis=-1) / _FAR_M) ** 2)
     count, cells = len(off), 1 + len(_FITTED) + 3 * len(MARKERS)

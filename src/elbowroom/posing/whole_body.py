@@ -13,7 +13,7 @@ Planners in compiled code call `kernels.whole_body_solve.solve` with what `Whole
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 from elbowroom.character.body import Chain, Character
 from elbowroom.character.limits import JointLimit, stacked
 from elbowroom.character.markers import MARKERS
+from elbowroom.character.masses import center_of_mass
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import frozen
@@ -30,6 +31,7 @@ from elbowroom.kernels import whole_body as kernels
 from elbowroom.kernels import whole_body_solve
 from elbowroom.kernels.limb_ik import Geometry
 from elbowroom.posing.balance import contact_points, hull_of
+from elbowroom.posing.gaze import gaze_error, looking_at
 from elbowroom.posing.limb_ik import LimbIK, checked, numbers
 from elbowroom.stopping import may_stop_here
 
@@ -43,6 +45,7 @@ _STATUS: dict[int, Status] = {
 }
 
 FEET = ("left_foot", "right_foot")
+ENDS = ("left_hand", "right_hand", *FEET)
 _SPINE = ("spine1", "spine2", "chest")
 _CLAVICLES = ("left_clavicle", "right_clavicle")
 _HEAD = ("neck", "head")
@@ -84,8 +87,8 @@ class WholeBodySolution:
 
     missing: metres between each hand or foot and its target. com_margin: metres of the centre of mass inside the
     support, negative outside, inf where none was given. turn: largest turn of a joint from the posture at the start,
-    excess: farthest joint out of its range, both in radians. marker_error: (M,) metres of the 41 markers, NaN where
-    they did not count.
+    excess: farthest joint out of its range, gaze_error: between the gaze and its point, all in radians. reason: one
+    sentence where not all that is hard is met.
     """
 
     pose: Pose
@@ -96,6 +99,7 @@ class WholeBodySolution:
     turn: float
     excess: float
     reason: str
+    gaze_error: float = 0.0
 
     @property
     def found(self) -> bool:
@@ -139,6 +143,17 @@ class WholeBody:
         self._problems: dict[tuple[str, ...], Problem] = {}
         self._limbs: dict[str, LimbIK] = {}
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on parts that the character lacks."""
+        roles, name = self.character.roles, self.character.name
+        lacks = (
+            (_SPINE, f"{name} has no spine that could bend: the trunk moves as one piece."),
+            (_CLAVICLES, f"{name} has no clavicles: its shoulders move with the chest."),
+        )
+        out = [text for parts, text in lacks if not any(part in roles for part in parts)]
+        return tuple(out + [f"{name} has no {end.replace('_', ' ')}." for end in ENDS if end not in self.ends])
+
     def _known(self, ends: Collection[str]) -> tuple[str, ...]:
         for end in ends:
             if end not in self.ends:
@@ -155,7 +170,7 @@ class WholeBody:
         """What the compiled solver takes where these hands and feet have targets, in the order of `ends`."""
         key = self._known(ends)
         if key not in self._problems:
-            self._problems[key] = self._problem(key)
+            self._problems[key] = self._problem(key, [self.limb(end) for end in key])
         return self._problems[key]
 
     def solve(
@@ -167,12 +182,14 @@ class WholeBody:
         *,
         load: Load | None = None,
         support: ArrayLike | None = None,
+        gaze: ArrayLike | None = None,
         iterations: int = ITERATIONS,
     ) -> WholeBodySolution:
         """Posture near `start` with hands and feet at their targets, T_world_joint (4, 4) by name ('left_hand').
 
         markers (41, 3): places to come near to, in the order of `MARKERS`; weights (41,), 1 where not given, 0 for
-        those that do not matter. load counts for balance over the support (K, 2), metres.
+        those that do not matter. load counts for balance over the support (K, 2), metres. gaze (3,): a point that head
+        and eyes turn to, as far as they can.
         """
         body = self.character
         if start.q.shape != (4 * len(body.skeleton),) or not (
@@ -183,13 +200,37 @@ class WholeBody:
         ends = self._known({*self.pinned, *targets})
         T = body.skeleton.at(start) if set(ends) - set(targets) else body.T_rest
         places = {end: checked(end, targets[end]) if end in targets else T[self.ends[end].end] for end in ends}
-        problem = self.problem(ends)
+        problem = self._problem_at(ends, start)
         aims = self.aims(places, markers, weights, load=load, support=support)
         may_stop_here()
         root, rotations, out = np.zeros(3), np.zeros((len(body.skeleton), 4)), np.zeros(whole_body_solve.NUMBERS)
         before = np.array(start.root[None]), np.array(start.rotations[None])
         whole_body_solve.solve(*problem, aims, *before, iterations, root, rotations, out)
-        return self._solution(Pose.of(root, rotations), ends, out)
+        pose, error = Pose.of(root, rotations), 0.0
+        if gaze is not None:
+            pose = looking_at(body, pose, gaze)
+            error = gaze_error(body, pose, gaze)
+            out[whole_body_solve.MARGIN] = self._margin(pose, aims)
+        return replace(self._solution(pose, ends, out), gaze_error=error)
+
+    def _problem_at(self, ends: tuple[str, ...], pose: Pose) -> Problem:
+        """The problem of limbs whose joints in between, such as those that twist a forearm, are as in a posture."""
+        limbs = [self.limb(end) for end in ends]
+        between = [j for limb in limbs for j in _between(self.character, limb)]
+        if not between or np.array_equal(pose.rotations[between], self.character.skeleton.rest[between]):
+            return self.problem(ends)
+        return self._problem(ends, [LimbIK(self.character, limb.limb, pose) for limb in limbs])
+
+    def _margin(self, pose: Pose, aims: kernels.Aims) -> float:
+        """Distance of the centre of mass, with the load, inside the support, metres."""
+        masses = self.character.masses
+        if masses is None or not len(aims.corners):
+            return float(np.inf)
+        own = center_of_mass(self.character, self.character.skeleton.at(pose))
+        com = (masses.total * own + aims.load[0] * aims.load[1:]) / (masses.total + aims.load[0])
+        edge = np.roll(aims.corners, -1, axis=0) - aims.corners
+        inside = edge[:, 0] * (com[1] - aims.corners[:, 1]) - edge[:, 1] * (com[0] - aims.corners[:, 0])
+        return float((inside / np.linalg.norm(edge, axis=1)).min())
 
     def aims(
         self,
@@ -235,6 +276,8 @@ class WholeBody:
 
     def _solution(self, pose: Pose, ends: tuple[str, ...], out: Array) -> WholeBodySolution:
         status = _STATUS[int(out[whole_body_solve.STATUS])]
+        if status == "found" and out[whole_body_solve.MARGIN] < 0.0:  # the head has turned since
+            status = "off-balance"
         gaps = np.abs(out[whole_body_solve.GAPS :])
         missing = {end: float(gaps[k]) for k, end in enumerate(ends)}
         margin, excess = float(out[whole_body_solve.MARGIN]), float(out[whole_body_solve.EXCESS])
@@ -254,9 +297,8 @@ class WholeBody:
         iterations = int(out[whole_body_solve.ITERATIONS])
         return WholeBodySolution(pose, status, iterations, missing, margin, turn, excess, reason)
 
-    def _problem(self, ends: tuple[str, ...]) -> Problem:
+    def _problem(self, ends: tuple[str, ...], limbs: list[LimbIK]) -> Problem:
         body = self.character
-        limbs = [self.limb(end) for end in ends]
         moved, variables = self._moved(ends)
         joints = [0, *moved, *(j for limb in limbs for j in limb.joints)]
         piece = {j: p for p, j in enumerate(joints)}
@@ -293,7 +335,9 @@ class WholeBody:
     def _moved(self, ends: tuple[str, ...]) -> tuple[list[int], list[tuple[int, int]]]:
         """Joints that are moved by numbers, parents first, and all variables but the limbs' as (piece, term)."""
         roles = self.character.roles
-        terms = {roles[role]: (0, 1, 2) for role in (*_SPINE, *(_HEAD if self.head else ())) if role in roles}
+        terms: dict[int, tuple[int, ...]] = {
+            roles[role]: (0, 1, 2) for role in (*_SPINE, *(_HEAD if self.head else ())) if role in roles
+        }
         terms |= {roles[role]: (0, 1) for role in _CLAVICLES if role in roles}
         for end in self.free:
             if end not in ends:
@@ -372,6 +416,16 @@ def _range(body: Character, joint: int) -> JointLimit:
     if limit is not None:
         return limit
     return JointLimit("ball", IDENTITY, IDENTITY, (_ANY, _ANY, _ANY, _ANY), (-_ANY, _ANY))
+
+
+def _between(body: Character, limb: LimbIK) -> list[int]:
+    """Joints between the three of a limb."""
+    found, joint = [], int(body.parents[limb.joints[2]])
+    while joint != limb.joints[0]:
+        if joint != limb.joints[1]:
+            found.append(joint)
+        joint = int(body.parents[joint])
+    return found
 
 
 def _any_limb(body: WholeBody) -> Geometry:
