@@ -68,10 +68,9 @@ def main() -> None:
         return
     done = [row for row in rows if "failed" not in row]
     medians = [row["median_mm"] for row in done]
-    print(
-        f"{len(done)} of {len(rows)} takes; residual {np.median(medians):.1f} mm, of the worst take {max(medians):.1f} mm; "
-        f"{np.mean([row['ms_a_frame'] for row in done]):.1f} ms a frame"
-    )
+    cost = np.mean([row["ms_a_frame"] for row in done])
+    print(f"{len(done)} of {len(rows)} takes, {cost:.1f} ms a frame")
+    print(f"residual of the median take {np.median(medians):.1f} mm, of the worst {max(medians):.1f} mm")
 
 
 if __name__ == "__main__":

@@ -20,19 +20,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from elbowroom.character.body import Chain, Character
-from elbowroom.character.limits import JointLimit, stacked
 from elbowroom.character.markers import MARKERS
 from elbowroom.character.masses import center_of_mass
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue, UnknownName
-from elbowroom.geometry.mesh import frozen
-from elbowroom.geometry.rotations import IDENTITY, Array
+from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import whole_body as kernels
 from elbowroom.kernels import whole_body_solve
-from elbowroom.kernels.limb_ik import Geometry
 from elbowroom.posing.balance import contact_points, hull_of
 from elbowroom.posing.gaze import gaze_error, looking_at
 from elbowroom.posing.limb_ik import LimbIK, checked, numbers
+from elbowroom.posing.whole_body_model import CLAVICLES, SPINE, Problem, problem_of
 from elbowroom.stopping import may_stop_here
 
 Status = Literal["found", "out-of-reach", "out-of-range", "off-balance", "turned-too-far"]
@@ -46,32 +44,9 @@ _STATUS: dict[int, Status] = {
 
 FEET = ("left_foot", "right_foot")
 ENDS = ("left_hand", "right_hand", *FEET)
-_SPINE = ("spine1", "spine2", "chest")
-_CLAVICLES = ("left_clavicle", "right_clavicle")
-_HEAD = ("neck", "head")
 
 # Iterations after which a posture is given up; tuned on boxes from 0.1 to 1.8 m: those that are found take less.
 ITERATIONS = 60
-
-# Weights of staying where the body was, a radian of each part and a metre of the root, against 1 for a metre of a
-# marker; tuned on boxes so that knees and trunk share in bending.
-_STAY_ROOT_M = 1.0
-_STAY_ROOT = 0.15
-_STAY_SPINE = 0.10
-_STAY_CLAVICLE = 0.15
-_STAY_HEAD = 0.10
-_STAY_LIMB = 0.08
-
-# A joint without a range of its own may swing and turn by this much, radians.
-_ANY = 1.0
-
-
-class Problem(NamedTuple):
-    """What the compiled solver is called with, for one set of limbs with targets; `scratch` is for one thread."""
-
-    model: kernels.Model
-    limbs: tuple[Geometry, Geometry, Geometry, Geometry]
-    scratch: kernels.Scratch
 
 
 class Load(NamedTuple):
@@ -148,8 +123,8 @@ class WholeBody:
         """Sentences on parts that the character lacks."""
         roles, name = self.character.roles, self.character.name
         lacks = (
-            (_SPINE, f"{name} has no spine that could bend: the trunk moves as one piece."),
-            (_CLAVICLES, f"{name} has no clavicles: its shoulders move with the chest."),
+            (SPINE, f"{name} has no spine that could bend: the trunk moves as one piece."),
+            (CLAVICLES, f"{name} has no clavicles: its shoulders move with the chest."),
         )
         out = [text for parts, text in lacks if not any(part in roles for part in parts)]
         return tuple(out + [f"{name} has no {end.replace('_', ' ')}." for end in ENDS if end not in self.ends])
@@ -220,6 +195,11 @@ class WholeBody:
         if not between or np.array_equal(pose.rotations[between], self.character.skeleton.rest[between]):
             return self.problem(ends)
         return self._problem(ends, [LimbIK(self.character, limb.limb, pose) for limb in limbs])
+
+    def _problem(self, ends: tuple[str, ...], limbs: list[LimbIK]) -> Problem:
+        free = [self.limb(end) for end in self.free if end not in ends]
+        spare = self.limb(next(iter(self.ends))) if self.ends else None
+        return problem_of(self.character, limbs, free, spare, head=self.head, stay=self.stay)
 
     def _margin(self, pose: Pose, aims: kernels.Aims) -> float:
         """Distance of the centre of mass, with the load, inside the support, metres."""
@@ -297,109 +277,6 @@ class WholeBody:
         iterations = int(out[whole_body_solve.ITERATIONS])
         return WholeBodySolution(pose, status, iterations, missing, margin, turn, excess, reason)
 
-    def _problem(self, ends: tuple[str, ...], limbs: list[LimbIK]) -> Problem:
-        body = self.character
-        moved, variables = self._moved(ends)
-        joints = [0, *moved, *(j for limb in limbs for j in limb.joints)]
-        piece = {j: p for p, j in enumerate(joints)}
-        piece_of = np.zeros(len(body.skeleton), np.int64)
-        for j in range(1, len(body.skeleton)):
-            piece_of[j] = piece.get(j, piece_of[body.parents[j]])
-        variables += [(len(moved) + 1 + 3 * k, -1) for k in range(len(limbs))]
-        if len(variables) == 6:
-            raise BadValue(f"{body.name} has neither a spine nor limbs that could be moved; it needs one of them.")
-        markers = [body.markers[MARKERS[k]] for k in self._markers]
-        masses = body.masses
-        model = kernels.Model(
-            parents=body.parents,
-            offsets=body.skeleton.offsets,
-            joint=np.array(joints, np.int64),
-            above=np.array([-1, *(piece_of[body.parents[j]] for j in joints[1:])], np.int64),
-            piece_of=piece_of,
-            joints=stacked([_range(body, j) for j in joints]),
-            moved=len(moved),
-            limbs=len(limbs),
-            variable_piece=np.array([p for p, _ in variables], np.int64),
-            variable_term=np.array([term for _, term in variables], np.int64),
-            stay=self.stay * np.array([self._stay(j) for j in joints]),
-            stay_root=self.stay * _STAY_ROOT_M,
-            point_joint=np.array([m.joint for m in markers], np.int64),
-            point=np.array([m.offset for m in markers]).reshape(-1, 3),
-            mass=frozen(np.zeros(len(body.skeleton)) if masses is None else masses.mass),
-            center=frozen(np.zeros((len(body.skeleton), 3)) if masses is None else masses.center),
-        )
-        filled = [limb.geometry for limb in limbs] or [_any_limb(self)]
-        filled += [filled[0]] * (kernels.LIMBS - len(filled))
-        return Problem(model, (filled[0], filled[1], filled[2], filled[3]), scratch_for(model))
-
-    def _moved(self, ends: tuple[str, ...]) -> tuple[list[int], list[tuple[int, int]]]:
-        """Joints that are moved by numbers, parents first, and all variables but the limbs' as (piece, term)."""
-        roles = self.character.roles
-        terms: dict[int, tuple[int, ...]] = {
-            roles[role]: (0, 1, 2) for role in (*_SPINE, *(_HEAD if self.head else ())) if role in roles
-        }
-        terms |= {roles[role]: (0, 1) for role in _CLAVICLES if role in roles}
-        for end in self.free:
-            if end not in ends:
-                limb = self.limb(end)
-                first, middle, last = limb.joints
-                terms |= {first: (0, 1, 2), middle: (0, 2), last: (0, 1, 2) if limb.geometry.end_turns else (0, 1)}
-        terms.pop(0, None)
-        moved = sorted(terms)
-        variables = [(0, term) for term in range(6)]
-        variables += [(1 + k, term) for k, j in enumerate(moved) for term in terms[j]]
-        return moved, variables
-
-    def _stay(self, joint: int) -> float:
-        names = {role for role, j in self.character.roles.items() if j == joint}
-        if joint == 0:
-            return _STAY_ROOT
-        for roles, weight in ((_SPINE, _STAY_SPINE), (_CLAVICLES, _STAY_CLAVICLE), (_HEAD, _STAY_HEAD)):
-            if names & set(roles):
-                return weight
-        return _STAY_LIMB
-
-
-def scratch_for(model: kernels.Model) -> kernels.Scratch:
-    """Room to work in for one thread."""
-    joints, pieces, cells, points = len(model.parents), len(model.joint), len(model.variable_piece), len(model.point)
-    most = kernels.ROWS_OF_ROOT + kernels.ROWS_OF_JOINT * model.moved + kernels.ROWS_OF_LIMB * model.limbs
-    most += kernels.MOST_CORNERS + 3 * points
-    limbs = kernels.LIMBS
-    return kernels.Scratch(
-        T=np.zeros((1, joints, 4, 4)),
-        root=np.zeros((2, 7)),
-        terms=np.zeros((2, pieces, 3)),
-        lines=np.zeros((2, limbs, 6)),
-        kept=np.zeros((limbs, 2)),
-        twist=np.zeros(limbs),
-        lead=np.zeros((pieces, 4)),
-        offset=np.zeros((pieces, 3)),
-        mass=np.zeros(pieces),
-        center=np.zeros((pieces, 3)),
-        point=np.zeros((points, 3)),
-        turn=np.zeros((pieces, 4)),
-        place=np.zeros((pieces, 3)),
-        before=np.zeros((pieces, 4)),
-        origin=np.zeros(7),
-        first=np.zeros((pieces, 3)),
-        gap=np.zeros(limbs),
-        excess=np.zeros(limbs),
-        com=np.zeros(3),
-        margin=np.zeros(1),
-        rows=np.zeros(most),
-        slopes=np.zeros((limbs, 7, 34)),
-        moves=np.zeros((pieces, cells, 6)),
-        jacobian=np.zeros((most, cells)),
-        normal=np.zeros((cells, cells)),
-        pivot=np.zeros(cells),
-        pull=np.zeros(cells),
-        step=np.zeros(cells),
-        spare=np.zeros((6, 4)),
-        spare_rows=np.zeros(kernels.ROWS_OF_LIMB),
-        spare_line=np.zeros(6),
-    )
-
 
 def _hull(support: ArrayLike) -> Array:
     """Corners of a support, counter-clockwise, as few as the solver takes."""
@@ -411,13 +288,6 @@ def _hull(support: ArrayLike) -> Array:
     return np.ascontiguousarray(corners)
 
 
-def _range(body: Character, joint: int) -> JointLimit:
-    limit = body.limits[joint] if body.limits else None
-    if limit is not None:
-        return limit
-    return JointLimit("ball", IDENTITY, IDENTITY, (_ANY, _ANY, _ANY, _ANY), (-_ANY, _ANY))
-
-
 def _between(body: Character, limb: LimbIK) -> list[int]:
     """Joints between the three of a limb."""
     found, joint = [], int(body.parents[limb.joints[2]])
@@ -426,10 +296,3 @@ def _between(body: Character, limb: LimbIK) -> list[int]:
             found.append(joint)
         joint = int(body.parents[joint])
     return found
-
-
-def _any_limb(body: WholeBody) -> Geometry:
-    """Some limb, for the room of those that have no target."""
-    if not body.ends:
-        raise BadValue(f"{body.character.name} has no arm or leg of three joints; it needs one.")
-    return body.limb(next(iter(body.ends))).geometry
