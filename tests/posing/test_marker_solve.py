@@ -10,10 +10,13 @@ import pytest
 
 from elbowroom.character.human import human
 from elbowroom.character.markers import MARKERS, marker_positions
-from elbowroom.errors import BadValue
-from elbowroom.files.c3d import read_c3d
+from elbowroom.cli.options import world_of
+from elbowroom.errors import BadFile, BadValue
+from elbowroom.files.c3d import Markers, read_c3d
+from elbowroom.files.open import Opened
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.standing import idle
+from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import foot_contacts
 from elbowroom.motion.soles import sole_points
 from elbowroom.posing.marker_solve import SolvedMarkers, solve_markers
@@ -78,6 +81,17 @@ def test_feet_stand_on_the_floor_and_do_not_slide() -> None:
 def test_a_body_from_another_take_is_used_as_it_is() -> None:
     again = solve_markers(MARKERS, worn()[:20], FPS, subject=solved().subject)
     assert again.subject.height == solved().subject.height and again.median_residual < 0.008
+
+
+def test_markers_of_a_file_become_a_clip_onto_anybody() -> None:
+    opened = Opened(Path("take.c3d"), "C3D", markers=Markers(MARKERS, worn()[:20], FPS))
+    with pytest.raises(BadFile, match=r"elbowroom convert take\.c3d take\.bvh"):
+        opened.clip()
+    done = opened.with_solved_markers()
+    assert done.clip().name == "take" and len(done.clip()) == 20
+    assert any("mm off the body" in note for note in done.notes)
+    clip = world_of(done, None, "child", None).characters["child"]
+    assert isinstance(clip, Clip) and clip.character.name == "child" and len(clip) == 20
 
 
 def test_too_few_markers_are_refused() -> None:
