@@ -127,6 +127,17 @@ def body_lengths(points: Array) -> BodyLengths:
     return BodyLengths(float(np.mean(legs)), length(waist, at("C7"), 95.0), float(np.mean(arms)))
 
 
+def recorded_lengths(points: Array) -> BodyLengths:
+    """Lengths of a recorded person by markers (T, 41, 3), legs and trunk in the reference's proportion.
+
+    Waist markers are put up to 12 cm higher or lower on one person than on another (ACCAD: a trunk of 0.44 m and one of
+    0.57 m between markers); what leg and trunk add up to does not depend on that.
+    """
+    found = body_lengths(points)
+    size = (found.leg + found.trunk) / (REFERENCE.leg + REFERENCE.trunk)
+    return BodyLengths(size * REFERENCE.leg, size * REFERENCE.trunk, found.arm)
+
+
 def resized(points: ArrayLike, source: BodyLengths, target: BodyLengths) -> Array:
     """Marker poses (..., 41, 3) in the frame of the feet on a body of other lengths.
 

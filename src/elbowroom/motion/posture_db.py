@@ -33,20 +33,20 @@ METHODS: tuple[Method, ...] = ("local", "nearest", "linear")
 BOTH: tuple[Hand, Hand] = ("left", "right")
 
 # Poses nearer to each other than this, root mean square over the markers, are one (Y gives no value; the paper's 4
-# takes of 6 s became 257 poses, our 12 lifts and crouches become about 300).
-THRESHOLD_M = 0.05
+# takes of 6 s became 257 poses, the ACCAD takes with standing feet become about 300).
+THRESHOLD_M = 0.03
 # Frames of a take that are offered, a second.
 _OFFERED_HZ = 30.0
 # Neighbours of a local regression, its ridge in m², and the width of its weights against the farthest neighbour
-# (values of the research prototype).
-_NEIGHBOURS = 40
-_RIDGE_M2 = 0.02
+# (tuned on ACCAD by benchmarks/posture_database.py, takes left out and across persons).
+_NEIGHBOURS = 60
+_RIDGE_M2 = 0.1
 _WIDTH = 0.5
 # Damping of the singularity-robust inverse, m² (research: 1e-3 to 1e-1 are equally good).
 _DAMPING_M2 = 1e-2
 # Root-mean-square distance of constraint points to the nearest recorded ones, and the mean marker error there, metres;
 # measured by benchmarks/posture_database.py, one take left out.
-_ERROR_AT_M: tuple[tuple[float, float], ...] = ((0.0, 0.02), (0.05, 0.05), (0.10, 0.09), (0.15, 0.13))
+_ERROR_AT_M = ((0.0, 0.02), (0.03, 0.045), (0.05, 0.065), (0.07, 0.09), (0.10, 0.13))
 
 # Constraint points as sums of markers (eq. 3): wrist and fingers of a hand, middle of a foot.
 _POINTS = ("left wrist", "left fingers", "right wrist", "right fingers", "left foot", "right foot")
@@ -300,7 +300,7 @@ def build(
         if not len(frames):
             continue
         local = mp.in_feet_frame(points[frames])
-        poses.append(mp.resized(local, mp.body_lengths(points), mp.REFERENCE))
+        poses.append(mp.resized(local, mp.recorded_lengths(points), mp.REFERENCE))
         bits = mp.holding(take) if hands is None else np.full(len(points), _bits(hands), np.uint8)
         held.append(bits[frames])
         how.append(mp.strategies(points)[frames])
