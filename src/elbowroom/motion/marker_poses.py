@@ -11,12 +11,13 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.ndimage import label, uniform_filter1d
+from scipy.ndimage import uniform_filter1d
 
 from elbowroom.character.markers import MARKERS
 from elbowroom.errors import BadValue
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
+from elbowroom.motion.contacts import runs
 
 Strategy = Literal["upright", "squat", "stoop", "high"]
 STRATEGIES: tuple[Strategy, ...] = ("upright", "squat", "stoop", "high")
@@ -38,7 +39,6 @@ HANDS = {side: rows(*(side + m for m in ("WRA", "WRB", "FIN"))) for side in "LR"
 ARMS = {side: rows(*(side + m for m in ("UPA", "ELB", "FRM", "WRA", "WRB", "FIN"))) for side in "LR"}
 LEGS = rows(*(side + m for side in "LR" for m in ("THI", "KNE", "SHN", "ANK", "HEE", "TOE", "MT5")))
 _TRUNK = sorted(set(range(len(MARKERS))) - {*ARMS["L"], *ARMS["R"], *LEGS})
-_LEFT_RIGHT = {"L": "left", "R": "right"}
 
 # Gaps of a marker that are filled by straight lines.
 _FILLED_S = 0.25
@@ -163,11 +163,9 @@ def filled(points: Array, fps: float) -> Array:
     out[~seen] = np.nan
     frames = np.arange(len(out))
     for m in np.flatnonzero(~seen.all(axis=0)):
-        gaps, count = label(~seen[:, m])
-        for k in range(1, count + 1):
-            gap = np.flatnonzero(gaps == k)
-            if gap[0] > 0 and gap[-1] < len(out) - 1 and len(gap) <= _FILLED_S * fps:
-                ends = [gap[0] - 1, gap[-1] + 1]
+        for first, last in runs(~seen[:, m]):
+            if first > 0 and last < len(out) - 1 and last - first < _FILLED_S * fps:
+                ends, gap = [first - 1, last + 1], slice(first, last + 1)
                 for c in range(3):
                     out[gap, m, c] = np.interp(frames[gap], ends, out[ends, m, c])
     return out
@@ -272,11 +270,10 @@ def _held_by_both(left: Array, right: Array, ahead: NDArray[np.bool_], fps: floa
     with np.errstate(invalid="ignore"):
         steady = (speed(apart, fps) < _SPREAD_MPS) & (apart > _APART_M[0]) & (apart < _APART_M[1])
         alike = speed(left - right, fps) < 0.5 * (speed(left, fps) + speed(right, fps))
-        moving, count = label(steady & alike & ahead & (speed(middle, fps) > _TOGETHER_MPS))
+        moving = steady & alike & ahead & (speed(middle, fps) > _TOGETHER_MPS)
     out: list[tuple[int, int]] = []
-    for k in range(1, count + 1):
-        frames = np.flatnonzero(moving == k)
-        first, last = int(frames[0]), int(frames[-1])
+    for first, last in runs(moving):
+        frames = slice(first, last + 1)
         if np.linalg.norm(np.diff(middle[frames], axis=0), axis=-1).sum() < _TRAVEL_M:
             continue
         grip = float(np.median(apart[frames]))
@@ -317,10 +314,10 @@ def strategies(points: Array) -> NDArray[np.uint8]:
     out = np.zeros(len(points), np.uint8)
     with np.errstate(invalid="ignore"):
         out[hands > points[:, _INDEX["C7"], 2]] = STRATEGIES.index("high")
-        bent, count = label((trunk > _UP_TRUNK_RAD) | (knee > _UP_KNEE_RAD))
+        bent = (trunk > _UP_TRUNK_RAD) | (knee > _UP_KNEE_RAD)
         low = (trunk > _LOW_TRUNK_RAD) | (knee > _LOW_KNEE_RAD)
-    for k in range(1, count + 1):
-        frames = np.flatnonzero(bent == k)
+    for first, last in runs(bent):
+        frames = np.arange(first, last + 1)
         if not low[frames].any():
             continue
         lowest = frames[np.argmin(np.where(np.isfinite(hands[frames]), hands[frames], np.inf))]
