@@ -11,11 +11,9 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.ndimage import uniform_filter1d
 
 from elbowroom.character.markers import MARKERS
 from elbowroom.errors import BadValue
-from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.contacts import runs
 
@@ -324,9 +322,3 @@ def strategies(points: Array) -> NDArray[np.uint8]:
         squat = knee[lowest] - trunk[lowest] > _SQUAT_RAD
         out[frames] = STRATEGIES.index("squat" if squat else "stoop")
     return out
-
-
-def smoothed(path: ArrayLike, seconds: float, fps: float) -> Array:
-    """Positions (T, ...) averaged over windows of so many seconds."""
-    width = 2 * round(0.5 * seconds * fps) + 1
-    return frozen(uniform_filter1d(np.asarray(path, dtype=float), width, axis=0, mode="nearest"))

@@ -22,6 +22,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.motion import marker_poses as mp
 from elbowroom.motion.contacts import runs
 from elbowroom.motion.marker_poses import MarkerTake
+from elbowroom.motion.smooth import smoothed
 
 # Radial basis functions of a path and of a gain (eq. 8), their width against their spacing, and the ridge of the fit.
 _BASES = 9
@@ -57,7 +58,6 @@ _LEAST_PEAK_MPS = 0.3
 _LEAST_LENGTH_M = 0.25
 # Share of its frames in which the hands hold something and the feet stand.
 _HELD_SHARE = 0.6
-_SMOOTHED_S = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +191,7 @@ def carries_of(take: MarkerTake) -> list[tuple[SpeedProfile, Array]]:
     hands = points[:, [*mp.HANDS["L"], *mp.HANDS["R"]]].mean(axis=1)
     out: list[tuple[SpeedProfile, Array]] = []
     for a, b in runs(np.isfinite(hands).all(axis=1)):
-        path = mp.smoothed(hands[a : b + 1], _SMOOTHED_S, take.fps)
+        path = smoothed(hands[a : b + 1], take.fps)
         speed = mp.speed(path, take.fps)
         for i, j in _rises(speed):
             length = float(np.linalg.norm(np.diff(path[i : j + 1], axis=0), axis=1).sum())
