@@ -29,7 +29,7 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
 from elbowroom.kernels import limb_space
-from elbowroom.kernels.compiled import lean
+from elbowroom.kernels.compiled import njit_nogil
 from elbowroom.kernels.limb_state import travel
 from elbowroom.props.furniture import bookshelf
 from elbowroom.search.birrt import Budget, Path
@@ -44,7 +44,7 @@ from limb_search_natural import looks_like
 
 MARGIN, RESOLUTION = 0.005, 0.01
 
-looks_along = lean()(limb_space.looks_along)
+looks_along = njit_nogil()(limb_space.looks_along)
 
 Problem = tuple[Array, Array]
 

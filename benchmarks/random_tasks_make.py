@@ -218,6 +218,11 @@ def _size(name: str, options: dict[str, Any]) -> tuple[float, float]:
     return float(np.hypot(points[:, 0], points[:, 1]).max()), float(points[:, 2].max())
 
 
+def _lowest(name: str, options: dict[str, Any]) -> float:
+    """Height of the lowest point of a mesh, metres: a cube's origin is its middle."""
+    return float(min(mesh.vertices[:, 2].min() for mesh in made(name, options).values()))
+
+
 def _spot(scene: Scene, level: int, radius: float) -> tuple[float, float, float]:
     """A place near the front of a level that is free for a disc; the front's middle where none is found."""
     board = scene.levels[level]
@@ -238,7 +243,8 @@ def _subject(
         return _button(scene, level, board), "button", (0.06, 0.03)
     maker, options = _drawn(scene, TAKEN, scene.levels[level].room - 0.06)
     size = _size(maker, options)
-    spot = _spot(scene, level, size[0])
+    x, y, z = _spot(scene, level, size[0])
+    spot = x, y, round(z - _lowest(maker, options), 5)
     thing: dict[str, Any] = {"mesh": {"maker": maker, "options": options}, "at": list(spot), "mass": 0.4}
     thing["turn"] = scene.between(-180.0, 180.0)
     if scene.rng.random() < 0.4:
@@ -316,7 +322,7 @@ def _goal(
         x, y = round(spot[0] + scene.between(-0.5, 0.5), 3), round(board.front + scene.between(0.04, 0.4), 3)
         far = np.hypot(x - spot[0], y - spot[1]) if on == level else 1.0
         if far > 0.1 and scene.free(on, x, y, size[0]):
-            return x, y, round(board.top + LIFT_M, 5)
+            return x, y, round(board.top + spot[2] - scene.levels[level].top, 5)
     return spot
 
 

@@ -108,8 +108,8 @@ class Gate:
     def free_batch(self, q: Array, t: Array) -> Array:
         return self.batch(q, t) != HIT
 
-    def travel(self, *_: object) -> float:
-        return 0.0
+    def travels(self, q: Array, _: Array) -> Array:
+        return np.zeros(len(q) - 1)
 
 
 def test_a_way_that_is_tight_somewhere_has_no_corners_elsewhere() -> None:

@@ -131,8 +131,8 @@ def first_hit(check: LimbCheck, q: Array, t: Array, step: float = _STEP) -> floa
     hit = hit_at(check, q, t)
     if hit is not None or len(t) < 2:
         return hit
-    counts = [max(int(np.ceil(check.travel(q[k], t[k], q[k + 1], t[k + 1]) / step)), 1) for k in range(len(t) - 1)]
-    k = np.repeat(np.arange(len(counts)), np.array(counts) - 1)
+    counts = np.maximum(np.ceil(check.travels(q, t) / step).astype(int), 1)
+    k = np.repeat(np.arange(len(counts)), counts - 1)
     if not len(k):
         return None
     share = np.concatenate([np.arange(1, c) / c for c in counts])

@@ -34,8 +34,9 @@ class Actor:
 
     Tasks at times on top of a motion change frames of the `base` itself (`edit`), before or after `k`; `original` is
     the base as it was. `layered` is whether help of the body is laid over the base with the legs as they are, and
-    `trunk` whether the trunk may help. `free_from` has, by hand, the first frame that a next task may change;
-    `contacts` the frames, by hand, in which hands are at their targets.
+    `trunk` whether the trunk may help. `left` is what is left of a base that was paused, from the frame that is held
+    on. `over` is whether all that comes is laid over motions that are done. `free_from` has, by hand, the first frame
+    that a next task may change; `contacts` the frames, by hand, in which hands are at their targets.
     """
 
     def __init__(self, world: World, who: str, fps: float = 60.0) -> None:
@@ -52,6 +53,8 @@ class Actor:
             j for chain in self.body.chains.values() if chain.kind == "leg" for j in self.body.subtree(chain.joints[0])
         }
         self.upper = np.array([j != 0 and j not in legs for j in range(len(self.body.parents))])
+        self.left: tuple[Clip, Clip] | None = None  # of the base and of the original
+        self.over = False
         self.k = 0
         self.away = False
         self.kept: dict[int, Array] = {}  # local rotation (4,) by joint
@@ -60,7 +63,7 @@ class Actor:
 
     def on_top(self, busy: Iterable[tuple[str, tuple[float, float]]]) -> None:
         """What comes is laid over the base, whose hands are `busy` then: by hand, an interval of seconds."""
-        self.stands, self.layered = False, True
+        self.stands, self.layered, self.over = False, True, True
         self.contacts = tuple((hand, self.frame(begin), self.frame(end)) for hand, (begin, end) in busy)
 
     def time(self, k: int) -> float:
@@ -143,6 +146,30 @@ class Actor:
         self.base, self.original = held(clip, count), held(self.original, count)
         self.kept, self.away = {}, False
 
+    def pause(self) -> None:
+        """Hold the base at the frame that is done last, until `resume`: somebody stands there."""
+        self.left = _from(self.base, self.k), _from(self.original, self.k)
+        self.base, self.original = held(self.base, self.k + 1), held(self.original, self.k + 1)
+        self.stands, self.layered = True, False
+
+    def resume(self) -> tuple[float, float]:
+        """Let a paused base go on after the frame that is done last; the seconds between which it was held."""
+        assert self.left is not None, "it was paused"
+        since, kept = self.time(len(self.original) - 1), dict(self.kept)
+        base, original = self.left
+        q = np.array(base.rotations)
+        for joint, turn in kept.items():
+            q[:, joint] = turn
+        self.bake_into_base()
+        self.base = _joined(held(self.base, self.k + 1), base.with_(rotations=q))
+        self.original = _joined(held(self.original, self.k + 1), original)
+        self.left, self.stands, self.layered = None, False, True
+        return since, self.now
+
+    def ahead_clip(self) -> Clip:
+        """The base from the frame that is done last to its end, as if it was not paused."""
+        return _from(self.base, self.k) if self.left is None else self.left[0]
+
     def edit(self, first: int, joints: Sequence[int], q: Array) -> None:
         """Frames of the base become rotations (N, n, 4) of some joints, from a frame on; also where they are done."""
         new, q = np.array(self.base.rotations), continuous(q)
@@ -174,3 +201,19 @@ class Actor:
     def placed(self, world: World, root: Array | None = None, q: Array | None = None) -> World:
         """A world in which the person moves so, see `clip`."""
         return world.with_character(self.who, self.clip(root, q))
+
+
+def _from(clip: Clip, k: int) -> Clip:
+    """Frames of a clip from number k on."""
+    k = min(k, len(clip) - 1)
+    return clip.with_(root=clip.root[k:], rotations=clip.rotations[k:])
+
+
+def _joined(clip: Clip, rest: Clip) -> Clip:
+    """A clip that goes on with another one after its last frame, which is the first of that one."""
+    # of the two quaternions of a rotation the nearer one
+    turned = np.sum(clip.rotations[-1] * rest.rotations[0], axis=-1, keepdims=True) < 0.0
+    q = np.where(turned, -rest.rotations, rest.rotations)
+    return clip.with_(
+        root=np.concatenate([clip.root, rest.root[1:]]), rotations=np.concatenate([clip.rotations, q[1:]])
+    )

@@ -6,11 +6,13 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from typing import Any
 
 from elbowroom.plan import acting
 from elbowroom.plan.director import Director, Saved
+from elbowroom.plan.footing import on_footing, resume
 from elbowroom.plan.give_way import proven
 from elbowroom.plan.moving.grab import grab
 from elbowroom.plan.moving.put import drop, put
@@ -196,9 +198,7 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
             if isinstance(task, Grab):
                 d.refused.pop(thing, None)
         try:
-            _wait_for(d, task, tasks[:k], done)
-            (_DO if getattr(task, "foot", None) is None else _WITH_FEET)[type(task)](d, task)
-            _back_by(d, task)
+            on_footing(d, task, partial(_do, d, task, tasks[:k], done))
             done.append(max(d.actor(who).now for who in people_of(task)))
             k += 1
         except PlanningFailure as stuck:
@@ -214,6 +214,13 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
             d.restore(before[2])
             del done[k:]
     d.settings = settings
+
+
+def _do(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[float]) -> None:
+    """Do one task after earlier ones; `done` is when they were."""
+    _wait_for(d, task, earlier, done)
+    (_DO if getattr(task, "foot", None) is None else _WITH_FEET)[type(task)](d, task)
+    _back_by(d, task)
 
 
 def _wait_for(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[float]) -> None:
@@ -251,6 +258,9 @@ def _back_by(d: Director, task: Task) -> None:
 
 def finished(d: Director) -> World:
     """The world with whole motions, holds that end with them."""
+    for actor in d.actors.values():
+        if actor.left is not None:
+            resume(d, actor)
     world = d.world
     for actor in d.actors.values():
         world = actor.placed(world)

@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from elbowroom.character.body import Character
-from elbowroom.errors import BadValue
+from elbowroom.errors import BadValue, ElbowroomError
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array, about
 from elbowroom.geometry.solids import merge
 from elbowroom.geometry.tessellate import shape_mesh
 from elbowroom.geometry.transforms import apply, inverse, transform
-from elbowroom.plan.tasks import Point, Put
+from elbowroom.plan.tasks import Point, Put, Task
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.paths import Keyed, Still
@@ -174,3 +174,17 @@ def worn_place(body: Character, part: str, thing: Thing, name: str) -> Array:
             T[2, 3] += _LOWERED + _WORN_ABOVE
             return np.asarray(inverse(T_axes) @ T)
     raise BadValue(f"'{name}' does not stay on '{part}' of {body.name}: it is too wide.")
+
+
+def target_of(world: World, task: Task, t: float) -> tuple[str, Array] | None:
+    """What a task is about and where that is at a time, (3,)."""
+    for field in ("to", "onto", "target", "over", "object", "fixture"):
+        value = getattr(task, field, None)
+        if isinstance(value, str):
+            try:
+                return value, np.asarray(world.frame(value, t)[:3, 3])
+            except ElbowroomError:
+                continue
+        if value is not None and np.shape(value) == (3,):
+            return "the target", np.asarray(value, dtype=float)
+    return None

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from elbowroom.character.hand_shapes import finger_joints, finger_rotations
 from elbowroom.character.skeleton import Pose
-from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.rotations import Array, slerp
 from elbowroom.geometry.transforms import inverse
+from elbowroom.posing.grasps import Grasp, closed_on, drawn_back
 from elbowroom.world.allowances import supports
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.pairs import Pair, Part, holding_joints
-from elbowroom.world.world import Snapshot, World
+from elbowroom.world.pairs import Pair, holding_joints
+from elbowroom.world.world import World
 
 # How deep fingers that close may press into what they take, metres.
 PRESS = 0.002
+
+# Shares of the closing of a hand at which it has to be free: what is closed last, first.
+_CLOSING = (1.0, 0.7, 0.35)
+
+# How far a grasp is drawn back along its approach where the hand has no room as proposed, metres.
+_BACK_M = (0.01, 0.02, 0.03, 0.045)
+
+# The key of pairs of the hand alone, which is no chain.
+_HAND = "hand"
 
 
 class Postures:
@@ -54,12 +64,15 @@ class Postures:
             self._held[hold.object] = (joint, T @ inverse(T_world_hand) @ self._now.things[hold.object])
             mine |= {i for i, p in enumerate(self._exact.parts) if p.owner == hold.object}
         self._mine = np.array([a in mine or b in mine for a, b in self._exact.index], dtype=bool)
-        self._hand = hand
-        self._of_chain: dict[str, NDArray[np.bool_]] = {}
+        self._hand, self._taking = hand or "right", taking
+        self._among: dict[tuple[str, str], NDArray[np.int64]] = {}
         # Nearly all postures that are asked about are not free, mostly for the same reason as the last ones: numbers
         # that grow with how lately a pair was in the way, those of a body with itself last.
-        parts = self._exact.parts
-        self._met = np.array([int(_apart(parts[a], parts[b])) for a, b in self._exact.index], dtype=np.int64)
+        own = np.array([part.kind == "body" and part.owner == who for part in self._exact.parts], dtype=bool)
+        self._apart = ~own[self._exact.index].all(axis=1)
+        self._met = self._apart.astype(np.int64)
+        self._last = 1
+        self._exact.place_snapshot(self._now)
 
     def blame(self, pose: Pose, *, but: str = "", of: str = "", room: float = 0.0) -> Pair | None:
         """A pair that collides in a posture, None where it is free.
@@ -69,31 +82,72 @@ class Postures:
         """
         T = self._joints(pose)
         things = {name: T[joint] @ T_joint_thing for name, (joint, T_joint_thing) in self._held.items()}
-        among = self._mine
-        if but or of:
-            among = self._mine & (self._pairs_of(of) if of else ~self._pairs_of(but))
-        return self._blame(T, things, None, among, room)
+        if (but, of) not in self._among:
+            chosen = self._mine
+            if but or of:
+                chosen = self._mine & (self._pairs_of(of) if of else ~self._pairs_of(but))
+            self._among[but, of] = np.flatnonzero(chosen)
+        return self._blame(T, things, self._among[but, of], room)
 
     def _pairs_of(self, chain: str) -> NDArray[np.bool_]:
         """Pairs (P,) with a part of a chain of the person, or with what hangs on it."""
-        if chain not in self._of_chain:
-            moved = set(self.world.body(self.who).subtree(self.world.body(self.who).chain(chain).joints[0]))
-            parts = np.array([p.owner == self.who and p.kind == "body" and p.joint in moved for p in self._exact.parts])
-            self._of_chain[chain] = np.asarray(parts[self._exact.index].any(axis=1))
-        return self._of_chain[chain]
+        body = self.world.body(self.who)
+        moved = set(body.subtree(body.chain(chain).joints[0]))
+        parts = np.array([p.owner == self.who and p.kind == "body" and p.joint in moved for p in self._exact.parts])
+        return np.asarray(parts[self._exact.index].any(axis=1))
 
     def hand_blame(self, pose: Pose, T_world_hand: Array) -> Pair | None:
         """A pair that collides whatever the body does, with the hand at a place: hand and fingers against the world."""
         body = self.world.body(self.who)
-        joint, T_joint_hand = body.hand(self._hand or "right")
-        mine = set(body.subtree(joint))
+        joint, T_joint_hand = body.hand(self._hand)
+        mine = list(body.subtree(joint))
         T = self._joints(pose)
-        T[list(mine)] = T_world_hand @ inverse(T[joint] @ T_joint_hand) @ T[list(mine)]
-        things = {name: T[j] @ T_joint_thing for name, (j, T_joint_thing) in self._held.items() if j == joint}
-        parts = self._exact.parts
-        moved = {i for i, p in enumerate(parts) if (p.owner == self.who and p.joint in mine) or p.owner in things}
-        counts = lambda a, b: (a in moved) != (b in moved) and _apart(parts[a], parts[b])  # noqa: E731
-        return self._blame(T, things, counts, self._mine)
+        T[mine] = T_world_hand @ inverse(T[joint] @ T_joint_hand) @ T[mine]
+        carried = {name: T[j] @ T_joint_thing for name, (j, T_joint_thing) in self._held.items() if j == joint}
+        if (_HAND, _HAND) not in self._among:
+            moved = np.array(
+                [(p.owner == self.who and p.joint in mine) or p.owner in carried for p in self._exact.parts]
+            )
+            apart = moved[self._exact.index].sum(axis=1) == 1
+            self._among[_HAND, _HAND] = np.flatnonzero(self._mine & self._apart & apart)
+        things = {name: self._now.things[name] for name in self._held} | carried
+        return self._blame(T, things, self._among[_HAND, _HAND])
+
+    def grasp_blame(self, pose: Pose, grasp: Grasp, T_world_thing: Array, *, closing: bool = True) -> Pair | None:
+        """A pair that collides with the hand of a grasp, the object at a place (4, 4): open, and while it closes."""
+        body = self.world.body(self.who)
+        joints, opened = finger_joints(body, grasp.hand), finger_rotations(body, grasp.hand, grasp.open)
+        T = T_world_thing @ grasp.T_thing_hand
+        self.fingers = dict(zip(joints, opened, strict=True))
+        found = self.hand_blame(pose, T)
+        if found is not None or not closing or grasp.open is grasp.shape or not joints or self._taking is None:
+            return found
+        closed = closed_on(body, self.world.objects[self._taking].mesh, grasp).rotations
+        for share in _CLOSING:
+            self.fingers = dict(zip(joints, slerp(opened, closed, share), strict=True))
+            found = self.hand_blame(pose, T)
+            if found is not None:
+                break
+        return found
+
+    def with_room(self, pose: Pose, grasp: Grasp, T_world_thing: Array) -> Grasp | None:
+        """A grasp drawn back along its approach by as little as leaves room for the hand; None where it holds nothing.
+
+        Grasps are proposed for an object in empty space: a hand that would end in the board under it, or among its
+        neighbours, takes it farther out.
+        """
+        if self._taking is None or grasp.open is grasp.shape:
+            return None
+        body, mesh = self.world.body(self.who), self.world.objects[self._taking].mesh
+        for by in _BACK_M:
+            moved = drawn_back(grasp, by)
+            if self.grasp_blame(pose, moved, T_world_thing, closing=False) is None:
+                touching = closed_on(body, mesh, moved).touching
+                if "thumb" not in touching or len(touching) < 2:
+                    return None
+                if self.grasp_blame(pose, moved, T_world_thing) is None:
+                    return moved
+        return None
 
     def _joints(self, pose: Pose) -> Array:
         """World transforms (J, 4, 4) of a posture with the fingers as they are told."""
@@ -104,26 +158,16 @@ class Postures:
                 rotations[joint] = turn
         return np.array(self.world.body(self.who).transforms(pose.root[None], rotations[None])[0])
 
-    def _blame(
-        self,
-        T: Array,
-        things: dict[str, Array],
-        counts: Callable[[int, int], bool] | None,
-        among: NDArray[np.bool_],
-        room: float = 0.0,
-    ) -> Pair | None:
-        snapshot = Snapshot(self._now.time, {**self._now.joints, self.who: T}, {**self._now.things, **things})
-        exact = self._exact.place_snapshot(snapshot)
-        near = exact.near(room)
-        near = near[among[near]]
+    def _blame(self, T: Array, things: dict[str, Array], among: NDArray[np.int64], room: float = 0.0) -> Pair | None:
+        """The first of pairs `among` some numbers that collides, the person at T (J, 4, 4), objects at theirs."""
+        exact = self._exact.place_body(self.who, T, things)
+        near = exact.near(room, among)
         for k in near[np.argsort(-self._met[near], kind="stable")].tolist():
-            a, b = exact.index[k]
-            if counts is not None and not counts(int(a), int(b)):
-                continue
             if exact.hit(k) or (room > 0.0 and k not in exact.contacts and self._nearer(k, room)):
                 value = exact.distance(k).value if k in exact.contacts else None
                 if value is None or exact.allowed(k, -value) is None:
-                    self._met[k] = self._met.max() + 1
+                    self._last += 1
+                    self._met[k] = self._last
                     return exact.pairs[k]
         return None
 
@@ -135,11 +179,6 @@ class Postures:
     def valid(self, pose: Pose, *, but: str = "", of: str = "", room: float = 0.0) -> bool:
         """Whether a posture is free, see `blame`."""
         return self.blame(pose, but=but, of=of, room=room) is None
-
-
-def _apart(p: Part, q: Part) -> bool:
-    """Whether two parts are not of one body."""
-    return not (p.kind == q.kind == "body" and p.owner == q.owner)
 
 
 def hand_contacts(

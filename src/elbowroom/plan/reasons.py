@@ -10,10 +10,10 @@ from itertools import islice
 import numpy as np
 
 from elbowroom.errors import ElbowroomError
-from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.geometry.rotations import normalize
 from elbowroom.motion.clip import Clip, Motion
 from elbowroom.motion.edit import place
-from elbowroom.plan.places import resting
+from elbowroom.plan.places import resting, target_of
 from elbowroom.plan.result import Plan, PlanningFailure
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Hand, Task
@@ -142,7 +142,7 @@ def _nearer(
     world: World, tasks: Sequence[Task], settings: Settings, failed: PlanningFailure, task: Task
 ) -> Iterator[Probe]:
     """The person stands nearer to the target."""
-    found = _target(world, task)
+    found = target_of(world, task, world.span[0])
     clip = world.motion(task.who)
     if found is None or not isinstance(clip, Clip):
         return
@@ -190,7 +190,9 @@ def _out_of_it(world: World, tasks: Sequence[Task], settings: Settings, failed: 
         up = failed.missing
         yield Probe(f"lifting {who} by {up:.2f} m", world.with_character(who, place(clip, lift=up)), tasks, settings)
         return
-    found = next((t for one in tasks if one.who == who and (t := _target(world, one)) is not None), None)
+    found = next(
+        (t for one in tasks if one.who == who and (t := target_of(world, one, world.span[0])) is not None), None
+    )
     toward = np.zeros(2) if found is None else found[1][:2] - clip.root[0, :2]
     ways = [np.array([np.cos(a), np.sin(a)]) for a in np.arange(8) * np.pi / 4.0]
     for far in _AWAY_M:
@@ -200,17 +202,3 @@ def _out_of_it(world: World, tasks: Sequence[Task], settings: Settings, failed: 
                 x, y = far * way
                 yield Probe(f"moving {who} by ({x:+.2f}, {y:+.2f}) m", moved, tasks, settings)
                 break
-
-
-def _target(world: World, task: Task) -> tuple[str, Array] | None:
-    """What a task is about and where it is at the start, (3,)."""
-    for field in ("to", "onto", "target", "over", "object", "fixture"):
-        value = getattr(task, field, None)
-        if isinstance(value, str):
-            try:
-                return value, np.asarray(world.frame(value, world.span[0])[:3, 3])
-            except ElbowroomError:
-                continue
-        if value is not None and np.shape(value) == (3,):
-            return "the target", np.asarray(value, dtype=float)
-    return None

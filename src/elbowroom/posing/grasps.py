@@ -14,10 +14,11 @@ from elbowroom.character.body import Body, Character
 from elbowroom.character.grip import grip_frame, hand_size
 from elbowroom.character.hand_shapes import HandShape, hand_shape
 from elbowroom.errors import BadValue, UnknownName
+from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array, about, normalize, rotate
 from elbowroom.geometry.transforms import apply, inverse
-from elbowroom.posing.fingers import TOUCH, close_fingers
+from elbowroom.posing.fingers import TOUCH, Closed, close_fingers
 from elbowroom.posing.fingers_model import HandAtThing, hand_model
 from elbowroom.posing.grasps_borrowed import borrowed, closes, lender
 from elbowroom.posing.grasps_form import Form, form_of, part_near
@@ -31,6 +32,9 @@ from elbowroom.world.world import World
 # grasps of one are enough.
 _HANDLE_REACH, _HANDLE_FINGERS, _HANDLE_MOST = 0.20, 3, 16
 _MISSING_FINGER = 0.15
+
+# What it costs to hold an object farther out than proposed, a metre.
+_DRAWN_BACK = 5.0
 
 _UP = np.array([0.0, 0.0, 1.0])
 
@@ -46,13 +50,13 @@ def propose_grasps(
     handle = None if frames is None else frames.get("handle")
     upwards = normalize(up)
     key = (hand, tuple(np.round(upwards, 2).tolist()), None if handle is None else np.asarray(handle).tobytes())
-    kept = _KEPT.setdefault(mesh, WeakKeyDictionary()).setdefault(body, {})
-    if key not in kept:
-        kept[key] = _named(_proposed(body, hand, mesh, handle, upwards))
-    return list(kept[key])
+    known = _KNOWN.setdefault(mesh, WeakKeyDictionary()).setdefault(body, {})
+    if key not in known:
+        known[key] = _named(_proposed(body, hand, mesh, handle, upwards))
+    return list(known[key])
 
 
-_KEPT: WeakKeyDictionary[Mesh, WeakKeyDictionary[Body, dict[tuple, list[Grasp]]]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Mesh, WeakKeyDictionary[Body, dict[tuple, list[Grasp]]]] = WeakKeyDictionary()
 
 
 def grasps_of(world: World, who: str, hand: str, thing: str, t: float) -> list[Grasp]:
@@ -96,6 +100,19 @@ def press_target(body: Body, hand: str, T_world_spot: ArrayLike, shape: str = "p
 _PRESSES = tuple(
     (np.radians(slant), np.radians(roll)) for roll in (0, 30, -30, 60, -60, 90, -90, 180) for slant in (35, 10, 60)
 )
+
+
+def closed_on(body: Body, mesh: Mesh, grasp: Grasp) -> Closed:
+    """Fingers of a grasp when they have closed on the mesh that it was made for; computed once for each grasp."""
+    T_hand_thing = inverse(grasp.T_thing_hand)
+    return kept(grasp, "closed", lambda: close_fingers(body, grasp.hand, T_hand_thing, mesh, grasp.open, grasp.shape))
+
+
+def drawn_back(grasp: Grasp, by: float) -> Grasp:
+    """The grasp `by` metres back along its approach, at a cost; made once for each."""
+    T = grasp.T_thing_hand.copy()
+    T[:3, 3] -= by * grasp.approach
+    return kept(grasp, ("back", by), lambda: replace(grasp, T_thing_hand=T, cost=grasp.cost + _DRAWN_BACK * by))
 
 
 def _pressing(out: Array, slant: float, roll: float) -> Array:

@@ -70,7 +70,7 @@ def _recognised(mesh: Mesh) -> Form | None:
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     area = 0.5 * np.linalg.norm(normal, axis=1)
     normal /= 2.0 * area[:, None]
-    points, of = _spread(corners, area)
+    points, of = spread_over(corners, area)
     hull, T, size = _box(mesh.vertices[np.unique(faces)])
     local, normals = apply(inverse(T), points), normal[of] @ T[:3, :3]
     far = np.linalg.norm(apply(inverse(T), hull), axis=1)
@@ -100,7 +100,7 @@ def part_near(mesh: Mesh, point: Array, reach: float) -> Mesh | None:
     return Mesh(whole.vertices, faces[label == label[int(np.argmin(away))]])
 
 
-def _spread(corners: Array, area: Array) -> tuple[Array, NDArray[np.int64]]:
+def spread_over(corners: Array, area: Array) -> tuple[Array, NDArray[np.int64]]:
     """Points (N, 3) spread evenly over triangles (F, 3, 3), the same ones each time, and the triangle of each."""
     rng = np.random.default_rng(0)
     of = rng.choice(len(area), _SAMPLES, p=area / area.sum())

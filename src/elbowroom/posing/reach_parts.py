@@ -15,8 +15,10 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import IDENTITY, Array, conjugate, from_matrix, multiply, normalize, rotate
+from elbowroom.geometry.transforms import apply
 from elbowroom.motion.soles import Sole
 from elbowroom.posing.balance import AROUND, contact_points, edges, feet_of
+from elbowroom.posing.fingers_model import outline
 from elbowroom.posing.limb_ik import LimbIK
 
 _UP = np.array([0.0, 0.0, 1.0])
@@ -42,6 +44,8 @@ class Parts:
     legs: tuple[LimbIK, ...]  # left and right, or none
     leg_lengths: tuple[float, ...]
     soles: tuple[Sole, ...]
+    # joint, points (K, 3) in its frame, and the radius of balls about them: shapes below the knees
+    shins: tuple[tuple[int, Array, float], ...]
     spine: tuple[int, ...]
     clavicle: int  # -1 where there is none
     free_arm: int  # upper arm of the other side, -1 where there is none
@@ -113,6 +117,7 @@ def _measure(body: Character, hand: str, pose: Pose | None) -> Parts:
         legs=legs,
         leg_lengths=tuple(leg.reach[1] for leg in legs),
         soles=soles,
+        shins=_shins(body, legs),
         spine=spine,
         clavicle=clavicle,
         free_arm=free_arm,
@@ -121,6 +126,20 @@ def _measure(body: Character, hand: str, pose: Pose | None) -> Parts:
         left=hand == "left",
         weights=_weights(body, arm.joints[0]),
     )
+
+
+def _shins(body: Character, legs: tuple[LimbIK, ...]) -> tuple[tuple[int, Array, float], ...]:
+    found = [(shape, *outline(shape)) for leg in legs for shape in body.shapes if shape.joint == leg.joints[1]]
+    return tuple((shape.joint, apply(shape.T_joint_shape, points), radius) for shape, points, radius in found)
+
+
+def below_floor(parts: Parts, T: Array, floor: float) -> Array:
+    """Depth of the lowest point of the shins below the floor, metres, (N,) for joints at T (N, J, 4, 4); 0 above it."""
+    deep = np.zeros(len(T))
+    for joint, points, radius in parts.shins:
+        lowest = (T[:, joint, 2, :3] @ points.T).min(axis=1) + T[:, joint, 2, 3] - radius
+        deep = np.maximum(deep, floor - lowest)
+    return deep
 
 
 def _weights(body: Character, upper_arm: int) -> tuple[NDArray[np.int64], Array, Array, float]:
@@ -177,6 +196,7 @@ class Start:
     free_parent: Array
     heels: tuple[tuple[Array, Array], ...]  # axis about which each heel lifts, and world rotation of the foot
     floor: float
+    sunk: float  # depth of the shins below it, metres
     com: Array | None  # (3,); None where balance cannot be judged
     edge: Array  # of the support, as `balance.edges` has it
     margin: float  # of the centre of mass to it
@@ -233,6 +253,7 @@ def start_of(parts: Parts, pose: Pose, floor: float) -> Start:
         free_parent=free_parent,
         heels=tuple(_heel(T, sole) for sole in parts.soles),
         floor=floor,
+        sunk=float(below_floor(parts, T[None], floor)[0]),
         com=com,
         edge=edge,
         margin=margin,

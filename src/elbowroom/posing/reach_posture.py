@@ -12,13 +12,15 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.posing.balance import contact_points, margin_inside
 from elbowroom.posing.reach_help import ASIDE, BALLS, FORWARDS, HEELS, PROTRACT, SHRUG, TURN, WEIGHT, ReachDirection
 from elbowroom.posing.reach_legs import Legs
-from elbowroom.posing.reach_parts import Start
+from elbowroom.posing.reach_parts import Start, below_floor
 from elbowroom.posing.reach_style import ReachStyle
 
 # The pelvis moves farther than the weight, since feet stay where they are.
 _GAIN = 1.3
 # Share of the weight's way to the target up to which the arm's own weight is left where it is.
 _ARM_ALONE = 0.3
+# How much deeper shins may go below the floor than they are, metres: rounding.
+_SUNK_M = 1e-6
 _UP = np.array([0.0, 0.0, 1.0])
 
 
@@ -33,7 +35,7 @@ class Postures:
     shift: Array  # (N, 2), of the pelvis over the floor
     distance: Array  # (N,), shoulder to target
     margin: Array  # (N,), of the centre of mass; inf where it cannot be judged
-    strain: Array  # (N,), how far legs are out of range (rad) or of reach (m), 0 where they are not
+    strain: Array  # (N,), how far legs are out of range (rad), of reach or below the floor (m), 0 where they are not
 
     def row(self, k: int) -> Postures:
         """One of them."""
@@ -80,6 +82,9 @@ def postures(
         root, strain = legs.stand(moved)
         helps = np.concatenate([helps[:, :HEELS], legs.lift.max(axis=1, keepdims=True), helps[:, HEELS + 1 :]], axis=1)
     T = body.skeleton.forward(root, q)
+    if parts.legs and style.legs:
+        sunk = below_floor(parts, T, start.floor)
+        strain = np.maximum(strain, np.where(sunk > start.sunk + _SUNK_M, sunk, 0.0))
     if start.com is not None and margin:
         inside = margin_inside(contact_points(body, T, start.floor), _with_arm(start, T, target))
     away = target - T[:, parts.arm.joints[0], :3, 3]

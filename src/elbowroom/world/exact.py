@@ -7,6 +7,7 @@ whatever is not finite is a hit.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -129,6 +130,20 @@ class ExactWorld:
         for name, row in self._things.items():
             T[row] = snapshot.things[name]
         self.placed.moved(self._movers)
+        return self
+
+    def place_body(self, name: str, joints: Array, things: Mapping[str, Array]) -> ExactWorld:
+        """Move one body to joint transforms (J, 4, 4) and some objects to theirs (4, 4); all else stays as placed."""
+        may_stop_here()
+        moved = {self._things[thing]: T for thing, T in things.items() if thing in self._things}
+        for row, T in moved.items():
+            self.placed.T[row] = T
+        rows = np.fromiter(moved, dtype=np.int64, count=len(moved))
+        if name in self._bodies:
+            mine, carriers, local = self._bodies[name]
+            self.placed.T[mine] = joints[carriers] @ local
+            rows = np.concatenate([mine, rows])
+        self.placed.moved(rows)
         return self
 
     def gaps(self) -> Array:

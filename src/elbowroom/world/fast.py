@@ -252,10 +252,13 @@ class LimbCheck:
 
     def travel(self, qa: ArrayLike, ta: float, qb: ArrayLike, tb: float) -> float:
         """Metres that points of the limb travel at most from one posture and time to another."""
-        qa, qb = np.asarray(qa, dtype=float), np.asarray(qb, dtype=float)
-        turn = 2.0 * np.arccos(np.clip(np.abs(np.sum(qa * qb, axis=1)), 0.0, 1.0))
-        base = np.interp([ta, tb], self.tables.times, self.tables.travelled)
-        return float(turn @ self.tables.lever) + abs(float(base[1] - base[0]))
+        return float(self.travels(np.array([qa, qb], dtype=float), np.array([ta, tb]))[0])
+
+    def travels(self, q: Array, t: Array) -> Array:
+        """Metres that points of the limb travel at most from each of postures (N, n, 4) at times (N,) to the next."""
+        turn = 2.0 * np.arccos(np.clip(np.abs(np.sum(q[:-1] * q[1:], axis=-1)), 0.0, 1.0))
+        base = np.interp(t, self.tables.times, self.tables.travelled)
+        return np.asarray(turn @ self.tables.lever + np.abs(np.diff(base)))
 
     def hits(self, q: ArrayLike, t: float = 0.0) -> bool:
         """Answer of the exact test for a posture, with everything placed again: the reference for the fast answers."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
@@ -38,9 +38,8 @@ from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Grab
 from elbowroom.plan.verbs import grab as standing
-from elbowroom.plan.verbs.grasp_choice import Taking, eligible, look, ranked, sifted
-from elbowroom.posing.fingers import close_fingers
-from elbowroom.posing.grasps import grasps_of
+from elbowroom.plan.verbs.grasp_choice import Place, Taking, eligible, fitting, look, ranked, sifted
+from elbowroom.posing.grasps import closed_on, grasps_of
 
 # How many grasps are looked at in earnest, how many that suit are enough, and how many of these are tried.
 _LOOKS, _ENOUGH, _TRIES = 24, 6, 4
@@ -102,14 +101,13 @@ def _take(
     T_hand = T_thing @ grasp.T_thing_hand
     m = moments(d, actor, hand, task, k, T_hand[k], actor.frames(pace.work), pace.early)
     owner = holder_of(d.world, thing, actor.time(m.done))
-    mesh = d.world.objects[thing].mesh
     under = resting(d.world, thing, actor.time(k))
     passage = Passage(d, actor, hand, m, taking.target, named(actor, task, what, k), quick=pace.quick)
     passage.help(T_thing[:, :3, 3])
     near = actor.time(max(m.there - actor.frames(pace.slow), m.leaves))
     off = actor.time(m.done)
     d.allow(hand_contacts(d.world, actor.who, hand, thing, (near, off), PRESS))
-    closed = close_fingers(actor.body, hand, inverse(grasp.T_thing_hand), mesh, grasp.open, grasp.shape)
+    closed = closed_on(actor.body, d.world.objects[thing].mesh, grasp)
     rows = np.arange(m.leaves, m.done + 1)
     left = 1.0 - smootherstep((rows - m.there + actor.frames(pace.slow)) / actor.frames(pace.slow))
     back = -T_thing[k, :3, :3].T @ taking.approach
@@ -190,9 +188,12 @@ def _chances(d: Director, actor: Actor, task: Grab, T_thing: Array, what: str) -
         grasps = eligible(d, hand, task.object, grasps, task.grasp)
         postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=task.object)
         then = next_put(d, actor, hand, task.object, T_thing[k], k)
+        place = Place(T_thing[k], postures, what)
+        order = ranked(actor, hand, grasps, T_thing[k], k)
+        fit = (fitting(d, order, actor.neutral(k), [place], failed, back=back) for back in (False, True))
         looks = (
             _leading_on(d, actor, look(d, actor, hand, grasp, T_thing[k], k, postures, what), then, task.object)
-            for grasp in ranked(actor, hand, grasps, T_thing[k], k)[:_LOOKS]
+            for grasp in islice(chain.from_iterable(fit), _LOOKS)
         )
         suited = sifted(looks, _ENOUGH, failed)
         for taking in suited[:_TRIES]:

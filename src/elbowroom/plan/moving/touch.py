@@ -31,9 +31,9 @@ from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Point, Reach, Rest, Task, Touch
 from elbowroom.plan.verbs import touch as standing
-from elbowroom.plan.verbs.grasp_choice import Taking, failure, look, sifted
+from elbowroom.plan.verbs.grasp_choice import Place, Taking, failure, fitting, look, sifted
 from elbowroom.plan.verbs.put import rest
-from elbowroom.plan.verbs.touch import place_of, pointing, spot_on, surface_of
+from elbowroom.plan.verbs.touch import place_of, pointing, spots_on, surface_of
 from elbowroom.posing.grasps import press_target
 
 # How many ways to touch something are enough to choose from.
@@ -104,10 +104,12 @@ def touch(d: Director, task: Touch) -> None:
         for hand, k in frames_for(d, actor, task, points, what):
             actor.trunk = helpful(actor, hand, k, target)
             thing, mesh = surface_of(d, task.target, actor.time(k))
-            spot = spot_on(d, task.target, mesh, shoulder_of(actor, hand, actor.neutral(k)), actor.time(k))
+            spots = spots_on(d, task.target, mesh, shoulder_of(actor, hand, actor.neutral(k)), actor.time(k))
             postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing or None)
-            ways = press_target(actor.body, hand, spot, task.shape)
-            looks = (look(d, actor, hand, way, np.eye(4), k, postures, what) for way in ways)
+            ways = press_target(actor.body, hand, spots[0], task.shape)
+            place = Place(np.eye(4), postures, what)
+            fit = fitting(d, ways, actor.neutral(k), [place], failed, back=False)
+            looks = (look(d, actor, hand, way, np.eye(4), k, postures, what) for way in fit)
             # those most at ease first: a finger that slants down is no good where the elbow has to rise for it
             yield from ((k, taking, thing) for taking in sifted(looks, _ENOUGH, failed))
             if failed and all(f[1].status == "target-out-of-reach" for f in failed):

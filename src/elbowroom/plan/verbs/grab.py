@@ -23,7 +23,7 @@ from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Grab, Hand
 from elbowroom.plan.verbs.grasp_choice import Taking, takings
 from elbowroom.plan.verbs.leave import depart, lifts
-from elbowroom.posing.fingers import close_fingers
+from elbowroom.posing.grasps import closed_on
 
 
 def grab(d: Director, task: Grab) -> None:
@@ -100,6 +100,5 @@ def take(
     acting.join(d, actor, hand, actor.k - slow, actor.k - slow - count)
     if not close:
         return
-    T = inverse(hand_of(actor, hand, actor.pose)) @ d.world.frame(thing, actor.now)
-    closed = close_fingers(actor.body, hand, T, d.world.objects[thing].mesh, taking.grasp.open, taking.grasp.shape)
+    closed = closed_on(actor.body, d.world.objects[thing].mesh, taking.grasp)
     acting.move_fingers(d, actor, hand, closed.rotations, closing)

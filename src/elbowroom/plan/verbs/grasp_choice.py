@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
@@ -34,8 +35,12 @@ from elbowroom.posing.reach import Reached
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.paths import Still
 
-# How many grasps are looked at in earnest, how many that suit are enough, and how many of these are tried.
+# How many grasps with room for the hand are looked at in earnest, how many that suit are enough, and how many of
+# these are tried.
 _LOOKS, _ENOUGH, _TRIES = 24, 8, 5
+
+# What it costs to press with the fingers stretched rather than with the index finger alone.
+_FLAT = 0.5
 
 # Shares of the approach that a hand may begin it at.
 _NEARER = (1.0, 0.7, 0.5)
@@ -54,31 +59,51 @@ class Taking:
     cost: float = 0.0  # of the grasp and the posture, lower is better
 
 
+# How bad a failure is, the least bad is told; and the failure.
+Failed = tuple[float, PlanningFailure]
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Where an object is taken or put, (4, 4), postures with it there, and what is done there, in words."""
+
+    T_world_thing: Array
+    postures: Postures
+    what: str
+
+
 def takings(
     d: Director, actor: Actor, thing: str, task: Grab, what: str, *, pressing: bool = False
 ) -> Iterator[Taking]:
     """Ways to take a thing that a person can do, the best first; raises `PlanningFailure` where there is none."""
-    failed: list[tuple[float, PlanningFailure]] = []
+    failed: list[Failed] = []
     given = 0
-    for hand in free_hands(d, actor, d.world.frame(thing, actor.now)[:3, 3], task.hand, what):
-        point = d.world.frame(thing, actor.now)[:3, 3]
-        way = float(np.linalg.norm(point - hand_of(actor, hand, actor.pose)[:3, 3]))
-        k = actor.k + d.frames_until(actor, way, task.at, 0, what, beyond_reach(actor, hand, point))
-        T_world_thing = d.world.frame(thing, actor.time(k))
-        if pressing:
-            grasps = press_target(actor.body, hand, d.world.objects[thing].frame("handle"))
-        else:
-            grasps = grasps_of(d.world, actor.who, hand, thing, actor.time(k))
-        grasps = eligible(d, hand, thing, grasps, task.grasp)
-        postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing)
-        then = next_place(d, actor, hand, thing, T_world_thing)
-        looks = (
-            _leading_on(d, actor, look(d, actor, hand, grasp, T_world_thing, k, postures, what), k, then, thing)
-            for grasp in ranked(actor, hand, grasps, T_world_thing, k)[:_LOOKS]
-        )
-        suited = sifted(looks, _ENOUGH, failed)
-        yield from suited[:_TRIES]
-        given += len(suited)
+    point = d.world.frame(thing, actor.now)[:3, 3]
+    hands = free_hands(d, actor, point, task.hand, what)
+    # grasps that have no room as they are proposed are drawn back once nothing else would do
+    for back in (False,) if pressing or d.settings.tier == "ik" else (False, True):
+        for hand in hands:
+            way = float(np.linalg.norm(point - hand_of(actor, hand, actor.pose)[:3, 3]))
+            k = actor.k + d.frames_until(actor, way, task.at, 0, what, beyond_reach(actor, hand, point))
+            T_world_thing = d.world.frame(thing, actor.time(k))
+            if pressing:
+                spot = d.world.objects[thing].frame("handle")
+                flat = [replace(g, cost=g.cost + _FLAT) for g in press_target(actor.body, hand, spot, "flat")]
+                grasps = press_target(actor.body, hand, spot) + flat
+            else:
+                grasps = grasps_of(d.world, actor.who, hand, thing, actor.time(k))
+            grasps = eligible(d, hand, thing, grasps, task.grasp)
+            postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing)
+            then = next_place(d, actor, hand, thing, T_world_thing)
+            places = [Place(T_world_thing, postures, what), *(() if then is None else (then,))]
+            fit = fitting(d, ranked(actor, hand, grasps, T_world_thing, k), actor.neutral(k), places, failed, back=back)
+            looks = (
+                _leading_on(d, actor, look(d, actor, hand, grasp, T_world_thing, k, postures, what), k, then)
+                for grasp in islice(fit, _LOOKS)
+            )
+            suited = sifted(looks, _ENOUGH, failed)
+            yield from suited[:_TRIES]
+            given += len(suited)
     if not given:
         raise (
             min(failed, key=lambda f: f[0])[1]
@@ -106,6 +131,30 @@ def eligible(d: Director, hand: str, thing: str, grasps: Sequence[Grasp], name: 
     return [g for g in grasps if name in (None, g.name) and (hand, g.name) not in refused]
 
 
+def fitting(
+    d: Director, grasps: Iterable[Grasp], pose: Pose, places: Sequence[Place], failed: list[Failed], *, back: bool
+) -> Iterator[Grasp]:
+    """Grasps of an object with room for the hand at all its places, open and while it closes; others join `failed`.
+
+    With `back` those that have none at the first place, drawn back until they have. The body is in `pose`, which does
+    not count.
+    """
+    for grasp in grasps:
+        fit: Grasp | None = grasp
+        for n, place in enumerate(places if d.settings.tier != "ik" else ()):
+            pair = place.postures.grasp_blame(pose, fit, place.T_world_thing)
+            if back and n == 0:
+                fit = None if pair is None else place.postures.with_room(pose, grasp, place.T_world_thing)
+            elif pair is not None:
+                failed.append((1.2, PlanningFailure("target-in-collision", f"{place.what}: {blamed(pair)}")))
+                fit = None
+            if fit is None:
+                break
+        if fit is not None:
+            yield fit
+        may_stop_here()
+
+
 def ranked(actor: Actor, hand: str, grasps: Sequence[Grasp], T_world_thing: Array, k: int) -> list[Grasp]:
     """Grasps in the order in which they suit: near, within the joints' ranges, wrist and elbow at ease."""
     if not grasps:
@@ -115,9 +164,7 @@ def ranked(actor: Actor, hand: str, grasps: Sequence[Grasp], T_world_thing: Arra
     return [grasps[i] for i in np.argsort(cost, kind="stable")]
 
 
-def sifted(
-    looks: Iterable[Taking | tuple[float, PlanningFailure]], enough: int, failed: list[tuple[float, PlanningFailure]]
-) -> list[Taking]:
+def sifted(looks: Iterable[Taking | Failed], enough: int, failed: list[Failed]) -> list[Taking]:
     """Ways that can be done, those most at ease first, after `enough` of them were found; the others join `failed`."""
     suited: list[Taking] = []
     for found in looks:
@@ -140,15 +187,11 @@ def look(
     k: int,
     postures: Postures,
     what: str,
-) -> Taking | tuple[float, PlanningFailure]:
+) -> Taking | Failed:
     """A grasp as something to do, or how far it is from that and why."""
     fingers = finger_rotations(actor.body, hand, grasp.open)
     postures.fingers = dict(zip(finger_joints(actor.body, hand), fingers, strict=True))
     T_target = T_world_thing @ grasp.T_thing_hand
-    if d.settings.tier != "ik":
-        pair = postures.hand_blame(actor.neutral(k), T_target)
-        if pair is not None:
-            return 1.2, PlanningFailure("target-in-collision", f"{what}: {blamed(pair)}")
     there = d.reach(actor, hand, T_target, k, postures)
     if not there.found:
         return failure(there, postures, what)
@@ -169,7 +212,7 @@ def look(
     )
 
 
-def failure(there: Reached, postures: Postures, what: str) -> tuple[float, PlanningFailure]:
+def failure(there: Reached, postures: Postures, what: str) -> Failed:
     """A reach that failed, as a reason, and how bad it is: the least bad is told."""
     if there.status == "out-of-reach":
         far = f"{what}: the goal is {there.missing:.2f} m out of reach"
@@ -182,23 +225,16 @@ def failure(there: Reached, postures: Postures, what: str) -> tuple[float, Plann
     return 1.0, PlanningFailure("target-in-collision", f"{what}: {blamed(pair) or 'something is in the way'}")
 
 
-def _leading_on(
-    d: Director,
-    actor: Actor,
-    found: Taking | tuple[float, PlanningFailure],
-    k: int,
-    then: tuple[Array, Postures] | None,
-    thing: str,
-) -> Taking | tuple[float, PlanningFailure]:
+def _leading_on(d: Director, actor: Actor, found: Taking | Failed, k: int, then: Place | None) -> Taking | Failed:
     """A way to take a thing, if it can put it where it is to go next; one that cannot is none."""
     if not isinstance(found, Taking) or then is None:
         return found
-    goal = look(d, actor, found.hand, found.grasp, then[0], k, then[1], f"put {thing}")
+    goal = look(d, actor, found.hand, found.grasp, then.T_world_thing, k, then.postures, then.what)
     return replace(found, cost=found.cost + goal.cost) if isinstance(goal, Taking) else goal
 
 
-def next_place(d: Director, actor: Actor, hand: str, thing: str, T_world_thing: Array) -> tuple[Array, Postures] | None:
-    """Where a thing is to be put next by the same person (4, 4), and postures with it lying there."""
+def next_place(d: Director, actor: Actor, hand: str, thing: str, T_world_thing: Array) -> Place | None:
+    """Where a thing is to be put next by the same person, with it lying there."""
     puts = (task for task in d.coming if isinstance(task, Put) and task.object == thing)
     task = next(puts, None)
     if task is None or task.who != actor.who or task.hand not in (None, hand):
@@ -206,7 +242,7 @@ def next_place(d: Director, actor: Actor, hand: str, thing: str, T_world_thing: 
     T_goal = place_for(d.world, task, T_world_thing, actor.now)
     there = replace(d.world.objects[thing], path=Still(T_goal))
     world = d.world.with_(objects={**d.world.objects, thing: there})
-    return T_goal, Postures(world, actor.who, actor.now, hand=hand, taking=thing)
+    return Place(T_goal, Postures(world, actor.who, actor.now, hand=hand, taking=thing), f"put {thing}")
 
 
 def effort(actor: Actor, hand: str, ends: Array, k: int) -> Array:

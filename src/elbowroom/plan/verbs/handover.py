@@ -24,8 +24,7 @@ from elbowroom.plan.verbs.grasp_choice import Taking, effort, takings
 from elbowroom.plan.verbs.hold import bring
 from elbowroom.plan.verbs.leave import let_go
 from elbowroom.plan.verbs.put import holding_hand, rest, usual_grip
-from elbowroom.posing.fingers import close_fingers
-from elbowroom.posing.grasps import grasps_of
+from elbowroom.posing.grasps import closed_on, grasps_of
 
 # Meeting places: shares of the way from the giver's breast to the taker's, metres aside, and below the shoulders as
 # shares of their height.
@@ -122,8 +121,7 @@ def _apart(giver: Actor, hand: str, taker: Actor, taking: Taking) -> bool:
 def _closes(d: Director, taker: Actor, taking: Taking, thing: str, t: float) -> bool:
     """Whether the taker's fingers can close on the thing at a time, and meet nothing else."""
     body, hand, grasp = taker.body, taking.hand, taking.grasp
-    mesh = d.world.objects[thing].mesh
-    closed = close_fingers(body, hand, inverse(grasp.T_thing_hand), mesh, grasp.open, grasp.shape)
+    closed = closed_on(body, d.world.objects[thing].mesh, grasp)
     fingers = dict(zip(finger_joints(body, hand), closed.rotations, strict=True))
     return Postures(d.world, taker.who, t, hand=hand, taking=thing, fingers=fingers).valid(taking.target)
 

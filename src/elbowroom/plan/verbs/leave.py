@@ -12,7 +12,7 @@ from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import arm_to, hand_of, joints_of, shifted
-from elbowroom.plan.postures import PRESS, hand_contacts
+from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.world.fast import LimbCheck
 
@@ -33,12 +33,14 @@ def depart(d: Director, actor: Actor, hand: str, goals: Sequence[Array], what: s
     """
     begin, fallback = d.save(), None
     stuck: PlanningFailure | None = None
+    postures: Postures | None = None
     T = hand_of(actor, hand, actor.pose)
     for place in goals:
         goal = arm_to(actor, hand, actor.pose, place)
         least = 0.25
         if goal is None:  # the body has to help, and takes its time
-            helped = d.reach(actor, hand, place, actor.k, None)
+            postures = postures or Postures(d.world, actor.who, actor.now)
+            helped = d.reach(actor, hand, place, actor.k, postures)
             if not helped.found:
                 continue
             goal, least = d.looking(actor, helped.pose, place[:3, 3]), 0.7

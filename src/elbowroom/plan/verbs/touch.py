@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 
@@ -23,12 +24,20 @@ from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Point, Reach, Touch
 from elbowroom.plan.verbs.grab import take
-from elbowroom.plan.verbs.grasp_choice import Taking, failure, free_hands, look
+from elbowroom.plan.verbs.grasp_choice import Place, Taking, failure, fitting, free_hands, look
 from elbowroom.plan.verbs.leave import let_go
 from elbowroom.posing.grasps import press_target
+from elbowroom.posing.grasps_form import spread_over
 
 # Turns of the hand about its own length that are tried at a place that does not say how it is to be held, radians.
 _ROLLS = np.radians([0.0, 30.0, -30.0, 60.0, 90.0, -60.0, 120.0, 180.0])
+
+# Spots beside the first that are tried where something is touched; how far they are from it at most, metres: on an
+# object as a whole, and about a place on it; and ways to touch them that have room for the hand.
+_SPOTS = 8
+_AROUND_M = 0.3
+_BESIDE_M = 0.03
+_LOOKS = 60
 
 
 def reach_to(d: Director, task: Reach) -> None:
@@ -74,11 +83,14 @@ def touch(d: Director, task: Touch) -> None:
     def options() -> Iterator[Taking]:
         failed: list[tuple[float, PlanningFailure]] = []
         for hand in free_hands(d, actor, place_of(d, task.target, t), task.hand, what):
-            spot = spot_on(d, task.target, mesh, shoulder_of(actor, hand, actor.pose), t)
+            spots = spots_on(d, task.target, mesh, shoulder_of(actor, hand, actor.pose), t)
+            spot = spots[0]
             far = beyond_reach(actor, hand, spot[:3, 3])
             k = actor.k + d.frames_until(actor, _way(actor, hand, spot[:3, 3]), task.at, 0, what, far)
             postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing or None)
-            for grasp in press_target(actor.body, hand, spot, task.shape):
+            ways = [way for spot in spots for way in press_target(actor.body, hand, spot, task.shape)]
+            fit = fitting(d, ways, actor.neutral(k), [Place(np.eye(4), postures, what)], failed, back=False)
+            for grasp in islice(fit, _LOOKS):
                 found = look(d, actor, hand, grasp, np.eye(4), k, postures, what)
                 if isinstance(found, Taking):
                     yield found
@@ -149,12 +161,33 @@ def surface_of(d: Director, target: Point | str, t: float) -> tuple[str, Mesh | 
     return f"{owner}.{shapes[0].name}", merge(meshes)
 
 
-def spot_on(d: Director, target: Point | str, mesh: Mesh | None, shoulder: Array, t: float) -> Array:
-    """Where to touch, (4, 4): x out of the surface, towards the shoulder (3,) where there is none."""
+def spots_on(d: Director, target: Point | str, mesh: Mesh | None, shoulder: Array, t: float) -> list[Array]:
+    """Where to touch, (4, 4) each: x out of the surface, towards the shoulder (3,) where there is none.
+
+    The first is on the line from the shoulder to the target; the others are spread over what is seen from there, near
+    the first one where the target is a place on an object.
+    """
     point = place_of(d, target, t)
-    normal = shoulder - point
-    if mesh is not None:
-        point, normal = first_hit(mesh, shoulder, point)
+    if mesh is None:
+        return [_spot(point, shoulder - point)]
+    first = first_hit(mesh, shoulder, point)
+    corners = mesh.vertices[mesh.faces]
+    area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    points = spread_over(corners, area)[0] if area.any() else np.zeros((0, 3))
+    whole = isinstance(target, str) and not d.world.split(target)[1]
+    away = np.linalg.norm(points - first[0], axis=1)
+    points = points[away < (_AROUND_M if whole else _BESIDE_M)]
+    spots, taken = [_spot(*first)], [first[0]]
+    for _ in range(_SPOTS if len(points) else 0):
+        apart = np.linalg.norm(points[:, None] - np.array(taken), axis=2).min(axis=1)
+        at, normal = first_hit(mesh, shoulder, points[int(np.argmax(apart))])
+        taken += [points[int(np.argmax(apart))], at]
+        spots.append(_spot(at, normal))
+    return spots
+
+
+def _spot(point: Array, normal: Array) -> Array:
+    """A frame (4, 4) at a point (3,), x along a normal (3,)."""
     x = normalize(normal)
     side = normalize(np.cross([0.0, 0.0, 1.0], x)) if abs(x[2]) < 0.95 else np.array([1.0, 0.0, 0.0])
     T = np.eye(4)

@@ -1,0 +1,124 @@
+"""Where somebody stands while a task without a time is done: a motion that comes to rest near the target pauses there.
+
+A base that stays in one place goes on under its tasks. One that walks up to something and stands for a moment is held
+in that moment until its tasks are done, and then goes on: the feet stay planted and the whole body can help. A task
+with a time never changes when the base does what, and who is never at rest near the target reaches while moving.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.geometry.rotations import Array
+from elbowroom.motion.clip import Clip
+from elbowroom.plan import acting
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.director import FOREVER, Director
+from elbowroom.plan.hands import arms_of
+from elbowroom.plan.moving.timing import moves
+from elbowroom.plan.order import people_of
+from elbowroom.plan.places import target_of
+from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.tasks import Rest, Task
+from elbowroom.plan.verbs.put import rest
+from elbowroom.posing.limb_ik import LimbIK
+
+# Hips and feet that are slower than this are at rest, m/s: weight shifts are slower, steps are faster.
+_REST_M_S = 0.15
+# A rest lasts at least this long, seconds: the double support of a walk is shorter.
+_LASTS_S = 0.3
+# A place of rest may be this much farther from the target than the nearest one of the whole motion, metres.
+_FARTHER_M = 0.15
+# Rests that are farther from the target than the nearest one by less than this are as good, metres; so are all whose
+# shoulder is within this share of the arm's length. The first of them is taken.
+_AS_NEAR_M = 0.03
+_EASY = 0.9
+# Moments of rest that are tried.
+_RESTS = 3
+
+
+def on_footing(d: Director, task: Task, do: Callable[[], None]) -> None:
+    """Do a task where everybody in it stands for it: where they are at rest near its target, the base paused there.
+
+    Other moments of rest are tried where the first will not do. Nothing is paused for those who stay in place all the
+    time, for tasks with a time, and where nobody comes to rest near the target.
+    """
+    people = [d.actor(who) for who in people_of(task)]
+    going = [actor for actor in people if not (task.at is not None or actor.over or (actor.stands and not actor.left))]
+    if not going:
+        return do()
+
+    def attempt(number: int) -> None:
+        for actor in going:
+            _stop(d, actor, task, number)
+        do()
+
+    d.first(range(_RESTS), attempt)
+
+
+def _stop(d: Director, actor: Actor, task: Task, number: int) -> None:
+    """Go on until one of the moments of rest, by number, and pause; where there is none nothing is paused."""
+    found = target_of(d.world, task, actor.now)
+    rests = _rests(actor, None if found is None else found[1])
+    if number >= max(len(rests), 1):
+        raise PlanningFailure("target-out-of-reach", f"{task.verb}: {actor.who} is at rest nowhere else")
+    if actor.left is not None:
+        if rests[number] == actor.k:
+            return
+        rest(d, Rest(who=actor.who))
+        resume(d, actor)
+        rests = _rests(actor, None if found is None else found[1])
+    target = d.world.split(found[0])[0] if found is not None else ""
+    moving = target in d.world.things and moves(d.world, target, actor.base.times[actor.k :])
+    if number < len(rests) and not moving and not _bound(d, actor):
+        acting.wait(d, actor, rests[number] - actor.k)
+        actor.pause()
+
+
+def resume(d: Director, actor: Actor) -> None:
+    """Let a base that was paused go on; the world's notes tell for how long it stood still."""
+    begin, end = actor.resume()
+    note = f"{actor.who} stays at {begin:.2f} s of the motion for {end - begin:.2f} s"
+    d.world = actor.placed(d.world).with_(notes=(*d.world.notes, note))
+
+
+def _rests(actor: Actor, point: Array | None) -> list[int]:
+    """Frames from now on at rest near to a point (3,): the first with an easy reach, then the nearest ones."""
+    clip = actor.ahead_clip()
+    rows = np.flatnonzero(_at_rest(clip))
+    if not len(rows) or point is None:
+        return [actor.k + int(row) for row in rows[:1]]
+    T = clip.world()
+    arms = [T[:, actor.body.chain(f"{hand}_arm").joints[0], :3, 3] for hand in arms_of(actor, None)]
+    far = np.min([np.linalg.norm(point - shoulder, axis=1) for shoulder in arms], axis=0)
+    rows, near = rows[far[rows] <= far.min() + _FARTHER_M], far.min()
+    limits = [_EASY * max(LimbIK(actor.body, f"{hand}_arm").reach[1] for hand in arms_of(actor, None)), near]
+    limits.insert(1, 0.5 * sum(limits))
+    firsts = [rows[far[rows] <= max(limit, far[rows].min()) + _AS_NEAR_M][:1] for limit in limits if len(rows)]
+    return list(dict.fromkeys(actor.k + int(row) for first in firsts for row in first))
+
+
+def _at_rest(clip: Clip) -> NDArray[np.bool_]:
+    """Frames (N,) in which hips and feet are at rest, and have been and will be for a moment."""
+    body = clip.character
+    joints = [0, *(chain.joints[-1] for chain in body.chains.values() if chain.kind == "leg")]
+    step = np.linalg.norm(np.diff(clip.world()[..., :3, 3][:, joints], axis=0), axis=-1).max(axis=1, initial=0.0)
+    still = np.append(step * clip.fps < _REST_M_S, True)
+    if len(still) > 1:
+        still[-1] = still[-2]
+    around = max(round(0.5 * _LASTS_S * clip.fps), 1)
+    padded = np.pad(still, around, mode="edge")
+    return np.asarray(np.lib.stride_tricks.sliding_window_view(padded, 2 * around + 1).all(axis=1))
+
+
+def _bound(d: Director, actor: Actor) -> bool:
+    """Whether something of the world is tied to when the base does what, as recorded holds and contacts are."""
+    times = [t for hold in d.world.holds if hold.by == actor.who for t in hold.during]
+    for contact in d.world.contacts:
+        times += (
+            [contact.during[0]] if actor.who in (d.world.split(contact.who)[0], d.world.split(contact.on)[0]) else []
+        )
+    return any(actor.now < t < FOREVER for t in times)
