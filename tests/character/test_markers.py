@@ -12,7 +12,7 @@ from conftest import real_files
 from elbowroom.character.anthropometry import proportions
 from elbowroom.character.human import human
 from elbowroom.character.human_joints import human_skeleton
-from elbowroom.character.markers import MARKERS, marker_positions, markers_for, markers_of
+from elbowroom.character.markers import MARKERS, marker_positions, markers_for
 from elbowroom.character.presets import PRESETS, preset
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.files.asf_amc import read_amc
@@ -156,7 +156,7 @@ def test_a_rig_that_faces_elsewhere_has_its_markers_turned_with_it() -> None:
 
 def test_a_rig_from_a_file_has_the_markers_about_where_its_actor_wore_them(data: Path) -> None:
     clip = read_amc(data / "mocap/cmu_asf_amc/07/07_01.amc")
-    assert tuple(markers_of(clip.character)) == MARKERS
+    assert tuple(clip.character.markers) == MARKERS
     take = read_c3d(data / "mocap/cmu_c3d/07_01.c3d")
     worn = np.stack([take.track(label) for label in MARKERS], axis=1)[..., [1, 0, 2]] * [1, -1, 1]
     count = min(len(clip), len(worn))

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
-from elbowroom.character.anthropometry import BALL_SHARE, HEEL_SHARE, Proportions, proportions
+from elbowroom.character.anthropometry import BALL_SHARE, HEEL_SHARE, Proportions
 from elbowroom.character.body import Character, Marker
-from elbowroom.character.fit_shapes_bones import stature
 from elbowroom.character.hands import FIRST_JOINT
 from elbowroom.character.human_joints import carrier
 from elbowroom.character.skeleton import Skeleton
@@ -170,25 +168,12 @@ def _point(place: Place, prefix: str, at: Mapping[str, Array], front: Array, sid
     return base + place.along * (end - base) + place.front * ahead + side * place.out * np.cross(ahead, bone)
 
 
-def markers_of(character: Character) -> Mapping[str, Marker]:
-    """Markers of any character, in the order of `MARKERS`: its own, or as many as the parts of its rig allow."""
-    return character.markers or _rig_markers(character)
-
-
-@lru_cache(maxsize=32)
-def _rig_markers(character: Character) -> Mapping[str, Marker]:
-    skeleton, skin = character.skeleton, character.skin
-    height = stature(skeleton, character.roles) if skin is None else character.height
-    return markers_for(skeleton, character.roles, character.front, proportions(height), skin)
-
-
 def marker_positions(character: Character, T_world_joint: ArrayLike) -> Array:
-    """World positions (..., M, 3) of a character's markers, in the order of `markers_of(character)`.
+    """World positions (..., M, 3) of a character's markers, in the order of `character.markers`.
 
     T_world_joint (..., J, 4, 4) are the joints' transforms, as `Skeleton.forward` gives them.
     """
-    markers = markers_of(character)
-    joints = [m.joint for m in markers.values()]
-    offsets = np.array([m.offset for m in markers.values()]).reshape(-1, 3)
+    joints = [m.joint for m in character.markers.values()]
+    offsets = np.array([m.offset for m in character.markers.values()]).reshape(-1, 3)
     T = np.asarray(T_world_joint, dtype=float)[..., joints, :, :]
     return np.einsum("...mij,mj->...mi", T[..., :3, :3], offsets) + T[..., :3, 3]

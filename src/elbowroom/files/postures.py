@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from elbowroom.character.markers import MARKERS, marker_positions, markers_of
+from elbowroom.character.markers import MARKERS, marker_positions
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.c3d import Markers
 from elbowroom.files.open import ImportHints, open_file
@@ -59,7 +59,7 @@ def _of_markers(path: Path, markers: Markers) -> MarkerTake:
 
 
 def _of_clip(path: Path, clip: Clip) -> MarkerTake:
-    missing = [label for label in MARKERS if label not in markers_of(clip.character)]
+    missing = [label for label in MARKERS if label not in clip.character.markers]
     if missing:
         few = ", ".join(missing[:6])
         raise BadFile(path, f"has a rig without parts for the markers {few}", would_do="give a whole person")

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
 
 from elbowroom.character.body import Character
-from elbowroom.character.markers import MARKERS, marker_positions, markers_of
+from elbowroom.character.markers import MARKERS, marker_positions
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
@@ -350,7 +350,7 @@ def _weights(hands: tuple[Hand, ...], one_handed: bool) -> Array:
 
 def _need_markers(character: Character) -> None:
     """Raise `BadValue` where a rig has too few parts for the 41 markers."""
-    missing = [name for name in MARKERS if name not in markers_of(character)]
+    missing = [name for name in MARKERS if name not in character.markers]
     if missing:
         raise BadValue(
             f"{character.name}: postures need a rig with arms, legs, trunk and head; markers missing: "
