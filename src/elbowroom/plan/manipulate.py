@@ -29,6 +29,7 @@ from elbowroom.plan.tasks import (
     Grab,
     Handover,
     HoldOut,
+    Move,
     Open,
     Press,
     Put,
@@ -41,6 +42,7 @@ from elbowroom.plan.tasks import (
 from elbowroom.plan.verbs.fixtures import open_fixture, press
 from elbowroom.plan.verbs.handover import hand_over
 from elbowroom.plan.verbs.hold import hold_out
+from elbowroom.plan.verbs.move import move
 from elbowroom.plan.verbs.put import rest
 from elbowroom.plan.verbs.step import press_with_foot, reach_with_foot, touch_with_foot
 from elbowroom.spaces.styles import Wish
@@ -51,6 +53,7 @@ _DO: dict[type[Task], Callable[[Director, Any], None]] = {
     Reach: reach_to,
     Grab: grab,
     Put: put,
+    Move: move,
     Drop: drop,
     HoldOut: hold_out,
     Handover: hand_over,

@@ -36,7 +36,8 @@ between_shapes = lru_cache(maxsize=512)(mixed)
 class Postures:
     """Postures of one person at one time, all else as a world has it then.
 
-    Parts of `hand` may touch `taking`, a thing. What a hand holds goes with it. `fingers` {joint: (4,)} replaces
+    Parts of `hand` may touch `taking`, a thing. What a hand holds goes with it; `led` names a thing whose place is given
+    with each posture. `fingers` {joint: (4,)} replaces
     rotations of a posture before it is looked at.
     """
 
@@ -49,6 +50,7 @@ class Postures:
         hand: str | None = None,
         taking: str | None = None,
         fingers: dict[int, Array] | None = None,
+        led: str | None = None,
     ) -> None:
         contacts = supports(world)
         if hand is not None and taking is not None:
@@ -57,7 +59,7 @@ class Postures:
         self.who, self.fingers = who, fingers or {}
         self._exact = ExactWorld(self.world)
         self._now = self.world.at(t)
-        mine = {i for i, p in enumerate(self._exact.parts) if p.owner == who}
+        mine = {i for i, p in enumerate(self._exact.parts) if p.owner in (who, led)}
         held = [h for h in world.holds if h.by == who and h.during[0] <= t < h.during[1]]
         self._held = {}
         for hold in held:
@@ -76,8 +78,10 @@ class Postures:
         self._last = 1
         self._exact.place_snapshot(self._now)
 
-    def blame(self, pose: Pose, *, but: str = "", of: str = "", room: float = 0.0) -> Pair | None:
-        """A pair that collides in a posture, None where it is free.
+    def blame(
+        self, pose: Pose, led: Mapping[str, Array] | None = None, *, but: str = "", of: str = "", room: float = 0.0
+    ) -> Pair | None:
+        """A pair that collides in a posture, None where it is free; `led` has places (4, 4) of things by name.
 
         Pairs of the chain `but` are left out, those of the chain `of` alone are looked at, if any is named; `room` is
         a distance in metres that counts as a collision.

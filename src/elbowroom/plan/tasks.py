@@ -86,6 +86,17 @@ class Put(Task):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Move(Put):
+    """Move an object to a place with both hands and the whole body, the feet where they stand.
+
+    The object leads: its path is searched, and the body follows it as recorded people do. `posture` is how: 'squat' and
+    'stoop' ask for recordings of that kind, 'none' for no recordings at all.
+    """
+
+    posture: Literal["auto", "squat", "stoop", "none"] = "auto"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Drop(Task):
     """Let what is held fall onto what is below it; `at` is when the hand opens.
 

@@ -1,0 +1,93 @@
+"""Grasps of both hands on one object: palms on opposite sides, fingers ahead and down, as people carry boxes (Y1)."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+
+from elbowroom.character.body import Character
+from elbowroom.character.grip import grip_frame
+from elbowroom.character.hand_shapes import FLAT
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.geometry.transforms import inverse
+from elbowroom.posing.fingers_model import HandAtThing, hand_model
+from elbowroom.posing.grasps_form import form_of
+from elbowroom.posing.grasps_settle import Grasp
+
+# Places of the palms on their sides, from the middle towards the body and down, shares of half the object's size.
+_NEARER = (0.0, 0.45, 0.8)
+_LOWER = (0.0, 0.5)
+# Angles by which fingers point down and inwards, radians: wrists bend little, and forearms stay clear of the object.
+_DOWN_RAD = np.radians([20.0, 45.0, 0.0])
+_INWARDS_RAD = np.radians([12.0, 25.0, 0.0])
+# What they cost: a palm that lies on its side is best, and near the middle.
+_COST = 0.3
+# Cosine between a side of the object and that of the body, at least.
+_ASIDE = 0.6
+# Metres that a hand comes from, and stops before the object.
+_COMES_M = 0.12
+_STOPS_M = 0.0005
+# Widest object between two palms, as a share of the body's height.
+_WIDEST = 0.6
+
+_UP = np.array([0.0, 0.0, 1.0])
+
+
+def two_hand_grasps(body: Character, mesh: Mesh, T_world_object: Array, ahead: Array) -> list[tuple[Grasp, Grasp]]:
+    """Pairs of grasps, left and right, of an object at a place (4, 4) for a body that faces `ahead` (3,), level.
+
+    The cheapest first; none where the object is too wide for the arms or has no surface.
+    """
+    form = form_of(mesh)
+    if form is None:
+        return []
+    T = T_world_object @ form.T_thing_form
+    left = np.cross(_UP, ahead)
+    axes, half = T[:3, :3], 0.5 * form.size
+    scenes = {hand: HandAtThing(hand_model(body, hand), mesh) for hand in ("left", "right")}
+    for hand, scene in scenes.items():
+        scene.put_hand(hand_model(body, hand).places(FLAT))
+    found: list[tuple[Grasp, Grasp]] = []
+    for k in range(3):
+        aside = float(axes[:, k] @ left)
+        if abs(aside) < _ASIDE or 2.0 * half[k] > _WIDEST * body.height:
+            continue
+        side = np.sign(aside) * axes[:, k]
+        extents = [float(np.abs(axes.T @ way) @ half) for way in (ahead, _UP)]
+        for nearer, lower, down, inwards in product(_NEARER, _LOWER, _DOWN_RAD, _INWARDS_RAD):
+            middle = T[:3, 3] - nearer * extents[0] * ahead - lower * extents[1] * _UP
+            cost = _COST * (0.5 * nearer + lower + down + inwards)
+            pair = [
+                _placed(body, hand, scenes[hand], T_world_object, middle + sign * half[k] * side, sign * side, ahead,
+                        (down, inwards), cost)
+                for hand, sign in (("left", 1.0), ("right", -1.0))
+            ]  # fmt: skip
+            if pair[0] is not None and pair[1] is not None:
+                found.append((pair[0], pair[1]))
+    return sorted(found, key=lambda pair: pair[0].cost + pair[1].cost)
+
+
+def _placed(
+    body: Character, hand: str, scene: HandAtThing, T_world_object: Array, point: Array, out: Array, ahead: Array,
+    angles: tuple[float, float], cost: float,
+) -> Grasp | None:  # fmt: skip
+    """A flat hand at a point (3,) of a side that looks `out` (3,), moved until it touches; None where it does not."""
+    down, inwards = angles
+    palm = -out
+    fingers = normalize(np.cos(down) * (ahead - (ahead @ palm) * palm) - np.sin(down) * _UP)
+    along = normalize(np.cos(inwards) * fingers + np.sin(inwards) * palm)
+    palm = normalize(palm - (palm @ along) * along)
+    thumb = np.cross(palm, along) if hand == "left" else np.cross(along, palm)
+    T = np.eye(4)
+    T[:3, :3] = np.stack([palm, np.cross(thumb, palm), thumb], axis=1)
+    T[:3, 3] = point
+    T_thing_hand = inverse(T_world_object) @ T @ inverse(grip_frame(body, hand))
+    approach = T_world_object[:3, :3].T @ -out
+    ahead_m = scene.slid(T_thing_hand, approach, _COMES_M, _COMES_M, _STOPS_M)
+    if not -_COMES_M < ahead_m < _COMES_M:
+        return None
+    T_thing_hand = np.array(T_thing_hand)
+    T_thing_hand[:3, 3] += ahead_m * approach
+    return Grasp(f"side{np.degrees(down):.0f}", hand, T_thing_hand, FLAT, FLAT, approach, cost)
