@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from test_repair import frames_of, past_a_table, place_of, stroll
 
-from elbowroom.character.used_ranges import unusual
+from elbowroom.character.range_of_motion import unusual
 from elbowroom.finish.nudge import Core
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.solids import box

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from elbowroom.character.used_ranges import unusual
+from elbowroom.character.range_of_motion import unusual
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from elbowroom.character.limits import sample_pose
 from elbowroom.errors import BadValue
 from elbowroom.finish.leans import FootLeans, Hanging, JointLeans
-from elbowroom.finish.least import between, fewer, rounder, shorter, smaller, surely
+from elbowroom.finish.least import between, fewer, relax, rounder, shorter, smaller, surely
 from elbowroom.finish.nudge import Core, Nudged, bump, nudge
-from elbowroom.finish.relax import relax
 from elbowroom.finish.settle import first_hit, hit_at, own_times, soften
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
