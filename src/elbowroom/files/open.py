@@ -1,4 +1,4 @@
-"""Open any file that elbowroom can read, by its suffix."""
+"""Open any file that elbowroom can read, by its suffix; and the files that it refers to."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from elbowroom.character.body import Character
 from elbowroom.errors import BadFile, BadValue, UnknownName
 from elbowroom.files.c3d import Markers
 from elbowroom.files.edits import Edited, glb_edits
+from elbowroom.files.glb_container import buffer_files
 from elbowroom.files.glb_nodes import distinct
 from elbowroom.files.regular import check_regular
+from elbowroom.files.urdf import mesh_files
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.motion.clip import Clip, still_clip
 from elbowroom.world.things import Thing
@@ -74,7 +76,21 @@ class Opened:
             return next(iter(self.clips.values()))
         if self.characters:
             return still_clip(next(iter(self.characters.values())))
+        if self.markers is not None:
+            solve = f"solve them first: elbowroom convert {self.path.name} {self.path.stem}.bvh"
+            raise BadFile(self.path, "contains markers and no clip", would_do=solve)
         raise BadFile(self.path, "contains neither a clip nor a character", would_do=CLIP_FORMATS)
+
+    def with_solved_markers(self) -> Opened:
+        """The same with the markers made into a clip on the body of the person who wore them; see `marker_solve`."""
+        if self.markers is None or self.clips:
+            return self
+        from elbowroom.posing.marker_solve import solve_markers
+
+        name = self.path.stem
+        solved = solve_markers(self.markers.labels, self.markers.points, self.markers.fps, name=name)
+        notes = (*self.notes, *solved.notes)
+        return replace(self, characters={name: solved.clip.character}, clips={name: solved.clip}, notes=notes)
 
     def world(self, clip: str | None = None) -> World:
         """World of the file: the chosen clip on its character, other characters at rest, objects."""
@@ -198,3 +214,11 @@ _READERS: dict[str, Callable[[Path, ImportHints], Opened]] = {
     ".stl": _mesh,
     ".ply": _mesh,
 }
+
+
+def files_named_in(path: Path, packages: list[Path]) -> list[Path]:
+    """Folders of files that a .gltf, .glb or .urdf file refers to; none for other formats."""
+    suffix = path.suffix.lower()
+    if suffix in (".gltf", ".glb"):
+        return buffer_files(path)
+    return mesh_files(path, packages) if suffix == ".urdf" else []

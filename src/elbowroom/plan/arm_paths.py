@@ -21,8 +21,8 @@ from elbowroom.character.limits import EPS, JointLimit, clamp_pose, pose_excess
 from elbowroom.character.skeleton import Pose
 from elbowroom.finish.leans import JointLeans
 from elbowroom.finish.nudge import bump, nudge
+from elbowroom.finish.rounding import bell, interpolate
 from elbowroom.finish.settle import between_free, settle
-from elbowroom.finish.timing import bell, interpolate
 from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array, continuous, from_matrix, slerp
 from elbowroom.geometry.transforms import transform
