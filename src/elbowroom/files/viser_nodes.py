@@ -57,7 +57,8 @@ class SkinNode:
         turned = [tuple(q) for q in turns.tolist()]
         if recording is not None and self._written is not None:
             used = np.concatenate(self.joints)
-            time, messages = recording._time, recording._messages
+            time = recording._time
+            messages: list[tuple[float, Any]] = recording._messages  # type: ignore[assignment]
             for k in np.flatnonzero(moved[used]).tolist():
                 turn, place = self._written[k]
                 messages.append((time, Raw(encode({**turn, "wxyz": turned[used[k]]}))))
