@@ -60,6 +60,15 @@ def run(name: str) -> None:
         app(["demo", name, "-o", f"{folder}/out.glb", "-o", f"{folder}/out.html"], standalone_mode=False)
 
 
+def stand() -> None:
+    """Solve a posture of a whole body, as no scenario does yet."""
+    from elbowroom.character.human import human
+    from elbowroom.posing.whole_body import WholeBody
+
+    body = human(skin=False)
+    WholeBody(body).solve(body.skeleton.rest_pose, {})
+
+
 def seconds_of(path: Path) -> list[float]:
     """Seconds of processor time that each kernel of a list takes to compile, in a process without anything compiled."""
     code = (
@@ -114,6 +123,7 @@ def main() -> None:
                 start = time.perf_counter()
                 run(name)
                 print(f"{name}: {time.perf_counter() - start:.0f} s")
+            stand()
     del os.environ["ELBOWROOM_CACHE"]
     written(first, calls, ahead.LIST)
 

@@ -42,6 +42,8 @@ _HOME = {
     "mirror": "motion.mirror",
     "retarget": "motion.retarget",
     "foot_contacts": "motion.contacts",
+    "posture_database": "files.postures",
+    "recorded_postures": "motion.recorded",
     # built-in clips
     "idle": "locomotion.standing",
     "walk": "locomotion.walk",
@@ -63,6 +65,10 @@ _HOME = {
     "hand_shape": "character.hand_shapes",
     "propose_grasps": "posing.grasps",
     "reach": "posing.reach",
+    # the whole body
+    "WholeBody": "posing.whole_body",
+    "support_of": "posing.whole_body",
+    "solve_markers": "posing.marker_solve",
     # tasks
     "plan_tasks": "plan.manipulate",
     "Plan": "plan.result",

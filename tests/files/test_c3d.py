@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import real_files
+from elbowroom.character.markers import MARKERS
 from elbowroom.errors import BadFile, UnknownName
-from elbowroom.files.c3d import KNOWN_LABELS, Markers, read_c3d
+from elbowroom.files.c3d import Markers, read_c3d
 from elbowroom.files.c3d_parameters import Processor
 
 ALL = real_files("mocap/*c3d*/*.c3d")
@@ -21,7 +22,7 @@ ALL = real_files("mocap/*c3d*/*.c3d")
 @pytest.mark.parametrize("path", [p for p in ALL if "variants" not in p.parent.name], ids=lambda p: p.stem)
 def test_real_files_hold_people(path: Path) -> None:
     markers = read_c3d(path)
-    assert markers.known == KNOWN_LABELS and not markers.absent
+    assert markers.known == MARKERS and not markers.absent
     assert len(markers.labels) == (330 if path.stem == "16_07" else 41)
     assert markers.fps == 120.0
     assert 0.8 < np.nanpercentile(markers.track("LFWT")[:, 2], 75) < 1.2
@@ -29,7 +30,7 @@ def test_real_files_hold_people(path: Path) -> None:
     assert -0.02 < np.nanpercentile(markers.track("LTOE")[:, 2], 20) < 0.1
     # a person's markers are within arm's reach of the waist
     waist = markers.track("LFWT")
-    for label in KNOWN_LABELS:
+    for label in MARKERS:
         assert np.nanmax(np.linalg.norm(markers.track(label) - waist, axis=-1)) < 1.6, label
 
 

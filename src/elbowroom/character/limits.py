@@ -26,9 +26,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import IDENTITY, Array
+from elbowroom.kernels import limb_terms
 from elbowroom.kernels import limits as kernels
 
 Kind = Literal["ball", "swing", "hinge"]
+
+_KINDS = {"ball": limb_terms.BALL, "swing": limb_terms.SWING, "hinge": limb_terms.HINGE}
 
 # How far past a bound still counts as within: rounding, not tolerance.
 EPS = 1e-9
@@ -109,6 +112,12 @@ class JointLimit:
         kernels.clamp_terms(*self.bounds, out.reshape(-1, 3))
         return out
 
+    def moved(self, c: ArrayLike, by: ArrayLike) -> Array:
+        """Rotations (..., 4) of coordinates (..., 3) moved by radians (..., 3), within the range; recorded ones that
+        are out of it stay so by as much."""
+        own = np.asarray(c, dtype=float)
+        return self.rotation(self.clamp_coordinates(own + by) + (own - self.clamp_coordinates(own)))
+
     def swing_radius(self, direction: float) -> float:
         """Largest swing (radians) towards a direction in the swing plane (radians from +x)."""
         _, low, high, polygon = self.bounds
@@ -129,6 +138,21 @@ class JointLimit:
             drawn = c[todo]
             todo = todo[np.any(self.clamp_coordinates(drawn) != drawn, axis=1)]
         return self.rotation(c)
+
+
+def stacked(limits: Sequence[JointLimit]) -> limb_terms.Joints:
+    """Ranges of n joints as the kernels take them, with room for a posture of its own."""
+    bounds = [limit.bounds for limit in limits]
+    return limb_terms.Joints(
+        kind=np.array([_KINDS[limit.kind] for limit in limits], np.int64),
+        pre=np.array([limit.pre for limit in limits]),
+        post=np.array([limit.post for limit in limits]),
+        low=np.array([b[1] for b in bounds]),
+        high=np.array([b[2] for b in bounds]),
+        corners=np.concatenate([b[3] for b in bounds]),
+        corner=np.concatenate([[0], np.cumsum([len(b[3]) for b in bounds])]).astype(np.int64),
+        q=np.zeros((len(limits), 4)),
+    )
 
 
 def clamp_pose(limits: Sequence[JointLimit | None], rotations: ArrayLike) -> Array:

@@ -19,6 +19,7 @@ from elbowroom.character.human_joints import PARENT_ROLE, carrier, rest_position
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array, about, normalize, rotate
+from elbowroom.kernels import pose as pose_kernels
 
 
 def masses_for(
@@ -94,10 +95,11 @@ def center_of_mass(character: Character, T: Array) -> Array:
     """Centre of mass (..., 3) for joint transforms (..., J, 4, 4), metres."""
     if character.masses is None:
         raise BadValue(f"character '{character.name}' has no masses; masses_for() estimates them.")
-    rows, shares, centers = _heavy(character)
-    places = T[..., rows, :, :]
-    at = np.einsum("...jab,jb->...ja", places[..., :3, :3], centers) + places[..., :3, 3]
-    return np.asarray(np.einsum("j,...ja->...a", shares, at))
+    joints = np.asarray(T, dtype=float)
+    out = np.zeros((*joints.shape[:-3], 3))
+    frames = np.ascontiguousarray(joints).reshape(-1, *joints.shape[-3:])
+    pose_kernels.center_of_mass(frames, *_heavy(character), out.reshape(-1, 3))
+    return out
 
 
 @lru_cache(maxsize=64)

@@ -16,8 +16,10 @@ from numpy.typing import ArrayLike
 from elbowroom.character import rig_geometry
 from elbowroom.character.anatomy import limits_for
 from elbowroom.character.anatomy_rest import facing, meaningful_rest
-from elbowroom.character.body import Chain, ChainKind, Character
+from elbowroom.character.anthropometry import proportions
+from elbowroom.character.body import Chain, ChainKind, Character, Marker
 from elbowroom.character.fit_shapes import fit_shapes, stature
+from elbowroom.character.markers import markers_for
 from elbowroom.character.masses import masses_for
 from elbowroom.character.rig_geometry import ancestors, common_ancestor
 from elbowroom.character.rig_names import FINGERS, NamedPart, finger_of, part_of, wrist_after
@@ -57,9 +59,11 @@ def as_character(
     if skin is not None and len(skin.vertices):
         height = float(np.ptp(skin.posed(skeleton.T_rest)[:, 2]))
     masses = None
+    markers: Mapping[str, Marker] = {}
     if {"left_thigh", "right_thigh", "chest"} <= set(roles):
         try:
             masses = masses_for(skeleton, roles, height)
+            markers = markers_for(skeleton, roles, front, proportions(height), skin)
         except BadValue as why:
             all_notes.append(f"Masses are unknown: {why}")
     return Character(
@@ -70,6 +74,7 @@ def as_character(
         chains=chains_for(skeleton, roles),
         shapes=fit_shapes(skeleton, roles, skin, height),
         masses=masses,
+        markers=markers,
         skin=skin,
         front=front,
         notes=tuple(dict.fromkeys(all_notes)),

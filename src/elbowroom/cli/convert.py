@@ -40,6 +40,8 @@ def convert(
 ) -> None:
     """Convert between formats; optionally retarget, cut, mirror, resample and reposition.
 
+    Markers of a .c3d file become the motion of a body that is fitted to them.
+
     Example: elbowroom convert walk.bvh walk.glb walk.html --onto child --cut 0.5 2.0 --at 1,0 --turn 90
     """
     from elbowroom.files.open import ImportHints
@@ -55,6 +57,9 @@ def convert(
             "--cut, --mirror, --at and --turn do not apply to a storyboard: edit the storyboard, or convert its result."
         )
     opened = open_source(source, ImportHints(units, up, fps, fix_rig, asf), clock)
+    if opened.markers is not None:
+        with clock("solve", "solving the markers"):
+            opened = opened.with_solved_markers()
     with clock("edit", "editing the motion"):
         world = options.world_of(opened, clip, onto, scene)
         if not is_storyboard(source):

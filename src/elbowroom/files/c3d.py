@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from elbowroom.character.markers import MARKERS
 from elbowroom.errors import BadFile, UnknownName
 from elbowroom.files.c3d_parameters import Parameters, Processor, read_parameters
 from elbowroom.files.conventions import checked_fps, checked_units, checked_up, turned_points
@@ -20,12 +21,6 @@ from elbowroom.files.text import MOST, shown
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 
-_LIMBS = "SHO UPA ELB FRM WRA WRB FIN FWT BWT THI KNE SHN ANK HEE TOE MT5"
-# The marker set of CMU and ACCAD, 41 labels.
-KNOWN_LABELS: tuple[str, ...] = (
-    *["LFHD", "RFHD", "LBHD", "RBHD", "C7", "T10", "CLAV", "STRN", "RBAC"],
-    *(f"{side}{part}" for side in "LR" for part in _LIMBS.split()),
-)
 _UNITS = {
     "mm": 0.001,
     "cm": 0.01,
@@ -57,12 +52,12 @@ class Markers:
     @property
     def known(self) -> tuple[str, ...]:
         """Which of the 41 labels of the usual marker set are here."""
-        return tuple(label for label in KNOWN_LABELS if label in self.labels)
+        return tuple(label for label in MARKERS if label in self.labels)
 
     @property
     def absent(self) -> tuple[str, ...]:
         """Which of the 41 labels of the usual marker set are not here."""
-        return tuple(label for label in KNOWN_LABELS if label not in self.labels)
+        return tuple(label for label in MARKERS if label not in self.labels)
 
     def track(self, label: str) -> Array:
         """Positions of one marker, (T, 3)."""
@@ -205,9 +200,9 @@ def _labels(parameters: Parameters, points: int, notes: list[str]) -> tuple[tupl
     prefixes = sorted({label.rpartition(":")[0] for label in full if ":" in label})
     if prefixes:
         notes.append(f"Removed the subject's name ({', '.join(map(shown, prefixes[:5]))}) from the labels.")
-    missing = [label for label in KNOWN_LABELS if label not in taken]
+    missing = [label for label in MARKERS if label not in taken]
     if missing:
-        found = len(KNOWN_LABELS) - len(missing)
+        found = len(MARKERS) - len(missing)
         notes.append(
             f"Found {found} of the 41 standard markers" + (f"; missing: {', '.join(missing)}." if found else ".")
         )
@@ -215,4 +210,4 @@ def _labels(parameters: Parameters, points: int, notes: list[str]) -> tuple[tupl
 
 
 def _usual_case(label: str) -> str:
-    return label.upper() if label.upper() in KNOWN_LABELS else label
+    return label.upper() if label.upper() in MARKERS else label

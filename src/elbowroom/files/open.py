@@ -76,7 +76,21 @@ class Opened:
             return next(iter(self.clips.values()))
         if self.characters:
             return still_clip(next(iter(self.characters.values())))
+        if self.markers is not None:
+            solve = f"solve them first: elbowroom convert {self.path.name} {self.path.stem}.bvh"
+            raise BadFile(self.path, "contains markers and no clip", would_do=solve)
         raise BadFile(self.path, "contains neither a clip nor a character", would_do=CLIP_FORMATS)
+
+    def with_solved_markers(self) -> Opened:
+        """The same with the markers made into a clip on the body of the person who wore them; see `marker_solve`."""
+        if self.markers is None or self.clips:
+            return self
+        from elbowroom.posing.marker_solve import solve_markers
+
+        name = self.path.stem
+        solved = solve_markers(self.markers.labels, self.markers.points, self.markers.fps, name=name)
+        notes = (*self.notes, *solved.notes)
+        return replace(self, characters={name: solved.clip.character}, clips={name: solved.clip}, notes=notes)
 
     def world(self, clip: str | None = None) -> World:
         """World of the file: the chosen clip on its character, other characters at rest, objects."""

@@ -58,7 +58,7 @@ class SkinNode:
         if recording is not None and self._written is not None:
             used = np.concatenate(self.joints)
             time = recording._time
-            messages: list[tuple[float, Any]] = recording._messages  # type: ignore[assignment]
+            messages: list[tuple[float, Any]] = recording._messages
             for k in np.flatnonzero(moved[used]).tolist():
                 turn, place = self._written[k]
                 messages.append((time, Raw(encode({**turn, "wxyz": turned[used[k]]}))))

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.kernels.compiled import inner
-from elbowroom.kernels.hinge import TINY, bend_at, line_and_side, straight
+from elbowroom.kernels.hinge import TINY, bend_at, line_and_side, squared_distance, straight
 from elbowroom.kernels.limits import ellipse_radius, flexion_and_twist, polygon_radius, swing_and_twist
 from elbowroom.kernels.turns import (
     Turn,
@@ -150,10 +150,36 @@ def solve(
     u, w = _orbit_axes(limb, base, n)
     c, s = math.cos(orbit), math.sin(orbit)
     y = c * u[0] + s * w[0], c * u[1] + s * w[1], c * u[2] + s * w[2]
+    towards = product(reversed_turn(base), of_matrix(end))
+    gap, first, middle, last = bend_to(limb, distance, (n, y), towards, (off_axis, held, backwards), rotations, 0)
+    excess[0] = _swung_past(first, limb.low[0], limb.high[0], limb.polygon)
+    excess[1] = _bent_past(middle, limb.low[1], limb.high[1])
+    excess[2] = _swung_past(last, limb.low[2], limb.high[2], limb.end_polygon)
+    return gap
+
+
+@inner()
+def bend_to(
+    limb: Geometry,
+    distance: float,
+    line_and_middle: tuple[Vector, Vector],
+    towards: Turn,
+    kept: tuple[float, float, bool],
+    rotations: Array,
+    row: int,
+) -> tuple[float, Vector, Vector, Vector]:
+    """Local rotations, rows `row` to `row + 2` of (N, 4), of a limb whose end is that far off along a line.
+
+    line_and_middle: unit directions to the end, and across it to the middle joint, in the parent's frame; towards: the
+    end's turn in that frame; kept: off-axis angle, twist and whether bent past straight, as `solve` has them. Returns
+    what is missing, metres, and the coordinates of the three joints.
+    """
+    off_axis, held, backwards = kept
+    n, y = line_and_middle
     wanted_axes = cross(y, n), y, n
     between = limb.between
     # the end's turn in the parent's frame, without what comes after the twist and the swing
-    goal = product(product(reversed_turn(base), of_matrix(end)), reversed_turn(limb.post[2]))
+    goal = product(towards, reversed_turn(limb.post[2]))
     if not limb.end_turns:
         goal = product(goal, about_z(-held))
     twist = held if limb.end_turns else 0.0
@@ -174,14 +200,29 @@ def solve(
     if not limb.end_turns:
         last = product(last, about_z(held))
     first = product(hinge, reversed_turn(limb.hinge))
-    write(first, rotations, 0)
-    write(_joined(limb, 1, product(flexed, about_z(twist))), rotations, 1)
-    write(_joined(limb, 2, last), rotations, 2)
-    first = _parted(limb, 0, first)
-    excess[0] = _swung_past(swing_and_twist(*first), limb.low[0], limb.high[0], limb.polygon)
-    excess[1] = _bent_past((flexion, off_axis, twist), limb.low[1], limb.high[1])
-    excess[2] = _swung_past(swing_and_twist(*last), limb.low[2], limb.high[2], limb.end_polygon)
-    return gap
+    write(first, rotations, row)
+    write(_joined(limb, 1, product(flexed, about_z(twist))), rotations, row + 1)
+    write(_joined(limb, 2, last), rotations, row + 2)
+    first_terms = swing_and_twist(*_parted(limb, 0, first))
+    return gap, first_terms, (flexion, off_axis, twist), swing_and_twist(*last)
+
+
+@inner()
+def line_of(limb: Geometry, first: Turn, middle: Vector) -> tuple[Vector, Vector]:
+    """Unit directions to the end and across it to the middle joint, in the parent's frame, of a posture.
+
+    first: local rotation of the ball joint; middle: flexion, off-axis and twist of the middle joint.
+    """
+    v, side = line_and_side(limb.upper, _bent(limb, middle[1], middle[2]), middle[0])
+    hinge = product(first, limb.hinge)
+    return turned(hinge, v), turned(hinge, side)
+
+
+@inner()
+def reaches(limb: Geometry, off_axis: float, twist: float) -> tuple[float, float]:
+    """Nearest and farthest distance of the end from the ball joint, whatever the range of the middle joint."""
+    constant, size = squared_distance(limb.upper, _bent(limb, off_axis, twist))
+    return math.sqrt(max(constant - size, 0.0)), math.sqrt(constant + size)
 
 
 @inner()
@@ -278,13 +319,10 @@ def describe(limb: Geometry, parents: Array, rotations: Array, out: Array) -> No
         middle = _parted(limb, 1, row_of(rotations[i], 1))
         flexion, off_axis, twist = flexion_and_twist(*middle)
         last = _parted(limb, 2, row_of(rotations[i], 2))
-        b = _bent(limb, off_axis, twist)
-        v, side = line_and_side(limb.upper, b, flexion)
-        hinge = product(row_of(rotations[i], 0), limb.hinge)
+        n, y = line_of(limb, row_of(rotations[i], 0), (flexion, off_axis, twist))
         base = of_matrix(parents[min(i, len(parents) - 1)])
-        u, w = _orbit_axes(limb, base, turned(hinge, v))
-        y = turned(hinge, side)
+        u, w = _orbit_axes(limb, base, n)
         out[i, 0] = math.atan2(dot(y, w), dot(y, u))
         out[i, 1] = off_axis
         out[i, 2] = twist if limb.end_turns else swing_and_twist(*last)[2]
-        out[i, 3] = 1.0 if math.sin(flexion - straight(limb.upper, b)) < 0.0 else 0.0
+        out[i, 3] = 1.0 if math.sin(flexion - straight(limb.upper, _bent(limb, off_axis, twist))) < 0.0 else 0.0

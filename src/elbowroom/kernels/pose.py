@@ -1,4 +1,4 @@
-"""Forward kinematics and linear blend skinning."""
+"""Forward kinematics, centre of mass and linear blend skinning."""
 
 from __future__ import annotations
 
@@ -47,6 +47,21 @@ def forward(parents: NDArray[np.int32], offsets: Array, root: Array, rotations: 
                     o[r, 2] = b0 * a02 + b1 * a12 + b2 * a22
                     o[r, 3] = b0 * d0 + b1 * d1 + b2 * d2 + b[r, 3]
             o[3, 0], o[3, 1], o[3, 2], o[3, 3] = 0.0, 0.0, 0.0, 1.0
+
+
+@nb.njit(cache=True, nogil=True)
+def center_of_mass(T: Array, rows: NDArray[np.int64], shares: Array, centers: Array, out: Array) -> None:
+    """Centres of mass (N, 3) of poses T (N, J, 4, 4).
+
+    rows (K,): joints that weigh something; shares (K,): of all the mass; centers (K, 3): in their frames.
+    """
+    for n in range(T.shape[0]):
+        for i in range(3):
+            total = 0.0
+            for k in range(rows.shape[0]):
+                t, c = T[n, rows[k]], centers[k]
+                total += shares[k] * (t[i, 0] * c[0] + t[i, 1] * c[1] + t[i, 2] * c[2] + t[i, 3])
+            out[n, i] = total
 
 
 @nb.njit(cache=True, nogil=True)

@@ -127,6 +127,45 @@ def write(q: Turn, out: Array, i: int) -> None:
     out[i, 0], out[i, 1], out[i, 2], out[i, 3] = q[0], q[1], q[2], q[3]
 
 
+@inner()
+def triple(rows: Array, i: int) -> Vector:
+    """Row i of (N, 3) as a tuple."""
+    return rows[i, 0], rows[i, 1], rows[i, 2]
+
+
+@inner()
+def put_triple(v: Vector, rows: Array, i: int) -> None:
+    """Write a tuple into row i of (N, 3)."""
+    rows[i, 0], rows[i, 1], rows[i, 2] = v[0], v[1], v[2]
+
+
+@inner()
+def plus(a: Vector, b: Vector) -> Vector:
+    """Sum."""
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
+
+
+@inner()
+def minus(a: Vector, b: Vector) -> Vector:
+    """Difference."""
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+@inner()
+def turn_by(v: Vector) -> Turn:
+    """Turn of an axis times an angle."""
+    size = math.sqrt(dot(v, v))
+    s = math.sin(0.5 * size) / size if size > 1e-9 else 0.5
+    return math.cos(0.5 * size), s * v[0], s * v[1], s * v[2]
+
+
+@inner()
+def small(q: Turn) -> Vector:
+    """Axis times angle of a small turn: twice its vector part, of the shorter way round."""
+    s = 2.0 if q[0] >= 0.0 else -2.0
+    return s * q[1], s * q[2], s * q[3]
+
+
 @nb.njit(cache=True, nogil=True)
 def unfit(T: Array) -> int:
     """Index of the first of the matrices (N, 4, 4) that is no rigid transform, -1 where all are."""

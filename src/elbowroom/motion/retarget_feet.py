@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy.ndimage import uniform_filter1d
 
@@ -39,9 +41,32 @@ def plant_feet(clip: Clip, contacts: Contacts) -> Clip:
         return clip.with_(root=root, rotations=np.concatenate([clip.rotations[:lead], real.rotations]))
     character = clip.character
     T = clip.world()
+    held = held_feet(clip, contacts, T)
     root, q = np.array(clip.root), np.array(clip.rotations)
-    raised, planted, feet = [], [], {}
-    for sole, column in zip(soles(character), (0, 2), strict=True):
+    for joint, turns in held.toes.items():
+        q[:, joint] = turns
+    root[:, 2] += _hips_follow(held.raised, held.planted, clip.fps)
+    root[:, 2] -= covering(_lack_of_leg(character, T, root - clip.root, held.feet), _width(_HIPS, clip.fps))
+    q = place_feet(character, root, q, held.feet)
+    return clip.with_(root=root, rotations=q)
+
+
+class HeldFeet(NamedTuple):
+    """Feet with their planted points in place: transforms (T, 4, 4) by side, local rotations (T, 4) of toes by joint.
+
+    raised (2, T): metres that each foot was raised; planted (2, T).
+    """
+
+    feet: dict[str, Array]
+    toes: dict[int, Array]
+    raised: Array
+    planted: Flags
+
+
+def held_feet(clip: Clip, contacts: Contacts, T: Array) -> HeldFeet:
+    """Feet of a clip, whose joints are at T (T, J, 4, 4), with planted heels and balls held in place on the floor."""
+    raised, planted, feet, toes = [], [], {}, {}
+    for sole, column in zip(soles(clip.character), (0, 2), strict=True):
         heel, ball = contacts.on[:, column], contacts.on[:, column + 1]
         track = track_of(sole, T[:, sole.foot])
         held = pinned(sole, track, heel, ball, contacts.floor, clip.fps)
@@ -50,11 +75,8 @@ def plant_feet(clip: Clip, contacts: Contacts) -> Clip:
         raised.append(held[:, 5] - track[:, 5])
         planted.append(heel | ball)
         if sole.toes >= 0:
-            q[:, sole.toes] = _toes_on_floor(clip, sole, feet[sole.side], held, ball)
-    root[:, 2] += _hips_follow(np.stack(raised), np.stack(planted), clip.fps)
-    root[:, 2] -= covering(_lack_of_leg(character, T, root - clip.root, feet), _width(_HIPS, clip.fps))
-    q = place_feet(character, root, q, feet)
-    return clip.with_(root=root, rotations=q)
+            toes[sole.toes] = _toes_on_floor(clip, sole, feet[sole.side], held, ball)
+    return HeldFeet(feet, toes, np.stack(raised), np.stack(planted))
 
 
 def _hips_follow(raised: Array, planted: Flags, fps: float) -> Array:

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from elbowroom.character.body import Character
-from elbowroom.character.limits import JointLimit
+from elbowroom.character.limits import JointLimit, stacked
 from elbowroom.errors import BadValue
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels import limb_space as kernels
-from elbowroom.kernels import limb_state, limb_terms
+from elbowroom.kernels import limb_state
 from elbowroom.search.birrt import Path
 from elbowroom.spaces.limb_moves import fastest, marks_of, stirred
 from elbowroom.spaces.styles import NATURAL, Style, span_of
@@ -74,23 +74,13 @@ class LimbSpace:
         if not (speeds > 0.0).all():
             raise BadValue("joint speeds must be above 0 rad/s.")
         first, last = _intervals(given, style, style.within(body, check.joints, given))
-        bounds = [limit.bounds for limit in given]
         mark_joint, mark = marks_of(check)
         lever = np.array(check.tables.lever, dtype=float)
         fixed = kernels.LimbSpace(
             limb=check.limb,
             around=check.around,
             buffers=check.scratch().buffers,
-            joints=limb_terms.Joints(
-                kind=np.array([_KINDS[limit.kind] for limit in given], np.int64),
-                pre=np.array([limit.pre for limit in given]),
-                post=np.array([limit.post for limit in given]),
-                low=np.array([b[1] for b in bounds]),
-                high=np.array([b[2] for b in bounds]),
-                corners=np.concatenate([b[3] for b in bounds]),
-                corner=np.concatenate([[0], np.cumsum([len(b[3]) for b in bounds])]).astype(np.int64),
-                q=np.zeros((n, 4)),
-            ),
+            joints=stacked(given),
             first=first,
             last=last,
             mark_joint=mark_joint,
@@ -192,9 +182,6 @@ class LimbSpace:
                 limb_state.on_the_way(space, a, b, k / count, row)
                 rows.append(row)
         return frozen(rows)
-
-
-_KINDS = {"ball": limb_terms.BALL, "swing": limb_terms.SWING, "hinge": limb_terms.HINGE}
 
 
 def _intervals(limits: list[JointLimit], style: Style, within: Array | None) -> tuple[Array, Array]:

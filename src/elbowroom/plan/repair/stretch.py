@@ -18,6 +18,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import without_lead
 from elbowroom.motion.quality import peak_jerk
 from elbowroom.plan.repair.allowed import OwnTouches, own_touches, with_contacts
+from elbowroom.plan.repair.find import clip_of
 from elbowroom.plan.smoothness import SmoothnessLimits
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.contacts import Contact
@@ -97,9 +98,7 @@ class Job:
     @property
     def clip(self) -> Clip:
         """The motion as it is."""
-        motion = self.world.motion(self.who)
-        assert isinstance(motion, Clip)
-        return motion
+        return clip_of(self.world, self.who)
 
     @cached_property
     def limits(self) -> tuple[JointLimit, ...]:
