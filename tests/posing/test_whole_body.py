@@ -192,9 +192,9 @@ def test_failures_say_why() -> None:
     assert missed.status == "out-of-reach" and missed.missing["left_hand"] > 0.3 and "left_hand" in missed.reason
     heavy = solver.solve(start, hands, support=support, load=Load(400.0, [0.0, -1.5, 1.0]))
     assert heavy.status == "off-balance" and "centre of mass" in heavy.reason and heavy.com_margin < 0.0
-    twisted = {hand: np.array(T) for hand, T in hands.items()}
-    twisted["right_hand"][:3, :3] = twisted["right_hand"][:3, :3] @ np.diag([-1.0, -1.0, 1.0])
-    bent = solver.solve(start, twisted)
+    sole_up = np.array(body.skeleton.at(start)[body.role("left_foot")])
+    sole_up[[0, 2], :3] *= -1.0
+    bent = solver.solve(start, {"left_foot": sole_up})
     assert bent.status == "out-of-range" and bent.excess > 0.01 and "range" in bent.reason
     turned = WholeBody(body, most_turn=0.05).solve(start, hands)
     assert turned.status == "turned-too-far" and turned.turn > 0.05

@@ -142,7 +142,7 @@ class WholeBody:
         return self._limbs[end]
 
     def problem(self, ends: Collection[str]) -> Problem:
-        """What the compiled solver takes where these hands and feet have targets, in the order of `ends`."""
+        """First arguments of the compiled solver where these hands and feet have targets, in the order of `ends`."""
         key = self._known(ends)
         if key not in self._problems:
             self._problems[key] = self._problem(key, [self.limb(end) for end in key])
@@ -233,7 +233,7 @@ class WholeBody:
         load: Load | None = None,
         support: ArrayLike | None = None,
     ) -> kernels.Aims:
-        """What the compiled solver is asked for, see `solve`; each limb of the problem needs a target."""
+        """Wishes as the compiled solver takes them, see `solve`; each limb of the problem needs a target."""
         ends = np.tile(np.eye(4), (kernels.LIMBS, 1, 1))
         for k, end in enumerate(self._known(targets)):
             ends[k] = targets[end]
