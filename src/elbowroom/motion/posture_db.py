@@ -163,7 +163,7 @@ class PostureDatabase:
         return replace(self, poses=mp.resized(self.poses, self.lengths, there), lengths=there)
 
     def posture(self, constraints: Constraints, method: Method = "local") -> Posture:
-        """Where people have their markers with hands and feet at the constraints."""
+        """Posture of recorded people with hands and feet at the constraints."""
         if method not in METHODS:
             raise UnknownName("posture method", method, METHODS)
         hands = constraints.hands
