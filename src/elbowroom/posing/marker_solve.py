@@ -74,14 +74,16 @@ def solve_markers(
     markers = markers[first : last + 1]
     body = told.body(name)
     clip = _solved(body, markers, fps, name)
-    clip, jumps = without_jolts(_evenly(clip, markers, notes))
+    clip, counted = _evenly(clip, markers, notes)
+    clip, jumps = without_jolts(clip)
     if jumps:
         notes.append(f"Interpolated {jumps} frames in which the body jumped and came back.")
     contacts = foot_contacts(clip)
     held = held_feet(clip, contacts, clip.world())
-    told = replace(told, offsets=_worn_on_legs(told, _at_feet(clip, markers, held, []), markers))
+    told = replace(told, offsets=_worn_on_legs(told, _at_feet(clip, counted, held, []), markers))
     body = told.body(name)
-    planted = _at_feet(clip.with_(character=body), markers, held, notes)
+    planted = _at_feet(clip.with_(character=body), counted, held, notes)
+    planted, _ = _evenly(planted, markers, [], ("arm", "head"))
     lowered = planted.with_(root=planted.root - [0.0, 0.0, contacts.floor])
     if abs(contacts.floor) > 0.005:
         notes.append(f"Moved by {-1000.0 * contacts.floor:.0f} mm along the vertical, so that the feet stand at z = 0.")
@@ -122,10 +124,11 @@ def _solved(body: Character, markers: Array, fps: float, name: str) -> Clip:
     return Clip(body, fps, root, rotations, name=name, source=Source(format="C3D"))
 
 
-def _evenly(clip: Clip, markers: Array, notes: list[str]) -> Clip:
-    """The clip with limbs turned evenly where too few of their markers are seen."""
-    seen, q = seen_in(markers), np.array(clip.rotations)
-    for part, (joints, labels, enough) in _PARTS.items():
+def _evenly(clip: Clip, markers: Array, notes: list[str], parts: Sequence[str] = tuple(_PARTS)) -> tuple[Clip, Array]:
+    """The clip with limbs turned evenly where too few of their markers are seen, and markers without those few."""
+    seen, q, counted = seen_in(markers), np.array(clip.rotations), np.array(markers)
+    for part in parts:
+        joints, labels, enough = _PARTS[part]
         for side in ("",) if part == "head" else ("left", "right"):
             rows = [MARKERS.index(side[:1].upper() + label) for label in labels]
             missing: NDArray[np.bool_] = seen[:, rows].sum(axis=1) < enough
@@ -134,9 +137,11 @@ def _evenly(clip: Clip, markers: Array, notes: list[str]) -> Clip:
             turned = [clip.character.role(f"{side}_{joint}" if side else joint) for joint in joints]
             for gap, before, after, share in _gaps(missing):
                 q[gap, turned] = rot.slerp(q[before, turned], q[after, turned], share)
+            rows += [MARKERS.index(side[:1].upper() + "SHO")] if part == "arm" else []
+            counted[np.ix_(np.flatnonzero(missing), np.array(rows))] = np.nan
             what = f"{side} {part}".strip()
             notes.append(f"Interpolated the {what} over {missing.sum() / clip.fps:.2f} s with too few markers.")
-    return clip.with_(rotations=q)
+    return clip.with_(rotations=q), counted
 
 
 def _at_feet(clip: Clip, markers: Array, held: HeldFeet, notes: list[str]) -> Clip:

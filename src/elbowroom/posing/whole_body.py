@@ -142,7 +142,7 @@ class WholeBody:
         return self._limbs[end]
 
     def problem(self, ends: Collection[str]) -> Problem:
-        """Arguments of the compiled solver where these hands and feet have targets, in the order of `ends`."""
+        """First arguments of the compiled solver where these hands and feet have targets, in the order of `ends`."""
         key = self._known(ends)
         if key not in self._problems:
             self._problems[key] = self._problem(key, [self.limb(end) for end in key])
@@ -177,16 +177,28 @@ class WholeBody:
         places = {end: checked(end, targets[end]) if end in targets else T[self.ends[end].end] for end in ends}
         problem = self._problem_at(ends, start)
         aims = self.aims(places, markers, weights, load=load, support=support)
-        may_stop_here()
-        root, rotations, out = np.zeros(3), np.zeros((len(body.skeleton), 4)), np.zeros(whole_body_solve.NUMBERS)
-        before = np.array(start.root[None]), np.array(start.rotations[None])
-        whole_body_solve.solve(*problem, aims, *before, iterations, root, rotations, out)
-        pose, error = Pose.of(root, rotations), 0.0
+        pose, out = self._run(problem, aims, start, iterations)
+        if out[whole_body_solve.STATUS] != whole_body_solve.FOUND and len(aims.corners):
+            # where all would be met without the balance, that is what fails
+            other, free = self._run(problem, aims._replace(corners=np.zeros((0, 2))), start, iterations)
+            if free[whole_body_solve.STATUS] == whole_body_solve.FOUND:
+                pose, out = other, free
+                out[whole_body_solve.MARGIN] = self._margin(pose, aims)
+        error = 0.0
         if gaze is not None:
             pose = looking_at(body, pose, gaze)
             error = gaze_error(body, pose, gaze)
             out[whole_body_solve.MARGIN] = self._margin(pose, aims)
         return replace(self._solution(pose, ends, out), gaze_error=error)
+
+    def _run(self, problem: Problem, aims: kernels.Aims, start: Pose, iterations: int) -> tuple[Pose, Array]:
+        """Call the compiled solver: posture, and numbers as it gives them."""
+        may_stop_here()
+        root, rotations = np.zeros(3), np.zeros((len(self.character.skeleton), 4))
+        out = np.zeros(whole_body_solve.NUMBERS)
+        before = np.array(start.root[None]), np.array(start.rotations[None])
+        whole_body_solve.solve(*problem, aims, *before, iterations, root, rotations, out)
+        return Pose.of(root, rotations), out
 
     def _problem_at(self, ends: tuple[str, ...], pose: Pose) -> Problem:
         """The problem of limbs whose joints in between, such as those that twist a forearm, are as in a posture."""
@@ -221,7 +233,7 @@ class WholeBody:
         load: Load | None = None,
         support: ArrayLike | None = None,
     ) -> kernels.Aims:
-        """Request to the compiled solver, see `solve`; each limb of the problem needs a target."""
+        """Wishes as the compiled solver takes them, see `solve`; each limb of the problem needs a target."""
         ends = np.tile(np.eye(4), (kernels.LIMBS, 1, 1))
         for k, end in enumerate(self._known(targets)):
             ends[k] = targets[end]
@@ -256,7 +268,7 @@ class WholeBody:
 
     def _solution(self, pose: Pose, ends: tuple[str, ...], out: Array) -> WholeBodySolution:
         status = _STATUS[int(out[whole_body_solve.STATUS])]
-        if status == "found" and out[whole_body_solve.MARGIN] < 0.0:  # the head has turned since
+        if status == "found" and out[whole_body_solve.MARGIN] < 0.0:
             status = "off-balance"
         gaps = np.abs(out[whole_body_solve.GAPS :])
         missing = {end: float(gaps[k]) for k, end in enumerate(ends)}

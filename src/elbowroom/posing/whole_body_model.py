@@ -35,7 +35,7 @@ _ANY = 1.0
 
 
 class Problem(NamedTuple):
-    """Arguments of the compiled solver for one set of limbs with targets; for one thread."""
+    """First arguments of the compiled solver for one set of limbs with targets, and for one thread."""
 
     model: kernels.Model
     limbs: tuple[Geometry, Geometry, Geometry, Geometry]

@@ -150,7 +150,9 @@ def _least(job: Job, stretch: Stretch, frames: LeanFrames, whole: Array, lean: A
 
     def fits_all(lean: Array, core: Core) -> bool:
         q = frames(lean, core)
-        return smooth_enough(q) and first_hit(stretch.check, q, stretch.times) is None
+        # what is fast in the whole stretch may be too fast for the part of it that is left
+        part = stretch.narrowed(core).pace.rough(q[None, stretch.rows(core)])[0]
+        return smooth_enough(q) and part <= 1.0 and first_hit(stretch.check, q, stretch.times) is None
 
     least = smaller(fits, fewer(fits, lean, reach, stretch.core), stretch.core)
     wide = rounder(fits, least, stretch.core, job.during)

@@ -162,8 +162,9 @@ class Stretch:
         opens, closes = core.begin <= core.first, core.end >= core.last
         first, last = float(times[0]), float(times[-1])
         told = Core(first, first if opens else core.begin, last if closes else core.end, last)
-        begin = self.first + rows.start
-        return replace(self, first=begin, last=begin + len(times) - 1, core=told, times=times, base=self.base[rows])
+        begin, end = self.first + rows.start, self.first + rows.start + len(times) - 1
+        pace = replace(self.pace, first=begin, last=end)
+        return replace(self, first=begin, last=end, core=told, times=times, base=self.base[rows], pace=pace)
 
     def good(self, frames: Array) -> bool:
         """Whether frames (T, n, 4) are smooth, in range, and unlike others."""
