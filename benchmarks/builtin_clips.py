@@ -21,8 +21,7 @@ from elbowroom.character.body import Character
 from elbowroom.character.human import human
 from elbowroom.character.presets import PRESETS, preset
 from elbowroom.geometry.rotations import Array
-from elbowroom.locomotion.box import BoxClip, lift_box, pick_up, put_down
-from elbowroom.locomotion.box_world import with_box
+from elbowroom.locomotion.box import BoxClip, lift_box, pick_up, put_down, with_box
 from elbowroom.locomotion.standing import idle
 from elbowroom.locomotion.walk import run, walk, walk_along, walk_to_run
 from elbowroom.motion.clip import Clip, Motion

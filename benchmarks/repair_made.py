@@ -4,9 +4,9 @@ An obstacle is pushed towards the clip until it touches it and by a drawn depth 
 known amount somewhere amid the clip. Cases whose first or last 0.3 s collide, or whose clip is not free of itself and
 the floor alone, do not count.
 
-    python benchmarks/repair_made.py [--kinds bar door] [--numbers 3 7] [--json FILE] [--strips FOLDER]
+    python benchmarks/repair_made.py [--kinds bar door] [--numbers 3 7] [--json FILE] [--strips FOLDER] [--sheet FILE]
 
-`--strips` draws each case before and after, in one picture.
+`--strips` draws each case before and after, in one picture; `--sheet` draws all of them small on a few sheets.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import imageio.v3 as iio
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -30,7 +31,9 @@ from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import cut, place, without_lead
+from elbowroom.pictures.camera import Camera
 from elbowroom.pictures.images import strip, write_png
+from elbowroom.pictures.renderer import Pixels
 from elbowroom.plan.repair.repair import repair
 from elbowroom.plan.result import Plan
 from elbowroom.world.certificate import certify
@@ -81,6 +84,12 @@ _DEPTHS = {"bar": (0.03, 0.14), "door": (0.02, 0.06), "sit": (0.02, 0.08), "run"
 _LONGEST, _ENDS, _LOOKS = 6.0, 0.3, 60.0
 # Metres between which the first touch is found, and how closely.
 _FAR, _CLOSELY = 1.5, 0.001
+
+
+# Degrees from which pictures are taken, by kind: walls hide who is between them from the side.
+_AZIMUTH_DEG = {"bar": 55.0, "door": 8.0, "sit": 55.0, "run": 40.0}
+# Pictures on a sheet, and in a row of it.
+_A_SHEET, _A_ROW = 12, 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,13 +253,23 @@ def summary(rows: list[Row]) -> Row:
     }
 
 
-def draw(case: Case, plan: Plan, path: Path) -> None:
-    """Six moments about the collisions, before above after."""
+def before_above_after(case: Case, plan: Plan, count: int, size: tuple[int, int]) -> Pixels:
+    """Some moments about the collisions, before above after, seen by the same camera."""
     spans = [c.during for c in plan.collisions] or [case.world.span]
     middle = 0.5 * (min(s[0] for s in spans) + max(s[1] for s in spans))
-    times = np.clip(middle + np.linspace(-0.8, 0.8, 7), *case.world.span)
-    rows = [strip(w, times, size=(230, 330), camera="three-quarter") for w in (case.world, plan.world)]
-    write_png(path, np.concatenate(rows))
+    times = np.clip(middle + np.linspace(-0.6, 0.6, count), *case.world.span)
+    look = Camera.looking("front", azimuth=np.radians(_AZIMUTH_DEG[case.kind]), elevation=np.radians(12.0))
+    return np.concatenate([strip(w, times, size=size, camera=look) for w in (case.world, plan.world)])
+
+
+def sheets(pictures: list[Pixels], path: Path) -> None:
+    """Pictures side by side, three a row, in files that are numbered from 1; each has at most twelve."""
+    for first in range(0, len(pictures), _A_SHEET):
+        some = pictures[first : first + _A_SHEET]
+        some += [np.full_like(some[0], 255)] * (-len(some) % _A_ROW)
+        rows = [np.concatenate(some[k : k + _A_ROW], axis=1) for k in range(0, len(some), _A_ROW)]
+        sheet = path.with_name(f"{path.stem}-{first // _A_SHEET + 1}.webp")
+        iio.imwrite(sheet, np.concatenate(rows), quality=82)
 
 
 def main() -> None:
@@ -258,9 +277,12 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="*", default=list(_DEPTHS), choices=list(_DEPTHS))
     parser.add_argument("--numbers", nargs="*", type=int)
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--strips", type=Path)
+    parser.add_argument("--strips", type=Path, help="folder for a picture of each case")
+    parser.add_argument(
+        "--sheet", type=Path, help="PNG with small pictures of all cases; a number is added to its name"
+    )
     args = parser.parse_args()
-    rows = []
+    rows, small = [], []
     for number, case in enumerate(cases()):
         if case.kind not in args.kinds or (args.numbers is not None and number not in args.numbers):
             continue
@@ -269,7 +291,12 @@ def main() -> None:
         print(json.dumps(row), file=sys.stderr, flush=True)
         if args.strips:
             args.strips.mkdir(parents=True, exist_ok=True)
-            draw(case, plan, args.strips / f"{number:02}_{case.kind}.png")
+            picture = before_above_after(case, plan, 7, (230, 330))
+            write_png(args.strips / f"{number:02}_{case.kind}.png", picture)
+        if args.sheet:
+            small.append(before_above_after(case, plan, 4, (110, 156)))
+    if args.sheet:
+        sheets(small, args.sheet)
     if args.json:
         args.json.write_text(json.dumps({"rows": rows, "summary": summary(rows)}))
     print(json.dumps(summary(rows), indent=1))

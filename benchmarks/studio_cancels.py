@@ -25,10 +25,9 @@ import trimesh
 
 from elbowroom.gallery.scenes import FOLDER, scenario
 from elbowroom.studio.document import new_document, read_document
-from elbowroom.studio.exporting import export
+from elbowroom.studio.exporting import export, report_on
 from elbowroom.studio.folders import Folders
 from elbowroom.studio.importing import bring_in
-from elbowroom.studio.reporting import report_on
 from elbowroom.studio.studio import Studio
 from elbowroom.studio.worker import Job, Worker
 

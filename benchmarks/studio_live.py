@@ -25,7 +25,7 @@ import numpy as np
 from elbowroom.geometry.rotations import from_matrix
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.result import Plan
-from elbowroom.studio.serve import opened
+from elbowroom.studio.page import opened
 from studio_answers import Answers, drive, quantiles, way_of
 
 # The share of the first plan after which a limb is on its way aside: half way through it may rest there, and a motion

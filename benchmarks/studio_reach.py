@@ -20,8 +20,7 @@ import time
 from pathlib import Path
 
 from elbowroom.geometry.rotations import from_matrix
-from elbowroom.studio.page import Page
-from elbowroom.studio.serve import opened
+from elbowroom.studio.page import Page, opened
 from studio_answers import Answers, drive, quantiles, way_of
 
 # Scene, thing, and how far to each side along y, metres.

@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 
 from elbowroom.studio.document import Document, from_json
-from elbowroom.studio.page import Page
-from elbowroom.studio.serve import opened
+from elbowroom.studio.page import Page, opened
 from elbowroom.studio.session import Session
 from elbowroom.world.certificate import certify
 

@@ -24,7 +24,7 @@ _COMMAND = re.compile(r"(?:^ {4}|[`&] ?)elbowroom ([a-z]+)\b([^`\n&;#|]*)", re.M
 
 
 # Rooms whose docstrings are not reworded yet.
-_DIALECT = ("kernels", "plan")
+_DIALECT = ("plan",)
 _FRAGMENT = re.compile(r"(What|Who|Whose|That|Of|How|When|Where|Whether|With|From)\b")
 
 

@@ -77,5 +77,5 @@ def test_the_check_can_fail() -> None:
 
 def test_files_stay_short() -> None:
     lines = {str(path.relative_to(SOURCE)): len(path.read_text().splitlines()) for path in FILES}
-    long = {name: count for name, count in lines.items() if count > 350}
-    assert not long, f"files of more than 350 lines: {long}"
+    long = {name: count for name, count in lines.items() if count > 400}
+    assert not long, f"files of more than 400 lines: {long}"

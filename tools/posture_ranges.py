@@ -1,4 +1,4 @@
-"""Ranges of joint angles that people use, from recorded clips: prints the table of `character/used_ranges.py`.
+"""Ranges of joint angles that people use, from recorded clips: prints the table of `character/range_of_motion.py`.
 
     python tools/posture_ranges.py MOCAP_FOLDER
 

@@ -22,9 +22,8 @@ from playwright.sync_api import sync_playwright
 from elbowroom.geometry.transforms import transform
 from elbowroom.studio import edits
 from elbowroom.studio.filing import document_of
-from elbowroom.studio.page import Page
+from elbowroom.studio.page import Page, opened
 from elbowroom.studio.places import target_name
-from elbowroom.studio.serve import opened
 
 FLAGS = ("--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-first-run")
 SIZE = (1280, 800)

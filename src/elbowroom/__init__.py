@@ -42,6 +42,8 @@ _HOME = {
     "mirror": "motion.mirror",
     "retarget": "motion.retarget",
     "foot_contacts": "motion.contacts",
+    "posture_database": "files.postures",
+    "recorded_postures": "motion.recorded",
     # built-in clips
     "idle": "locomotion.standing",
     "walk": "locomotion.walk",

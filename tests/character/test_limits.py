@@ -94,8 +94,8 @@ def test_the_polygon_bounds_where_its_corners_are() -> None:
     assert limit.swing_radius(np.arctan2(middle[1], middle[0])) == pytest.approx(np.linalg.norm(middle), rel=1e-9)
 
 
-def test_a_million_random_poses_of_the_person_are_within() -> None:
-    """Every joint, a million times for each range that differs; its mirror images and fellow fingers less often."""
+def test_random_poses_of_the_person_are_within() -> None:
+    """Every joint, 200,000 times for each range that differs; its mirror images and fellow fingers less often."""
     limits = [limit for limit in human(skin=False).limits if limit is not None]
     assert len(limits) == 53
     rng = np.random.default_rng(7)
@@ -104,7 +104,7 @@ def test_a_million_random_poses_of_the_person_are_within() -> None:
         hinge, low, high, _ = limit.bounds
         mirrored = tuple(np.sort(np.abs(np.stack([low, high])[:, 1:]), axis=0).ravel())
         key = (hinge, low[0], high[0], mirrored)
-        for _ in range(1 if key in seen else 40):
+        for _ in range(1 if key in seen else 8):
             assert limit.contains(limit.sample(rng, 25_000)).all()
         seen.add(key)
     assert len(seen) > 12

@@ -15,6 +15,7 @@ from elbowroom.character.human_joints import human_skeleton
 from elbowroom.character.markers import MARKERS, marker_positions, markers_for
 from elbowroom.character.presets import PRESETS, preset
 from elbowroom.character.skeleton import Skeleton
+from elbowroom.files.asf_amc import read_amc
 from elbowroom.files.c3d import read_c3d
 from elbowroom.geometry.rotations import about, normalize
 
@@ -151,3 +152,13 @@ def test_a_rig_that_faces_elsewhere_has_its_markers_turned_with_it() -> None:
     a, b = (markers_for(s, roles, f, sizes) for s, f in ((skeleton, [0, -1, 0]), (turned, front)))
     for label in MARKERS:
         np.testing.assert_allclose(a[label].offset, b[label].offset, atol=1e-12)
+
+
+def test_a_rig_from_a_file_has_the_markers_about_where_its_actor_wore_them(data: Path) -> None:
+    clip = read_amc(data / "mocap/cmu_asf_amc/07/07_01.amc")
+    assert tuple(clip.character.markers) == MARKERS
+    take = read_c3d(data / "mocap/cmu_c3d/07_01.c3d")
+    worn = np.stack([take.track(label) for label in MARKERS], axis=1)[..., [1, 0, 2]] * [1, -1, 1]
+    count = min(len(clip), len(worn))
+    apart = np.linalg.norm(marker_positions(clip.character, clip.world())[:count] - worn[:count], axis=-1)
+    assert np.median(apart) < 0.06

@@ -6,21 +6,44 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from elbowroom.character.human import human
+from elbowroom.cli import main
 from elbowroom.files.bvh import read_bvh, write_bvh
 from elbowroom.locomotion.walk import walk
 
+Done = subprocess.CompletedProcess[str]
+Run = Callable[..., Done]
 
-def run(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the command line in a process of its own."""
+
+def run_apart(*words: object, cwd: Path) -> Done:
+    """Run the command line in a process of its own, which takes seconds to start."""
     env = os.environ | {"COLUMNS": "200"}
     command = [sys.executable, "-c", "from elbowroom.cli import main; main()", *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=env, timeout=300)
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The command line in this process."""
+
+    def here(*words: object, cwd: Path | None = None) -> Done:
+        monkeypatch.setenv("COLUMNS", "200")
+        monkeypatch.setattr(sys, "argv", ["elbowroom", *map(str, words)])
+        if cwd is not None:
+            monkeypatch.chdir(cwd)
+        with pytest.raises(SystemExit) as ended:
+            main()
+        code = ended.value.code
+        assert isinstance(code, int)
+        return Done(sys.argv, code, *capsys.readouterr())
+
+    return here
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +53,7 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_info_tells_limbs_and_assumptions(clip: Path) -> None:
+def test_info_tells_limbs_and_assumptions(run: Run, clip: Path) -> None:
     done = run("info", clip)
     assert done.returncode == 0, done.stderr
     for word in ("left_arm", "right_leg", "spine", "30", "Units"):
@@ -43,13 +66,13 @@ def test_info_tells_limbs_and_assumptions(clip: Path) -> None:
     assert moved["frames"] == 61 and abs(moved["mean_speed_m_s"] - 1.2) < 0.15
 
 
-def test_options_override_guesses(clip: Path) -> None:
+def test_options_override_guesses(run: Run, clip: Path) -> None:
     facts = json.loads(run("info", clip, "--json", "--fps", 15, "--units", 0.005).stdout)
     (moved,) = facts["clips"].values()
     assert moved["fps"] == 15 and abs(moved["mean_speed_m_s"] - 0.3) < 0.05
 
 
-def test_convert_writes_all_and_edits(clip: Path, tmp_path: Path) -> None:
+def test_convert_writes_all_and_edits(run: Run, clip: Path, tmp_path: Path) -> None:
     outputs = [tmp_path / f"out{suffix}" for suffix in (".glb", ".bvh", ".npz", ".html", ".usda")]
     edits = ("--cut", 0.5, 1.5, "--mirror", "--rate", 60, "--at", "2,1", "--turn", 90, "--onto", "child")
     done = run("convert", clip, *outputs, *edits, "--json")
@@ -64,7 +87,7 @@ def test_convert_writes_all_and_edits(clip: Path, tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(p.name for p in outputs)
 
 
-def test_render_still_strip_and_film(clip: Path, tmp_path: Path) -> None:
+def test_render_still_strip_and_film(run: Run, clip: Path, tmp_path: Path) -> None:
     small = ("--size", "160x120")
     for name, more in (("a.png", ()), ("b.png", ("--frames", 3, "--look", "side")), ("c.mp4", ("--rate", 5))):
         done = run("render", clip, "-o", tmp_path / name, *small, *more)
@@ -75,7 +98,7 @@ def test_render_still_strip_and_film(clip: Path, tmp_path: Path) -> None:
 
 
 def test_demo_writes_both_files(tmp_path: Path) -> None:
-    done = run("demo", "--json", cwd=tmp_path)
+    done = run_apart("demo", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     facts = json.loads(done.stdout)
     assert facts["status"] == "found" and facts["frames"] > 100
@@ -108,20 +131,20 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_one_sentence_and_exit_code_2(case: str, clip: Path, tmp_path: Path) -> None:
+def test_bad_input_is_one_sentence_and_exit_code_2(case: str, run: Run, clip: Path, tmp_path: Path) -> None:
     words, told = BAD[case]
     (tmp_path / "walk.bvh").write_bytes(clip.read_bytes())
     (tmp_path / "odd.xyz").write_text("x")
     (tmp_path / "empty.bvh").write_text("")
     (tmp_path / "noise.glb").write_bytes(np.random.default_rng(0).bytes(5000))
     before = sorted(p.name for p in tmp_path.iterdir())
-    done = run(*words, cwd=tmp_path)
+    done = (run_apart if case == "missing file" else run)(*words, cwd=tmp_path)
     assert done.returncode == 2, (done.stdout, done.stderr)
     assert told in done.stderr and "Traceback" not in done.stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == before, "nothing is written"
 
 
-def test_names_are_shown_as_they_are(clip: Path, tmp_path: Path) -> None:
+def test_names_are_shown_as_they_are(run: Run, clip: Path, tmp_path: Path) -> None:
     """Brackets in joint names are no markup."""
     odd = tmp_path / "[odd].bvh"
     odd.write_text(clip.read_text().replace("JOINT left_hand", "JOINT left_[/]hand"))

@@ -22,8 +22,7 @@ from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.html import write_html
 from elbowroom.files.viser_nodes import color_parts, rigid_bind
 from elbowroom.geometry import rotations as rot
-from elbowroom.geometry.color import srgb8
-from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.mesh import Mesh, srgb8
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.world.extent import joint_transforms
 from elbowroom.world.world import World

@@ -8,8 +8,8 @@ import pytest
 from elbowroom.character.human import human
 from elbowroom.character.limits import JointLimit
 from elbowroom.finish.leans import FootLeans, Hanging, JointLeans
+from elbowroom.finish.least import relax
 from elbowroom.finish.nudge import Core, nudge
-from elbowroom.finish.relax import relax
 from elbowroom.finish.settle import first_hit
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array

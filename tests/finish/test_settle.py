@@ -7,9 +7,8 @@ import pytest
 
 from elbowroom.character.human import human
 from elbowroom.errors import BadValue
-from elbowroom.finish.rounding import rounded
+from elbowroom.finish.rounding import bell, interpolate, rounded, way_of_wrist
 from elbowroom.finish.settle import between_free, first_hit, settle, soften
-from elbowroom.finish.timing import bell, interpolate, way_of_wrist
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import box

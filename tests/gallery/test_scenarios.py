@@ -16,7 +16,8 @@ from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
 
-ASKING = [name for name, s in scenarios().items() if "K9" in s.features]
+# The large bookshelf is the small one with more books: `benchmarks/gallery.py` has it.
+ASKING = [name for name, s in scenarios().items() if "K9" in s.features and name != "bookshelf-large"]
 
 
 @cache

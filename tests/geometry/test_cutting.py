@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from elbowroom.geometry.cutting import cut_open
-from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.mesh import Mesh, cut_open
 from elbowroom.geometry.solids import box
 
 

@@ -8,13 +8,12 @@ import trimesh
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elbowroom.geometry.color import srgb, srgb8
-from elbowroom.geometry.framing import axes_towards, nearest_eye
-from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.mesh import Mesh, srgb, srgb8
 from elbowroom.geometry.normals import SmoothNormals, creased, split_at_creases, welded
 from elbowroom.geometry.shapes import Shape, capsule
 from elbowroom.geometry.solids import box, cylinder
 from elbowroom.geometry.tessellate import capsule_mesh, faceted, octahedron, shape_mesh
+from elbowroom.world.viewpoint import axes_towards, nearest_eye
 
 SHAPES = [
     capsule("a", 0, [0.1, 0.0, 0.2], [0.4, -0.2, 0.3], 0.07),

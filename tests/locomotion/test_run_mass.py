@@ -8,8 +8,8 @@ from gait_measures import TOUCH, lowest, stretches
 
 from elbowroom.character.dynamics import GRAVITY, Dynamics
 from elbowroom.character.presets import preset
-from elbowroom.locomotion.bends import bent
 from elbowroom.locomotion.mass import SOFT, carried
+from elbowroom.locomotion.pelvis import bent
 from elbowroom.locomotion.walk import run, walk, walk_to_run
 from elbowroom.motion.clip import Clip
 from elbowroom.report.balance import Balance, balance_of

@@ -36,8 +36,8 @@ def shop(apart: float = 1.15) -> World:
 
 @cache
 def given() -> Plan:
-    tasks = [Grab(who="ann", object="bottle"), Handover(who="ann", object="bottle", to="bob")]
-    return plan_tasks(shop(), tasks)
+    """The bottle is handed over at 4 s, and then put down by whom it was given to."""
+    return plan_tasks(shop(), [*_given_tasks(at=4.0), Put(who="bob", object="bottle", to=(-0.6, -0.85, 1.0402))])
 
 
 def test_a_bottle_is_handed_over() -> None:
@@ -86,9 +86,7 @@ def test_the_place_is_between_the_two() -> None:
 
 
 def test_the_taker_goes_on_with_it() -> None:
-    tasks = [*_given_tasks(at=4.0), Put(who="bob", object="bottle", to=(-0.6, -0.85, 1.0402))]
-    plan = plan_tasks(shop(), tasks)
-    assert plan.found, plan.advice
+    plan = given()
     assert plan.world.holds[1].during[0] == pytest.approx(4.0, abs=1 / 60), "both have it from that time on"
     assert np.allclose(plan.world.frame("bottle", plan.world.span[1])[:3, 3], [-0.6, -0.85, 1.0402], atol=2e-3)
 

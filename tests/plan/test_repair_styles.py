@@ -4,7 +4,6 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from elbowroom.character.presets import preset
 from elbowroom.files.open import open_file
@@ -56,9 +55,8 @@ def test_the_gallery_has_one_problem_in_two_styles() -> None:
     assert np.array_equal(a.rotations, b.rotations) and np.array_equal(a.root, b.root)
 
 
-@pytest.mark.parametrize("seed", [0, 3])
-def test_low_and_high_arms_are_clearly_different(seed: int) -> None:
-    low, high = planned("arm-low", seed), planned("arm-high", seed)
+def test_low_and_high_arms_are_clearly_different() -> None:
+    low, high = planned("arm-low", 0), planned("arm-high", 0)
     for plan in (low, high):
         assert plan.found and plan.certificate is not None and plan.certificate.free
         assert [p.limb.removesuffix(" and spine") for p in plan.edits] == ["right_arm"]
@@ -81,8 +79,8 @@ def test_bent_arms_bend() -> None:
 
 def test_what_cannot_keep_to_a_style_is_mended_all_the_same_and_says_so() -> None:
     """Below a low ceiling nobody stretches an arm straight up."""
-    clip = walk(preset("woman"), 1.2, seconds=3.0)
-    hand = clip.world()[90, clip.character.role("right_hand"), :3, 3]
+    clip = walk(preset("woman"), 1.2, seconds=2.0, fps=30.0)
+    hand = clip.world()[30, clip.character.role("right_hand"), :3, 3]
     things = {
         "table": box((0.3, 0.08, 0.06), (hand[0] - 0.17, hand[1], hand[2])),
         "ceiling": box((6.0, 12.0, 0.05), (0.0, -2.0, clip.character.height + 0.1)),

@@ -12,12 +12,13 @@ from reach_cases import TARGETS, check, size, standing, target
 from elbowroom.character.body import Character
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, angle_between
+from elbowroom.geometry.shapes import capsule
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.mirror import mirror
 from elbowroom.posing.balance import balance_margin
 from elbowroom.posing.reach import Reached, ReachStyle, reach
 from elbowroom.posing.reach_help import help_for, way_to
-from elbowroom.posing.reach_parts import parts_of, start_of
+from elbowroom.posing.reach_parts import below_floor, parts_of, start_of
 from elbowroom.posing.reach_search import Search
 
 
@@ -164,3 +165,30 @@ def test_effort_is_a_line_of_help() -> None:
     helps = help_for(start, way_to(start, goal, ReachStyle()), np.linspace(0.0, 1.0, 5), ReachStyle())
     assert np.all(helps[0] == 0.0) and np.all(np.diff(np.abs(helps[:, 1:4]), axis=0) >= 0.0)
     assert np.all(helps[1:, 0] > 0.0)
+
+
+def test_shins_stay_above_the_floor() -> None:
+    """Boots that reach far to the front at the ankle would enter the floor in the crouch of somebody without them."""
+    body, pose = standing("person")
+    shins = [body.role(part) for part in ("left_shin", "right_shin")]
+    ankle = body.T_rest[body.role("left_foot")][:3, 3]
+    ends = [_in_joint(body, j, [0.0, -0.09, 0.05 - ankle[2]]) for j in shins]
+    toes = [capsule(f"boot{j}", j, end, end, 0.02) for j, end in zip(shins, ends, strict=True)]
+    booted = body.with_(shapes=(*body.shapes, *toes))
+    deep = []
+    for z in (0.3, 0.45, 0.6):
+        T = target(body, (-0.15, -0.45, z), 30.0, 0.0)
+        bare, found = reach(body, pose, "right", T), reach(booted, pose, "right", T)
+        parts = parts_of(booted, "right", pose)
+        assert start_of(parts, pose, 0.0).sunk == 0.0
+        if bare.found:
+            deep.append(below_floor(parts, body.skeleton.at(bare.pose)[None], 0.0)[0])
+        if found.found:
+            assert below_floor(parts, body.skeleton.at(found.pose)[None], 0.0)[0] <= 1e-6
+    assert max(deep) > 0.005, "the crouch is deep enough to tell"
+
+
+def _in_joint(body: Character, joint: int, off_ankle: list[float]) -> Array:
+    """A place (3,) in a shin's frame, off the ankle by a vector in the axes of the body at rest."""
+    foot = next(j for j in range(len(body.parents)) if body.parents[j] == joint)
+    return np.asarray(np.linalg.inv(body.T_rest[joint])[:3] @ [*(body.T_rest[foot][:3, 3] + off_ankle), 1.0])

@@ -24,7 +24,7 @@ from elbowroom.files.html import _server
 from elbowroom.files.viser_server import quiet
 from elbowroom.studio.access import came_from_here, check_token, kept_token
 from elbowroom.studio.headers import policy
-from elbowroom.studio.serve import opened
+from elbowroom.studio.page import opened
 from elbowroom.studio.server import StudioServer
 
 TOKEN = "a-token-of-tests"
@@ -230,7 +230,7 @@ def test_a_token_is_told_by_an_option_or_a_variable(told: list[str], monkeypatch
         given.update(options)
         raise BadValue("enough.")
 
-    monkeypatch.setattr("elbowroom.studio.serve.opened", noted)
+    monkeypatch.setattr("elbowroom.studio.page.opened", noted)
     monkeypatch.setattr("sys.argv", ["elbowroom", "studio", *told])
     if not told:
         monkeypatch.setenv("ELBOWROOM_TOKEN", TOKEN)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from elbowroom.character.human import human
-from elbowroom.geometry.cutting import cut_open
-from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.mesh import Mesh, cut_open
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import box, merge
 from elbowroom.geometry.transforms import transform

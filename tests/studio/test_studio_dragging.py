@@ -20,9 +20,9 @@ from elbowroom.stopping import may_stop_here
 from elbowroom.studio.document import Document
 from elbowroom.studio.edits import rename
 from elbowroom.studio.folders import Folders
+from elbowroom.studio.page import opened
 from elbowroom.studio.places import target_name
 from elbowroom.studio.reaching import Reaching
-from elbowroom.studio.serve import opened
 from elbowroom.studio.studio import Studio
 from elbowroom.studio.task_targets import targets_about, targets_in
 from elbowroom.world.certificate import certify

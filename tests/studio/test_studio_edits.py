@@ -8,7 +8,7 @@ import numpy as np
 from studio_makers import settled, studio_of, umbrella
 
 from elbowroom.storyboard.plan import plan_storyboard
-from elbowroom.studio.edit_strength import set_strength
+from elbowroom.studio.actions import set_strength
 from elbowroom.studio.page_edits import rows_of
 
 

@@ -8,8 +8,7 @@ import time
 import pytest
 
 from elbowroom.studio import worker as workers
-from elbowroom.studio.memory import give_back
-from elbowroom.studio.worker import Job, Worker
+from elbowroom.studio.worker import Job, Worker, give_back
 
 
 def test_a_worker_at_rest_gives_memory_back_once_after_its_jobs(monkeypatch: pytest.MonkeyPatch) -> None:

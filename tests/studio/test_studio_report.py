@@ -9,8 +9,8 @@ import pytest
 
 from elbowroom.errors import BadValue
 from elbowroom.gallery.scenes import FOLDER, scenario
-from elbowroom.studio import reporting
 from elbowroom.studio.document import read_document
+from elbowroom.studio.exporting import report_on
 from elbowroom.studio.folders import Folders
 from elbowroom.studio.studio import Studio
 
@@ -21,7 +21,7 @@ def test_the_motion_that_is_shown_is_reported_or_nothing_is_left(tmp_path: Path,
     studio = Studio(read_document(scenario("umbrella").path, given=True), Folders(work, [FOLDER]), tmp_path / "state")
     try:
         studio.replan()
-        job = reporting.report_on(studio, "rain")  # waits for the motion that is being planned
+        job = report_on(studio, "rain")  # waits for the motion that is being planned
         assert job.finished.wait(120.0) and job.state == "done", studio.said
         text = (work / "rain-report.html").read_text()
         assert text.rstrip().endswith("</html>") and 'id="ann-difference"' in text and studio.certified
@@ -34,7 +34,7 @@ def test_the_motion_that_is_shown_is_reported_or_nothing_is_left(tmp_path: Path,
             go_on.wait(20.0)
 
         monkeypatch.setattr("elbowroom.report.report", held_up)
-        job = reporting.report_on(studio, "never")
+        job = report_on(studio, "never")
         assert begun.wait(20.0)
         studio.cancel()
         go_on.set()
@@ -42,6 +42,6 @@ def test_the_motion_that_is_shown_is_reported_or_nothing_is_left(tmp_path: Path,
         assert [p.name for p in work.iterdir()] == ["rain-report.html"]
         for stem in (" ", "../x"):
             with pytest.raises(BadValue):
-                reporting.report_on(studio, stem)
+                report_on(studio, stem)
     finally:
         studio.close()

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from studio_makers import settled
 
+from elbowroom.studio.page import opened
 from elbowroom.studio.page_extras import path_of
-from elbowroom.studio.serve import opened
 
 
 def test_trees_of_searches_are_drawn_from_both_ends(tmp_path: Path) -> None:

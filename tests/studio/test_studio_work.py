@@ -15,11 +15,10 @@ from elbowroom.files.open import open_file
 from elbowroom.geometry.transforms import transform
 from elbowroom.storyboard.verbs import TaskPart
 from elbowroom.studio import edits, filing
+from elbowroom.studio.actions import repair_all, to_repair
 from elbowroom.studio.bars import bars_of, drawn
-from elbowroom.studio.code_snippets import as_command, as_python
-from elbowroom.studio.exporting import export
+from elbowroom.studio.exporting import as_command, as_python, export
 from elbowroom.studio.places import target_name
-from elbowroom.studio.repairs import repair_all, to_repair
 from elbowroom.studio.studio import Studio
 from elbowroom.studio.task_forms import EITHER, POINT, VERBS, answers, in_words, task_from, time_from, whats, wheres
 from elbowroom.world.certificate import certify

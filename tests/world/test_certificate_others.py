@@ -9,9 +9,9 @@ from elbowroom.character.human import human
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import still_clip
-from elbowroom.world.belonging import of_one_body
 from elbowroom.world.certificate import certify
 from elbowroom.world.exact import ExactWorld
+from elbowroom.world.own_pairs import of_one_body
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 

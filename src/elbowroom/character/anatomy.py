@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike
 from elbowroom.character.anatomy_frames import Zero, anatomical_zero, carries_twist, thumb_side
 from elbowroom.character.anatomy_rest import bone_end
 from elbowroom.character.body import Character
-from elbowroom.character.fit_shapes_bones import stature
+from elbowroom.character.fit_shapes import stature
 from elbowroom.character.limits import JointLimit
 from elbowroom.character.range_of_motion import (
     CARRYING_ANGLE,

@@ -112,6 +112,12 @@ class JointLimit:
         kernels.clamp_terms(*self.bounds, out.reshape(-1, 3))
         return out
 
+    def moved(self, c: ArrayLike, by: ArrayLike) -> Array:
+        """Rotations (..., 4) of coordinates (..., 3) moved by radians (..., 3), within the range; recorded ones that
+        are out of it stay so by as much."""
+        own = np.asarray(c, dtype=float)
+        return self.rotation(self.clamp_coordinates(own + by) + (own - self.clamp_coordinates(own)))
+
     def swing_radius(self, direction: float) -> float:
         """Largest swing (radians) towards a direction in the swing plane (radians from +x)."""
         _, low, high, polygon = self.bounds

@@ -18,8 +18,7 @@ from elbowroom.character.anatomy import limits_for
 from elbowroom.character.anatomy_rest import facing, meaningful_rest
 from elbowroom.character.anthropometry import proportions
 from elbowroom.character.body import Chain, ChainKind, Character, Marker
-from elbowroom.character.fit_shapes import fit_shapes
-from elbowroom.character.fit_shapes_bones import stature
+from elbowroom.character.fit_shapes import fit_shapes, stature
 from elbowroom.character.markers import markers_for
 from elbowroom.character.masses import masses_for
 from elbowroom.character.rig_geometry import ancestors, common_ancestor

@@ -51,7 +51,7 @@ def studio(
     """
     if not 0 <= port <= 65535:
         raise BadValue(f"a port is a number from 0 to 65535, not {port}.")
-    from elbowroom.studio.serve import opened
+    from elbowroom.studio.page import opened
 
     compile_first(quiet=False)
     begun = time.perf_counter()

@@ -14,17 +14,16 @@ from numpy.typing import NDArray
 from elbowroom.character.visual import visible
 from elbowroom.errors import BadValue
 from elbowroom.files.atomic import writing
-from elbowroom.files.names import accepted_names
+from elbowroom.files.text import accepted_names
 from elbowroom.files.viser_nodes import SkinNode, add_mesh, add_skin
 from elbowroom.files.viser_server import answering, quiet, refused
-from elbowroom.geometry.framing import axes_towards, nearest_eye
 from elbowroom.geometry.rotations import Array, from_matrix
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.extent import action, facing, joint_transforms, stage
 from elbowroom.world.paths import places
 from elbowroom.world.played import played
 from elbowroom.world.robots import robots_as_things
-from elbowroom.world.viewpoint import open_side
+from elbowroom.world.viewpoint import axes_towards, nearest_eye, open_side
 from elbowroom.world.world import World
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Open any file that elbowroom can read, by its suffix."""
+"""Open any file that elbowroom can read, by its suffix; and the files that it refers to."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from elbowroom.character.body import Character
 from elbowroom.errors import BadFile, BadValue, UnknownName
 from elbowroom.files.c3d import Markers
 from elbowroom.files.edits import Edited, glb_edits
+from elbowroom.files.glb_container import buffer_files
 from elbowroom.files.glb_nodes import distinct
 from elbowroom.files.regular import check_regular
+from elbowroom.files.urdf import mesh_files
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.motion.clip import Clip, still_clip
 from elbowroom.world.things import Thing
@@ -212,3 +214,11 @@ _READERS: dict[str, Callable[[Path, ImportHints], Opened]] = {
     ".stl": _mesh,
     ".ply": _mesh,
 }
+
+
+def files_named_in(path: Path, packages: list[Path]) -> list[Path]:
+    """Folders of files that a .gltf, .glb or .urdf file refers to; none for other formats."""
+    suffix = path.suffix.lower()
+    if suffix in (".gltf", ".glb"):
+        return buffer_files(path)
+    return mesh_files(path, packages) if suffix == ".urdf" else []

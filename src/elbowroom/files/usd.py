@@ -13,7 +13,7 @@ from elbowroom.character.body import Character
 from elbowroom.character.visual import visible
 from elbowroom.errors import BadFile, BadValue, MissingExtra
 from elbowroom.files.atomic import writing
-from elbowroom.files.names import accepted_names
+from elbowroom.files.text import accepted_names
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.normals import split_at_creases

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.skin import Skin
-from elbowroom.geometry.color import srgb8
-from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.mesh import Mesh, srgb8
 from elbowroom.geometry.normals import split_at_creases
 from elbowroom.geometry.rotations import Array, from_matrix
 from elbowroom.geometry.transforms import inverse
@@ -35,8 +34,11 @@ class SkinNode:
         """Place joints: positions (J, 3) and quaternions (J, 4) in the world; those that stay are not sent again.
 
         Bones have setters of their own, which compare each by itself: six times as long for a pose. With a `recording`
-        messages go there alone, as viser would write them: by way of the server they take ten times as long.
+        messages go there alone, as viser would write them: by way of the server they take ten times as long. They are
+        encoded at once, since viser looks for arrays inside of all that are not.
         """
+        from msgspec import Raw
+        from msgspec.msgpack import encode
         from viser import _messages
 
         if recording is not None and self._written is None:
@@ -55,11 +57,12 @@ class SkinNode:
         turned = [tuple(q) for q in turns.tolist()]
         if recording is not None and self._written is not None:
             used = np.concatenate(self.joints)
-            time, messages = recording._time, recording._messages
+            time = recording._time
+            messages: list[tuple[float, Any]] = recording._messages
             for k in np.flatnonzero(moved[used]).tolist():
                 turn, place = self._written[k]
-                messages.append((time, {**turn, "wxyz": turned[used[k]]}))
-                messages.append((time, {**place, "position": where[used[k]]}))
+                messages.append((time, Raw(encode({**turn, "wxyz": turned[used[k]]}))))
+                messages.append((time, Raw(encode({**place, "position": where[used[k]]}))))
             return
         for part, used in zip(self.parts, self.joints, strict=True):
             name, queue = part.name, part._impl.api._queue_scene_message

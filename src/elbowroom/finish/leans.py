@@ -84,12 +84,7 @@ class JointLeans:
         for j in self.together:
             lean[:, :, j] += leans[:, None, count:]
             lean[:, :, j, 0] = np.abs(lean[:, :, j, 0])
-        out = []
-        for j, limit in enumerate(self.limits):
-            own = coordinates[:, j]
-            # a recorded posture that is out of range stays so by as much
-            beyond = own - limit.clamp_coordinates(own)
-            out.append(limit.rotation(limit.clamp_coordinates(own + lean[:, :, j]) + beyond))
+        out = [limit.moved(coordinates[:, j], lean[:, :, j]) for j, limit in enumerate(self.limits)]
         q = rot.slerp(self.base[rows], np.stack(out, axis=-2), self.weights[rows][:, None])
         for one in self.hanging:
             old = new = np.broadcast_to(rot.IDENTITY, q[:, :, 0].shape)
@@ -131,7 +126,7 @@ class FootLeans:
 
     @cached_property
     def _orbit(self) -> tuple[Array, Keep]:
-        return self.ik.describe(self.T_world_parent, self.base)
+        return self.ik.describe_for(self.T_world_parent, self.T_world_foot, self.base)
 
     @cached_property
     def _excess(self) -> Array:

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from elbowroom.errors import BadValue
-from elbowroom.finish.rounding import rounded
-from elbowroom.finish.timing import WAY_SPACING, bell, interpolate, way_of_wrist
+from elbowroom.finish.rounding import WAY_SPACING, bell, interpolate, rounded, way_of_wrist
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
-from elbowroom.kernels import slerp as kernels
+from elbowroom.kernels import turns
 
 Array = NDArray[np.float64]
 
@@ -143,7 +143,7 @@ def slerp(a: ArrayLike, b: ArrayLike, s: ArrayLike) -> Array:
     start, end = (np.ascontiguousarray(np.broadcast_to(x, (*lead, 4))).reshape(-1, 4) for x in (a, b))
     share = np.ascontiguousarray(np.broadcast_to(s, lead)).reshape(-1)
     out = np.zeros((*lead, 4))
-    kernels.slerp(start, end, share, out.reshape(-1, 4))
+    turns.slerp(start, end, share, out.reshape(-1, 4))
     return out
 
 

@@ -20,7 +20,7 @@ from elbowroom.stopping import leave_out
 
 
 def cache_folder() -> Path:
-    """Where elbowroom keeps what it can make again: compiled code, fields, skins."""
+    """Folder of what elbowroom can make again: compiled code, fields, skins."""
     told = os.environ.get("ELBOWROOM_CACHE")
     if told:
         return Path(told)
@@ -39,12 +39,12 @@ def source_hash() -> str:
 
 
 def code_folder() -> Path:
-    """Where the compiled code of these sources is kept."""
+    """Folder of the compiled code of these sources."""
     return cache_folder() / "code" / source_hash()
 
 
 def compiled_before() -> bool:
-    """Whether some of these sources were compiled on this machine before; the first time takes up to a minute."""
+    """Return whether some of these sources were compiled on this machine before; the first time takes a minute."""
     return next(code_folder().rglob("*.nbi"), None) is not None
 
 

@@ -91,7 +91,7 @@ def _stamp(first: bool) -> Path:
 
 
 def is_ahead(first: bool = True) -> bool:
-    """Whether everything on the list (or all that a first run needs) was compiled before, or cannot be kept."""
+    """Return whether everything on the list (or all that a first run needs) was compiled before, or cannot be kept."""
     own_folder = Path(nb.config.CACHE_DIR) != code_folder()  # type: ignore[attr-defined]
     return own_folder or _stamp(first).exists() or _stamp(False).exists()
 

@@ -39,7 +39,7 @@ def nearest(space, rows, count, state, forward):
 
 @inner()
 def stands(space, rows, parent, seen, count, k, forward, tally):
-    """Whether all edges between the tree's root and state k stand a close look; if not, cut off what hangs on one."""
+    """Check all edges between the tree's root and state k closely; where one fails, cut off what hangs on it."""
     while parent[k] >= 0:
         p = parent[k]
         if seen[k] == _ROUGHLY:

@@ -38,7 +38,7 @@ def gaps(pairs: NDArray[np.int32], low: Array, high: Array, out: Array) -> None:
 
 @nb.njit(cache=True, nogil=True)
 def meet(low: Array, high: Array, a: int, b: int) -> bool:
-    """Whether boxes a and b of low, high (N, 3) overlap."""
+    """Return whether boxes a and b of low, high (N, 3) overlap."""
     apart = False
     for i in range(3):
         apart |= low[a, i] > high[b, i] or low[b, i] > high[a, i]

@@ -93,7 +93,7 @@ def core(ball, picked):
 
 @nb.njit(cache=True, nogil=True)
 def depths(fields, points, out):
-    """How deep points (N, 3) lie in mesh 0, less than 0 outside of solids: out (N,)."""
+    """Depths of points (N, 3) in mesh 0, metres, negative outside of solids: out (N,)."""
     space = room()
     for i in range(points.shape[0]):
         x, y, z = points[i, 0], points[i, 1], points[i, 2]
@@ -135,7 +135,7 @@ def _apart(a, i, b, j):
 
 @inner()
 def _held(balls, x, y, z, radius):
-    """Whether one of balls (K, 5) holds a ball as a whole."""
+    """Return whether one of balls (K, 5) contains a whole ball."""
     for b in range(balls.shape[0]):
         spare = balls[b, 3] - radius
         dx, dy, dz = balls[b, 0] - x, balls[b, 1] - y, balls[b, 2] - z

@@ -76,7 +76,7 @@ room = nb.njit(cache=True, nogil=True)(new_room)
 
 @inner()
 def winding(tree, root, x, y, z, nodes):
-    """How often the closed surfaces of a tree go round a point: weighted crossings of the ray straight up, 0 outside.
+    """Winding number of a tree's closed surfaces about a point: weighted crossings of the ray straight up.
 
     The ray is moved aside by a hair, since corners of furniture love round coordinates.
     """
@@ -259,7 +259,7 @@ def _blend(corner, o, m, u, v, w):
 
 @inner(forceinline=True)
 def nearer(fields, f, x, y, z, radius):
-    """Whether a point is certainly nearer than `radius` to mesh `f`, or in it, by the nearest corner alone."""
+    """Return whether a point is certainly nearer than `radius` to mesh `f`, or in it, by the nearest corner alone."""
     edge = fields.edge[f]
     gx = (x - fields.origin[f, 0]) / edge
     gy = (y - fields.origin[f, 1]) / edge

@@ -11,7 +11,7 @@ from elbowroom.kernels.triangles import DEPTH, nearest
 
 @nb.njit(cache=True, nogil=True)
 def contains_any(tree, T_solid_points, points):
-    """Whether one of points (N, 3), placed by a transform (4, 4), is inside of the closed surfaces of a tree."""
+    """Return whether one of points (N, 3), placed by a transform (4, 4), is inside of the closed surfaces of a tree."""
     nodes = np.zeros(DEPTH, np.int32)
     T = T_solid_points
     for n in range(len(points)):

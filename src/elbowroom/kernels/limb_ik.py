@@ -256,13 +256,13 @@ def _parted(limb: Geometry, joint: int, q: Turn) -> Turn:
 
 @inner()
 def _past(value: float, low: float, high: float) -> float:
-    """How far a value is past its bounds."""
+    """Distance of a value beyond its bounds, 0 within."""
     return max(value - high, low - value, 0.0)
 
 
 @inner()
 def _swung_past(terms: Vector, low: Vector, high: Vector, polygon: Array) -> float:
-    """How far swing and twist are out of range, radians."""
+    """Angle by which swing and twist are out of range, radians."""
     x, y, twist = terms
     past = 0.0
     size = math.sqrt(x * x + y * y)
@@ -279,7 +279,7 @@ def _swung_past(terms: Vector, low: Vector, high: Vector, polygon: Array) -> flo
 
 @inner()
 def _bent_past(terms: Vector, low: Vector, high: Vector) -> float:
-    """How far flexion, off-axis and twist are out of range, radians."""
+    """Angle by which flexion, off-axis and twist are out of range, radians."""
     x, y, z = (_past(terms[0], low[0], high[0]), _past(terms[1], low[1], high[1]), _past(terms[2], low[2], high[2]))
     return math.sqrt(x * x + y * y + z * z)
 

@@ -24,7 +24,7 @@ _LEAST = 1e-9
 
 
 class Proof(NamedTuple):
-    """What a proof needs besides a space of n joints and E pieces.
+    """Data of a proof, besides a space of n joints and E pieces.
 
     place (n,): joint of the limb that each searched one is; moves (E, n): whether it moves a piece. clearance: metres
     that a look finds free all around; share: how much of a piece's travel may bring it nearer to something, 2 where

@@ -127,7 +127,7 @@ def wander(space, rng, state, forward, out, tally):
 
 
 def stands(space, state, tally):
-    """Whether a state is free."""
+    """Return whether a state is free."""
     n = space.joints.kind.shape[0]
     for j in range(n):
         for i in range(4):
@@ -169,7 +169,7 @@ def grow(space, a, b, forward, out, tally):
 
 
 def leads(space, a, b, tally):
-    """Whether the way from a to b is free, slow enough and within range; what is in the way is met early."""
+    """Return whether the path from a to b is free, slow enough and within range; what is in the way is met early."""
     if space.timed and b[0] <= a[0]:
         return False
     length, slow = travel(space, a, b)

@@ -60,7 +60,7 @@ class LimbSpace(NamedTuple):
 
 @inner()
 def until(space, table, t):
-    """What a table (S,) has at a time."""
+    """Value of a table (S,) at a time."""
     rows = table.shape[0]
     s = min(max((t - space.around.start) * space.around.rate, 0.0), rows - 1.0)
     k = min(int(s), max(rows - 2, 0))
@@ -88,7 +88,7 @@ def travel(space, a, b):
 
 @inner()
 def free_at(space, t, tally):
-    """Whether the posture that is set is free at a time; leaves its frames on the buffers."""
+    """Return whether the posture that is set is free at a time; leaves its frames on the buffers."""
     tally[CHECKS] += 1
     return check(space.limb, space.around, space.joints.q, t, 1, space.buffers)[0] == FREE
 

@@ -23,7 +23,7 @@ def relative(T, above, below, out):
 
 @nb.njit(cache=True, nogil=True)
 def spread(places, out):
-    """How much numbers of places (N, K, 3, 4) change over time, the most of each: out (K,)."""
+    """Largest change over time of the numbers of each place (N, K, 3, 4): out (K,)."""
     for i in range(places.shape[1]):
         for r in range(3):
             for c in range(4):
@@ -35,7 +35,7 @@ def spread(places, out):
 
 @nb.njit(cache=True, nogil=True)
 def drift(base, follow, step, reach, slack, way):
-    """How far points within a reach of frames are off between rows, slack (S,), and go in between, way (S - 1,).
+    """Errors of points within a reach of frames between rows, slack (S,), and their travel, way (S - 1,), metres.
 
     base (N, 4, 4) and follow (N, F, 3, 4) are what carries the points, one on the other.
     """
@@ -54,7 +54,7 @@ def drift(base, follow, step, reach, slack, way):
 
 @nb.njit(cache=True, nogil=True, inline="always")
 def _off(before, after, true, s, reach):
-    """How far points within a reach of a lerped frame are from where they are."""
+    """Error of points within a reach of a lerped frame, metres."""
     place, turn = 0.0, 0.0
     for r in range(3):
         for c in range(4):

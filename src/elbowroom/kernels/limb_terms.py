@@ -68,7 +68,7 @@ def ball_terms(joints, j, q):
 
 @inner()
 def swung_past(joints, j, x, y, z):
-    """How far swing and twist of joint j are out of range, the larger of the two, radians."""
+    """Angle by which swing or twist of joint j is out of range, the larger of the two, radians."""
     size = math.sqrt(x * x + y * y)
     past = max(z - joints.high[j, 2], joints.low[j, 2] - z, 0.0)
     if size > 0.0:
@@ -120,7 +120,7 @@ def pose(joints, a, b, s):
 
 @inner()
 def allowed_between(joints, a, b):
-    """How far ball joints may be out of range between two states: as far as they are at the ends."""
+    """Angle by which ball joints may be out of range between two states: the one at the ends."""
     past = 0.0
     for j in range(joints.kind.shape[0]):
         if joints.kind[j] == BALL:

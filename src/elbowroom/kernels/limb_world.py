@@ -1,4 +1,4 @@
-"""What a check of a limb works on: the limb, everything around it over time, and room to work in."""
+"""Data of a check of a limb: the limb, everything around it over time, and room to work in."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LOOSE = 0.005
 
 
 class Limb(NamedTuple):
-    """What the search moves: n joints, parents first, and E pieces that ride on them.
+    """Limb that a search moves: n joints, parents first, and E pieces that ride on them.
 
     parent (n,): joint before it in the limb, -1 for the base; source (n,): row of the posture that turns it, or
     -(i + 1) for place i of `follow` (S, F, 3, 4), its place in the parent's frame over time; offset (n, 3) in the

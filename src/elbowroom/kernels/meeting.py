@@ -1,4 +1,4 @@
-"""How one piece of a limb stands to a distance field, to a rounded box, or to the ground.
+"""Check of one piece of a limb against a distance field, a rounded box, or the ground.
 
 A piece is a capsule or a cover of balls; an obstacle is a field or a box with rounded edges (a capsule is a box without
 width). Every answer is FREE for sure, HIT for sure, or UNCERTAIN. `more` is the requested clearance plus the error of
@@ -30,7 +30,7 @@ def between(near, far, i, s):
 
 @inner(forceinline=True)
 def point(m, c, o):
-    """Where a map (3, 4) takes three numbers of a row from place `o` on."""
+    """Map three numbers of a row, from place `o` on, by (3, 4)."""
     x, y, z = c[o], c[o + 1], c[o + 2]
     return (
         m[0, 0] * x + m[0, 1] * y + m[0, 2] * z + m[0, 3],

@@ -1,4 +1,4 @@
-"""What a search asks of a space: seven questions, answered by type.
+"""Interface between a search and a space: seven questions, answered by type.
 
 A space is a named tuple of arrays. Searches call the functions below; the module of a space gives them a meaning with
 `answer`, so that a search is compiled for each type of space and loads from the cache in the next
@@ -34,12 +34,12 @@ def stray(space, rng, state, forward, out, tally):
 
 
 def valid(space, state, tally):
-    """Whether a state is valid."""
+    """Return whether a state is valid."""
     raise NotImplementedError
 
 
 def distance(space, a, b):
-    """How far it is from a to b, infinite where the way would lead against the space's direction."""
+    """Distance from a to b, infinite where the way would lead against the space's direction."""
     raise NotImplementedError
 
 
@@ -52,7 +52,7 @@ def steer(space, a, b, forward, out, tally):
 
 
 def joins(space, a, b, tally):
-    """Whether the whole edge from a to b is valid, both ends known to be."""
+    """Return whether the whole edge from a to b is valid, both ends known to be."""
     raise NotImplementedError
 
 

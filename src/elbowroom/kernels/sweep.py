@@ -1,4 +1,4 @@
-"""How far parts can travel in a time, and how far apart they certainly are: what a proof in continuous time needs.
+"""Bounds for a proof in continuous time: travel of parts in a time, and distances that they certainly keep.
 
 Every part is the hull of some points, thickened by a radius. Bounds below are bounds: a part is never nearer than they
 say.
@@ -57,7 +57,7 @@ class Tree(NamedTuple):
 
 @nb.njit(cache=True, nogil=True)
 def travel(tree, ball, joint, units, out):
-    """How far points of two parts can move towards each other from knot to knot: out (U, K - 1), metres.
+    """Bound how far points of two parts move towards each other from knot to knot: out (U, K - 1), metres.
 
     ball (K, M, 4): spheres around parts in the world; joint (M,): what they ride on; units (U, 2): pairs of parts, or
     a part and FLOOR or STATIC. Both parts are followed up to the first joint that carries both, whose own motion
@@ -97,7 +97,7 @@ def spheres(movers, T, out):
 
 @nb.njit(cache=True, nogil=True, inline="always")
 def _moved(T, p):
-    """Where a transform takes the first three numbers of a row."""
+    """Transform the first three numbers of a row."""
     return (
         T[0, 0] * p[0] + T[0, 1] * p[1] + T[0, 2] * p[2] + T[0, 3],
         T[1, 0] * p[0] + T[1, 1] * p[1] + T[1, 2] * p[2] + T[1, 3],

@@ -43,7 +43,7 @@ def _sq(x, y, z):
 
 @inner(forceinline=True)
 def away(x, y, z, tri, t):
-    """From the nearest point of triangle `t` to a point (Ericson, Real-Time Collision Detection, 5.1.5)."""
+    """Vector from the nearest point of triangle `t` to a point (Ericson, Real-Time Collision Detection, 5.1.5)."""
     ax, ay, az = tri[t, 0, 0], tri[t, 0, 1], tri[t, 0, 2]
     abx, aby, abz = tri[t, 1, 0] - ax, tri[t, 1, 1] - ay, tri[t, 1, 2] - az
     acx, acy, acz = tri[t, 2, 0] - ax, tri[t, 2, 1] - ay, tri[t, 2, 2] - az

@@ -163,7 +163,7 @@ def _at_floor(limb, around, e, more, slack, deep, doubts_until, buffers):
 
 @inner(forceinline=True)
 def _told(around, k, mode):
-    """What is told of a pair from row k to the next: negative where it counts, else how deep it may overlap."""
+    """Allowance of a pair from row k to the next: negative where it counts, else the allowed depth, metres."""
     return -1.0 if mode < TOLD else around.told[k, mode - TOLD]
 
 

@@ -18,13 +18,17 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.solids import box
 from elbowroom.locomotion import upper
-from elbowroom.locomotion.arguments import check, check_time
 from elbowroom.locomotion.box_crouch import CROUCH, Posture, crouched, postures, shoulders
 from elbowroom.locomotion.box_hands import arm_length, arms_to, palm
 from elbowroom.locomotion.clearance import arms_clear, most_nod
-from elbowroom.locomotion.figure import SIDES, Figure, figure
+from elbowroom.locomotion.figure import SIDES, Figure, check, check_time, figure
 from elbowroom.motion.clip import Clip
+from elbowroom.world.contacts import Contact
+from elbowroom.world.pairs import FLOOR, hand_of, parts_of
+from elbowroom.world.paths import Keyed
+from elbowroom.world.world import World
 
 _OPEN = 0.07  # metres that the hands stay off the box before they close on it
 CLOSING = 0.28  # seconds to close or open the hands
@@ -298,3 +302,24 @@ def _busy(times: Array, held: tuple[float, float], seconds: float) -> Array:
         else np.zeros(len(times))
     )
     return on * (1.0 - off)
+
+
+# How deep palms and fingers press on what they hold, metres: flesh gives way by as much.
+GRIP = 0.005
+_WHY = "holds the box"
+
+
+def with_box(world: World, motion: BoxClip, who: str, name: str = "box") -> World:
+    """A world in which `who` handles a box of that name.
+
+    The box is no hold of one hand, which would turn it with that hand: both hands only keep to its sides.
+    """
+    path = Keyed.along(motion.clip.times, motion.places)
+    world = world.with_character(who, motion.clip).with_object(name, box(motion.size), path)
+    during = (motion.held[0] - CLOSING, motion.held[1] + CLOSING)
+    for part in parts_of(world):
+        if part.kind == "body" and part.owner == who and hand_of(part.role):
+            world = world.with_contact(Contact(part.name, name, during, "grip", GRIP, _WHY))
+    if world.floor is None:
+        return world
+    return world.with_contact(Contact(name, FLOOR, motion.clip.span, "support", 1e-3, "stands on the floor"))

@@ -17,10 +17,9 @@ from elbowroom.character.body import Character
 from elbowroom.character.masses import center_of_mass
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
-from elbowroom.locomotion.bends import bent
 from elbowroom.locomotion.course import facing, leftwards
 from elbowroom.locomotion.figure import SIDES
-from elbowroom.locomotion.pelvis import GRAVITY
+from elbowroom.locomotion.pelvis import GRAVITY, bent
 from elbowroom.locomotion.sole import Sole
 from elbowroom.locomotion.steps import Steps
 

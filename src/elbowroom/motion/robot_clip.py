@@ -12,7 +12,7 @@ from elbowroom.character.robot import Robot
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
-from elbowroom.geometry.keys import between
+from elbowroom.geometry.easing import between
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from elbowroom.errors import BadValue, UnknownName
-from elbowroom.geometry.framing import nearest_eye
 from elbowroom.geometry.rotations import Array
+from elbowroom.world.viewpoint import nearest_eye
 
 # Azimuth about +Z from where the first character faces, and elevation above the horizon, degrees; None is the
 # three-quarter view, or another side where that is hidden, and looks at people from a little above, at scenes from

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from typing import Literal
@@ -11,16 +12,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.visual import Show, shapes_skin, visible
-from elbowroom.errors import BadValue
+from elbowroom.errors import BadValue, MissingExtra
 from elbowroom.geometry.rotations import Array
 from elbowroom.pictures.camera import Camera, View
 from elbowroom.pictures.clouds import Cloud
-from elbowroom.pictures.context import drawing_context
 from elbowroom.pictures.direction import FAR, Direction
 from elbowroom.pictures.lights import Lights, gl
 from elbowroom.pictures.surfaces import Figure, Surface, mesh_surface
 from elbowroom.world.extent import FURNITURE, action, box_corners, joint_transforms
 from elbowroom.world.world import World
+
+_LINUX = "Debian, Ubuntu: apt install libegl1 libgl1 libgl1-mesa-dri; Fedora: dnf install mesa-dri-drivers"
+_OTHER = "an OpenGL 3.3 driver for this machine"
+
+
+def drawing_context() -> moderngl.Context:
+    """New OpenGL 3.3 context: on Linux through EGL, which needs no display, else the system's default."""
+    on_linux = sys.platform.startswith("linux")
+    try:
+        if on_linux:
+            return moderngl.create_context(standalone=True, backend="egl", require=330)  # type: ignore[arg-type]
+        return moderngl.create_context(standalone=True, require=330)
+    except Exception as error:  # glcontext raises bare Exception for a missing library or driver
+        cause = " ".join(str(error).split())
+        raise MissingExtra(f"drawing without a screen ({cause})", _LINUX if on_linux else _OTHER) from None
+
 
 Pixels = NDArray[np.uint8]  # (H, W, 3)
 

@@ -187,6 +187,9 @@ class Director:
         pair = None if moved is None or not looked else postures.blame(moved)
         if moved is not None and pair is None:
             return moved
+        met = postures.hand_blame(pose, T_world_hand, hand) if looked else None
+        if met is not None:  # no help of the body makes room for the hand itself
+            return met
         other = self.reach(actor, hand, T_world_hand, k, postures)
         return other.pose if other.found else pair
 

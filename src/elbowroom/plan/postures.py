@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.character.hand_shapes import finger_joints, finger_rotations
+from elbowroom.character.hand_shapes import HandShape, mixed
 from elbowroom.character.skeleton import Pose
-from elbowroom.geometry.rotations import Array, slerp
+from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import inverse
+from elbowroom.posing.fingers_model import hand_model
 from elbowroom.posing.grasps import Grasp, closed_on, drawn_back
 from elbowroom.world.allowances import supports
 from elbowroom.world.contacts import Contact
@@ -27,8 +29,8 @@ _CLOSING = (1.0, 0.7, 0.35)
 # How far a grasp is drawn back along its approach where the hand has no room as proposed, metres.
 _BACK_M = (0.01, 0.02, 0.03, 0.045)
 
-# The key of pairs of the hand alone, which is no chain.
-_HAND = "hand"
+# Shapes of a hand on its way from one to another, see `mixed`: many grasps have the same two.
+between_shapes = lru_cache(maxsize=512)(mixed)
 
 
 class Postures:
@@ -64,13 +66,13 @@ class Postures:
             self._held[hold.object] = (joint, T @ inverse(T_world_hand) @ self._now.things[hold.object])
             mine |= {i for i, p in enumerate(self._exact.parts) if p.owner == hold.object}
         self._mine = np.array([a in mine or b in mine for a, b in self._exact.index], dtype=bool)
-        self._hand, self._taking = hand or "right", taking
+        self._taking = taking
         self._among: dict[tuple[str, str], NDArray[np.int64]] = {}
         # Nearly all postures that are asked about are not free, mostly for the same reason as the last ones: numbers
         # that grow with how lately a pair was in the way, those of a body with itself last.
         own = np.array([part.kind == "body" and part.owner == who for part in self._exact.parts], dtype=bool)
-        self._apart = ~own[self._exact.index].all(axis=1)
-        self._met = self._apart.astype(np.int64)
+        self._apart: NDArray[np.bool_] = np.asarray(~own[self._exact.index].all(axis=1))
+        self._met: NDArray[np.int64] = np.asarray(self._apart, dtype=np.int64)
         self._last = 1
         self._exact.place_snapshot(self._now)
 
@@ -96,39 +98,48 @@ class Postures:
         parts = np.array([p.owner == self.who and p.kind == "body" and p.joint in moved for p in self._exact.parts])
         return np.asarray(parts[self._exact.index].any(axis=1))
 
-    def hand_blame(self, pose: Pose, T_world_hand: Array) -> Pair | None:
-        """A pair that collides whatever the body does, with the hand at a place: hand and fingers against the world."""
+    def hand_blame(
+        self, pose: Pose, T_world_hand: Array, hand: str, shape: HandShape | None = None, *, but: str = ""
+    ) -> Pair | None:
+        """A pair of hand or fingers and the world that collides whatever the body does, with a hand at a place (4, 4).
+
+        Fingers are as told, or in a shape; pairs with the object `but` are left out.
+        """
         body = self.world.body(self.who)
-        joint, T_joint_hand = body.hand(self._hand)
+        joint, T_joint_hand = body.hand(hand)
         mine = list(body.subtree(joint))
         T = self._joints(pose)
-        T[mine] = T_world_hand @ inverse(T[joint] @ T_joint_hand) @ T[mine]
+        if shape is None:
+            T[mine] = T_world_hand @ inverse(T[joint] @ T_joint_hand) @ T[mine]
+        else:
+            T[mine] = T_world_hand @ inverse(T_joint_hand) @ hand_model(body, hand).joints(shape)
         carried = {name: T[j] @ T_joint_thing for name, (j, T_joint_thing) in self._held.items() if j == joint}
-        if (_HAND, _HAND) not in self._among:
-            moved = np.array(
-                [(p.owner == self.who and p.joint in mine) or p.owner in carried for p in self._exact.parts]
-            )
-            apart = moved[self._exact.index].sum(axis=1) == 1
-            self._among[_HAND, _HAND] = np.flatnonzero(self._mine & self._apart & apart)
+        key = f"hand {hand}", but
+        if key not in self._among:
+            parts = self._exact.parts
+            moved = np.array([(p.owner == self.who and p.joint in mine) or p.owner in carried for p in parts])
+            left_out = np.array([p.owner == but for p in parts])[self._exact.index].any(axis=1)
+            one = moved[self._exact.index].sum(axis=1) == 1
+            self._among[key] = np.flatnonzero(self._mine & self._apart & one & ~left_out)
         things = {name: self._now.things[name] for name in self._held} | carried
-        return self._blame(T, things, self._among[_HAND, _HAND])
+        return self._blame(T, things, self._among[key])
 
-    def grasp_blame(self, pose: Pose, grasp: Grasp, T_world_thing: Array, *, closing: bool = True) -> Pair | None:
+    def grasp_blame(self, pose: Pose, grasp: Grasp, T_world_thing: Array) -> Pair | None:
         """A pair that collides with the hand of a grasp, the object at a place (4, 4): open, and while it closes."""
-        body = self.world.body(self.who)
-        joints, opened = finger_joints(body, grasp.hand), finger_rotations(body, grasp.hand, grasp.open)
-        T = T_world_thing @ grasp.T_thing_hand
-        self.fingers = dict(zip(joints, opened, strict=True))
-        found = self.hand_blame(pose, T)
-        if found is not None or not closing or grasp.open is grasp.shape or not joints or self._taking is None:
+        T, thing = T_world_thing @ grasp.T_thing_hand, self._taking
+        found = self.hand_blame(pose, T, grasp.hand, grasp.open)
+        if found is not None or grasp.open is grasp.shape or thing is None:
             return found
-        closed = closed_on(body, self.world.objects[self._taking].mesh, grasp).rotations
-        for share in _CLOSING:
-            self.fingers = dict(zip(joints, slerp(opened, closed, share), strict=True))
-            found = self.hand_blame(pose, T)
-            if found is not None:
-                break
-        return found
+        # mostly nothing is near: closing until the object is touched is worked out where something is
+        if all(
+            self.hand_blame(pose, T, grasp.hand, between_shapes(grasp.open, grasp.shape, share), but=thing) is None
+            for share in _CLOSING
+        ):
+            return None
+        closed = closed_on(self.world.body(self.who), self.world.objects[thing].mesh, grasp).shape
+        shapes = (mixed(grasp.open, closed, share) for share in _CLOSING)
+        blames = (self.hand_blame(pose, T, grasp.hand, shape) for shape in shapes)
+        return next((pair for pair in blames if pair is not None), None)
 
     def with_room(self, pose: Pose, grasp: Grasp, T_world_thing: Array) -> Grasp | None:
         """A grasp drawn back along its approach by as little as leaves room for the hand; None where it holds nothing.
@@ -141,7 +152,7 @@ class Postures:
         body, mesh = self.world.body(self.who), self.world.objects[self._taking].mesh
         for by in _BACK_M:
             moved = drawn_back(grasp, by)
-            if self.grasp_blame(pose, moved, T_world_thing, closing=False) is None:
+            if self.hand_blame(pose, T_world_thing @ moved.T_thing_hand, grasp.hand, grasp.open) is None:
                 touching = closed_on(body, mesh, moved).touching
                 if "thumb" not in touching or len(touching) < 2:
                     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from itertools import count
 from weakref import WeakKeyDictionary
 
@@ -12,7 +13,8 @@ from numpy.typing import ArrayLike
 
 from elbowroom.character.body import Body, Character
 from elbowroom.character.grip import grip_frame, hand_size
-from elbowroom.character.hand_shapes import HandShape, hand_shape
+from elbowroom.character.hand_shapes import HandShape, finger_roles, hand_shape
+from elbowroom.character.human import human
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import Mesh
@@ -20,11 +22,10 @@ from elbowroom.geometry.rotations import Array, about, normalize, rotate
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.posing.fingers import TOUCH, Closed, close_fingers
 from elbowroom.posing.fingers_model import HandAtThing, hand_model
-from elbowroom.posing.grasps_borrowed import borrowed, closes, lender
 from elbowroom.posing.grasps_form import Form, form_of, part_near
 from elbowroom.posing.grasps_make import Maker
 from elbowroom.posing.grasps_seats import Seats, hand_seats
-from elbowroom.posing.grasps_settle import MARGIN, Grasp, marked, settled
+from elbowroom.posing.grasps_settle import BACK, MARGIN, Grasp, marked, settled
 from elbowroom.world.things import Fixture
 from elbowroom.world.world import World
 
@@ -198,3 +199,42 @@ def _named(grasps: list[Grasp]) -> list[Grasp]:
     """The grasps with names that differ: by kind, counted from the best."""
     numbers = {g.name: count(1) for g in grasps}
     return [replace(g, name=f"{g.name}{next(numbers[g.name])}") for g in grasps]
+
+
+# Metres that a stiff hand goes on towards a thing from where the person's hand is, at most.
+_AHEAD = 0.03
+
+# Heights of people whose hands are borrowed, metres.
+_HEIGHTS = (1.0, 2.2)
+
+
+def closes(body: Body, hand: str) -> bool:
+    """Return whether a hand has a thumb and another finger to hold things between."""
+    roles = finger_roles(body, hand)
+    return any("thumb" in role for role in roles) and any("thumb" not in role for role in roles)
+
+
+@lru_cache(maxsize=8)
+def _person(height: float) -> Character:
+    return human(height=height)
+
+
+def lender(body: Body) -> Character:
+    """The person whose hands are borrowed."""
+    height = body.height if isinstance(body, Character) else _HEIGHTS[0]
+    return _person(round(float(np.clip(height, *_HEIGHTS)), 2))
+
+
+def borrowed(body: Body, hand: str, grasps: list[Grasp], scene: HandAtThing) -> list[Grasp]:
+    """Grasps of the lender as grasps of a stiff hand: palm where hers would be, moved until it touches."""
+    model = hand_model(body, hand)
+    T_lent = grip_frame(lender(body), hand) @ inverse(grip_frame(body, hand))
+    out = []
+    for grasp in grasps:
+        T = grasp.T_thing_hand @ T_lent
+        scene.put_hand(model.places(grasp.open))
+        way = scene.slid(T, grasp.approach, BACK, _AHEAD, MARGIN)
+        if np.isfinite(way):
+            T[:3, 3] += way * grasp.approach
+            out.append(replace(grasp, T_thing_hand=T))
+    return out

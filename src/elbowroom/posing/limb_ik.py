@@ -31,7 +31,7 @@ from elbowroom.character.body import Character
 from elbowroom.character.limits import EPS, JointLimit
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
-from elbowroom.geometry.rotations import IDENTITY, Array, about, conjugate, multiply, rotate
+from elbowroom.geometry.rotations import IDENTITY, Array, about, angle_between, conjugate, multiply, rotate
 from elbowroom.kernels import limb_ik as kernels
 from elbowroom.kernels.hinge import straight
 from elbowroom.kernels.turns import Turn, Vector, unfit
@@ -39,6 +39,9 @@ from elbowroom.stopping import may_stop_here
 
 # The angle that the orbit search starts from (Kallmann 2005).
 EASY_ORBIT = float(np.radians(20.0))
+
+# Turns less than this are rounding: a straight joint may be bent by as much.
+_STRAIGHT_RAD = 0.002
 
 # Bones this far off the line about which they turn, metres, count as lying on it.
 _ON_LINE = 1e-9
@@ -155,6 +158,14 @@ class LimbIK:
         out = np.zeros((*lead, 4))
         kernels.describe(self.geometry, rows(parents, lead, (4, 4)), rows(q, lead, (3, 4), True), out.reshape(-1, 4))
         return out[..., 0], Keep(out[..., 1], out[..., 2], out[..., 3] > 0.5)
+
+    def describe_for(self, T_world_parent: Array, T_world_end: Array, rotations: Array) -> tuple[Array, Keep]:
+        """`describe` for ends that come nearer: a middle joint that is bent backwards by rounding alone is straight,
+        and is not to be bent that way from there. Clips have straight knees at -0.0 degrees."""
+        orbit, keep = self.describe(T_world_parent, rotations)
+        forwards = self.solve(T_world_parent, T_world_end, orbit, keep._replace(backwards=False))
+        bent = angle_between(forwards.rotations, rotations).max(axis=-1) > _STRAIGHT_RAD
+        return orbit, keep._replace(backwards=keep.backwards & bent)
 
     def orbit_of(self, pose: Pose) -> float:
         """Orbit angle of a posture of the whole body, radians in (-pi, pi]."""

@@ -6,9 +6,9 @@ a handful of postures are tested in all. It is greedy: a narrow window between t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal
 
 import numpy as np
@@ -110,7 +110,31 @@ def search_orbit(
     of postures within the ranges and says whether they are free of collisions.
     """
     tried = angles.angles(float(numbers("start", start)))
-    every = ik.solve(T_world_parent, T_world_end, tried, keep)
+    return _first_fit(tried, ik.solve(T_world_parent, T_world_end, tried, keep), valid, limits)
+
+
+def search_orbit_of_each(
+    ik: LimbIK,
+    T_world_parent: Array,
+    T_world_end: Array,
+    *,
+    start: float,
+    valid: Callable[[int, Array], bool],
+    limits: bool,
+    angles: OrbitRange,
+) -> Iterator[Orbit]:
+    """`search_orbit` with the parent at each of some places (N, 4, 4), solved at once and looked at one by one.
+
+    `valid` gets the number of the place as well.
+    """
+    tried = angles.angles(start)
+    every = ik.solve(T_world_parent[:, None], T_world_end, tried)
+    for n in range(len(T_world_parent)):
+        yield _first_fit(tried, _one(every, n), partial(valid, n), limits)
+
+
+def _first_fit(tried: Array, every: Solution, valid: Valid | None, limits: bool) -> Orbit:
+    """The first of some angles (K,) whose posture fits."""
     worst = every.excess.max(axis=-1)
     fits = worst <= EPS if limits else np.ones(len(tried), dtype=bool)
     if not every.reached[0]:

@@ -21,7 +21,7 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.posing.limb_ik import EASY_ORBIT, LimbIK, Solution, checked, numbers
-from elbowroom.posing.orbit import PAPER, Orbit, OrbitRange, search_orbit
+from elbowroom.posing.orbit import PAPER, Orbit, OrbitRange, search_orbit_of_each
 from elbowroom.posing.reach_help import way_to
 from elbowroom.posing.reach_parts import parts_of, start_of
 from elbowroom.posing.reach_search import TINY, Choice, Search
@@ -69,12 +69,12 @@ def reach(
     if choice.missing > TINY or search.wrong(choice.rows)[0] > 0.0:
         return _unreached(search, choice, target, first)
     refused: tuple[Choice, Orbit] | None = None
-    for posture, angles in _attempts(search, choice):
-        found = _arm(search, posture, target, first, valid, angles)
-        if found.found:
-            return _reached("found", search, posture, found)
-        if refused is None or (found.status == "blocked" and refused[1].status != "blocked"):
-            refused = posture, found
+    for some, angles in _attempts(search, choice):
+        for posture, found in zip(some, _arms(search, some, target, first, valid, angles), strict=True):
+            if found.found:
+                return _reached("found", search, posture, found)
+            if refused is None or (found.status == "blocked" and refused[1].status != "blocked"):
+                refused = posture, found
     assert refused is not None
     if refused[1].status == "blocked":
         return _reached("blocked", search, *refused, why="every posture that reaches the target collides.")
@@ -82,25 +82,28 @@ def reach(
     return _reached("limits", search, *refused, why=f"the arm would exceed its joint limits by {over:.0f} degrees.")
 
 
-def _attempts(search: Search, choice: Choice) -> Iterator[tuple[Choice, OrbitRange]]:
+def _attempts(search: Search, choice: Choice) -> Iterator[tuple[list[Choice], OrbitRange]]:
     """Postures and orbits to try: elbows where people have them, then, for the first few, wherever shoulders allow."""
-    tried = []
-    for posture in chain((choice,), search.variations(choice) if search.style.thorough else ()):
-        tried.append(posture)
-        yield posture, PAPER
-    for posture in tried[:_FEW]:
-        yield posture, _ANYWHERE
+    tried: list[Choice] = []
+    for some in chain(([choice],), search.variations(choice) if search.style.thorough else ()):
+        tried += some
+        yield some, PAPER
+    yield tried[:_FEW], _ANYWHERE
 
 
-def _arm(search: Search, choice: Choice, target: Array, first: float, valid: Valid | None, angles: OrbitRange) -> Orbit:
-    """The arm in a posture of the body."""
+def _arms(
+    search: Search, some: list[Choice], target: Array, first: float, valid: Valid | None, angles: OrbitRange
+) -> Iterator[Orbit]:
+    """The arm in each of some postures of the body."""
     arm = search.start.parts.arm
 
-    def free(rotations: Array) -> bool:
-        return valid is None or valid(_posed(arm, choice, rotations))
+    def free(n: int, rotations: Array) -> bool:
+        return valid is None or valid(_posed(arm, some[n], rotations))
 
-    base, limits = choice.rows.T[0, arm.parent], search.style.limits
-    return search_orbit(arm, base, target, start=first, valid=free, limits=limits, angles=angles)
+    if not some:
+        return iter(())
+    bases, limits = np.stack([choice.rows.T[0, arm.parent] for choice in some]), search.style.limits
+    return search_orbit_of_each(arm, bases, target, start=first, valid=free, limits=limits, angles=angles)
 
 
 def _posed(arm: LimbIK, choice: Choice, rotations: Array) -> Pose:

@@ -193,8 +193,8 @@ class Search:
         shaky = np.maximum(self.need + _SPARE - rows.margin, 0.0)
         return self.lacking(rows) + _WORSE * (rows.strain + shaky)
 
-    def variations(self, choice: Choice) -> Iterator[Choice]:
-        """Postures in which a body can stand: other efforts, other leans, turns and crouches, then some all over."""
+    def variations(self, choice: Choice) -> Iterator[list[Choice]]:
+        """Postures in which a body can stand, some at a time: other efforts, leans, turns, crouches, then all over."""
         low, high = self.bounds()
         efforts = np.clip(choice.effort + np.array(_OTHER_EFFORTS), 0.0, _STRAINING)
         moves = np.zeros((2 * len(_OTHER_HELP), TERMS))
@@ -202,12 +202,12 @@ class Search:
             for column, share in terms.items():
                 moves[2 * k : 2 * k + 2, column] = share, -share
         near = np.clip(choice.help + moves * (high - low), low, high)
-        yield from self._standing(choice, self.help_at(efforts), efforts)
-        yield from self._standing(choice, near, np.full(len(near), choice.effort))
+        yield list(self._standing(choice, self.help_at(efforts), efforts))
+        yield list(self._standing(choice, near, np.full(len(near), choice.effort)))
         spread = low + (high - low) * _SPREAD
         off = np.abs(spread - choice.help) @ (1.0 / np.where(high > low, high - low, np.inf))
         spread = spread[np.argsort(off, kind="stable")]
-        yield from islice(self._standing(choice, spread, np.full(len(spread), _STRAINING)), _SOME)
+        yield list(islice(self._standing(choice, spread, np.full(len(spread), _STRAINING)), _SOME))
 
     def _standing(self, choice: Choice, helps: Array, efforts: Array) -> Iterator[Choice]:
         """Those of some rows of help (N, 10), other than a choice's, that reach and stand."""

@@ -1,4 +1,7 @@
-"""Things that stand about: vases, globes, picture frames, baskets, stools. Metres; they stand on z = 0."""
+"""Things that stand about, at home and in the street: vases, baskets, stools, lamp posts. Metres, on z = 0.
+
+Hoops and cubes have their origin in their middle, umbrellas in the hand.
+"""
 
 from __future__ import annotations
 
@@ -131,3 +134,62 @@ def box_with_lid(width: float = 0.11, depth: float = 0.08, height: float = 0.08)
         for sy in (-1, 1)
     ]
     return assembled([body, lid, clasp, *corners])
+
+
+def hoop(radius: float = 0.19, thickness: float = 0.018, ribs: int = 12) -> Mesh:
+    """A ring about the y axis, bound with brass: `radius` to the middle of its bar, `thickness` is half of that."""
+    turn = np.linspace(0.0, 2.0 * np.pi, 72, endpoint=False)
+    circle = radius * np.stack([np.cos(turn), np.zeros_like(turn), np.sin(turn)], axis=1)
+    parts = [tube(circle, thickness, WALNUT, sections=20, ring=True)]
+    for k in range(ribs):
+        along = 2.0 * np.pi * k / ribs + np.linspace(-0.035, 0.035, 4)
+        arc = radius * np.stack([np.cos(along), np.zeros_like(along), np.sin(along)], axis=1)
+        parts.append(tube(arc, 1.08 * thickness, BRASS, sections=20))
+    return assembled(parts)
+
+
+def cube(size: float = 0.055, edge: float = 0.004) -> Mesh:
+    """A cube with rounded edges."""
+    return rounded_box((size, size, size), color=(0.78, 0.22, 0.14), radius=edge, steps=3)
+
+
+_CLOTH = (0.36, 0.03, 0.05)
+
+
+def umbrella(radius: float = 0.48, length: float = 0.84) -> Mesh:
+    """An open umbrella, held at its origin, its stick along +z: eight panels, a walnut crook."""
+    top = length - 0.16
+    s = np.linspace(0.0, 1.0, 9)
+    drop = 0.22 * radius / 0.48 * (1.0 - np.sqrt(1.0 - (0.93 * s) ** 2)) / (1.0 - np.sqrt(1.0 - 0.93**2))
+    outer = np.stack([radius * s, top - drop], axis=1)
+    inner = np.stack([radius * s, top - drop - 0.004 - 0.003 * s], axis=1)[::-1]
+    cloth = lathe(np.concatenate([outer, inner]), color=_CLOTH, sections=8)
+    stick = cylinder(0.006, top + 0.14, (0.0, 0.0, 0.5 * (top + 0.14) - 0.09), IRON)
+    tip = sphere(0.009, (0.0, 0.0, top + 0.05), IRON)
+    turn = np.linspace(0.0, np.pi, 13)
+    crook = np.stack([0.03 - 0.03 * np.cos(turn), 0.0 * turn, -0.1 - 0.03 * np.sin(turn)], axis=1)
+    handle = np.concatenate([[[0.0, 0.0, 0.05]], crook])
+    return assembled([cloth, stick, tip, tube(handle, 0.011, WALNUT, sections=12)])
+
+
+def lamp_post(height: float = 2.9, radius: float = 0.05) -> Mesh:
+    """A street lamp of iron on a stepped foot, with a globe of milk glass."""
+    foot = [(0, 0), (0.15, 0), (0.15, 0.05), (0.12, 0.07), (0.11, 0.3), (0.07, 0.36), (radius, 0.42), (radius, height)]
+    post = lathe([*foot, (0.09, height + 0.03), (0.0, height + 0.05)], color=IRON, sections=24)
+    return assembled([post, sphere(0.16, (0.0, 0.0, height + 0.19), (0.85, 0.82, 0.7))])
+
+
+def beam(length: float = 1.8, width: float = 0.1, height: float = 0.12) -> Mesh:
+    """A squared timber lying on the floor, along x."""
+    return rounded_box((length, width, height), (0.0, 0.0, 0.5 * height), (0.42, 0.27, 0.13), radius=0.008)
+
+
+def barrier(width: float = 2.0, height: float = 1.6, radius: float = 0.035) -> Mesh:
+    """A bar across the way between two posts, its underside at a height."""
+    steel, warn = (0.35, 0.37, 0.4), (0.75, 0.5, 0.04)
+    bar = tube(np.array([[-0.5 * width, 0.0, height + radius], [0.5 * width, 0.0, height + radius]]), radius, warn)
+    posts = [
+        cylinder(0.045, height + 0.16, (s * (0.5 * width + 0.045), 0, 0.5 * height + 0.08), steel) for s in (-1, 1)
+    ]
+    feet = [cylinder(0.16, 0.03, (s * (0.5 * width + 0.045), 0.0, 0.015), steel) for s in (-1, 1)]
+    return assembled([bar, *posts, *feet])

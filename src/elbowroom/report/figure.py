@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from elbowroom.character.body import Character
-from elbowroom.geometry.framing import axes_towards
 from elbowroom.geometry.rotations import Array
 from elbowroom.world.extent import facing, joint_transforms
+from elbowroom.world.viewpoint import axes_towards
 from elbowroom.world.world import World
 
 _SIZE = (560.0, 400.0)

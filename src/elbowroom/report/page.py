@@ -11,11 +11,10 @@ from elbowroom.errors import BadFile
 from elbowroom.files.atomic import check_writable, said_of, writing
 from elbowroom.report.how import TITLES, how
 from elbowroom.report.measure import Report
-from elbowroom.report.parts import Light, Measure, counted
+from elbowroom.report.parts import Light, Measure, counted, time_link
 from elbowroom.report.sections import body
 from elbowroom.report.shots import Shot, anchor, shots
 from elbowroom.report.style import SCRIPT, STYLE
-from elbowroom.report.table import time_link
 
 _SIGNS = {
     "good": '<path d="M5.2 9.3l2.7 2.6 5-5.4"/>',

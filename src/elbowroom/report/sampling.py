@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.world.allowances import allow, recorded_people, supports
-from elbowroom.world.belonging import belonging
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.exact_placed import TINY
 from elbowroom.world.extent import frame_times
+from elbowroom.world.own_pairs import belonging
 from elbowroom.world.pairs import FLOOR, Pair
 from elbowroom.world.world import World
 

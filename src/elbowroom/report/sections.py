@@ -13,10 +13,9 @@ from elbowroom.report.footing import Footing
 from elbowroom.report.hands import Hands
 from elbowroom.report.limits import PAST, Limits
 from elbowroom.report.maps import Area, GroundTrack, plan
-from elbowroom.report.parts import Measure, light_of
+from elbowroom.report.parts import Cell, Measure, light_of, table
 from elbowroom.report.plots import Band, Curve, Stretch, plot
 from elbowroom.report.speed import Speed
-from elbowroom.report.table import Cell, table
 from elbowroom.report.torque import EFFORT, Torque
 from elbowroom.world.certificate_findings import merged
 

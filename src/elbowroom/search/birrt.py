@@ -119,7 +119,7 @@ def keeping_trees() -> Iterator[None]:
 
 def plan(space: Space, start: ArrayLike, goal: ArrayLike, seed: int = 0, budget: Budget = USUAL) -> Path:
     """Search a path between two states (W,) of a space. The same seed gives the same path."""
-    a, b = checked(space, "start", start), checked(space, "goal", goal)
+    a, b = checked(space.width, "start", start), checked(space.width, "goal", goal)
     compiled, thrown = space.compiled(a, b), rng(seed)
     tally, size, drawn = np.zeros(TALLY, np.int64), np.zeros(3, np.int64), np.zeros(space.width)
     trees = _Trees.of(min(_ROOM, budget.nodes), space.width)
@@ -184,11 +184,11 @@ def _to_root(parent: NDArray[np.int64], k: int) -> list[int]:
     return found
 
 
-def checked(space: Space, name: str, state: ArrayLike) -> Array:
-    """A state as an array, or an error that says what is wrong."""
+def checked(width: int, name: str, state: ArrayLike) -> Array:
+    """A state (W,) as an array, or an error that says what is wrong."""
     row = np.array(state, dtype=float, order="C")  # of its own: compiled code knows writable arrays alone
-    if row.shape != (space.width,):
-        raise BadValue(f"{name}: a state of this space has {space.width} numbers, not shape {row.shape}.")
+    if row.shape != (width,):
+        raise BadValue(f"{name}: a state of this space has {width} numbers, not shape {row.shape}.")
     if not np.isfinite(row).all():
         raise BadValue(f"{name}: a state has a number that is not finite.")
     return row

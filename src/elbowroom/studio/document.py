@@ -1,21 +1,27 @@
-"""Edited document: a storyboard as plain values, its file, and its planning settings."""
+"""Edited document: a storyboard as plain values, its file, its planning settings; meshes reused when it is rebuilt."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
+import numpy as np
+
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import said_of, writing
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.motion.clip import Clip, Motion
 from elbowroom.plan.settings import Tier
 from elbowroom.storyboard.storyboard import Storyboard, parse_storyboard
 from elbowroom.storyboard.yaml_lines import parse_yaml, read_yaml
 from elbowroom.studio.rewriting import dumped, rewritten
+from elbowroom.world.world import World
 
 EMPTY: Mapping[str, Any] = {"elbowroom": 1, "fps": 60, "scene": {"floor": 0.0}}
 
@@ -179,3 +185,37 @@ def speaks_of(values: Any, name: str) -> bool:
     if isinstance(values, list):
         return any(speaks_of(v, name) for v in values)
     return isinstance(values, str) and (values == name or values.startswith(f"{name}."))
+
+
+def sharing(board: Storyboard, before: World) -> Storyboard:
+    """Storyboard with meshes and clips taken from a world if they are bitwise equal."""
+    meshes = {_key(mesh): mesh for mesh in _meshes(before)}
+    world = board.world
+    static = {name: meshes.get(_key(mesh), mesh) for name, mesh in world.static.items()}
+    objects = {
+        name: replace(thing, mesh=meshes[_key(thing.mesh)]) if _key(thing.mesh) in meshes else thing
+        for name, thing in world.objects.items()
+    }
+    people = {name: _same(motion, before.characters.get(name)) for name, motion in world.characters.items()}
+    return replace(board, world=world.with_(static=static, objects=objects, characters=people))
+
+
+def _meshes(world: World) -> Iterable[Mesh]:
+    yield from world.static.values()
+    yield from (thing.mesh for thing in world.objects.values())
+
+
+def _key(mesh: Mesh) -> bytes:
+    digest = hashlib.blake2b(mesh.vertices.tobytes(), digest_size=16)
+    digest.update(mesh.faces.tobytes())
+    digest.update(repr(mesh.color).encode())
+    digest.update(b"" if mesh.colors is None else mesh.colors.tobytes())
+    return digest.digest()
+
+
+def _same(motion: Motion, before: Motion | None) -> Motion:
+    if not (isinstance(motion, Clip) and isinstance(before, Clip) and motion.character is before.character):
+        return motion
+    alike = (motion.start, motion.fps, motion.source) == (before.start, before.fps, before.source)
+    frames = np.array_equal(motion.rotations, before.rotations) and np.array_equal(motion.root, before.root)
+    return before if alike and frames else motion

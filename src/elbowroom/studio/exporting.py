@@ -1,21 +1,26 @@
-"""Export of the motion shown to files of any format in the working folder, with progress and cancel."""
+"""Export of the motion shown: files of any format, a report, code that makes the same; with progress and cancel."""
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import said_of, writing
+from elbowroom.plan.tasks import Repair
 from elbowroom.studio.document import Document, named_files
 from elbowroom.studio.studio import Studio, Tone, Verdict
 from elbowroom.studio.worker import Job
 from elbowroom.world.certificate import Certificate
 from elbowroom.world.played import played
 from elbowroom.world.world import World
+
+if TYPE_CHECKING:
+    from elbowroom.report import Report
 
 FORMATS = ("GLB", "BVH", "NPZ", "USD", "HTML", "MP4")
 _SUFFIX = {name: f".{name.lower()}" for name in FORMATS}
@@ -115,3 +120,65 @@ def _film(job: Job, path: Path, world: World, begun: float, share: float) -> Non
     from elbowroom.pictures.images import film
 
     film(path, world, size=_FILM_SIZE, progress=lambda done, all_: job.tell(begun + share * done / all_))
+
+
+def as_command(document: Document, stem: str) -> str:
+    """Command that plans the same motion."""
+    tier = "" if document.tier == "auto" else f" --tier {document.tier}"
+    return f"elbowroom run {shlex.quote(_name(document))} -o {shlex.quote(stem + '.glb')} --seed {document.seed}{tier}"
+
+
+def as_python(document: Document, stem: str) -> str:
+    """Python code that plans the same motion."""
+    tier = "" if document.tier == "auto" else f', tier="{document.tier}"'
+    return "\n".join(
+        (
+            "import elbowroom as er",
+            "",
+            f"board = er.read_storyboard({_name(document)!r})",
+            f"plan = er.plan_storyboard(board, seed={document.seed}{tier})",
+            f"er.save([{stem + '.glb'!r}], plan.require().world, board.fps)",
+        )
+    )
+
+
+def _name(document: Document) -> str:
+    """File name of the storyboard; for an unsaved one the suggested name."""
+    return f"{document.name}.yaml" if document.given else Path(document.path).as_posix()
+
+
+_ENDING = "-report.html"
+# How much of the work is done when everything is measured.
+_MEASURED = 0.4
+
+
+def report_on(studio: Studio, stem: str) -> Job:
+    """Measure the motion once it is ready, and write NAME-report.html."""
+    plain = stem.strip().removesuffix(_ENDING)
+    if not Path(plain).name:
+        raise BadValue("give the report a name.")
+    path = studio.folders.to_write(f"{plain}{_ENDING}")
+    studio.folders.check_replacing([path], "Report")
+
+    def work(job: Job) -> Report:
+        from elbowroom.report import report, write_report  # the page opens sooner without
+
+        settled(job, studio)
+        with studio.lock:
+            plan, world, board = studio.plan, studio.world, studio.board
+            certificate = plan.certificate if plan is not None and not studio.live else None
+        job.tell(None, "measuring")
+        meant = any(not isinstance(task, Repair) for task in board.tasks)
+        before = board.world if board.tasks else None
+        found = report(world, before, certificate=certificate, change_meant=meant, title=Path(plain).name)
+        job.tell(_MEASURED, path.name)
+        share = 1.0 - _MEASURED
+        write_report(path, found, progress=lambda done, all_: job.tell(_MEASURED + share * done / all_))
+        return found
+
+    def done(found: Report) -> None:
+        studio.folders.know(path)
+        short, says = found.verdict
+        studio.say(f"Wrote {path.name}. {short}: {says}", "bad" if found.light == "bad" else "good")
+
+    return studio.run_files(Job("reporting", work, done))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from elbowroom.errors import BadFile, BadValue
 from elbowroom.files.atomic import said_of, writing
-from elbowroom.files.naming import files_named_in
+from elbowroom.files.open import files_named_in
 
 # Files that can be uploaded, by what they are for; bytes that one may have.
 KINDS = {

@@ -1,7 +1,7 @@
 """HTTP headers of the studio's server: what the page may load, run and connect to, and who may embed it.
 
 The page is viser's: one file with one script, which unpacks a style sheet and a second script. These, and the scripts
-of our own (`page_scripts.py`), are named by their hashes, so that no other is run; styles may stand in the page, as
+of our own below, are named by their hashes, so that no other is run; styles may stand in the page, as
 viser and the panel's lines have them. No text is run as a script: viser's sorting of splats, which would do so, fails
 when the page is loaded, and the studio shows none.
 """
@@ -12,6 +12,7 @@ import base64
 import hashlib
 import re
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,31 @@ import numpy as np
 import viser
 import zstandard
 
-from elbowroom.studio.page_scripts import HANDLERS
+# Milliseconds after which the page is looked at again.
+_LOOKS_EVERY_MS = 1000
+
+# viser's page breaks down and is left empty when the server has ended and another one answers in its place.
+_COME_BACK = (
+    "window.comesBack = window.comesBack || setInterval(() => "
+    "{ if (!document.getElementById('root').childElementCount) location.reload() }, "
+    f"{_LOOKS_EVERY_MS})"
+)
+_COPY = "navigator.clipboard.writeText(this.parentElement.nextElementSibling.innerText); this.innerText = 'copied'"
+HANDLERS = (_COME_BACK, _COPY)
+
+_NO_PICTURE = "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=="
+COMES_BACK = f'<img alt="" style="display:none" src="{_NO_PICTURE}" onload="{escape(_COME_BACK)}">'
+
+
+def with_copy_button(title: str, text: str) -> str:
+    """HTML of a text with a title and a copy button."""
+    return (
+        '<div style="padding:2px 4px"><div style="display:flex;justify-content:space-between">'
+        f'<b>{escape(title)}</b><button onclick="{escape(_COPY)}" style="font-size:12px">copy</button></div>'
+        '<pre style="white-space:pre-wrap;font-size:12px;background:rgba(128,128,128,.12);padding:8px">'
+        f"{escape(text)}</pre></div>"
+    )
+
 
 if TYPE_CHECKING:
     from websockets.http11 import Request, Response

@@ -1,21 +1,54 @@
-"""Page: scene, handle, timeline and panels, and their updates when the studio changes."""
+"""Page: scene, handle, timeline and side panel, their updates when the studio changes, and how it is served."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
+from pathlib import Path
 
 import viser
 
-from elbowroom.studio.access import is_loopback
+from elbowroom.gallery.scenes import FOLDER
+from elbowroom.studio.access import check_token, is_loopback, kept_token
+from elbowroom.studio.autosave import state_folder
+from elbowroom.studio.filing import document_of
+from elbowroom.studio.folders import Folders
 from elbowroom.studio.page_camera import Camera
 from elbowroom.studio.page_extras import Extras
+from elbowroom.studio.page_files import Files
 from elbowroom.studio.page_gizmo import Gizmo
 from elbowroom.studio.page_keys import Keys
-from elbowroom.studio.page_panel import Panel
 from elbowroom.studio.page_scene import SceneView, light
+from elbowroom.studio.page_status import KeptWork, Status
+from elbowroom.studio.page_tasks import Tasks
+from elbowroom.studio.page_things import Things
 from elbowroom.studio.page_timeline import Timeline
-from elbowroom.studio.server import StudioServer
+from elbowroom.studio.page_view import View
+from elbowroom.studio.server import LOOPBACK, StudioServer, check_host
 from elbowroom.studio.studio import Studio, Topic
+
+
+class Panel:
+    """Side panel of the page."""
+
+    def __init__(self, server: viser.ViserServer, studio: Studio, page: Page) -> None:
+        self.status = Status(server, studio)
+        self.kept = KeptWork(server, studio)
+        tabs = server.gui.add_tab_group(order=10.0)
+        things = tabs.add_tab("Scene", viser.Icon.BOX)
+        tasks = tabs.add_tab("Tasks", viser.Icon.HAND_STOP)
+        view = tabs.add_tab("View", viser.Icon.EYE)
+        files = tabs.add_tab("Files", viser.Icon.FILE)
+        self.things = Things(server, studio, page, things)
+        self.tasks = Tasks(server, studio, tasks)
+        self.view = View(server, studio, page, view)
+        self.files = Files(server, studio, files)
+
+    def notify(self, topic: Topic) -> None:
+        """Update after a change in the studio."""
+        for part in (self.status, self.kept, self.things, self.tasks, self.view, self.files):
+            part.notify(topic)
+
 
 BRAND, BRAND_IN_THE_DARK = (47, 93, 124), (98, 163, 204)
 WIDTH = 344
@@ -126,3 +159,37 @@ class Page:
         self.gizmo.stop()
         self.panel.status.stop()
         self.server.stop()
+
+
+def opened(
+    storyboard: str = "umbrella",
+    *,
+    host: str = LOOPBACK,
+    port: int = 8080,
+    folder: Path | None = None,
+    read: Iterable[Path] = (),
+    state: Path | None = None,
+    token: str | None = None,
+    shadows: bool = True,
+) -> Page:
+    """Serve a storyboard file, or a gallery scenario by name, and start planning it.
+
+    `folder` is where files are written, by default that of the storyboard file, else the current one; `read` are
+    further readable folders. `state` holds autosaved work, and the token of the address if none is given.
+    Without `shadows` browsers that render in software have less to do.
+    """
+    state = state or state_folder()
+    secret = kept_token(state) if token is None else check_token(token)
+    document = document_of(storyboard)
+    work = folder or (Path.cwd() if document.given else document.path.parent)
+    folders = Folders(work, [FOLDER, *([] if document.given else [document.path.parent]), *read])
+    studio = Studio(document, folders, state / "studio")
+    try:
+        server = StudioServer(check_host(host), port, secret)
+        server.refused = lambda text: studio.say(text, "bad")
+        page = Page(studio, server, shadows=shadows)
+    except BaseException:
+        studio.close()
+        raise
+    studio.replan()
+    return page

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import viser
 
-from elbowroom.geometry.framing import axes_towards, nearest_eye
 from elbowroom.geometry.rotations import Array
 from elbowroom.studio.studio import Studio
 from elbowroom.world.extent import FURNITURE, action, facing, stage
-from elbowroom.world.viewpoint import best_azimuth
+from elbowroom.world.viewpoint import axes_towards, best_azimuth, nearest_eye
 from elbowroom.world.world import World
 
 FIELD_OF_VIEW = float(np.radians(35.0))

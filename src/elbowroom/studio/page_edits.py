@@ -5,8 +5,8 @@ from __future__ import annotations
 import viser
 
 from elbowroom.plan.result import Plan
-from elbowroom.studio.edit_strength import set_strength
-from elbowroom.studio.page_events import asked, put
+from elbowroom.studio.actions import set_strength
+from elbowroom.studio.page_looks import asked, put
 from elbowroom.studio.page_rows import Rows
 from elbowroom.studio.studio import Studio, Topic
 

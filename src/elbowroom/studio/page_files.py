@@ -8,12 +8,10 @@ from typing import Any
 import viser
 
 from elbowroom.studio import filing, importing
-from elbowroom.studio.code_snippets import as_command, as_python
-from elbowroom.studio.exporting import FORMATS, export
+from elbowroom.studio.exporting import FORMATS, as_command, as_python, export, report_on
 from elbowroom.studio.folders import KINDS
-from elbowroom.studio.page_events import asked, offer, put
-from elbowroom.studio.page_scripts import with_copy_button
-from elbowroom.studio.reporting import report_on
+from elbowroom.studio.headers import with_copy_button
+from elbowroom.studio.page_looks import asked, offer, put
 from elbowroom.studio.studio import Studio, Topic
 
 _REPORT = "Measures the quality of the motion, on one page that opens offline."

@@ -10,7 +10,7 @@ import viser
 
 from elbowroom.studio import filing
 from elbowroom.studio.entries import deleted
-from elbowroom.studio.page_events import asked
+from elbowroom.studio.page_looks import asked
 from elbowroom.studio.studio import Studio
 
 if TYPE_CHECKING:

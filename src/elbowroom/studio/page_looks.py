@@ -1,10 +1,13 @@
-"""Styles of buttons that viser has no setting for: rows of a list, two side by side. They are purely cosmetic."""
+"""Fields and buttons: callbacks, values, and styles that viser has no setting for (purely cosmetic)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import viser
+
+from elbowroom.studio.studio import Studio
 
 _TINT = "rgba(74,143,181,.18)"  # of the row that is picked
 _HOVER = "rgba(128,128,128,.14)"
@@ -58,3 +61,28 @@ def pinned(top: str, buttons: Sequence[viser.GuiButtonHandle]) -> str:
 def _named(buttons: Sequence[viser.GuiButtonHandle]) -> str:
     """CSS selector of buttons by the names that viser's page gives them."""
     return ":is(" + ",".join(f'[id="{button._impl.uuid}"]' for button in buttons) + ")"
+
+
+def asked(studio: Studio, act: Callable[[], Any]) -> Callable[[Any], None]:
+    """Callback for a user action; changes made by the page itself are ignored."""
+
+    def called(event: Any) -> None:
+        if event.client is not None:
+            studio.trying(act)
+
+    return called
+
+
+def put(field: Any, value: Any) -> None:
+    """Show a value in a field."""
+    if field.value != value:
+        field.value = value
+
+
+def offer(field: Any, options: tuple[str, ...]) -> None:
+    """Set a field's choices; the current choice stays if it is still available."""
+    if tuple(field.options) != options:
+        before = field.value
+        field.options = options
+        if before in options:
+            put(field, before)

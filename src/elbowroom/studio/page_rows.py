@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 
 import viser
 
-from elbowroom.studio.page_events import asked
-from elbowroom.studio.page_looks import rows
+from elbowroom.studio.page_looks import asked, rows
 from elbowroom.studio.studio import Studio
 
 _MORE = "\0more"  # key of the row that stands for those that are not shown

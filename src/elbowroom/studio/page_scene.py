@@ -12,13 +12,12 @@ import viser
 from elbowroom.character.body import Body
 from elbowroom.character.skin import Skin
 from elbowroom.character.visual import shapes_skin, visible
-from elbowroom.files.names import accepted_names
+from elbowroom.files.text import accepted_names
 from elbowroom.files.viser_nodes import SkinNode, add_mesh
-from elbowroom.geometry.cutting import cut_open
-from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.mesh import Mesh, cut_open
 from elbowroom.geometry.rotations import Array, from_matrix
 from elbowroom.geometry.transforms import inverse
-from elbowroom.studio.page_mark import Mark
+from elbowroom.studio.page_gizmo import Mark
 from elbowroom.studio.page_skins import Skins
 from elbowroom.studio.places import Place
 from elbowroom.world.extent import FURNITURE

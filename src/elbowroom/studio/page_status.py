@@ -1,18 +1,19 @@
-"""Status at the top of the panel, which never scrolls away, with cancel, repair, undo and redo."""
+"""Status at the top of the panel, which never scrolls away, with cancel, repair, undo, redo and unsaved work."""
 
 from __future__ import annotations
 
 import threading
+import time
 from html import escape
 
 import viser
 
+from elbowroom.studio import filing
+from elbowroom.studio.actions import repair_all, to_repair
 from elbowroom.studio.dragging import MEASURING
+from elbowroom.studio.headers import COMES_BACK
 from elbowroom.studio.messages import nearest
-from elbowroom.studio.page_events import asked
-from elbowroom.studio.page_looks import halves, pinned
-from elbowroom.studio.page_scripts import COMES_BACK
-from elbowroom.studio.repairs import repair_all, to_repair
+from elbowroom.studio.page_looks import asked, halves, pinned
 from elbowroom.studio.studio import Studio, Tone, Topic
 
 _GOOD, _BAD, _WAIT, _PLAIN = "#3d8a5f", "#c8443c", "#c98a1b", "#7a868e"
@@ -136,3 +137,32 @@ def _boxed(text: str, tone: Tone) -> str:
         f'<div style="margin:5px 0 3px;padding:6px 9px;border-left:3px solid {color};font-size:12.5px;'
         f'background:{color}18">{escape(text)}</div>'
     )
+
+
+_TAKE, _DROP = "Restore", "Discard"
+
+
+class KeptWork:
+    """Line and two buttons at the top of the panel, while there is unsaved work."""
+
+    def __init__(self, server: viser.ViserServer, studio: Studio) -> None:
+        self._studio, gui = studio, server.gui
+        self._line = gui.add_html("", order=5.0, visible=False)
+        self._buttons = gui.add_button_group(" ", (_TAKE, _DROP), order=6.0, visible=False)
+        self._buttons.on_click(asked(studio, self._answered))
+
+    def notify(self, topic: Topic) -> None:
+        """Update after a change in the studio."""
+        if topic != "document":
+            return
+        kept = self._studio.kept
+        self._line.visible = self._buttons.visible = bool(kept)
+        if kept:
+            when = time.strftime("%d %B, %H:%M", time.localtime(kept[0].when))
+            text = f"Unsaved changes to {kept[0].document.name} from {when} can be restored."
+            self._line.content = f'<div style="padding:6px 10px 2px 10px;font-size:12.5px">{escape(text)}</div>'
+
+    def _answered(self) -> None:
+        if self._studio.kept:
+            act = filing.restore if self._buttons.value == _TAKE else filing.drop
+            act(self._studio, self._studio.kept[0])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import viser
 
 from elbowroom.errors import BadValue
-from elbowroom.studio.page_events import asked, offer
+from elbowroom.studio.page_looks import asked, offer
 from elbowroom.studio.studio import Studio, Topic
 
 if TYPE_CHECKING:

@@ -1,11 +1,13 @@
-"""History of a document: undo and redo, saved state, autosave."""
+"""History of a document: undo and redo, saved state, autosave, and the last few proven motions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from elbowroom.plan.result import Plan
 from elbowroom.studio.autosave import Autosave
-from elbowroom.studio.document import Document
+from elbowroom.studio.document import Document, named_files
+from elbowroom.studio.folders import Folders
 
 # Steps that can be undone.
 MOST_STEPS = 200
@@ -114,3 +116,37 @@ def _as_of(saved: Document, other: Document) -> Document:
     """Earlier or later state of a document, moved to the file that it was saved to."""
     same = (other.path, other.given) == (saved.path, saved.given)
     return (other if same else other.moved_to(saved.path)).with_(source=saved.source)
+
+
+# Motions that are kept.
+_MOST = 5
+
+
+class PlanCache:
+    """Plans by document and by the state of the files that it referred to when it was built."""
+
+    def __init__(self, document: Document) -> None:
+        self._plans: dict[str, Plan] = {}
+        self._stamps, self._looks = "", ""
+        self.built(document)
+
+    def built(self, document: Document) -> bool:
+        """Register a document that was just built; returns whether it looks like the previous one, files included."""
+        before = self._looks, self._stamps
+        self._stamps = Folders.stamps(named_files(document.values), document.path.parent)
+        self._looks = document.looks
+        return before == (self._looks, self._stamps)
+
+    def of(self, document: Document) -> Plan | None:
+        """Plan of a document, None if unknown."""
+        return self._plans.get(self._stamps + document.as_json())
+
+    def keep(self, document: Document, plan: Plan) -> None:
+        """Store the plan of a document and drop the oldest one."""
+        self._plans[self._stamps + document.as_json()] = plan
+        while len(self._plans) > _MOST:
+            del self._plans[next(iter(self._plans))]
+
+    def forget(self) -> None:
+        """Clear the cache."""
+        self._plans.clear()

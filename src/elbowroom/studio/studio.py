@@ -19,17 +19,14 @@ from elbowroom.stopping import Cancelled
 from elbowroom.storyboard.plan import plan_storyboard
 from elbowroom.storyboard.storyboard import Storyboard
 from elbowroom.studio.autosave import Autosave, Kept
-from elbowroom.studio.building import Builder
-from elbowroom.studio.document import Document, named_files
+from elbowroom.studio.document import Document, named_files, sharing
 from elbowroom.studio.dragging import Dragging
 from elbowroom.studio.folders import Folders
 from elbowroom.studio.messages import advised, sentence
 from elbowroom.studio.places import Place, places_of, task_of
-from elbowroom.studio.plan_cache import PlanCache
 from elbowroom.studio.player import Player
-from elbowroom.studio.session import Session
-from elbowroom.studio.sharing import sharing
-from elbowroom.studio.worker import Job, Worker
+from elbowroom.studio.session import PlanCache, Session
+from elbowroom.studio.worker import Builder, Job, Worker
 from elbowroom.world.world import World
 
 Topic = Literal["scene", "motion", "time", "place", "selection", "job", "said", "document"]

@@ -5,15 +5,36 @@ A cancelled job ends at its next stopping point (`stopping`).
 
 from __future__ import annotations
 
+import ctypes
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from elbowroom.stopping import Cancelled, stoppable
-from elbowroom.studio.memory import give_back
+from elbowroom.storyboard.storyboard import Storyboard
+from elbowroom.studio.document import Document
+
+
+def give_back() -> None:
+    """Return freed memory to the system; does nothing where the C library does so by itself."""
+    if _TRIM is not None:
+        _TRIM(0)
+
+
+def _found() -> Callable[[int], int] | None:
+    """Function `malloc_trim` of the GNU C library, None elsewhere."""
+    try:
+        trim: Callable[[int], int] = ctypes.CDLL(None).malloc_trim
+    except (AttributeError, OSError, TypeError):
+        return None
+    return trim
+
+
+_TRIM = _found()
+
 
 # Seconds without a job after which there is time to tidy up.
 _REST = 2.0
@@ -214,3 +235,28 @@ class Worker:
         """Set the final state of a job; one cancelled at the last moment stays so, and its result is dropped."""
         with self._wake:
             job.state = state if job.state == "running" else job.state
+
+
+class Builder:
+    """Builder of storyboards: `current` is the build under way; `changed` is called when one begins and ends."""
+
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self._changed = changed
+        self.current: Job | None = None
+
+    def board(self, what: str, document: Document) -> Storyboard:
+        """Storyboard of a document, for a named edit; raises `Cancelled` if it was cancelled."""
+        job = self.current = Job(what, lambda job: document.board())
+        self._changed()
+        try:
+            return cast(Storyboard, job.here())
+        finally:
+            self.current = None
+            self._changed()
+
+    def cancel(self) -> bool:
+        """Stop the current build; returns whether there was one."""
+        job = self.current
+        if job is not None:
+            job.state = "cancelled"
+        return job is not None

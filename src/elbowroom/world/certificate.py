@@ -14,7 +14,6 @@ import numpy as np
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array
 from elbowroom.world.allowances import RECORDED, Changed, allow, recorded_people, supports
-from elbowroom.world.belonging import of_one_body
 from elbowroom.world.certificate_clearance import Clearance, of_others, smallest_clearance
 from elbowroom.world.certificate_exact import Measured, decide, spans_of
 from elbowroom.world.certificate_findings import Allowed, Collision, Unproven, collisions_of, unproven_of
@@ -25,6 +24,7 @@ from elbowroom.world.certificate_stage import Stage
 from elbowroom.world.certificate_units import units_of
 from elbowroom.world.evidence import Evidence, evidence_of
 from elbowroom.world.exact import ExactWorld
+from elbowroom.world.own_pairs import of_one_body
 from elbowroom.world.pairs import FLOOR, Pair
 from elbowroom.world.played import played
 from elbowroom.world.world import World

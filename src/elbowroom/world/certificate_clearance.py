@@ -8,9 +8,9 @@ import numpy as np
 
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels.sweep import FLOOR
-from elbowroom.world.belonging import belonging
 from elbowroom.world.certificate_exact import Measured, spans_of
 from elbowroom.world.certificate_proof import Items, Proof
+from elbowroom.world.own_pairs import belonging
 from elbowroom.world.pairs import Pair
 
 # The clearance is found to this share of itself, or to the tolerance if that is coarser.

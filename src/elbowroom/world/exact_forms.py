@@ -21,8 +21,25 @@ from elbowroom.geometry.mesh_cleanup import check_finite, cleaned_solids, compon
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.shapes import Shape
 from elbowroom.geometry.solidity import Demoted, demoted_parts
-from elbowroom.world.exact_solids import Solid
+from elbowroom.kernels import insides
+from elbowroom.kernels.triangles import tree_of
 from elbowroom.world.ground import FLUSH_M, Dropped, dropped_faces, on_floor, without
+
+
+class Solid:
+    """Closed surfaces given by their triangles (N, 3, 3), turned alike within each."""
+
+    def __init__(self, triangles: Array) -> None:
+        self._tree = tree_of(triangles)
+
+    def contains_any(self, T_solid_points: Array, points: Array) -> bool:
+        """Return whether one of points (N, 3), placed by a transform (4, 4), is inside."""
+        return bool(insides.contains_any(self._tree, T_solid_points, points))
+
+    def depth(self, points: Array) -> Array:
+        """Depths of points (N, 3) below the surface, metres (N,); 0 outside."""
+        return insides.depths(self._tree, np.ascontiguousarray(points))
+
 
 # A capsule is probed for depth at points along its axis no farther apart than this share of its radius.
 _PROBE = 0.25

@@ -1,4 +1,4 @@
-"""Which parts of one body may meet: all pairs count but neighbours that overlap in poses everybody can take."""
+"""Pairs of parts of one body that may meet: all pairs count but neighbours that overlap in poses everybody can take."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from elbowroom.character.body import Body, Character
 from elbowroom.geometry.rotations import Array
 from elbowroom.world.pairs import OwnPairs, hand_of, shapes_of
+from elbowroom.world.world import World
 
 # Two joints apart: an upper arm and the chest overlap whatever one does.
 _KIN = 2
@@ -97,3 +98,23 @@ def _steps_apart(body: Body) -> NDArray[np.int32]:
         apart[j, :j] = apart[parents[j], :j] + int(carries[j])
         apart[:j, j] = apart[j, :j]
     return apart
+
+
+# So long before and after a hold, seconds, a thing and its bearer are near because they are meant to be.
+_TAKES = 0.5
+
+
+def belonging(world: World, owners: NDArray) -> tuple[NDArray[np.bool_], list[tuple[float, float, NDArray[np.bool_]]]]:
+    """Which pairs of owners by name (P, 2) are of one body: always (P,), and from and to some seconds, each (P,)."""
+    ordered = np.sort(owners, axis=1)
+    held = [
+        (h.during[0] - _TAKES, h.during[1] + _TAKES, (ordered == sorted((h.object, h.by))).all(axis=1))
+        for h in world.holds
+    ]
+    return owners[:, 0] == owners[:, 1], held
+
+
+def of_one_body(world: World, a: str, b: str, t: float) -> bool:
+    """Return whether two parts by name belong to one body at a time in seconds."""
+    always, held = belonging(world, np.array([[world.split(name)[0] for name in (a, b)]]))
+    return bool(always[0]) or any(bool(pairs[0]) and begin <= t <= end for begin, end, pairs in held)

@@ -15,7 +15,7 @@ from scipy.interpolate import CubicSpline
 
 from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
-from elbowroom.geometry.keys import between
+from elbowroom.geometry.easing import between
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform

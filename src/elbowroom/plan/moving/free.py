@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from elbowroom.character.limits import JointLimit
 from elbowroom.finish.leans import JointLeans
+from elbowroom.finish.least import relax
 from elbowroom.finish.nudge import Core, nudge
-from elbowroom.finish.relax import relax
 from elbowroom.finish.settle import Settled, between_free, own_times, settle, soften
 from elbowroom.geometry.rotations import Array, angle_between
 from elbowroom.plan.actor import Actor
@@ -169,12 +169,15 @@ class Free:
         """Frames that may be searched: all but some near the target in which the course is free."""
         n = len(self.course) - 1
         found: list[slice] = []
+        # where the hand has to be at its target nothing else will do
+        exact = np.flatnonzero(self.share == 1.0)
+        last = n - 2 if not len(exact) else n - int(exact[-1]) if self.fixed else int(exact[0])
         for near in _NEAR:
             far = np.flatnonzero(self.share > near)
             # as seen from the end that is far from the target
             first = max(n - int(hits[0]) if self.fixed else int(hits[-1]), 0) + _CLEAR if len(hits) else 0
             first = max(first, n - int(far[-1]) if self.fixed else int(far[0]))
-            for joint in range(first, n - 1, _CLEAR):
+            for joint in [*range(first, last, _CLEAR), *([last] if first <= last else [])]:
                 if self.fixed == 0:
                     kept, searched = slice(joint, n + 1), slice(0, joint + 1)
                 else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from elbowroom.character.used_ranges import unusual
+from elbowroom.character.range_of_motion import unusual
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
@@ -13,9 +13,10 @@ from elbowroom.motion.quality import rms_jerk
 # Frames a second that are compared at most.
 _RATE_HZ = 60.0
 # What counts as much as a joint that is a radian away for a second: squares of metres of a hand, the head or a foot, of
-# radians beyond what people use, seconds that are changed at all, and RMS jerk beyond what is allowed, as a share of
-# the clip's. Tuned on strips of benchmarks/repair_made.py.
-_PER_M2, _PER_UNUSUAL2, _PER_S, _PER_JERK = 6.0, 6.0, 0.2, 0.5
+# radians beyond what people use, of radians that the head is turned in the world (people look where they go), seconds
+# that are changed at all, and RMS jerk beyond what is allowed, as a share of the clip's. Tuned on strips of
+# benchmarks/repair_made.py.
+_PER_M2, _PER_UNUSUAL2, _PER_GAZE2, _PER_S, _PER_JERK = 6.0, 6.0, 2.0, 0.2, 0.5
 # How much turns of joints of the legs count: where feet go counts by itself, and knees bend much for a body that goes
 # down a little.
 _LEGS = 0.25
@@ -51,6 +52,10 @@ def cost(source: Clip, new: Clip) -> float:
     shares = np.ones(turned.shape[1])
     shares[legs] = _LEGS
     total = np.sum(turned**2 * shares) + _PER_M2 * np.sum(away**2) + _PER_UNUSUAL2 * np.sum(np.maximum(more, 0.0) ** 2)
+    if "head" in body.roles:
+        head = body.roles["head"]
+        was, is_now = (rot.from_matrix(T[:, head, :3, :3]) for T in (T_old, T_new))
+        total += _PER_GAZE2 * np.sum(rot.angle_between(was, is_now) ** 2)
     changed = _PER_S * len(rows)
     return float((total + changed) * seconds + _PER_JERK * max(jerk_gain(source, new, turned) - JERK_GAIN, 0.0))
 

@@ -4,7 +4,7 @@ walks walks round what is in the way."""
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +13,7 @@ from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.repair.allowed import at_work, with_contacts
-from elbowroom.plan.repair.find import CollisionEpisode
+from elbowroom.plan.repair.find import CollisionEpisode, clip_of
 from elbowroom.plan.repair.pelvis import BodyDetour, Offset, OffsetClip, PelvisOffset, core_about
 from elbowroom.plan.repair.stretch import MARGIN, Clocks, Job, touches_of
 from elbowroom.posing.limb_ik import LimbIK
@@ -97,16 +97,23 @@ class _Window:
 
 
 def _window(
-    world: World, source: Clip, episode: CollisionEpisode, recorded: bool, seconds: float, stepping: bool
+    world: World,
+    source: Clip,
+    episode: CollisionEpisode,
+    recorded: bool,
+    seconds: float,
+    stepping: bool,
+    *,
+    bends: bool = False,
 ) -> _Window | None:
-    """A window about an episode with so many seconds for the way there and back; None where there is no such."""
-    clip = world.motion(episode.who)
-    assert isinstance(clip, Clip)
+    """A window about an episode with so many seconds for the way there and back, in which the trunk may bend, too; None
+    where there is no such."""
+    clip = clip_of(world, episode.who)
     legs, core = legs_of(clip), core_about(clip, episode.during, seconds)
     if not legs or core is None or at_work(world, episode.who, (core.first, core.last)):
         return None
     sway = PelvisOffset(clip, source, legs, core, stepping)
-    joints = tuple(j for ik in legs for j in ik.joints)
+    joints = tuple(j for ik in legs for j in ik.joints) + (tuple(sway.trunk) if bends else ())
     frames, span = (sway.first, sway.last), (core.first, core.last)
     contacts: tuple[Contact, ...] = ()
     planned: list[Contact] = []
@@ -115,7 +122,7 @@ def _window(
         touches = touches_of(job, *frames)
         contacts, planned = tuple(touches.contacts(span, planned=False)), touches.contacts(span, planned=True)
     looks = Looks(with_contacts(world, planned), episode, sway)
-    as_is = looks.depth(OffsetClip(clip, (0.0, 0.0, 0.0), np.tile(np.eye(4), (len(sway.weights), 1, 1)))) or (0.0, 0.0)
+    as_is = looks.depth(clip) or (0.0, 0.0)
     return _Window(sway, looks, Changed(episode.who, joints, span), contacts, as_is)
 
 
@@ -136,7 +143,7 @@ def _of_a_kind(
     found = []
     for number, by in enumerate(_offsets(kind, window.sway)):
         moved = window.sway.by(by)
-        depth = None if moved is None else window.looks.depth(moved, most)
+        depth = None if moved is None else window.looks.depth(moved.clip, most)
         if moved is not None and depth is not None:
             found.append((depth[1], number, moved))
             if depth[1] == 0.0:
@@ -147,47 +154,88 @@ def _of_a_kind(
         yield window.moved(world, moved, name, told_by(moved.by), left / most[1])
 
 
-# Metres that a body goes down over its feet, and radians that it turns to either side, with so many seconds for the way
-# there and back; the share of the depth that is to be left at most, and how many turns are followed up.
-_DOWN_M, _TURN_RAD, _POSTURE_S = (0.04, 0.08, 0.14, 0.22), (0.25, 0.5), 0.4
-_LEFT, _TURNS = 0.85, 2
+# Metres that a body goes down over its feet and radians that its shoulders turn to either side, tried in turn; seconds
+# of the way there and back, until one is found: a knee that is straight where it begins or ends would jerk.
+_DOWN_M, _TURN_RAD, _POSTURE_S = (0.04, 0.08, 0.14, 0.22), (0.35, 0.7), (0.4, 0.6, 0.8)
+# Of who ducks: radians that the spine bends for each metre down, and the share of it that the hips go back. Tuned on
+# strips of benchmarks/repair_made.py.
+_BEND_RAD_PER_M, _BACK = 2.5, 0.4
+# How often the least amount that leaves nothing is halved; the share of the depth that others are to leave at most, and
+# how many of those are followed up.
+_HALVES, _LEFT, _HELPFUL = 2, 0.85, 2
+
+# A clip with a posture by an amount, and that in words.
+_Posture = Callable[[float], tuple[OffsetClip | None, str]]
 
 
 def postures(
     world: World, source: Clip, episode: CollisionEpisode, recorded: bool, clocks: Clocks
 ) -> Iterator[BodyDetour]:
-    """The body lower, for a head or a trunk that is to get under something, or turned, for one that is to get through
-    between things, with feet where they are. The trunk may still be in collision: `leaves` says by how much."""
-    start = time.perf_counter()
-    window = _window(world, source, episode, recorded, _POSTURE_S, False)
-    if window is None or episode.limb.endswith("leg"):
-        return
-    down = [] if episode.limb.endswith("arm") else [(by, 0.0) for by in _DOWN_M]
-    turned = [(0.0, sign * turn) for turn in _TURN_RAD for sign in (1.0, -1.0)]
-    clocks.add("plan", start)
-    yield from _helpful(world, window, down, clocks)
-    least = sorted(_helpful(world, window, turned, clocks), key=lambda d: d.leaves)
-    yield from least[:_TURNS]
+    """The body ducked, for a head or a trunk that is to get under something, or with its shoulders turned, for one that
+    is to get through between things, with feet where they are; what leaves nothing in collision comes first.
 
-
-def _helpful(
-    world: World, window: _Window, amounts: Sequence[tuple[float, float]], clocks: Clocks
-) -> Iterator[BodyDetour]:
-    """Bodies that are lower by metres or turned by radians, up to the first amount that leaves nothing in collision."""
-    for down, turn in amounts:
+    `leaves` counts parts in collision alone, the trunk among them: arms that meet the thighs of who ducks are
+    repaired afterwards.
+    """
+    found: list[BodyDetour] = []
+    for seconds in () if episode.limb.endswith("leg") else _POSTURE_S:
         start = time.perf_counter()
-        moved = window.sway.by((0.0, 0.0, -down), turn)
-        depth = None if moved is None else window.looks.depth(moved)
+        window = _window(world, source, episode, recorded, seconds, False, bends=True)
+        found = [] if window is None else _each_posture(world, window, episode)
         clocks.add("plan", start)
-        if moved is None or depth is None or depth[1] > _LEFT * window.as_is[1]:
-            continue
-        text = told_by(moved.by) if not turn else f"turned by {abs(np.degrees(turn)):.0f} degrees"
-        # what hits nothing may be nearer to something than the trunk should be
-        clear = depth[1] == 0.0 and window.looks.depth(moved, (0.0, 0.0)) is not None
-        leaves = 0.0 if clear else max(depth[1], SHALLOW) / max(window.as_is[1], SHALLOW)
-        yield window.moved(world, moved, "pelvis and legs", text, leaves)
-        if clear:
+        if found or window is None:
             break
+    yield from (d for d in found if d.leaves == 0.0)
+    yield from sorted((d for d in found if d.leaves > 0.0), key=lambda d: d.leaves)[:_HELPFUL]
+
+
+def _each_posture(world: World, window: _Window, episode: CollisionEpisode) -> list[BodyDetour]:
+    """Bodies that are ducked, where it is no arm that collides, and turned to both sides, where it is not the head."""
+    sway = window.sway
+
+    def ducked(down: float) -> tuple[OffsetClip | None, str]:
+        x, y, _ = -_BACK * down * sway.ahead
+        return sway.by((float(x), float(y), -down), bend=_BEND_RAD_PER_M * down), f"ducked by {100 * down:.0f} cm"
+
+    def turned(by: float) -> tuple[OffsetClip | None, str]:
+        return sway.by((0.0, 0.0, 0.0), turn=by), f"shoulders turned by {abs(np.degrees(by)):.0f} degrees"
+
+    found = [] if episode.limb.endswith("arm") else _helpful(world, window, ducked, _DOWN_M)
+    for sign in () if episode.limb == "neck" else (1.0, -1.0):
+        found += _helpful(world, window, turned, tuple(sign * by for by in _TURN_RAD))
+    return found
+
+
+def _helpful(world: World, window: _Window, posture: _Posture, amounts: Sequence[float]) -> list[BodyDetour]:
+    """Postures of growing amounts that leave less in collision, up to the least that leaves nothing."""
+    found, low = [], 0.0
+    own, total = window.as_is
+
+    def looked(amount: float) -> BodyDetour | None:
+        moved, text = posture(amount)
+        depth = None if moved is None else window.looks.depth(moved.clip)
+        if moved is None or depth is None or depth[0] > _LEFT * own or depth[1] - depth[0] > total:
+            return None
+        # what hits nothing may be nearer to something than the trunk should be
+        clear = depth[0] == 0.0 and window.looks.depth(moved.clip, (0.0, np.inf)) is not None
+        leaves = 0.0 if clear else max(depth[0], SHALLOW) / max(own, SHALLOW)
+        return window.moved(world, moved, "whole body", text, leaves)
+
+    for high in amounts:
+        done = looked(high)
+        if done is None or done.leaves > 0.0:
+            found += [] if done is None else [done]
+            low = high
+            continue
+        for _ in range(_HALVES):
+            less = looked(0.5 * (low + high))
+            if less is not None and less.leaves == 0.0:
+                done, high = less, 0.5 * (low + high)
+            else:
+                low = 0.5 * (low + high)
+        found.append(done)
+        break
+    return found
 
 
 def _offsets(kind: _Kind, sway: PelvisOffset) -> Iterator[Offset]:
@@ -248,15 +296,15 @@ class Looks:
         inside = (rows >= begin) & (rows <= end)
         rows = np.concatenate([rows[inside], rows[~inside]])
         self._record = world.record(sway.clip.times[rows])
-        self._rows = rows - sway.first
-        self._held = [hold.object for hold in world.holds if hold.by == who]
         body = world.body(who)
+        self._grips = [(hold, body.hand(hold.hand)[0]) for hold in world.holds if hold.by == who]
+        held = [hold.object for hold, _ in self._grips]
         limbs = {j for name, c in body.chains.items() if name.endswith(("leg", "arm")) for j in (*c.lead, *c.joints)}
         hips = {ik.joints[0] for ik in sway.legs}
         below = {k for j in limbs - hips for k in body.subtree(j)}
         legs = {k for j in hips for k in body.subtree(j)}
         pairs = [[exact.parts[int(i)] for i in row] for row in exact.index]
-        mine = [[p for p in pair if p.owner == who or p.name in self._held] for pair in pairs]
+        mine = [[p for p in pair if p.owner == who or p.name in held] for pair in pairs]
         above = np.array([pair[1].kind != "floor" for pair in pairs], dtype=bool)  # feet stand as high as they did
         outer = above & np.array([len(own) == 1 for own in mine], dtype=bool)
         body_parts = [[p for p in own if p.owner == who] for own in mine]
@@ -266,16 +314,19 @@ class Looks:
         self._counts = outer | above & np.array([any(p.joint in legs for p in own) for own in body_parts], dtype=bool)
         self._pairs = np.flatnonzero(self._trunk | self._counts)
 
-    def depth(self, moved: OffsetClip, most: tuple[float, float] | None = None) -> tuple[float, float] | None:
-        """Depth of what hits and is not allowed, metres, over all looks: of parts in collision, and of all; None where
-        that is more than the `most`, if there is such, or the trunk comes too near to something."""
-        T = moved.clip.world(self._record.times)
+    def depth(self, clip: Clip, most: tuple[float, float] | None = None) -> tuple[float, float] | None:
+        """Depth of what hits in a moved clip and is not allowed, metres, over all looks: of parts in collision, and of
+        all; None where that is more than the `most`, if there is such, or the trunk comes too near to something."""
+        T = clip.world(self._record.times)
         own = total = 0.0
         for k in range(len(self._record)):
             self.count += 1
             here = self._record[k]
-            along = moved.T_new_old[self._rows[k]]
-            things = {name: along @ at if name in self._held else at for name, at in here.things.items()}
+            things = dict(here.things)
+            for hold, joint in self._grips:
+                if hold.during[0] <= here.time <= hold.during[1]:
+                    along = T[k, joint] @ np.linalg.inv(here.joints[self._who][joint])
+                    things[hold.object] = along @ things[hold.object]
             exact = self._exact.place_snapshot(Snapshot(here.time, {**here.joints, self._who: T[k]}, things))
             for n in map(int, exact.near(MARGIN, self._pairs)):
                 a, b = (int(i) for i in exact.index[n])

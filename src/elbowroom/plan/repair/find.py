@@ -6,10 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from elbowroom.character.body import Character
+from elbowroom.errors import BadValue
+from elbowroom.motion.clip import Clip
 from elbowroom.world.certificate_findings import Collision, Unproven, limb_of
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.intervals import Interval, merged
 from elbowroom.world.pairs import Pair, Part
+from elbowroom.world.world import World
 
 # Trouble of one limb less than this apart, seconds, is one: there is no time to return in between.
 _TOGETHER = 0.5
@@ -76,6 +79,14 @@ def _blamed(exact: ExactWorld, parts: dict[str, Part], who: str, one: Collision 
     own = [parts[name] for name in one.pair if name in parts and parts[name].owner == who]
     limbs = [limb_of(exact, part) for part in own if part.kind == "body"]
     return max(limbs, key=lambda n: next((k for k, end in enumerate(_ORDER) if n.endswith(end)), -1), default=None)
+
+
+def clip_of(world: World, who: str) -> Clip:
+    """Someone's frames."""
+    motion = world.motion(who)
+    if not isinstance(motion, Clip):
+        raise BadValue(f"the motion of '{who}' is not made of frames: only clips are repaired.")
+    return motion
 
 
 @dataclass(frozen=True)

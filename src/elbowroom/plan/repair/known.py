@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.layers import composed
 from elbowroom.plan.edit import cut
 from elbowroom.plan.repair.allowed import OwnTouches, at_work
+from elbowroom.plan.repair.find import clip_of
 from elbowroom.world.certificate_findings import Collision
 from elbowroom.world.edit import Edit
 from elbowroom.world.fast import LimbCheck
@@ -78,9 +78,7 @@ class KnownWay:
             limit = clip.character.limits[joint]
             assert limit is not None
             own = limit.coordinates(clip.rotations[rows[inside], joint])
-            beyond = own - limit.clamp_coordinates(own)
-            wanted = own + share * self.turns[at[inside], n]
-            out[inside, n] = limit.rotation(limit.clamp_coordinates(wanted) + beyond)
+            out[inside, n] = limit.moved(own, share * self.turns[at[inside], n])
         return out
 
     def as_planned(self, clip: Clip) -> tuple[Clip, Edit]:
@@ -125,11 +123,3 @@ def way_of(base: World, edit: Edit, collisions: Sequence[Collision]) -> KnownWay
     about = (edit.during[0] - _ASIDE, edit.during[1] + _ASIDE)
     steps = not legs.isdisjoint(layer.joints) or at_work(base, edit.who, about, layer.joints)
     return KnownWay(edit, first, turns, middle, steps)
-
-
-def clip_of(world: World, who: str) -> Clip:
-    """Someone's frames."""
-    motion = world.motion(who)
-    if not isinstance(motion, Clip):
-        raise BadValue(f"the motion of '{who}' is not made of frames: only clips are repaired.")
-    return motion

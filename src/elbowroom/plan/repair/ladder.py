@@ -11,7 +11,7 @@ from elbowroom.plan.edit import edit_between
 from elbowroom.plan.repair.allowed import FeetFree, Pin, feet_free, hands_free
 from elbowroom.plan.repair.cost import SMALL, cost
 from elbowroom.plan.repair.detours import postures, sways
-from elbowroom.plan.repair.find import CollisionEpisode, Linkage, linkages
+from elbowroom.plan.repair.find import CollisionEpisode, Linkage, clip_of, linkages
 from elbowroom.plan.repair.limb import Replanned, hopeless, leaned, searched, spliced, stepped
 from elbowroom.plan.repair.pelvis import BodyDetour
 from elbowroom.plan.repair.stretch import GROWTHS, MARGIN, TIGHT, Clocks, Job, Stretch, stance, stretches
@@ -100,7 +100,7 @@ def by_limbs(
 ) -> tuple[RepairResult | None, str]:
     """The first rungs alone, which are quick: the limb in growing linkages, with the trunk if it may. None, and why,
     where none does."""
-    spine = {} if trunk else _clip(world, episode.who).character.chains
+    spine = {} if trunk else clip_of(world, episode.who).character.chains
     held = spine["spine"].joints if "spine" in spine else ()
     ladder = [one for one in _ladder(world, episode, options) if set(held).isdisjoint(one.joints)]
     return _by_linkages(world, episode, ladder, options, options.seed)
@@ -109,7 +109,7 @@ def by_limbs(
 def _ladder(world: World, episode: CollisionEpisode, options: RepairOptions) -> list[Linkage]:
     """Linkages that may get a limb out of collision: none of a leg that is planted."""
     planted = episode.limb.endswith("_leg") and episode.who in options.planted
-    return [] if planted else linkages(_clip(world, episode.who).character, episode.limb, episode.joints)
+    return [] if planted else linkages(clip_of(world, episode.who).character, episode.limb, episode.joints)
 
 
 def _pinned(episode: CollisionEpisode, options: RepairOptions) -> bool:
@@ -195,24 +195,18 @@ def _by_linkages(
     reasons = [""]
     found: list[tuple[float, RepairResult]] = []
     source = options.sources[episode.who]
-    before = 0.0 if options.clocks.hurried else cost(source, _clip(world, episode.who))
+    before = 0.0 if options.clocks.hurried else cost(source, clip_of(world, episode.who))
     ways = _each_linkage(world, episode, ladder, options, seed, searches, found, reasons)
     more = _each_body(world, episode, ladder, options, seed) if bodies else iter(())
     for done in chain(ways, more):
         if options.clocks.hurried:
             return done, ""
-        found.append((cost(source, _clip(done.world, episode.who)) - before, done))
+        found.append((cost(source, clip_of(done.world, episode.who)) - before, done))
         if found[-1][0] <= SMALL:
             break
     if not found:
         return None, reasons[-1]
     return min(found, key=lambda f: f[0])[1], ""
-
-
-def _clip(world: World, who: str) -> Clip:
-    motion = world.motion(who)
-    assert isinstance(motion, Clip)
-    return motion
 
 
 def _each_linkage(
@@ -227,7 +221,7 @@ def _each_linkage(
 ) -> Iterator[RepairResult]:
     """The first repair of each linkage, for legs of one choice of times after another; `reasons` say why there is none.
     Nothing is searched where something was `found` already."""
-    clip = _clip(world, episode.who)
+    clip = clip_of(world, episode.who)
     for number, linkage in enumerate(ladder):
         bounds = hands_free(world, clip, episode.who, linkage.joints, episode.during, options.pins)
         if bounds is None:
@@ -301,14 +295,16 @@ def _replanned(
         if done is not None:
             return done, ""
     # a search wants time: the shortest stretch comes last
+    found: list[Replanned] = []
     for stretch in (*tried[1:], *tried[:1]) if searches else ():
-        if clocks.late:
+        if clocks.late or (found and clocks.hurried):
             break
         done = searched(job, stretch, seed, options.style, options.budget, clocks)
-        if done is not None:
-            return done, ""
-    found = "no free motion was found, with spine and shoulder neither"
-    return None, found if tried else "there is too little time to leave the clip and to return to it"
+        found += [] if done is None else [done]
+    if found:
+        return min(found, key=lambda one: one.departure), ""
+    why = "no free motion was found, with spine and shoulder neither"
+    return None, why if tried else "there is too little time to leave the clip and to return to it"
 
 
 def _told(episode: CollisionEpisode, name: str, job: Job, done: Replanned) -> RepairResult:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -12,9 +13,8 @@ from numpy.typing import NDArray
 from elbowroom.character.limits import sample_pose
 from elbowroom.errors import BadValue
 from elbowroom.finish.leans import FootLeans, Hanging, JointLeans
-from elbowroom.finish.least import between, fewer, rounder, shorter, smaller, surely
+from elbowroom.finish.least import between, fewer, relax, rounder, shorter, smaller, surely
 from elbowroom.finish.nudge import Core, Nudged, bump, nudge
-from elbowroom.finish.relax import relax
 from elbowroom.finish.settle import first_hit, hit_at, own_times, soften
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
@@ -65,6 +65,11 @@ class Replanned:
     frames: Array
     way: SearchStats
 
+    @property
+    def departure(self) -> float:
+        """Squares of the turns of joints from the clip, summed over joints and frames, rad²."""
+        return float(np.sum(rot.angle_between(self.stretch.base, self.frames) ** 2))
+
 
 def hopeless(job: Job, stretch: Stretch, seed: int, clocks: Clocks) -> bool:
     """Whether no posture of the joints seems to be free at some time of the episode: what they carry is stuck."""
@@ -92,22 +97,47 @@ def leaned(job: Job, stretch: Stretch, seed: int, style: Style, clocks: Clocks) 
         return None
     rough = stretch.rough
     done = nudge(stretch.check, ways, stretch.base, stretch.times, weights, largest, seed, rough, clocks.until)
-    if done.frames is not None and not clocks.hurried:
-        return _least(job, stretch, ways, done, clocks.add("plan", start))
-    return _nudged(stretch, done, clocks.add("plan", start))
+    found = _nudged(stretch, done, clocks.add("plan", start))
+    if found is None or done.lean is None or clocks.hurried:
+        return found
+    start = time.perf_counter()
+    least = _least(job, stretch, _joint_leans(stretch, ways), found.frames, done.lean, ways.reach)
+    way = replace(found.way, smooth_s=clocks.add("smooth", start))
+    return replace(least or found, way=way)
 
 
-def _least(job: Job, stretch: Stretch, ways: JointLeans, done: Nudged, took: float) -> Replanned:
-    """As little of a lean as will do, for as short a time; its jerk may grow to what is allowed."""
-    assert done.frames is not None and done.lean is not None
-    start, every = time.perf_counter(), np.arange(len(stretch.times))
-    few = _few(stretch.times, job.during)
-    gain = stretch.pace.jerk_gain(done.frames)
+# Frames (T, n, 4) of a lean (K,) that is at its height in a core.
+LeanFrames = Callable[[Array, Core], Array]
+
+
+def _joint_leans(stretch: Stretch, ways: JointLeans) -> LeanFrames:
+    """Frames of leans of joints, those of the clip outside of the core."""
+    every = np.arange(len(stretch.times))
 
     def frames(lean: Array, core: Core) -> Array:
         weights = core.weights(stretch.times)
         q = rot.continuous(replace(ways, weights=weights).frames(lean[None], every)[0])
         return np.where((weights == 0.0)[:, None, None], stretch.base, q)
+
+    return frames
+
+
+def _shares(stretch: Stretch, whole: Array) -> LeanFrames:
+    """Frames that depart from the clip by a share (1,) of what frames (T, n, 4) do."""
+
+    def frames(share: Array, core: Core) -> Array:
+        weights = core.weights(stretch.times)
+        q = rot.continuous(rot.slerp(stretch.base, whole, (share * weights)[:, None]))
+        return np.where((weights == 0.0)[:, None, None], stretch.base, q)
+
+    return frames
+
+
+def _least(job: Job, stretch: Stretch, frames: LeanFrames, whole: Array, lean: Array, reach: Array) -> Replanned | None:
+    """As little of a lean (K,) as will do, for as short a time; `whole` are its frames (T, n, 4), whose jerk may grow
+    to what is allowed, and `reach` (K,) how readily each number is used. None where nothing does."""
+    few = _few(stretch.times, job.during)
+    gain = stretch.pace.jerk_gain(whole)
 
     def smooth_enough(q: Array) -> bool:
         if not np.isfinite(q).all() or stretch.rough(q[None])[0] > 1.0:
@@ -120,17 +150,20 @@ def _least(job: Job, stretch: Stretch, ways: JointLeans, done: Nudged, took: flo
 
     def fits_all(lean: Array, core: Core) -> bool:
         q = frames(lean, core)
-        return smooth_enough(q) and first_hit(stretch.check, q, stretch.times) is None
+        # what is fast in the whole stretch may be too fast for the part of it that is left
+        part = stretch.narrowed(core).pace.rough(q[None, stretch.rows(core)])[0]
+        return smooth_enough(q) and part <= 1.0 and first_hit(stretch.check, q, stretch.times) is None
 
-    lean = fewer(fits, done.lean, ways.reach, stretch.core)
-    lean = smaller(fits, lean, stretch.core)
-    wide = rounder(fits, lean, stretch.core, job.during)
-    gain = stretch.pace.jerk_gain(frames(lean, wide))
-    core = shorter(fits, lean, wide)
+    least = smaller(fits, fewer(fits, lean, reach, stretch.core), stretch.core)
+    wide = rounder(fits, least, stretch.core, job.during)
+    gain = stretch.pace.jerk_gain(frames(least, wide))
+    core = shorter(fits, least, wide)
     cores = (core, between(core, wide), between(wide, stretch.core), stretch.core)
-    found = surely(fits_all, lean, cores) or (done.lean, stretch.core)
-    stats = SearchStats("avoid", took, time.perf_counter() - start, Stats(done.checks))
-    return Replanned(stretch.narrowed(found[1]), frames(*found)[stretch.rows(found[1])], stats)
+    found = surely(fits_all, least, cores)
+    if found is None:
+        return None
+    lean, core = found
+    return Replanned(stretch.narrowed(core), frames(lean, core)[stretch.rows(core)], SearchStats("avoid", 0.0))
 
 
 def _few(times: Array, during: tuple[float, float]) -> NDArray[np.int64]:
@@ -227,10 +260,14 @@ def searched(job: Job, stretch: Stretch, seed: int, style: Style, budget: Budget
     if style.close and within is None:
         frames = relax(stretch.check, frames, stretch.times, stretch.base, seed)
     settled = soften(stretch.check, frames, stretch.times, stretch.base, stretch.good)
+    least, whole = None, settled.rotations
+    if settled.free and style.close and not clocks.hurried:
+        least = _least(job, stretch, _shares(stretch, whole), whole, np.ones(1), np.ones(1))
     took = clocks.add("smooth", start)
     if not settled.free or (within is not None and not _mostly(within, job, stretch, settled.rotations)):
         return None
-    return Replanned(stretch, settled.rotations, SearchStats("plan", first, took, path.stats, space.tree_lines(path)))
+    way = SearchStats("plan", first, took, path.stats, space.tree_lines(path))
+    return replace(least or Replanned(stretch, whole, way), way=way)
 
 
 def _mostly(within: Array, job: Job, stretch: Stretch, frames: Array) -> bool:

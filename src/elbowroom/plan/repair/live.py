@@ -19,7 +19,8 @@ from elbowroom.errors import UnknownName
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.repair.allowed import OwnTouches, own_touches, with_contacts
-from elbowroom.plan.repair.known import KnownWay, clip_of, way_of
+from elbowroom.plan.repair.find import clip_of
+from elbowroom.plan.repair.known import KnownWay, way_of
 from elbowroom.plan.repair.quick import RATE, Balls, balls_of, frames_free, hits, meetings, mended_quickly, without
 from elbowroom.plan.repair.repair import freeze_grips
 from elbowroom.plan.repair.walk_around import WalkAround, troubled

@@ -77,11 +77,17 @@ Offset = tuple[float, float, float]
 
 @dataclass(frozen=True, eq=False)
 class OffsetClip:
-    """A clip that was moved, by how much at most, metres, and how its body was from frame to frame, (T, 4, 4)."""
+    """A clip that was moved, and by how much at most, metres."""
 
     clip: Clip
     by: Offset
-    T_new_old: Array
+
+
+# Share of a turn of the shoulders that the pelvis takes; the spine takes the rest, and the neck all of it back: people
+# look where they go.
+_PELVIS_TURNS = 0.4
+# Share of a bend of the spine that the neck takes back.
+_NECK_BACK = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +157,7 @@ class PelvisOffset:
         out = []
         for ik in self.legs:
             parent, foot = self._world[:, ik.parent], self._world[:, ik.joints[2]]
-            orbit, keep = ik.describe(parent, self.clip.rotations[self._frames][:, list(ik.joints)])
+            orbit, keep = ik.describe_for(parent, foot, self.clip.rotations[self._frames][:, list(ik.joints)])
             out.append((orbit, keep, ik.solve(parent, foot, orbit, keep)))
         return out
 
@@ -159,25 +165,74 @@ class PelvisOffset:
     def _paces(self) -> list[SmoothnessLimits]:
         return [SmoothnessLimits(self.source, self.clip, ik.joints, self.first, self.last) for ik in self.legs]
 
-    def by(self, offset: Offset, turn: float = 0.0) -> OffsetClip | None:
-        """The clip moved and turned to the left by `turn` radians, a bit lower where legs do not reach otherwise; None
-        where they cannot do it."""
-        turns, sink = self._turns(np.array(offset[:2])) + turn * self.weights, np.zeros(len(self.weights))
+    @cached_property
+    def trunk(self) -> dict[int, float]:
+        """Joints of the spine, with their shares of a bend or turn, and of the neck, which takes some back: less than 0
+        for those."""
+        chains, limits = self.clip.character.chains, self.clip.character.limits
+        out = {}
+        for name, sign in (("spine", 1.0), ("neck", -1.0)):
+            joints = [j for j in chains[name].joints if limits[j] is not None] if name in chains else []
+            out.update({j: sign / len(joints) for j in joints})
+        return out
+
+    @cached_property
+    def ahead(self) -> Array:
+        """The direction (3,) in which the body faces when it is farthest aside, level."""
+        left = self._outwards[0][int(np.argmax(self.weights))]
+        return np.cross(left, (0.0, 0.0, 1.0))
+
+    def by(self, offset: Offset, turn: float = 0.0, bend: float = 0.0) -> OffsetClip | None:
+        """The clip moved, with its shoulders turned to the left by `turn` and its spine bent forwards by `bend`
+        radians, a bit lower where legs do not reach otherwise; None where the body cannot do it."""
+        turns = self._turns(np.array(offset[:2])) + _PELVIS_TURNS * turn * self.weights
+        sink = np.zeros(len(self.weights))
         for _ in range(_LOOKS):
             shift = self.weights[:, None] * offset - sink[:, None] * (0.0, 0.0, 1.0)
             T = self._moves(shift, turns)
             legs = self._legs(T, turns, min(_WIDER, _WIDENS * float(np.hypot(*offset[:2]))))
             lacking = np.max([solution.gap for solution in legs], axis=0)
             if lacking.max() <= REACHED:
-                return self._moved(legs, offset, shift, turns, T)
+                moved = self._moved(legs, offset, shift, turns)
+                return moved if moved is None or not (turn or bend) else self._bent(moved, turn, bend)
             sink += self._spread(np.where(lacking > REACHED, _SHARE * lacking + _MORE, 0.0))
             if sink.max() > _SINK:
                 return None
         return None
 
-    def _moved(
-        self, legs: Sequence[Solution], offset: Offset, shift: Array, turns: Array, T: Array
-    ) -> OffsetClip | None:
+    def _bent(self, moved: OffsetClip, turn: float, bend: float) -> OffsetClip | None:
+        """A moved clip with its trunk turned and bent as well; None where that is too fast or rough."""
+        q, frames = np.array(moved.clip.rotations), self._frames
+        for j, share in self.trunk.items():
+            limit = self.clip.character.limits[j]
+            assert limit is not None
+            twist = (1.0 - _PELVIS_TURNS) * turn if share > 0.0 else turn
+            by = share * np.array([bend if share > 0.0 else _NECK_BACK * bend, 0.0, twist])
+            new = limit.moved(limit.coordinates(q[frames, j]), self.weights[:, None] * by)
+            new = np.where(np.sum(new * q[frames, j], axis=-1, keepdims=True) < 0.0, -new, new)
+            q[frames, j] = np.where((self.weights == 0.0)[:, None], q[frames, j], new)
+        if bend:
+            self._hang(moved.clip, q)
+        joints = tuple(self.trunk)
+        pace = SmoothnessLimits(self.source, self.clip, joints, self.first, self.last)
+        return OffsetClip(moved.clip.with_(rotations=q), moved.by) if pace.good(q[frames][:, list(joints)]) else None
+
+    def _hang(self, clip: Clip, q: Array) -> None:
+        """Turn upper arms in rotations q (F, J, 4) as they were in a clip: they hang from a trunk that bends."""
+        body, frames = clip.character, self._frames
+        was, now = (body.transforms(clip.root[frames], some[frames]) for some in (clip.rotations, q))
+        for chain in body.chains.values():
+            if chain.kind == "arm":
+                top = chain.joints[0]
+                above = int(body.parents[top])
+                back = rot.multiply(
+                    rot.conjugate(rot.from_matrix(now[:, above, :3, :3])), rot.from_matrix(was[:, above, :3, :3])
+                )
+                new = rot.multiply(back, q[frames, top])
+                new = np.where(np.sum(new * q[frames, top], axis=-1, keepdims=True) < 0.0, -new, new)
+                q[frames, top] = np.where((self.weights == 0.0)[:, None], q[frames, top], new)
+
+    def _moved(self, legs: Sequence[Solution], offset: Offset, shift: Array, turns: Array) -> OffsetClip | None:
         """The clip moved, None where legs would be too fast or rough, or out of their range."""
         root, q = np.array(self.clip.root), np.array(self.clip.rotations)
         root[self._frames] += shift
@@ -194,7 +249,7 @@ class PelvisOffset:
                 return None
             q[self._frames, list(ik.joints)] = new
         down = float((self.weights * offset[2] - shift[:, 2]).max())
-        return OffsetClip(self.clip.with_(root=root, rotations=q), (*offset[:2], offset[2] - down), T)
+        return OffsetClip(self.clip.with_(root=root, rotations=q), (*offset[:2], offset[2] - down))
 
     def _spread(self, down: Array) -> Array:
         """What a body goes down (T,), from some while before it has to until some while after; not at the ends."""

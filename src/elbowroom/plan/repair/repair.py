@@ -8,14 +8,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from elbowroom.character.body import Character
-from elbowroom.errors import BadValue, UnknownName
-from elbowroom.geometry.rotations import Array
+from elbowroom.character.masses import center_of_mass
+from elbowroom.errors import UnknownName
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.layers import held
 from elbowroom.plan.edit import changed_by, edit_between, with_edit_contacts
 from elbowroom.plan.repair.allowed import Pin
-from elbowroom.plan.repair.find import CollisionEpisode, collision_episodes
+from elbowroom.plan.repair.find import CollisionEpisode, clip_of, collision_episodes
 from elbowroom.plan.repair.ladder import RepairOptions, repair_episode
 from elbowroom.plan.repair.stretch import Clocks
 from elbowroom.plan.repair.whole_clip import moved_ways
@@ -236,8 +235,7 @@ def _people(world: World, who: str | Sequence[str] | None) -> list[str]:
     for name in wanted:
         if name not in world.characters:
             raise UnknownName("character", name, world.characters)
-        if name not in clips:
-            raise BadValue(f"the motion of '{name}' is not made of frames: only clips are repaired.")
+        clip_of(world, name)
     return wanted
 
 
@@ -329,7 +327,8 @@ def balance(before: World, after: World, who: Iterable[str]) -> tuple[str, ...]:
         old, new = before.motion(name), after.motion(name)
         if not (isinstance(old, Clip) and isinstance(new, Clip)) or new.character.masses is None:
             continue
-        shift = np.linalg.norm((center_of_mass(new) - center_of_mass(old))[:, :2], axis=1)
+        at = [center_of_mass(clip.character, clip.world()) for clip in (old, new)]
+        shift = np.linalg.norm((at[1] - at[0])[:, :2], axis=1)
         k = int(np.argmax(shift))
         if shift[k] > _NOTED:
             told.append(
@@ -337,13 +336,3 @@ def balance(before: World, after: World, who: Iterable[str]) -> tuple[str, ...]:
                 f"(at {new.times[k]:.2f} s)."
             )
     return tuple(told)
-
-
-def center_of_mass(clip: Clip) -> Array:
-    """Centre of mass at each frame, (T, 3)."""
-    body: Character = clip.character
-    masses = body.masses
-    assert masses is not None
-    T = clip.world()
-    centers = np.einsum("tjik,jk->tji", T[..., :3, :3], masses.center) + T[..., :3, 3]
-    return np.einsum("tji,j->ti", centers, masses.mass) / masses.total

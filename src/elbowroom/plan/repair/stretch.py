@@ -18,6 +18,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import without_lead
 from elbowroom.motion.quality import peak_jerk
 from elbowroom.plan.repair.allowed import OwnTouches, own_touches, with_contacts
+from elbowroom.plan.repair.find import clip_of
 from elbowroom.plan.smoothness import SmoothnessLimits
 from elbowroom.stopping import may_stop_here
 from elbowroom.world.contacts import Contact
@@ -97,9 +98,7 @@ class Job:
     @property
     def clip(self) -> Clip:
         """The motion as it is."""
-        motion = self.world.motion(self.who)
-        assert isinstance(motion, Clip)
-        return motion
+        return clip_of(self.world, self.who)
 
     @cached_property
     def limits(self) -> tuple[JointLimit, ...]:
@@ -163,8 +162,9 @@ class Stretch:
         opens, closes = core.begin <= core.first, core.end >= core.last
         first, last = float(times[0]), float(times[-1])
         told = Core(first, first if opens else core.begin, last if closes else core.end, last)
-        begin = self.first + rows.start
-        return replace(self, first=begin, last=begin + len(times) - 1, core=told, times=times, base=self.base[rows])
+        begin, end = self.first + rows.start, self.first + rows.start + len(times) - 1
+        pace = replace(self.pace, first=begin, last=end)
+        return replace(self, first=begin, last=end, core=told, times=times, base=self.base[rows], pace=pace)
 
     def good(self, frames: Array) -> bool:
         """Whether frames (T, n, 4) are smooth, in range, and unlike others."""

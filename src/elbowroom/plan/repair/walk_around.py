@@ -13,7 +13,7 @@ from elbowroom.motion.clip import Clip
 from elbowroom.plan.edit import cut
 from elbowroom.plan.repair.allowed import OwnTouches, at_work, own_touches, with_contacts
 from elbowroom.plan.repair.detours import ROUND, Looks, left_of, legs_of, told_by
-from elbowroom.plan.repair.find import CollisionEpisode, collision_episodes
+from elbowroom.plan.repair.find import CollisionEpisode, clip_of, collision_episodes
 from elbowroom.plan.repair.pelvis import PelvisOffset, core_about
 from elbowroom.world.certificate_findings import Collision
 from elbowroom.world.edit import Edit
@@ -57,8 +57,7 @@ class WalkAround:
         `of` is what they get clear of, in words; `exact` is of the same world. No more is tried after `until`, by
         `time.perf_counter`. If it is to be `sure`, it is looked at more closely.
         """
-        clip = world.motion(self.who)
-        assert isinstance(clip, Clip)
+        clip = clip_of(world, self.who)
         self.goes_on = False
         sway = self._sway(clip, during)
         left = None if sway is None else left_of(sway)
@@ -77,7 +76,7 @@ class WalkAround:
         )
         for aside in self._tries():
             moved = sway.by((aside * left[0], aside * left[1], 0.0))
-            if moved is not None and looks.depth(moved, (0.0, 0.0)) is not None:
+            if moved is not None and looks.depth(moved.clip, (0.0, 0.0)) is not None:
                 self.aside, self.goes_on = aside, True
                 span = (sway.core.first, sway.core.last)
                 told = f"{told_by(moved.by)}, clear of {of}"

@@ -13,7 +13,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import place, without_lead
 from elbowroom.plan.repair.allowed import at_work
-from elbowroom.plan.repair.find import CollisionEpisode
+from elbowroom.plan.repair.find import CollisionEpisode, clip_of
 from elbowroom.plan.repair.pelvis import BodyDetour, core_about
 from elbowroom.plan.repair.stretch import Clocks
 from elbowroom.world.allowances import Changed
@@ -32,8 +32,7 @@ _LOOKS = 30.0
 def retimed(world: World, episode: CollisionEpisode, clocks: Clocks) -> Iterator[BodyDetour]:
     """The way to be sooner or later where something that moves is met, the least first; none where none is free."""
     start = time.perf_counter()
-    clip = world.motion(episode.who)
-    assert isinstance(clip, Clip)
+    clip = clip_of(world, episode.who)
     core = core_about(clip, episode.during, _WAY)
     if core is None or not _comes_by(world, episode) or at_work(world, episode.who, (core.first, core.last)):
         return
@@ -100,15 +99,12 @@ def moved_ways(world: World, who: str, max_shift: float, max_delay: float) -> li
     """Ways to move someone's clip within bounds, those with the fewest hits first, small moves before large ones."""
     found = []
     for k, way in enumerate(_ways(world, who, max_shift, max_delay)):
-        clip = way.world.motion(who)
-        assert isinstance(clip, Clip)
-        found.append((hits(way.world, who, _looks(clip)), k, way))
+        found.append((hits(way.world, who, _looks(clip_of(way.world, who))), k, way))
     return [way for _, _, way in sorted(found, key=lambda f: f[:2])[:_FOLLOWED]]
 
 
 def _ways(world: World, who: str, max_shift: float, max_delay: float) -> Iterator[ShiftedClip]:
-    clip = world.motion(who)
-    assert isinstance(clip, Clip)
+    clip = clip_of(world, who)
     for share in _SHARES:
         frames = int(share * max_delay * clip.fps + 1e-6)
         if frames > 0:

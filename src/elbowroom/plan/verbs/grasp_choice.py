@@ -139,20 +139,23 @@ def fitting(
     With `back` those that have none at the first place, drawn back until they have. The body is in `pose`, which does
     not count.
     """
-    for grasp in grasps:
-        fit: Grasp | None = grasp
-        for n, place in enumerate(places if d.settings.tier != "ik" else ()):
-            pair = place.postures.grasp_blame(pose, fit, place.T_world_thing)
-            if back and n == 0:
-                fit = None if pair is None else place.postures.with_room(pose, grasp, place.T_world_thing)
-            elif pair is not None:
-                failed.append((1.2, PlanningFailure("target-in-collision", f"{place.what}: {blamed(pair)}")))
-                fit = None
-            if fit is None:
-                break
-        if fit is not None:
-            yield fit
+    looked = places if d.settings.tier != "ik" else ()
+    for grasp in grasps if looked or not back else ():
         may_stop_here()
+        if back:
+            first = looked[0]
+            if first.postures.grasp_blame(pose, grasp, first.T_world_thing) is None:
+                continue
+            moved = first.postures.with_room(pose, grasp, first.T_world_thing)
+            if moved is None:
+                continue
+            grasp = moved
+        blames = ((place.what, place.postures.grasp_blame(pose, grasp, place.T_world_thing)) for place in looked)
+        met = next(((what, pair) for what, pair in blames if pair is not None), None)
+        if met is None:
+            yield grasp
+        else:
+            failed.append((1.2, PlanningFailure("target-in-collision", f"{met[0]}: {blamed(met[1])}")))
 
 
 def ranked(actor: Actor, hand: str, grasps: Sequence[Grasp], T_world_thing: Array, k: int) -> list[Grasp]:

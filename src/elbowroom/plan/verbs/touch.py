@@ -39,6 +39,9 @@ _AROUND_M = 0.3
 _BESIDE_M = 0.03
 _LOOKS = 60
 
+# Ways to touch something that are tried to which no path leads.
+_TRIES = 8
+
 
 def reach_to(d: Director, task: Reach) -> None:
     """Bring the middle of the grip to a place; the hand points there from the shoulder."""
@@ -105,7 +108,7 @@ def touch(d: Director, task: Touch) -> None:
         out = -taking.approach
         let_go(d, actor, taking.hand, thing, taking.open, [out], f"leave {thing or 'it'}")
 
-    d.first(varied(d, options()), do)
+    d.first(varied(d, options()), do, _TRIES)
 
 
 def place_of(d: Director, to: Point | str, t: float) -> Array:

@@ -1,0 +1,79 @@
+"""Speeds of recorded two-handed carries with one take left out: duration and place of the peak, predicted and recorded.
+
+Each carry's path is timed by the carries of all other takes: as in the paper (profile of the most similar path, its
+mean speed by eq. 11), as in the package (the three most similar ones, mean speed growing with the cubic root of the
+length), and by the bell alone. Errors are of the duration and of the time of the highest speed against the duration.
+
+    python benchmarks/speed_profiles.py [--data folder]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+import numpy as np
+
+from elbowroom.files.postures import marker_take
+from elbowroom.geometry.rotations import Array
+from elbowroom.motion import speed_profiles as sp
+from elbowroom.motion.speed_profiles import SpeedProfile
+
+DATA = Path(os.environ.get("ELBOWROOM_DATA") or Path(__file__).resolve().parent.parent.parent / "shared" / "data")
+ACCAD = ("lift_box", "pick_up", "put_down")
+CMU = ("115_01", "115_06", "26_10", "79_25")
+
+
+def carried(files: list[Path]) -> list[tuple[str, SpeedProfile, Array, float]]:
+    """Take, profile, path (T, 3) and frame rate of every carry."""
+    out = []
+    for file in files:
+        take = marker_take(file)
+        out += [(take.name, profile, path, take.fps) for profile, path in sp.carries_of(take)]
+    return out
+
+
+def peak(times: Array, along: Array) -> float:
+    """Time of the highest speed as a share of the duration."""
+    even = np.linspace(0.0, times[-1], 101)
+    return float((np.argmax(np.diff(np.interp(even, times, along))) + 0.5) / 100.0)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=DATA)
+    mocap = parser.parse_args().data / "mocap"
+    files = [f for f in sorted((mocap / "accad_c3d").glob("*.c3d")) if any(k in f.stem for k in ACCAD)]
+    rows = carried(files + [mocap / "cmu_bvh" / f"{name}.bvh" for name in CMU])
+    errors: dict[str, list[tuple[float, float]]] = {"eq. 11": [], "package": [], "bell": []}
+    print(f"{'carry':38}  m     s   eq. 11  package  bell   peak at  package")
+    for take, own, path, fps in rows:
+        others = [p for t, p, _, _ in rows if t != take]
+        along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
+        top = peak(np.arange(len(path)) / fps, along)
+        timed, bell = sp.path_times(path, others), sp.path_times(path)
+        like = min(others, key=lambda p: float(np.linalg.norm(sp.path_shape(path) - p.shape)))
+        literal = like.duration_s * own.length_m / like.length_m
+        found = {
+            "eq. 11": (literal, sp.path_times(path, [like])),
+            "package": (timed.duration, timed),
+            "bell": (bell.duration, bell),
+        }
+        for name, (seconds, timing) in found.items():
+            errors[name].append((seconds / own.duration_s - 1.0, peak(timing.times, along) - top))
+        print(
+            f"{own.name:38}{own.length_m:5.2f} {own.duration_s:5.2f}  {literal:5.2f}   {timed.duration:5.2f}"
+            f"   {bell.duration:5.2f}    {top:4.2f}    {peak(timed.times, along):4.2f}   as {timed.profile}"
+        )
+    for name, pairs in errors.items():
+        e = np.abs(np.array(pairs))
+        print(
+            f"{name:8} duration off by {100 * np.median(e[:, 0]):.0f} % (median), within 25 %: "
+            f"{(e[:, 0] <= 0.25).sum()} of {len(e)}; peak off by {np.median(e[:, 1]):.2f}, within 0.1: "
+            f"{(e[:, 1] <= 0.1).sum()} of {len(e)}"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,358 @@
+"""Postures of recorded people, asked by where hands and feet have to be (Y4, Y10).
+
+A database holds marker poses of people whose feet stand, each unlike the others. A question names constraints: both
+feet and one or both hands; the answer is where people had their 41 markers with hands and feet there. Three ways to
+answer: the paper's weights by a singularity-robust inverse (eq. 3 and 4), the nearest pose, and local regression, the
+default (research on 12 ACCAD takes, one left out at a time: `benchmarks/posture_database.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import cKDTree
+
+from elbowroom.character.body import Character
+from elbowroom.character.markers import MARKERS, marker_positions
+from elbowroom.errors import BadValue, UnknownName
+from elbowroom.geometry.mesh import frozen
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import apply, inverse
+from elbowroom.motion import marker_poses as mp
+from elbowroom.motion.marker_poses import BodyLengths, MarkerTake, Strategy
+from elbowroom.motion.soles import soles
+
+Method = Literal["local", "nearest", "linear"]
+Hand = Literal["left", "right"]
+METHODS: tuple[Method, ...] = ("local", "nearest", "linear")
+BOTH: tuple[Hand, Hand] = ("left", "right")
+
+# Poses nearer to each other than this, root mean square over the markers, are one (Y gives no value; the paper's 4
+# takes of 6 s became 257 poses, the ACCAD takes with standing feet become about 300).
+THRESHOLD_M = 0.03
+# Frames of a take that are offered, a second.
+_OFFERED_HZ = 30.0
+# Neighbours of a local regression, its ridge in m², and the width of its weights against the farthest neighbour
+# (tuned on ACCAD by benchmarks/posture_database.py, takes left out and across persons).
+_NEIGHBOURS = 60
+_RIDGE_M2 = 0.1
+_WIDTH = 0.5
+# Damping of the singularity-robust inverse, m² (research: 1e-3 to 1e-1 are equally good).
+_DAMPING_M2 = 1e-2
+# Root-mean-square distance of constraint points to the nearest recorded ones, and the mean marker error there, metres;
+# measured by benchmarks/posture_database.py, one take left out.
+_ERROR_AT_M = ((0.0, 0.02), (0.03, 0.045), (0.05, 0.065), (0.07, 0.09), (0.10, 0.13))
+
+# Constraint points as sums of markers (eq. 3): wrist and fingers of a hand, middle of a foot.
+_POINTS = ("left wrist", "left fingers", "right wrist", "right fingers", "left foot", "right foot")
+_TARGETS = ("left_hand", "right_hand", "left_foot", "right_foot")
+
+
+def _sums() -> Array:
+    """Weights v (6, 41) of eq. 3."""
+    v = np.zeros((len(_POINTS), len(MARKERS)))
+    for k, side in enumerate("LR"):
+        v[2 * k, mp.rows(side + "WRA", side + "WRB")] = 0.5
+        v[2 * k + 1, mp.rows(side + "FIN")] = 1.0
+        v[4 + k, mp.FEET[side]] = 1.0 / 3.0
+    return v
+
+
+SUMS = frozen(_sums())
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """Points of hands and feet that a pose has to keep, in the world.
+
+    `points` (6, 3) are wrist and fingers of the left and right hand and the middles of both feet, NaN for a free hand;
+    `heading` and `origin` (3,) place the frame of the feet, with the origin on the floor.
+    """
+
+    points: Array
+    heading: float
+    origin: Array
+    hands: tuple[Hand, ...] = BOTH
+
+    def local(self) -> Array:
+        """Points (6, 3) in the frame of the feet."""
+        return mp.turned(self.points - self.origin, -self.heading)
+
+
+@dataclass(frozen=True, eq=False)
+class Posture:
+    """Answer of a database: `markers` (41, 3) in the world, with `weights` (41,) from 0 to 1.
+
+    Markers at the constraints and of a free arm that no recording of one hand shows have weight 0. `distance_m` is how
+    far the constraints are from the nearest recorded ones, root mean square; `expected_error_m` the mean error of the
+    markers that is usual there; `take` the recording that is nearest.
+    """
+
+    markers: Array
+    weights: Array
+    distance_m: float
+    expected_error_m: float
+    take: str
+    database: str
+
+
+@dataclass(frozen=True, eq=False)
+class PostureDatabase:
+    """Marker poses (N, 41, 3) in the frame of the feet, of a body of given lengths.
+
+    `take` (N,) is the number of each pose's take in `takes`; `held` (N,) the hands that hold something, as bits;
+    `strategy` (N,) a number in `STRATEGIES`.
+    """
+
+    poses: Array
+    take: NDArray[np.int64]
+    held: NDArray[np.uint8]
+    strategy: NDArray[np.uint8]
+    takes: tuple[str, ...]
+    lengths: BodyLengths = mp.REFERENCE
+    name: str = "postures"
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        count = len(self.poses)
+        if self.poses.shape[1:] != (len(MARKERS), 3) or not np.isfinite(self.poses).all():
+            raise BadValue(f"a posture database needs finite markers (N, {len(MARKERS)}, 3), not {self.poses.shape}.")
+        if not count or not len(self.take) == len(self.held) == len(self.strategy) == count:
+            raise BadValue("a posture database needs at least one pose, each with its take, contact and strategy.")
+        object.__setattr__(self, "poses", frozen(self.poses))
+
+    def __len__(self) -> int:
+        return len(self.poses)
+
+    def where(self, keep: ArrayLike) -> PostureDatabase:
+        """The poses of a mask (N,) or of numbers."""
+        k = np.arange(len(self))[np.asarray(keep)]
+        if not len(k):
+            raise BadValue(f"no pose of the database '{self.name}' is left; give other recordings.")
+        return replace(self, poses=self.poses[k], take=self.take[k], held=self.held[k], strategy=self.strategy[k])
+
+    def of_strategy(self, strategy: Strategy) -> PostureDatabase:
+        """The poses that fit a strategy: for a squat all but those of stoops, and the other way round."""
+        if strategy not in mp.STRATEGIES:
+            raise UnknownName("posture strategy", strategy, mp.STRATEGIES)
+        unlike: dict[Strategy, Strategy] = {"squat": "stoop", "stoop": "squat"}
+        if strategy in unlike:
+            return self.where(self.strategy != mp.STRATEGIES.index(unlike[strategy]))
+        return self.where(self.strategy == mp.STRATEGIES.index(strategy))
+
+    def of_contact(self, *hands: Hand) -> PostureDatabase:
+        """The poses in which exactly these hands hold something: none of them while reaching."""
+        return self.where(self.held == _bits(hands))
+
+    def without_take(self, take: str) -> PostureDatabase:
+        """The poses of all other takes."""
+        if take not in self.takes:
+            raise UnknownName("take", take, self.takes)
+        return self.where(self.take != self.takes.index(take))
+
+    def for_character(self, character: Character) -> PostureDatabase:
+        """The poses resized to a character: legs, trunk and arms each by their length."""
+        _need_markers(character)
+        rest = marker_positions(character, character.skeleton.T_rest)
+        there = mp.body_lengths(rest[None])
+        return replace(self, poses=mp.resized(self.poses, self.lengths, there), lengths=there)
+
+    def posture(self, constraints: Constraints, method: Method = "local") -> Posture:
+        """Markers of people with hands and feet at the constraints."""
+        if method not in METHODS:
+            raise UnknownName("posture method", method, METHODS)
+        hands = constraints.hands
+        local = constraints.local()
+        numbers = local[_used(hands)].reshape(1, -1)
+        distance, nearest = self._tree(hands).query(numbers[0])
+        if method == "nearest":
+            found = self.poses[nearest]
+        elif method == "linear":
+            found = (self._linear(hands) @ np.append(numbers[0], 1.0)).reshape(-1, 3)
+        else:
+            found = self.regressed(numbers, hands)[0]
+        world = mp.turned(found, constraints.heading) + constraints.origin
+        rms = float(distance) / np.sqrt(len(_used(hands)))
+        one_handed = len(hands) == 1 and self.held[nearest] in (mp.LEFT, mp.RIGHT)
+        return Posture(
+            frozen(world),
+            frozen(_weights(hands, one_handed)),
+            rms,
+            expected_error(rms),
+            self.takes[self.take[nearest]],
+            self.name,
+        )
+
+    def regressed(self, numbers: Array, hands: tuple[Hand, ...] = BOTH) -> Array:
+        """Marker poses (Q, 41, 3) in the frame of the feet by local regression at constraint rows (Q, 3 n)."""
+        given, flat = self.rows(hands), self.poses.reshape(len(self), -1)
+        count = min(_NEIGHBOURS, len(self))
+        distance, index = self._tree(hands).query(numbers, k=count)
+        distance, index = distance.reshape(-1, count), index.reshape(-1, count)
+        width = np.maximum(_WIDTH * distance[:, -1:], 1e-6)
+        edge = np.exp(-((distance[:, -1:] / width) ** 2))
+        # the farthest neighbour counts for nothing, so that answers do not jump where another one takes its place
+        weight = np.exp(-((distance / width) ** 2)) - edge + 1e-9
+        weight /= weight.sum(axis=1, keepdims=True)
+        near, far = given[index], flat[index]
+        x0, y0 = (weight[:, None] @ near)[:, 0], (weight[:, None] @ far)[:, 0]
+        root = np.sqrt(weight * count)[..., None]
+        x, y = (near - x0[:, None]) * root, (far - y0[:, None]) * root
+        across = x.transpose(0, 2, 1)
+        slope = np.linalg.solve(across @ x + _RIDGE_M2 * np.eye(x.shape[-1]), across @ y)
+        found = y0 + ((numbers - x0)[:, None] @ slope)[:, 0]
+        return found.reshape(-1, len(MARKERS), 3)
+
+    def rows(self, hands: tuple[Hand, ...] = BOTH) -> Array:
+        """Constraint rows (N, 3 n) of all poses (eq. 3)."""
+        return self._constraints[:, _used(hands)].reshape(len(self), -1)
+
+    @cached_property
+    def _constraints(self) -> Array:
+        return np.einsum("pm,nmi->npi", SUMS, self.poses)
+
+    @cached_property
+    def _kept(self) -> dict[tuple[str, tuple[Hand, ...]], object]:
+        return {}
+
+    def _tree(self, hands: tuple[Hand, ...]) -> cKDTree:
+        if ("tree", hands) not in self._kept:
+            self._kept["tree", hands] = cKDTree(self.rows(hands))
+        tree = self._kept["tree", hands]
+        assert isinstance(tree, cKDTree)
+        return tree
+
+    def _linear(self, hands: tuple[Hand, ...]) -> Array:
+        """Map (123, 3 n + 1) from constraint numbers and 1 to markers: eq. 2 with the weights of eq. 4."""
+        if ("linear", hands) not in self._kept:
+            a = np.concatenate([self.rows(hands).T, np.ones((1, len(self)))])
+            inverse = np.linalg.solve(a @ a.T + _DAMPING_M2 * np.eye(len(a)), a).T
+            self._kept["linear", hands] = self.poses.reshape(len(self), -1).T @ inverse
+        linear = self._kept["linear", hands]
+        assert isinstance(linear, np.ndarray)
+        return linear
+
+
+def expected_error(distance_m: float) -> float:
+    """Mean marker error in metres that is usual where the nearest constraints are so far, root mean square (Y10)."""
+    at, error = np.array(_ERROR_AT_M).T
+    slope = (error[-1] - error[-2]) / (at[-1] - at[-2])
+    return float(np.interp(distance_m, at, error) + slope * max(distance_m - at[-1], 0.0))
+
+
+def constraints_of(character: Character, targets: Mapping[str, ArrayLike]) -> Constraints:
+    """Constraints by the transforms (4, 4) of hands and feet in the world.
+
+    Both of 'left_foot' and 'right_foot', and one or both of 'left_hand' and 'right_hand', as the joints of those roles
+    have them.
+    """
+    for foot in ("left_foot", "right_foot"):
+        if foot not in targets:
+            raise BadValue(f"posture constraints need a target for the {foot.replace('_', ' ')}.")
+    hands = tuple(h for h in BOTH if f"{h}_hand" in targets)
+    if not hands:
+        raise BadValue("posture constraints need a target for at least one hand.")
+    _need_markers(character)
+    T_rest = character.skeleton.T_rest
+    rest = marker_positions(character, T_rest)
+    world = np.full((len(MARKERS), 3), np.nan)
+    for role, T in targets.items():
+        if role not in _TARGETS:
+            raise UnknownName("target of posture constraints", role, _TARGETS)
+        side, _, part = role.partition("_")
+        group = (mp.HANDS if part == "hand" else mp.FEET)[side[0].upper()]
+        world[group] = apply(np.asarray(T, dtype=float) @ inverse(T_rest[character.role(role)]), rest[group])
+    heading, origin = mp.feet_frame(world)
+    # amid both feet where they stand at different heights
+    points = [
+        apply(np.asarray(targets[f"{sole.side}_foot"]), np.stack([sole.heel, sole.ball])) for sole in soles(character)
+    ]
+    floor = np.mean([p[:, 2] for p in points])
+    given = np.array([[world[v > 0.0].T @ v[v > 0.0]] for v in SUMS]).reshape(-1, 3)
+    return Constraints(frozen(given), float(heading), frozen([origin[0], origin[1], floor]), hands)
+
+
+def build(
+    takes: Iterable[MarkerTake],
+    *,
+    name: str = "postures",
+    threshold_m: float = THRESHOLD_M,
+    hands: tuple[Hand, ...] | None = None,
+    source: str = "",
+) -> PostureDatabase:
+    """Make a database from the frames of takes in which both feet stand.
+
+    A pose is kept if it is farther than the threshold from all that were kept before it, aligned on the ground. `hands`
+    names those that hold something throughout; without it that is found out (`marker_poses.holding`).
+    """
+    poses, numbers, held, how = [], [], [], []
+    names: list[str] = []
+    for gappy in takes:
+        take = replace(gappy, points=mp.filled(gappy.points, gappy.fps))
+        points = take.points
+        good = mp.feet_in_place(points, take.fps) & np.isfinite(points).all(axis=(1, 2))
+        frames = np.flatnonzero(good)[:: max(round(take.fps / _OFFERED_HZ), 1)]
+        if not len(frames):
+            continue
+        local = mp.in_feet_frame(points[frames])
+        poses.append(mp.resized(local, mp.recorded_lengths(points), mp.REFERENCE))
+        bits = mp.holding(take) if hands is None else np.full(len(points), _bits(hands), np.uint8)
+        held.append(bits[frames])
+        how.append(mp.strategies(points)[frames])
+        numbers.append(np.full(len(frames), len(names)))
+        names.append(take.name)
+    if not poses:
+        raise BadValue("a posture database needs frames in which both feet stand and all 41 markers are known.")
+    every = np.concatenate(poses)
+    k = mp.greedy(every, threshold_m)
+    return PostureDatabase(
+        every[k],
+        np.concatenate(numbers)[k],
+        np.concatenate(held)[k],
+        np.concatenate(how)[k],
+        tuple(names),
+        name=name,
+        source=source,
+    )
+
+
+def ranked(databases: Sequence[PostureDatabase], constraints: Constraints, method: Method = "local") -> list[Posture]:
+    """Answers of several databases, the one with the nearest constraints first: the next is for where it fails."""
+    return sorted((d.posture(constraints, method) for d in databases), key=lambda posture: posture.distance_m)
+
+
+def _bits(hands: Iterable[Hand]) -> int:
+    return sum({"left": mp.LEFT, "right": mp.RIGHT}[hand] for hand in hands)
+
+
+def _used(hands: tuple[Hand, ...]) -> list[int]:
+    """Constraint points in use: those of some hands, and of both feet."""
+    return [2 * BOTH.index(hand) + k for hand in hands for k in (0, 1)] + [4, 5]
+
+
+def _weights(hands: tuple[Hand, ...], one_handed: bool) -> Array:
+    """Weights (41,) of an answer's markers: 0 at constraints, and for a free arm unless recorded as such."""
+    out = np.ones(len(MARKERS))
+    out[[*mp.FEET["L"], *mp.FEET["R"]]] = 0.0
+    for hand in BOTH:
+        side = hand[0].upper()
+        if hand in hands:
+            out[mp.HANDS[side]] = 0.0
+        elif not one_handed:
+            out[mp.ARMS[side]] = 0.0
+    return out
+
+
+def _need_markers(character: Character) -> None:
+    """Raise `BadValue` where a rig has too few parts for the 41 markers."""
+    missing = [name for name in MARKERS if name not in character.markers]
+    if missing:
+        raise BadValue(
+            f"{character.name}: postures need a rig with arms, legs, trunk and head; markers missing: "
+            f"{', '.join(missing[:6])}{', …' if len(missing) > 6 else ''}."
+        )

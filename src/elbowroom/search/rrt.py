@@ -1,0 +1,278 @@
+"""A path of an object whose carrier follows it: one tree, or two, with a payload carried along every branch (Y2).
+
+Algorithms 1 and 2 of Yamane, Kuffner and Hodgins (2004): a tree grows from the start towards samples, every 20th of
+which is the goal, step by step until a step fails; what was grown until then stays. A node has a state, which is
+searched, and a payload, which follows it (the pose of the body that carries the object): the payload of a node is
+where the payloads of its children start from.
+
+Two readings of the paper are changed. Its metric (eq. 1) is a sum of squares, so that q + ε (q_t - q) is no step of
+length ε: spaces measure by its root. And a second tree, from the goal, is optional: its payloads only show that its
+states can be carried. Where the trees meet, the second one's branch is walked from the first one's payload, so that
+no payload jumps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.geometry.mesh import frozen
+from elbowroom.geometry.rotations import Array
+from elbowroom.kernels.space import CHECKS, NODES, ROUNDS, SAMPLES, TALLY
+from elbowroom.search.birrt import Budget, Stats, Status, Tree, checked
+from elbowroom.stopping import may_stop_here
+
+# Share of the samples that are the goal (Y, section 3.1).
+GOAL_BIAS = 0.05
+
+Payload = TypeVar("Payload")
+
+
+class CarriedSpace(Protocol[Payload]):
+    """Problem of a search with payloads: states are rows (W,)."""
+
+    @property
+    def width(self) -> int: ...
+
+    def sample(self, rng: np.random.Generator) -> Array:
+        """Draw a state from everywhere."""
+        ...
+
+    def distances(self, states: Array, state: Array) -> Array:
+        """Distances (N,) of states (N, W) to a state."""
+        ...
+
+    def steer(self, start: Array, target: Array) -> Array:
+        """State one step from `start` towards `target`; the target itself, bit by bit, within one step."""
+        ...
+
+    def advance(self, start: Array, payload: Payload, end: Array, tally: NDArray[np.int64]) -> Payload | None:
+        """Payload at `end`, one step from `start` and its payload; None where the edge between them is not valid.
+
+        Counts its checks in `tally[CHECKS]`.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class CarriedPath(Generic[Payload]):
+    """States (N, W) from start to goal with their payloads, none where nothing was found, and the statistics.
+
+    `trees` are that of the start and, where one was grown, that of the goal.
+    """
+
+    states: Array
+    payloads: tuple[Payload, ...]
+    status: Status
+    stats: Stats = field(default_factory=Stats)
+    trees: tuple[Tree, ...] = ()
+
+    @property
+    def found(self) -> bool:
+        """Return whether it leads from start to goal."""
+        return self.status == "found"
+
+
+# A whole-body step is some hundred times a limb's check: the limits are those of the paper's searches, times ten.
+USUAL = Budget(checks=20_000, nodes=3_000)
+
+
+def plan(
+    space: CarriedSpace[Payload],
+    start: tuple[Array, Payload],
+    goal: Array,
+    seed: int = 0,
+    budget: Budget = USUAL,
+    goal_payload: Payload | None = None,
+) -> CarriedPath[Payload]:
+    """Search a path from a state (W,) with its payload to a goal state (W,). The same seed gives the same path.
+
+    A second tree grows from the goal if `goal_payload` is given. The payload at the path's end is the one that was
+    carried there, not `goal_payload`. Limits are `budget.checks` in all and `budget.nodes` in one tree.
+    """
+    first = checked(space.width, "start", start[0])
+    last = checked(space.width, "goal", goal)
+    search = _Search(space, budget, np.random.default_rng(np.random.SeedSequence(seed)))
+    trees = [_Tree(first, start[1], budget.nodes)]
+    if goal_payload is not None:
+        trees.append(_Tree(last, goal_payload, budget.nodes))
+    search.tally[NODES] = len(trees)
+    found = search.run(trees, last)
+    kept = tuple(tree.kept() for tree in trees)
+    stats = Stats.of(search.tally)
+    if found is None:
+        return CarriedPath(frozen(np.zeros((0, space.width))), (), "budget-spent", stats, kept)
+    branch = trees[0].branch(found)
+    payloads = tuple(trees[0].payloads[k] for k in branch)
+    return CarriedPath(frozen(trees[0].states[branch]), payloads, "found", stats, kept)
+
+
+def smooth(
+    space: CarriedSpace[Payload], path: CarriedPath[Payload], seed: int = 0, rounds: int = 60, budget: Budget = USUAL
+) -> CarriedPath[Payload]:
+    """Shorten a found path: two random nodes are joined straight, and the rest is walked again from there.
+
+    A shorter path replaces the old one where every step of it is valid, payloads carried anew up to the goal
+    (Y, section 3.3). The stats are those of smoothing.
+    """
+    if not path.found:
+        return path
+    rng = np.random.default_rng(np.random.SeedSequence(seed))
+    tally = np.zeros(TALLY, np.int64)
+    states, payloads = path.states, list(path.payloads)
+    for _ in range(rounds):
+        if len(states) < 3 or tally[CHECKS] >= budget.checks:
+            break
+        may_stop_here()
+        tally[ROUNDS] += 1
+        i, j = np.sort(rng.choice(len(states), 2, replace=False))
+        straight = [states[i]]
+        while not np.array_equal(straight[-1], states[j]):
+            straight.append(space.steer(straight[-1], states[j]))
+        if j - i < 2 or len(straight) - 1 >= j - i:
+            continue
+        ahead = np.concatenate([straight[1:], states[j + 1 :]])
+        carried = _walk(space, states[i], payloads[i], ahead, tally, budget.checks)
+        if len(carried) == len(ahead):
+            states = np.concatenate([states[: i + 1], ahead])
+            payloads = payloads[: i + 1] + carried
+    return CarriedPath(frozen(states), tuple(payloads), "found", Stats.of(tally))
+
+
+def _walk(
+    space: CarriedSpace[Payload],
+    state: Array,
+    payload: Payload,
+    ahead: Array,
+    tally: NDArray[np.int64],
+    most_checks: int,
+) -> list[Payload]:
+    """Payloads at the states ahead (N, W), each from the one before, up to the first step that is not valid."""
+    carried: list[Payload] = []
+    for end in ahead:
+        got = space.advance(state, payload, end, tally) if tally[CHECKS] < most_checks else None
+        if got is None:
+            break
+        state, payload = end, got
+        carried.append(payload)
+    return carried
+
+
+class _Tree(Generic[Payload]):
+    """Nodes with states, parents and payloads; the root is node 0."""
+
+    def __init__(self, state: Array, payload: Payload, most: int) -> None:
+        self._rows = np.zeros((min(most, 256), len(state)))
+        self._rows[0] = state
+        self.parents = [-1]
+        self.payloads = [payload]
+        self._most = most
+
+    @property
+    def states(self) -> Array:
+        """States (N, W)."""
+        return self._rows[: len(self.parents)]
+
+    @property
+    def full(self) -> bool:
+        """Return whether no node may be added."""
+        return len(self.parents) >= self._most
+
+    def add(self, parent: int, state: Array, payload: Payload) -> int:
+        """Add a node and return its number."""
+        if len(self.parents) == len(self._rows):
+            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
+        self._rows[len(self.parents)] = state
+        self.parents.append(parent)
+        self.payloads.append(payload)
+        return len(self.parents) - 1
+
+    def branch(self, k: int) -> list[int]:
+        """Numbers of the nodes from the root to node k."""
+        found = [k]
+        while self.parents[found[-1]] >= 0:
+            found.append(self.parents[found[-1]])
+        return found[::-1]
+
+    def kept(self) -> Tree:
+        """States and parents, to be shown."""
+        return Tree(frozen(self.states), np.array(self.parents, np.int64))
+
+
+@dataclass(eq=False)
+class _Search(Generic[Payload]):
+    """One search under way."""
+
+    space: CarriedSpace[Payload]
+    budget: Budget
+    rng: np.random.Generator
+    tally: NDArray[np.int64] = field(default_factory=lambda: np.zeros(TALLY, np.int64))
+
+    @property
+    def spent(self) -> bool:
+        """Return whether no further check may be made."""
+        return bool(self.tally[CHECKS] >= self.budget.checks)
+
+    def run(self, trees: list[_Tree[Payload]], goal: Array) -> int | None:
+        """Number of the first tree's node at the goal, None if the limits came first."""
+        found = self.grow(trees[0], goal)  # the straight way first
+        while not (found[1] or self.spent or any(tree.full for tree in trees)):
+            may_stop_here()
+            self.tally[ROUNDS] += 1
+            found = self.alone(trees[0], goal) if len(trees) == 1 else self.in_turn(trees)
+        return found[0] if found[1] else None
+
+    def alone(self, tree: _Tree[Payload], goal: Array) -> tuple[int, bool]:
+        """Round of Algorithm 1: grow towards a sample or the goal; last node, and whether it is at the goal."""
+        at_goal = self.rng.random() < GOAL_BIAS
+        last, reached = self.grow(tree, goal if at_goal else self.drawn())
+        return last, reached and at_goal
+
+    def in_turn(self, trees: list[_Tree[Payload]]) -> tuple[int, bool]:
+        """Round with two trees: one grows towards a sample, the other towards it; then the branches are joined."""
+        turn = int(self.tally[ROUNDS]) % 2
+        before = len(trees[turn].parents)
+        grown, _ = self.grow(trees[turn], self.drawn())
+        if len(trees[turn].parents) == before:
+            return 0, False
+        met, reached = self.grow(trees[1 - turn], trees[turn].states[grown])
+        if not reached:
+            return 0, False
+        ours, theirs = (grown, met) if turn == 0 else (met, grown)
+        back = trees[1].branch(theirs)[::-1][1:]  # the state where they met is in both
+        return self.follow(trees[0], ours, trees[1].states[back])
+
+    def drawn(self) -> Array:
+        """Draw a sample."""
+        self.tally[SAMPLES] += 1
+        return self.space.sample(self.rng)
+
+    def grow(self, tree: _Tree[Payload], target: Array) -> tuple[int, bool]:
+        """Algorithm 2: steps from the nearest node towards a target until one fails; last node, and if it got there."""
+        nearest = int(np.argmin(self.space.distances(tree.states, target)))
+
+        def next_state(state: Array) -> Array | None:
+            return None if np.array_equal(state, target) else self.space.steer(state, target)
+
+        return self._extend(tree, nearest, next_state)
+
+    def follow(self, tree: _Tree[Payload], node: int, ahead: Array) -> tuple[int, bool]:
+        """Walk along given states (N, W) from a node; last node, and whether the last state was reached."""
+        rows = iter(ahead)
+        return self._extend(tree, node, lambda state: next(rows, None))
+
+    def _extend(self, tree: _Tree[Payload], node: int, next_state: Callable[[Array], Array | None]) -> tuple[int, bool]:
+        """Add nodes one after another until there is no next state (reached) or a step is not valid."""
+        while (end := next_state(tree.states[node])) is not None:
+            if tree.full or self.spent:
+                return node, False
+            payload = self.space.advance(tree.states[node], tree.payloads[node], end, self.tally)
+            if payload is None:
+                return node, False
+            node = tree.add(node, end, payload)
+            self.tally[NODES] += 1
+        return node, True

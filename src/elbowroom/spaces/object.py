@@ -1,0 +1,105 @@
+"""Places of a carried object as a space to search, with the pose of its carrier following it (Y2).
+
+A state (7,) is the object's position in metres and its orientation as a unit quaternion. The metric is the root of
+the paper's eq. 1: sqrt(|dx|² + (turn_m · angle)²), metres.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from elbowroom.errors import BadValue
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.mesh import frozen
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import transform
+
+Payload = TypeVar("Payload")
+
+# Side of the sampled cube for a person of the paper's height (Y, section 3.1).
+_CUBE_M = 2.0
+_PERSON_M = 1.6
+# Metres that a turn by one radian counts for: half the width of a box that two hands hold.
+_TURN_M = 0.25
+# Length of one step: the warm-started poses of two nodes so near to each other differ by little (findings 1 and 2 of
+# the preparation: 4 to 9 iterations at 2 cm); tuned on a toy problem, to be set by the planner.
+_STEP_M = 0.04
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectSpace(Generic[Payload]):
+    """Places of an object within a carrier's reach.
+
+    `middle` (3,) is the middle of the sampled cube, `side_m` its side. `follow(start, payload, end, tally)` gives the
+    carrier's payload at `end`, from its payload one step before, or None; it checks the edge and counts its checks in
+    `tally[CHECKS]`. `turning` says which orientations are sampled: all, those turned about the vertical from `upright`
+    (4,), or that one alone.
+    """
+
+    middle: Array
+    side_m: float
+    follow: Callable[[Array, Payload, Array, NDArray[np.int64]], Payload | None]
+    turning: Literal["free", "level", "fixed"] = "free"
+    upright: ArrayLike = (1.0, 0.0, 0.0, 0.0)
+    step_m: float = _STEP_M
+    turn_m: float = _TURN_M
+    width: int = 7
+
+    def __post_init__(self) -> None:
+        if not (self.side_m > 0.0 and self.step_m > 0.0 and self.turn_m >= 0.0):
+            raise BadValue("an object's space needs a positive side and step and a weight of turns of 0 or more.")
+        object.__setattr__(self, "middle", frozen(self.middle).reshape(3))
+        object.__setattr__(self, "upright", frozen(rot.normalize(self.upright)).reshape(4))
+
+    def sample(self, rng: np.random.Generator) -> Array:
+        """Draw a place from the cube, evenly, with an orientation that may be had."""
+        position = self.middle + self.side_m * (rng.random(3) - 0.5)
+        if self.turning == "free":
+            q = rot.normalize(rng.normal(size=4))
+        elif self.turning == "level":
+            q = rot.multiply(rot.about((0.0, 0.0, 1.0), rng.uniform(-math.pi, math.pi)), self.upright)
+        else:
+            q = np.asarray(self.upright)
+        return np.concatenate([position, q])
+
+    def distances(self, states: Array, state: Array) -> Array:
+        """Distances (N,) in metres of states (N, 7) to a state."""
+        way = np.linalg.norm(states[:, :3] - state[:3], axis=1)
+        return np.hypot(way, self.turn_m * rot.angle_between(states[:, 3:], state[3:]))
+
+    def steer(self, start: Array, target: Array) -> Array:
+        """Place one step from `start` towards `target`: moved in a straight line, turned by slerp."""
+        distance = float(self.distances(start[None], target)[0])
+        if distance <= self.step_m * (1.0 + 1e-9):  # no last step that is made of rounding alone
+            return target
+        share = self.step_m / distance
+        return np.concatenate(
+            [start[:3] + share * (target[:3] - start[:3]), rot.slerp(start[3:], target[3:], np.array(share))]
+        )
+
+    def advance(self, start: Array, payload: Payload, end: Array, tally: NDArray[np.int64]) -> Payload | None:
+        """Payload at `end`, or None where the carrier cannot follow."""
+        return self.follow(start, payload, end, tally)
+
+
+def cube_side(stature_m: float) -> float:
+    """Side in metres of the cube that a person's objects are sampled from: 2 m for 1.6 m of stature."""
+    return _CUBE_M * stature_m / _PERSON_M
+
+
+def state_of(T_world_object: ArrayLike) -> Array:
+    """State (7,) of a place (4, 4)."""
+    T = np.asarray(T_world_object, dtype=float)
+    return np.concatenate([T[:3, 3], rot.from_matrix(T[:3, :3])])
+
+
+def place_of(state: ArrayLike) -> Array:
+    """Place (..., 4, 4) of a state (..., 7)."""
+    row = np.asarray(state, dtype=float)
+    return transform(row[..., :3], row[..., 3:])
