@@ -138,7 +138,7 @@ def _evenly(clip: Clip, markers: Array, notes: list[str], parts: Sequence[str] =
             for gap, before, after, share in _gaps(missing):
                 q[gap, turned] = rot.slerp(q[before, turned], q[after, turned], share)
             rows += [MARKERS.index(side[:1].upper() + "SHO")] if part == "arm" else []
-            counted[np.ix_(missing, rows)] = np.nan
+            counted[np.flatnonzero(missing)[:, None], rows] = np.nan
             what = f"{side} {part}".strip()
             notes.append(f"Interpolated the {what} over {missing.sum() / clip.fps:.2f} s with too few markers.")
     return clip.with_(rotations=q), counted
