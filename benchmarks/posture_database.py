@@ -29,6 +29,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.motion import marker_poses as mp
 from elbowroom.motion import posture_db as pdb
 from elbowroom.motion.marker_poses import MarkerTake
+from elbowroom.motion.posture_constraints import BOTH, SUMS
 from elbowroom.motion.posture_db import PostureDatabase, build
 
 DATA = Path(os.environ.get("ELBOWROOM_DATA") or Path(__file__).resolve().parent.parent.parent / "shared" / "data")
@@ -53,15 +54,15 @@ def standing(db: PostureDatabase, rows: Array) -> Array:
 
 def linear(db: PostureDatabase, rows: Array) -> Array:
     given = np.concatenate([rows, np.ones((len(rows), 1))], axis=1)
-    return (given @ db._linear(pdb.BOTH).T).reshape(-1, 41, 3)
+    return (given @ db._linear(BOTH).T).reshape(-1, 41, 3)
 
 
 def nearest(db: PostureDatabase, rows: Array) -> Array:
-    return db.poses[db._tree(pdb.BOTH).query(rows)[1]]
+    return db.poses[db._tree(BOTH).query(rows)[1]]
 
 
 def k_nearest(db: PostureDatabase, rows: Array) -> Array:
-    distance, index = db._tree(pdb.BOTH).query(rows, k=8)
+    distance, index = db._tree(BOTH).query(rows, k=8)
     weight = 1.0 / (distance**2 + 1e-4)
     return np.einsum("qk,qkmi->qmi", weight / weight.sum(axis=1, keepdims=True), db.poses[index])
 
@@ -118,7 +119,7 @@ def errors(db: PostureDatabase, take: MarkerTake) -> tuple[dict[str, Array], Arr
     """Errors (N,) in metres by method, distances (N,) to the nearest constraints, and seconds per question."""
     poses, strategy, held = frames_of(take)
     here = own_size(db, mp.recorded_lengths(take.points))
-    rows = np.einsum("pm,nmi->npi", pdb.SUMS, poses).reshape(len(poses), -1)
+    rows = np.einsum("pm,nmi->npi", SUMS, poses).reshape(len(poses), -1)
     found, seconds = {}, {}
     for name, method in METHODS.items():
         method(here, rows[:1])
@@ -128,11 +129,11 @@ def errors(db: PostureDatabase, take: MarkerTake) -> tuple[dict[str, Array], Arr
         found[name] = np.linalg.norm(answer - poses, axis=-1)[:, FREE].mean(axis=1)
     for name, labels, part in (
         ("strategy known", strategy, lambda k: here.of_strategy(mp.STRATEGIES[k]) if k in LOW else here),
-        ("contact known", held, lambda k: here.of_contact(*(pdb.BOTH if k else ()))),
+        ("contact known", held, lambda k: here.of_contact(*(BOTH if k else ()))),
     ):
         answer = split(here, rows, labels, part)
         found[name], seconds[name] = np.linalg.norm(answer - poses, axis=-1)[:, FREE].mean(axis=1), np.nan
-    return found, here._tree(pdb.BOTH).query(rows)[0] / np.sqrt(6.0), seconds
+    return found, here._tree(BOTH).query(rows)[0] / np.sqrt(6.0), seconds
 
 
 def summary(results: list[tuple[dict[str, Array], Array, dict[str, float]]]) -> dict[str, dict[str, float]]:

@@ -16,7 +16,8 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion import marker_poses as mp
 from elbowroom.motion.marker_poses import MarkerTake
-from elbowroom.motion.posture_db import METHODS, SUMS, Constraints, build, constraints_of, expected_error, ranked
+from elbowroom.motion.posture_constraints import SUMS, Constraints, constraints_of
+from elbowroom.motion.posture_db import METHODS, build, expected_error, ranked
 from elbowroom.motion.recorded import recorded_postures
 
 

@@ -15,7 +15,8 @@ from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import estimate_floor
 from elbowroom.motion.edit import without_lead
 from elbowroom.motion.marker_poses import MarkerTake
-from elbowroom.motion.posture_db import THRESHOLD_M, Hand, PostureDatabase, build
+from elbowroom.motion.posture_constraints import Hand
+from elbowroom.motion.posture_db import THRESHOLD_M, PostureDatabase, build
 
 
 def posture_database(

@@ -8,7 +8,7 @@ default (research on 12 ACCAD takes, one left out at a time: `benchmarks/posture
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -22,15 +22,12 @@ from elbowroom.character.markers import MARKERS, marker_positions
 from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
-from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.motion import marker_poses as mp
 from elbowroom.motion.marker_poses import BodyLengths, MarkerTake, Strategy
-from elbowroom.motion.soles import soles
+from elbowroom.motion.posture_constraints import BOTH, SUMS, Constraints, Hand, need_markers, points_of
 
 Method = Literal["local", "nearest", "linear"]
-Hand = Literal["left", "right"]
 METHODS: tuple[Method, ...] = ("local", "nearest", "linear")
-BOTH: tuple[Hand, Hand] = ("left", "right")
 
 # Poses nearer to each other than this, root mean square over the markers, are one (Y gives no value; the paper's 4
 # takes of 6 s became 257 poses, the ACCAD takes with standing feet become about 300).
@@ -47,41 +44,6 @@ _DAMPING_M2 = 1e-2
 # Root-mean-square distance of constraint points to the nearest recorded ones, and the mean marker error there, metres;
 # measured by benchmarks/posture_database.py, one take left out.
 _ERROR_AT_M = ((0.0, 0.02), (0.03, 0.045), (0.05, 0.065), (0.07, 0.09), (0.10, 0.13))
-
-# Constraint points as sums of markers (eq. 3): wrist and fingers of a hand, middle of a foot.
-_POINTS = ("left wrist", "left fingers", "right wrist", "right fingers", "left foot", "right foot")
-_TARGETS = ("left_hand", "right_hand", "left_foot", "right_foot")
-
-
-def _sums() -> Array:
-    """Weights v (6, 41) of eq. 3."""
-    v = np.zeros((len(_POINTS), len(MARKERS)))
-    for k, side in enumerate("LR"):
-        v[2 * k, mp.rows(side + "WRA", side + "WRB")] = 0.5
-        v[2 * k + 1, mp.rows(side + "FIN")] = 1.0
-        v[4 + k, mp.FEET[side]] = 1.0 / 3.0
-    return v
-
-
-SUMS = frozen(_sums())
-
-
-@dataclass(frozen=True, eq=False)
-class Constraints:
-    """Points of hands and feet that a pose has to keep, in the world.
-
-    `points` (6, 3) are wrist and fingers of the left and right hand and the middles of both feet, NaN for a free hand;
-    `heading` and `origin` (3,) place the frame of the feet, with the origin on the floor.
-    """
-
-    points: Array
-    heading: float
-    origin: Array
-    hands: tuple[Hand, ...] = BOTH
-
-    def local(self) -> Array:
-        """Points (6, 3) in the frame of the feet."""
-        return mp.turned(self.points - self.origin, -self.heading)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,18 +119,18 @@ class PostureDatabase:
 
     def for_character(self, character: Character) -> PostureDatabase:
         """The poses resized to a character: legs, trunk and arms each by their length."""
-        _need_markers(character)
+        need_markers(character)
         rest = marker_positions(character, character.skeleton.T_rest)
         there = mp.body_lengths(rest[None])
         return replace(self, poses=mp.resized(self.poses, self.lengths, there), lengths=there)
 
     def posture(self, constraints: Constraints, method: Method = "local") -> Posture:
-        """Markers of people with hands and feet at the constraints."""
+        """Posture of recorded people with hands and feet at the constraints."""
         if method not in METHODS:
             raise UnknownName("posture method", method, METHODS)
         hands = constraints.hands
         local = constraints.local()
-        numbers = local[_used(hands)].reshape(1, -1)
+        numbers = local[points_of(hands)].reshape(1, -1)
         distance, nearest = self._tree(hands).query(numbers[0])
         if method == "nearest":
             found = self.poses[nearest]
@@ -177,7 +139,7 @@ class PostureDatabase:
         else:
             found = self.regressed(numbers, hands)[0]
         world = mp.turned(found, constraints.heading) + constraints.origin
-        rms = float(distance) / np.sqrt(len(_used(hands)))
+        rms = float(distance) / np.sqrt(len(points_of(hands)))
         one_handed = len(hands) == 1 and self.held[nearest] in (mp.LEFT, mp.RIGHT)
         return Posture(
             frozen(world),
@@ -210,7 +172,7 @@ class PostureDatabase:
 
     def rows(self, hands: tuple[Hand, ...] = BOTH) -> Array:
         """Constraint rows (N, 3 n) of all poses (eq. 3)."""
-        return self._constraints[:, _used(hands)].reshape(len(self), -1)
+        return self._constraints[:, points_of(hands)].reshape(len(self), -1)
 
     @cached_property
     def _constraints(self) -> Array:
@@ -243,38 +205,6 @@ def expected_error(distance_m: float) -> float:
     at, error = np.array(_ERROR_AT_M).T
     slope = (error[-1] - error[-2]) / (at[-1] - at[-2])
     return float(np.interp(distance_m, at, error) + slope * max(distance_m - at[-1], 0.0))
-
-
-def constraints_of(character: Character, targets: Mapping[str, ArrayLike]) -> Constraints:
-    """Constraints by the transforms (4, 4) of hands and feet in the world.
-
-    Both of 'left_foot' and 'right_foot', and one or both of 'left_hand' and 'right_hand', as the joints of those roles
-    have them.
-    """
-    for foot in ("left_foot", "right_foot"):
-        if foot not in targets:
-            raise BadValue(f"posture constraints need a target for the {foot.replace('_', ' ')}.")
-    hands = tuple(h for h in BOTH if f"{h}_hand" in targets)
-    if not hands:
-        raise BadValue("posture constraints need a target for at least one hand.")
-    _need_markers(character)
-    T_rest = character.skeleton.T_rest
-    rest = marker_positions(character, T_rest)
-    world = np.full((len(MARKERS), 3), np.nan)
-    for role, T in targets.items():
-        if role not in _TARGETS:
-            raise UnknownName("target of posture constraints", role, _TARGETS)
-        side, _, part = role.partition("_")
-        group = (mp.HANDS if part == "hand" else mp.FEET)[side[0].upper()]
-        world[group] = apply(np.asarray(T, dtype=float) @ inverse(T_rest[character.role(role)]), rest[group])
-    heading, origin = mp.feet_frame(world)
-    # amid both feet where they stand at different heights
-    points = [
-        apply(np.asarray(targets[f"{sole.side}_foot"]), np.stack([sole.heel, sole.ball])) for sole in soles(character)
-    ]
-    floor = np.mean([p[:, 2] for p in points])
-    given = np.array([[world[v > 0.0].T @ v[v > 0.0]] for v in SUMS]).reshape(-1, 3)
-    return Constraints(frozen(given), float(heading), frozen([origin[0], origin[1], floor]), hands)
 
 
 def build(
@@ -330,11 +260,6 @@ def _bits(hands: Iterable[Hand]) -> int:
     return sum({"left": mp.LEFT, "right": mp.RIGHT}[hand] for hand in hands)
 
 
-def _used(hands: tuple[Hand, ...]) -> list[int]:
-    """Constraint points in use: those of some hands, and of both feet."""
-    return [2 * BOTH.index(hand) + k for hand in hands for k in (0, 1)] + [4, 5]
-
-
 def _weights(hands: tuple[Hand, ...], one_handed: bool) -> Array:
     """Weights (41,) of an answer's markers: 0 at constraints, and for a free arm unless recorded as such."""
     out = np.ones(len(MARKERS))
@@ -346,13 +271,3 @@ def _weights(hands: tuple[Hand, ...], one_handed: bool) -> Array:
         elif not one_handed:
             out[mp.ARMS[side]] = 0.0
     return out
-
-
-def _need_markers(character: Character) -> None:
-    """Raise `BadValue` where a rig has too few parts for the 41 markers."""
-    missing = [name for name in MARKERS if name not in character.markers]
-    if missing:
-        raise BadValue(
-            f"{character.name}: postures need a rig with arms, legs, trunk and head; markers missing: "
-            f"{', '.join(missing[:6])}{', …' if len(missing) > 6 else ''}."
-        )

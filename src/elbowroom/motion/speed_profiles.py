@@ -1,4 +1,4 @@
-"""Speed of carried objects along their paths: recorded profiles, the bell otherwise (Y6, eq. 5 to 12).
+"""Speeds of carried objects along their paths: recorded profiles, the bell otherwise (Y6, eq. 5 to 12).
 
 A profile is a speed over the share of the path that is done, both normalised (eq. 5, 9), with the shape of the path
 that it was recorded on (eq. 6 to 8). In the paper the recorded path most like a new one lends its speed; here the

@@ -21,7 +21,7 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip, Source
 from elbowroom.motion.contacts import foot_contacts, runs
-from elbowroom.motion.retarget import without_jolts
+from elbowroom.motion.jolts import without_jolts
 from elbowroom.motion.retarget_feet import HeldFeet, held_feet
 from elbowroom.posing.marker_subject import Subject, first_pose, fit_subject, marker_solver, seen_in, usable
 
@@ -138,7 +138,7 @@ def _evenly(clip: Clip, markers: Array, notes: list[str], parts: Sequence[str] =
             for gap, before, after, share in _gaps(missing):
                 q[gap, turned] = rot.slerp(q[before, turned], q[after, turned], share)
             rows += [MARKERS.index(side[:1].upper() + "SHO")] if part == "arm" else []
-            counted[np.flatnonzero(missing)[:, None], rows] = np.nan
+            counted[np.ix_(np.flatnonzero(missing), np.array(rows))] = np.nan
             what = f"{side} {part}".strip()
             notes.append(f"Interpolated the {what} over {missing.sum() / clip.fps:.2f} s with too few markers.")
     return clip.with_(rotations=q), counted

@@ -79,7 +79,9 @@ def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptio
         if done is not None:
             return done, ""
         options = replace(options, apart={})
-    done, told = _by_linkages(world, episode, ladder, options, seed, bodies=not _pinned(episode, options))
+    # a body that ducks or turns keeps its arms as they are, in no style
+    bodies = options.style is CLOSE and not _pinned(episode, options)
+    done, told = _by_linkages(world, episode, ladder, options, seed, bodies=bodies)
     if done is None and options.style is not CLOSE:
         # a style is a wish: what cannot keep to it is mended all the same, and says so
         done, told = repair_episode(world, episode, replace(options, style=CLOSE))
