@@ -23,8 +23,6 @@ _FILE = re.compile(r"(?<![\w/.~-])((?:[\w*-]+/)+[\w*-]+\.(?:py|yaml|md|json))(?!
 _COMMAND = re.compile(r"(?:^ {4}|[`&] ?)elbowroom ([a-z]+)\b([^`\n&;#|]*)", re.M)
 
 
-# Rooms whose docstrings are not reworded yet.
-_DIALECT = ("plan",)
 _FRAGMENT = re.compile(r"(What|Who|Whose|That|Of|How|When|Where|Whether|With|From)\b")
 
 
@@ -73,8 +71,8 @@ def fragments(code: str) -> list[str]:
 
 
 def test_docstrings_begin_with_a_verb_or_noun() -> None:
-    sources = [p for p in SOURCE.rglob("*.py") if p.relative_to(SOURCE).parts[0] not in _DIALECT]
-    assert {str(p.relative_to(SOURCE)): found for p in sources if (found := fragments(p.read_text()))} == {}
+    found = {str(p.relative_to(SOURCE)): fragments(p.read_text()) for p in SOURCE.rglob("*.py")}
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
     assert fragments('"""Offset of a limb."""\ndef f():\n    """Where it is."""\n') == ["Where it is."]
 
 

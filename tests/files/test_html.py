@@ -209,7 +209,7 @@ def test_a_browser_plays_it_without_errors_or_requests(page, tmp_path):
                 ask(number, f"{domain}.enable")
             ask(4, "Page.navigate", url=path.as_uri())
             shots: list[bytes] = []
-            deadline = time.monotonic() + 40.0
+            deadline = time.monotonic() + 90.0
             while len(set(shots)) < 4 and time.monotonic() < deadline:
                 time.sleep(0.4)
                 shots.append(base64.b64decode(ask(5 + len(shots), "Page.captureScreenshot")["data"]))

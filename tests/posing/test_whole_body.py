@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -192,9 +193,16 @@ def test_failures_say_why() -> None:
     assert missed.status == "out-of-reach" and missed.missing["left_hand"] > 0.3 and "left_hand" in missed.reason
     heavy = solver.solve(start, hands, support=support, load=Load(400.0, [0.0, -1.5, 1.0]))
     assert heavy.status == "off-balance" and "centre of mass" in heavy.reason and heavy.com_margin < 0.0
-    sole_up = np.array(body.skeleton.at(start)[body.role("left_foot")])
-    sole_up[[0, 2], :3] *= -1.0
-    bent = solver.solve(start, {"left_foot": sole_up})
+    # arms that cannot leave the level, and a hand that has to be above the head
+    narrow = {"swing": (0.05,) * 4, "twist": (-0.05, 0.05), "flexion": (0.1, 0.2)}
+    limits = list(body.limits)
+    for part in ("upper_arm", "forearm", "hand"):
+        j = body.role(f"right_{part}")
+        assert limits[j] is not None
+        limits[j] = replace(limits[j], polygon=None, **narrow)
+    above = np.array(hands["right_hand"])
+    above[:3, 3] = -0.2, 0.0, 1.95
+    bent = WholeBody(body.with_(limits=tuple(limits))).solve(start, {"right_hand": above})
     assert bent.status == "out-of-range" and bent.excess > 0.01 and "range" in bent.reason
     turned = WholeBody(body, most_turn=0.05).solve(start, hands)
     assert turned.status == "turned-too-far" and turned.turn > 0.05

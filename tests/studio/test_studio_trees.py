@@ -18,8 +18,8 @@ def test_trees_of_searches_are_drawn_from_both_ends(tmp_path: Path) -> None:
         settled(studio, 240.0)  # kernels of hands may have to be compiled first
         plan = studio.plan
         assert plan is not None and plan.found
-        grown = [(k, planned) for k, planned in enumerate(plan.edits) if planned.tier == "plan"]
-        assert grown and not any(planned.trees for planned in plan.edits if planned.tier != "plan")
+        grown = [(k, planned) for k, planned in enumerate(plan.edits) if planned.nodes]
+        assert grown and not any(planned.trees for planned in plan.edits if not planned.nodes)
         for _, planned in grown:  # every edge begins at the root or where another ends; what was cut off is not there
             for lines in planned.trees:
                 known = np.concatenate([lines[:1, 0], lines[:, 1]])

@@ -55,8 +55,9 @@ class _InnerCompiler(Compiler):
 # takes longer and gives the same code.
 _KNOWN = ("0.68.",)
 
-inner = (
-    partial(register_jitable, nogil=True, _nrt=False, pipeline_class=_InnerCompiler)
-    if nb.__version__.startswith(_KNOWN)
-    else njit_nogil
-)
+# Options of a function that is a part of kernels.
+PART: Any = {"nogil": True, "_nrt": False, "no_cfunc_wrapper": True, "no_cpython_wrapper": True}
+if nb.__version__.startswith(_KNOWN):
+    PART["pipeline_class"] = _InnerCompiler
+
+inner = partial(register_jitable, **PART) if "pipeline_class" in PART else njit_nogil

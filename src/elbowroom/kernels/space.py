@@ -18,6 +18,8 @@ from typing import Any
 from numba import types
 from numba.extending import overload
 
+from elbowroom.kernels.compiled import PART
+
 # Places in a tally.
 CHECKS, SAMPLES, ROUNDS, NODES = 0, 1, 2, 3
 TALLY = 4
@@ -67,5 +69,4 @@ def answer(question: Callable[..., Any], space: type, given: Callable[..., Any])
     def choose(space_type: Any, *others: Any) -> Callable[..., Any] | None:
         return given if isinstance(space_type, types.NamedTuple) and space_type.instance_class is space else None
 
-    options: Any = {"nogil": True, "_nrt": False}
-    overload(question, jit_options=options, strict=False)(choose)
+    overload(question, jit_options=PART, strict=False)(choose)

@@ -45,8 +45,8 @@ _ENDS = 0.04
 _BELL_MPS = 0.78
 _BELL_AT_M = 1.0
 _POWER = 1.0 / 3.0
-# Speed near obstacles: from this clearance on nothing is slower; at none, this share is left (tuned by eye on Y's
-# fig. 6, whose dips are a third to a half).
+# Speed near obstacles: from this clearance on nothing is slower; at none, this share is left (not measured;
+# the dips of Y's fig. 6 are a third to a half).
 _CLEAR_M = 0.15
 _SHARE_AT_CONTACT = 0.45
 # Metres that a turn of the object by one radian counts for along its path.

@@ -1,4 +1,4 @@
-"""What all tasks are made of: a hand travels, goes straight, opens and closes, waits.
+"""Steps that all tasks are made of: a hand travels, goes straight, opens and closes, waits.
 
 Every step adds frames to an actor and leaves the world in which they are done.
 """

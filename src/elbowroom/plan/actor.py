@@ -21,7 +21,7 @@ _OPEN = 10**9
 
 
 def stands(clip: Clip) -> bool:
-    """Whether somebody stays where they are, and can stand on for as long as is wanted."""
+    """Return whether somebody stays where they are, and can stand on for as long as is wanted."""
     stray = np.linalg.norm(clip.root - clip.root[0], axis=1).max()
     return bool(stray < _STANDS * clip.character.height)
 
@@ -62,7 +62,7 @@ class Actor:
         self.q = np.array(self.base.rotations[:1])
 
     def on_top(self, busy: Iterable[tuple[str, tuple[float, float]]]) -> None:
-        """What comes is laid over the base, whose hands are `busy` then: by hand, an interval of seconds."""
+        """Lay all that comes over the base, whose hands are `busy` then: by hand, an interval of seconds."""
         self.stands, self.layered, self.over = False, True, True
         self.contacts = tuple((hand, self.frame(begin), self.frame(end)) for hand, (begin, end) in busy)
 
@@ -75,7 +75,7 @@ class Actor:
         return int(np.ceil((t - self.base.start) * self.base.fps - 1e-6))
 
     def frames(self, seconds: float) -> int:
-        """How many frames a stretch of time takes, at least one."""
+        """Return how many frames a stretch of time takes, at least one."""
         return max(round(seconds * self.base.fps), 1)
 
     def times(self, count: int) -> Array:
@@ -93,7 +93,7 @@ class Actor:
         return Pose.of(self.root[-1], self.q[-1])
 
     def neutral(self, k: int, free: Sequence[int] = ()) -> Pose:
-        """How the person would stand or walk at a frame without tasks, arms that a task has left as they are.
+        """Return how the person would stand or walk at a frame without tasks, arms that a task has left as they are.
 
         Joints in `free` are as the base has them.
         """
@@ -124,7 +124,7 @@ class Actor:
         self.free_from = dict.fromkeys(("left", "right"), self.k)
 
     def keep(self, joints: tuple[int, ...]) -> None:
-        """From now on these joints stay as they are in the last frame, also over a base that walks."""
+        """Keep these joints as they are in the last frame from now on, also over a base that walks."""
         self.kept = self.kept | {j: self.q[-1, j].copy() for j in joints}
 
     def give_back(self, joints: tuple[int, ...]) -> None:
@@ -132,7 +132,7 @@ class Actor:
         self.kept = {j: turn for j, turn in self.kept.items() if j not in joints}
 
     def pin(self, hand: str) -> None:
-        """From now on a hand is at its target, until it goes on."""
+        """Mark a hand as at its target from now on, until it goes on."""
         self.contacts = (*self.contacts, (hand, self.k, _OPEN))
 
     def unpin(self, hand: str) -> None:
@@ -140,7 +140,7 @@ class Actor:
         self.contacts = tuple((h, a, min(b, self.k) if h == hand else b) for h, a, b in self.contacts)
 
     def bake_into_base(self, count: int = 0) -> None:
-        """What is done and what would follow become the base, as long as that is and some frames at least."""
+        """Make what is done and what would follow the base, as long as that is and some frames at least."""
         clip = self.clip()
         count = max(len(clip), len(self.base), count)
         self.base, self.original = held(clip, count), held(self.original, count)

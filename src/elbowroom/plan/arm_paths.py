@@ -112,7 +112,7 @@ class ArmPaths:
         return self.planned(start, goal, seed)
 
     def hands(self, start: Array, goal: Array) -> Array:
-        """Where the hand is on its straight way, (N + 1, 4, 4): lerp, slerp, and the bell."""
+        """Return where the hand is on its straight way, (N + 1, 4, 4): lerp, slerp, and the bell."""
         first, last = self._hands(np.stack([start, goal]), self.parents[[0, -1]])
         s = smoothstep(np.linspace(0.0, 1.0, len(self.times)))
         turns = slerp(from_matrix(first[:3, :3]), from_matrix(last[:3, :3]), s)
@@ -175,7 +175,8 @@ class ArmPaths:
         return min(ways, key=lambda way: self._strange(way.rotations))
 
     def _strange(self, q: Array) -> float:
-        """How little frames (N + 1, 3, 4) are like a reach of people, by the hand's path and the joints' jerk."""
+        """Return how little frames (N + 1, 3, 4) are like a reach of people, by the hand's path and the joints'
+        jerk."""
         rough = float(joint_jerks(continuous(q), self._rate).max(initial=0.0)) / JERK
         beyond = float(pose_excess(self._limits, q).max(initial=0.0)) > BEYOND
         return self.shape(q).strange + max(rough - 1.0, 0.0) + _OUT_OF_RANGE * beyond
@@ -263,11 +264,11 @@ class ArmPaths:
         return next((some for some in drawn if self.free(some)), q)
 
     def free(self, q: Array) -> bool:
-        """Whether frames (N + 1, 3, 4) are free, between them too."""
+        """Return whether frames (N + 1, 3, 4) are free, between them too."""
         return between_free(self.check, q, self._when(self.times))
 
     def blame(self, start: Array, goal: Array) -> Pair | None:
-        """What is in the way of the straight way, by name."""
+        """Return what is in the way of the straight way, by name."""
         straight = self.straight(start, goal)
         for q, t in zip([] if straight is None else straight, self._when(self.times), strict=False):
             pair = self._pair(q, float(t))

@@ -1,4 +1,4 @@
-"""Who plans: world, actors and settings while tasks are done one after another, and what they ask of all three.
+"""Director of a plan: world, actors and settings while tasks are done one after another.
 
 The steps that add frames to an actor are in `plan.acting`.
 """
@@ -46,7 +46,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Grip:
-    """How a thing was taken: fingers when open (n, 4), the way off in the hand's frame (3,), its place then (4, 4).
+    """Grip of a thing: fingers when open (n, 4), the way off in the hand's frame (3,), its place then (4, 4).
 
     `grasp` is the hand and the name of the grasp.
     """
@@ -59,7 +59,7 @@ class Grip:
 
 @dataclass(frozen=True, eq=False)
 class Saved:
-    """What steps change: world, actors, and what was planned."""
+    """State that steps change: world, actors, and what was planned."""
 
     world: World
     actors: Mapping[str, Actor]
@@ -95,13 +95,13 @@ class Director:
         return self.actors[who]
 
     def on_top(self, world: World) -> None:
-        """From now on plan on top of motions that are done, from their start: nobody's body waits for a hand."""
+        """Plan on top of motions that are done from now on, from their start: nobody's body waits for a hand."""
         self._below = self.layers(world)
         self.world, self.actors, self.edits, self._over = world, {}, [], True
 
     @property
     def pins(self) -> tuple[Pin, ...]:
-        """When hands are at their targets, and have to be."""
+        """Intervals in which hands are at their targets, and have to be."""
         return tuple(
             Pin(actor.who, hand, (actor.time(first), actor.time(last)))
             for actor in self.actors.values()
@@ -198,7 +198,7 @@ class Director:
         return pose if point is None or not self.settings.gaze else looking_at(actor.body, pose, point)
 
     def seconds_for(self, metres: float) -> float:
-        """How long a hand takes for a way."""
+        """Return how long a hand takes for a way."""
         return _LEAST + metres / self.settings.speed
 
     def frames_until(

@@ -105,7 +105,7 @@ def changed_by(edits: Sequence[Edit]) -> list[Changed]:
 
 @dataclass(frozen=True)
 class EditChange:
-    """What somebody wants of an edit, by its number, counted from 1, or reason: another strength, or to be muted."""
+    """Change of an edit, by its number, counted from 1, or reason: another strength, or to be muted."""
 
     which: int | str
     strength: float | None = None

@@ -1,4 +1,4 @@
-"""Where somebody stands while a task without a time is done: a motion that comes to rest near the target pauses there.
+"""Footing for tasks without a time: a motion that comes to rest near the target pauses there.
 
 A base that stays in one place goes on under its tasks. One that walks up to something and stands for a moment is held
 in that moment until its tasks are done, and then goes on: the feet stay planted and the whole body can help. A task
@@ -115,7 +115,7 @@ def _at_rest(clip: Clip) -> NDArray[np.bool_]:
 
 
 def _bound(d: Director, actor: Actor) -> bool:
-    """Whether something of the world is tied to when the base does what, as recorded holds and contacts are."""
+    """Return whether something of the world is tied to when the base does what, as recorded holds and contacts are."""
     times = [t for hold in d.world.holds if hold.by == actor.who for t in hold.during]
     for contact in d.world.contacts:
         times += (

@@ -1,4 +1,4 @@
-"""What else collides in a planned motion gives way; hands at work stay where they are."""
+"""Limbs that give way in a planned motion; hands at work stay where they are."""
 
 from __future__ import annotations
 
@@ -91,7 +91,8 @@ def proven(d: Director, world: World, people: Sequence[str]) -> Plan:
 
 
 def _gave_way(d: Director, episodes: Iterable[CollisionEpisode]) -> bool:
-    """Whether limbs could give way in all of some episodes, by themselves; the director then has the new motion."""
+    """Return whether limbs could give way in all of some episodes, by themselves; the director then has the new
+    motion."""
     for episode in episodes:
         actor = d.actor(episode.who)
         sources = {episode.who: actor.clip()}

@@ -1,4 +1,4 @@
-"""What the hands of people hold, and how an arm is brought to a place on the body as it stands."""
+"""Hands of people: what they hold, and how an arm is brought to a place on the body as it stands."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LOOKS = 20.0
 
 
 def held_by(world: World, who: str, hand: str, t: float) -> Hold | None:
-    """What a hand holds at a time and from then on."""
+    """Return what a hand holds at a time and from then on."""
     for hold in world.holds:
         if (hold.by, hold.hand) == (who, hand) and hold.during[0] <= t + 1e-9 < hold.during[1]:
             return hold
@@ -68,7 +68,7 @@ def hand_of(actor: Actor, hand: str, pose: Pose) -> Array:
 
 
 def shoulder_of(actor: Actor, hand: str, pose: Pose) -> Array:
-    """Where the shoulder of a hand's arm is in a posture, (3,)."""
+    """Return where the shoulder of a hand's arm is in a posture, (3,)."""
     return np.asarray(actor.body.skeleton.at(pose)[actor.body.chain(f"{hand}_arm").joints[0], :3, 3])
 
 
@@ -80,7 +80,7 @@ def beyond_reach(actor: Actor, hand: str, point: Array) -> float:
 
 
 def touches_itself(world: World, actor: Actor) -> list[Contact]:
-    """What parts of a recorded motion may touch of its own body: as deep as they do there, and a little more."""
+    """Return what parts of a recorded motion may touch of its own body: as deep as they do there, and a little more."""
     clip = actor.original
     if not clip.source.format:
         return []
@@ -90,7 +90,7 @@ def touches_itself(world: World, actor: Actor) -> list[Contact]:
 
 
 def front_of(actor: Actor, T: Array) -> Array:
-    """Where a body faces whose joints are at T (J, 4, 4): a level unit vector (3,)."""
+    """Return where a body faces whose joints are at T (J, 4, 4): a level unit vector (3,)."""
     front = T[0, :3, :3] @ actor.body.T_rest[0, :3, :3].T @ actor.body.front
     return np.asarray(normalize(front * [1.0, 1.0, 0.0]))
 

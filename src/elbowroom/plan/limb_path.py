@@ -139,7 +139,8 @@ class Levelling:
         self._ik = LimbIK(actor.body, limb, Pose.of(root[0], q[0]))
 
     def tilt(self, arm: Array) -> float:
-        """How far what is level in the first frame is tilted at most over frames (N, 3, 4) of the arm, radians."""
+        """Return how far what is level in the first frame is tilted at most over frames (N, 3, 4) of the arm,
+        radians."""
         return float(np.arccos(np.clip(self._ups(self._placed(arm))[:, 2], -1.0, 1.0)).max())
 
     def levelled(self, arm: Array) -> Array:
@@ -174,6 +175,6 @@ class Levelling:
         return self._actor.body.transforms(self._root, q)
 
     def _ups(self, T: Array) -> Array:
-        """Where what is up in the first frame points to in each, (N, 3), for joints at T (N, J, 4, 4)."""
+        """Return where what is up in the first frame points to in each, (N, 3), for joints at T (N, J, 4, 4)."""
         hands = T[:, self._ik.joints[2], :3, :3]
         return np.asarray(hands @ (hands[0].T @ _UP))

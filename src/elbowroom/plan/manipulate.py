@@ -173,7 +173,8 @@ def _planned(d: Director, tasks: Sequence[Task]) -> tuple[Plan, PlanningFailure]
 
 
 def _failure(plan: Plan, people: Sequence[str]) -> PlanningFailure:
-    """What is wrong with a plan that has no single task to blame, and who of some people has to look for another."""
+    """Return what is wrong with a plan that has no single task to blame, and who of some people has to look for
+    another."""
     failed = PlanningFailure(plan.status, plan.why)
     left = () if plan.certificate is None else plan.certificate.collisions
     blamed = [who for who in people if left and who in left[0].who]
@@ -182,7 +183,7 @@ def _failure(plan: Plan, people: Sequence[str]) -> PlanningFailure:
 
 
 def _ended(d: Director, status: Status, why: str, begun: float) -> Plan:
-    """What was done so far, where it does not go on."""
+    """Return what was done so far, where it does not go on."""
     base, edits = d.layers(d.world)
     return Plan(status, d.world, edits, why, seconds={"plan": time.perf_counter() - begun}, base=base)
 
@@ -227,7 +228,7 @@ def _do(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[float])
 
 
 def _wait_for(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[float]) -> None:
-    """Who is told no time waits until others are done with the thing; `done` is when earlier tasks were.
+    """Let an actor without a scheduled time wait until earlier users of the object have finished, at times `done`.
 
     Who stands and is told when to set out waits until then.
     """
@@ -249,7 +250,7 @@ def _wait_for(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[f
 
 
 def _back_by(d: Director, task: Task) -> None:
-    """Who stands and is told when to be back goes back at once; raises `PlanningFailure` where that is too late."""
+    """Bring back at once who stands and is told when to be back; raises `PlanningFailure` where that is too late."""
     actor = d.actor(task.who)
     if task.back is None or not actor.stands:
         return
@@ -274,7 +275,7 @@ def finished(d: Director) -> World:
 
 
 def _kind(task: Task) -> tuple[bool, Wish]:
-    """What is planned together: tasks of hands, and repairs in one style."""
+    """Return what is planned together: tasks of hands, and repairs in one style."""
     return (True, task.style) if isinstance(task, Repair) else (False, None)
 
 
@@ -324,7 +325,7 @@ def _repaired(world: World, tasks: Sequence[Task], settings: Settings) -> Plan:
 
 
 def _left_over(plan: Plan, order: Sequence[str]) -> str | None:
-    """Who still runs into somebody that was repaired before; None where nobody does."""
+    """Return who still runs into somebody that was repaired before; None where nobody does."""
     found = () if plan.found or plan.certificate is None else plan.certificate.collisions
     for collision in found:
         both = [who for who in collision.who if who in order]
@@ -334,5 +335,5 @@ def _left_over(plan: Plan, order: Sequence[str]) -> str | None:
 
 
 def _count(plan: Plan) -> int:
-    """How much a repair has left."""
+    """Return how much a repair has left."""
     return 0 if plan.certificate is None else len(plan.certificate.collisions)

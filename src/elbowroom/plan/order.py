@@ -113,12 +113,13 @@ def _limbs(world: World, tasks: Sequence[Task]) -> list[str]:
 
 
 def _close(a: float | None, b: float | None) -> bool:
-    """Whether two tasks leave no time to do one after the other."""
+    """Return whether two tasks leave no time to do one after the other."""
     return a is not None and b is not None and abs(a - b) < _BETWEEN
 
 
 def tightness(world: World, task: Task) -> float:
-    """How little choice a task leaves: the target's distance from the nearer shoulder in arm's lengths, and a bit."""
+    """Return how little choice a task leaves: the target's distance from the nearer shoulder in arm's lengths, and a
+    bit."""
     given = _GIVEN * sum(getattr(task, name, None) is not None for name in ("hand", "grasp", "foot"))
     point = _target(world, task)
     body = world.body(task.who)
@@ -132,13 +133,13 @@ def tightness(world: World, task: Task) -> float:
 
 
 def _bound(a: Task, b: Task) -> bool:
-    """Whether two tasks follow each other as the story goes."""
+    """Return whether two tasks follow each other as the story goes."""
     shared = thing_of(a) is not None and thing_of(a) == thing_of(b)
     return shared or bool(set(people_of(a)) & set(people_of(b)))
 
 
 def _target(world: World, task: Task) -> Array | None:
-    """Where a task leads to, (3,), where that is known before it is planned."""
+    """Return where a task leads to, (3,), where that is known before it is planned."""
     t = world.span[0] if task.at is None else task.at
     for name in ("target", "over", "to", "onto", "object", "fixture"):
         place = getattr(task, name, None)

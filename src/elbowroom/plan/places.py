@@ -1,4 +1,4 @@
-"""Where things are put: at a point, or on top of something."""
+"""Places where things are put: at a point, or on top of something."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def resting(world: World, thing: str, t: float, T_world_thing: Array | None = No
 
 
 def under_cover(world: World, thing: str, t: float, T_world_thing: Array) -> bool:
-    """Whether a thing at a place would meet something if it was lifted, as on a shelf."""
+    """Return whether a thing at a place would meet something if it was lifted, as on a shelf."""
     lifts = [transform([0.0, 0.0, z]) @ T_world_thing for z in _HEADROOM]
     return any(_beside(world, thing, t, T, 0.0) for T in lifts)
 
@@ -177,7 +177,7 @@ def worn_place(body: Character, part: str, thing: Thing, name: str) -> Array:
 
 
 def target_of(world: World, task: Task, t: float) -> tuple[str, Array] | None:
-    """What a task is about and where that is at a time, (3,)."""
+    """Return what a task is about and where that is at a time, (3,)."""
     for field in ("to", "onto", "target", "over", "object", "fixture"):
         value = getattr(task, field, None)
         if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Whether a whole posture of a person is free at a time, and whom to blame if not."""
+"""Check of whole postures of a person at a time, and whom to blame if they are not free."""
 
 from __future__ import annotations
 
@@ -187,12 +187,12 @@ class Postures:
         return None
 
     def _nearer(self, k: int, room: float) -> bool:
-        """Whether a pair is nearer than a distance in metres, as placed."""
+        """Return whether a pair is nearer than a distance in metres, as placed."""
         value = self._exact.distance(k, room).value
         return value is not None and value < room
 
     def valid(self, pose: Pose, *, but: str = "", of: str = "", room: float = 0.0) -> bool:
-        """Whether a posture is free, see `blame`."""
+        """Return whether a posture is free, see `blame`."""
         return self.blame(pose, but=but, of=of, room=room) is None
 
 

@@ -71,7 +71,7 @@ def _missed(plan: Plan) -> str:
 
 
 def _blame(certificate: Certificate) -> str:
-    """What is in the way, in a sentence."""
+    """Return what is in the way, in a sentence."""
     if certificate.collisions:
         worst = max(certificate.collisions, key=lambda c: c.depth_m or 0.0)
         a, b = worst.pair

@@ -45,7 +45,7 @@ class Probe:
 
 
 def start_failure(world: World, people: Iterable[str]) -> PlanningFailure | None:
-    """How people collide in the first frame of their motion, deepest first; None where they are free."""
+    """Return how people collide in the first frame of their motion, deepest first; None where they are free."""
     exact = ExactWorld(world.with_(contacts=(*world.contacts, *supports(world))))
     allow(exact, recorded_people(world))
     for who in people:
@@ -69,7 +69,7 @@ def _first_frame(motion: Motion) -> float:
 
 
 def _overlap(exact: ExactWorld, who: str, hits: Sequence[Hit]) -> str:
-    """How somebody overlaps something at the start, in a sentence."""
+    """Return how somebody overlaps something at the start, in a sentence."""
     feet = {part.name for part in exact.parts if is_foot(part) and part.owner == who}
     sunk = [hit.depth for hit in hits if FLOOR in hit.pair and feet & set(hit.pair) and hit.depth is not None]
     if sunk and max(sunk) > _BELOW_M:
@@ -165,7 +165,7 @@ def _other_hand(world: World, tasks: Sequence[Task], settings: Settings, task: T
 
 
 def _other_things(world: World, tasks: Sequence[Task], settings: Settings, failed: PlanningFailure) -> Iterator[Probe]:
-    """What is named as being in the way is not there; then other samples."""
+    """Changes without what is named as being in the way; then with other samples."""
     needed = {name for one in tasks for name in vars(one).values() if isinstance(name, str)}
     needed |= {hold.object for hold in world.holds}
     begin = world.span[0]

@@ -80,19 +80,19 @@ class Plan:
 
     @property
     def found(self) -> bool:
-        """Whether it is done."""
+        """Return whether it is done."""
         return self.status == "found"
 
     @property
     def advice(self) -> str:
-        """What was wrong and what would help, in one sentence; empty where it is done."""
+        """Return what was wrong and what would help, in one sentence; empty where it is done."""
         if self.found:
             return ""
         return f"{self.why.rstrip('.') or self.status}: {self.remedy}."
 
     @property
     def remedy(self) -> str:
-        """What would help: a change that was tried and works, else what can be changed at all."""
+        """Return what would help: a change that was tried and works, else what can be changed at all."""
         if self.status == "not-certified" and any(edit.share < 1.0 for edit in self.edits):
             return "make the edits that were weakened or muted stronger"
         return self.verified or ADVICE.get(self.status, "")

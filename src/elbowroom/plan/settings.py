@@ -1,4 +1,4 @@
-"""How tasks are planned: how hard to try, how near to pass, how fast to move."""
+"""Settings of planning: how hard to try, how near to pass, how fast to move."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast and how roughly joints may turn where a clip is planned anew."""
+"""Limits of speed and roughness of joints where a clip is re-planned."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ACCELERATION, OWN_ACCELERATION, _POP = 200.0, 1.2, 80.0
 
 
 def speed_limits(clip: Clip, joints: Sequence[int], first: int, last: int) -> Array:
-    """Most radians a second of joints (n,) that are planned anew from one frame of a recorded clip to another."""
+    """Most radians a second of joints (n,) that are re-planned from one frame of a recorded clip to another."""
     legs = {j for chain in clip.character.chains.values() if chain.kind == "leg" for j in chain.joints}
     q = clip.rotations[first : last + 1, list(joints)]
     own = rot.angle_between(q[:-1], q[1:]).max(axis=0, initial=0.0) * clip.fps
@@ -51,7 +51,7 @@ def angular_accelerations(q: Array, rate: float) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class SmoothnessLimits:
-    """What new frames of joints may be from frame `first` to `last`: `recorded` is the clip as it came, `now` as it is
+    """Limits for new frames of joints from frame `first` to `last`: `recorded` is the clip as it came, `now` as it is
     with what was planned before."""
 
     recorded: Clip
@@ -83,7 +83,7 @@ class SmoothnessLimits:
         return np.maximum(JERK, ROUGHER * joint_jerks(self._old, self.now.fps)) * _RESERVE
 
     def good(self, frames: Array) -> bool:
-        """Whether frames (T, n, 4) from first to last are smooth enough, and joints not out of range."""
+        """Return whether frames (T, n, 4) from first to last are smooth enough, and joints not out of range."""
         limits = [self.now.character.limits[j] for j in self.joints]
         old = self.recorded.rotations[self.first : self.last + 1, list(self.joints)]
         beyond = pose_excess(limits, frames) > np.maximum(pose_excess(limits, old).max(axis=0), _BEYOND)
@@ -108,8 +108,8 @@ class SmoothnessLimits:
         return float(np.sqrt(max(new[j], 0.0) / max(whole[j], 1e-9)))
 
     def rough(self, frames: Array) -> Array:
-        """How fast and rough frames (N, T, n, 4) from first to last are, (N,): 1 is the most that is allowed of speed,
-        jerk, and acceleration where they leave the motion and join it."""
+        """Return how fast and rough frames (N, T, n, 4) from first to last are, (N,): 1 is the most that is allowed of
+        speed, jerk, and acceleration where they leave the motion and join it."""
         window, rate, count = self._window, self.now.fps, frames.shape[1]
         around = self.now.rotations[window][:, list(self.joints)]
         q = np.repeat(around[None], len(frames), axis=0)
@@ -140,7 +140,7 @@ _SPEED, _BELL = 1.2, 2.2
 
 @dataclass(frozen=True, eq=False)
 class HandSmoothness:
-    """What frames of an arm's joints from one frame of a motion to another are measured against.
+    """Measures for frames of an arm's joints from one frame of a motion to another.
 
     `around` (T, J, 4) and `root` (T, 3) are the frames about them as they are, `begin` the first of theirs; `jerk` and
     `acceleration` (n,) the limits of the joints, `hand_jerk` that of the hand, `speed` how fast the hand is anyway.
@@ -161,7 +161,7 @@ class HandSmoothness:
 
     @cached_property
     def enough(self) -> float:
-        """How rough frames may be for no others to be looked for: no calmer way mends what comes before them."""
+        """Return how rough frames may be for no others to be looked for: no calmer way mends what comes before them."""
         before = self.around[: self.begin + 1][:, list(self.arm)]
         jerk, acceleration = (
             joint_jerks(continuous(before), self.actor.base.fps),
@@ -198,7 +198,7 @@ class HandSmoothness:
         )
 
     def rough(self, q: Array) -> float:
-        """How rough frames (N, n, 4) are: 1 is the most that is wanted; more where joints leave their ranges."""
+        """Return how rough frames (N, n, 4) are: 1 is the most that is wanted; more where joints leave their ranges."""
         new = self.around.copy()
         new[self.begin : self.begin + len(q), list(self.arm)] = q
         places, seen = _places(self.actor, self.hand, self.root, new)
@@ -209,7 +209,7 @@ class HandSmoothness:
         return max(float(self.roughs(q[None])[0]), hand, haste) + beyond
 
     def roughs(self, q: Array) -> Array:
-        """How rough the joints are over frames (K, N, n, 4), (K,)."""
+        """Return how rough the joints are over frames (K, N, n, 4), (K,)."""
         new = np.repeat(self.around[None][:, :, list(self.arm)], len(q), axis=0)
         new[:, self.begin : self.begin + q.shape[1]] = q
         new = np.moveaxis(continuous(np.moveaxis(new, 1, 0)), 0, 1)
@@ -220,7 +220,7 @@ class HandSmoothness:
 
 
 def _places(actor: Actor, hand: tuple[int, Array], root: Array, q: Array) -> tuple[Array, Array]:
-    """Where a hand is over frames, (T, 3), in the world and as the hips see it."""
+    """Return where a hand is over frames, (T, 3), in the world and as the hips see it."""
     joint, T_hand = hand
     T = actor.body.transforms(root, q)
     places = np.asarray((T[:, joint] @ T_hand)[:, :3, 3])

@@ -1,4 +1,4 @@
-"""What people can be asked to do with their hands and feet. Times in seconds, lengths in metres, angles in radians."""
+"""Tasks of hands and feet that people can be asked for. Times in seconds, lengths in metres, angles in radians."""
 
 from __future__ import annotations
 

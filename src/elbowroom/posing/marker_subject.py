@@ -21,7 +21,7 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array, from_matrix
 from elbowroom.kernels import pose as pose_kernels
-from elbowroom.motion.retarget_hands import is_finger, relaxed
+from elbowroom.motion.retarget_pose import is_finger, relaxed
 from elbowroom.posing.whole_body import WholeBody
 
 # Sizes that are fitted; hands, feet and head have too few markers to tell their size.

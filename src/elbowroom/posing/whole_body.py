@@ -48,6 +48,9 @@ ENDS = ("left_hand", "right_hand", *FEET)
 # Iterations after which a posture is given up; tuned on boxes from 0.1 to 1.8 m: those that are found take less.
 ITERATIONS = 60
 
+# Metres that a radian out of range is worth, where both fail: about an arm's length.
+_LEVER_M = 0.5
+
 
 class Load(NamedTuple):
     """Something held: mass in kg, and where its centre is in the world, (3,) metres."""
@@ -274,6 +277,8 @@ class WholeBody:
         missing = {end: float(gaps[k]) for k, end in enumerate(ends)}
         margin, excess = float(out[whole_body_solve.MARGIN]), float(out[whole_body_solve.EXCESS])
         turn = float(out[whole_body_solve.TURN])
+        if status == "out-of-reach" and _LEVER_M * excess > max(missing.values()):
+            status = "out-of-range"  # ranges are what keeps the limb from its target
         if status == "found" and turn > self.most_turn:
             status = "turned-too-far"
         farthest = max(missing, key=lambda end: missing[end], default="")

@@ -18,7 +18,8 @@ from elbowroom.spaces.limb_moves import moves_of, places_of
 
 @dataclass(frozen=True)
 class Proven:
-    """Return whether a path is proven free, and if not, from which state on and at which share of the way to the next.
+    """Result of a proof: whether a path is free, and if not, from which state on and at which share of the way to the
+    next.
 
     checks: looks taken; asked: how many of them only the exact test could decide.
     """

@@ -27,8 +27,8 @@ _CUBE_M = 2.0
 _PERSON_M = 1.6
 # Metres that a turn by one radian counts for: half the width of a box that two hands hold.
 _TURN_M = 0.25
-# Length of one step: the warm-started poses of two nodes so near to each other differ by little (findings 1 and 2 of
-# the preparation: 4 to 9 iterations at 2 cm); tuned on a toy problem, to be set by the planner.
+# Length of one step: warm-started poses so near to each other differ by little (benchmarks/whole_body_ik.py: 2 to 7
+# iterations at 2 cm); not tuned, to be set by the planner.
 _STEP_M = 0.04
 
 

@@ -28,7 +28,7 @@ from elbowroom.world.paths import Still
 from elbowroom.world.played import played
 from elbowroom.world.world import World
 
-# Seconds in which a repair from the start is to be done, or given up; and where tasks can be planned anew instead.
+# Seconds in which a repair from the start is to be done, or given up; and where tasks can be re-planned instead.
 _LONGEST, _SHORT = 20.0, 3.0
 
 

@@ -1,4 +1,4 @@
-"""What an arm does on top of a motion once it has taken something: the motion's own, or something held before it."""
+"""Motion of an arm that has taken something on top of a motion: the motion's own, or something held before it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is held is put somewhere while the person walks, the place moves, or both; or put on a head."""
+"""Putting down what is held while the person walks, the place moves, or both; or putting it on a head."""
 
 from __future__ import annotations
 
@@ -151,7 +151,8 @@ def _options(d: Director, actor: Actor, task: Put, hand: str, what: str) -> Iter
 
 
 def next_put(d: Director, actor: Actor, hand: str, thing: str, taken: Array, k: int) -> tuple[list[Array], int] | None:
-    """Where a thing that is taken from a place (4, 4) in frame k may be put next by the same hand, (4, 4), and when."""
+    """Return where a thing that is taken from a place (4, 4) in frame k may be put next by the same hand, (4, 4), and
+    when."""
     task = next((t for t in d.coming if isinstance(t, Put) and t.object == thing), None)
     if task is None or task.at is None or task.who != actor.who or task.hand not in (None, hand):
         return None

@@ -1,4 +1,4 @@
-"""When a hand of somebody who moves, or at something that moves, sets out, is there, and is back."""
+"""Timing of a hand of somebody who moves, or at something that moves: it sets out, is there, and is back."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ def frames_of(world: World, name: str, times: Array) -> Array:
 
 
 def moves(world: World, name: str, times: Array) -> bool:
-    """Whether something moves over times (N,)."""
+    """Return whether something moves over times (N,)."""
     T = frames_of(world, name, times)
     return bool(np.abs(T - T[0]).max() > _STILL)
 
 
 def in_motion(d: Director, actor: Actor, target: str | None, at: float | None) -> bool:
-    """Whether a task is one of motion over motion: the person walks, or the target moves when it is wanted."""
+    """Return whether a task is one of motion over motion: the person walks, or the target moves when it is wanted."""
     if not actor.stands:
         return True
     if target is None:
@@ -185,7 +185,7 @@ def _row(actor: Actor, t: float) -> float:
 
 
 def helpful(actor: Actor, hand: str, k: int, target: str | None) -> bool:
-    """Whether the trunk may help a hand about frame k: not while the other hand is at its target.
+    """Return whether the trunk may help a hand about frame k: not while the other hand is at its target.
 
     Nor does it help with a part of one's own body, which would go with it.
     """
@@ -196,7 +196,7 @@ def helpful(actor: Actor, hand: str, k: int, target: str | None) -> bool:
 
 
 def named(actor: Actor, task: Task, what: str, k: int) -> str:
-    """What is done in frame k, with its time where that was chosen."""
+    """Return what is done in frame k, with its time where that was chosen."""
     return what if task.at is not None else f"{what} at {actor.time(k):.2f} s"
 
 
@@ -215,7 +215,7 @@ def far_away(actor: Actor, hand: str, points: Array, k: int, why: str) -> Planni
 
 
 def shoulders(actor: Actor, hand: str) -> Array:
-    """Where a shoulder is by frame, (N, 3)."""
+    """Return where a shoulder is by frame, (N, 3)."""
     return np.asarray(actor.base.world()[:, actor.body.chain(f"{hand}_arm").joints[0], :3, 3])
 
 
@@ -261,14 +261,15 @@ _STAYS, _LINGERS = 0.15, (0.12, 0.2)
 
 
 def paces(actor: Actor, hand: str, points: Array, k: int) -> tuple[ContactTiming, ...]:
-    """How a hand may be at a target in frame k, points (N, 3) by frame; quickly where it is soon out of reach."""
+    """Return how a hand may be at a target in frame k, points (N, 3) by frame; quickly where it is soon out of
+    reach."""
     return at_speed(speed_past(actor, hand, points, k), _ALONG, _PASSING)
 
 
 def at_speed(
     speed: float, along: tuple[ContactTiming, ...], passing: tuple[ContactTiming, ...]
 ) -> tuple[ContactTiming, ...]:
-    """What is tried at a target that goes past with some speed, metres a second."""
+    """Return what is tried at a target that goes past with some speed, metres a second."""
     return along if speed <= _SLOW else (*passing, *along) if speed <= _FAST else passing
 
 

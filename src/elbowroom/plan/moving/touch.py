@@ -164,7 +164,7 @@ def _back(passage: Passage, hands: Array, what: str) -> None:
 
 
 def begin_layer(d: Director, actor: Actor, task: Task) -> None:
-    """What is done so far becomes the motion under the next task, which is laid over it.
+    """Make what is done so far the motion under the next task, which is laid over it.
 
     Somebody who stands goes back to that first, and goes on for as long as a task at a time needs.
     """

@@ -1,4 +1,4 @@
-"""What a recorded motion may touch of itself and the floor while part of it is planned anew."""
+"""Contacts of a recorded motion with itself and the floor that are allowed while part of it is re-planned."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _WHY = "in the clip"
 
 @dataclass(frozen=True, eq=False)
 class OwnTouches:
-    """How deep parts of someone that joints move are in the rest of the body and the floor: depth (P, K) of pairs at
-    times (K,), metres, 0 where they do not touch."""
+    """Depths to which parts of someone that joints move are in the rest of the body and the floor: depth (P, K) of
+    pairs at times (K,), metres, 0 where they do not touch."""
 
     who: str
     pairs: tuple[tuple[str, str], ...]
@@ -37,8 +37,8 @@ class OwnTouches:
     depth: Array
 
     def contacts(self, during: Interval, *, planned: bool) -> list[Contact]:
-        """What may touch while it is planned anew: 10 mm deep, as deep as at the interval's ends, or 5 mm deeper than
-        the clip is then. Plans may use a little less of it than proofs."""
+        """Return what may touch while it is re-planned: 10 mm deep, as deep as at the interval's ends, or 5 mm deeper
+        than the clip is then. Plans may use a little less of it than proofs."""
         less = _RESERVE if planned else 0.0
         made = [Contact(self.who, other, during, "touch", _GIVES - less, _WHY) for other in (self.who, FLOOR)]
         ends = [int(np.argmin(np.abs(self.times - t))) for t in during]
@@ -84,7 +84,8 @@ def with_contacts(world: World, contacts: Iterable[Contact]) -> World:
 
 
 def at_work(world: World, who: str, span: Interval, joints: Iterable[int] = (0,)) -> bool:
-    """Whether parts that some joints move take, leave or touch something during a span; by default the whole body."""
+    """Return whether parts that some joints move take, leave or touch something during a span; by default the whole
+    body."""
     return any((a < span[1] and span[0] < b) or span[0] < a == b < span[1] for a, b in _works(world, who, joints))
 
 
@@ -117,8 +118,8 @@ def hands_free(
 
 
 def _works(world: World, who: str, joints: Iterable[int]) -> list[Interval]:
-    """When parts that joints move take or leave something, moments, and when they touch it: hands mostly, but a hat is
-    taken off a head, too, and a foot presses a button."""
+    """Moments at which parts that joints move take or leave something, and when they touch it: hands mostly, but a hat
+    is taken off a head, too, and a foot presses a button."""
     body, (begin, end) = world.body(who), world.motion(who).span
     moved = {k for j in joints for k in body.subtree(j)}
     holds = [hold for hold in world.holds if hold.by == who and body.hand(hold.hand)[0] in moved]
@@ -135,7 +136,7 @@ def _together(hold: Hold, other: Hold) -> Interval | None:
 
 
 def _of(contact: Contact, who: str, parts: list[str]) -> bool:
-    """Whether a contact is one of some parts of somebody with something else, the floor apart."""
+    """Return whether a contact is one of some parts of somebody with something else, the floor apart."""
     for mine, other in ((contact.who, contact.on), (contact.on, contact.who)):
         if any(fits(mine, part) for part in parts) and not fits(who, other) and other != "floor":
             return True
@@ -156,7 +157,7 @@ class FeetFree:
 
 
 def feet_free(clip: Clip, episode: CollisionEpisode) -> list[FeetFree]:
-    """What may be changed to get a limb out of collision, the least first.
+    """Joints that may be changed to get a limb out of collision, the least first.
 
     Of a leg whose foot is free, its knee at any time; of one that swings, the swing; of one that stands, and where the
     swing alone will not do, the whole time that the foot stands, with the swings before and after.

@@ -1,4 +1,4 @@
-"""How much a repair changes a clip, in one number: the least of several repairs is taken."""
+"""Cost of a repair: how much it changes a clip, in one number; the least of several repairs is taken."""
 
 from __future__ import annotations
 

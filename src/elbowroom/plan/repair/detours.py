@@ -51,7 +51,7 @@ _ROUND = _Kind((0.3, 0.4, 0.5, 0.6, 0.8, 1.0), ROUND, sides=True)
 
 
 def told_by(by: Offset) -> str:
-    """How far somebody goes aside and down, (3,) metres, in words."""
+    """Return how far somebody goes aside and down, (3,) metres, in words."""
     aside, down = np.hypot(*by[:2]), -by[2]
     told = [f"{100 * aside:.0f} cm aside"] if aside > 0.0 else []
     told += [f"{100 * down:.0f} cm down"] if down > 0.005 else []
@@ -274,7 +274,7 @@ SHALLOW, _DEEP = 0.002, 0.05
 
 
 class Looks:
-    """How often a moved clip hits what is around it, and legs each other, looked at a few times a second."""
+    """Counts of how often a moved clip hits what is around it, and legs each other, looked at a few times a second."""
 
     def __init__(
         self,
@@ -308,7 +308,7 @@ class Looks:
         above = np.array([pair[1].kind != "floor" for pair in pairs], dtype=bool)  # feet stand as high as they did
         outer = above & np.array([len(own) == 1 for own in mine], dtype=bool)
         body_parts = [[p for p in own if p.owner == who] for own in mine]
-        # held things and limbs may be planned anew afterwards; the trunk and thighs may not
+        # held things and limbs may be re-planned afterwards; the trunk and thighs may not
         self._trunk = outer & np.array([len(own) == 1 and own[0].joint not in below for own in body_parts], dtype=bool)
         self._stuck = np.array([any(p.joint in episode.joints for p in own) for own in body_parts], dtype=bool)
         self._counts = outer | above & np.array([any(p.joint in legs for p in own) for own in body_parts], dtype=bool)

@@ -1,4 +1,4 @@
-"""Where a motion runs into something, and which limb is to blame."""
+"""Episodes in which a motion runs into something, and the limbs to blame."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _ASIDE = 0.35
 
 @dataclass(eq=False)
 class KnownWay:
-    """How a stretch of frames of some joints differs from the motion below it.
+    """Difference of a stretch of frames of some joints from the motion below it.
 
     `edit` has the joints and what was planned for them, from frame `first` on, `turns` (F, n, 3) what that adds to
     their coordinates; `middle` is the time of the episode that it gets out of. `share` is how much of it was needed
@@ -64,7 +64,7 @@ class KnownWay:
         return max(self.first - reach, 0), min(self.first + len(self.turns) - 1 + reach, len(clip) - 1)
 
     def shares(self) -> list[float]:
-        """How much of it is tried: as much as last time, now and then a little less, then more and more."""
+        """Return how much of it is tried: as much as last time, now and then a little less, then more and more."""
         self.tight = (self.tight + 1) % _LESS
         less = [max(0.85 * self.share, 0.05)] if self.tight == 0 else []
         return [*less, *(min(self.share + step, _MOST) for step in _STEPS)]
@@ -98,8 +98,8 @@ class KnownWay:
 
 
 def way_of(base: World, edit: Edit, collisions: Sequence[Collision]) -> KnownWay | None:
-    """How an edit that got out of `collisions` differs from the motion below; None where it does more than turn joints
-    within their ranges."""
+    """Return how an edit that got out of `collisions` differs from the motion below; None where it does more than turn
+    joints within their ranges."""
     layer = edit.layer
     if edit.who not in base.characters or layer.root is not None or not layer.joints:
         return None

@@ -33,7 +33,7 @@ _STRETCHES = 2
 
 @dataclass(frozen=True, eq=False)
 class RepairOptions:
-    """How clips are repaired.
+    """Options of a repair.
 
     `sources` are the clips that came, by who plays them; `max_aside` is how far a body may go aside for a while,
     metres; `apart` are other repairs that these are to differ from where they can; `progress` is told what is done;
@@ -55,7 +55,7 @@ class RepairOptions:
     clocks: Clocks = field(default_factory=Clocks)
 
     def recorded(self, who: str) -> bool:
-        """Whether someone's clip may touch itself as it does."""
+        """Return whether someone's clip may touch itself as it does."""
         return bool(self.sources[who].source.format) and not self.fix_self
 
 
@@ -115,7 +115,8 @@ def _ladder(world: World, episode: CollisionEpisode, options: RepairOptions) -> 
 
 
 def _pinned(episode: CollisionEpisode, options: RepairOptions) -> bool:
-    """Whether the feet, or a hand about the time of an episode, have to stay, so that the body cannot go aside."""
+    """Return whether the feet, or a hand about the time of an episode, have to stay, so that the body cannot go
+    aside."""
     begin, end = episode.during[0] - _SWAYS_S, episode.during[1] + _SWAYS_S
     return episode.who in options.planted or any(
         pin.who == episode.who and pin.during[0] < end and begin < pin.during[1] for pin in options.pins
@@ -163,7 +164,7 @@ def _after(
     options: RepairOptions,
     seed: int,
 ) -> RepairResult | None:
-    """What limbs do once the body has gone aside; None where they cannot."""
+    """Repair by limbs once the body has gone aside; None where they cannot."""
     told = f"{sway.text}, clear of {_others(sway.world, episode)}"
     noted = Edit(
         episode.who,
@@ -331,7 +332,7 @@ def _told(episode: CollisionEpisode, name: str, job: Job, done: Replanned) -> Re
 
 
 def _at_the_ends(stretch: Stretch) -> str:
-    """That a clip begins or ends in collision, so that there was nothing to leave or return to."""
+    """Tell that a clip begins or ends in collision, so that there was nothing to leave or return to."""
     core = stretch.core
     told = ["from the first frame on"] if core.begin <= core.first else []
     told += ["to the last frame"] if core.end >= core.last else []
@@ -339,7 +340,7 @@ def _at_the_ends(stretch: Stretch) -> str:
 
 
 def _others(world: World, episode: CollisionEpisode) -> str:
-    """What someone has to get clear of, in words."""
+    """Return what someone has to get clear of, in words."""
     mine = {hold.object for hold in world.holds if hold.by == episode.who}
     names = [name for pair in episode.pairs for name in pair]
     others = [n for n in dict.fromkeys(names) if n not in mine and not n.startswith(f"{episode.who}.")]

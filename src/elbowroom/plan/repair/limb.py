@@ -48,7 +48,7 @@ Foot = Literal["lifted", "elsewhere", "knee"]
 
 @dataclass(frozen=True)
 class SearchStats:
-    """How frames were found; `trees` are those of the search as lines (E, 2, 3), if they were kept."""
+    """Origin of frames; `trees` are those of the search as lines (E, 2, 3), if they were kept."""
 
     tier: Tier
     first_solution_s: float
@@ -72,7 +72,8 @@ class Replanned:
 
 
 def hopeless(job: Job, stretch: Stretch, seed: int, clocks: Clocks) -> bool:
-    """Whether no posture of the joints seems to be free at some time of the episode: what they carry is stuck."""
+    """Return whether no posture of the joints seems to be free at some time of the episode: what they carry is
+    stuck."""
     start = time.perf_counter()
     q = np.ascontiguousarray(sample_pose(job.limits, np.random.default_rng(seed), _SAMPLES))
     begin, end = np.clip(job.during, stretch.core.first, stretch.core.last)
@@ -271,7 +272,7 @@ def searched(job: Job, stretch: Stretch, seed: int, style: Style, budget: Budget
 
 
 def _mostly(within: Array, job: Job, stretch: Stretch, frames: Array) -> bool:
-    """Whether frames (T, n, 4) keep to intervals (n, 3, 2) for at least half of the episode: ends need not."""
+    """Return whether frames (T, n, 4) keep to intervals (n, 3, 2) for at least half of the episode: ends need not."""
     frame = 1.0 / job.clip.fps
     amid = (stretch.times >= job.during[0] - frame) & (stretch.times <= job.during[1] + frame)
     terms = np.stack([limit.coordinates(frames[amid, j]) for j, limit in enumerate(job.limits)], axis=1)

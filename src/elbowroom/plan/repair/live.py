@@ -73,7 +73,7 @@ class LiveRepair:
                 self._round(who).learn(clip_of(self.base, who), clip_of(plan.world, who))
 
     def contacts(self, *, planned: bool) -> list[Contact]:
-        """What recorded people may touch of themselves and the floor where known ways lead them, planned or proven."""
+        """Contacts of recorded people with themselves and the floor where known ways lead them, planned or proven."""
         touches = [*(way.touches for way in self._ways), *(way.touches for way in self._rounds.values())]
         known = [own for own in touches if own is not None]
         return [c for own in known for c in own.contacts((own.times[0], own.times[-1]), planned=planned)]
@@ -122,7 +122,7 @@ class LiveRepair:
         return Plan(status, now.with_(contacts=world.contacts), tuple(edits), why, base=self.base.characters)
 
     def _touches(self, way: KnownWay) -> OwnTouches | None:
-        """What somebody touches of themselves about a way, if they were recorded; what was made may not."""
+        """Return what somebody touches of themselves about a way, if they were recorded; what was made may not."""
         clip = clip_of(self.base, way.edit.who)
         if not clip.source.format:
             return None
@@ -131,7 +131,8 @@ class LiveRepair:
         return own_touches(ExactWorld(self.base), way.edit.who, way.joints, times)
 
     def _is_elsewhere(self, at: Array) -> bool:
-        """Whether what is moved is far enough from where no way was found last; farther the more often that was."""
+        """Return whether what is moved is far enough from where no way was found last; farther the more often that
+        was."""
         times = min(len(self._gave_up), len(_ELSEWHERE)) - 1
         return times < 0 or float(np.linalg.norm(at - self._gave_up[-1])) > _ELSEWHERE[times]
 
@@ -248,7 +249,7 @@ class LiveRepair:
         lost: Sequence[Interval],
         rate: float,
     ) -> list[Collision]:
-        """Where anybody meets what is moved, or anything in intervals where the way that led them was `lost`."""
+        """Return where anybody meets what is moved, or anything in intervals where the way that led them was `lost`."""
         begin, end = world.span
         times = np.linspace(begin, end, max(int((end - begin) * rate), 1) + 1)
         near = np.zeros(len(times), dtype=bool)

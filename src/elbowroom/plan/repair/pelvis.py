@@ -1,4 +1,4 @@
-"""What is told of a way aside, and when somebody is on it."""
+"""Report of a way aside, and when somebody is on it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ class BodyDetour:
 
 
 def core_about(clip: Clip, during: Interval, way: float) -> Core | None:
-    """When someone goes aside and comes back, with `way` seconds for either; None where there is too little time."""
+    """Return when someone goes aside and comes back, with `way` seconds for either; None where there is too little
+    time."""
     low, high = (float(clip.times[k]) for k in (clip.source.lead, -1))
     begin, end = during[0] - _PAD, during[1] + _PAD
     first, last = max(begin - way, low), min(end + way, high)
@@ -252,7 +253,8 @@ class PelvisOffset:
         return OffsetClip(self.clip.with_(root=root, rotations=q), (*offset[:2], offset[2] - down))
 
     def _spread(self, down: Array) -> Array:
-        """What a body goes down (T,), from some while before it has to until some while after; not at the ends."""
+        """Return what a body goes down (T,), from some while before it has to until some while after; not at the
+        ends."""
         frames = _ABOUT * self.clip.fps
         at = np.arange(len(down)) / (0.5 * frames)
         return covering(down, 2 * round(0.5 * frames) + 1) * smootherstep(at) * smootherstep(at[::-1])
@@ -273,7 +275,8 @@ class PelvisOffset:
         return [rot.normalize(hips[0] - hips[1]), rot.normalize(hips[1] - hips[0])]
 
     def _moves(self, shift: Array, turns: Array) -> Array:
-        """How the body is moved at each frame, (T, 4, 4): turned about its root, and shifted by (T, 3) metres."""
+        """Return how the body is moved at each frame, (T, 4, 4): turned about its root, and shifted by (T, 3)
+        metres."""
         T = np.tile(np.eye(4), (len(turns), 1, 1))
         T[:, :3, :3] = rot.to_matrix(rot.about((0.0, 0.0, 1.0), turns))
         root = self.clip.root[self._frames]
@@ -305,9 +308,9 @@ def _stances(stands: Flags, weights: Array, shortest: int) -> list[tuple[int, in
 def _stepped(
     foot: Array, T: Array, turns: Array, stances: Sequence[tuple[int, int, int | None]], outward: Array, shortest: int
 ) -> Array:
-    """Where a foot (T, 4, 4) is: moved in each stance as the body (T, 4, 4) half way through it, level as it was, and
-    softly from one to the next in between. Half way it is under the body as it was, and farther out by (T, 3) metres:
-    clear of the other foot. What takes less than `shortest` frames is no swing."""
+    """Return where a foot (T, 4, 4) is: moved in each stance as the body (T, 4, 4) half way through it, level as it
+    was, and softly from one to the next in between. Half way it is under the body as it was, and farther out by (T, 3)
+    metres: clear of the other foot. What takes less than `shortest` frames is no swing."""
     with_body = np.array(T)
     with_body[:, 2, 3] = 0.0
     there = [np.eye(4) if middle is None else with_body[middle] for _, _, middle in stances]

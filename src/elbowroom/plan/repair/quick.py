@@ -37,7 +37,7 @@ _BUDGET = Budget(checks=3000)
 
 
 def meetings(world: World, exact: ExactWorld, times: Array, moved: Sequence[str] = ()) -> list[Collision]:
-    """Where bodies, or what they hold, meet what is moved, or by default any thing, at some `times` (T,) alone.
+    """Return where bodies, or what they hold, meet what is moved, or by default any thing, at some `times` (T,) alone.
 
     Depths are not measured. `exact` may be of the same world with other frames of its people.
     """
@@ -89,7 +89,7 @@ def mended_quickly(
 
 
 def _may(exact: ExactWorld, pair: int) -> bool:
-    """Whether a pair that meets may, as deep as it does."""
+    """Return whether a pair that meets may, as deep as it does."""
     if pair not in exact.contacts:
         return False
     depth = exact.distance(pair).value
@@ -105,9 +105,9 @@ _FAR = 1e3
 def without(
     world: World, way: KnownWay, below: Array, times: Array, rows: NDArray[np.int64], moved: Sequence[str]
 ) -> tuple[float, NDArray[np.bool_]]:
-    """How the motion below a way (F, n, 4) is without what is moved: the clearance that it keeps where the way leads,
-    and which of its frames are not that free. Hands that put things down come very near to others, and feet stand on
-    the floor; that is nothing to go aside for."""
+    """Return how the motion below a way (F, n, 4) is without what is moved: the clearance that it keeps where the way
+    leads, and which of its frames are not that free. Hands that put things down come very near to others, and feet
+    stand on the floor; that is nothing to go aside for."""
     led = (rows > way.first) & (rows < way.first + len(way.turns) - 1)
     span, far = (float(times[0]), float(times[-1])), _far_away(world, moved)
     for margin in (MARGIN, TIGHT, 0.0):
@@ -134,7 +134,7 @@ def hits(check: LimbCheck, frames: Array, times: Array, near: NDArray[np.int64])
 
 
 def frames_free(check: LimbCheck, frames: Array, times: Array, sure: bool) -> bool:
-    """Whether frames (F, n, 4) are free; those that are not mostly show it at a few of them. Some doubts are
+    """Return whether frames (F, n, 4) are free; those that are not mostly show it at a few of them. Some doubts are
     left to the exact test, all of them if it is to be `sure`."""
     for some in (slice(None, None, _FEWER), slice(None)):
         codes = check.batch(frames[some], times[some], resolve_uncertain=True)

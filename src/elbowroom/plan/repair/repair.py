@@ -1,4 +1,4 @@
-"""Repair: a clip that runs into things is planned anew where it does, limb by limb (S4), with a ladder (X8)."""
+"""Repair: a clip that runs into things is re-planned where it does, limb by limb (S4), with a ladder (X8)."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def repair(
 ) -> Plan:
     """Bring clips of characters out of what they run into; `who` is by default everybody with a clip, one by one.
 
-    Limbs to blame are planned anew for as long as need be and stay close to the clip; all other frames stay as they
+    Limbs to blame are re-planned for as long as need be and stay close to the clip; all other frames stay as they
     are. `style`, a `Style` or the name of one, is by default 'close': as near to the clip as will do; what cannot keep
     to it goes without. With `fix_self`, contacts of a recorded clip with itself and the floor count, too. Where limbs
     cannot do it, a body goes aside for a while by `max_aside` metres at most, over its feet or in steps; then a whole
@@ -157,7 +157,7 @@ def _moved(
 
 
 def _better(a: Plan, b: Plan) -> bool:
-    """Whether a repair leaves less than another."""
+    """Return whether a repair leaves less than another."""
     if a.found or a.certificate is None or b.certificate is None:
         return a.found
     return len(a.certificate.collisions) < len(b.certificate.collisions)
@@ -240,7 +240,7 @@ def _people(world: World, who: str | Sequence[str] | None) -> list[str]:
 
 
 def freeze_grips(world: World) -> World:
-    """What is held is held as it is now, whatever becomes of the hand's motion."""
+    """Hold what is held as it is now, whatever becomes of the hand's motion."""
     holds = []
     for hold in world.holds:
         path = world.things[hold.object].path
@@ -250,7 +250,7 @@ def freeze_grips(world: World) -> World:
 
 
 def _pending_collisions(work: _Work, exact: ExactWorld, who: str, certificate: Certificate) -> list[CollisionEpisode]:
-    """What is left to do for someone: the episodes that were not given up, of what is moved first alone."""
+    """Return what is left to do for someone: the episodes that were not given up, of what is moved first alone."""
     found = collision_episodes(exact, who, [*certificate.collisions, *certificate.unproven])
     found = [t for t in found if _key(t) not in work.failed]
     trunk = [t for t in found if t.limb in ("spine", "neck")]
@@ -258,7 +258,7 @@ def _pending_collisions(work: _Work, exact: ExactWorld, who: str, certificate: C
 
 
 def _owners(exact: ExactWorld, episode: CollisionEpisode) -> set[str]:
-    """Who meets whom in an episode, by name; whose things are held, too."""
+    """Return who meets whom in an episode, by name; whose things are held, too."""
     named = {name for pair in episode.pairs for name in pair}
     owners = {part.owner for part in exact.parts if part.name in named}
     return owners | {hold.by for hold in exact.world.holds if hold.object in owners}
@@ -290,7 +290,7 @@ def _key(episode: CollisionEpisode) -> tuple[str, str, int]:
 
 
 def _so_far(work: _Work, after: Certificate | None) -> str:
-    """What a repair has come to that the clock has ended, in words."""
+    """Return what a repair has come to that the clock has ended, in words."""
     if work.before is None:
         return "it was not known by then where the motion collides"
     if after is None:

@@ -1,4 +1,4 @@
-"""Where a motion is planned anew: which frames, with which limb, and what may touch meanwhile."""
+"""Stretch of a motion that is re-planned: which frames, with which limb, and what may touch meanwhile."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ class Clocks:
 
     @property
     def late(self) -> bool:
-        """Whether nothing more is to be begun; who asks may be stopped here."""
+        """Return whether nothing more is to be begun; who asks may be stopped here."""
         may_stop_here()
         return time.perf_counter() >= self.until
 
     @property
     def hurried(self) -> bool:
-        """Whether the first motion that is found is taken as it is."""
+        """Return whether the first motion that is found is taken as it is."""
         return math.isfinite(self.until)
 
     def add(self, stage: str, since: float) -> float:
@@ -115,7 +115,7 @@ class Job:
 
     @property
     def scale(self) -> list[float]:
-        """How much each joint takes part."""
+        """Return how much each joint takes part."""
         return [0.0 if j in self.hang else 1.0 if j in self.limb else _LEADING for j in self.joints]
 
     @property
@@ -128,7 +128,7 @@ class Job:
 
 @dataclass(frozen=True, eq=False)
 class Stretch:
-    """Frames from `first` to `last` that are planned anew, a core of seconds in it, and the check for them."""
+    """Frames from `first` to `last` that are re-planned, a core of seconds in it, and the check for them."""
 
     first: int
     last: int
@@ -142,11 +142,12 @@ class Stretch:
 
     @property
     def closed(self) -> bool:
-        """Whether it begins and ends with the base."""
+        """Return whether it begins and ends with the base."""
         return self.core.first < self.core.begin and self.core.end < self.core.last
 
     def rough(self, frames: Array) -> Array:
-        """How rough frames (N, T, n, 4) are, (N,): 1 is the most that is wanted; what is too like others is more."""
+        """Return how rough frames (N, T, n, 4) are, (N,): 1 is the most that is wanted; what is too like others is
+        more."""
         return np.maximum(self.pace.rough(frames), 1.0 + self.apart.lack(frames))
 
     def rows(self, core: Core) -> slice:
@@ -167,7 +168,7 @@ class Stretch:
         return replace(self, first=begin, last=end, core=told, times=times, base=self.base[rows], pace=pace)
 
     def good(self, frames: Array) -> bool:
-        """Whether frames (T, n, 4) are smooth, in range, and unlike others."""
+        """Return whether frames (T, n, 4) are smooth, in range, and unlike others."""
         return self.pace.good(frames) and not self.apart.lack(frames[None])[0] > 0.0
 
 
@@ -235,7 +236,7 @@ def _core(times: Array, frames: tuple[int, int, int, int], opens: bool, closes: 
 
 
 def touches_of(job: Job, first: int, last: int) -> OwnTouches:
-    """What the clip touches of itself, often enough to see an arm swing by."""
+    """Return what the clip touches of itself, often enough to see an arm swing by."""
     step = max(int(job.clip.fps / _LOOKS), 1)
     rows = np.unique(np.append(np.arange(first, last + 1, step), last))
     return own_touches(ExactWorld(job.world), job.who, job.joints, job.clip.times[rows])
@@ -263,11 +264,11 @@ class Apart:
 
     @cached_property
     def _theirs(self) -> Array:
-        """Where joints are in the other repairs, (K, R, J, 3)."""
+        """Return where joints are in the other repairs, (K, R, J, 3)."""
         return np.stack([clip.positions()[self._rows] for clip in self.others])
 
     def lack(self, frames: Array) -> Array:
-        """How much frames (N, T, n, 4) lack of being different enough, (N,): 0 nothing, 1 they are the same."""
+        """Return how much frames (N, T, n, 4) lack of being different enough, (N,): 0 nothing, 1 they are the same."""
         if not self.others:
             return np.zeros(len(frames))
         rows = self._rows

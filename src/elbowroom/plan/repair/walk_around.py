@@ -35,7 +35,7 @@ _KNOWN = 4
 
 @dataclass(eq=False)
 class WalkAround:
-    """How somebody walks round what is moved: `aside` metres to the left when it was last done, 0 before that.
+    """Walk round what is moved: `aside` metres to the left when it was last done, 0 before that.
 
     `goes_on`: it was the last thing that was done. `touches` are those of a recorded clip with itself and the floor
     meanwhile.
@@ -124,8 +124,8 @@ class WalkAround:
 
 
 def troubled(exact: ExactWorld, who: str, found: Sequence[Collision], *, bodies: bool) -> list[Interval]:
-    """When somebody meets something with the body itself, which no limb can get out of the way; where there is no such
-    time, when limbs do, unless it is of `bodies` alone."""
+    """Return when somebody meets something with the body itself, which no limb can get out of the way; where there is
+    no such time, when limbs do, unless it is of `bodies` alone."""
     met = collision_episodes(exact, who, found)
     limbs = [name for name in exact.world.body(who).chains if name.endswith(("arm", "leg"))]
     trunk = [t.during for t in met if t.limb not in limbs]

@@ -63,7 +63,7 @@ def later_by(clip: Clip, core: Core, later: float) -> Clip | None:
 
 
 def _comes_by(world: World, episode: CollisionEpisode) -> bool:
-    """Whether what is met moves by itself, so that it is elsewhere at another time."""
+    """Return whether what is met moves by itself, so that it is elsewhere at another time."""
     mine = {hold.object for hold in world.holds if hold.by == episode.who}
     names = {name for pair in episode.pairs for name in pair} - mine
     others = {world.split(name)[0] for name in names} - {episode.who}
@@ -124,7 +124,7 @@ def begun_later(clip: Clip, frames: int) -> Clip:
 
 
 def hits(world: World, who: str, times: Array) -> int:
-    """How many pairs of someone, or what they hold, with others are hit, over looks at times (T,)."""
+    """Return how many pairs of someone, or what they hold, with others are hit, over looks at times (T,)."""
     exact = ExactWorld(world)
     mine = {who, *(hold.object for hold in world.holds if hold.by == who)}
     pairs = [[exact.parts[int(i)] for i in row] for row in exact.index]
@@ -138,6 +138,6 @@ def hits(world: World, who: str, times: Array) -> int:
 
 
 def _looks(clip: Clip) -> Array:
-    """When a whole clip is looked at."""
+    """Times at which a whole clip is looked at."""
     begin, end = without_lead(clip).span
     return np.arange(begin, end + 1e-9, 1.0 / _MOVED_LOOKS)

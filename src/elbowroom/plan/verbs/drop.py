@@ -48,7 +48,7 @@ def drop(d: Director, task: Drop) -> None:
 
 
 def above(d: Director, task: Drop, turn: Array, t: float) -> Array:
-    """Where the thing is let go, (4, 4): so far above where it lands, turned as it was taken."""
+    """Return where the thing is let go, (4, 4): so far above where it lands, turned as it was taken."""
     assert task.over is not None
     mesh = d.world.objects[task.object].mesh
     T = np.eye(4)
@@ -103,14 +103,15 @@ _DEEPEST = 20.0
 
 @dataclass(frozen=True)
 class Landing:
-    """How far a thing falls, metres, and the names of what it then lies on."""
+    """Landing of a thing: how far it falls, metres, and the names of what it then lies on."""
 
     depth: float
     on: tuple[str, ...]
 
 
 def landing(world: World, thing: str, t: float, T_world_thing: Array) -> Landing | None:
-    """Where a thing would land from a place (4, 4) if it fell straight down at a time; None where nothing is below.
+    """Return where a thing would land from a place (4, 4) if it fell straight down at a time; None where nothing is
+    below.
 
     People are not looked at: what falls onto their feet is for the proof to tell.
     """
@@ -145,7 +146,7 @@ def landing(world: World, thing: str, t: float, T_world_thing: Array) -> Landing
 
 
 def seconds_of(depth: float) -> float:
-    """How long a fall takes from rest, seconds, for metres."""
+    """Return how long a fall takes from rest, seconds, for metres."""
     return float(np.sqrt(2.0 * depth / GRAVITY))
 
 

@@ -56,7 +56,8 @@ def grab(d: Director, task: Grab) -> None:
 
 
 def in_hand(d: Director, task: Grab, t: float) -> bool:
-    """Whether the hand that is asked for has the object at a time already; a note tells that nothing is done then.
+    """Return whether the hand that is asked for has the object at a time already; a note tells that nothing is done
+    then.
 
     Raises where it is in another hand, of the same person or of somebody else: an object is in one hand at a time.
     """

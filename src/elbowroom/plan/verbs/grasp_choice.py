@@ -65,7 +65,7 @@ Failed = tuple[float, PlanningFailure]
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """Where an object is taken or put, (4, 4), postures with it there, and what is done there, in words."""
+    """Place where an object is taken or put, (4, 4), postures with it there, and what is done there, in words."""
 
     T_world_thing: Array
     postures: Postures
@@ -124,7 +124,7 @@ def free_hands(d: Director, actor: Actor, point: Array, wanted: str | None, what
 
 
 def eligible(d: Director, hand: str, thing: str, grasps: Sequence[Grasp], name: str | None) -> list[Grasp]:
-    """Of grasps of a thing those with a name, if one is asked for, that did not lead nowhere before."""
+    """Grasps of a thing with a name, if one is asked for, that did not lead nowhere before."""
     if name is not None and all(g.name != name for g in grasps):
         raise UnknownName(f"grasp of {thing}", name, dict.fromkeys(g.name for g in grasps))
     refused = d.refused.get(thing, set())
@@ -237,7 +237,7 @@ def _leading_on(d: Director, actor: Actor, found: Taking | Failed, k: int, then:
 
 
 def next_place(d: Director, actor: Actor, hand: str, thing: str, T_world_thing: Array) -> Place | None:
-    """Where a thing is to be put next by the same person, with it lying there."""
+    """Return where a thing is to be put next by the same person, with it lying there."""
     puts = (task for task in d.coming if isinstance(task, Put) and task.object == thing)
     task = next(puts, None)
     if task is None or task.who != actor.who or task.hand not in (None, hand):
@@ -249,7 +249,8 @@ def next_place(d: Director, actor: Actor, hand: str, thing: str, T_world_thing: 
 
 
 def effort(actor: Actor, hand: str, ends: Array, k: int) -> Array:
-    """How little a hand is at ease at places (N, 4, 4) at a frame, (N,): reach, joints' ranges, wrist and elbow."""
+    """Return how little a hand is at ease at places (N, 4, 4) at a frame, (N,): reach, joints' ranges, wrist and
+    elbow."""
     pose = actor.neutral(k)
     ik = LimbIK(actor.body, f"{hand}_arm", pose)
     out = search_orbits(ik, ik.T_world_parent(pose), ends)
@@ -263,7 +264,8 @@ def effort(actor: Actor, hand: str, ends: Array, k: int) -> Array:
 
 
 def discomfort(actor: Actor, hand: str, pose: Pose) -> float:
-    """How little a posture is at ease: the wrist bent, the elbow up or turned out, the trunk bent, more so aside."""
+    """Return how little a posture is at ease: the wrist bent, the elbow up or turned out, the trunk bent, more so
+    aside."""
     ik = LimbIK(actor.body, f"{hand}_arm", pose)
     T = actor.body.skeleton.at(pose)
     shoulder, elbow = (T[j, 2, 3] for j in ik.joints[:2])

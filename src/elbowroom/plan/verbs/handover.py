@@ -105,7 +105,7 @@ def _pass(d: Director, giver: Actor, hand: str, taker: Actor, taking: Taking, th
 
 
 def _when(d: Director, giver: Actor, taker: Actor, T_meet: Array) -> float:
-    """When the taker's hand gets there: as soon as both can."""
+    """Return when the taker's hand gets there: as soon as both can."""
     arms = arms_of(taker, None)
     ways = [float(np.linalg.norm(T_meet[:3, 3] - hand_of(taker, h, taker.pose)[:3, 3])) for h in arms]
     needed = d.seconds_for(min(ways, default=0.0)) + d.settings.approach / d.settings.slow
@@ -113,13 +113,13 @@ def _when(d: Director, giver: Actor, taker: Actor, T_meet: Array) -> float:
 
 
 def _apart(giver: Actor, hand: str, taker: Actor, taking: Taking) -> bool:
-    """Whether two hands on one thing have room beside each other."""
+    """Return whether two hands on one thing have room beside each other."""
     mine, other = hand_of(giver, hand, giver.pose), hand_of(taker, taking.hand, taking.target)
     return bool(np.linalg.norm(mine[:3, 3] - other[:3, 3]) > _APART)
 
 
 def _closes(d: Director, taker: Actor, taking: Taking, thing: str, t: float) -> bool:
-    """Whether the taker's fingers can close on the thing at a time, and meet nothing else."""
+    """Return whether the taker's fingers can close on the thing at a time, and meet nothing else."""
     body, hand, grasp = taker.body, taking.hand, taking.grasp
     closed = closed_on(body, d.world.objects[thing].mesh, grasp)
     fingers = dict(zip(finger_joints(body, hand), closed.rotations, strict=True))
@@ -168,7 +168,8 @@ def _meetings(
 
 
 def _taking_effort(d: Director, taker: Actor, thing: str, places: Array, T_thing_hand: Array, t: float) -> Array:
-    """How little the taker's hand is at ease with the best of its grasps at each place (N, 4, 4), inf without any."""
+    """Return how little the taker's hand is at ease with the best of its grasps at each place (N, 4, 4), inf without
+    any."""
     best = np.full(len(places), np.inf)
     for hand in arms_of(taker, None):
         if held_by(d.world, taker.who, hand, taker.now) is not None:

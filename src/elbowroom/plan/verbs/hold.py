@@ -1,4 +1,4 @@
-"""What is held is brought somewhere and held there: held out, before it falls, or for somebody to take (S5)."""
+"""Bringing what is held somewhere and holding it there: held out, before it falls, or for somebody to take (S5)."""
 
 from __future__ import annotations
 

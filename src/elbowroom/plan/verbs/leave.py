@@ -62,7 +62,7 @@ def depart(d: Director, actor: Actor, hand: str, goals: Sequence[Array], what: s
 
 
 def _has_room(d: Director, actor: Actor, hand: str) -> bool:
-    """Whether the arm has the clearance now that planned ways keep."""
+    """Return whether the arm has the clearance now that planned ways keep."""
     limb = f"{hand}_arm"
     check = LimbCheck(d.world, actor.who, limb, (actor.now, actor.now), margin=d.settings.margin)
     return bool(check.free(actor.q[-1, list(actor.body.chain(limb).joints)], actor.now, exact=False))

@@ -58,11 +58,11 @@ class Footing:
 
     @property
     def T_world_foot(self) -> Array:
-        """Where the foot that moves is now, (4, 4)."""
+        """Return where the foot that moves is now, (4, 4)."""
         return np.asarray(self.actor.body.skeleton.at(self.pose)[self.sole.foot])
 
     def front(self) -> Array:
-        """Where the body faces, a level unit vector (3,)."""
+        """Return where the body faces, a level unit vector (3,)."""
         return front_of(self.actor, self.actor.body.skeleton.at(self.pose))
 
     def tip(self) -> Array:
@@ -74,7 +74,8 @@ class Footing:
         return np.asarray(turn @ sole.tip + self.actor.body.skeleton.offsets[sole.toes])
 
     def turned(self, heading: Array, up: Array, pitch: float = 0.0) -> Array:
-        """How the foot joint is turned, (3, 3), if it points along a level heading (3,) with its sole across `up` (3,).
+        """Return how the foot joint is turned, (3, 3), if it points along a level heading (3,) with its sole across
+        `up` (3,).
 
         `pitch` lifts the toes, radians.
         """
@@ -135,7 +136,7 @@ class Footing:
         return np.asarray((0.45 * heel + 0.55 * ball)[:2])
 
     def _excess(self, ik: LimbIK, T: Array) -> float:
-        """How far the leg that stands is out of its ranges as it is, radians: standing so is allowed."""
+        """Return how far the leg that stands is out of its ranges as it is, radians: standing so is allowed."""
         orbit, keep = ik.describe(T[ik.parent], self.pose.rotations[list(ik.joints)])
         return float(ik.solve(T[ik.parent], T[ik.joints[2]], orbit, keep).excess.max())
 

@@ -1,4 +1,4 @@
-"""What is held is put down, or carried along at ease."""
+"""Putting down what is held, and carrying it along at ease."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ def _easy(d: Director, actor: Actor, hand: str) -> Iterator[Pose]:
 
 
 def carry_places(actor: Actor, hand: str, pose: Pose, T_now: Array) -> Iterator[Array]:
-    """Where a hand that is turned as at a place (4, 4) carries things before a body in a posture, (4, 4)."""
+    """Return where a hand that is turned as at a place (4, 4) carries things before a body in a posture, (4, 4)."""
     front = front_of(actor, actor.body.skeleton.at(pose))
     for ahead, above in _CARRY:
         target = T_now.copy()
@@ -220,7 +220,7 @@ def usual_grip(d: Director, actor: Actor, hand: str, thing: str) -> Grip:
 
 
 def _ways_in(out: Array, covered: bool) -> list[Array]:
-    """Where a thing is before it is set down, as seen from its place; `out` (3,) is the way off of the hand.
+    """Return where a thing is before it is set down, as seen from its place; `out` (3,) is the way off of the hand.
 
     Under cover it comes from before its place, else from above.
     """

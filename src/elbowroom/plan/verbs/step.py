@@ -44,7 +44,7 @@ _PITCHES, _ASIDE = np.radians([0.0, 15.0, -15.0, 30.0]), np.radians([0.0, 20.0, 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """Where a foot goes: its place at the target (4, 4), and the postures before it and there."""
+    """Goal of a foot: its place at the target (4, 4), and the postures before it and there."""
 
     T_world_foot: Array
     before: Pose
@@ -230,7 +230,7 @@ _PRESSES = 0.35
 
 
 def feet_at(feet: Footing, pose: Pose) -> Array:
-    """Where the foot that moves is in a posture, (4, 4)."""
+    """Return where the foot that moves is in a posture, (4, 4)."""
     return np.asarray(feet.actor.body.skeleton.at(pose)[feet.sole.foot])
 
 

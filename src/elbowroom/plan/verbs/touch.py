@@ -165,7 +165,7 @@ def surface_of(d: Director, target: Point | str, t: float) -> tuple[str, Mesh | 
 
 
 def spots_on(d: Director, target: Point | str, mesh: Mesh | None, shoulder: Array, t: float) -> list[Array]:
-    """Where to touch, (4, 4) each: x out of the surface, towards the shoulder (3,) where there is none.
+    """Return where to touch, (4, 4) each: x out of the surface, towards the shoulder (3,) where there is none.
 
     The first is on the line from the shoulder to the target; the others are spread over what is seen from there, near
     the first one where the target is a place on an object.
@@ -199,7 +199,7 @@ def _spot(point: Array, normal: Array) -> Array:
 
 
 def first_hit(mesh: Mesh, eye: Array, point: Array) -> tuple[Array, Array]:
-    """Where a ray from an eye (3,) to a point (3,) first meets a mesh, and the normal there, towards the eye.
+    """Return where a ray from an eye (3,) to a point (3,) first meets a mesh, and the normal there, towards the eye.
 
     Where it misses, the nearest corner and the way from there to the eye.
     """
