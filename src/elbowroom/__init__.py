@@ -77,6 +77,7 @@ _HOME = {
     "Reach": "plan.tasks",
     "Grab": "plan.tasks",
     "Put": "plan.tasks",
+    "Move": "plan.tasks",
     "Touch": "plan.tasks",
     "Press": "plan.tasks",
     "Open": "plan.tasks",

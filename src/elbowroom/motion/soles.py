@@ -8,6 +8,7 @@ import numpy as np
 
 from elbowroom.character.body import Character
 from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import frozen
 from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.tessellate import shape_mesh
@@ -68,8 +69,12 @@ def sole_points(character: Character, T: Array) -> Array:
 
 def soles(character: Character) -> tuple[Sole, Sole]:
     """Both soles; raises `UnknownName` where a foot was not found."""
-    left, right = (_sole(character, side) for side in SIDES)
-    return left, right
+
+    def made() -> tuple[Sole, Sole]:
+        left, right = (_sole(character, side) for side in SIDES)
+        return left, right
+
+    return kept(character, "soles", made)
 
 
 def _sole(character: Character, side: str) -> Sole:

@@ -14,7 +14,7 @@ from elbowroom.geometry.rotations import Array, about
 from elbowroom.geometry.solids import merge
 from elbowroom.geometry.tessellate import shape_mesh
 from elbowroom.geometry.transforms import apply, inverse, transform
-from elbowroom.plan.tasks import Point, Put, Task
+from elbowroom.plan.tasks import Move, Point, Put, Task
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.paths import Keyed, Still
@@ -30,7 +30,7 @@ _UP = np.array([0.0, 0.0, 1.0])
 _TURNS = np.radians([0.0, 30.0, -30.0, 60.0, -60.0, 90.0, -90.0, 120.0, -120.0, 150.0, -150.0, 180.0])
 
 
-def place_for(world: World, task: Put, taken: Array, t: float) -> Array:
+def place_for(world: World, task: Put | Move, taken: Array, t: float) -> Array:
     """`T_world_object` (4, 4) that a task asks for, of an object that was taken from a place (4, 4), at a time."""
     turn = taken[:3, :3] if task.turn is None else transform(np.zeros(3), about(_UP, task.turn))[:3, :3]
     T = np.eye(4)
@@ -38,7 +38,7 @@ def place_for(world: World, task: Put, taken: Array, t: float) -> Array:
     mesh = world.objects[task.object].mesh
     if task.onto is None:
         if task.to is None:
-            raise BadValue(f"put {task.object}: say where, with 'to' or 'onto'.")
+            raise BadValue(f"{task.verb} {task.object}: say where, with 'to' or 'onto'.")
         T[:3, 3] = task.to
         return T
     T[:3, 3] = surface_at(world, task.onto, t, task.to, taken[:3, 3])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 
@@ -36,7 +37,7 @@ between_shapes = lru_cache(maxsize=512)(mixed)
 class Postures:
     """Postures of one person at one time, all else as a world has it then.
 
-    Parts of `hand` may touch `taking`, a thing. What a hand holds goes with it; `led` names a thing whose place is given
+    Parts of `hand` may touch `taking`, a thing. What a hand holds goes with it; `led` names a thing whose place comes
     with each posture. `fingers` {joint: (4,)} replaces
     rotations of a posture before it is looked at.
     """
@@ -87,7 +88,9 @@ class Postures:
         a distance in metres that counts as a collision.
         """
         T = self._joints(pose)
-        things = {name: T[joint] @ T_joint_thing for name, (joint, T_joint_thing) in self._held.items()}
+        things = {name: T[joint] @ T_joint_thing for name, (joint, T_joint_thing) in self._held.items()} | dict(
+            led or {}
+        )
         if (but, of) not in self._among:
             chosen = self._mine
             if but or of:

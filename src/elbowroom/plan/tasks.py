@@ -86,13 +86,17 @@ class Put(Task):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Move(Put):
-    """Move an object to a place with both hands and the whole body, the feet where they stand.
+class Move(Task):
+    """Move an object with both hands and the whole body, the feet where they stand; the planner chooses the times.
 
-    The object leads: its path is searched, and the body follows it as recorded people do. `posture` is how: 'squat' and
-    'stoop' ask for recordings of that kind, 'none' for no recordings at all.
+    The object leads: its path is searched, and the body follows it as recorded people do. The goal is given as for
+    `Put`. `posture` 'squat' and 'stoop' ask for recordings of that kind, 'none' for no recordings at all.
     """
 
+    object: str
+    to: Point | None = None
+    turn: float | None = None
+    onto: str | None = None
     posture: Literal["auto", "squat", "stoop", "none"] = "auto"
 
 
@@ -184,5 +188,5 @@ class Repair(Task):
 
 VERBS: dict[str, type[Task]] = {
     "hold" if kind is HoldOut else kind.__name__.lower(): kind
-    for kind in (Reach, Grab, Put, Drop, HoldOut, Handover, Touch, Press, Open, Close, Rest, Repair)
+    for kind in (Reach, Grab, Put, Move, Drop, HoldOut, Handover, Touch, Press, Open, Close, Rest, Repair)
 }

@@ -102,6 +102,21 @@ class PutPart(HandPart):
         return self
 
 
+class MovePart(PutPart):
+    """Move an object with both hands and the whole body, the feet in place."""
+
+    posture: Literal["auto", "squat", "stoop", "none"] = Field(
+        default="auto", description="Recorded postures to follow: of squats, of stoops, all of them, or none."
+    )
+
+    @model_validator(mode="after")
+    def _no_time(self) -> MovePart:
+        given = [key for key in ("at", "begin", "back", "hand") if getattr(self, key) is not None]
+        if given:
+            raise wrong(f"takes no '{given[0]}': both hands move it, as soon as the previous task is done")
+        return self
+
+
 class DropPart(HandPart):
     """Drop a held object."""
 
@@ -186,6 +201,7 @@ class TaskPart(Part):
     reach: ReachPart | None = None
     grab: GrabPart | None = None
     put: PutPart | None = None
+    move: MovePart | None = None
     drop: DropPart | None = None
     hold: HoldOutPart | None = None
     handover: HandoverPart | None = None

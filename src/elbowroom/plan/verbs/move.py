@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +14,12 @@ from numpy.typing import NDArray
 from elbowroom.character.hand_shapes import finger_joints, finger_rotations
 from elbowroom.character.limits import EPS
 from elbowroom.character.skeleton import Pose
-from elbowroom.errors import UnknownName
+from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.rotations import Array, angle_between, normalize, slerp
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.kernels.space import CHECKS
-from elbowroom.motion.posture_db import PostureDatabase, constraints_of
+from elbowroom.motion.posture_constraints import constraints_of
+from elbowroom.motion.posture_db import PostureDatabase
 from elbowroom.motion.recorded import recorded_carries, recorded_postures
 from elbowroom.motion.speed_profiles import path_times
 from elbowroom.plan import acting
@@ -36,6 +38,7 @@ from elbowroom.posing.grasps_settle import Grasp
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.two_hands import two_hand_grasps
 from elbowroom.posing.whole_body import FEET, Load, WholeBody, support_of
+from elbowroom.search.birrt import Budget
 from elbowroom.search.rrt import plan as search
 from elbowroom.search.rrt import smooth
 from elbowroom.spaces.object import ObjectSpace, cube_side, place_of, state_of
@@ -51,8 +54,19 @@ _LIFTS_M = (0.04, 0.02)
 # Metres of the object's way, and radians of the farthest joint, from one look at a whole body to the next.
 _STEP_M = 0.03
 _TURN_RAD = 0.35
+# Where hands go first that find no way straight to an object: above it and nearer to the body, shares of its height.
+_OVER = 0.18
+_NEARER = 0.1
+# Turns of an object below this are none, radians.
+_SAME_TURN_RAD = 1e-3
+# Limits of one search: a step takes one to two milliseconds.
+_BUDGET = Budget(checks=6_000, nodes=2_000)
+# Limits of a search for one arm on its way to the object: both arms are searched, for several grips.
+_REACHES = Budget(checks=5_000)
 # Turns of an elbow about shoulder and hand that are tried, radians.
 _ELBOWS_RAD = np.radians([8, -8, 16, -16, 24, -24, 34, -34, 46, -46, 60, -60])
+# Radians that joints may be farther out of their ranges than the solver leaves them.
+_BEYOND_RAD = 0.01
 # Pull of the recorded markers against that of the posture before, per marker.
 _MARKERS = 0.15
 
@@ -78,6 +92,8 @@ def move(d: Director, task: Move) -> None:
     if task.object not in d.world.objects:
         raise UnknownName("object", task.object, d.world.objects)
     what = f"move {task.object}"
+    if not (task.at is task.begin is task.back is task.hand is None):
+        raise BadValue(f"{what}: both hands move it, and the planner chooses the times; leave out hand and times.")
     busy = [h for h in arms_of(actor, None) if held_by(d.world, actor.who, h, actor.now) is not None]
     if busy or len(arms_of(actor, None)) < 2:
         why = f"the {busy[0]} hand of {actor.who} is busy" if busy else f"{actor.who} has not two arms"
@@ -85,7 +101,12 @@ def move(d: Director, task: Move) -> None:
     if not actor.stands:
         raise PlanningFailure("no-path", f"{what}: {actor.who} walks, and both hands move things only where feet stand")
     carrier = Carrier(d, actor, task, what)
-    d.first(carrier.grips(), carrier.do, _TRIES)
+    settings = d.settings
+    d.settings = replace(settings, search_budget=_REACHES)
+    try:
+        d.first(carrier.grips(), carrier.do, _TRIES)
+    finally:
+        d.settings = settings
 
 
 class Carrier:
@@ -109,7 +130,8 @@ class Carrier:
         pairs = two_hand_grasps(actor.body, mesh, self.T_start, ahead)
         if not pairs:
             raise PlanningFailure(
-                "target-out-of-reach", f"{self.what}: the two hands of {actor.who} do not fit round it from where it lies"
+                "target-out-of-reach",
+                f"{self.what}: the two hands of {actor.who} do not fit round it from where it lies",
             )
         cost = np.array([a.cost + b.cost for a, b in pairs])
         for T in (self.T_start, self.T_goal):
@@ -134,10 +156,14 @@ class Carrier:
         d, actor = self.d, self.actor
         start = self.held_at(grips, self.T_start, actor.pose)
         before = self.at(grips.targets(actor, self.T_start, _BESIDE_M), start, self.T_start, loaded=False)
+        beside = self._freed(self._postures(grips), before, self.T_start)
+        if isinstance(beside, Pair):
+            raise PlanningFailure("target-in-collision", f"{self.what}: {blamed(beside)} beside it")
+        before = beside
         opened = {h: finger_rotations(actor.body, h, g.open) for h, g in grips.grasps.items()}
         under = resting(d.world, self.thing, actor.now)
         goal_under = resting(d.world, self.thing, actor.now, self.T_goal)
-        self.travel(before, opened, f"reach {self.thing}", self.T_start[:3, 3])
+        self.reach(grips, before, opened)
         begin = actor.now
         for hand in grips.grasps:
             d.allow(hand_contacts(d.world, actor.who, hand, self.thing, (begin, FOREVER), PRESS))
@@ -163,11 +189,45 @@ class Carrier:
             d.world = released(d.world, self.thing, actor.now, actor.who)
             actor.unpin(hand)
         self.follow(grips, [self.T_goal], actor.pose, f"leave {self.thing}", aside=True, away=True)
+        self.back()
         require_free(d, (begin, actor.now), self.what)
+
+    def reach(self, grips: Grips, before: Pose, opened: Mapping[str, Array]) -> None:
+        """Both hands go beside the object; where no way leads straight there, first over it and nearer to the body."""
+        d, actor = self.d, self.actor
+        what, focus, saved = f"reach {self.thing}", self.T_start[:3, 3], d.save()
+        try:
+            return self.travel(before, opened, what, focus)
+        except PlanningFailure as stuck:
+            d.restore(saved)
+            if stuck.status != "no-path":
+                raise
+        front = front_of(actor, actor.body.skeleton.at(actor.pose))
+        over = shifted(self.T_start, actor.body.height * (_OVER * np.array([0.0, 0.0, 1.0]) - _NEARER * front))
+        above = self._freed(
+            self._postures(grips),
+            self.at(grips.targets(actor, over, _BESIDE_M), before, over, loaded=False),
+            self.T_start,
+        )
+        if isinstance(above, Pair):
+            raise PlanningFailure("no-path", f"{what}: no free way was found ({blamed(above)} over it)")
+        for pose in (above, before):
+            self.travel(pose, opened, what, focus)
+
+    def back(self) -> None:
+        """Both hands go back to the base motion."""
+        actor = self.actor
+        mine = [j for hand in ("left", "right") for j in joints_of(actor, hand)]
+        goal = actor.neutral(actor.k + actor.frames(1.0), mine)
+        fingers = {h: goal.rotations[list(finger_joints(actor.body, h))] for h in ("left", "right")}
+        self.travel(goal, fingers, f"leave {self.thing}")
+        actor.give_back(tuple(mine))
 
     # postures
 
-    def at(self, targets: Mapping[str, Array], near: Pose, T_object: Array, *, loaded: bool, markers: bool = True) -> Pose:
+    def at(
+        self, targets: Mapping[str, Array], near: Pose, T_object: Array, *, loaded: bool, markers: bool = True
+    ) -> Pose:
         """A posture near another one with hands and feet at their targets; raises `PlanningFailure`."""
         places, weights = self._markers(targets) if markers else (None, None)
         load = Load(self.mass if loaded else 0.0, transform(self.center)[:3, 3] @ T_object[:3, :3].T + T_object[:3, 3])
@@ -198,9 +258,10 @@ class Carrier:
             ik = LimbIK(self.actor.body, f"{side}_arm", pose)
             T_parent, T_hand = ik.T_world_parent(pose), self.actor.body.skeleton.at(pose)[ik.joints[-1]]
             orbit, keep = ik.orbit_of(pose), ik.keep_of(pose)
+            most = max(float(ik.solve(T_parent, T_hand, orbit, keep).excess.max()), EPS) + _BEYOND_RAD
             for turn in _ELBOWS_RAD[np.abs(_ELBOWS_RAD) <= most_rad]:
                 solved = ik.solve(T_parent, T_hand, orbit + turn, keep)
-                if not (solved.reached.all() and float(solved.excess.max()) <= EPS):
+                if not (solved.reached.all() and float(solved.excess.max()) <= most):
                     continue
                 turned = ik.posed(pose, solved)
                 other = postures.blame(turned, {self.thing: T_object})
@@ -233,12 +294,13 @@ class Carrier:
 
     # motion
 
-    def travel(self, goal: Pose, fingers: Mapping[str, Array], what: str, focus: Array | None) -> None:
-        """Both hands go to a posture, the body straight there, each arm as its tier finds."""
+    def travel(self, goal: Pose, fingers: Mapping[str, Array], what: str, focus: Array | None = None) -> None:
+        """Both hands go to a posture, the body straight there, each arm as its tier finds; back without a focus."""
         d, actor = self.d, self.actor
         goal = d.looking(actor, goal, focus)
         ways = [
-            float(np.linalg.norm(hand_of(actor, h, goal)[:3, 3] - hand_of(actor, h, actor.pose)[:3, 3])) for h in fingers
+            float(np.linalg.norm(hand_of(actor, h, goal)[:3, 3] - hand_of(actor, h, actor.pose)[:3, 3]))
+            for h in fingers
         ]
         far = max(*ways, float(np.linalg.norm(goal.root - actor.pose.root)))
         count = actor.frames(max(d.seconds_for(far), 0.8))
@@ -254,7 +316,7 @@ class Carrier:
             way = limb_way(d, actor, f"{hand}_arm", root, q, what)
             q[:, arm] = way.rotations
             found.append((hand, way))
-        acting.add(d, actor, root, q)
+        acting.add(d, actor, root, q, away=focus is not None)
         for hand, way in found:
             d.note(actor, f"{hand}_arm", what, (actor.time(actor.k - count), actor.now), way)
 
@@ -281,14 +343,17 @@ class Carrier:
         """The object goes to its goal along a searched path, and the body follows."""
         d, actor = self.d, self.actor
         postures = self._postures(grips)
+        turned = angle_between(state_of(self.T_start)[3:], state_of(self.T_goal)[3:]) > _SAME_TURN_RAD
+        turning: Literal["level", "fixed"] = "level" if turned else "fixed"
         stations = [self.T_start, *self._between(), self.T_goal]
         pose, checks = actor.pose, 0
         states, poses = [state_of(self.T_start)], [actor.pose]
         for T_a, T_b in pairwise(stations):
             middle = 0.5 * (T_a[:3, 3] + T_b[:3, 3])
             space = ObjectSpace(middle, cube_side(actor.body.height), partial(self._advance, grips, postures),
-                                turning="level", upright=state_of(T_a)[3:], step_m=_STEP_M)  # fmt: skip
-            found = search(space, (state_of(T_a), pose), state_of(T_b), d.seed())
+                                turning=turning, upright=state_of(T_a)[3:], step_m=_STEP_M)  # fmt: skip
+            there = self.held_at(grips, T_b, pose)
+            found = search(space, (state_of(T_a), pose), state_of(T_b), d.seed(), _BUDGET, there)
             if not found.found:
                 raise PlanningFailure("no-path", f"{self.what}: no way was found on which the body could follow it")
             short = smooth(space, found, d.seed())

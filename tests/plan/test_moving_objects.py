@@ -1,0 +1,116 @@
+"""Objects that both hands move and that lead the whole body, the feet in place."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import elbowroom as er
+from elbowroom.errors import BadValue, ElbowroomError
+from elbowroom.geometry.solids import box
+from elbowroom.geometry.transforms import inverse, transform
+from elbowroom.motion.clip import Clip
+from elbowroom.plan.manipulate import plan_tasks
+from elbowroom.plan.result import Plan
+from elbowroom.plan.settings import Settings
+from elbowroom.plan.tasks import Grab, Move
+from elbowroom.storyboard.storyboard import read_storyboard
+from elbowroom.world.paths import Still
+from elbowroom.world.world import World
+from tools.made_of_edits import assert_made_of_edits
+
+ONCE = Settings(probes=0)
+GOAL = (0.2, -0.62, 0.8605)
+
+
+def scene(size: tuple[float, float, float] = (0.36, 0.26, 0.22)) -> World:
+    """A woman before a table with a crate on it."""
+    world = World(floor=0.0).with_character("ann", er.idle(er.preset("woman"), seconds=1.0, fps=30.0))
+    world = world.with_static("table", box((1.4, 0.5, 0.03), (0.0, -0.68, 0.7345)))
+    at = transform([-0.15, -0.6, 0.7505 + 0.5 * size[2]])
+    return world.with_object("crate", box(size), Still(at), mass=4.0)
+
+
+@cache
+def moved() -> Plan:
+    return plan_tasks(scene(), [Move(who="ann", object="crate", to=GOAL)], ONCE)
+
+
+def test_a_crate_is_moved_by_both_hands_and_proven():
+    plan = moved().require()
+    assert plan.certificate is not None and plan.certificate.free
+    np.testing.assert_allclose(plan.world.frame("crate", plan.world.span[1])[:3, 3], GOAL, atol=1e-6)
+    holds = {hold.hand: hold for hold in plan.world.holds}
+    assert set(holds) == {"left", "right"} and holds["left"].during == holds["right"].during
+    assert_made_of_edits(plan)
+
+
+def test_hands_stay_on_it_and_feet_on_the_ground():
+    """At four times the frame rate: hands within 1 mm and half a degree on the crate, feet within 1 mm."""
+    world = moved().world
+    begin, end = world.holds[0].during
+    times = np.linspace(begin, end - 1e-6, 4 * round(30.0 * (end - begin)) + 1)
+    crate = np.stack([world.frame("crate", t) for t in times])
+    for hand in ("left", "right"):
+        seen = inverse(crate) @ np.stack([world.hand("ann", hand, t) for t in times])
+        assert np.linalg.norm(seen[:, :3, 3] - seen[0, :3, 3], axis=1).max() < 0.001
+        turned = (np.trace(seen[:, :3, :3] @ seen[0, :3, :3].T, axis1=1, axis2=2) - 1.0) / 2.0
+        assert np.degrees(np.arccos(np.clip(turned, -1.0, 1.0))).max() < 0.5
+    motion = world.motion("ann")
+    assert isinstance(motion, Clip)
+    feet = [motion.character.role(f"{side}_foot") for side in ("left", "right")]
+    places = np.stack([world.at(t).joints["ann"] for t in times])[..., :3, 3][:, feet]
+    assert np.ptp(places, axis=0).max() < 0.001
+
+
+def test_the_same_seed_moves_it_the_same_way():
+    again = plan_tasks(scene(), [Move(who="ann", object="crate", to=GOAL)], ONCE)
+    np.testing.assert_array_equal(again.world.motion("ann").rotations, moved().world.motion("ann").rotations)
+
+
+@pytest.mark.parametrize(
+    ("goal", "status"), [((0.2, -2.5, 0.86), "target-out-of-reach"), ((0.0, -0.62, 0.74), "target-in-collision")]
+)
+def test_goals_that_cannot_be_are_told(goal: tuple[float, float, float], status: str):
+    plan = plan_tasks(scene(), [Move(who="ann", object="crate", to=goal)], ONCE)
+    assert plan.status == status and "move crate" in plan.why
+
+
+def test_what_is_too_wide_for_the_arms_is_told():
+    plan = plan_tasks(scene((1.3, 0.26, 0.22)), [Move(who="ann", object="crate", to=GOAL)], ONCE)
+    assert plan.status == "target-out-of-reach" and "hands" in plan.why
+
+
+def test_a_busy_hand_is_told():
+    world = scene().with_object("can", box((0.05, 0.05, 0.12)), Still(transform([-0.5, -0.55, 0.81])))
+    tasks = [Grab(who="ann", object="can"), Move(who="ann", object="crate", to=GOAL)]
+    plan = plan_tasks(world, tasks, ONCE)
+    assert plan.status == "hand-not-free" and "both hands" in plan.why
+
+
+def test_it_takes_no_time_and_no_hand(tmp_path: Path):
+    with pytest.raises(BadValue, match="leave out"):
+        plan_tasks(scene(), [Move(who="ann", object="crate", to=GOAL, at=2.0)], ONCE)
+    text = """
+elbowroom: 1
+scene:
+  floor: 0
+  meshes:
+    - {box: [1.4, 0.5, 0.03], name: table, at: [0, -0.68, 0.7345]}
+objects:
+  crate: {mesh: {box: [0.36, 0.26, 0.22]}, at: [-0.15, -0.6, 0.8605], mass: 4}
+characters:
+  ann: {body: woman}
+tasks:
+  - move: {who: ann, object: crate, onto: table, posture: stoop, HERE}
+"""
+    path = tmp_path / "move.yaml"
+    path.write_text(text.replace(", HERE", ""))
+    (task,) = read_storyboard(path).tasks
+    assert isinstance(task, Move) and task.posture == "stoop" and task.onto == "table"
+    path.write_text(text.replace("HERE", "hand: left"))
+    with pytest.raises(ElbowroomError, match="takes no 'hand'"):
+        read_storyboard(path)
