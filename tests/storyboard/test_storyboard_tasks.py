@@ -17,6 +17,7 @@ from elbowroom.plan.tasks import (
     Grab,
     Handover,
     HoldOut,
+    Move,
     Open,
     Press,
     Put,
@@ -71,6 +72,7 @@ def test_every_verb_becomes_its_task():
         "close: {who: bob, fixture: door}",
         "rest: {who: bob, hand: right}",
         "repair: {who: ann}",
+        "move: {who: bob, object: hat, onto: table, turn: 90, posture: squat}",
     )
     assert found == (
         Reach(who="ann", to=(0.3, -0.4, 1.2), hand="left", begin=0.2, at=1.0, back=2.5, shape="point"),
@@ -89,6 +91,7 @@ def test_every_verb_becomes_its_task():
         Close(who="bob", fixture="door"),
         Rest(who="bob", hand="right"),
         Repair(who="ann"),
+        Move(who="bob", object="hat", onto="table", turn=math.radians(90.0), posture="squat"),
     )
     assert {type(task) for task in found} == set(VERBS.values())
 

@@ -37,7 +37,6 @@ VERBS: Mapping[str, Asked] = {
     "touch": Asked(where="target"),
     "grab": Asked(what="object"),
     "put": Asked(hand=False, what="object", where="to", onto="onto"),
-    "move": Asked(hand=False, what="object", where="to", onto="onto"),
     "drop": Asked(hand=False, what="object", where="over"),
     "handover": Asked(hand=False, what="object", where="to"),
     "press": Asked(what="fixture"),
@@ -62,7 +61,7 @@ def wheres(verb: str, world: World, who: str) -> tuple[str, ...]:
         return ()
     if verb == "handover":
         return tuple(name for name in world.characters if name != who)
-    if verb in ("put", "move"):
+    if verb == "put":
         ground = () if world.floor is None else ("floor",)
         return (POINT, *ground, *world.static, *world.objects)
     people = tuple(f"{name}.head" for name in world.characters if name != who)
