@@ -69,7 +69,7 @@ def test_feet_stay_planted_while_it_pauses():
 
 
 def test_a_slow_drift_is_no_walk():
-    """A drift of a quarter of a metre in all used to be planned as a walk, thirty times as long."""
+    """A drift of a quarter of a metre in all used to be planned as a walk."""
     clip = er.idle(er.preset("woman"), seconds=4.0, fps=30.0)
     root = np.array(clip.root)
     root[:, 0] += np.linspace(0.0, 0.25, len(clip))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from elbowroom.character.body import Character
 from elbowroom.character.human import human
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.geometry.rotations import about
 from elbowroom.geometry.shapes import Shape, capsule
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
@@ -157,19 +154,3 @@ def test_empty_things_have_no_pairs(ann: Character) -> None:
     world = world.with_static("wall", box([1.0, 1.0, 1.0]))
     assert not ExactWorld(world).pairs
     assert ExactWorld(world).free(0.0)
-
-
-def test_thighs_that_meet_on_straight_legs_do_not_count(ann: Character) -> None:
-    """Some rigs stand with their legs apart at rest, and their trousers meet once they stand straight."""
-    thighs = [ann.role(part) for part in ("left_thigh", "right_thigh")]
-    rest = ann.skeleton.rest.copy()
-    for joint, side in zip(thighs, (1.0, -1.0), strict=True):
-        rest[joint] = about([0.0, side, 0.0], -0.35)
-    low = np.array([0.0, 0.0, -0.2])
-    apart = ann.with_(skeleton=replace(ann.skeleton, rest=rest))
-    gap = np.diff(apart.T_rest[thighs] @ [*low, 1.0], axis=0)
-    assert np.linalg.norm(gap) > 0.26, "they do not meet at rest"
-    for radius, counts in ((0.05, True), (0.12, False)):
-        shapes = [capsule(s.name, s.joint, low, low, radius) if s.joint in thighs else s for s in ann.shapes]
-        exact = ExactWorld(World().with_character("ann", still(apart.with_(shapes=tuple(shapes)))))
-        assert (frozenset({"ann.left_thigh", "ann.right_thigh"}) in names(exact)) == counts

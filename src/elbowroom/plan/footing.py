@@ -117,8 +117,6 @@ def _at_rest(clip: Clip) -> NDArray[np.bool_]:
 def _bound(d: Director, actor: Actor) -> bool:
     """Return whether something of the world is tied to when the base does what, as recorded holds and contacts are."""
     times = [t for hold in d.world.holds if hold.by == actor.who for t in hold.during]
-    for contact in d.world.contacts:
-        times += (
-            [contact.during[0]] if actor.who in (d.world.split(contact.who)[0], d.world.split(contact.on)[0]) else []
-        )
+    mine = (c for c in d.world.contacts if actor.who in (d.world.split(c.who)[0], d.world.split(c.on)[0]))
+    times += [contact.during[0] for contact in mine]
     return any(actor.now < t < FOREVER for t in times)

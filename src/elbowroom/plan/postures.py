@@ -38,8 +38,7 @@ class Postures:
     """Postures of one person at one time, all else as a world has it then.
 
     Parts of `hand` may touch `taking`, a thing. What a hand holds goes with it; `led` names a thing whose place comes
-    with each posture. `fingers` {joint: (4,)} replaces
-    rotations of a posture before it is looked at.
+    with each posture. `fingers` {joint: (4,)} replaces rotations of a posture before it is looked at.
     """
 
     def __init__(
@@ -88,9 +87,8 @@ class Postures:
         a distance in metres that counts as a collision.
         """
         T = self._joints(pose)
-        things = {name: T[joint] @ T_joint_thing for name, (joint, T_joint_thing) in self._held.items()} | dict(
-            led or {}
-        )
+        things = {name: T[joint] @ T_joint_thing for name, (joint, T_joint_thing) in self._held.items()}
+        things.update(led or {})
         if (but, of) not in self._among:
             chosen = self._mine
             if but or of:

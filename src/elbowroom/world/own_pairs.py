@@ -47,15 +47,13 @@ def own_pairs(body: Body, overlap: Callable[[list[tuple[int, int]]], set[tuple[i
 def easy_poses(body: Body) -> Iterator[Array]:
     """Joint transforms (J, 4, 4) of poses that are free whatever the shapes say.
 
-    These are: at rest; a person with hanging arms; one on straight legs, which some rigs have apart at rest; one who
-    looks down at what the hands do; one whose hands are bent as far as they go, the base of the thumb on the end of
-    the forearm.
+    These are: at rest; a person with hanging arms; one who looks down at what the hands do; one whose hands are bent
+    as far as they go, the base of the thumb on the end of the forearm.
     """
     yield body.T_rest
     if not isinstance(body, Character):
         return
     bent = [(("left_upper_arm", "right_upper_arm"), (_HANGING, 0.0)), (("neck", "head"), (_NODDING, 0.0))]
-    bent += [(("left_thigh", "right_thigh"), (0.0, 0.0))]
     bent += [(("left_hand", "right_hand"), way) for way in ((np.pi, 0.0), (-np.pi, 0.0), (0.0, np.pi), (0.0, -np.pi))]
     skeleton = body.skeleton
     for parts, swing in bent:
