@@ -27,7 +27,7 @@ from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import arms_of, front_of, hand_of, held_by, joints_of, released, shifted
 from elbowroom.plan.limb_path import body_way, limb_way
 from elbowroom.plan.places import resting, supported
-from elbowroom.plan.postures import PRESS, Postures, hand_contacts
+from elbowroom.plan.postures import PRESS, hand_contacts
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.tasks import Move
 from elbowroom.plan.verbs.grasp_choice import effort
@@ -44,10 +44,12 @@ _LOOKS = 24
 _TRIES = 4
 # Metres that hands come from beside the object, and are off it before they go back.
 _BESIDE_M = 0.08
+# Seconds that both hands take for a way at least: the whole body goes along.
+_LEAST_S = 0.8
 # Metres that an object is lifted before it is carried, and above its place before it is set down.
 _LIFT_M = 0.04
-# Seconds after which it is off what it lay on, and before its end from which it may touch what it is set down on.
-_CONTACT_S = 0.6
+# An object that is farther than this from its place no longer touches what it lay on there, metres.
+_OFF_M = 0.02
 # Metres of the object's way, and radians of the farthest joint, from one look at a whole body to the next.
 _STEP_M = 0.03
 _TURN_RAD = 0.35
@@ -72,7 +74,7 @@ def move(d: Director, task: Move) -> None:
         raise BadValue(f"{what}: both hands move it, and the planner chooses the times; leave out hand and times.")
     busy = [h for h in arms_of(actor, None) if held_by(d.world, actor.who, h, actor.now) is not None]
     if busy or len(arms_of(actor, None)) < 2:
-        why = f"the {busy[0]} hand of {actor.who} is busy" if busy else f"{actor.who} has not two arms"
+        why = f"the {busy[0]} hand of {actor.who} is busy" if busy else f"{actor.who} has only one arm"
         raise PlanningFailure("hand-not-free", f"{what}: {why}, and it takes both hands")
     if not actor.stands:
         raise PlanningFailure("no-path", f"{what}: {actor.who} walks, and both hands move things only where feet stand")
@@ -120,18 +122,16 @@ class Carrier(Holding):
         """Reach, take, carry, set down, let go, and go back."""
         d, actor = self.d, self.actor
         start = self.held_at(grips, self.T_start, actor.pose)
-        before = self.at(grips.targets(actor, self.T_start, _BESIDE_M), start, self.T_start, loaded=False)
-        beside = self.freed(self.postures(grips), before, self.T_start)
-        if isinstance(beside, Pair):
-            raise PlanningFailure("target-in-collision", f"{self.what}: {blamed(beside)} beside it")
-        before = beside
+        apart = self.at(grips.targets(actor, self.T_start, _BESIDE_M), start, self.T_start, loaded=False)
+        before = self.freed(self.postures, apart, self.T_start)
+        if isinstance(before, Pair):
+            raise PlanningFailure("target-in-collision", f"{self.what}: {blamed(before)} beside it")
         opened = {h: finger_rotations(actor.body, h, g.open) for h, g in grips.grasps.items()}
         under = resting(d.world, self.thing, actor.now)
         goal_under = resting(d.world, self.thing, actor.now, self.T_goal)
         self.reach(grips, before, opened)
         begin = actor.now
-        for hand in grips.grasps:
-            d.allow(hand_contacts(d.world, actor.who, hand, self.thing, (begin, FOREVER), PRESS))
+        self._allow_hands(grips)
         self.straight(grips, self.T_start, f"take {self.thing}", away=False)
         for hand in grips.grasps:
             actor.keep(joints_of(actor, hand))
@@ -143,19 +143,29 @@ class Carrier(Holding):
         contacts = d.world.contacts
         both = [*under, *(name for name in goal_under if name not in under)]
         d.allow(supported(self.thing, both, (-np.inf, FOREVER)))
-        taken = actor.now
-        self.carry(grips)
-        d.world = d.world.with_(contacts=(
-            *contacts,
-            *supported(self.thing, under, (-np.inf, taken + _CONTACT_S)),
-            *supported(self.thing, goal_under, (actor.now - _CONTACT_S, FOREVER)),
-        ))  # fmt: skip
+        lifted, set_down = self.carry(grips)
+        # only while it is lifted off and set down: it does not slide from the one to the other
+        off, on = (-np.inf, lifted), (set_down, FOREVER)
+        touching = (*supported(self.thing, under, off), *supported(self.thing, goal_under, on))
+        d.world = d.world.with_(contacts=(*contacts, *touching))
         for hand in grips.grasps:
             d.world = released(d.world, self.thing, actor.now, actor.who)
             actor.unpin(hand)
+        self._allow_hands(grips)
         self.straight(grips, self.T_goal, f"leave {self.thing}", away=True)
         self.back()
         require_free(d, (begin, actor.now), self.what)
+
+    def _allow_hands(self, grips: Grips) -> None:
+        """Let hands touch the object while they come to it, or leave it, straight."""
+        d, actor = self.d, self.actor
+        during = (actor.now, actor.time(actor.k + self._straight_frames))
+        for hand in grips.grasps:
+            d.allow(hand_contacts(d.world, actor.who, hand, self.thing, during, PRESS))
+
+    @property
+    def _straight_frames(self) -> int:
+        return self.actor.frames(_BESIDE_M / self.d.settings.slow)
 
     def reach(self, grips: Grips, before: Pose, opened: Mapping[str, Array]) -> None:
         """Both hands go beside the object; where no way leads straight there, first over it and nearer to the body."""
@@ -170,7 +180,7 @@ class Carrier(Holding):
         front = front_of(actor, actor.body.skeleton.at(actor.pose))
         over = shifted(self.T_start, actor.body.height * (_OVER * np.array([0.0, 0.0, 1.0]) - _NEARER * front))
         above = self.freed(
-            self.postures(grips),
+            self.postures,
             self.at(grips.targets(actor, over, _BESIDE_M), before, over, loaded=False),
             self.T_start,
         )
@@ -188,8 +198,6 @@ class Carrier(Holding):
         self.travel(goal, fingers, f"leave {self.thing}")
         actor.give_back(tuple(mine))
 
-    # motion
-
     def travel(self, goal: Pose, fingers: Mapping[str, Array], what: str, focus: Array | None = None) -> None:
         """Both hands go to a posture, the body straight there, each arm as its tier finds; back without a focus."""
         d, actor = self.d, self.actor
@@ -199,7 +207,7 @@ class Carrier(Holding):
             for h in fingers
         ]
         far = max(*ways, float(np.linalg.norm(goal.root - actor.pose.root)))
-        count = actor.frames(max(d.seconds_for(far), 0.8))
+        count = actor.frames(max(d.seconds_for(far), _LEAST_S))
         root, q = body_way(actor, goal, count)
         share = smootherstep(np.linspace(0.0, 1.0, count + 1))
         for hand, turned in fingers.items():
@@ -217,8 +225,8 @@ class Carrier(Holding):
 
     def straight(self, grips: Grips, T_object: Array, what: str, *, away: bool) -> None:
         """Hands go to the object, or off it, straight; the body as it is but for what they need."""
-        d, actor = self.d, self.actor
-        share = smoothstep(np.linspace(0.0, 1.0, actor.frames(_BESIDE_M / d.settings.slow) + 1))
+        actor = self.actor
+        share = smoothstep(np.linspace(0.0, 1.0, self._straight_frames + 1))
         root, q = [actor.root[-1]], [actor.q[-1]]
         pose = actor.pose
         for gap in _BESIDE_M * (share if away else 1.0 - share)[1:]:
@@ -229,10 +237,12 @@ class Carrier(Holding):
             q.append(rotations)
         self._add(np.array(root), np.array(q), what, "ik", 0)
 
-    def carry(self, grips: Grips) -> None:
-        """The object goes to its goal along a searched path, and the body follows."""
+    def carry(self, grips: Grips) -> tuple[float, float]:
+        """The object goes to its goal along a searched path, and the body follows.
+
+        Seconds at which it has been lifted off, and from which on it is set down.
+        """
         d, actor = self.d, self.actor
-        postures = self.postures(grips)
         turned = angle_between(state_of(self.T_start)[3:], state_of(self.T_goal)[3:]) > _SAME_TURN_RAD
         turning: Literal["level", "fixed"] = "level" if turned else "fixed"
         stations = [self.T_start, *self._between(), self.T_goal]
@@ -240,7 +250,7 @@ class Carrier(Holding):
         states, poses = [state_of(self.T_start)], [actor.pose]
         for T_a, T_b in pairwise(stations):
             middle = 0.5 * (T_a[:3, 3] + T_b[:3, 3])
-            space = ObjectSpace(middle, cube_side(actor.body.height), partial(self._advance, grips, postures),
+            space = ObjectSpace(middle, cube_side(actor.body.height), partial(self._advance, grips),
                                 turning=turning, upright=state_of(T_a)[3:], step_m=_STEP_M)  # fmt: skip
             there = self.held_at(grips, T_b, pose)
             found = search(space, (state_of(T_a), pose), state_of(T_b), d.seed(), _BUDGET, there)
@@ -250,15 +260,13 @@ class Carrier(Holding):
             states += list(short.states[1:])
             poses += short.payloads[1:]
             pose, checks = short.payloads[-1], checks + found.stats.checks + short.stats.checks
-        self._play(grips, np.array(states), poses, checks)
+        return self._play(grips, np.array(states), poses, checks)
 
     def _between(self) -> list[Array]:
         """Places over the start and over the goal, so that the object is lifted off and set down from above."""
         return [shifted(T, np.array([0.0, 0.0, _LIFT_M])) for T in (self.T_start, self.T_goal)]
 
-    def _advance(
-        self, grips: Grips, postures: Postures, start: Array, pose: Pose, end: Array, tally: NDArray[np.int64]
-    ) -> Pose | None:
+    def _advance(self, grips: Grips, start: Array, pose: Pose, end: Array, tally: NDArray[np.int64]) -> Pose | None:
         """The posture one step on, None where there is none near the one before that is free."""
         tally[CHECKS] += 1
         T = place_of(end)
@@ -266,14 +274,15 @@ class Carrier(Holding):
             followed = self.at(grips.targets(self.actor, T), pose, T, loaded=True)
         except PlanningFailure:
             return None
-        found = self.freed(postures, followed, T, _TURN_RAD)
+        found = self.freed(self.postures, followed, T, _TURN_RAD)
         if isinstance(found, Pair) or angle_between(found.rotations, pose.rotations).max() > _TURN_RAD:
             return None
         return found
 
-    def _play(self, grips: Grips, states: Array, poses: Sequence[Pose], checks: int) -> None:
-        """Frames along a path of the object (N, 7), as fast as people carry things."""
+    def _play(self, grips: Grips, states: Array, poses: Sequence[Pose], checks: int) -> tuple[float, float]:
+        """Add frames along a path of the object (N, 7), as fast as people carry things; see `carry`."""
         actor = self.actor
+        begun = actor.k
         turns = angle_between(states[:-1, 3:], states[1:, 3:])
         timing = path_times(states[:, :3], recorded_carries(), turns=turns)
         count = max(actor.frames(timing.duration), 2)
@@ -293,6 +302,9 @@ class Carrier(Holding):
             root.append(pose.root)
             q.append(rotations)
         self._add(np.array(root), np.array(q), f"carry {self.thing}", "plan", checks)
+        ends = [np.linalg.norm(place - T[:3, 3], axis=1) > _OFF_M for T in (self.T_start, self.T_goal)]
+        lifted, set_down = int(np.argmax(ends[0])), count - int(np.argmax(ends[1][::-1]))
+        return actor.time(begun + lifted), actor.time(begun + set_down)
 
     def _fingers(self, grips: Grips) -> list[int]:
         return [j for hand in grips.grasps for j in finger_joints(self.actor.body, hand)]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from elbowroom.character.hand_shapes import finger_joints, finger_rotations
+from elbowroom.character.hand_shapes import FLAT, finger_joints, finger_rotations
 from elbowroom.character.limits import EPS
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, normalize
@@ -25,6 +26,7 @@ from elbowroom.plan.tasks import Move
 from elbowroom.posing.grasps_settle import Grasp
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.whole_body import FEET, Load, WholeBody, support_of
+from elbowroom.world.contacts import Contact
 from elbowroom.world.pairs import Pair
 
 # Turns of an elbow about shoulder and hand that are tried, radians.
@@ -80,7 +82,7 @@ class Holding:
     def held_at(self, grips: Grips, T_object: Array, near: Pose) -> Pose:
         """A posture that holds the object at a place (4, 4) and is free; raises `PlanningFailure`."""
         pose = self.at(grips.targets(self.actor, T_object), near, T_object, loaded=True)
-        found = self.freed(self.postures(grips), pose, T_object)
+        found = self.freed(self.postures, pose, T_object)
         if isinstance(found, Pair):
             raise PlanningFailure("target-in-collision", f"{self.what}: {blamed(found)}")
         return found
@@ -115,18 +117,16 @@ class Holding:
         found = self.recorded.posture(constraints_of(self.actor.body, {**targets, **self.T_feet}))
         return found.markers, _MARKERS * found.weights
 
-    def postures(self, grips: Grips) -> Postures:
-        """Check of postures with the object at places that are given, hands on it as gripped."""
+    @cached_property
+    def postures(self) -> Postures:
+        """Check of postures with the object at places that are given, flat hands on it."""
         d, actor = self.d, self.actor
-        fingers = {
-            joint: turn
-            for hand, grasp in grips.grasps.items()
-            for joint, turn in zip(
-                finger_joints(actor.body, hand), finger_rotations(actor.body, hand, grasp.open), strict=True
-            )
-        }
-        contacts = [c for h in grips.grasps for c in hand_contacts(
-            d.world, actor.who, h, self.thing, (-np.inf, np.inf), PRESS)]  # fmt: skip
+        fingers: dict[int, Array] = {}
+        contacts: list[Contact] = []
+        for hand in ("left", "right"):
+            turns = finger_rotations(actor.body, hand, FLAT)
+            fingers |= dict(zip(finger_joints(actor.body, hand), turns, strict=True))
+            contacts += hand_contacts(d.world, actor.who, hand, self.thing, (-np.inf, np.inf), PRESS)
         for T in (self.T_start, self.T_goal):
             contacts += supported(self.thing, resting(d.world, self.thing, actor.now, T), (-np.inf, np.inf))
         world = d.world.with_(contacts=(*d.world.contacts, *contacts))
