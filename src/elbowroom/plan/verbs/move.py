@@ -164,8 +164,9 @@ class Carrier(Holding):
         self._turn_fingers(grips, closed=True)
         self._hold(grips)
         self._play(grips, path)
+        under = resting(d.world, self.thing, actor.now)
         for hand in grips.grasps:
-            d.world = released(d.world, self.thing, actor.now, actor.who)
+            d.world = released(d.world, self.thing, actor.now, actor.who, under)
             actor.unpin(hand)
         self._allow_hands(grips)
         self._turn_fingers(grips, closed=False)
