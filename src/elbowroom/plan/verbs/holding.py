@@ -13,7 +13,7 @@ from elbowroom.character.hand_shapes import finger_joints, finger_rotations
 from elbowroom.character.limits import EPS
 from elbowroom.character.skeleton import Pose
 from elbowroom.files.postures import posture_database
-from elbowroom.geometry.rotations import Array, angle_between, normalize
+from elbowroom.geometry.rotations import Array, about, angle_between, multiply, normalize
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.motion.posture_constraints import constraints_of
 from elbowroom.motion.posture_db import Posture, PostureDatabase
@@ -50,8 +50,18 @@ _BEYOND_RAD = 0.01
 # A posture is solved from itself up to so often, until no joint turns by more than this, radians.
 _SETTLES = 5
 _SETTLED_RAD = 0.03
-# Where the pelvis starts from when a posture is solved, back and down, shares of the body's height.
-_PELVIS = ((0.0, 0.0), (0.06, 0.0), (0.06, 0.08), (0.0, 0.12), (0.12, 0.04))
+# Where the pelvis starts from when a posture is solved: back and down, shares of the body's height, and tilted ahead,
+# radians. The last ones are a stoop and two squats.
+_PELVIS = (
+    (0.0, 0.0, 0.0),
+    (0.06, 0.0, 0.0),
+    (0.06, 0.08, 0.0),
+    (0.0, 0.12, 0.0),
+    (0.12, 0.04, 0.3),
+    (0.12, 0.02, 1.1),
+    (0.14, 0.2, 0.5),
+    (0.08, 0.28, 0.2),
+)
 # Metres between the body and all else, its own forearms included, in postures that a motion goes through.
 _ROOM_M = 0.004
 # Pull of the recorded markers against that of the posture before, per marker.
@@ -113,12 +123,14 @@ class Holding:
         Where it is not free, it is solved again from postures with the pelvis elsewhere.
         """
         targets = grips.targets(self.actor, T_object)
-        back = -front_of(self.actor, self.actor.body.skeleton.at(near))
+        front, up = front_of(self.actor, self.actor.body.skeleton.at(near)), np.array([0.0, 0.0, 1.0])
         stuck: PlanningFailure | None = None
-        for behind, below in _PELVIS:
-            root = near.root + self.actor.body.height * (behind * back - below * np.array([0.0, 0.0, 1.0]))
+        for behind, below, tilt in _PELVIS:
+            root = near.root - self.actor.body.height * (behind * front + below * up)
+            rotations = np.array(near.rotations)
+            rotations[0] = multiply(about(np.cross(up, front), tilt), rotations[0])
             try:
-                pose = self._settled(targets, Pose.of(root, near.rotations), T_object)
+                pose = self._settled(targets, Pose.of(root, rotations), T_object)
                 return self._required(self.freed(self.postures(grips), pose, T_object, room=_ROOM_M))
             except PlanningFailure as failed:
                 stuck = stuck or failed
