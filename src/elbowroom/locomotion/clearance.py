@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from elbowroom.character.body import Character
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
-from elbowroom.locomotion.figure import SIDES, Figure
+from elbowroom.locomotion.figure import SIDES
 from elbowroom.locomotion.room import gap, part
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.legs import place_feet
@@ -25,7 +23,8 @@ _MOST = np.radians(35.0)
 _SOFT = 0.22
 # Metres that soles give way; feet of who runs dip deeper between frames while they roll off, without being lifted.
 _SOLES_GIVE = 0.001
-_LOOKS_BETWEEN = 4  _BESIDE = {
+_LOOKS_BETWEEN = 4  # a frame
+_BESIDE = {
     "upper_arm": ("pelvis", "spine1"),
     "forearm": ("pelvis", "spine1", "spine2", "chest", "thigh"),
     "hand": ("pelvis", "spine1", "spine2", "thigh", "shin"),

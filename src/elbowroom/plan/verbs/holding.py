@@ -12,6 +12,7 @@ import numpy as np
 from elbowroom.character.hand_shapes import finger_joints, finger_rotations
 from elbowroom.character.limits import EPS
 from elbowroom.character.skeleton import Pose
+from elbowroom.character.strength import load_effort
 from elbowroom.files.postures import posture_database
 from elbowroom.geometry.rotations import Array, about, angle_between, multiply, normalize
 from elbowroom.geometry.transforms import apply, inverse
@@ -131,13 +132,28 @@ class Holding:
             rotations[0] = multiply(about(np.cross(up, front), tilt), rotations[0])
             try:
                 pose = self._settled(targets, Pose.of(root, rotations), T_object)
-                return self._required(self.freed(self.postures(grips), pose, T_object, room=_ROOM_M))
+                found = self._required(self.freed(self.postures(grips), pose, T_object, room=_ROOM_M))
+                return self._strong(found, T_object, grips)
             except PlanningFailure as failed:
                 stuck = stuck or failed
                 if failed.status == "target-out-of-reach":
                     break
         assert stuck is not None
         raise stuck
+
+    def _strong(self, pose: Pose, T_object: Array, grips: Grips) -> Pose:
+        """A posture in which no joint has to give more torque than it can; raises `PlanningFailure`."""
+        body, center = self.actor.body, apply(T_object, self.center[None])[0]
+        role, torque, share = load_effort(body, body.skeleton.at(pose), self.mass, center, tuple(grips.grasps))
+        if share > 1.0:
+            joint = role.replace("_", " ").replace("spine1", "lower back").replace("upper arm", "shoulder")
+            joint = joint.replace("forearm", "elbow")
+            raise PlanningFailure(
+                "too-heavy",
+                f"{self.what}: {self.mass:g} kg take {torque:.0f} Nm of the {joint}, "
+                f"{100 * share:.0f} % of its strength",
+            )
+        return pose
 
     def _settled(self, targets: Mapping[str, Array], near: Pose, T_object: Array) -> Pose:
         """A posture at which the solver stays: solved from afar it would go on turning at the first step from there."""
