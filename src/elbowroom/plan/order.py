@@ -15,7 +15,7 @@ import numpy as np
 from elbowroom.errors import ElbowroomError
 from elbowroom.geometry.rotations import Array
 from elbowroom.plan.result import Status
-from elbowroom.plan.tasks import Grab, Handover, Task
+from elbowroom.plan.tasks import Grab, Handover, Regrasp, Task
 from elbowroom.world.world import World
 
 # What may come out otherwise when others are planned later.
@@ -106,7 +106,7 @@ def _limbs(world: World, tasks: Sequence[Task]) -> list[str]:
     for task in tasks:
         key = (task.who, thing_of(task) or "")
         limb = limb_of(task) or holding.get(key, "")
-        if isinstance(task, Grab):
+        if isinstance(task, Grab | Regrasp):
             holding[key] = limb
         found.append(limb)
     return found

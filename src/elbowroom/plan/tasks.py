@@ -142,6 +142,16 @@ class Handover(Task):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Regrasp(Task):
+    """Take what one hand holds with the other; both hold it before the first lets go. The planner chooses the times.
+
+    `hand` is the one that has it then; None is the other one.
+    """
+
+    object: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Touch(Task):
     """Touch a place with the fingertips, and go away again: a point, a thing, a frame, a body part.
 
@@ -193,5 +203,5 @@ class Repair(Task):
 
 VERBS: dict[str, type[Task]] = {
     "hold" if kind is HoldOut else kind.__name__.lower(): kind
-    for kind in (Reach, Grab, Put, Move, Drop, HoldOut, Handover, Touch, Press, Open, Close, Rest, Repair)
+    for kind in (Reach, Grab, Put, Move, Drop, HoldOut, Handover, Regrasp, Touch, Press, Open, Close, Rest, Repair)
 }

@@ -31,7 +31,7 @@ from elbowroom.plan.verbs.grasp_choice import effort
 from elbowroom.plan.verbs.holding import Grips, Holding
 from elbowroom.posing.gaze import gazing
 from elbowroom.posing.grasps import grasps_of
-from elbowroom.posing.two_hands import two_hand_grasps
+from elbowroom.posing.two_hands import is_pole, pole_grasps, two_hand_grasps
 from elbowroom.search.birrt import Budget
 from elbowroom.world.soft_tissue import tissue_contacts
 
@@ -148,7 +148,10 @@ class Carrier(Holding):
             found = grasps_of(d.world, actor.who, hands[0], self.thing, actor.now)
             return [Grips({hands[0]: grasp}) for grasp in found]
         mesh, ahead = d.world.objects[self.thing].mesh, front_of(actor, actor.body.skeleton.at(actor.pose))
-        pairs = two_hand_grasps(actor.body, mesh, self.T_start, ahead)
+        if is_pole(mesh):
+            pairs = pole_grasps(*(grasps_of(d.world, actor.who, hand, self.thing, actor.now) for hand in sorted(hands)))
+        else:
+            pairs = two_hand_grasps(actor.body, mesh, self.T_start, ahead)
         return [Grips(dict(zip(("left", "right"), pair, strict=True))) for pair in pairs]
 
     def do(self, option: Option, *, searched: bool) -> None:
@@ -164,8 +167,9 @@ class Carrier(Holding):
         self._turn_fingers(grips, closed=True)
         self._hold(grips)
         self._play(grips, path)
+        under = resting(d.world, self.thing, actor.now)
         for hand in grips.grasps:
-            d.world = released(d.world, self.thing, actor.now, actor.who)
+            d.world = released(d.world, self.thing, actor.now, actor.who, under)
             actor.unpin(hand)
         self._allow_hands(grips)
         self._turn_fingers(grips, closed=False)
