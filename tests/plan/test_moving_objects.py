@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 import elbowroom as er
 from elbowroom.character.masses import center_of_mass
 from elbowroom.character.skeleton import Pose
+from elbowroom.character.strength import load_effort, strength_of
 from elbowroom.errors import BadValue, ElbowroomError
 from elbowroom.geometry.rotations import angle_between
 from elbowroom.geometry.solids import box
@@ -141,6 +143,25 @@ def inside(corners: np.ndarray, point: np.ndarray) -> float:
     edge = np.roll(corners, -1, axis=0) - corners
     cross = edge[:, 0] * (point[1] - corners[:, 1]) - edge[:, 1] * (point[0] - corners[:, 0])
     return float((cross / np.linalg.norm(edge, axis=1)).min())
+
+
+def test_what_is_too_heavy_is_told():
+    world = scene()
+    heavy = replace(world.objects["crate"], mass=60.0)
+    plan = plan_tasks(world.with_(objects={"crate": heavy}), [Move(who="ann", object="crate", to=GOAL)], ONCE)
+    assert plan.status in ("too-heavy", "out-of-balance") and "move crate" in plan.why
+
+
+def test_a_light_load_is_borne_and_a_heavy_one_is_not():
+    body = er.preset("woman")
+    clip = er.idle(body, seconds=0.1)
+    T = body.skeleton.at(Pose.of(clip.root[0], clip.rotations[0]))
+    for mass, bears in ((5.0, True), (60.0, False)):
+        role, torque, share = load_effort(body, T, mass, (0.0, -0.5, 1.0), ("left", "right"))
+        assert (share <= 1.0) == bears
+        assert share == pytest.approx(torque / strength_of(body, role))
+    one, both = (load_effort(body, T, 8.0, (0.0, -0.5, 1.0), hands)[2] for hands in (("left",), ("left", "right")))
+    assert one > both
 
 
 def test_a_busy_hand_is_told():
