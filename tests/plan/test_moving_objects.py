@@ -14,6 +14,7 @@ from elbowroom.character.masses import center_of_mass
 from elbowroom.character.skeleton import Pose
 from elbowroom.character.strength import load_effort, strength_of
 from elbowroom.errors import BadValue, ElbowroomError
+from elbowroom.files.open import open_file
 from elbowroom.geometry.rotations import angle_between
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import inverse, transform
@@ -24,6 +25,7 @@ from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Grab, Move
 from elbowroom.posing.whole_body import support_of
 from elbowroom.storyboard.storyboard import read_storyboard
+from elbowroom.world.certificate import certify
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 from tools.made_of_edits import assert_made_of_edits
@@ -117,6 +119,15 @@ def test_a_crate_is_lifted_from_the_floor_and_only_soft_tissue_gives_way():
     assert own and {a.why for a in own} == {"soft tissue"}
     assert max(a.depth_m for a in own) <= 0.03
     assert any("recorded posture" in note for note in plan.world.notes)
+
+
+def test_what_gave_way_is_in_the_file_and_verified_from_it(tmp_path: Path):
+    plan = lifted().require()
+    path = tmp_path / "lift.npz"
+    er.save([path], plan.world, certificate=plan.certificate)
+    soft = [c for c in open_file(path).world().contacts if c.why == "soft tissue"]
+    assert soft and all(c.kind == "tissue" for c in soft)
+    assert certify(open_file(path).world()).free
 
 
 def test_weight_stays_over_the_feet_and_joints_turn_without_a_jump():
