@@ -40,6 +40,9 @@ from elbowroom.world.pairs import Pair
 # Orbit angles that 'avoid' looks at: how many over the paper's range.
 _ORBITS = np.radians(np.linspace(-30.0, 150.0, 37))
 
+# Frames of a way that 'avoid' looks at together are so many apart.
+_FAR_APART = 8
+
 # Shares by which frames are drawn into the ranges of joints, the first that is free.
 _DRAWN_IN = (1.0, 0.8, 0.6, 0.4, 0.2)
 
@@ -137,15 +140,19 @@ class ArmPaths:
         keep = Keep(*(np.asarray(v)[:, None] for v in keep))
         out = self.ik.solve(self.parents[:, None], hands[:, None], angles, keep)
         fits = out.reached & (out.excess.max(axis=-1) <= EPS)
-        where = np.flatnonzero(fits)
-        free = np.zeros(fits.shape, dtype=bool)
-        every = out.rotations.reshape(-1, 3, 4)
-        frames = np.repeat(self.times, len(angles))
-        free.reshape(-1)[where] = self.check.free_batch(every[where], self._when(frames[where]), exact=False)
-        free[0], free[-1] = angles == a, angles == b
+        fits[0], fits[-1] = angles == a, angles == b
+        free, checks = fits.copy(), 0
+        # a frame at which nothing is free ends it: frames far apart come first
+        for frames in (np.arange(k, count - 1, _FAR_APART) for k in range(1, _FAR_APART + 1)):
+            frame, angle = np.nonzero(fits[frames])
+            when = self._when(self.times[frames[frame]])
+            free[frames[frame], angle] = self.check.free_batch(out.rotations[frames[frame], angle], when, exact=False)
+            checks += len(frame)
+            if not free[frames].any(axis=1).all():
+                return None, checks
         chosen = _least(angles, free)
         if chosen is None:
-            return None, len(where)
+            return None, checks
         # Elbows that keep to the grid would jerk: the angle is eased over its neighbours, and from and to both ends.
         window = np.hanning(2 * _EVEN + 3)[1:-1]
         even = np.convolve(np.pad(angles[chosen], _EVEN, mode="edge"), window / window.sum(), "valid")
@@ -154,8 +161,8 @@ class ArmPaths:
         flat = Keep(*(np.asarray(v)[:, 0] for v in keep))
         eased = self.ik.solve(self.parents, hands, even, flat)
         if not (eased.reached.all() and (eased.excess.max(axis=1) <= EPS).all()):
-            return None, len(where)
-        return _pinned(eased.rotations, start, goal), len(where) + count
+            return None, checks
+        return _pinned(eased.rotations, start, goal), checks + count
 
     def planned(self, start: Array, goal: Array, seed: int) -> LimbTrajectory | Blocked:
         """The most human of a few searched paths or, where none is like reaches of people, of the straight path leaned
