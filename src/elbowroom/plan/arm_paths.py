@@ -169,17 +169,22 @@ class ArmPaths:
         aside: a lean takes as long as several searches."""
         ways: list[LimbTrajectory] = []
         for attempt in range(_SEARCHES):
-            found = self._searched(start, goal, seed + 7919 * attempt)
+            found = self.searched(start, goal, seed + 7919 * attempt)
             if isinstance(found, Blocked):
                 if not ways:
                     return found
                 break
-            ways.append(self._evened(found))
+            ways.append(found)
             if self.shape(ways[-1].rotations).human:
                 return ways[-1]
         leaned = self._leaned(start, goal, seed)
         ways += [] if leaned is None else [self._evened(leaned)]
         return min(ways, key=lambda way: self._strange(way.rotations))
+
+    def searched(self, start: Array, goal: Array, seed: int) -> LimbTrajectory | Blocked:
+        """One searched path with its corners rounded, at the bell's speed where that is free and more human."""
+        found = self._searched(start, goal, seed)
+        return found if isinstance(found, Blocked) else self._evened(found)
 
     def _strange(self, q: Array) -> float:
         """Return how little frames (N + 1, 3, 4) are like a reach of people, by the hand's path and the joints'

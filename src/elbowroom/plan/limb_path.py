@@ -72,15 +72,16 @@ def _level(
 ) -> LimbTrajectory:
     """A searched way on which what must not be tilted is level, or the most level of a few; the world's notes tell."""
     best, least = way, np.inf
-    for _ in range(_SEARCHES):
+    for attempt in range(_SEARCHES):
+        if attempt > 0:
+            other = ways.searched(way.rotations[0], way.rotations[-1], d.seed())
+            way = other if isinstance(other, LimbTrajectory) else way
         arm = levelling.levelled(way.rotations)
         tilt = levelling.tilt(arm)
         if tilt < least:
             best, least = replace(way, rotations=arm), tilt
         if least <= LEVEL:
             return best
-        other = ways.planned(way.rotations[0], way.rotations[-1], d.seed())
-        way = other if isinstance(other, LimbTrajectory) else way
     note = f"{what}: {thing} is tilted by up to {np.degrees(least):.0f} degrees on its way: no level one was found"
     d.world = d.world.with_(notes=(*d.world.notes, note))
     return best
