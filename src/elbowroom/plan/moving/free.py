@@ -104,6 +104,19 @@ class Free:
         return LimbCheck(self.d.world, self.actor.who, self.limb, (float(self._times[0]), float(self._times[-1])))
 
     @cached_property
+    def _checks(self) -> dict[tuple[float, float, float], LimbCheck]:
+        return {}
+
+    def _with_margin(self, begin: float, end: float, margin: float) -> LimbCheck:
+        """Check of the arm with a clearance, metres, made once for each interval of seconds: several are searched."""
+        key = (begin, end, margin)
+        if key not in self._checks:
+            self._checks[key] = LimbCheck(
+                self.d.world, self.actor.who, self.limb, (begin, end), margin=margin, exact=self._check.exact
+            )
+        return self._checks[key]
+
+    @cached_property
     def _calm(self) -> HandSmoothness:
         return HandSmoothness.over(self.actor, self.limb, self.rows, after=self.fixed == 1)
 
@@ -158,7 +171,7 @@ class Free:
             return None  # a lean is of no use to frames that keep to the course
         leans = JointLeans(self._limits, self.course, weights, (1.0,) * len(self._limits))
         for margin in dict.fromkeys((self.d.settings.margin, _TIGHT)):
-            check = LimbCheck(self.d.world, self.actor.who, self.limb, (float(t[0]), float(t[-1])), margin=margin)
+            check = self._with_margin(float(t[0]), float(t[-1]), margin)
             largest = core.largest(_LEAN_JERK)
             done = nudge(check, leans, self.course, t, weights, largest, self.d.seed(), self._calm.roughs)
             if done.frames is not None:
@@ -199,7 +212,7 @@ class Free:
         during = (float(times[0]), float(times[-1]))
         speed = angle_between(course[:-1], course[1:]).max(axis=0) * self.actor.base.fps
         for margin in dict.fromkeys((d.settings.margin, _TIGHT, 0.0)):
-            check = LimbCheck(d.world, self.actor.who, self.limb, during, margin=margin)
+            check = self._with_margin(*during, margin)
             style = style_of(d.settings.style, NATURAL)
             top = np.maximum(2.0 * np.pi, _FASTER * speed)
             space = LimbSpace.over(check, timed=True, style=style, speed=top)
