@@ -125,7 +125,7 @@ def _clear(proof: Proof, pair: int, record: Record, shifts: Array) -> list[Array
     for i in range(len(record)):
         T = exact.place_snapshot(record[i]).placed.T[exact.index[pair]]
         if last is None or not np.array_equal(T, last):  # what rests is where it was
-            left = [s for s in left if not exact.shifted_distance(pair, s, 1e-3).hit]
+            left = [s for s in left if not exact.shifted_hit(pair, s)]
         last = T
     return left
 

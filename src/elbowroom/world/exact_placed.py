@@ -128,6 +128,11 @@ class Placed:
         with self._shifted(a, shift):
             return self.distance(a, b, limit)
 
+    def shifted_hit(self, a: int, b: int, shift: Array) -> bool:
+        """`hit` with part `a` shifted by a vector (3,), metres."""
+        with self._shifted(a, shift):
+            return self.hit(a, b)
+
     def separation(self, a: int, b: int, most: float) -> float:
         """Length of a shift of `a` that parts two forms which overlap, at most `most` metres; inf where none is found.
 
