@@ -87,17 +87,22 @@ class Put(Task):
 
 @dataclass(frozen=True, kw_only=True)
 class Move(Task):
-    """Move an object with both hands and the whole body, the feet where they stand; the planner chooses the times.
+    """Move an object with the whole body, the feet where they stand; the planner chooses the times.
 
     The object leads: its path is searched, and the body follows it as recorded people do. The goal is given as for
-    `Put`. `posture` 'squat' and 'stoop' ask for recordings of that kind, 'none' for no recordings at all.
+    `Put`. `hands` is 'both', palms on opposite sides, or the one that takes it. `posture` 'squat' and 'stoop' ask for
+    recordings of that kind, 'none' for no recordings at all; `postures` are files of recordings to follow in place of
+    the built-in ones. `feet` 'stay' where they stand.
     """
 
     object: str
     to: Point | None = None
     turn: float | None = None
     onto: str | None = None
+    hands: Literal["both", "left", "right"] = "both"
+    feet: Literal["stay"] = "stay"
     posture: Literal["auto", "squat", "stoop", "none"] = "auto"
+    postures: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
