@@ -5,9 +5,9 @@ from functools import cache
 
 import numpy as np
 import pytest
-from conftest import benchmark_module
 from intended import deep_contacts
 
+from conftest import benchmark_module
 from elbowroom.character.body import Character
 from elbowroom.gallery.scenes import scenario, scenarios
 from elbowroom.motion.quality import worst_quality
