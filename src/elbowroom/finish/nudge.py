@@ -26,8 +26,8 @@ from elbowroom.world.fast import HIT, UNCERTAIN, LimbCheck
 _DRAWN, _EACH, _BEST, _DRAWS = 96, 12, 12, 9
 # It ends after so many draws where so many leans were found that hit nothing.
 _ENOUGH = (3, 60)
-# After so many draws in which every lean hit at one and the same frame there is no use in others: 200 leans of all sizes
-# leave that frame where it is.
+# After so many draws in which every lean hit at one and the same frame there is no use in others: 200 leans of all
+# sizes leave that frame where it is.
 _IN_VAIN = 2
 # How many are looked at closely then: most that fail do so at the first look.
 _CLOSELY = 16
