@@ -201,8 +201,9 @@ class ArmPaths:
         if not steps.mean() > 0.0 or self.shape(q).human:
             return way
         along = np.concatenate([[0.0], np.cumsum(steps)]) / steps.sum()
-        even = self._drawn_in(_pinned(interpolate(along, q, bell(self.times)), q[0], q[-1]))
-        return replace(way, rotations=even) if self._strange(even) < self._strange(q) and self.free(even) else way
+        even, known = self._drawn_in(_pinned(interpolate(along, q, bell(self.times)), q[0], q[-1]))
+        better = self._strange(even) < self._strange(q) and (known or self.free(even))
+        return replace(way, rotations=even) if better else way
 
     def shape(self, q: Array) -> ReachShape:
         """The hand's path over frames (N + 1, 3, 4), as the body sees it."""
@@ -231,7 +232,7 @@ class ArmPaths:
         done = nudge(self.check, ways, base, self._when(self.times), weights, seed=seed, rough=rough)
         if done.frames is None:
             return None
-        frames = self._drawn_in(_pinned(np.array(done.frames), start, goal))
+        frames, _ = self._drawn_in(_pinned(np.array(done.frames), start, goal))
         return LimbTrajectory(frames, "plan", time.perf_counter() - begun, checks=done.checks)
 
     def _searched(self, start: Array, goal: Array, seed: int) -> LimbTrajectory | Blocked:
@@ -257,23 +258,23 @@ class ArmPaths:
         if not settled.free:
             return Blocked("no-path", self.blame(start, goal))
         stats = (path.stats.checks + short.stats.checks, path.stats.nodes)
-        q = self._drawn_in(settled.rotations)
+        q, _ = self._drawn_in(settled.rotations)
         return LimbTrajectory(q, "plan", first, time.perf_counter() - begun, *stats, trees=space.tree_lines(path))
 
     @property
     def _limits(self) -> list[JointLimit | None]:
         return [self.body.limits[j] for j in self.ik.joints]
 
-    def _drawn_in(self, q: Array) -> Array:
+    def _drawn_in(self, q: Array) -> tuple[Array, bool]:
         """Frames (N + 1, 3, 4) in the ranges of their joints, which rounded corners leave by a little.
 
-        As near to them as is free, where that is not.
+        As near to them as is free, where that is not; and whether they were found to be free.
         """
         if not pose_excess(self._limits, q).any():
-            return q
+            return q, False
         within = clamp_pose(self._limits, q)
         drawn = (slerp(q, within, share) for share in _DRAWN_IN)
-        return next((some for some in drawn if self.free(some)), q)
+        return next(((some, True) for some in drawn if self.free(some)), (q, False))
 
     def free(self, q: Array) -> bool:
         """Return whether frames (N + 1, 3, 4) are free, between them too."""
