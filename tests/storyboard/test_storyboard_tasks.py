@@ -22,6 +22,7 @@ from elbowroom.plan.tasks import (
     Press,
     Put,
     Reach,
+    Regrasp,
     Repair,
     Rest,
     Task,
@@ -65,6 +66,7 @@ def test_every_verb_becomes_its_task():
         "hold: {who: ann, object: stick, toward: up, seconds: 2}",
         "drop: {who: ann, object: stick, over: table, height: 0.2, priority: 1}",
         "grab: {who: ann, object: cup}",
+        "regrasp: {who: ann, object: cup, hand: left}",
         "handover: {who: ann, object: cup, to: bob}",
         "touch: {who: bob, target: ann.head, foot: left}",
         "press: {who: bob, fixture: door, to: 5}",
@@ -84,6 +86,7 @@ def test_every_verb_becomes_its_task():
         HoldOut(who="ann", object="stick", toward="up", seconds=2.0),
         Drop(who="ann", object="stick", over="table", height=0.2, priority=1),
         Grab(who="ann", object="cup"),
+        Regrasp(who="ann", object="cup", hand="left"),
         Handover(who="ann", object="cup", to="bob"),
         Touch(who="bob", target="ann.head", foot="left"),
         Press(who="bob", fixture="door", to=math.radians(5)),
@@ -281,6 +284,7 @@ def test_verbs_have_the_arguments_of_their_tasks():
         )  # it takes what it needs, when it needs it
         wanted = {f.name: f.default for f in dataclasses.fields(kind) if f.name not in unasked}
         defaults = {n: dataclasses.MISSING if f.is_required() else f.default for n, f in part.model_fields.items()}
+        defaults = {n: tuple(v) if isinstance(v, list) else v for n, v in defaults.items()}
         assert defaults == wanted, verb
 
 

@@ -215,7 +215,11 @@ def _let_go(
     covered = under_cover(d.world, thing, there, T_goal[k])
     d.allow(supported(thing, under, (near, FOREVER)))
     d.allow(hand_contacts(d.world, actor.who, hand, thing, (there, actor.time(m.done) + 0.6), PRESS))
-    d.world = let_fall(d.world, thing, there, T_goal[k], actor.base.fps) if falls else released(d.world, thing, there)
+    d.world = (
+        let_fall(d.world, thing, there, T_goal[k], actor.base.fps)
+        if falls
+        else released(d.world, thing, there, on=under)
+    )
     if wearer is not None:
         d.allow(hand_contacts(d.world, *wearer, thing, (near, there + 0.1), PRESS, "put on"))
         joint = frames_of(d.world, f"{wearer[0]}.{wearer[1]}", actor.base.times[k : k + 1])[0]

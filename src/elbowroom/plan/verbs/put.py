@@ -83,7 +83,7 @@ def put(d: Director, task: Put) -> None:
         carry_to(d, actor, hand, above, acting.set_out(d, actor, way, count), what, direct=task.at is not None)
         acting.travel(d, actor, hand, goal, slow, what, margin=0.0, straight=True)
         acting.join(d, actor, hand, actor.k - slow, actor.k - slow - actor.frames(0.4))
-        d.world = released(d.world, task.object, actor.now)
+        d.world = released(d.world, task.object, actor.now, on=under)
         let_go(d, actor, hand, task.object, grip.open, [out], f"leave {task.object}")
 
     d.first(_ways_in(out, under_cover(d.world, task.object, actor.now, T_goal)), do, _TRIES)
