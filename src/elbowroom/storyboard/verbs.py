@@ -108,7 +108,7 @@ class MovePart(PutPart):
     hands: Literal["both", "left", "right"] = Field(
         default="both", description="Hands that hold it: palms on opposite sides, or one of them alone."
     )
-    helpers: list[Name] = Field(default=[], description="Characters who hold it, too, each with hands of their own.")
+    helpers: list[Name] = Field(default=[], description="Characters who hold it, too, with their own hands.")
     feet: Literal["stay"] = Field(default="stay", description="Feet stay where they stand.")
     posture: Literal["auto", "squat", "stoop", "none"] = Field(
         default="auto", description="Recorded postures to follow: of squats, of stoops, all of them, or none."
