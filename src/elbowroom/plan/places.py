@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +18,7 @@ from elbowroom.plan.tasks import Move, Point, Put, Task
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.paths import Keyed, Still
+from elbowroom.world.paths import places as places_over
 from elbowroom.world.things import Thing
 from elbowroom.world.world import Snapshot, World
 
@@ -174,6 +175,59 @@ def worn_place(body: Character, part: str, thing: Thing, name: str) -> Array:
             T[2, 3] += _LOWERED + _WORN_ABOVE
             return np.asarray(inverse(T_axes) @ T)
     raise BadValue(f"'{name}' does not stay on '{part}' of {body.name}: it is too wide.")
+
+
+# Things that stray less than this from where they are do not move, metres.
+_STILL = 1e-4
+
+# The same turns for what is put on somebody: the right way round, or back to front.
+_WORN_TURNS = (0.0, np.pi)
+
+
+def frames_of(world: World, name: str, times: Array) -> Array:
+    """`T_world_frame` (N, 4, 4) of a thing, a frame on it, or a part of a body over times (N,)."""
+    owner, part = world.split(name)
+    if owner in world.things:
+        thing = world.things[owner]
+        T = places_over(thing.path, times)
+        return T @ thing.frame(part) if part else T
+    if owner in world.characters:
+        motion = world.characters[owner]
+        joint, T_joint = motion.body.frame(part) if part else (0, np.eye(4))
+        return np.asarray(motion.body.transforms(*motion.sample(times))[:, joint] @ T_joint)
+    return np.tile(world.frame(name, 0.0), (len(times), 1, 1))
+
+
+def moves(world: World, name: str, times: Array) -> bool:
+    """Return whether something moves over times (N,)."""
+    T = frames_of(world, name, times)
+    return bool(np.abs(T - T[0]).max() > _STILL)
+
+
+def wearer_of(world: World, onto: str | None) -> tuple[str, str] | None:
+    """Whom a thing is put on, and on which part."""
+    if onto is None or onto in world.objects or onto in world.static:
+        return None
+    owner, part = world.split(onto)
+    return (owner, part) if owner in world.characters and part else None
+
+
+def goals_of(world: World, task: Put, taken: Array, times: Array, *, turning: bool) -> Iterator[Array]:
+    """Places of a thing (N, 4, 4) over times (N,) that a task asks for, the best first; it was taken from one (4, 4).
+
+    Turned otherwise, too, where it may be put down as it comes, `turning`.
+    """
+    wearer = wearer_of(world, task.onto)
+    if wearer is not None:
+        body = world.body(wearer[0])
+        assert isinstance(body, Character)
+        T = worn_place(body, wearer[1], world.objects[task.object], task.object)
+        for turn in _WORN_TURNS if task.turn is None else (task.turn,):
+            yield frames_of(world, f"{wearer[0]}.{wearer[1]}", times) @ T @ transform(np.zeros(3), about(_UP, turn))
+        return
+    T_goal = place_for(world, task, taken, float(times[0]) if task.at is None else task.at)
+    for place in turned(T_goal, T_goal[:3, 3]) if turning and task.turn is None else [T_goal]:
+        yield np.tile(place, (len(times), 1, 1))
 
 
 def target_of(world: World, task: Task, t: float) -> tuple[str, Array] | None:

@@ -19,11 +19,11 @@ from elbowroom.plan.places import turned
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Grab, Handover, Rest
+from elbowroom.plan.verbs.carry import grip_of, holding_hand, rest
 from elbowroom.plan.verbs.grab import take
 from elbowroom.plan.verbs.grasp_choice import Taking, effort, takings
 from elbowroom.plan.verbs.hold import bring
 from elbowroom.plan.verbs.leave import let_go
-from elbowroom.plan.verbs.put import holding_hand, rest, usual_grip
 from elbowroom.posing.grasps import closed_on, grasps_of
 
 # Meeting places: shares of the way from the giver's breast to the taker's, metres aside, and below the shoulders as
@@ -50,7 +50,7 @@ def hand_over(d: Director, task: Handover) -> None:
     giver, taker = d.actor(task.who), d.actor(task.to)
     hand = holding_hand(d, task, task.object)
     what = f"hand over {task.object}"
-    grip = d.grips.get(task.object) or usual_grip(d, giver, hand, task.object)
+    grip = grip_of(d, giver, hand, task.object)
     T_thing_hand = inverse(d.world.frame(task.object, giver.now)) @ hand_of(giver, hand, giver.pose)
     closing = d.settings.close
     begin = giver.now

@@ -68,20 +68,19 @@ def _has_room(d: Director, actor: Actor, hand: str) -> bool:
     return bool(check.free(actor.q[-1, list(actor.body.chain(limb).joints)], actor.now, exact=False))
 
 
-def lifts(actor: Actor, hand: str, out: Array, covered: bool) -> list[Array]:
-    """Places of a hand (4, 4) with a thing off its ground; it came the other way than `out` (3,).
+def ways_off(out: Array, covered: bool) -> list[Array]:
+    """Ways off (3,) of a hand with what it has taken, in the world; it came the other way than `out` (3,).
 
     Up first; towards oneself first where something is above.
     """
-    T = hand_of(actor, hand, actor.pose)
     above = [share * _LIFT * _UP for share in (1.0, 0.5, 0.2)]
     level = out * [1.0, 1.0, 0.0]
     size = float(np.linalg.norm(level))
-    if size >= 0.3:
-        pull = level / size
-        before = [share * _DRAW * pull + lift * _UP for share in (1.4, 2.2, 1.0, 0.5) for lift in (0.01, 0.0)]
-        above = [*before, *above] if covered else [0.6 * _LIFT * _UP + 0.4 * _DRAW * pull, *above, *before]
-    return [shifted(T, way) for way in above]
+    if size < 0.3:
+        return above
+    pull = level / size
+    before = [share * _DRAW * pull + lift * _UP for share in (1.4, 2.2, 1.0, 0.5) for lift in (0.01, 0.0)]
+    return [*before, *above] if covered else [0.6 * _LIFT * _UP + 0.4 * _DRAW * pull, *above, *before]
 
 
 def let_go(
