@@ -13,7 +13,8 @@ from elbowroom.plan.edit import changed_by
 from elbowroom.plan.free_arm import free_arm
 from elbowroom.plan.reasons import collision_text
 from elbowroom.plan.repair.find import CollisionEpisode, collision_episodes
-from elbowroom.plan.repair.ladder import RepairOptions, RepairResult, by_limbs
+from elbowroom.plan.repair.ladder import RepairResult, by_limbs
+from elbowroom.plan.repair.options import RepairOptions
 from elbowroom.plan.repair.repair import repair_planned
 from elbowroom.plan.result import Plan, PlanningFailure, blamed
 from elbowroom.spaces.styles import CLOSE

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 
-from elbowroom.motion.clip import Clip
 from elbowroom.plan.edit import edit_between
-from elbowroom.plan.repair.allowed import FeetFree, Pin, feet_free, hands_free
+from elbowroom.plan.repair.allowed import FeetFree, feet_free, hands_free
 from elbowroom.plan.repair.cost import SMALL, cost
 from elbowroom.plan.repair.detours import postures, sways
 from elbowroom.plan.repair.find import CollisionEpisode, Linkage, clip_of, linkages
 from elbowroom.plan.repair.limb import Replanned, hopeless, leaned, searched, spliced, stepped
+from elbowroom.plan.repair.options import TIGHT, RepairOptions
 from elbowroom.plan.repair.pelvis import BodyDetour
-from elbowroom.plan.repair.stretch import GROWTHS, MARGIN, TIGHT, Clocks, Job, Stretch, stance, stretches
+from elbowroom.plan.repair.stretch import GROWTHS, Job, Stretch, stance, stretches
 from elbowroom.plan.repair.whole_clip import retimed
-from elbowroom.search.birrt import Budget
-from elbowroom.spaces.styles import CLOSE, Style
+from elbowroom.spaces.styles import CLOSE
 from elbowroom.world.edit import Edit
 from elbowroom.world.world import World
 
@@ -29,34 +28,6 @@ _LITTLE = 0.1
 _SWAYS_S = 1.5
 # Stretches that are tried for a repair that is to change less than one that was found.
 _STRETCHES = 2
-
-
-@dataclass(frozen=True, eq=False)
-class RepairOptions:
-    """Options of a repair.
-
-    `sources` are the clips that came, by who plays them; `max_aside` is how far a body may go aside for a while,
-    metres; `apart` are other repairs that these are to differ from where they can; `progress` is told what is done;
-    `margin` metres are kept off everything; hands in `pins` stay where they are then, and feet
-    of people who are `planted` do.
-    """
-
-    sources: Mapping[str, Clip]
-    seed: int
-    style: Style
-    budget: Budget
-    fix_self: bool
-    max_aside: float
-    apart: Mapping[str, tuple[Clip, ...]] = field(default_factory=dict)
-    progress: Callable[[str], None] | None = None
-    margin: float = MARGIN
-    pins: tuple[Pin, ...] = ()
-    planted: frozenset[str] = frozenset()
-    clocks: Clocks = field(default_factory=Clocks)
-
-    def recorded(self, who: str) -> bool:
-        """Return whether someone's clip may touch itself as it does."""
-        return bool(self.sources[who].source.format) and not self.fix_self
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,17 +114,9 @@ def _aside(
 
 def _ways_aside(world: World, episode: CollisionEpisode, options: RepairOptions) -> Iterator[BodyDetour]:
     """Over the feet and in steps, then sooner or later, then round things."""
-    of = (
-        world,
-        options.sources[episode.who],
-        episode,
-        options.recorded(episode.who),
-        options.max_aside,
-        options.clocks,
-    )
-    yield from sways(*of, far=False)
+    yield from sways(world, episode, options, far=False)
     yield from retimed(world, episode, options.clocks)
-    yield from sways(*of, far=True)
+    yield from sways(world, episode, options, far=True)
 
 
 def _after(
@@ -235,12 +198,12 @@ def _each_linkage(
                 reasons.append("there was no time left to look")
                 return
             free = replace(free, low=max(free.low, bounds[0]), high=min(free.high, bounds[1]))
-            job = _job(world, episode, options, linkage, free)
+            job = Job(world, episode, options, (*linkage.joints, *linkage.hang), linkage.hang, free.low, free.high)
             most = _STRETCHES if found else len(GROWTHS)
-            done, reason = _replanned(job, free, linkage.name, options, seed + number, searches and not found, most)
+            done, reason = _replanned(job, free, linkage.name, seed + number, searches and not found, most)
             reasons.append(reason)
             if done is not None:
-                yield _told(episode, linkage.name, job, done)
+                yield _told(linkage.name, job, done)
                 break
 
 
@@ -248,53 +211,33 @@ def _each_body(
     world: World, episode: CollisionEpisode, ladder: list[Linkage], options: RepairOptions, seed: int
 ) -> Iterator[RepairResult]:
     """Repairs with the whole body lower or turned over its feet, and limbs that do the rest."""
-    source, recorded = options.sources[episode.who], options.recorded(episode.who)
-    for sway in postures(world, source, episode, recorded, options.clocks):
+    for sway in postures(world, episode, options):
         done = _after(world, sway, episode, ladder, options, seed)
         if done is not None:
             yield done
 
 
-def _job(world: World, episode: CollisionEpisode, options: RepairOptions, linkage: Linkage, free: FeetFree) -> Job:
-    source = options.sources[episode.who]
-    chain = source.character.chains.get(episode.limb)
-    return Job(
-        world,
-        source,
-        episode.who,
-        (*linkage.joints, *linkage.hang),
-        () if chain is None else chain.joints,
-        linkage.hang,
-        episode.during,
-        free.low,
-        free.high,
-        options.recorded(episode.who),
-        options.margin,
-        options.apart.get(episode.who, ()),
-    )
-
-
 def _replanned(
-    job: Job, free: FeetFree, name: str, options: RepairOptions, seed: int, searches: bool, most: int
+    job: Job, free: FeetFree, name: str, seed: int, searches: bool, most: int
 ) -> tuple[Replanned | None, str]:
     """New frames for one linkage, in so many stretches at the `most`, or why there are none."""
-    clocks = options.clocks
+    clocks = job.options.clocks
     if free.stands is not None:
-        aside = stepped(job, stance(job, *free.stands, clocks), seed, clocks, "elsewhere")
+        aside = stepped(job, stance(job, *free.stands), seed, "elsewhere")
         return aside, "the foot stands then, and no other place for it is free"
     if free.knee:
-        tries = (stepped(job, stretch, seed, clocks, "knee") for stretch in stretches(job, clocks))
+        tries = (stepped(job, stretch, seed, "knee") for stretch in stretches(job))
         return next((done for done in tries if done is not None), None), "the knee cannot give way"
     tried: list[Stretch] = []
-    for stretch in islice(stretches(job, clocks), most):
+    for stretch in islice(stretches(job), most):
         if clocks.late:
             break
-        if not tried and hopeless(job, stretch, seed, clocks):
+        if not tried and hopeless(job, stretch, seed):
             return None, f"whatever {name.replace('_', ' ')} do, something that they carry stays in the way"
         tried.append(stretch)
-        done = leaned(job, stretch, seed, options.style, clocks)
+        done = leaned(job, stretch, seed)
         if done is None and job.limb == job.joints and free.leg:
-            done = stepped(job, stretch, seed, clocks, "lifted")
+            done = stepped(job, stretch, seed, "lifted")
         if done is not None:
             return done, ""
     # a search wants time: the shortest stretch comes last
@@ -302,7 +245,7 @@ def _replanned(
     for stretch in (*tried[1:], *tried[:1]) if searches else ():
         if clocks.late or (found and clocks.hurried):
             break
-        done = searched(job, stretch, seed, options.style, options.budget, clocks)
+        done = searched(job, stretch, seed)
         found += [] if done is None else [done]
     if found:
         return min(found, key=lambda one: one.departure), ""
@@ -310,20 +253,14 @@ def _replanned(
     return None, why if tried else "there is too little time to leave the clip and to return to it"
 
 
-def _told(episode: CollisionEpisode, name: str, job: Job, done: Replanned) -> RepairResult:
-    span = (done.stretch.core.first, done.stretch.core.last)
-    way = done.way
+def _told(name: str, job: Job, done: Replanned) -> RepairResult:
+    span, reason = (done.stretch.core.first, done.stretch.core.last), f"clear of {_others(job.world, job.episode)}"
     noted = Edit(
-        episode.who,
+        job.episode.who,
         name,
-        f"clear of {_others(job.world, episode)}{_at_the_ends(done.stretch)}",
+        f"{reason}{_at_the_ends(done.stretch)}",
         span,
-        way.tier,
-        way.first_solution_s,
-        way.smooth_s,
-        way.stats.checks,
-        way.stats.nodes,
-        way.trees,
+        *done.way.cost,
         replanned=job.joints,
         contacts=done.stretch.contacts,
     )

@@ -16,9 +16,9 @@ from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.repair.find import collision_episodes
 from elbowroom.plan.repair.known import KnownWay
-from elbowroom.plan.repair.ladder import RepairOptions, by_limbs, repair_episode
+from elbowroom.plan.repair.ladder import by_limbs, repair_episode
+from elbowroom.plan.repair.options import MARGIN, TIGHT, Clocks, RepairOptions
 from elbowroom.plan.repair.repair import ASIDE, USUAL
-from elbowroom.plan.repair.stretch import MARGIN, TIGHT, Clocks
 from elbowroom.plan.result import Plan
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import CLOSE, Wish, style_of
