@@ -6,25 +6,23 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.geometry.transforms import inverse
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import FOREVER, Director, Grip, varied
+from elbowroom.plan.director import Director, Grip, varied
 from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import arms_of, hand_of, held_by, joints_of, released, shoulder_of
 from elbowroom.plan.places import turned
-from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Grab, Handover, Rest
 from elbowroom.plan.verbs.carry import grip_of, holding_hand, rest
-from elbowroom.plan.verbs.grab import take
+from elbowroom.plan.verbs.grab import hold, take
 from elbowroom.plan.verbs.grasp_choice import Taking, effort, takings
 from elbowroom.plan.verbs.hold import bring
 from elbowroom.plan.verbs.leave import let_go
-from elbowroom.posing.grasps import closed_on, grasps_of
+from elbowroom.posing.grasps import grasps_of
 
 # Meeting places: shares of the way from the giver's breast to the taker's, metres aside, and below the shoulders as
 # shares of their height.
@@ -77,7 +75,7 @@ def hand_over(d: Director, task: Handover) -> None:
             require_free(d, (begin, taker.now), what)
 
         options = takings(d, taker, task.object, asked, what)
-        apart = (t for t in options if _apart(giver, hand, taker, t) and _closes(d, taker, t, task.object, when))
+        apart = (taking for taking in options if _apart(giver, hand, taker, taking))
         d.first(_any(apart, f"{what}: no grasp of {task.to} keeps clear of the hand of {task.who}"), receive)
 
     d.first(varied(d, _meetings(d, giver, hand, taker, task.object, T_thing_hand, what)), meet, _TRIES)
@@ -85,17 +83,14 @@ def hand_over(d: Director, task: Handover) -> None:
 
 def _pass(d: Director, giver: Actor, hand: str, taker: Actor, taking: Taking, thing: str, grip: Grip) -> None:
     """Both have it; then it is the taker's, the giver lets go, and the giver's hand goes back."""
-    d.world = d.world.with_hold(thing, taker.who, taking.hand, (taker.now, FOREVER))
+    T_taker, T_thing = hand_of(taker, taking.hand, taker.pose), d.world.frame(thing, taker.now)
+    hold(d, taker, taking, thing, taker.now, T_taker, T_thing)
     acting.wait(d, taker, taker.frames(_BOTH))
     acting.wait(d, giver, max(giver.frame(taker.now) - giver.k, 0))
     now = giver.now
     acting.wait(d, taker, max(taker.frame(now) - taker.k, 0))
-    T_taker, T_thing = hand_of(taker, taking.hand, taker.pose), d.world.frame(thing, now)
     d.world = released(d.world, thing, now, giver.who)
     taker.keep(joints_of(taker, taking.hand))
-    came = -taking.approach / np.linalg.norm(taking.approach)
-    own = (taking.hand, taking.grasp.name)
-    d.grips[thing] = Grip(taking.open, T_taker[:3, :3].T @ came, T_thing, own)
     T_giver = hand_of(giver, hand, giver.pose)
     home = normalize(shoulder_of(giver, hand, giver.pose) - T_giver[:3, 3])
     let_go(d, giver, hand, thing, grip.open, [T_giver[:3, :3] @ grip.out, home], f"leave {thing}")
@@ -116,14 +111,6 @@ def _apart(giver: Actor, hand: str, taker: Actor, taking: Taking) -> bool:
     """Return whether two hands on one thing have room beside each other."""
     mine, other = hand_of(giver, hand, giver.pose), hand_of(taker, taking.hand, taking.target)
     return bool(np.linalg.norm(mine[:3, 3] - other[:3, 3]) > _APART)
-
-
-def _closes(d: Director, taker: Actor, taking: Taking, thing: str, t: float) -> bool:
-    """Return whether the taker's fingers can close on the thing at a time, and meet nothing else."""
-    body, hand, grasp = taker.body, taking.hand, taking.grasp
-    closed = closed_on(body, d.world.objects[thing].mesh, grasp)
-    fingers = dict(zip(finger_joints(body, hand), closed.rotations, strict=True))
-    return Postures(d.world, taker.who, t, hand=hand, taking=thing, fingers=fingers).valid(taking.target)
 
 
 def _any(options: Iterator[Taking], why: str) -> Iterator[Taking]:

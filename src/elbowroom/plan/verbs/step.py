@@ -22,7 +22,7 @@ from elbowroom.plan.limb_path import body_way, limb_way
 from elbowroom.plan.postures import PRESS, Postures
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.tasks import Point, Press, Reach, Touch
-from elbowroom.plan.verbs.fixtures import fixture_of, moved_along
+from elbowroom.plan.verbs.fixtures import fixture_of, goal_of, moved_along
 from elbowroom.plan.verbs.one_leg import Footing, footing
 from elbowroom.plan.verbs.touch import first_hit, place_of, surface_of
 from elbowroom.posing.limb_ik import LimbIK
@@ -68,9 +68,8 @@ def press_with_foot(d: Director, task: Press) -> None:
     assert task.foot is not None
     actor, fixture = d.actor(task.who), fixture_of(d, task.fixture)
     what = f"press {task.fixture}"
-    low, high = fixture.joint.range
     now = float(fixture.state(actor.now))
-    to = (high if abs(high - now) >= abs(low - now) else low) if task.to is None else task.to
+    to = goal_of(d, task, now)
     feet = footing(actor, task.foot, what)
     spot = np.asarray(fixture.path(actor.now)) @ fixture.frame("handle")
     out = spot[:3, 0]
