@@ -20,7 +20,7 @@ from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import joints_of
-from elbowroom.plan.moving.free import Frames, Free
+from elbowroom.plan.moving.free import Frames, freed
 from elbowroom.plan.moving.timing import ContactTiming, moments
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Task
@@ -177,7 +177,7 @@ class Passage:
         course = faded(base, there, share, [actor.body.limits[j] for j in self.arm])
         actor.edit(int(rows[0]), self.arm, course)
         d.world = actor.placed(d.world)
-        way = Free(d, actor, self.limb, rows, course, share, fixed, what).find()
+        way = freed(d, actor, self.limb, rows, share == 1.0, what)
         actor.edit(int(rows[0]), self.arm, way.rotations)
         d.world = actor.placed(d.world)
         d.note(actor, self.limb, what, (actor.time(int(rows[0])), actor.time(int(rows[-1]))), way)

@@ -42,17 +42,16 @@ def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptio
     """Go up the ladder for one episode: the limb in growing linkages, or lower or turned with the whole body, whichever
     changes the clip least; the body aside; and the limb again nearer to things than usual. Leans come before searches.
     None, and why, where nothing does."""
-    ladder = _ladder(world, episode, options)
     reason = f"{episode.limb or 'that part'} is no limb that can give way"
-    seed = options.seed
+    seed, rungs = options.seed, len(_ladder(world, episode, options))
     if options.apart:
-        done, _ = _by_linkages(world, episode, ladder, options, seed)
+        done, _ = by_limbs(world, episode, options)
         if done is not None:
             return done, ""
         options = replace(options, apart={})
     # a body that ducks or turns keeps its arms as they are, in no style
     bodies = options.style is CLOSE and not _pinned(episode, options)
-    done, told = _by_linkages(world, episode, ladder, options, seed, bodies=bodies)
+    done, told = by_limbs(world, episode, options, bodies=bodies)
     if done is None and options.style is not CLOSE:
         # a style is a wish: what cannot keep to it is mended all the same, and says so
         done, told = repair_episode(world, episode, replace(options, style=CLOSE))
@@ -60,29 +59,21 @@ def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptio
         return (replace(done, edits=tuple(told_so)) if done else None), told
     if done is None:
         reason = told or reason
-        done = None if _pinned(episode, options) else _aside(world, episode, ladder, options, seed + len(ladder))
+        done = None if _pinned(episode, options) else _aside(world, episode, replace(options, seed=seed + rungs))
     for again in range(_AGAIN):
         if done is None:
-            near, other = replace(options, margin=TIGHT), seed + (2 + again) * len(ladder)
-            done, _ = _by_linkages(world, episode, ladder, near, other, searches=again == 0)
+            near = replace(options, margin=TIGHT, seed=seed + (2 + again) * rungs)
+            done, _ = by_limbs(world, episode, near, searches=again == 0)
     return done, reason
 
 
-def by_limbs(
-    world: World, episode: CollisionEpisode, options: RepairOptions, *, trunk: bool = True
-) -> tuple[RepairResult | None, str]:
-    """The first rungs alone, which are quick: the limb in growing linkages, with the trunk if it may. None, and why,
-    where none does."""
-    spine = {} if trunk else clip_of(world, episode.who).character.chains
-    held = spine["spine"].joints if "spine" in spine else ()
-    ladder = [one for one in _ladder(world, episode, options) if set(held).isdisjoint(one.joints)]
-    return _by_linkages(world, episode, ladder, options, options.seed)
-
-
 def _ladder(world: World, episode: CollisionEpisode, options: RepairOptions) -> list[Linkage]:
-    """Linkages that may get a limb out of collision: none of a leg that is planted."""
-    planted = episode.limb.endswith("_leg") and episode.who in options.planted
-    return [] if planted else linkages(clip_of(world, episode.who).character, episode.limb, episode.joints)
+    """Linkages that may get a limb out of collision: none of a leg that is planted, none with a trunk that stays."""
+    if episode.limb.endswith("_leg") and episode.who in options.planted:
+        return []
+    body = clip_of(world, episode.who).character
+    held = () if options.trunk or "spine" not in body.chains else body.chains["spine"].joints
+    return [one for one in linkages(body, episode.limb, episode.joints) if set(held).isdisjoint(one.joints)]
 
 
 def _pinned(episode: CollisionEpisode, options: RepairOptions) -> bool:
@@ -94,21 +85,19 @@ def _pinned(episode: CollisionEpisode, options: RepairOptions) -> bool:
     )
 
 
-def _aside(
-    world: World, episode: CollisionEpisode, ladder: list[Linkage], options: RepairOptions, seed: int
-) -> RepairResult | None:
+def _aside(world: World, episode: CollisionEpisode, options: RepairOptions) -> RepairResult | None:
     """The body goes aside, and limbs do what is left to do; where that is much, a way farther aside may leave less."""
     tried = []
     for sway in _ways_aside(world, episode, options):
         if options.clocks.late:
             return None
         if sway.leaves <= _LITTLE:
-            done = _after(world, sway, episode, ladder, options, seed)
+            done = _after(world, sway, episode, options)
             if done is not None:
                 return done
         else:
             tried.append(sway)
-    followed = (_after(world, sway, episode, ladder, options, seed) for sway in tried if not options.clocks.late)
+    followed = (_after(world, sway, episode, options) for sway in tried if not options.clocks.late)
     return next((done for done in followed if done is not None), None)
 
 
@@ -119,14 +108,7 @@ def _ways_aside(world: World, episode: CollisionEpisode, options: RepairOptions)
     yield from sways(world, episode, options, far=True)
 
 
-def _after(
-    world: World,
-    sway: BodyDetour,
-    episode: CollisionEpisode,
-    ladder: list[Linkage],
-    options: RepairOptions,
-    seed: int,
-) -> RepairResult | None:
+def _after(world: World, sway: BodyDetour, episode: CollisionEpisode, options: RepairOptions) -> RepairResult | None:
     """Repair by limbs once the body has gone aside; None where they cannot."""
     told = f"{sway.text}, clear of {_others(sway.world, episode)}"
     noted = Edit(
@@ -142,28 +124,24 @@ def _after(
     edit = edit_between(world, sway.world, noted)
     if sway.leaves == 0.0:
         return RepairResult(sway.world, (edit,))
-    more, _ = _by_linkages(sway.world, episode, ladder, options, seed, searches=False)
+    more, _ = by_limbs(sway.world, episode, options, searches=False)
     return None if more is None else RepairResult(more.world, (edit, *more.edits))
 
 
-def _by_linkages(
-    world: World,
-    episode: CollisionEpisode,
-    ladder: list[Linkage],
-    options: RepairOptions,
-    seed: int,
-    *,
-    searches: bool = True,
-    bodies: bool = False,
+def by_limbs(
+    world: World, episode: CollisionEpisode, options: RepairOptions, *, searches: bool = True, bodies: bool = False
 ) -> tuple[RepairResult | None, str]:
-    """The repair that changes the clip least of the first of each linkage, and of `bodies` that are lower or turned;
-    the first that changes it little is taken at once. None, and why, where there is none."""
+    """Go up the first rungs alone, which are quick: the limb in growing linkages.
+
+    The repair that changes the clip least of the first of each linkage, and of `bodies` that are lower or turned;
+    the first that changes it little is taken at once. None, and why, where there is none.
+    """
     reasons = [""]
     found: list[tuple[float, RepairResult]] = []
     source = options.sources[episode.who]
     before = 0.0 if options.clocks.hurried else cost(source, clip_of(world, episode.who))
-    ways = _each_linkage(world, episode, ladder, options, seed, searches, found, reasons)
-    more = _each_body(world, episode, ladder, options, seed) if bodies else iter(())
+    ways = _each_linkage(world, episode, options, searches, found, reasons)
+    more = _each_body(world, episode, options) if bodies else iter(())
     for done in chain(ways, more):
         if options.clocks.hurried:
             return done, ""
@@ -178,9 +156,7 @@ def _by_linkages(
 def _each_linkage(
     world: World,
     episode: CollisionEpisode,
-    ladder: list[Linkage],
     options: RepairOptions,
-    seed: int,
     searches: bool,
     found: list[tuple[float, RepairResult]],
     reasons: list[str],
@@ -188,7 +164,7 @@ def _each_linkage(
     """The first repair of each linkage, for legs of one choice of times after another; `reasons` say why there is none.
     Nothing is searched where something was `found` already."""
     clip = clip_of(world, episode.who)
-    for number, linkage in enumerate(ladder):
+    for number, linkage in enumerate(_ladder(world, episode, options)):
         bounds = hands_free(world, clip, episode.who, linkage.joints, episode.during, options.pins)
         if bounds is None:
             reasons.append("a hand takes, leaves or touches something just then")
@@ -200,24 +176,22 @@ def _each_linkage(
             free = replace(free, low=max(free.low, bounds[0]), high=min(free.high, bounds[1]))
             job = Job(world, episode, options, (*linkage.joints, *linkage.hang), linkage.hang, free.low, free.high)
             most = _STRETCHES if found else len(GROWTHS)
-            done, reason = _replanned(job, free, linkage.name, seed + number, searches and not found, most)
+            done, reason = replanned(job, free, linkage.name, options.seed + number, searches and not found, most)
             reasons.append(reason)
             if done is not None:
                 yield _told(linkage.name, job, done)
                 break
 
 
-def _each_body(
-    world: World, episode: CollisionEpisode, ladder: list[Linkage], options: RepairOptions, seed: int
-) -> Iterator[RepairResult]:
+def _each_body(world: World, episode: CollisionEpisode, options: RepairOptions) -> Iterator[RepairResult]:
     """Repairs with the whole body lower or turned over its feet, and limbs that do the rest."""
     for sway in postures(world, episode, options):
-        done = _after(world, sway, episode, ladder, options, seed)
+        done = _after(world, sway, episode, options)
         if done is not None:
             yield done
 
 
-def _replanned(
+def replanned(
     job: Job, free: FeetFree, name: str, seed: int, searches: bool, most: int
 ) -> tuple[Replanned | None, str]:
     """New frames for one linkage, in so many stretches at the `most`, or why there are none."""

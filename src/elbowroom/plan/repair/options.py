@@ -52,8 +52,8 @@ class RepairOptions:
 
     `sources` are the clips that came, by who plays them; `max_aside` is how far a body may go aside for a while,
     metres; `apart` are other repairs that these are to differ from where they can; `progress` is told what is done;
-    `margin` metres are kept off everything; hands in `pins` stay where they are then, and feet
-    of people who are `planted` do.
+    `margin` metres are kept off everything; hands in `pins` stay where they are then, feet of people who are `planted`
+    do, and trunks unless the `trunk` may move.
     """
 
     sources: Mapping[str, Clip]
@@ -67,6 +67,7 @@ class RepairOptions:
     margin: float = MARGIN
     pins: tuple[Pin, ...] = ()
     planted: frozenset[str] = frozenset()
+    trunk: bool = True
     clocks: Clocks = field(default_factory=Clocks)
 
     def recorded(self, who: str) -> bool:
