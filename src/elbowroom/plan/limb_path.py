@@ -87,8 +87,8 @@ def _level(
 
 
 # Joints that look, by role; they are there in this share of the time of a step: eyes and head go first.
-_LOOKS = ("neck", "head", "left_eye", "right_eye")
-_LOOKS_BY = 0.55
+LOOKS = ("neck", "head", "left_eye", "right_eye")
+LOOKS_BY = 0.55
 
 
 def body_way(
@@ -103,8 +103,8 @@ def body_way(
     else:
         root, q_a = actor.ahead(count)
         q = slerp(q_a, goal.rotations, np.where(actor.upper, s[:, None], 0.0))
-    looks = [actor.body.roles[r] for r in _LOOKS if r in actor.body.roles]
-    q[:, looks] = slerp(q_a[:, looks], goal.rotations[looks], smoothstep(h / _LOOKS_BY)[:, None])
+    looks = [actor.body.roles[r] for r in LOOKS if r in actor.body.roles]
+    q[:, looks] = slerp(q_a[:, looks], goal.rotations[looks], smoothstep(h / LOOKS_BY)[:, None])
     joints = list(finger_joints(actor.body, hand))
     if joints and fingers is not None:
         q[:, joints] = slerp(q_a[:, joints], fingers, s[:, None])

@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from elbowroom.character.body import Character
 from elbowroom.character.hand_shapes import HandShape, mixed
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array
@@ -19,6 +20,7 @@ from elbowroom.world.allowances import supports
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.pairs import Pair, holding_joints
+from elbowroom.world.soft_tissue import folds, tissue_depth
 from elbowroom.world.world import World
 
 # How deep fingers that close may press into what they take, metres.
@@ -56,6 +58,10 @@ class Postures:
         if hand is not None and taking is not None:
             contacts += hand_contacts(world, who, hand, taking, (-np.inf, np.inf), PRESS)
         self.world = replace(world, contacts=(*world.contacts, *contacts))
+        if led is not None:  # where it lies it may rest on things; what moves collides with them
+            T_led = world.frame(led, t)
+            moving = replace(world.objects[led], path=lambda t: T_led)
+            self.world = replace(self.world, objects={**world.objects, led: moving})
         self.who, self.fingers = who, fingers or {}
         self._exact = ExactWorld(self.world)
         self._now = self.world.at(t)
@@ -79,12 +85,19 @@ class Postures:
         self._exact.place_snapshot(self._now)
 
     def blame(
-        self, pose: Pose, led: Mapping[str, Array] | None = None, *, but: str = "", of: str = "", room: float = 0.0
+        self,
+        pose: Pose,
+        led: Mapping[str, Array] | None = None,
+        *,
+        but: str = "",
+        of: str = "",
+        room: float = 0.0,
+        own_room: bool = True,
     ) -> Pair | None:
         """A pair that collides in a posture, None where it is free; `led` has places (4, 4) of things by name.
 
         Pairs of the chain `but` are left out, those of the chain `of` alone are looked at, if any is named; `room` is
-        a distance in metres that counts as a collision.
+        a distance in metres that counts as a collision, for pairs of the body with itself only with `own_room`.
         """
         T = self._joints(pose)
         things = {name: T[joint] @ T_joint_thing for name, (joint, T_joint_thing) in self._held.items()}
@@ -94,7 +107,7 @@ class Postures:
             if but or of:
                 chosen = self._mine & (self._pairs_of(of) if of else ~self._pairs_of(but))
             self._among[but, of] = np.flatnonzero(chosen)
-        return self._blame(T, things, self._among[but, of], room)
+        return self._blame(T, things, self._among[but, of], room, own_room)
 
     def _pairs_of(self, chain: str) -> NDArray[np.bool_]:
         """Pairs (P,) with a part of a chain of the person, or with what hangs on it."""
@@ -174,18 +187,29 @@ class Postures:
                 rotations[joint] = turn
         return np.array(self.world.body(self.who).transforms(pose.root[None], rotations[None])[0])
 
-    def _blame(self, T: Array, things: dict[str, Array], among: NDArray[np.int64], room: float = 0.0) -> Pair | None:
+    def _blame(
+        self, T: Array, things: dict[str, Array], among: NDArray[np.int64], room: float = 0.0, own_room: bool = True
+    ) -> Pair | None:
         """The first of pairs `among` some numbers that collides, the person at T (J, 4, 4), objects at theirs."""
         exact = self._exact.place_body(self.who, T, things)
         near = exact.near(room, among)
         for k in near[np.argsort(-self._met[near], kind="stable")].tolist():
-            if exact.hit(k) or (room > 0.0 and k not in exact.contacts and self._nearer(k, room)):
+            needs = room > 0.0 and k not in exact.contacts and (own_room or self._apart[k])
+            if exact.hit(k) or (needs and self._nearer(k, room)):
                 value = exact.distance(k).value if k in exact.contacts else None
-                if value is None or exact.allowed(k, -value) is None:
+                contact = None if value is None else exact.allowed(k, -value)
+                if contact is None or (contact.kind == "tissue" and -(value or 0.0) > self._tissue(T, contact.on)):
                     self._last += 1
                     self._met[k] = self._last
                     return exact.pairs[k]
         return None
+
+    def _tissue(self, T: Array, thigh: str) -> float:
+        """Depth in metres to which a thigh may press belly and chest, the person at T (J, 4, 4)."""
+        body = self.world.body(self.who)
+        assert isinstance(body, Character)
+        left = any(s.joint == body.roles["left_thigh"] and thigh == f"{self.who}.{s.name}" for s in body.shapes)
+        return tissue_depth(float(folds(body, T)["left" if left else "right"]))
 
     def _nearer(self, k: int, room: float) -> bool:
         """Return whether a pair is nearer than a distance in metres, as placed."""

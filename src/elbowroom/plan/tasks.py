@@ -87,16 +87,18 @@ class Put(Task):
 
 @dataclass(frozen=True, kw_only=True)
 class Move(Task):
-    """Move an object with both hands and the whole body, the feet where they stand; the planner chooses the times.
+    """Move an object with the whole body, the feet where they stand; the planner chooses the times.
 
     The object leads: its path is searched, and the body follows it as recorded people do. The goal is given as for
-    `Put`. `posture` 'squat' and 'stoop' ask for recordings of that kind, 'none' for no recordings at all.
+    `Put`. `hands` is 'both', palms on opposite sides, or the one that takes it. `posture` 'squat' and 'stoop' ask for
+    recordings of that kind, 'none' for no recordings at all.
     """
 
     object: str
     to: Point | None = None
     turn: float | None = None
     onto: str | None = None
+    hands: Literal["both", "left", "right"] = "both"
     posture: Literal["auto", "squat", "stoop", "none"] = "auto"
 
 

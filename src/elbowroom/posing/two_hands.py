@@ -18,7 +18,7 @@ from elbowroom.posing.grasps_settle import Grasp
 
 # Places of the palms on their sides, from the middle towards the body and down, shares of half the object's size.
 _NEARER = (0.0, 0.45, 0.8)
-_LOWER = (0.0, 0.5)
+_LOWER = (0.0, 0.5, -0.5)
 # Angles by which fingers point down and inwards, radians: wrists bend little, and forearms stay clear of the object.
 _DOWN_RAD = np.radians([20.0, 45.0, 0.0])
 _INWARDS_RAD = np.radians([12.0, 25.0, 0.0])
@@ -58,7 +58,7 @@ def two_hand_grasps(body: Character, mesh: Mesh, T_world_object: Array, ahead: A
         extents = [float(np.abs(axes.T @ way) @ half) for way in (ahead, _UP)]
         for nearer, lower, down, inwards in product(_NEARER, _LOWER, _DOWN_RAD, _INWARDS_RAD):
             middle = T[:3, 3] - nearer * extents[0] * ahead - lower * extents[1] * _UP
-            cost = _COST * (0.5 * nearer + lower + down + inwards)
+            cost = _COST * (0.5 * nearer + abs(lower) + down + inwards)
             pair = [
                 _placed(body, hand, scenes[hand], T_world_object, middle + sign * half[k] * side, sign * side, ahead,
                         (down, inwards), cost)

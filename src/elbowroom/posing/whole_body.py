@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from elbowroom.character.body import Chain, Character
+from elbowroom.character.limits import EPS
 from elbowroom.character.markers import MARKERS
 from elbowroom.character.masses import center_of_mass
 from elbowroom.character.skeleton import Pose
@@ -47,6 +48,9 @@ ENDS = ("left_hand", "right_hand", *FEET)
 
 # Iterations after which a posture is given up; tuned on boxes from 0.1 to 1.8 m: those that are found take less.
 ITERATIONS = 60
+
+# A hand or foot nearer to its target than this is there, metres: a tenth of what a grip may be off.
+_MET_M = 1e-4
 
 # Metres that a radian out of range is worth, where both fail: about an arm's length.
 _LEVER_M = 0.5
@@ -277,6 +281,8 @@ class WholeBody:
         missing = {end: float(gaps[k]) for k, end in enumerate(ends)}
         margin, excess = float(out[whole_body_solve.MARGIN]), float(out[whole_body_solve.EXCESS])
         turn = float(out[whole_body_solve.TURN])
+        if status == "out-of-reach" and max(missing.values()) <= _MET_M and excess <= EPS:
+            status = "found" if margin >= 0.0 else "off-balance"
         if status == "out-of-reach" and _LEVER_M * excess > max(missing.values()):
             status = "out-of-range"  # ranges are what keeps the limb from its target
         if status == "found" and turn > self.most_turn:

@@ -13,7 +13,7 @@ no payload jumps.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
@@ -111,6 +111,23 @@ def plan(
     return CarriedPath(frozen(trees[0].states[branch]), payloads, "found", stats, kept)
 
 
+def walked(
+    space: CarriedSpace[Payload], start: tuple[Array, Payload], stations: Sequence[Array], budget: Budget = USUAL
+) -> CarriedPath[Payload]:
+    """The way from a state (W,) with its payload straight from station (W,) to station, if every step is valid."""
+    tally = np.zeros(TALLY, np.int64)
+    ahead = [checked(space.width, "start", start[0])]
+    for station in stations:
+        while not np.array_equal(ahead[-1], station):
+            ahead.append(space.steer(ahead[-1], station))
+    states = np.array(ahead)
+    payloads = _walk(space, states[0], start[1], states[1:], tally, budget.checks)
+    stats = Stats.of(tally)
+    if len(payloads) + 1 < len(states):
+        return CarriedPath(frozen(np.zeros((0, space.width))), (), "budget-spent", stats)
+    return CarriedPath(frozen(states), (start[1], *payloads), "found", stats)
+
+
 def smooth(
     space: CarriedSpace[Payload], path: CarriedPath[Payload], seed: int = 0, rounds: int = 60, budget: Budget = USUAL
 ) -> CarriedPath[Payload]:
@@ -135,7 +152,7 @@ def smooth(
             straight.append(space.steer(straight[-1], states[j]))
         if j - i < 2 or len(straight) - 1 >= j - i:
             continue
-        ahead = np.concatenate([straight[1:], states[j + 1 :]])
+        ahead = np.concatenate([np.array(straight[1:]).reshape(-1, space.width), states[j + 1 :]])
         carried = _walk(space, states[i], payloads[i], ahead, tally, budget.checks)
         if len(carried) == len(ahead):
             states = np.concatenate([states[: i + 1], ahead])

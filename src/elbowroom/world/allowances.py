@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from elbowroom.motion.clip import Clip
-from elbowroom.world.contacts import DECLARED, Contact
+from elbowroom.world.contacts import DECLARED, Contact, Kind
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.intervals import Interval, outside
 from elbowroom.world.pairs import FLOOR, Part, parts_of
+from elbowroom.world.soft_tissue import BELLY, THIGHS
 from elbowroom.world.world import World
 
 # The cap of a contact is no more than this share of how thick the thinnest part of a body in it is: at any time a ball
@@ -58,9 +59,10 @@ def allow(exact: ExactWorld, recorded: set[str], changed: Sequence[Changed] = ()
     """
     notes: list[str] = []
     for k, contacts in exact.contacts.items():
-        cap = _cap(exact, k, recorded)
-        exact.contacts[k] = tuple(replace(c, depth=min(c.depth, cap)) for c in contacts)
-        notes += [_cut_short(c, cap) for c in contacts if c.why == DECLARED and c.depth > cap]
+        caps = [_cap(exact, k, recorded, c.kind) for c in contacts]
+        exact.contacts[k] = tuple(replace(c, depth=min(c.depth, cap)) for c, cap in zip(contacts, caps, strict=True))
+        both = zip(contacts, caps, strict=True)
+        notes += [_cut_short(c, cap) for c, cap in both if c.why == DECLARED and c.depth > cap]
     for who in recorded:
         moved = [(_moved_by(exact, c), c.during) for c in changed if c.who == who]
         for k in own_pairs(exact, who):
@@ -82,14 +84,16 @@ def own_pairs(exact: ExactWorld, who: str) -> list[int]:
     return np.flatnonzero(mine[a] & same[b]).tolist()
 
 
-def _cap(exact: ExactWorld, k: int, recorded: set[str]) -> float:
-    """The deepest overlap that any contact of a pair may have, metres."""
+def _cap(exact: ExactWorld, k: int, recorded: set[str], kind: Kind = "touch") -> float:
+    """The deepest overlap that a contact of a pair may have, metres."""
     caps = exact.world.caps
     a, b = (exact.parts[int(i)] for i in exact.index[k])
     known = a.owner in recorded
     if b.kind == "floor" and a.kind == "body":
         return (caps.feet if known else caps.generated) if is_foot(a) else caps.body
     if a.kind == b.kind == "body" and a.owner == b.owner:
+        if kind == "tissue" and any(x.role in BELLY and y.role in THIGHS for x, y in ((a, b), (b, a))):
+            return caps.tissue
         return caps.own if known else caps.generated
     thick = [exact.placed.forms[int(i)].thickness for i in exact.index[k] if exact.parts[int(i)].kind == "body"]
     return min([caps.contact, *(_OF_THICKNESS * t for t in thick)])

@@ -8,7 +8,7 @@ from typing import Literal
 
 from elbowroom.errors import BadValue, UnknownName
 
-Kind = Literal["support", "grip", "touch", "seat"]
+Kind = Literal["support", "grip", "touch", "seat", "tissue"]
 # Reason of a contact that the user declared.
 DECLARED = "declared"
 
@@ -18,13 +18,15 @@ class Caps:
     """Caps on the depth, metres, of allowed overlaps; deeper ones are collisions.
 
     `feet` of a recorded clip in the floor; other parts of a `body` in the floor; a recorded clip's `own` parts in each
-    other; feet and own parts of a `generated` motion; any other `contact`, such as a hand on the object that it grasps.
+    other; feet and own parts of a `generated` motion; its belly and chest in its thighs, soft `tissue`; any other
+    `contact`, such as a hand on the object that it grasps.
     """
 
     feet: float = 0.05
     body: float = 0.01
     own: float = 0.1
     generated: float = 0.01
+    tissue: float = 0.03
     contact: float = 0.005
 
     def __post_init__(self) -> None:

@@ -1,0 +1,151 @@
+"""Moves of a box between nine places, three high and three across, as in Y's fig. 7: success, and the columns of its table 1.
+
+    python benchmarks/object_moves.py                            # nine pairs, woman
+    python benchmarks/object_moves.py --pairs 81 --seeds 3       # all of them
+    python benchmarks/object_moves.py --who child clown gorilla long-legs
+    python benchmarks/object_moves.py --table                    # cost per node: data + balance, neither, balance, data
+
+Each place has a board; they fit the character's height. Times are processor time, the certificate included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+import elbowroom as er
+from elbowroom.geometry.solids import box
+from elbowroom.geometry.transforms import transform
+from elbowroom.plan.manipulate import plan_tasks
+from elbowroom.plan.result import Plan
+from elbowroom.plan.settings import Settings
+from elbowroom.plan.tasks import Move
+from elbowroom.plan.verbs.holding import Holding
+from elbowroom.world.paths import Still
+from elbowroom.world.world import World
+
+# Nine places, shares of the character's height: across, and the tops of the three boards. Depth is that of the box's
+# middle. A box of 36 x 22 x 20 cm for 1.65 m of height.
+_ACROSS = (-0.24, 0.0, 0.24)
+_TOPS = (0.27, 0.52, 0.77)
+_DEPTH = -0.37
+_BOX = (0.218, 0.133, 0.121)
+_BOARD = (0.18, 0.121, 0.015)
+_ROOM_M = 0.0005
+_COLUMNS = {"data+balance": (True, True), "neither": (False, False), "balance": (False, True), "data": (True, False)}
+
+
+def places(height: float) -> list[tuple[float, float, float]]:
+    """Places of the box's middle, metres, for a character's height."""
+    rise = 0.5 * _BOX[2] * height + _ROOM_M
+    return [(x * height, _DEPTH * height, z * height + rise) for z in _TOPS for x in _ACROSS]
+
+
+def scene(who: str, start: int, goal: int) -> World:
+    """A character before a board with the box on it, and another board for its goal."""
+    body = er.preset(who)
+    h = body.height
+    world = World(floor=0.0).with_character("ann", er.idle(body, seconds=1.0, fps=30.0))
+    size = np.array(_BOARD) * h
+    for name, k in {"start": start, "goal": goal}.items():
+        if name == "start" or k != start:
+            middle = np.array(places(h)[k]) - [0.0, 0.0, 0.5 * (_BOX[2] * h + size[2]) + _ROOM_M]
+            world = world.with_static(f"{name} board", box(size, middle))
+    crate = box(tuple(s * h for s in _BOX))
+    return world.with_object("box", crate, Still(transform(np.array(places(h)[start]))), mass=3.0)
+
+
+def one(who: str, start: int, goal: int, seed: int, posture: str = "auto") -> tuple[Plan, float]:
+    """Plan one move: the plan, and processor seconds."""
+    world = scene(who, start, goal)
+    task = Move(who="ann", object="box", to=places(er.preset(who).height)[goal], posture=posture)  # type: ignore[arg-type]
+    begun = time.process_time()
+    plan = plan_tasks(world, [task], Settings(probes=0, seed=seed))
+    return plan, time.process_time() - begun
+
+
+def pairs(count: int) -> list[tuple[int, int]]:
+    """Pairs of a start and a goal, spread over all 81 of them."""
+    every = [(a, b) for a in range(9) for b in range(9)]
+    return every if count >= 81 else [(k % 9, (4 * k + 3 + k // 9) % 9) for k in range(count)]
+
+
+def success(whom: list[str], count: int, seeds: int) -> list[dict[str, object]]:
+    """Plan all pairs for each character; a row each."""
+    rows: list[dict[str, object]] = []
+    for who in whom:
+        one(who, 4, 4, 0)  # kernels are loaded, shapes made
+        for start, goal in pairs(count):
+            for seed in range(seeds):
+                plan, seconds = one(who, start, goal, seed)
+                free = plan.certificate is not None and plan.certificate.free
+                rows.append({"who": who, "start": start, "goal": goal, "seed": seed, "status": plan.status,
+                             "free": free, "seconds": round(seconds, 2), "why": plan.why})  # fmt: skip
+                print(
+                    f"{who:10} {start} -> {goal} seed {seed}: {plan.status:20} {seconds:6.2f} s  {plan.why}", flush=True
+                )
+    for who in whom:
+        mine = [row for row in rows if row["who"] == who]
+        times = [float(str(row["seconds"])) for row in mine if row["free"]]
+        found = f"{who}: {len(times)} of {len(mine)} found and certified"
+        if times:
+            found += f", {np.median(times):.1f} s median, {max(times):.1f} s at most"
+        print(found, dict(Counter(str(row["status"]) for row in mine)))
+    return rows
+
+
+def table(who: str, count: int) -> None:
+    """Print the columns of Y's table 1: milliseconds a node, nodes and seconds of a plan."""
+    solve, setup = Holding.at, Holding.__init__
+    for name, (data, balance) in _COLUMNS.items():
+        spent: list[float] = []
+
+        def timed(self: Holding, *args: object, **kwargs: object) -> object:
+            begun = time.process_time()
+            try:
+                return solve(self, *args, **kwargs)  # type: ignore[arg-type]
+            finally:
+                spent.append(time.process_time() - begun)  # noqa: B023
+
+        def unsupported(self: Holding, *args: object) -> None:
+            setup(self, *args)  # type: ignore[arg-type]
+            self.support = None if not balance else self.support  # noqa: B023
+
+        Holding.at, Holding.__init__ = timed, unsupported  # type: ignore[method-assign, assignment]
+        totals, nodes, found = [], [], 0
+        for start, goal in pairs(count):
+            before = len(spent)
+            plan, seconds = one(who, start, goal, 0, "auto" if data else "none")
+            found += plan.status == "found"
+            totals.append(seconds)
+            nodes.append(len(spent) - before)
+        ms = 1000.0 * np.array(spent)
+        print(f"{name:13} {np.median(ms):6.2f} ms a node ({np.mean(ms):.2f} mean), {np.median(nodes):4.0f} nodes, "
+              f"{np.median(totals):5.2f} s a plan, {found} of {len(totals)} found")  # fmt: skip
+    Holding.at, Holding.__init__ = solve, setup  # type: ignore[method-assign]
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--who", nargs="+", default=["woman"])
+    parser.add_argument("--pairs", type=int, default=9)
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--table", action="store_true")
+    parser.add_argument("--json", type=Path)
+    asked = parser.parse_args()
+    if asked.table:
+        table(asked.who[0], asked.pairs)
+        return
+    rows = success(asked.who, asked.pairs, asked.seeds)
+    if asked.json:
+        asked.json.write_text(json.dumps(rows, indent=1))
+
+
+if __name__ == "__main__":
+    main()

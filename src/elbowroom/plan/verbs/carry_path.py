@@ -1,0 +1,210 @@
+"""Path of a held object from its start to its goal, searched in the object's space, and the frames of the body that
+follows it (Y2 to Y6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.character.skeleton import Pose
+from elbowroom.geometry.rotations import Array, angle_between, slerp
+from elbowroom.geometry.transforms import transform
+from elbowroom.kernels.space import CHECKS
+from elbowroom.motion.recorded import recorded_carries
+from elbowroom.motion.speed_profiles import path_times
+from elbowroom.plan.hands import front_of, shifted
+from elbowroom.plan.postures import Postures
+from elbowroom.plan.result import PlanningFailure, blamed
+from elbowroom.plan.verbs.holding import Grips, Holding
+from elbowroom.search.birrt import Budget
+from elbowroom.search.rrt import plan as search
+from elbowroom.search.rrt import smooth, walked
+from elbowroom.spaces.object import ObjectSpace, cube_side, place_of, state_of
+from elbowroom.world.pairs import Pair
+
+# Metres that an object is lifted before it is carried, and above its place before it is set down.
+_LIFT_M = 0.04
+# An object that is farther than this from its place no longer touches what it lay on there, metres.
+_OFF_M = 0.02
+# Metres of the object's way, and radians of the farthest joint, from one look at a whole body to the next.
+_STEP_M = 0.03
+_TURN_RAD = 0.35
+# Metres to all else on the way, the widest first: between two looks something may come nearer than at both.
+_ROOMS_M = (0.012, 0.0)
+# Distances of the object from the body's middle on its way, where it does not go straight: shares of the height.
+_NEAR_BODY = (0.27, 0.22, 0.19)
+_ASIDE = 0.24
+# Turns of an object below this are none, radians.
+_SAME_TURN_RAD = 1e-3
+# Limits of one search and of smoothing: a step takes one to two milliseconds.
+_BUDGET = Budget(checks=800, nodes=600)
+_SMOOTH = Budget(checks=200)
+# Share by which a carry takes longer for each kilogram, and the longest: people slow down with what is heavy (not
+# measured; NIOSH's limit of 23 kg is lifted at about half the speed of an empty box).
+_SLOWER_PER_KG = 0.04
+_SLOWEST = 2.5
+# Nodes to either side over which postures on the way are averaged.
+_SOFTENED = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Carry:
+    """Frames of a body that carries an object: roots (N, 3), rotations (N, J, 4), the first as it stands.
+
+    `lifted` and `set_down` are frames at which the object has left its place, and from which on it is at its goal.
+    """
+
+    root: Array
+    rotations: Array
+    lifted: int
+    set_down: int
+    checks: int
+
+    @property
+    def last(self) -> Pose:
+        """Posture at the goal."""
+        return Pose.of(self.root[-1], self.rotations[-1])
+
+
+def carried(holding: Holding, grips: Grips, start: Pose, *, searched: bool) -> Carry:
+    """Frames from a posture that holds the object to its goal; raises `PlanningFailure`.
+
+    The object goes straight or by a detour, or `searched`: with room to all else first; where that fails, or the frames
+    between its nodes collide, with less.
+    """
+    stuck: PlanningFailure | None = None
+    for room in _ROOMS_M:
+        try:
+            states, poses, checks = _path(holding, grips, start, room, searched=searched)
+            return _frames(holding, grips, states, poses, checks)
+        except PlanningFailure as failed:
+            stuck = stuck or failed
+    assert stuck is not None
+    raise stuck
+
+
+def _path(holding: Holding, grips: Grips, start: Pose, room: float, *, searched: bool) -> tuple[Array, list[Pose], int]:
+    """Path of the object (N, 7), the postures that follow it, and how many were checked."""
+    d = holding.d
+    T_start, T_goal = holding.T_start, holding.T_goal
+    turned = angle_between(state_of(T_start)[3:], state_of(T_goal)[3:]) > _SAME_TURN_RAD
+    turning: Literal["level", "fixed"] = "level" if turned else "fixed"
+    # it is lifted off and set down from above
+    over = [shifted(T, np.array([0.0, 0.0, _LIFT_M])) for T in (T_start, T_goal)]
+    states, poses, checks = [state_of(T_start)], [start], 0
+    for T_a, T_b in pairwise([T_start, *over, T_goal]):
+        if np.array_equal(T_a, T_b):
+            continue
+        middle = 0.5 * (T_a[:3, 3] + T_b[:3, 3])
+        between = T_a is over[0]
+        postures = holding.postures(grips, lies=not between)
+        follow = partial(_follow, holding, grips, postures, room if between else 0.0)
+        space = ObjectSpace(middle, cube_side(holding.actor.body.height), follow,
+                            turning=turning, upright=state_of(T_a)[3:], step_m=_STEP_M)  # fmt: skip
+        first, last = (state_of(T_a), poses[-1]), state_of(T_b)
+        found = walked(space, first, [last])
+        for ends in _detours(holding, T_a, T_b) if between and not found.found else ():
+            found = walked(space, first, [*map(state_of, ends), last])
+            if found.found:
+                break
+        if searched and not found.found:
+            found = search(space, first, last, d.seed(), _BUDGET, holding.held_at(grips, T_b, poses[-1]))
+        if not found.found:
+            raise PlanningFailure("no-path", f"{holding.what}: no way was found on which the body could follow it")
+        short = smooth(space, found, d.seed(), budget=_SMOOTH)
+        states += list(short.states[1:])
+        poses += short.payloads[1:]
+        checks += found.stats.checks + short.stats.checks
+    return np.array(states), poses, checks
+
+
+def _detours(holding: Holding, T_a: Array, T_b: Array) -> Iterator[tuple[Array, Array]]:
+    """Places (4, 4) by which the object may go from one to another: both drawn in to the body, or both aside."""
+    for near in _NEAR_BODY:
+        yield _drawn_in(holding, T_a, near), _drawn_in(holding, T_b, near)
+    left = np.cross([0.0, 0.0, 1.0], front_of(holding.actor, holding.actor.body.skeleton.at(holding.actor.pose)))
+    middle = float(left @ (0.5 * (T_a[:3, 3] + T_b[:3, 3]) - holding.actor.pose.root))
+    for side in (-1.0, 1.0) if middle > 0.0 else (1.0, -1.0):
+        by = side * _ASIDE * holding.actor.body.height * left
+        yield shifted(T_a, by), shifted(T_b, by)
+
+
+def _drawn_in(holding: Holding, T: Array, near: float) -> Array:
+    """The object's place (4, 4) drawn in to a distance of the body's middle, a share of its height, as people carry."""
+    pelvis = holding.actor.pose.root
+    way = np.array([*(T[:2, 3] - pelvis[:2]), 0.0])
+    far = float(np.linalg.norm(way))
+    by = max(far - near * holding.actor.body.height, 0.0)
+    return shifted(T, -by * way / max(far, 1e-9))
+
+
+def _follow(
+    holding: Holding, grips: Grips, postures: Postures, room: float,
+    start: Array, pose: Pose, end: Array, tally: NDArray[np.int64],
+) -> Pose | None:  # fmt: skip
+    """The posture one step on, None where there is none near the one before that is free."""
+    tally[CHECKS] += 1
+    T = place_of(end)
+    try:
+        followed = holding.at(grips.targets(holding.actor, T), pose, T, loaded=True)
+    except PlanningFailure:
+        return None
+    found = holding.freed(postures, followed, T, _TURN_RAD, room)
+    if isinstance(found, Pair) or angle_between(found.rotations, pose.rotations).max() > _TURN_RAD:
+        return None
+    return found
+
+
+def _frames(holding: Holding, grips: Grips, states: Array, poses: Sequence[Pose], checks: int) -> Carry:
+    """Frames along a path of the object (N, 7), as fast as people carry things; see `carried`."""
+    actor = holding.actor
+    turns = angle_between(states[:-1, 3:], states[1:, 3:])
+    slower = min(1.0 + _SLOWER_PER_KG * holding.mass, _SLOWEST)
+    timing = path_times(states[:, :3], recorded_carries(), turns=turns, slower=slower)
+    count = max(actor.frames(timing.duration), 2)
+    at = np.linspace(0.0, timing.duration, count + 1)
+    row = np.clip(np.searchsorted(timing.times, at, side="right") - 1, 0, len(states) - 2)
+    share = np.clip((at - timing.times[row]) / np.maximum(timing.times[row + 1] - timing.times[row], 1e-9), 0.0, 1.0)
+    place = states[row, :3] + share[:, None] * (states[row + 1, :3] - states[row, :3])
+    T = transform(place, slerp(states[row, 3:], states[row + 1, 3:], share))
+    off = [np.linalg.norm(place - end[:3, 3], axis=1) > _OFF_M for end in (holding.T_start, holding.T_goal)]
+    lifted, set_down = int(np.argmax(off[0])), count - int(np.argmax(off[1][::-1]))
+    met: Pair | None = None
+    for width in (_SOFTENED, 0):
+        near = _averaged(poses, width)
+        root, q = [poses[0].root], [poses[0].rotations]
+        for k in range(1, count + 1):
+            a, b = near[row[k]], near[row[k] + 1]
+            between = Pose.of(a.root + share[k] * (b.root - a.root), slerp(a.rotations, b.rotations, share[k]))
+            pose = holding.at(grips.targets(actor, T[k]), between, T[k], loaded=True, markers=False)
+            postures = holding.postures(grips, lies=not lifted <= k <= set_down)
+            met = postures.blame(pose, {holding.thing: T[k]})
+            if met is not None:
+                break
+            root.append(pose.root)
+            q.append(pose.rotations)
+        else:
+            return Carry(np.array(root), np.array(q), lifted, set_down, checks)
+    raise PlanningFailure("no-path", f"{holding.what}: {blamed(met)} on the way")
+
+
+def _averaged(poses: Sequence[Pose], width: int) -> list[Pose]:
+    """Postures, each the mean of those up to `width` before and after it; the ends stay."""
+    if width == 0:
+        return list(poses)
+    root, q = np.stack([p.root for p in poses]), np.stack([p.rotations for p in poses])
+    for k in range(1, len(q)):
+        q[k] = np.where((q[k] * q[k - 1]).sum(axis=-1, keepdims=True) < 0.0, -q[k], q[k])
+    out = []
+    for k in range(len(poses)):
+        reach = min(width, k, len(poses) - 1 - k)
+        around = slice(k - reach, k + reach + 1)
+        mean = q[around].mean(axis=0)
+        out.append(Pose.of(root[around].mean(axis=0), mean / np.linalg.norm(mean, axis=-1, keepdims=True)))
+    return out

@@ -1,0 +1,219 @@
+"""Postures of a whole body that holds an object with one hand or both, the feet where they stand (Y3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbowroom.character.hand_shapes import finger_joints, finger_rotations
+from elbowroom.character.limits import EPS
+from elbowroom.character.skeleton import Pose
+from elbowroom.geometry.rotations import Array, angle_between, normalize
+from elbowroom.geometry.transforms import apply, inverse
+from elbowroom.motion.posture_constraints import constraints_of
+from elbowroom.motion.posture_db import PostureDatabase
+from elbowroom.motion.recorded import recorded_postures
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.director import Director
+from elbowroom.plan.hands import front_of, shifted
+from elbowroom.plan.places import place_for, resting, supported
+from elbowroom.plan.postures import PRESS, Postures, hand_contacts
+from elbowroom.plan.result import PlanningFailure, Status, blamed
+from elbowroom.plan.tasks import Move
+from elbowroom.posing.grasps import Grasp, closed_on
+from elbowroom.posing.limb_ik import LimbIK
+from elbowroom.posing.trunk_bend import unfolding
+from elbowroom.posing.whole_body import FEET, Load, WholeBody, support_of
+from elbowroom.world.contacts import Contact
+from elbowroom.world.pairs import Pair
+from elbowroom.world.soft_tissue import tissue_contacts
+
+# Turns of an elbow about shoulder and hand, and of a knee about hip and foot, that are tried, radians.
+_ORBITS_RAD = np.radians([8, -8, 16, -16, 24, -24, 34, -34, 46, -46, 60, -60])
+# Limbs that turn so, and which of their parts are in the way then; each may be in the other's way again.
+_ARM_PARTS = ("fore", "upper_arm")
+_LEG_PARTS = ("thigh", "shin")
+_LIMBS = (
+    ("left_leg", _LEG_PARTS),
+    ("right_leg", _LEG_PARTS),
+    ("left_arm", _ARM_PARTS),
+    ("right_arm", _ARM_PARTS),
+    ("left_arm", _ARM_PARTS),
+)
+# Radians that joints may be farther out of their ranges than the solver leaves them.
+_BEYOND_RAD = 0.01
+# A posture is solved from itself up to so often, until no joint turns by more than this, radians.
+_SETTLES = 5
+_SETTLED_RAD = 0.03
+# Where the pelvis starts from when a posture is solved, back and down, shares of the body's height.
+_PELVIS = ((0.0, 0.0), (0.06, 0.0), (0.06, 0.08), (0.0, 0.12), (0.12, 0.04))
+# Pull of the recorded markers against that of the posture before, per marker.
+_MARKERS = 0.15
+
+
+@dataclass(frozen=True, eq=False)
+class Grips:
+    """Hands on an object: a grasp each, by hand."""
+
+    grasps: Mapping[str, Grasp]
+
+    @property
+    def closes(self) -> bool:
+        """Return whether fingers close on the object; palms that press it from two sides stay flat."""
+        return any(grasp.open is not grasp.shape for grasp in self.grasps.values())
+
+    def targets(self, actor: Actor, T_object: Array, aside_m: float = 0.0) -> dict[str, Array]:
+        """Places of the hands' joints (4, 4) with the object at a place (4, 4), `aside_m` before they touch it."""
+        out = {}
+        for hand, grasp in self.grasps.items():
+            T_hand = shifted(T_object @ grasp.T_thing_hand, -aside_m * (T_object[:3, :3] @ normalize(grasp.approach)))
+            out[f"{hand}_hand"] = T_hand @ inverse(actor.body.hand(hand)[1])
+        return out
+
+
+class Holding:
+    """Somebody who is to hold an object, at its start, at its goal, and on the way."""
+
+    def __init__(self, d: Director, actor: Actor, task: Move, what: str) -> None:
+        self.d, self.actor, self.what, self.thing = d, actor, what, task.object
+        self.T_start = d.world.frame(task.object, actor.now)
+        self.T_goal = place_for(d.world, task, self.T_start, actor.now)
+        self.mass = d.world.objects[task.object].mass or 0.0
+        self.center = d.world.objects[task.object].mesh.bounds.mean(axis=0)
+        self.body = WholeBody(unfolding(actor.body))
+        self.support = support_of(actor.body, actor.pose, d.world.floor or 0.0)
+        self.recorded = None if task.posture == "none" else _recorded(actor, task.posture)
+        self.guided = True  # by recordings, where there are any
+        self._postures: dict[object, Postures] = {}
+        self.T_feet = {foot: actor.body.skeleton.at(actor.pose)[actor.body.role(foot)] for foot in FEET}
+
+    def at(
+        self, targets: Mapping[str, Array], near: Pose, T_object: Array, *, loaded: bool, markers: bool = True
+    ) -> Pose:
+        """A posture near another one with hands and feet at their targets; raises `PlanningFailure`."""
+        places, weights = self._markers(targets) if markers else (None, None)
+        load = Load(self.mass if loaded else 0.0, apply(T_object, self.center[None])[0])
+        found = self.body.solve(near, {**targets, **self.T_feet}, places, weights, load=load, support=self.support)
+        if not found.found:
+            kinds: dict[str, Status] = {"off-balance": "out-of-balance", "turned-too-far": "no-path"}
+            status = kinds.get(found.status, "target-out-of-reach")
+            raise PlanningFailure(status, f"{self.what}: {found.reason.rstrip('.')}")
+        return found.pose
+
+    def held_at(self, grips: Grips, T_object: Array, near: Pose) -> Pose:
+        """A posture that holds the object at a place (4, 4) and is free; raises `PlanningFailure`.
+
+        Where it is not free, it is solved again from postures with the pelvis elsewhere.
+        """
+        targets = grips.targets(self.actor, T_object)
+        back = -front_of(self.actor, self.actor.body.skeleton.at(near))
+        stuck: PlanningFailure | None = None
+        for behind, below in _PELVIS:
+            root = near.root + self.actor.body.height * (behind * back - below * np.array([0.0, 0.0, 1.0]))
+            try:
+                pose = self._settled(targets, Pose.of(root, near.rotations), T_object)
+                return self._required(self.freed(self.postures(grips), pose, T_object))
+            except PlanningFailure as failed:
+                stuck = stuck or failed
+                if failed.status == "target-out-of-reach":
+                    break
+        assert stuck is not None
+        raise stuck
+
+    def _settled(self, targets: Mapping[str, Array], near: Pose, T_object: Array) -> Pose:
+        """A posture at which the solver stays: solved from afar it would go on turning at the first step from there."""
+        pose = self.at(targets, near, T_object, loaded=True)
+        for _ in range(_SETTLES):
+            before, pose = pose, self.at(targets, pose, T_object, loaded=True)
+            if angle_between(before.rotations, pose.rotations).max() < _SETTLED_RAD:
+                break
+        return pose
+
+    def beside(self, grips: Grips, T_object: Array, near: Pose, aside_m: float) -> Pose:
+        """A free posture with open hands `aside_m` before the object at a place (4, 4); raises `PlanningFailure`."""
+        pose = self.at(grips.targets(self.actor, T_object, aside_m), near, T_object, loaded=False)
+        return self._required(self.freed(self.postures(grips, closed=False), pose, T_object))
+
+    def _required(self, found: Pose | Pair) -> Pose:
+        if isinstance(found, Pair):
+            raise PlanningFailure("target-in-collision", f"{self.what}: {blamed(found)}")
+        return found
+
+    def freed(
+        self, postures: Postures, pose: Pose, T_object: Array, most_rad: float = np.inf, room: float = 0.0
+    ) -> Pose | Pair:
+        """A posture with its elbows and knees turned about the ends of their limbs until it is free, by little.
+
+        What is in the way where that does not help; nothing turns by more than `most_rad`, and other things than the
+        body itself have to be `room` metres away.
+        """
+
+        def blame(pose: Pose) -> Pair | None:
+            return postures.blame(pose, {self.thing: T_object}, room=room, own_room=False)
+
+        pair = blame(pose)
+        for limb, parts in _LIMBS:
+            side = limb.partition("_")[0]
+            if pair is None or not any(f".{side}_{part}" in name for name in pair for part in parts):
+                continue
+            ik = LimbIK(self.actor.body, limb, pose)
+            T_parent, T_end = ik.T_world_parent(pose), self.actor.body.skeleton.at(pose)[ik.joints[-1]]
+            orbit, keep = ik.orbit_of(pose), ik.keep_of(pose)
+            most = max(float(ik.solve(T_parent, T_end, orbit, keep).excess.max()), EPS) + _BEYOND_RAD
+            for turn in _ORBITS_RAD[np.abs(_ORBITS_RAD) <= most_rad]:
+                solved = ik.solve(T_parent, T_end, orbit + turn, keep)
+                if not (solved.reached.all() and float(solved.excess.max()) <= most):
+                    continue
+                turned = ik.posed(pose, solved)
+                other = blame(turned)
+                if other is None or not any(f".{side}_{part}" in name for name in other for part in parts):
+                    pose, pair = turned, other
+                    break
+        return pose if pair is None else pair
+
+    def _markers(self, targets: Mapping[str, Array]) -> tuple[Array | None, Array | None]:
+        if self.recorded is None or not self.guided:
+            return None, None
+        found = self.recorded.posture(constraints_of(self.actor.body, {**targets, **self.T_feet}))
+        return found.markers, _MARKERS * found.weights
+
+    def fingers(self, grips: Grips, *, closed: bool) -> dict[str, Array]:
+        """Rotations (n, 4) of the fingers by hand, open or as they lie on the object."""
+        body, mesh = self.actor.body, self.d.world.objects[self.thing].mesh
+        return {
+            hand: closed_on(body, mesh, grasp).rotations
+            if closed and grasp.open is not grasp.shape
+            else finger_rotations(body, hand, grasp.open)
+            for hand, grasp in grips.grasps.items()
+        }
+
+    def postures(self, grips: Grips, *, closed: bool = True, lies: bool = True) -> Postures:
+        """Check of postures with the object at places that are given, hands on it, fingers open or closed.
+
+        With `lies` the object may touch what it lies on at its start and at its goal.
+        """
+        shapes = tuple((hand, grasp.name if grips.closes else "") for hand, grasp in grips.grasps.items())
+        key = (shapes, closed and grips.closes, lies)
+        if key not in self._postures:
+            d, actor = self.d, self.actor
+            fingers: dict[int, Array] = {}
+            contacts: list[Contact] = []
+            for hand, turns in self.fingers(grips, closed=closed).items():
+                fingers |= dict(zip(finger_joints(actor.body, hand), turns, strict=True))
+                contacts += hand_contacts(d.world, actor.who, hand, self.thing, (-np.inf, np.inf), PRESS)
+            for T in (self.T_start, self.T_goal) if lies else ():
+                contacts += supported(self.thing, resting(d.world, self.thing, actor.now, T), (-np.inf, np.inf))
+            contacts += tissue_contacts(actor.body, actor.who, (-np.inf, np.inf), d.world.caps.tissue)
+            world = d.world.with_(contacts=(*d.world.contacts, *contacts))
+            self._postures[key] = Postures(world, actor.who, actor.now, fingers=fingers, led=self.thing)
+        return self._postures[key]
+
+
+def _recorded(actor: Actor, posture: str) -> PostureDatabase:
+    """Recorded postures for a body."""
+    recorded = recorded_postures()
+    if posture in ("squat", "stoop"):
+        recorded = recorded.of_strategy("squat" if posture == "squat" else "stoop")
+    return recorded.for_character(actor.body)
