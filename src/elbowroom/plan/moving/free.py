@@ -12,9 +12,9 @@ from elbowroom.plan.actor import Actor
 from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.director import Director
 from elbowroom.plan.repair.allowed import FeetFree
-from elbowroom.plan.repair.find import CollisionEpisode
+from elbowroom.plan.repair.find import CollisionEpisode, clip_of
 from elbowroom.plan.repair.ladder import replanned
-from elbowroom.plan.repair.limb import searched
+from elbowroom.plan.repair.limb import searched, spliced
 from elbowroom.plan.repair.options import TIGHT, RepairOptions
 from elbowroom.plan.repair.stretch import GROWTHS, Job, stretches
 from elbowroom.plan.result import PlanningFailure, blamed
@@ -48,20 +48,15 @@ def freed(d: Director, actor: Actor, limb: str, rows: Frames, exact: NDArray[np.
         )
     moves = np.flatnonzero(~exact)
     low, high = max(int(moves[0]) - 1, 0), min(int(moves[-1]) + 1, len(rows) - 1)
-    middle = 0.5 * float(times[low] + times[high])
-    during = (float(times[bad[0]]), float(times[bad[-1]])) if len(bad) else (hit or middle, hit or middle)
+    once = 0.5 * float(times[low] + times[high]) if hit is None else hit
+    during = (float(times[bad[0]]), float(times[bad[-1]])) if len(bad) else (once, once)
     episode = CollisionEpisode(who, limb, during, () if pair is None else (pair,))
     # ends that are nearer to something than the margin are left and entered with less
     ends, at = course[[low, high]], times[[low, high]]
-    margins = (
-        m
-        for m in (d.settings.margin, TIGHT)
-        if LimbCheck(d.world, who, limb, span, margin=m).free_batch(ends, at).all()
-    )
-    options = RepairOptions(
-        {who: actor.clip()}, 0, style_of(d.settings.style, CLOSE), d.settings.search_budget, False, 0.0,
-        margin=next(margins, 0.0),
-    )  # fmt: skip
+    checks = (LimbCheck(d.world, who, limb, span, margin=margin) for margin in (d.settings.margin, TIGHT))
+    margin = next((check.margin for check in checks if check.free_batch(ends, at).all()), 0.0)
+    style, budget = style_of(d.settings.style, CLOSE), d.settings.search_budget
+    options = RepairOptions({who: actor.clip()}, 0, style, budget, False, 0.0, margin=margin)
     job = Job(d.world, episode, options, arm, (), int(rows[low]), int(rows[high]))
     if tier == "plan":
         done = next((found for s in stretches(job) if (found := searched(job, s, d.seed())) is not None), None)
@@ -69,8 +64,4 @@ def freed(d: Director, actor: Actor, limb: str, rows: Frames, exact: NDArray[np.
         done, _ = replanned(job, FeetFree(job.low, job.high), limb, d.seed(), tier != "avoid", len(GROWTHS))
     if done is None:
         raise PlanningFailure("no-path", f"{what}: {blamed(pair) or 'the straight way is not free'}")
-    q = np.array(course)
-    # the ends are those of the course, bit by bit
-    first = done.stretch.first - int(rows[0])
-    q[first + 1 : first + len(done.frames) - 1] = done.frames[1:-1]
-    return replace(done.way, rotations=q)
+    return replace(done.way, rotations=clip_of(spliced(job, done), who).rotations[rows][:, list(arm)])

@@ -112,7 +112,7 @@ class Passage:
         self._shape(rows, [(m.leaves, closing, shaped), (closing, m.done, closed)])
         slow = actor.frames(pace.slow)
         hands = self._beside(rows, by, 1.0 - smootherstep((rows - m.there + slow) / slow))
-        self._go(rows, hands, actor.base.rotations[rows][:, self.arm], share, 0, self.what)
+        self._go(rows, hands, actor.base.rotations[rows][:, self.arm], share, self.what)
 
     def leave(self, by: Array, what: str, *, home: Array | None = None, seconds: float = 0.0) -> None:
         """The hand goes off, `by` (3,) in the world, and the arm back to what the person does anyway, fingers too.
@@ -133,7 +133,7 @@ class Passage:
         actor.edit(m.back, self.arm, home[m.back - m.done :])
         share = 1.0 - self._fade((rows - m.done - keeps) / max(self._home, 1.0))
         off = smootherstep((rows - m.done) / max(_NEARLY * keeps if keeps else self._off, 1.0))
-        self._go(rows, self._beside(rows, by, off), home[: len(rows)], share, 1, what)
+        self._go(rows, self._beside(rows, by, off), home[: len(rows)], share, what, self._orbit)
 
     def _beside(self, rows: Frames, by: Array, share: Array) -> Array:
         """Places of the hand (N, 4, 4) beside its target, `by` (3,) in the world as it meets it, by shares (N,)."""
@@ -162,15 +162,15 @@ class Passage:
             q[after] = slerp(q[after], goal, share[after, None])
         self.actor.edit(int(rows[0]), self.fingers, q)
 
-    def _go(self, rows: Frames, hands: Array, base: Array, share: Array, fixed: int, what: str) -> None:
+    def _go(self, rows: Frames, hands: Array, base: Array, share: Array, what: str, orbit: float | None = None) -> None:
         """Frames of the arm between its base (N, 3, 4) and a hand at places (N, 4, 4), by shares (N,).
 
-        The end `fixed`, 0 for the last and 1 for the first, is at the target.
+        The elbow is at an `orbit` angle in radians that it has already, or at one that suits.
         """
         d, actor = self.d, self.actor
         T = actor.body.transforms(actor.base.root[rows], actor.base.rotations[rows])
         tracking = Tracking(actor.body, self.limb, T, self.pose)
-        there = tracking.postures(hands, share == 1.0, self._orbit if fixed == 1 else None)
+        there = tracking.postures(hands, share == 1.0, orbit)
         if there is None:
             raise PlanningFailure("target-out-of-reach", f"{what}: the arm cannot follow it while it is there")
         self._orbit = tracking.orbit

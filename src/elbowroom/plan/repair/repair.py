@@ -265,23 +265,17 @@ def _owners(exact: ExactWorld, episode: CollisionEpisode) -> set[str]:
 
 
 def _repair_all(work: _Work, found: Sequence[CollisionEpisode]) -> bool:
-    """Treat episodes one after another; whether any was mended."""
+    """Go up the ladder for one episode after another; whether any was mended."""
     mended = False
     for episode in found:
         work.tell(f"repairing: {episode.text}")
-        mended = _repair_one(work, episode) or mended
+        done, reason = repair_episode(work.world, episode, work.options)
+        if done is None:
+            work.failed[_key(episode)] = reason
+            continue
+        work.world, work.proof, mended = done.world, None, True
+        work.edits += done.edits
     return mended
-
-
-def _repair_one(work: _Work, episode: CollisionEpisode) -> bool:
-    """Go up the ladder for one episode; whether it was mended."""
-    done, reason = repair_episode(work.world, episode, work.options)
-    if done is None:
-        work.failed[_key(episode)] = reason
-        return False
-    work.world, work.proof = done.world, None
-    work.edits += done.edits
-    return True
 
 
 def _key(episode: CollisionEpisode) -> tuple[str, str, int]:
