@@ -10,7 +10,7 @@ import numpy as np
 from elbowroom.character.body import Character
 from elbowroom.errors import BadValue, ElbowroomError
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.geometry.rotations import Array, about
+from elbowroom.geometry.rotations import UP, Array, about
 from elbowroom.geometry.solids import merge
 from elbowroom.geometry.tessellate import shape_mesh
 from elbowroom.geometry.transforms import apply, inverse, transform
@@ -25,15 +25,13 @@ from elbowroom.world.world import Snapshot, World
 # What is put onto something ends this far above it, metres.
 _ABOVE = 0.0005
 
-_UP = np.array([0.0, 0.0, 1.0])
-
 # Turns of a thing about the vertical that are tried, radians: it stays as level as it is.
 _TURNS = np.radians([0.0, 30.0, -30.0, 60.0, -60.0, 90.0, -90.0, 120.0, -120.0, 150.0, -150.0, 180.0])
 
 
 def place_for(world: World, task: Put | Move, taken: Array, t: float) -> Array:
     """`T_world_object` (4, 4) that a task asks for, of an object that was taken from a place (4, 4), at a time."""
-    turn = taken[:3, :3] if task.turn is None else transform(np.zeros(3), about(_UP, task.turn))[:3, :3]
+    turn = taken[:3, :3] if task.turn is None else transform(np.zeros(3), about(UP, task.turn))[:3, :3]
     T = np.eye(4)
     T[:3, :3] = turn
     mesh = world.objects[task.object].mesh
@@ -87,7 +85,7 @@ def turned(T_thing: Array, point: Array) -> list[Array]:
     """Places (4, 4) of a thing at a point (3,), turned about the vertical from how it is."""
     out = []
     for angle in _TURNS:
-        T = transform(np.zeros(3), about(_UP, angle)) @ T_thing
+        T = transform(np.zeros(3), about(UP, angle)) @ T_thing
         T[:3, 3] = point
         out.append(np.asarray(T))
     return out
@@ -152,8 +150,7 @@ def worn_place(body: Character, part: str, thing: Thing, name: str) -> Array:
     """
     joint, _ = body.hand(part)
     T_axes = np.eye(4)
-    up = np.array([0.0, 0.0, 1.0])
-    facing = np.stack([np.cross(-body.front, up), -body.front, up], axis=1)
+    facing = np.stack([np.cross(-body.front, UP), -body.front, UP], axis=1)
     T_axes[:3, :3] = facing.T @ body.T_rest[joint, :3, :3]
     if "worn" in thing.frames:
         return np.asarray(inverse(T_axes) @ inverse(thing.frame("worn")))
@@ -223,7 +220,7 @@ def goals_of(world: World, task: Put, taken: Array, times: Array, *, turning: bo
         assert isinstance(body, Character)
         T = worn_place(body, wearer[1], world.objects[task.object], task.object)
         for turn in _WORN_TURNS if task.turn is None else (task.turn,):
-            yield frames_of(world, f"{wearer[0]}.{wearer[1]}", times) @ T @ transform(np.zeros(3), about(_UP, turn))
+            yield frames_of(world, f"{wearer[0]}.{wearer[1]}", times) @ T @ transform(np.zeros(3), about(UP, turn))
         return
     T_goal = place_for(world, task, taken, float(times[0]) if task.at is None else task.at)
     for place in turned(T_goal, T_goal[:3, 3]) if turning and task.turn is None else [T_goal]:

@@ -13,7 +13,7 @@ from elbowroom.character.hand_shapes import finger_joints, finger_rotations, pow
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
 from elbowroom.finish.settle import between_free
-from elbowroom.geometry.rotations import Array, about, angle, from_matrix, multiply, normalize
+from elbowroom.geometry.rotations import UP, Array, about, angle, from_matrix, multiply, normalize
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director, Grip
@@ -35,8 +35,6 @@ from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Drop, Put, Rest, Task
 from elbowroom.plan.verbs.grasp_choice import effort
 from elbowroom.world.fast import LimbCheck
-
-_UP = np.array([0.0, 0.0, 1.0])
 
 # Where a hand carries things: before its shoulder and below it, shares of the body's height; first what looks best.
 _CARRY = ((0.19, -0.17), (0.22, -0.12), (0.17, -0.22), (0.25, -0.05), (0.2, 0.0))
@@ -176,7 +174,7 @@ def carry_places(actor: Actor, hand: str, pose: Pose, T_now: Array) -> Iterator[
     front = front_of(actor, actor.body.skeleton.at(pose))
     for ahead, above in _CARRY:
         target = T_now.copy()
-        target[:3, 3] = shoulder_of(actor, hand, pose) + actor.body.height * (ahead * front + above * _UP)
+        target[:3, 3] = shoulder_of(actor, hand, pose) + actor.body.height * (ahead * front + above * UP)
         yield target
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from elbowroom.errors import BadValue
-from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.geometry.rotations import UP, Array, normalize
 from elbowroom.geometry.transforms import inverse
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
@@ -37,8 +37,6 @@ _APART = 0.09
 
 # Seconds that both hands have the thing, and that the giver is there before the other's fingers close, at a time told.
 _BOTH, _EARLY = 0.12, 0.35
-
-_UP = np.array([0.0, 0.0, 1.0])
 
 
 def hand_over(d: Director, task: Handover) -> None:
@@ -130,10 +128,10 @@ def _meetings(
     a, b = _breast(giver), _breast(taker)
     across = b - a
     height = min(giver.body.height, taker.body.height)
-    side = normalize(np.cross(_UP, across))
+    side = normalize(np.cross(UP, across))
     T_thing = d.world.frame(thing, giver.now)
     points = [
-        a + along * across + aside * side - below * height * _UP
+        a + along * across + aside * side - below * height * UP
         for along in _ALONG
         for aside in _ASIDE
         for below in _BELOW

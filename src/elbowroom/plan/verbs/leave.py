@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from elbowroom.character.hand_shapes import FLAT, finger_rotations
-from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.geometry.rotations import UP, Array, normalize
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
@@ -22,8 +22,6 @@ _LIFT, _DRAW = 0.05, 0.14
 # A hand that has let go is this far away before it travels, metres; farther and nearer ones by these shares.
 _LEAVE = 0.09
 _SHARES = (2.0, 1.0, 0.6, 0.3)
-
-_UP = np.array([0.0, 0.0, 1.0])
 
 
 def depart(d: Director, actor: Actor, hand: str, goals: Sequence[Array], what: str) -> None:
@@ -73,14 +71,14 @@ def ways_off(out: Array, covered: bool) -> list[Array]:
 
     Up first; towards oneself first where something is above.
     """
-    above = [share * _LIFT * _UP for share in (1.0, 0.5, 0.2)]
+    above = [share * _LIFT * UP for share in (1.0, 0.5, 0.2)]
     level = out * [1.0, 1.0, 0.0]
     size = float(np.linalg.norm(level))
     if size < 0.3:
         return above
     pull = level / size
-    before = [share * _DRAW * pull + lift * _UP for share in (1.4, 2.2, 1.0, 0.5) for lift in (0.01, 0.0)]
-    return [*before, *above] if covered else [0.6 * _LIFT * _UP + 0.4 * _DRAW * pull, *above, *before]
+    before = [share * _DRAW * pull + lift * UP for share in (1.4, 2.2, 1.0, 0.5) for lift in (0.01, 0.0)]
+    return [*before, *above] if covered else [0.6 * _LIFT * UP + 0.4 * _DRAW * pull, *above, *before]
 
 
 def let_go(
@@ -105,7 +103,7 @@ def let_go(
         acting.move_fingers(d, actor, hand, fingers, d.settings.close)
         actor.keep(joints_of(actor, hand))
         units = [normalize(out) for out in outs]
-        units.append(normalize(outs[0] * [1.0, 1.0, 0.0] + 0.3 * _UP))
+        units.append(normalize(outs[0] * [1.0, 1.0, 0.0] + 0.3 * UP))
         T = hand_of(actor, hand, actor.pose)
         goals = [shifted(T, share * _LEAVE * out) for share in _SHARES for out in units]
         if back is not None:

@@ -9,7 +9,7 @@ import numpy as np
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
-from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.geometry.rotations import UP, Array, normalize
 from elbowroom.geometry.transforms import inverse
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
@@ -70,8 +70,6 @@ _WEARS = (ContactTiming(0.4, 0.45, 0.0, 0.16), ContactTiming(0.55, 0.6, 0.0, 0.2
 # off, before it goes with the body.
 _OFF = 0.14
 _KEEPS = (0.0, 0.35, 0.5)
-
-_UP = np.array([0.0, 0.0, 1.0])
 
 
 def put(d: Director, task: Put) -> None:
@@ -137,10 +135,10 @@ def _ways_in(out: Array, covered: bool) -> list[Array]:
     """
     level = out * [1.0, 1.0, 0.0]
     size = float(np.linalg.norm(level))
-    above = [z * _UP for z in _OVER]
+    above = [z * UP for z in _OVER]
     if size < 0.3:
         return above
-    before = [far * level / size + z * _UP for far in _BEFORE for z in (0.015, 0.004)]
+    before = [far * level / size + z * UP for far in _BEFORE for z in (0.015, 0.004)]
     return [*before, *above] if covered else [*above, *before]
 
 
@@ -213,7 +211,7 @@ def _let_go(d: Director, actor: Actor, task: Put, at: Encounter, pace: ContactTi
     held = actor.base.rotations[passage.m.leaves, list(finger_joints(actor.body, hand))]
     ways_in = [CLEAR_ABOVE * T_goal[:3, 2]] if wearer is not None else _ways_in(out, covered)
     d.first(ways_in, lambda by: passage.come(by, held, grip.open), _TRIES)
-    ways = [_OFF * out, _OFF * normalize(out + 0.7 * _UP), _OFF * _UP]
+    ways = [_OFF * out, _OFF * normalize(out + 0.7 * UP), _OFF * UP]
     speed = speed_past(actor, hand, at.T_target[:, :3, 3], at.k)
     keeps = dict.fromkeys((lingers(speed), lingers(np.inf), 0.0)) if pace.quick else _KEEPS
     options = [(way, seconds) for seconds in keeps for way in ways]
