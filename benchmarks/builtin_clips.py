@@ -1,8 +1,7 @@
 """Built-in clips under the exact check: which of them, for which bodies, are not proven free, and how near limbs come.
 
 Every preset stands, walks at four speeds and five rates of turn, runs, goes over from a walk to a run and walks along
-curves; woman, man and child also handle a box, which while held may be touched by hands and fingers. Feet stand on a
-floor that they may press into as `certify` allows.
+curves. Feet stand on a floor that they may press into as `certify` allows.
 
     python benchmarks/builtin_clips.py [--only gorilla] [--seconds 4] [--all] [--json]
 """
@@ -21,7 +20,6 @@ from elbowroom.character.body import Character
 from elbowroom.character.human import human
 from elbowroom.character.presets import PRESETS, preset
 from elbowroom.geometry.rotations import Array
-from elbowroom.locomotion.box import BoxClip, lift_box, pick_up, put_down, with_box
 from elbowroom.locomotion.standing import idle
 from elbowroom.locomotion.walk import run, walk, walk_along, walk_to_run
 from elbowroom.motion.clip import Clip, Motion
@@ -35,7 +33,6 @@ CURVES: dict[str, Array] = {
     "s bend": np.array([(0.0, 0.0), (0.5, -1.0), (-0.5, -2.0), (0.5, -3.0), (0.0, -4.0)]),
     "circle": np.stack([np.sin(_ANGLES), -1.0 + np.cos(_ANGLES)], axis=-1),
 }
-BOX_PEOPLE = ("woman", "man", "child")
 
 
 def clips(person: Character, seconds: float) -> Iterator[tuple[str, Callable[[], Clip]]]:
@@ -52,23 +49,10 @@ def clips(person: Character, seconds: float) -> Iterator[tuple[str, Callable[[],
         yield f"along {name}", lambda p=path: walk_along(person, p)
 
 
-def boxes(person: Character) -> Iterator[tuple[str, Callable[[], BoxClip]]]:
-    """Names and makers of what one person does with a box."""
-    size = np.array([0.36, 0.28, 0.24]) * min(1.0, person.height / 1.6)
-    for height in (0.0, 0.45, 0.8, 0.75 * person.height):
-        yield f"pick up at {height:.2f} m", lambda h=height: pick_up(person, size, h)
-        yield f"put down at {height:.2f} m", lambda h=height: put_down(person, size, h)
-    for low, high in ((0.0, 0.8), (0.8, 0.9 * person.height)):
-        yield f"lift {low:.2f} to {high:.2f} m", lambda a=low, b=high: lift_box(person, size, a, b)
-
-
 def rows_of(name: str, person: Character, seconds: float) -> Iterator[dict[str, Any]]:
     """What `certify` says of each clip of one person."""
     for what, make in clips(person, seconds):
         yield _row(name, what, lambda make=make: World(floor=0.0).with_character("p", make()))
-    if name in BOX_PEOPLE:
-        for what, lift in boxes(person):
-            yield _row(name, what, lambda lift=lift: with_box(World(floor=0.0), lift(), "p"))
 
 
 def _row(name: str, what: str, make: Callable[[], World]) -> dict[str, Any]:

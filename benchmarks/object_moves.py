@@ -1,4 +1,4 @@
-"""Moves of a box between nine places, three high and three across, as in Y's fig. 7: success, and the columns of its table 1.
+"""Moves of a box between nine places, three high and three across, as in Y's fig. 7, and the columns of its table 1.
 
     python benchmarks/object_moves.py                            # nine pairs, woman
     python benchmarks/object_moves.py --pairs 81 --seeds 3       # all of them

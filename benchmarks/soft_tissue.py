@@ -9,12 +9,14 @@ in a straight line, cut at 30 mm by default.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
-from repair_clips import read
 
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.soft_tissue import BELLY, THIGHS, folds
 from elbowroom.world.world import World
+from repair_clips import read
 
 _CLIPS = ("115_06", "115_01", "69_70", "69_73", "26_10", "62_20", "26_09", "79_25")
 _EVERY_S = 0.05
@@ -44,7 +46,7 @@ def main() -> None:
                 deepest = max(deepest, depth)
         print(f"{name}: {1000 * deepest:.0f} mm")
     fold, depth = np.array(rows).T
-    for low, high in zip(_BINS[:-1], _BINS[1:], strict=True):
+    for low, high in pairwise(_BINS):
         here = depth[(fold >= low) & (fold < high)]
         if len(here):
             median, p90 = 1000 * np.percentile(here, [50, 90])

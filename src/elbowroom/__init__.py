@@ -50,9 +50,6 @@ _HOME = {
     "run": "locomotion.walk",
     "walk_to_run": "locomotion.walk",
     "walk_along": "locomotion.walk",
-    "pick_up": "locomotion.box",
-    "put_down": "locomotion.box",
-    "lift_box": "locomotion.box",
     # the world
     "World": "world.world",
     "Mesh": "geometry.mesh",

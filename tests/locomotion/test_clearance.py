@@ -9,7 +9,6 @@ from touching import entering, separation
 from elbowroom.character.human import human
 from elbowroom.character.presets import PRESETS, preset
 from elbowroom.geometry import rotations as rot
-from elbowroom.locomotion.box import GRIP, lift_box, pick_up, with_box
 from elbowroom.locomotion.clearance import arms_clear
 from elbowroom.locomotion.room import gap, part
 from elbowroom.locomotion.standing import idle
@@ -66,22 +65,6 @@ def test_going_over_to_a_run_is_free():
 @pytest.mark.parametrize("bends", [PATH, [(0.0, 0.0), (0.5, -1.0), (-0.5, -2.0), (0.5, -3.0)]])
 def test_walks_along_bends_are_free(bends):
     found = proven(walk_along(human(1.72), bends))
-    assert found.free, told(found)
-
-
-@pytest.mark.parametrize("name", ["woman", "child"])
-def test_boxes_are_handled_by_hands_alone(name):
-    person = preset(name)
-    motion = pick_up(person, size=(0.3, 0.25, 0.2), height=0.4 * person.height)
-    found = certify(with_box(World(floor=0.0), motion, "ann"))
-    assert found.free and found.continuous, told(found)
-    held = [a for a in found.allowed if "box" in a.pair and "floor" not in a.pair]
-    assert held and all(0.0 < a.depth_m <= GRIP for a in held)
-
-
-def test_a_box_is_lifted_overhead_without_touching_the_body():
-    motion = lift_box(preset("woman"), from_height=0.8, to_height=1.45)
-    found = certify(with_box(World(floor=0.0), motion, "ann"))
     assert found.free, told(found)
 
 

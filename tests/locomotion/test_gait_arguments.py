@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from elbowroom.character.human import human
 from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
-from elbowroom.locomotion.box import lift_box, pick_up
 from elbowroom.locomotion.course import arc, facing, through
 from elbowroom.locomotion.figure import figure
 from elbowroom.locomotion.limbs import Limb
@@ -45,11 +44,6 @@ PERSON = human()
         lambda: walk_along(PERSON, [(0.0, 0.0), (200.0, 0.0)], fps=480.0),
         lambda: idle(PERSON, seconds=600.0, fps=480.0),
         lambda: idle(PERSON, seconds=-1.0),
-        lambda: pick_up(PERSON, height=-0.5),
-        lambda: pick_up(PERSON, height=2.6),
-        lambda: pick_up(PERSON, size=(0.3, 0.3)),
-        lambda: pick_up(PERSON, size=(3.0, 0.3, 0.3)),
-        lambda: lift_box(PERSON, ahead=1.9),
     ],
 )
 def test_bad_arguments_are_refused_in_a_sentence(call):

@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 import elbowroom as er
+from elbowroom.character.masses import center_of_mass
+from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue, ElbowroomError
+from elbowroom.geometry.rotations import angle_between
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.motion.clip import Clip
@@ -17,6 +20,7 @@ from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.result import Plan
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Grab, Move
+from elbowroom.posing.whole_body import support_of
 from elbowroom.storyboard.storyboard import read_storyboard
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
@@ -84,6 +88,61 @@ def test_what_is_too_wide_for_the_arms_is_told():
     assert plan.status == "target-out-of-reach" and "hands" in plan.why
 
 
+def test_one_hand_moves_a_can_and_the_other_stays_off_it():
+    world = World(floor=0.0).with_character("ann", er.idle(er.preset("woman"), seconds=1.0, fps=30.0))
+    world = world.with_static("table", box((1.4, 0.5, 0.03), (0.0, -0.68, 0.7345)))
+    world = world.with_object("can", box((0.06, 0.06, 0.14)), Still(transform([-0.3, -0.5, 0.8205])), mass=0.3)
+    goal = (-0.05, -0.5, 0.8205)
+    plan = plan_tasks(world, [Move(who="ann", object="can", to=goal, hands="right")], ONCE).require()
+    assert {hold.hand for hold in plan.world.holds} == {"right"}
+    np.testing.assert_allclose(plan.world.frame("can", plan.world.span[1])[:3, 3], goal, atol=1e-6)
+
+
+@cache
+def lifted() -> Plan:
+    """A crate goes from the floor onto a bench."""
+    world = World(floor=0.0).with_character("ann", er.idle(er.preset("woman"), seconds=1.0, fps=30.0))
+    world = world.with_static("bench", box((1.0, 0.4, 0.03), (0.0, -0.85, 0.6)))
+    crate = box((0.36, 0.26, 0.24))
+    world = world.with_object("crate", crate, Still(transform([0.0, -0.45, 0.1205])), mass=4.0)
+    return plan_tasks(world, [Move(who="ann", object="crate", to=(0.0, -0.85, 0.7365), posture="stoop")], ONCE)
+
+
+def test_a_crate_is_lifted_from_the_floor_and_only_soft_tissue_gives_way():
+    plan = lifted().require()
+    assert plan.certificate is not None and plan.certificate.free
+    own = [a for a in plan.certificate.allowed if all(name.startswith("ann.") for name in a.pair)]
+    assert own and {a.why for a in own} == {"soft tissue"}
+    assert max(a.depth_m for a in own) <= 0.03
+    assert any("recorded posture" in note for note in plan.world.notes)
+
+
+def test_weight_stays_over_the_feet_and_joints_turn_without_a_jump():
+    world = lifted().world
+    motion = world.motion("ann")
+    assert isinstance(motion, Clip)
+    support = support_of(motion.character, Pose.of(motion.root[0], motion.rotations[0]))
+    begin, end = world.holds[0].during
+    first, last = (round((t - motion.start) * motion.fps) for t in (begin, end))
+    for k in range(first, last, 3):
+        own = center_of_mass(
+            motion.character, motion.character.skeleton.at(Pose.of(motion.root[k], motion.rotations[k]))
+        )
+        total = motion.character.masses.total
+        load = world.frame("crate", motion.start + k / motion.fps)[:3, 3]
+        com = (total * own + 4.0 * load) / (total + 4.0)
+        assert inside(support, com[:2]) > -0.002
+    turns = angle_between(motion.rotations[1:], motion.rotations[:-1])
+    assert np.degrees(turns.max()) < 20.0
+
+
+def inside(corners: np.ndarray, point: np.ndarray) -> float:
+    """Distance of a point inside of a polygon, negative outside."""
+    edge = np.roll(corners, -1, axis=0) - corners
+    cross = edge[:, 0] * (point[1] - corners[:, 1]) - edge[:, 1] * (point[0] - corners[:, 0])
+    return float((cross / np.linalg.norm(edge, axis=1)).min())
+
+
 def test_a_busy_hand_is_told():
     world = scene().with_object("can", box((0.05, 0.05, 0.12)), Still(transform([-0.5, -0.55, 0.81])))
     tasks = [Grab(who="ann", object="can"), Move(who="ann", object="crate", to=GOAL)]
@@ -111,6 +170,9 @@ tasks:
     path.write_text(text.replace(", HERE", ""))
     (task,) = read_storyboard(path).tasks
     assert isinstance(task, Move) and task.posture == "stoop" and task.onto == "table"
+    path.write_text(text.replace("HERE", "postures: [none.c3d]"))
+    with pytest.raises(ElbowroomError, match=r"none\.c3d"):
+        read_storyboard(path)
     path.write_text(text.replace("HERE", "hand: left"))
     with pytest.raises(ElbowroomError, match="takes no 'hand'"):
         read_storyboard(path)

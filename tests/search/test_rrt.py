@@ -13,7 +13,7 @@ from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
 from elbowroom.kernels.space import CHECKS
 from elbowroom.search.birrt import Budget
-from elbowroom.search.rrt import CarriedPath, plan, smooth
+from elbowroom.search.rrt import CarriedPath, plan, smooth, walked
 from elbowroom.spaces.object import ObjectSpace, cube_side, place_of, state_of
 
 # Links of the arm, rooted at the origin, and the largest turn of a joint in one step.
@@ -170,3 +170,13 @@ def test_bad_states_are_refused() -> None:
         plan(space_of(Arm()), (START, start_joints()), np.zeros(3))
     with pytest.raises(BadValue, match="positive side"):
         ObjectSpace(np.zeros(3), 0.0, Arm().follow)
+
+
+def test_stations_are_walked_straight_or_not_at_all() -> None:
+    arm = Arm()
+    space = space_of(arm)
+    start = (START, start_joints())
+    path = walked(space, start, [at(0.8, 0.0), GOAL])
+    assert path.found and np.array_equal(path.states[-1], GOAL)
+    assert_carried(path)
+    assert not walked(space, start, [at(5.0, 0.0)]).found  # out of the arm's reach

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 from scipy.ndimage import gaussian_filter1d, maximum_filter1d
 
 from elbowroom.character.body import Character
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
-from elbowroom.locomotion.figure import SIDES, Figure
+from elbowroom.locomotion.figure import SIDES
 from elbowroom.locomotion.room import gap, part
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.legs import place_feet
@@ -26,7 +24,6 @@ _SOFT = 0.22
 # Metres that soles give way; feet of who runs dip deeper between frames while they roll off, without being lifted.
 _SOLES_GIVE = 0.001
 _LOOKS_BETWEEN = 4  # a frame
-_NODS = np.radians(np.arange(0.0, 37.0, 1.5))
 _BESIDE = {
     "upper_arm": ("pelvis", "spine1"),
     "forearm": ("pelvis", "spine1", "spine2", "chest", "thigh"),
@@ -76,22 +73,6 @@ def feet_clear(clip: Clip) -> Clip:
             lifted[:, 2, 3] += np.convolve(np.pad(need, 1, mode="edge"), [0.25, 0.5, 0.25], mode="valid")
             feet[side] = lifted
     return clip.with_(rotations=place_feet(character, clip.root, clip.rotations, feet)) if feet else clip
-
-
-@lru_cache(maxsize=32)
-def most_nod(figure: Figure) -> float:
-    """Forward bend of the head (radians) from the chest at which the chin touches it."""
-    character, roles = figure.character, figure.character.roles
-    if "chest" not in roles or "head" not in roles:
-        return float(_NODS[-1])
-    bent = [role for role in ("neck", "head") if role in roles]
-    turns = {role: rot.about([1.0, 0.0, 0.0], _NODS / len(bent)) for role in bent}
-    T = character.skeleton.forward(*figure.assemble(turns, np.zeros((len(_NODS), 3))))
-    chest, head = part(character, (roles["chest"],), T), part(character, (roles["head"],), T)
-    if chest is None or head is None:
-        return float(_NODS[-1])
-    clear = gap(head, chest, MARGIN)[0] >= 0.5 * MARGIN
-    return float(_NODS[-1] if clear.all() else _NODS[max(int(np.argmin(clear)) - 1, 0)])
 
 
 def _missing(character: Character, T: Array, side: str) -> Array:

@@ -102,11 +102,6 @@ def fingers(side: str, curl: float, thumb_bend: float | None = None) -> dict[str
     return turns
 
 
-def flat_fingers(side: str) -> dict[str, Array]:
-    """Turns (4,) of fingers that lie on something flat, the thumb off the palm."""
-    return fingers(side, _FLAT_CURL, _FLAT_THUMB)
-
-
 def hanging(n: int) -> ArmPose:
     """Arms at rest beside the body, N frames."""
     still = np.zeros(n)

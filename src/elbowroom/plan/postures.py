@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from elbowroom.character.body import Character
+from elbowroom.character.body import Body, Character
 from elbowroom.character.hand_shapes import HandShape, mixed
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array
@@ -80,6 +80,9 @@ class Postures:
         # that grow with how lately a pair was in the way, those of a body with itself last.
         own = np.array([part.kind == "body" and part.owner == who for part in self._exact.parts], dtype=bool)
         self._apart: NDArray[np.bool_] = np.asarray(~own[self._exact.index].all(axis=1))
+        below = {j for side in ("left", "right") for j in _below_elbow(world.body(who), side)}
+        lower = np.array([p.kind == "body" and p.owner == who and p.joint in below for p in self._exact.parts])
+        self._spaced: NDArray[np.bool_] = self._apart | (lower[self._exact.index].sum(axis=1) == 1)
         self._met: NDArray[np.int64] = np.asarray(self._apart, dtype=np.int64)
         self._last = 1
         self._exact.place_snapshot(self._now)
@@ -97,7 +100,8 @@ class Postures:
         """A pair that collides in a posture, None where it is free; `led` has places (4, 4) of things by name.
 
         Pairs of the chain `but` are left out, those of the chain `of` alone are looked at, if any is named; `room` is
-        a distance in metres that counts as a collision, for pairs of the body with itself only with `own_room`.
+        a distance in metres that counts as a collision. Without `own_room` only forearms and hands need it, of pairs of
+        the body with itself: thighs and upper arms are near the trunk whatever one does.
         """
         T = self._joints(pose)
         things = {name: T[joint] @ T_joint_thing for name, (joint, T_joint_thing) in self._held.items()}
@@ -194,7 +198,7 @@ class Postures:
         exact = self._exact.place_body(self.who, T, things)
         near = exact.near(room, among)
         for k in near[np.argsort(-self._met[near], kind="stable")].tolist():
-            needs = room > 0.0 and k not in exact.contacts and (own_room or self._apart[k])
+            needs = room > 0.0 and k not in exact.contacts and (own_room or self._spaced[k])
             if exact.hit(k) or (needs and self._nearer(k, room)):
                 value = exact.distance(k).value if k in exact.contacts else None
                 contact = None if value is None else exact.allowed(k, -value)
@@ -219,6 +223,12 @@ class Postures:
     def valid(self, pose: Pose, *, but: str = "", of: str = "", room: float = 0.0) -> bool:
         """Return whether a posture is free, see `blame`."""
         return self.blame(pose, but=but, of=of, room=room) is None
+
+
+def _below_elbow(body: Body, side: str) -> tuple[int, ...]:
+    """Joints of a forearm and its hand."""
+    joint = body.roles.get(f"{side}_forearm") if isinstance(body, Character) else None
+    return () if joint is None else tuple(body.subtree(joint))
 
 
 def hand_contacts(

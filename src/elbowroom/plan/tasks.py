@@ -91,7 +91,8 @@ class Move(Task):
 
     The object leads: its path is searched, and the body follows it as recorded people do. The goal is given as for
     `Put`. `hands` is 'both', palms on opposite sides, or the one that takes it. `posture` 'squat' and 'stoop' ask for
-    recordings of that kind, 'none' for no recordings at all.
+    recordings of that kind, 'none' for no recordings at all; `postures` are files of recordings to follow in place of
+    the built-in ones. `feet` 'stay' where they stand.
     """
 
     object: str
@@ -99,7 +100,9 @@ class Move(Task):
     turn: float | None = None
     onto: str | None = None
     hands: Literal["both", "left", "right"] = "both"
+    feet: Literal["stay"] = "stay"
     posture: Literal["auto", "squat", "stoop", "none"] = "auto"
+    postures: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 
 from elbowroom.character.body import Character
@@ -12,8 +13,9 @@ from elbowroom.errors import BadValue, UnknownName
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import stands
 from elbowroom.plan.order import in_time, limb_of
-from elbowroom.plan.tasks import VERBS, Drop, Grab, Handover, HoldOut, Put, Task
+from elbowroom.plan.tasks import VERBS, Drop, Grab, Handover, HoldOut, Move, Put, Task
 from elbowroom.storyboard.model import StoryboardFile
+from elbowroom.storyboard.things import existing
 from elbowroom.storyboard.values import style_from
 from elbowroom.storyboard.verbs import (
     DropPart,
@@ -43,7 +45,13 @@ def tasks_of(document: Document, file: StoryboardFile, world: World) -> tuple[Ta
         blame = _Blame(document, k, part)
         _check_person(blame, part, world)
         _check_names(blame, part, world)
-        tasks.append(_task(part, world))
+        task = _task(part, world)
+        if isinstance(task, Move):
+            with blame("postures"):
+                files = (document.path.parent / file for file in task.postures)
+                found = tuple(str(existing(path, "give recordings, such as .c3d or .bvh")) for path in files)
+            task = replace(task, postures=found)
+        tasks.append(task)
 
     def blaming(k: int, key: str) -> AbstractContextManager[None]:
         return document.blaming("tasks", k, file.tasks[k].verb, key)

@@ -103,17 +103,24 @@ class PutPart(HandPart):
 
 
 class MovePart(PutPart):
-    """Move an object with both hands and the whole body, the feet in place."""
+    """Move an object with one hand or both and the whole body, the feet in place."""
 
+    hands: Literal["both", "left", "right"] = Field(
+        default="both", description="Hands that hold it: palms on opposite sides, or one of them alone."
+    )
+    feet: Literal["stay"] = Field(default="stay", description="Feet stay where they stand.")
     posture: Literal["auto", "squat", "stoop", "none"] = Field(
         default="auto", description="Recorded postures to follow: of squats, of stoops, all of them, or none."
+    )
+    postures: list[Text] = Field(
+        default=[], description="Recordings to take postures from in place of the built-in ones: .c3d, .bvh, .amc …"
     )
 
     @model_validator(mode="after")
     def _no_time(self) -> MovePart:
         given = [key for key in ("at", "begin", "back", "hand") if getattr(self, key) is not None]
         if given:
-            raise wrong(f"takes no '{given[0]}': both hands move it, as soon as the previous task is done")
+            raise wrong(f"takes no '{given[0]}'; 'hands' names them, and it begins when the previous task is done")
         return self
 
 

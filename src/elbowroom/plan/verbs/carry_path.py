@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Literal
 
 import numpy as np
@@ -34,12 +34,16 @@ _LIFT_M = 0.04
 _OFF_M = 0.02
 # Metres of the object's way, and radians of the farthest joint, from one look at a whole body to the next.
 _STEP_M = 0.03
-_TURN_RAD = 0.35
+_TURN_RAD = 0.45
 # Metres to all else on the way, the widest first: between two looks something may come nearer than at both.
 _ROOMS_M = (0.012, 0.0)
+# The same where it is lifted off and set down.
+_NEAR_M = 0.003
 # Distances of the object from the body's middle on its way, where it does not go straight: shares of the height.
-_NEAR_BODY = (0.27, 0.22, 0.19)
+_NEAR_BODY = (0.27, 0.21)
 _ASIDE = 0.24
+# How much higher it comes to its goal then, shares of the height.
+_HIGHER = (0.0, 0.06)
 # Turns of an object below this are none, radians.
 _SAME_TURN_RAD = 1e-3
 # Limits of one search and of smoothing: a step takes one to two milliseconds.
@@ -55,13 +59,14 @@ _SOFTENED = 3
 
 @dataclass(frozen=True, eq=False)
 class Carry:
-    """Frames of a body that carries an object: roots (N, 3), rotations (N, J, 4), the first as it stands.
+    """Frames of a body that carries an object: roots (N, 3), rotations (N, J, 4), the object's places (N, 4, 4).
 
     `lifted` and `set_down` are frames at which the object has left its place, and from which on it is at its goal.
     """
 
     root: Array
     rotations: Array
+    places: Array
     lifted: int
     set_down: int
     checks: int
@@ -104,13 +109,13 @@ def _path(holding: Holding, grips: Grips, start: Pose, room: float, *, searched:
         middle = 0.5 * (T_a[:3, 3] + T_b[:3, 3])
         between = T_a is over[0]
         postures = holding.postures(grips, lies=not between)
-        follow = partial(_follow, holding, grips, postures, room if between else 0.0)
+        follow = partial(_follow, holding, grips, postures, room if between else min(room, _NEAR_M))
         space = ObjectSpace(middle, cube_side(holding.actor.body.height), follow,
                             turning=turning, upright=state_of(T_a)[3:], step_m=_STEP_M)  # fmt: skip
         first, last = (state_of(T_a), poses[-1]), state_of(T_b)
         found = walked(space, first, [last])
-        for ends in _detours(holding, T_a, T_b) if between and not found.found else ():
-            found = walked(space, first, [*map(state_of, ends), last])
+        for stations in _detours(holding, T_a, T_b) if between and not found.found else ():
+            found = walked(space, first, [*map(state_of, stations), last])
             if found.found:
                 break
         if searched and not found.found:
@@ -124,15 +129,17 @@ def _path(holding: Holding, grips: Grips, start: Pose, room: float, *, searched:
     return np.array(states), poses, checks
 
 
-def _detours(holding: Holding, T_a: Array, T_b: Array) -> Iterator[tuple[Array, Array]]:
-    """Places (4, 4) by which the object may go from one to another: both drawn in to the body, or both aside."""
-    for near in _NEAR_BODY:
-        yield _drawn_in(holding, T_a, near), _drawn_in(holding, T_b, near)
-    left = np.cross([0.0, 0.0, 1.0], front_of(holding.actor, holding.actor.body.skeleton.at(holding.actor.pose)))
+def _detours(holding: Holding, T_a: Array, T_b: Array) -> Iterator[list[Array]]:
+    """Places (4, 4) by which the object may go from one to another: drawn in to the body, from higher up, or aside."""
+    body, up = holding.actor.body, np.array([0.0, 0.0, 1.0])
+    for near, higher in product(_NEAR_BODY, _HIGHER):
+        above = shifted(T_b, higher * body.height * up)
+        yield [_drawn_in(holding, T_a, near), _drawn_in(holding, above, near), above]
+    left = np.cross(up, front_of(holding.actor, body.skeleton.at(holding.actor.pose)))
     middle = float(left @ (0.5 * (T_a[:3, 3] + T_b[:3, 3]) - holding.actor.pose.root))
     for side in (-1.0, 1.0) if middle > 0.0 else (1.0, -1.0):
-        by = side * _ASIDE * holding.actor.body.height * left
-        yield shifted(T_a, by), shifted(T_b, by)
+        by = side * _ASIDE * body.height * left
+        yield [shifted(T_a, by), shifted(T_b, by)]
 
 
 def _drawn_in(holding: Holding, T: Array, near: float) -> Array:
@@ -190,7 +197,7 @@ def _frames(holding: Holding, grips: Grips, states: Array, poses: Sequence[Pose]
             root.append(pose.root)
             q.append(pose.rotations)
         else:
-            return Carry(np.array(root), np.array(q), lifted, set_down, checks)
+            return Carry(np.array(root), np.array(q), T, lifted, set_down, checks)
     raise PlanningFailure("no-path", f"{holding.what}: {blamed(met)} on the way")
 
 

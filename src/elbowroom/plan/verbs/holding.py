@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 
 from elbowroom.character.hand_shapes import finger_joints, finger_rotations
 from elbowroom.character.limits import EPS
 from elbowroom.character.skeleton import Pose
-from elbowroom.geometry.rotations import Array, angle_between, normalize
+from elbowroom.files.postures import posture_database
+from elbowroom.geometry.rotations import Array, about, angle_between, multiply, normalize
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.motion.posture_constraints import constraints_of
-from elbowroom.motion.posture_db import PostureDatabase
+from elbowroom.motion.posture_db import Posture, PostureDatabase
 from elbowroom.motion.recorded import recorded_postures
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
@@ -47,8 +50,20 @@ _BEYOND_RAD = 0.01
 # A posture is solved from itself up to so often, until no joint turns by more than this, radians.
 _SETTLES = 5
 _SETTLED_RAD = 0.03
-# Where the pelvis starts from when a posture is solved, back and down, shares of the body's height.
-_PELVIS = ((0.0, 0.0), (0.06, 0.0), (0.06, 0.08), (0.0, 0.12), (0.12, 0.04))
+# Where the pelvis starts from when a posture is solved: back and down, shares of the body's height, and tilted ahead,
+# radians. The last ones are a stoop and two squats.
+_PELVIS = (
+    (0.0, 0.0, 0.0),
+    (0.06, 0.0, 0.0),
+    (0.06, 0.08, 0.0),
+    (0.0, 0.12, 0.0),
+    (0.12, 0.04, 0.3),
+    (0.12, 0.02, 1.1),
+    (0.14, 0.2, 0.5),
+    (0.08, 0.28, 0.2),
+)
+# Metres between the body and all else, its own forearms included, in postures that a motion goes through.
+_ROOM_M = 0.004
 # Pull of the recorded markers against that of the posture before, per marker.
 _MARKERS = 0.15
 
@@ -84,8 +99,8 @@ class Holding:
         self.center = d.world.objects[task.object].mesh.bounds.mean(axis=0)
         self.body = WholeBody(unfolding(actor.body))
         self.support = support_of(actor.body, actor.pose, d.world.floor or 0.0)
-        self.recorded = None if task.posture == "none" else _recorded(actor, task.posture)
-        self.guided = True  # by recordings, where there are any
+        self.databases = _databases(actor, task)
+        self.guide: PostureDatabase | None = next(iter(self.databases), None)
         self._postures: dict[object, Postures] = {}
         self.T_feet = {foot: actor.body.skeleton.at(actor.pose)[actor.body.role(foot)] for foot in FEET}
 
@@ -108,13 +123,15 @@ class Holding:
         Where it is not free, it is solved again from postures with the pelvis elsewhere.
         """
         targets = grips.targets(self.actor, T_object)
-        back = -front_of(self.actor, self.actor.body.skeleton.at(near))
+        front, up = front_of(self.actor, self.actor.body.skeleton.at(near)), np.array([0.0, 0.0, 1.0])
         stuck: PlanningFailure | None = None
-        for behind, below in _PELVIS:
-            root = near.root + self.actor.body.height * (behind * back - below * np.array([0.0, 0.0, 1.0]))
+        for behind, below, tilt in _PELVIS:
+            root = near.root - self.actor.body.height * (behind * front + below * up)
+            rotations = np.array(near.rotations)
+            rotations[0] = multiply(about(np.cross(up, front), tilt), rotations[0])
             try:
-                pose = self._settled(targets, Pose.of(root, near.rotations), T_object)
-                return self._required(self.freed(self.postures(grips), pose, T_object))
+                pose = self._settled(targets, Pose.of(root, rotations), T_object)
+                return self._required(self.freed(self.postures(grips), pose, T_object, room=_ROOM_M))
             except PlanningFailure as failed:
                 stuck = stuck or failed
                 if failed.status == "target-out-of-reach":
@@ -134,7 +151,7 @@ class Holding:
     def beside(self, grips: Grips, T_object: Array, near: Pose, aside_m: float) -> Pose:
         """A free posture with open hands `aside_m` before the object at a place (4, 4); raises `PlanningFailure`."""
         pose = self.at(grips.targets(self.actor, T_object, aside_m), near, T_object, loaded=False)
-        return self._required(self.freed(self.postures(grips, closed=False), pose, T_object))
+        return self._required(self.freed(self.postures(grips, closed=False), pose, T_object, room=_ROOM_M))
 
     def _required(self, found: Pose | Pair) -> Pose:
         if isinstance(found, Pair):
@@ -146,8 +163,8 @@ class Holding:
     ) -> Pose | Pair:
         """A posture with its elbows and knees turned about the ends of their limbs until it is free, by little.
 
-        What is in the way where that does not help; nothing turns by more than `most_rad`, and other things than the
-        body itself have to be `room` metres away.
+        What is in the way where that does not help; nothing turns by more than `most_rad`, and other things, forearms
+        and hands have to be `room` metres away.
         """
 
         def blame(pose: Pose) -> Pair | None:
@@ -174,10 +191,23 @@ class Holding:
         return pose if pair is None else pair
 
     def _markers(self, targets: Mapping[str, Array]) -> tuple[Array | None, Array | None]:
-        if self.recorded is None or not self.guided:
+        if self.guide is None:
             return None, None
-        found = self.recorded.posture(constraints_of(self.actor.body, {**targets, **self.T_feet}))
+        found = self.guide.posture(constraints_of(self.actor.body, {**targets, **self.T_feet}))
         return found.markers, _MARKERS * found.weights
+
+    def fits(self, grips: Grips) -> list[tuple[float, PostureDatabase, Posture]]:
+        """Databases, the one that fits best first: metres to its nearest constraints, at start and goal, and the answer
+        where it fits worse (Y10)."""
+        out = []
+        for database in self.databases:
+            answers = [
+                database.posture(constraints_of(self.actor.body, {**grips.targets(self.actor, T), **self.T_feet}))
+                for T in (self.T_start, self.T_goal)
+            ]
+            worst = max(answers, key=lambda answer: answer.distance_m)
+            out.append((worst.distance_m, database, worst))
+        return sorted(out, key=lambda fit: fit[0])
 
     def fingers(self, grips: Grips, *, closed: bool) -> dict[str, Array]:
         """Rotations (n, 4) of the fingers by hand, open or as they lie on the object."""
@@ -211,9 +241,16 @@ class Holding:
         return self._postures[key]
 
 
-def _recorded(actor: Actor, posture: str) -> PostureDatabase:
-    """Recorded postures for a body."""
-    recorded = recorded_postures()
-    if posture in ("squat", "stoop"):
-        recorded = recorded.of_strategy("squat" if posture == "squat" else "stoop")
-    return recorded.for_character(actor.body)
+def _databases(actor: Actor, task: Move) -> list[PostureDatabase]:
+    """Recorded postures for a body: those of the task's files, or the built-in ones, of the kind that is asked for."""
+    if task.posture == "none":
+        return []
+    found = [_from_file(path) for path in task.postures] if task.postures else [recorded_postures()]
+    if task.posture in ("squat", "stoop"):
+        found = [database.of_strategy("squat" if task.posture == "squat" else "stoop") for database in found]
+    return [database.for_character(actor.body) for database in found]
+
+
+@lru_cache(maxsize=8)
+def _from_file(path: str) -> PostureDatabase:
+    return posture_database([path], name=Path(path).stem)

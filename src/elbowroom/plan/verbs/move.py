@@ -15,6 +15,7 @@ from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.easing import smootherstep, smoothstep
 from elbowroom.geometry.rotations import Array, slerp
 from elbowroom.geometry.transforms import inverse
+from elbowroom.motion.posture_db import PostureDatabase
 from elbowroom.plan import acting
 from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.director import FOREVER, Director
@@ -44,6 +45,8 @@ _LEAST_S = 0.8
 # Where hands go first that find no way straight to an object: above it and nearer to the body, shares of its height.
 _OVER = 0.18
 _NEARER = 0.1
+# Shares of the gaze's turn that are tried.
+_GAZES = (1.0, 0.5, 0.0)
 # Limits of a search for one arm on its way to the object: both arms are searched, for several grips.
 _REACHES = Budget(checks=5_000)
 
@@ -75,19 +78,19 @@ def move(d: Director, task: Move) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Option:
-    """A way to hold the object at its start, from a posture with open hands before it; `guided` by recordings."""
+    """A way to hold the object at its start, the posture with open hands before it, and recordings that guide it."""
 
     grips: Grips
     before: Pose
     start: Pose
-    guided: bool
+    guide: PostureDatabase | None
 
 
 class Carrier(Holding):
     """Somebody who moves an object."""
 
     def move(self, hands: Sequence[str]) -> None:
-        """Move the object with the first option by which it goes without a search, else with one."""
+        """Move the object with the first option by which it goes without a search; else search, once for each guide."""
         looked_at: list[Option] = []
 
         def at_once(option: Option) -> None:
@@ -99,7 +102,9 @@ class Carrier(Holding):
         except PlanningFailure:
             if not looked_at:
                 raise
-        self.d.first(looked_at, partial(self.do, searched=True))
+        guides = dict.fromkeys(option.guide for option in looked_at)
+        firsts = [next(option for option in looked_at if option.guide is guide) for guide in guides]
+        self.d.first(firsts, partial(self.do, searched=True))
 
     def options(self, hands: Sequence[str]) -> Iterator[Option]:
         """Ways to hold the object at its start and at its goal, the easiest first."""
@@ -116,17 +121,18 @@ class Carrier(Holding):
         ranked = [candidates[i] for i in np.argsort(cost, kind="stable")[:_LOOKS]]
         failed: list[PlanningFailure] = []
         given = 0
-        for guided in (True, False) if self.recorded is not None else (False,):
-            options = (self._option(grips, guided, failed) for grips in ranked)
+        guides = [database for _, database, _ in self.fits(ranked[0])]
+        for guide in (*guides, None):
+            options = (self._option(grips, guide, failed) for grips in ranked)
             for option in islice((option for option in options if option is not None), _TRIES):
                 given += 1
                 yield option
         if not given:
             raise failed[0]
 
-    def _option(self, grips: Grips, guided: bool, failed: list[PlanningFailure]) -> Option | None:
+    def _option(self, grips: Grips, guide: PostureDatabase | None, failed: list[PlanningFailure]) -> Option | None:
         """Hold the object so at its start and at its goal; None, with the reason in `failed`, where that cannot be."""
-        self.guided = guided
+        self.guide = guide
         try:
             start, goal = (self.held_at(grips, T, self.actor.pose) for T in (self.T_start, self.T_goal))
             before = self.beside(grips, self.T_start, start, _BESIDE_M)
@@ -134,7 +140,7 @@ class Carrier(Holding):
         except PlanningFailure as stuck:
             failed.append(stuck)
             return None
-        return Option(grips, before, start, guided)
+        return Option(grips, before, start, guide)
 
     def _grips(self, hands: Sequence[str]) -> list[Grips]:
         d, actor = self.d, self.actor
@@ -148,7 +154,7 @@ class Carrier(Holding):
     def do(self, option: Option, *, searched: bool) -> None:
         """Reach, take, carry, set down, let go, and go back; what is cheap to refuse is looked at first."""
         d, actor, grips = self.d, self.actor, option.grips
-        self.guided, first = option.guided, actor.k
+        self.guide, first = option.guide, actor.k
         path = carried(self, grips, option.start, searched=searched)
         after = self.beside(grips, self.T_goal, path.last, _BESIDE_M)
         opened = self.fingers(grips, closed=False)
@@ -166,7 +172,20 @@ class Carrier(Holding):
         self.straight(grips, self.T_goal, after, f"leave {self.thing}", away=True)
         self.back(grips)
         self._allow_folds(first)
+        self._say_fit(grips)
         require_free(d, (actor.time(first), actor.now), self.what)
+
+    def _say_fit(self, grips: Grips) -> None:
+        """Tell in a note how well recordings fit (Y10)."""
+        note = f"{self.what}: no recorded posture was followed"
+        for far, database, answer in self.fits(grips):
+            if database is self.guide:
+                note = (
+                    f"{self.what}: follows recorded postures ({answer.database}, nearest take {answer.take}); hands "
+                    f"and feet are {100 * far:.0f} cm from recorded ones at most, where postures are usually "
+                    f"{100 * answer.expected_error_m:.0f} cm off"
+                )
+        self.d.world = self.d.world.with_(notes=(*self.d.world.notes, note))
 
     def _allow_folds(self, first: int) -> None:
         """Let belly and thighs press each other since a frame, as deep as the most folded posture has it."""
@@ -192,7 +211,7 @@ class Carrier(Holding):
         begun = actor.k
         under = resting(d.world, self.thing, actor.now)
         goal_under = resting(d.world, self.thing, actor.now, self.T_goal)
-        self._add(grips, path.root, path.rotations, f"carry {self.thing}", path.checks, focus=self.T_goal[:3, 3])
+        self._add(grips, path.root, path.rotations, f"carry {self.thing}", path.places, path.checks, self.T_goal[:3, 3])
         off, on = (-np.inf, actor.time(begun + path.lifted)), (actor.time(begun + path.set_down), FOREVER)
         d.allow([*supported(self.thing, under, off), *supported(self.thing, goal_under, on)])
 
@@ -238,13 +257,16 @@ class Carrier(Holding):
         front = front_of(actor, actor.body.skeleton.at(actor.pose))
         over = shifted(T_object, actor.body.height * (_OVER * np.array([0.0, 0.0, 1.0]) - _NEARER * front))
         near = goal if focus is not None else actor.pose
+        open_hands = self.postures(grips, closed=False)
         for above, straight in ((False, True), (True, True), (False, False), (True, False)):
             try:
                 stations = [goal]
                 if above:
                     stations = [self.beside(grips, over, near, _BESIDE_M), goal]
                 for pose in stations:
-                    self.travel(pose, fingers, what, focus, straight=straight)
+                    looking = d.looking(actor, pose, focus)
+                    met = focus is not None and open_hands.blame(looking, {self.thing: T_object}) is not None
+                    self.travel(pose if met else looking, fingers, what, away=focus is not None, straight=straight)
             except PlanningFailure as failed:
                 d.restore(saved)
                 stuck = failed if stuck is None or not above else stuck
@@ -253,12 +275,9 @@ class Carrier(Holding):
         assert stuck is not None
         raise stuck
 
-    def travel(
-        self, goal: Pose, fingers: Mapping[str, Array], what: str, focus: Array | None, *, straight: bool
-    ) -> None:
+    def travel(self, goal: Pose, fingers: Mapping[str, Array], what: str, *, away: bool, straight: bool) -> None:
         """Hands go to a posture, the body straight there, each arm straight or as its tier finds."""
         d, actor = self.d, self.actor
-        goal = d.looking(actor, goal, focus)
         ways = [
             float(np.linalg.norm(hand_of(actor, h, goal)[:3, 3] - hand_of(actor, h, actor.pose)[:3, 3]))
             for h in fingers
@@ -276,7 +295,7 @@ class Carrier(Holding):
             way = limb_way(d, actor, f"{hand}_arm", root, q, what, straight=straight)
             q[:, arm] = way.rotations
             found.append((hand, way))
-        acting.add(d, actor, root, q, away=focus is not None)
+        acting.add(d, actor, root, q, away=away)
         for hand, way in found:
             d.note(actor, f"{hand}_arm", what, (actor.time(actor.k - count), actor.now), way)
 
@@ -291,20 +310,30 @@ class Carrier(Holding):
             pose = self.at(grips.targets(actor, T_object, gap), near, T_object, loaded=False, markers=False)
             root.append(pose.root)
             q.append(pose.rotations)
-        self._add(grips, np.array(root), np.array(q), what, 0)
+        self._add(grips, np.array(root), np.array(q), what, np.tile(T_object, (len(root), 1, 1)))
 
-    def _add(self, grips: Grips, root: Array, q: Array, what: str, checks: int, focus: Array | None = None) -> None:
-        """Add frames of the whole body, fingers as they are, the gaze on a point (3,) or as it is."""
+    def _add(
+        self, grips: Grips, root: Array, q: Array, what: str, places: Array, checks: int = 0, focus: Array | None = None
+    ) -> None:
+        """Add frames of the whole body with the object at places (N, 4, 4), fingers as they are.
+
+        The gaze goes to a point (3,), or is as it was; less so where neck and shoulders would meet.
+        """
         d, actor = self.d, self.actor
-        q = q.copy()
         fingers = [j for hand in ("left", "right") for j in finger_joints(actor.body, hand)]
         q[:, fingers] = actor.q[-1][fingers]
         looks = [actor.body.roles[role] for role in LOOKS if role in actor.body.roles]
-        q[:, looks] = actor.q[-1][looks]
+        ahead, q[:, looks] = q[:, looks].copy(), actor.q[-1][looks]
+        wanted = q[:, looks].copy()
         if focus is not None:
-            looking = gazing(actor.body, root, q, np.tile(focus, (len(q), 1)), np.ones(len(q)))[:, looks]
-            share = smoothstep(np.linspace(0.0, 1.0, len(q)) / LOOKS_BY)[:, None]
-            q[:, looks] = slerp(q[:, looks], looking, share)
+            wanted = gazing(actor.body, root, q, np.tile(focus, (len(q), 1)), np.ones(len(q)))[:, looks]
+        turning = smoothstep(np.linspace(0.0, 1.0, len(q)) / LOOKS_BY)[:, None]
+        postures = self.postures(grips)
+        for share in _GAZES:
+            q[:, looks] = slerp(q[:1, looks], slerp(ahead, wanted, share), turning)
+            rows = zip(root, q, places, strict=True)
+            if all(postures.blame(Pose.of(r, turns), {self.thing: T}) is None for r, turns, T in rows):
+                break
         acting.add(d, actor, root, q)
         during = (actor.time(actor.k - len(root) + 1), actor.now)
         for hand in grips.grasps:
