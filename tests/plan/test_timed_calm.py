@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from test_manipulate import room
 from test_timed import street
 
 from elbowroom.character.limits import clamp_pose, pose_excess
@@ -18,7 +19,7 @@ from elbowroom.plan.director import Director
 from elbowroom.plan.hands import hand_of
 from elbowroom.plan.moving.free import freed
 from elbowroom.plan.moving.passage import Tracking
-from elbowroom.plan.moving.timing import Moments, moments
+from elbowroom.plan.moving.timing import Moments, frames_for, moments
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.smoothness import angular_accelerations
@@ -87,3 +88,15 @@ def test_a_course_that_meets_something_is_led_round_it_and_stays_at_its_target()
     assert np.array_equal(way.rotations[rows < 80], own[rows < 80]) and np.array_equal(way.rotations[-1], own[-1])
     with pytest.raises(PlanningFailure, match=r"reach: .*post.* at the target"):
         freed(met, actor, "right_arm", rows, np.abs(rows - K) < 20, "reach")
+
+
+def test_who_stands_is_asked_for_the_hands_that_are_there_in_time() -> None:
+    d = Director(room(), Settings(), 60.0, 0)
+    actor = d.actor("ann")
+    point = hand_of(actor, "right", actor.pose)[:3, 3] + [-0.2, -0.1, 0.0]
+    soon, late = (frames_for(d, actor, Grab(who="ann", object="can", at=t), point, "grab can") for t in (0.5, 2.0))
+    assert soon == [("right", 30)] and late == [("right", 120), ("left", 120)]
+    first, then = frames_for(d, actor, Grab(who="ann", object="can"), point, "grab can")
+    assert first[0] == "right" and then[0] == "left" and actor.k < first[1] < then[1]
+    with pytest.raises(PlanningFailure, match=r"grab can: 0\.2 s is .* too early"):
+        frames_for(d, actor, Grab(who="ann", object="can", at=0.2), point, "grab can")
