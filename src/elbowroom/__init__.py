@@ -83,6 +83,7 @@ _HOME = {
     "Drop": "plan.tasks",
     "HoldOut": "plan.tasks",
     "Handover": "plan.tasks",
+    "Regrasp": "plan.tasks",
     "repair": "plan.repair.repair",
     "repair_variants": "plan.variants",
     "Style": "spaces.styles",

@@ -162,7 +162,7 @@ def test_what_a_hand_holds_already_is_not_grabbed_again() -> None:
         plan = plan_tasks(held, [Grab(who="ann", object="can", hand=hand)])
         assert plan.status in ("found", "not-certified") and not plan.edits
         assert any("ann holds it in the right hand already: nothing is done" in note for note in plan.world.notes)
-    with pytest.raises(BadValue, match=r"holds it in the right hand already; to change hands put it down first"):
+    with pytest.raises(BadValue, match=r"holds it in the right hand already; to change hands use regrasp"):
         plan_tasks(held, [Grab(who="ann", object="can", hand="left")])
     both = held.with_character("bob", er.place(er.idle(er.preset("man"), seconds=5.0, fps=60.0), (0.0, -1.3), np.pi))
     taken = plan_tasks(both, [Grab(who="bob", object="can")])

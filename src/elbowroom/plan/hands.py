@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -10,14 +10,15 @@ import numpy as np
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, normalize
-from elbowroom.geometry.transforms import transform
+from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.repair.allowed import own_touches
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.orbit import search_orbit
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
-from elbowroom.world.things import Hold
+from elbowroom.world.paths import Riding
+from elbowroom.world.things import Fixture, Hold
 from elbowroom.world.world import World
 
 # With all its help a body that stands brings a shoulder no farther than this, share of its height.
@@ -46,13 +47,25 @@ def _holding(world: World, thing: str, t: float) -> Iterator[Hold]:
     return iter(sorted(holds, key=lambda h: h.during[0]))
 
 
-def released(world: World, thing: str, t: float, by: str | None = None) -> World:
-    """A world in which a thing is let go at a time by a person, or by whoever has held it longest."""
+def released(world: World, thing: str, t: float, by: str | None = None, on: Collection[str] = ()) -> World:
+    """A world in which a thing is let go at a time by a person, or by whoever has held it longest.
+
+    `on` names what it rests on then: what is left in a drawer goes with the drawer.
+    """
     hold = next((h for h in _holding(world, thing, t) if by in (None, h.by)), None)
     if hold is None:
         return world
-    ended = replace(hold, during=(hold.during[0], t))
+    ended = replace(hold, during=(hold.during[0], t), onto=_riding(world, thing, t, on))
     return world.with_(holds=tuple(ended if h is hold else h for h in world.holds))
+
+
+def _riding(world: World, thing: str, t: float, on: Collection[str]) -> Riding | None:
+    """Path of a thing that rests on a fixture since a time; None where what never moves supports it, too."""
+    fixtures = [other for name in on if isinstance(other := world.objects.get(name), Fixture)]
+    if not fixtures or any(name not in world.objects for name in on):
+        return None
+    base = fixtures[0].path
+    return Riding(base, inverse(np.asarray(base(t))) @ world.frame(thing, t))
 
 
 def joints_of(actor: Actor, hand: str) -> tuple[int, ...]:

@@ -31,6 +31,7 @@ from elbowroom.plan.tasks import (
     Press,
     Put,
     Reach,
+    Regrasp,
     Repair,
     Rest,
     Task,
@@ -44,6 +45,7 @@ from elbowroom.plan.verbs.handover import hand_over
 from elbowroom.plan.verbs.hold import hold_out
 from elbowroom.plan.verbs.move import move
 from elbowroom.plan.verbs.put import put
+from elbowroom.plan.verbs.regrasp import regrasp
 from elbowroom.plan.verbs.step import press_with_foot, reach_with_foot, touch_with_foot
 from elbowroom.plan.verbs.touch import reach_to, touch
 from elbowroom.spaces.styles import Wish
@@ -58,6 +60,7 @@ _DO: dict[type[Task], Callable[[Director, Any], None]] = {
     Drop: drop,
     HoldOut: hold_out,
     Handover: hand_over,
+    Regrasp: regrasp,
     Touch: touch,
     Press: press,
     Open: open_fixture,
@@ -198,7 +201,7 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
         task, thing = tasks[k], thing_of(tasks[k]) or ""
         d.coming, d.doing = tasks[k + 1 :], f"{task.verb} {thing}".strip()
         d.settings = settings if task.style is None else replace(settings, style=task.style)
-        if isinstance(task, Grab | Handover) and all(number != k for number, *_ in taken):
+        if isinstance(task, Grab | Handover | Regrasp) and all(number != k for number, *_ in taken):
             taken.append((k, thing, d.save()))
             if isinstance(task, Grab):
                 d.refused.pop(thing, None)
@@ -210,7 +213,7 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
             stuck.who, stuck.task = task.who, task
             taken = [t for t in taken if t[0] < k]
             before = next((t for t in reversed(taken) if t[1] == thing), None)
-            grip = d.grips.get(thing) if isinstance(task, Put | Drop | HoldOut | Handover) else None
+            grip = d.grips.get(thing) if isinstance(task, Put | Drop | HoldOut | Handover | Regrasp) else None
             refused = d.refused.setdefault(thing, set())
             if before is None or grip is None or len(refused) >= _REGRASPS:
                 raise

@@ -14,7 +14,7 @@ import numpy as np
 
 from elbowroom.plan.places import target_of
 from elbowroom.plan.result import Status
-from elbowroom.plan.tasks import Grab, Handover, Task
+from elbowroom.plan.tasks import Grab, Handover, Move, Regrasp, Task
 from elbowroom.world.world import World
 
 # What may come out otherwise when others are planned later.
@@ -45,7 +45,9 @@ def in_time(tasks: Sequence[Task]) -> Iterator[tuple[int, float]]:
 
 def people_of(task: Task) -> tuple[str, ...]:
     """Whom a task moves."""
-    return (task.who, task.to) if isinstance(task, Handover) else (task.who,)
+    if isinstance(task, Handover):
+        return (task.who, task.to)
+    return (task.who, *task.helpers) if isinstance(task, Move) else (task.who,)
 
 
 def thing_of(task: Task) -> str | None:
@@ -105,7 +107,7 @@ def _limbs(world: World, tasks: Sequence[Task]) -> list[str]:
     for task in tasks:
         key = (task.who, thing_of(task) or "")
         limb = limb_of(task) or holding.get(key, "")
-        if isinstance(task, Grab):
+        if isinstance(task, Grab | Regrasp):
             holding[key] = limb
         found.append(limb)
     return found

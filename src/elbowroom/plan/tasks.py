@@ -92,7 +92,7 @@ class Move(Task):
     The object leads: its path is searched, and the body follows it as recorded people do. The goal is given as for
     `Put`. `hands` is 'both', palms on opposite sides, or the one that takes it. `posture` 'squat' and 'stoop' ask for
     recordings of that kind, 'none' for no recordings at all; `postures` are files of recordings to follow in place of
-    the built-in ones. `feet` 'stay' where they stand.
+    the built-in ones. `feet` 'stay' where they stand. `helpers` hold it, too, with hands of their own.
     """
 
     object: str
@@ -103,6 +103,7 @@ class Move(Task):
     feet: Literal["stay"] = "stay"
     posture: Literal["auto", "squat", "stoop", "none"] = "auto"
     postures: tuple[str, ...] = ()
+    helpers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,6 +140,16 @@ class Handover(Task):
 
     object: str
     to: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Regrasp(Task):
+    """Take what one hand holds with the other; both hold it before the first lets go. The planner chooses the times.
+
+    `hand` is the one that has it then; None is the other one.
+    """
+
+    object: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,5 +204,5 @@ class Repair(Task):
 
 VERBS: dict[str, type[Task]] = {
     "hold" if kind is HoldOut else kind.__name__.lower(): kind
-    for kind in (Reach, Grab, Put, Move, Drop, HoldOut, Handover, Touch, Press, Open, Close, Rest, Repair)
+    for kind in (Reach, Grab, Put, Move, Drop, HoldOut, Handover, Regrasp, Touch, Press, Open, Close, Rest, Repair)
 }

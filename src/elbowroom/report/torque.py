@@ -8,33 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from elbowroom.character.strength import STRENGTH, strength_of
 from elbowroom.geometry.rotations import Array
 from elbowroom.motion.smooth import derivative, judged
 from elbowroom.report.forces import Forces
 from elbowroom.report.parts import Measure, Moment, light_of, listed
 from elbowroom.report.people import Subject, words_for
 
-# Torque that an adult can give for a moment, Nm for each kg of body mass, the stronger direction of a joint. The knee's
-# is from 411 studies (Sarabon, Kozinc and Perman 2021: 2.1 to 3.5 in mid-range, women and men); the others are usual
-# values, rounded, entered from memory.
-STRENGTH = {
-    "neck": 0.4,
-    "spine1": 3.0,
-    "left_upper_arm": 0.9,
-    "right_upper_arm": 0.9,
-    "left_forearm": 0.9,
-    "right_forearm": 0.9,
-    "left_hand": 0.2,
-    "right_hand": 0.2,
-    "left_thigh": 3.0,
-    "right_thigh": 3.0,
-    "left_shin": 2.8,
-    "right_shin": 2.8,
-    "left_foot": 2.6,
-    "right_foot": 2.6,
-}
-# Shares of that strength: good up to, worth a look up to. Recorded walks come to the first at the ankle, runs and jumps
-# to the second.
+# Shares of a joint's strength: good up to, worth a look up to. Recorded walks come to the first at the ankle, runs and
+# jumps to the second.
 EFFORT = (1.0, 1.6)
 
 
@@ -86,9 +68,7 @@ def torque_of(subject: Subject, forces: Forces, notes: tuple[str, ...] = ()) -> 
     rows = [subject.character.roles[role] for role in roles]
     masses = subject.character.masses
     assert masses is not None
-    strength = np.array([STRENGTH[role] for role in roles]) * masses.total
-    # longer levers pull on longer muscles
-    strength *= subject.size
+    strength = np.array([strength_of(subject.character, role) for role in roles])
     torque = np.linalg.norm(forces.torque[:, rows], axis=-1)
     change = derivative(forces.torque[:, rows], subject.clip.fps)
     counts = judged(len(torque), subject.clip.fps)

@@ -13,7 +13,7 @@ from elbowroom.errors import BadValue, UnknownName
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import stands
 from elbowroom.plan.order import in_time, limb_of
-from elbowroom.plan.tasks import VERBS, Drop, Grab, Handover, HoldOut, Move, Put, Task
+from elbowroom.plan.tasks import VERBS, Drop, Grab, Handover, HoldOut, Move, Put, Regrasp, Task
 from elbowroom.storyboard.model import StoryboardFile
 from elbowroom.storyboard.things import existing
 from elbowroom.storyboard.values import style_from
@@ -25,6 +25,7 @@ from elbowroom.storyboard.verbs import (
     HandPart,
     HoldOutPart,
     LimbPart,
+    MovePart,
     PutPart,
     ReachPart,
     TaskPart,
@@ -124,6 +125,11 @@ def _check_names(blame: _Blame, part: TaskPart, world: World) -> None:
         with blame("grasp"):
             if mark is not None and mark.hand != args.hand:
                 raise BadValue(f"'{args.grasp}' is a grasp for the {mark.hand} hand; use that hand")
+    if isinstance(args, MovePart):
+        with blame("helpers"):
+            for helper in args.helpers:
+                if not isinstance(world.motion(helper).body, Character):
+                    raise BadValue(f"'{helper}' is a robot; tasks are for people")
     if isinstance(args, PutPart) and args.onto is not None:
         with blame("onto"):
             _check_surface(args.onto, args.object, world)
@@ -249,14 +255,14 @@ def check_held(tasks: Sequence[Task], blaming: Blaming, world: World) -> None:
         task = tasks[k]
         if isinstance(task, Grab):
             taken = {(who, thing) for who, thing in taken if thing != task.object} | {(task.who, task.object)}
-        elif isinstance(task, Put | Drop | HoldOut | Handover):
+        elif isinstance(task, Put | Drop | HoldOut | Handover | Regrasp):
             holds = [h for h in world.holds if (h.by, h.object) == (task.who, task.object)]
             if task.at is not None:
                 holds = [h for h in holds if h.during[0] <= task.at <= h.during[1]]
             if (task.who, task.object) not in taken and not holds:
                 with blaming(k, "object"):
                     raise BadValue(f"{task.who} does not hold '{task.object}' at that time; grab it first")
-            if not isinstance(task, HoldOut):
+            if not isinstance(task, HoldOut | Regrasp):
                 taken.discard((task.who, task.object))
             if isinstance(task, Handover):
                 taken.add((task.to, task.object))

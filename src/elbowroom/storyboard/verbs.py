@@ -108,12 +108,13 @@ class MovePart(PutPart):
     hands: Literal["both", "left", "right"] = Field(
         default="both", description="Hands that hold it: palms on opposite sides, or one of them alone."
     )
+    helpers: tuple[Name, ...] = Field(default=(), description="Characters who hold it, too, with their own hands.")
     feet: Literal["stay"] = Field(default="stay", description="Feet stay where they stand.")
     posture: Literal["auto", "squat", "stoop", "none"] = Field(
         default="auto", description="Recorded postures to follow: of squats, of stoops, all of them, or none."
     )
-    postures: list[Text] = Field(
-        default=[], description="Recordings to take postures from in place of the built-in ones: .c3d, .bvh, .amc …"
+    postures: tuple[Text, ...] = Field(
+        default=(), description="Recordings to take postures from in place of the built-in ones: .c3d, .bvh, .amc …"
     )
 
     @model_validator(mode="after")
@@ -160,6 +161,19 @@ class HandoverPart(HandPart):
 
     object: Name
     to: Name = Field(description="Character that takes it.")
+
+
+class RegraspPart(HandPart):
+    """Take a held object with the other hand; both hold it before the first releases it."""
+
+    object: Name
+
+    @model_validator(mode="after")
+    def _no_time(self) -> RegraspPart:
+        given = [key for key in ("at", "begin", "back") if getattr(self, key) is not None]
+        if given:
+            raise wrong(f"takes no '{given[0]}'; it begins when the previous task is done")
+        return self
 
 
 class TouchPart(LimbPart):
@@ -212,6 +226,7 @@ class TaskPart(Part):
     drop: DropPart | None = None
     hold: HoldOutPart | None = None
     handover: HandoverPart | None = None
+    regrasp: RegraspPart | None = None
     touch: TouchPart | None = None
     press: PressPart | None = None
     open: OpenPart | None = None

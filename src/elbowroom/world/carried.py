@@ -93,8 +93,11 @@ class Carried:
 
     def _left(self, led: Led, times: Array) -> Array:
         """Places (N, 4, 4) at times (N,) of the object after a hand has let go of it."""
-        T_left = hands(self.bodies[led.hold.by], led.hold.hand, led.during[1:])[0] @ led.grip
-        out = np.tile(T_left, (len(times), 1, 1))
+        if led.hold.onto is not None:
+            out = led.hold.onto.sample(times)
+        else:
+            T_left = hands(self.bodies[led.hold.by], led.hold.hand, led.during[1:])[0] @ led.grip
+            out = np.tile(T_left, (len(times), 1, 1))
         if led.hold.fall is not None:
             out[:, :3, 3] += led.hold.fall.sample(times)
         return out

@@ -13,7 +13,7 @@ from elbowroom.errors import BadValue, UnknownName
 from elbowroom.geometry.mesh import Mesh, frozen
 from elbowroom.geometry.rotations import Array, about, normalize
 from elbowroom.geometry.transforms import transform
-from elbowroom.world.paths import Fall, KeyedState, Path, states
+from elbowroom.world.paths import Fall, KeyedState, Path, Riding, states
 
 Freedom = Literal["free", "level", "joint"]
 
@@ -177,7 +177,8 @@ class Hold:
     the one that has held the object longest moves it, and the others go along; when it lets go, the next one leads. A
     hand with `leads=False` never does: without a leading hand the object follows its own path. `T_hand_object` (4, 4)
     is the object in the frame of the hand's joint; None means as it lies when the grip begins. `fall` is how the object
-    goes on when the last hand has let go; None means that it stays where it is left.
+    goes on when the last hand has let go; None means that it stays where it is left. `onto` is its path from then on if
+    it is left on something that moves: in a drawer.
     """
 
     object: str
@@ -187,6 +188,7 @@ class Hold:
     T_hand_object: Array | None = None
     fall: Fall | None = None
     leads: bool = True
+    onto: Riding | None = None
 
     def __post_init__(self) -> None:
         begin, end = self.during

@@ -226,7 +226,12 @@ def with_fixture(world: World, name: str, fixture: Fixture) -> World:
     for other, thing in world.objects.items():
         if isinstance(thing.path, Riding) and thing.path.base is old:
             objects[other] = replace(thing, path=Riding(fixture.path, thing.path.T))
-    return world.with_(objects=objects)
+    holds = []
+    for hold in world.holds:
+        if hold.onto is not None and hold.onto.base is old:
+            hold = replace(hold, onto=Riding(fixture.path, hold.onto.T))
+        holds.append(hold)
+    return world.with_(objects=objects, holds=tuple(holds))
 
 
 def _travel(fixture: Fixture, T_fixture_hand: Array, a: float, b: float) -> float:

@@ -100,7 +100,7 @@ def in_hand(d: Director, task: Grab, t: float) -> bool:
     if hold.by != task.who:
         raise PlanningFailure("hand-not-free", f"{has} and has to hand it over or put it down first")
     if task.hand not in (None, hold.hand):
-        raise BadValue(f"{has}; to change hands put it down first, then grab it with the {task.hand} one.")
+        raise BadValue(f"{has}; to change hands use regrasp.")
     d.world = d.world.with_(notes=(*d.world.notes, f"{has}: nothing is done."))
     return True
 

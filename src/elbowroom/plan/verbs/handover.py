@@ -6,23 +6,25 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.errors import BadValue
 from elbowroom.geometry.rotations import UP, Array, normalize
 from elbowroom.geometry.transforms import inverse
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import Director, Grip, varied
+from elbowroom.plan.director import FOREVER, Director, Grip, varied
 from elbowroom.plan.give_way import require_free
-from elbowroom.plan.hands import arms_of, hand_of, held_by, joints_of, released, shoulder_of
+from elbowroom.plan.hands import arms_of, front_of, hand_of, held_by, joints_of, released, shoulder_of
 from elbowroom.plan.places import turned
+from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Grab, Handover, Rest
 from elbowroom.plan.verbs.carry import grip_of, holding_hand, rest
-from elbowroom.plan.verbs.grab import hold, take
+from elbowroom.plan.verbs.grab import take
 from elbowroom.plan.verbs.grasp_choice import Taking, effort, takings
 from elbowroom.plan.verbs.hold import bring
 from elbowroom.plan.verbs.leave import let_go
-from elbowroom.posing.grasps import grasps_of
+from elbowroom.posing.grasps import closed_on, grasps_of
 
 # Meeting places: shares of the way from the giver's breast to the taker's, metres aside, and below the shoulders as
 # shares of their height.
@@ -31,6 +33,9 @@ _ALONG, _ASIDE, _BELOW = (0.5, 0.42, 0.58), (0.0, 0.12, -0.12), (0.1, 0.04, 0.16
 # How many of them are looked at with the taker's grasps, how many are tried, how many without a way to them, and how
 # many that are out of reach.
 _LOOKS, _PLACES, _TRIES, _FAR = 64, 16, 6, 3
+
+# Twice the distance before the breast at which hands of one person meet, share of the height; tuned on `regrasp`.
+_BEFORE = 0.38
 
 # Grips nearer to each other than this are in each other's way, metres.
 _APART = 0.09
@@ -69,26 +74,30 @@ def hand_over(d: Director, task: Handover) -> None:
 
         def receive(taking: Taking) -> None:
             take(d, taker, taking, task.object, f"take {task.object}", when)
-            _pass(d, giver, hand, taker, taking, task.object, grip)
+            pass_on(d, giver, hand, taker, taking, task.object, grip)
             require_free(d, (begin, taker.now), what)
 
         options = takings(d, taker, task.object, asked, what)
-        apart = (taking for taking in options if _apart(giver, hand, taker, taking))
-        d.first(_any(apart, f"{what}: no grasp of {task.to} keeps clear of the hand of {task.who}"), receive)
+        room = (t for t in options if apart(giver, hand, taker, t) and closes(d, taker, t, task.object, when))
+        d.first(any_of(room, f"{what}: no grasp of {task.to} keeps clear of the hand of {task.who}"), receive)
 
-    d.first(varied(d, _meetings(d, giver, hand, taker, task.object, T_thing_hand, what)), meet, _TRIES)
+    d.first(varied(d, meetings(d, giver, hand, taker, task.object, T_thing_hand, what)), meet, _TRIES)
 
 
-def _pass(d: Director, giver: Actor, hand: str, taker: Actor, taking: Taking, thing: str, grip: Grip) -> None:
+def pass_on(d: Director, giver: Actor, hand: str, taker: Actor, taking: Taking, thing: str, grip: Grip) -> None:
     """Both have it; then it is the taker's, the giver lets go, and the giver's hand goes back."""
-    T_taker, T_thing = hand_of(taker, taking.hand, taker.pose), d.world.frame(thing, taker.now)
-    hold(d, taker, taking, thing, taker.now, T_taker, T_thing)
+    d.world = d.world.with_hold(thing, taker.who, taking.hand, (taker.now, FOREVER))
     acting.wait(d, taker, taker.frames(_BOTH))
     acting.wait(d, giver, max(giver.frame(taker.now) - giver.k, 0))
     now = giver.now
     acting.wait(d, taker, max(taker.frame(now) - taker.k, 0))
+    T_taker, T_thing = hand_of(taker, taking.hand, taker.pose), d.world.frame(thing, now)
     d.world = released(d.world, thing, now, giver.who)
     taker.keep(joints_of(taker, taking.hand))
+    came = -taking.approach / np.linalg.norm(taking.approach)
+    own = (taking.hand, taking.grasp.name)
+    taken = grip.T_world_taken if giver is taker else T_thing
+    d.grips[thing] = Grip(taking.open, T_taker[:3, :3].T @ came, taken, own)
     T_giver = hand_of(giver, hand, giver.pose)
     home = normalize(shoulder_of(giver, hand, giver.pose) - T_giver[:3, 3])
     let_go(d, giver, hand, thing, grip.open, [T_giver[:3, :3] @ grip.out, home], f"leave {thing}")
@@ -105,13 +114,21 @@ def _when(d: Director, giver: Actor, taker: Actor, T_meet: Array) -> float:
     return max(giver.now + 0.5 * _EARLY, taker.now + needed)
 
 
-def _apart(giver: Actor, hand: str, taker: Actor, taking: Taking) -> bool:
+def apart(giver: Actor, hand: str, taker: Actor, taking: Taking) -> bool:
     """Return whether two hands on one thing have room beside each other."""
     mine, other = hand_of(giver, hand, giver.pose), hand_of(taker, taking.hand, taking.target)
     return bool(np.linalg.norm(mine[:3, 3] - other[:3, 3]) > _APART)
 
 
-def _any(options: Iterator[Taking], why: str) -> Iterator[Taking]:
+def closes(d: Director, taker: Actor, taking: Taking, thing: str, t: float) -> bool:
+    """Return whether the taker's fingers can close on the thing at a time, and meet nothing else."""
+    body, hand, grasp = taker.body, taking.hand, taking.grasp
+    closed = closed_on(body, d.world.objects[thing].mesh, grasp)
+    fingers = dict(zip(finger_joints(body, hand), closed.rotations, strict=True))
+    return Postures(d.world, taker.who, t, hand=hand, taking=thing, fingers=fingers).valid(taking.target)
+
+
+def any_of(options: Iterator[Taking], why: str) -> Iterator[Taking]:
     """The same options; raises where there is none."""
     given = False
     for option in options:
@@ -121,12 +138,13 @@ def _any(options: Iterator[Taking], why: str) -> Iterator[Taking]:
         raise PlanningFailure("target-in-collision", why)
 
 
-def _meetings(
+def meetings(
     d: Director, giver: Actor, hand: str, taker: Actor, thing: str, T_thing_hand: Array, what: str
 ) -> Iterator[Array]:
-    """Places of the thing (4, 4) between two people, those first at which both are at ease."""
-    a, b = _breast(giver), _breast(taker)
-    across = b - a
+    """Places of the thing (4, 4) between two people, or before one, those first at which both hands are at ease."""
+    a, pose = _breast(giver), giver.neutral(giver.k)
+    before = _BEFORE * giver.body.height * front_of(giver, giver.body.skeleton.at(pose))
+    across = before if giver is taker else _breast(taker) - a
     height = min(giver.body.height, taker.body.height)
     side = normalize(np.cross(UP, across))
     T_thing = d.world.frame(thing, giver.now)

@@ -122,7 +122,7 @@ def _put_standing(d: Director, actor: Actor, task: Put, what: str) -> None:
         carry_to(d, actor, hand, above, acting.set_out(d, actor, way, count), what, direct=task.at is not None)
         acting.travel(d, actor, hand, goal, slow, what, margin=0.0, straight=True)
         acting.join(d, actor, hand, actor.k - slow, actor.k - slow - actor.frames(0.4))
-        d.world = released(d.world, task.object, actor.now)
+        d.world = released(d.world, task.object, actor.now, on=under)
         let_go(d, actor, hand, task.object, grip.open, [out], f"leave {task.object}")
 
     d.first(_ways_in(out, under_cover(d.world, task.object, actor.now, T_goal)), do, _TRIES)
@@ -202,7 +202,10 @@ def _let_go(d: Director, actor: Actor, task: Put, at: Encounter, pace: ContactTi
     under, covered = resting(d.world, thing, there, T_goal), under_cover(d.world, thing, there, T_goal)
     d.allow(supported(thing, under, (passage.near, FOREVER)))
     d.allow(hand_contacts(d.world, actor.who, hand, thing, (there, actor.time(passage.m.done) + 0.6), PRESS))
-    d.world = let_fall(d.world, thing, there, T_goal, actor.base.fps) if falls else released(d.world, thing, there)
+    if falls:
+        d.world = let_fall(d.world, thing, there, T_goal, actor.base.fps)
+    else:
+        d.world = released(d.world, thing, there, on=under)
     if wearer is not None:
         d.allow(hand_contacts(d.world, *wearer, thing, (passage.near, there + 0.1), PRESS, "put on"))
         joint = frames_of(d.world, f"{wearer[0]}.{wearer[1]}", np.array([there]))[0]
