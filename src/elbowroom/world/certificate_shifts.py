@@ -155,8 +155,9 @@ def _proves(proof: Proof, case: _Case, shift: Array, tolerance: float) -> bool:
         if any(v in ("collide", "unproven") for _, v in verdicts):
             return False
         spans = [half for s, v in verdicts if v == "bisect" for half in s.halves()]
-    knots = proof.stage.knots
-    return all(_way_is_clear(proof, case.pair, t, shift) for t in case.during if knots[0] < t < knots[-1])
+    opens, closes = float(proof.stage.knots[0]), float(proof.stage.knots[-1])
+    begin, end = case.during
+    return all(_way_is_clear(proof, case.pair, t, shift) for t in (begin, end) if opens < t < closes)
 
 
 def _way_is_clear(proof: Proof, pair: int, time: float, shift: Array) -> bool:
