@@ -31,6 +31,10 @@ from elbowroom.world.paths import Still
 # many of these are tried: each look takes 10 to 70 ms, and the best is among the first few that suit.
 _LOOKS, _ENOUGH, _TRIES = 24, 3, 5
 
+# How many are compared at a time over a motion, where fingers close quickly: with three, the little finger of
+# `ring-idle` jerks twice as much.
+_ENOUGH_PASSING = 6
+
 # What it costs to press with the fingers stretched rather than with the index finger alone.
 _FLAT = 0.5
 
@@ -82,7 +86,7 @@ def takings(
     `hands` are those that may, with the frame in which each is there; by default all, as soon as they can.
     """
     failed: list[Failed] = []
-    given = 0
+    given, enough = 0, _ENOUGH_PASSING if hands else _ENOUGH
     hands = hands or frames_for(d, actor, task, d.world.frame(thing, actor.now)[:3, 3], what)
     # grasps that have no room as they are proposed are drawn back once nothing else would do
     for back in (False,) if pressing or d.settings.tier == "ik" else (False, True):
@@ -103,7 +107,7 @@ def takings(
             fit = fitting(d, ranked(actor, hand, grasps, T_world_thing, k), actor.neutral(k), places, failed, back=back)
             looks = (_leading_on(d, actor, look(d, actor, hand, grasp, here), then) for grasp in islice(fit, _LOOKS))
             tried = 0
-            while tried < _TRIES and (suited := sifted(looks, _ENOUGH, failed)):
+            while tried < _TRIES and (suited := sifted(looks, enough, failed)):
                 yield from suited[: _TRIES - tried]
                 tried += len(suited)
             given += tried
