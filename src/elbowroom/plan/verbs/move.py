@@ -29,9 +29,10 @@ from elbowroom.plan.tasks import Move
 from elbowroom.plan.verbs.carry_path import Carry, carried
 from elbowroom.plan.verbs.grasp_choice import effort
 from elbowroom.plan.verbs.holding import Grips, Holding
+from elbowroom.plan.verbs.pole import is_pole, pole_grasps
 from elbowroom.posing.gaze import gazing
 from elbowroom.posing.grasps import grasps_of
-from elbowroom.posing.two_hands import is_pole, pole_grasps, two_hand_grasps
+from elbowroom.posing.two_hands import two_hand_grasps
 from elbowroom.search.birrt import Budget
 from elbowroom.world.soft_tissue import tissue_contacts
 
@@ -149,7 +150,7 @@ class Carrier(Holding):
             return [Grips({hands[0]: grasp}) for grasp in found]
         mesh, ahead = d.world.objects[self.thing].mesh, front_of(actor, actor.body.skeleton.at(actor.pose))
         if is_pole(mesh):
-            pairs = pole_grasps(*(grasps_of(d.world, actor.who, hand, self.thing, actor.now) for hand in sorted(hands)))
+            pairs = pole_grasps(d.world, actor, self.thing, (self.T_start, self.T_goal))
         else:
             pairs = two_hand_grasps(actor.body, mesh, self.T_start, ahead)
         return [Grips(dict(zip(("left", "right"), pair, strict=True))) for pair in pairs]
