@@ -183,7 +183,7 @@ def test_forms_give_tasks_that_a_storyboard_can_mean(studio: Studio) -> None:
         TaskPart.model_validate({verb: told})
         again = answers(verb, told)
         assert again["who"] == who and again["what"] == given["what"]
-        assert again["where"] == (POINT if where else "") and (verb == "repair" or again["time"] == "1.5")
+        assert again["where"] == (POINT if where else "") and (not asked.timed or again["time"] == "1.5")
         assert in_words(verb, told).startswith(f"{who}: {verb}")
     told = task_from(studio, "touch", {"who": who, "hand": EITHER, "what": "", "where": POINT, "time": ""}, {})
     assert "hand" not in told and "at" not in told and len(told["target"]) == 3
@@ -209,3 +209,18 @@ def test_the_same_in_words(studio: Studio) -> None:
     python = as_python(studio.document.with_(seed=2, tier="plan"), "out")
     compile(python, "copied", "exec")
     assert 'plan_storyboard(board, seed=2, tier="plan")' in python
+
+
+def test_a_move_is_asked_for_and_its_goal_is_dragged(studio: Studio) -> None:
+    assert filing.open_choice(studio, "gallery: clown-box").finished.wait(20.0)
+    studio.cancel()
+    given = {"who": "clown", "hand": EITHER, "what": "box", "where": POINT, "time": "1.5"}
+    told = task_from(studio, "move", given, {})
+    assert "at" not in told and "hands" not in told and len(told["to"]) == 3
+    assert task_from(studio, "move", {**given, "hand": "left"}, {})["hands"] == "left"
+    name = target_name(0)
+    studio.select(name)
+    studio.drags.move(name, transform([0.3, -0.7, 1.62]))
+    studio.drags.let_go()
+    assert edits.tasks_of(studio.document)[0][1]["to"] == [0.3, -0.7, 1.62]
+    studio.cancel()

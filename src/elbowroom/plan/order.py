@@ -15,7 +15,7 @@ import numpy as np
 from elbowroom.errors import ElbowroomError
 from elbowroom.geometry.rotations import Array
 from elbowroom.plan.result import Status
-from elbowroom.plan.tasks import Grab, Handover, Regrasp, Task
+from elbowroom.plan.tasks import Grab, Handover, Move, Regrasp, Task
 from elbowroom.world.world import World
 
 # What may come out otherwise when others are planned later.
@@ -46,7 +46,9 @@ def in_time(tasks: Sequence[Task]) -> Iterator[tuple[int, float]]:
 
 def people_of(task: Task) -> tuple[str, ...]:
     """Whom a task moves."""
-    return (task.who, task.to) if isinstance(task, Handover) else (task.who,)
+    if isinstance(task, Handover):
+        return (task.who, task.to)
+    return (task.who, *task.helpers) if isinstance(task, Move) else (task.who,)
 
 
 def thing_of(task: Task) -> str | None:

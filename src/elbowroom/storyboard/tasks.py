@@ -25,6 +25,7 @@ from elbowroom.storyboard.verbs import (
     HandPart,
     HoldOutPart,
     LimbPart,
+    MovePart,
     PutPart,
     ReachPart,
     TaskPart,
@@ -124,6 +125,11 @@ def _check_names(blame: _Blame, part: TaskPart, world: World) -> None:
         with blame("grasp"):
             if mark is not None and mark.hand != args.hand:
                 raise BadValue(f"'{args.grasp}' is a grasp for the {mark.hand} hand; use that hand")
+    if isinstance(args, MovePart):
+        with blame("helpers"):
+            for helper in args.helpers:
+                if not isinstance(world.motion(helper).body, Character):
+                    raise BadValue(f"'{helper}' is a robot; tasks are for people")
     if isinstance(args, PutPart) and args.onto is not None:
         with blame("onto"):
             _check_surface(args.onto, args.object, world)

@@ -112,12 +112,12 @@ class Tasks:
         world, verb = self._studio.original, self._verb.value
         needs = VERBS[verb]
         offer(self._who, tuple(world.characters) or (_NONE,))
-        self._hand.visible = needs.hand
+        self._hand.visible = bool(needs.hand)
         self._what.visible = bool(needs.what)
         offer(self._what, whats(verb, world) or (_NONE,))
         self._where.visible = bool(needs.where)
         offer(self._where, wheres(verb, world, self._who.value) or (_NONE,))
-        timed = verb != "repair"
+        timed = needs.timed
         self._time.visible = timed
         words = ("Add" if self._k is None else "Change", *(("Use current time",) if timed else ()))
         if tuple(self._buttons.options) != words:

@@ -20,25 +20,28 @@ EITHER = "either"
 
 @dataclass(frozen=True)
 class Asked:
-    """Fields of a verb: hand or not, key of an object or fixture, key of a target.
+    """Fields of a verb: key of the hand, of an object or fixture, of a target, each empty if there is none.
 
-    `onto` is the key of a target given by name; empty if it is the same as `where`.
+    `onto` is the key of a target given by name; empty if it is the same as `where`. `timed`: whether it takes a time.
     """
 
-    hand: bool = True
+    hand: str = "hand"
     what: str = ""
     where: str = ""
     onto: str = ""
+    timed: bool = True
 
 
 VERBS: Mapping[str, Asked] = {
-    "repair": Asked(hand=False),
+    "repair": Asked(hand="", timed=False),
     "reach": Asked(where="to"),
     "touch": Asked(where="target"),
     "grab": Asked(what="object"),
-    "put": Asked(hand=False, what="object", where="to", onto="onto"),
-    "drop": Asked(hand=False, what="object", where="over"),
-    "handover": Asked(hand=False, what="object", where="to"),
+    "put": Asked(hand="", what="object", where="to", onto="onto"),
+    "move": Asked(hand="hands", what="object", where="to", onto="onto", timed=False),
+    "drop": Asked(hand="", what="object", where="over"),
+    "handover": Asked(hand="", what="object", where="to"),
+    "regrasp": Asked(what="object", timed=False),
     "press": Asked(what="fixture"),
     "open": Asked(what="fixture"),
     "close": Asked(what="fixture"),
@@ -61,7 +64,7 @@ def wheres(verb: str, world: World, who: str) -> tuple[str, ...]:
         return ()
     if verb == "handover":
         return tuple(name for name in world.characters if name != who)
-    if verb == "put":
+    if verb in ("put", "move"):
         ground = () if world.floor is None else ("floor",)
         return (POINT, *ground, *world.static, *world.objects)
     people = tuple(f"{name}.head" for name in world.characters if name != who)
@@ -76,7 +79,7 @@ def answers(verb: str, args: Mapping[str, Any]) -> dict[str, str]:
         where = args[asked.onto]
     return {
         "who": str(args.get("who", "")),
-        "hand": str(args.get("hand", EITHER)),
+        "hand": str(args.get(asked.hand, EITHER)),
         "what": str(args.get(asked.what, "")) if asked.what else "",
         "where": POINT if isinstance(where, list) else str(where or ""),
         "time": "" if args.get("at") is None else f"{float(args['at']):g}",
@@ -86,15 +89,15 @@ def answers(verb: str, args: Mapping[str, Any]) -> dict[str, str]:
 def task_from(studio: Studio, verb: str, given: Mapping[str, str], before: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of a task: form values merged over the previous arguments."""
     asked = VERBS[verb]
-    args: dict[str, Any] = {k: v for k, v in before.items() if k not in ("hand", "at", asked.what)}
+    args: dict[str, Any] = {k: v for k, v in before.items() if k not in ("hand", asked.hand, "at", asked.what)}
     args["who"] = given["who"]
     if asked.hand and given["hand"] != EITHER:
-        args["hand"] = given["hand"]
+        args[asked.hand] = given["hand"]
     if asked.what:
         if not given["what"]:
             raise BadValue(f"nothing to {verb}; add {'a fixture' if asked.what == 'fixture' else 'an object'} first.")
         args[asked.what] = given["what"]
-    if verb != "repair" and given["time"].strip():
+    if asked.timed and given["time"].strip():
         args["at"] = time_from(given["time"])
     if asked.where and given["where"]:
         args.pop(asked.onto, None)
@@ -121,7 +124,11 @@ def point_for(studio: Studio, verb: str, args: Mapping[str, Any]) -> list[float]
     """Initial target point: beside the object to be put down, else in front of the character's hand."""
     world = studio.world
     t = float(args.get("at") or studio.player.time)
-    if verb in ("put", "drop") and args.get("object") in world.objects and holder_of(world, args["object"], t) is None:
+    if (
+        verb in ("put", "move", "drop")
+        and args.get("object") in world.objects
+        and holder_of(world, args["object"], t) is None
+    ):
         place = world.things[args["object"]].path(t)
         return [round(float(x), 3) for x in np.asarray(place)[:3, 3] + [0.15, 0.0, 0.0]]
     hand = args.get("hand", "right")
@@ -143,6 +150,7 @@ def in_words(verb: str, args: Mapping[str, Any]) -> str:
             value = args[key]
             shown = "a point" if isinstance(value, list) else str(value)
             parts.append(f"{word} {shown}".strip())
-    parts += [f"with the {args['hand']} hand"] if "hand" in args else []
+    hand = args.get("hand", args.get("hands"))
+    parts += [] if hand is None else ["with both hands" if hand == "both" else f"with the {hand} hand"]
     parts += [f"at {float(args['at']):.2f} s"] if args.get("at") is not None else []
     return " ".join(parts)

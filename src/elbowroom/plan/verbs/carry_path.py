@@ -1,5 +1,5 @@
-"""Path of a held object from its start to its goal, searched in the object's space, and the frames of the body that
-follows it (Y2 to Y6)."""
+"""Path of a held object from its start to its goal, searched in the object's space, and the frames of the bodies that
+follow it (Y2 to Y6)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from elbowroom.kernels.space import CHECKS
 from elbowroom.motion.recorded import recorded_carries
 from elbowroom.motion.speed_profiles import path_times
 from elbowroom.plan.hands import front_of, shifted
-from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.verbs.holding import Grips, Holding
 from elbowroom.search.birrt import Budget
@@ -77,8 +76,13 @@ class Carry:
         return Pose.of(self.root[-1], self.rotations[-1])
 
 
-def carried(holding: Holding, grips: Grips, start: Pose, *, searched: bool) -> Carry:
-    """Frames from a posture that holds the object to its goal; raises `PlanningFailure`.
+# Those who hold the object, with their grips; the first one leads. Postures come one for each of them.
+Team = Sequence[tuple[Holding, Grips]]
+Poses = tuple[Pose, ...]
+
+
+def carried(team: Team, starts: Sequence[Pose], *, searched: bool) -> list[Carry]:
+    """Frames of each from postures that hold the object to its goal; raises `PlanningFailure`.
 
     The object goes straight or by a detour, or `searched`: with room to all else first; where that fails, or the frames
     between its nodes collide, with less.
@@ -86,42 +90,42 @@ def carried(holding: Holding, grips: Grips, start: Pose, *, searched: bool) -> C
     stuck: PlanningFailure | None = None
     for room in _ROOMS_M:
         try:
-            states, poses, checks = _path(holding, grips, start, room, searched=searched)
-            return _frames(holding, grips, states, poses, checks)
+            states, poses, checks = _path(team, tuple(starts), room, searched=searched)
+            return _frames(team, states, poses, checks)
         except PlanningFailure as failed:
             stuck = stuck or failed
     assert stuck is not None
     raise stuck
 
 
-def _path(holding: Holding, grips: Grips, start: Pose, room: float, *, searched: bool) -> tuple[Array, list[Pose], int]:
+def _path(team: Team, starts: Poses, room: float, *, searched: bool) -> tuple[Array, list[Poses], int]:
     """Path of the object (N, 7), the postures that follow it, and how many were checked."""
-    d = holding.d
-    T_start, T_goal = holding.T_start, holding.T_goal
+    lead = team[0][0]
+    d, T_start, T_goal = lead.d, lead.T_start, lead.T_goal
     turned = angle_between(state_of(T_start)[3:], state_of(T_goal)[3:]) > _SAME_TURN_RAD
     turning: Literal["level", "fixed"] = "level" if turned else "fixed"
     # it is lifted off and set down from above
     over = [shifted(T, np.array([0.0, 0.0, _LIFT_M])) for T in (T_start, T_goal)]
-    states, poses, checks = [state_of(T_start)], [start], 0
+    states, poses, checks = [state_of(T_start)], [starts], 0
     for T_a, T_b in pairwise([T_start, *over, T_goal]):
         if np.array_equal(T_a, T_b):
             continue
         middle = 0.5 * (T_a[:3, 3] + T_b[:3, 3])
         between = T_a is over[0]
-        postures = holding.postures(grips, lies=not between)
-        follow = partial(_follow, holding, grips, postures, room if between else min(room, _NEAR_M))
-        space = ObjectSpace(middle, cube_side(holding.actor.body.height), follow,
+        follow = partial(_follow, team, not between, room if between else min(room, _NEAR_M))
+        space = ObjectSpace(middle, cube_side(lead.actor.body.height), follow,
                             turning=turning, upright=state_of(T_a)[3:], step_m=_STEP_M)  # fmt: skip
         first, last = (state_of(T_a), poses[-1]), state_of(T_b)
         found = walked(space, first, [last])
-        for stations in _detours(holding, T_a, T_b) if between and not found.found else ():
+        for stations in _detours(team, T_a, T_b) if between and not found.found else ():
             found = walked(space, first, [*map(state_of, stations), last])
             if found.found:
                 break
         if searched and not found.found:
-            found = search(space, first, last, d.seed(), _BUDGET, holding.held_at(grips, T_b, poses[-1]))
+            there = tuple(h.held_at(grips, T_b, pose) for (h, grips), pose in zip(team, poses[-1], strict=True))
+            found = search(space, first, last, d.seed(), _BUDGET, there)
         if not found.found:
-            raise PlanningFailure("no-path", f"{holding.what}: no way was found on which the body could follow it")
+            raise PlanningFailure("no-path", f"{lead.what}: no way was found on which the body could follow it")
         short = smooth(space, found, d.seed(), budget=_SMOOTH)
         states += list(short.states[1:])
         poses += short.payloads[1:]
@@ -129,9 +133,13 @@ def _path(holding: Holding, grips: Grips, start: Pose, room: float, *, searched:
     return np.array(states), poses, checks
 
 
-def _detours(holding: Holding, T_a: Array, T_b: Array) -> Iterator[list[Array]]:
+def _detours(team: Team, T_a: Array, T_b: Array) -> Iterator[list[Array]]:
     """Places (4, 4) by which the object may go from one to another: drawn in to the body, from higher up, or aside."""
-    body, up = holding.actor.body, np.array([0.0, 0.0, 1.0])
+    holding, up = team[0][0], np.array([0.0, 0.0, 1.0])
+    body = holding.actor.body
+    if len(team) > 1:  # between people it goes up, and over
+        yield [shifted(T, _ASIDE * body.height * up) for T in (T_a, T_b)]
+        return
     for near, higher in product(_NEAR_BODY, _HIGHER):
         above = shifted(T_b, higher * body.height * up)
         yield [_drawn_in(holding, T_a, near), _drawn_in(holding, above, near), above]
@@ -152,44 +160,59 @@ def _drawn_in(holding: Holding, T: Array, near: float) -> Array:
 
 
 def _follow(
-    holding: Holding, grips: Grips, postures: Postures, room: float,
-    start: Array, pose: Pose, end: Array, tally: NDArray[np.int64],
-) -> Pose | None:  # fmt: skip
-    """The posture one step on, None where there is none near the one before that is free."""
+    team: Team, lies: bool, room: float, start: Array, poses: Poses, end: Array, tally: NDArray[np.int64]
+) -> Poses | None:
+    """The postures one step on, None where there are none near those before that are free."""
     tally[CHECKS] += 1
-    T = place_of(end)
-    try:
-        followed = holding.at(grips.targets(holding.actor, T), pose, T, loaded=True)
-    except PlanningFailure:
-        return None
-    found = holding.freed(postures, followed, T, _TURN_RAD, room)
-    if isinstance(found, Pair) or angle_between(found.rotations, pose.rotations).max() > _TURN_RAD:
-        return None
-    return found
+    T, out = place_of(end), []
+    for (holding, grips), pose in zip(team, poses, strict=True):
+        try:
+            followed = holding.at(grips.targets(holding.actor, T), pose, T, loaded=True)
+        except PlanningFailure:
+            return None
+        found = holding.freed(holding.postures(grips, lies=lies), followed, T, _TURN_RAD, room)
+        if isinstance(found, Pair) or angle_between(found.rotations, pose.rotations).max() > _TURN_RAD:
+            return None
+        out.append(found)
+    return tuple(out)
 
 
-def _frames(holding: Holding, grips: Grips, states: Array, poses: Sequence[Pose], checks: int) -> Carry:
+def _frames(team: Team, states: Array, poses: Sequence[Poses], checks: int) -> list[Carry]:
     """Frames along a path of the object (N, 7), as fast as people carry things; see `carried`."""
-    actor = holding.actor
+    lead = team[0][0]
     turns = angle_between(states[:-1, 3:], states[1:, 3:])
-    slower = min(1.0 + _SLOWER_PER_KG * holding.mass, _SLOWEST)
+    slower = min(1.0 + _SLOWER_PER_KG * lead.mass, _SLOWEST)
     timing = path_times(states[:, :3], recorded_carries(), turns=turns, slower=slower)
-    count = max(actor.frames(timing.duration), 2)
+    count = max(lead.actor.frames(timing.duration), 2)
     at = np.linspace(0.0, timing.duration, count + 1)
     row = np.clip(np.searchsorted(timing.times, at, side="right") - 1, 0, len(states) - 2)
     share = np.clip((at - timing.times[row]) / np.maximum(timing.times[row + 1] - timing.times[row], 1e-9), 0.0, 1.0)
     place = states[row, :3] + share[:, None] * (states[row + 1, :3] - states[row, :3])
     T = transform(place, slerp(states[row, 3:], states[row + 1, 3:], share))
-    off = [np.linalg.norm(place - end[:3, 3], axis=1) > _OFF_M for end in (holding.T_start, holding.T_goal)]
+    off = [np.linalg.norm(place - end[:3, 3], axis=1) > _OFF_M for end in (lead.T_start, lead.T_goal)]
     lifted, set_down = int(np.argmax(off[0])), count - int(np.argmax(off[1][::-1]))
+    out = []
+    for k, (holding, grips) in enumerate(team):
+        mine = [each[k] for each in poses]
+        root, q = _followed(holding, grips, mine, T, (row, share), (lifted, set_down))
+        out.append(Carry(root, q, T, lifted, set_down, checks))
+    return out
+
+
+def _followed(
+    holding: Holding, grips: Grips, poses: Sequence[Pose], T: Array,
+    shares: tuple[NDArray[np.int64], Array], carried_from_to: tuple[int, int],
+) -> tuple[Array, Array]:  # fmt: skip
+    """Roots and rotations with the object at places (N, 4, 4), near postures at rows and shares between them."""
+    (row, share), (lifted, set_down) = shares, carried_from_to
     met: Pair | None = None
     for width in (_SOFTENED, 0):
         near = _averaged(poses, width)
         root, q = [poses[0].root], [poses[0].rotations]
-        for k in range(1, count + 1):
+        for k in range(1, len(T)):
             a, b = near[row[k]], near[row[k] + 1]
             between = Pose.of(a.root + share[k] * (b.root - a.root), slerp(a.rotations, b.rotations, share[k]))
-            pose = holding.at(grips.targets(actor, T[k]), between, T[k], loaded=True, markers=False)
+            pose = holding.at(grips.targets(holding.actor, T[k]), between, T[k], loaded=True, markers=False)
             postures = holding.postures(grips, lies=not lifted <= k <= set_down)
             met = postures.blame(pose, {holding.thing: T[k]})
             if met is not None:
@@ -197,7 +220,7 @@ def _frames(holding: Holding, grips: Grips, states: Array, poses: Sequence[Pose]
             root.append(pose.root)
             q.append(pose.rotations)
         else:
-            return Carry(np.array(root), np.array(q), T, lifted, set_down, checks)
+            return np.array(root), np.array(q)
     raise PlanningFailure("no-path", f"{holding.what}: {blamed(met)} on the way")
 
 

@@ -90,13 +90,13 @@ class Grips:
 
 
 class Holding:
-    """Somebody who is to hold an object, at its start, at its goal, and on the way."""
+    """Somebody who is to hold an object, at its start, at its goal, and on the way; one of several `people`."""
 
-    def __init__(self, d: Director, actor: Actor, task: Move, what: str) -> None:
-        self.d, self.actor, self.what, self.thing = d, actor, what, task.object
+    def __init__(self, d: Director, actor: Actor, task: Move, what: str, people: int = 1) -> None:
+        self.d, self.actor, self.what, self.thing, self.people = d, actor, what, task.object, people
         self.T_start = d.world.frame(task.object, actor.now)
         self.T_goal = place_for(d.world, task, self.T_start, actor.now)
-        self.mass = d.world.objects[task.object].mass or 0.0
+        self.mass = (d.world.objects[task.object].mass or 0.0) / people
         self.center = d.world.objects[task.object].mesh.bounds.mean(axis=0)
         self.body = WholeBody(unfolding(actor.body))
         self.support = support_of(actor.body, actor.pose, d.world.floor or 0.0)
@@ -110,13 +110,19 @@ class Holding:
     ) -> Pose:
         """A posture near another one with hands and feet at their targets; raises `PlanningFailure`."""
         places, weights = self._markers(targets) if markers else (None, None)
-        load = Load(self.mass if loaded else 0.0, apply(T_object, self.center[None])[0])
+        load = Load(self.mass if loaded else 0.0, self._borne_at(targets, T_object))
         found = self.body.solve(near, {**targets, **self.T_feet}, places, weights, load=load, support=self.support)
         if not found.found:
             kinds: dict[str, Status] = {"off-balance": "out-of-balance", "turned-too-far": "no-path"}
             status = kinds.get(found.status, "target-out-of-reach")
             raise PlanningFailure(status, f"{self.what}: {found.reason.rstrip('.')}")
         return found.pose
+
+    def _borne_at(self, targets: Mapping[str, Array], T_object: Array) -> Array:
+        """Point (3,) at which the load is borne: the object's middle, or between the hands of one of several people."""
+        if self.people == 1:
+            return np.asarray(apply(T_object, self.center[None])[0])
+        return np.mean([T[:3, 3] for T in targets.values()], axis=0)
 
     def held_at(self, grips: Grips, T_object: Array, near: Pose) -> Pose:
         """A posture that holds the object at a place (4, 4) and is free; raises `PlanningFailure`.
@@ -143,7 +149,7 @@ class Holding:
 
     def _strong(self, pose: Pose, T_object: Array, grips: Grips) -> Pose:
         """A posture in which no joint has to give more torque than it can; raises `PlanningFailure`."""
-        body, center = self.actor.body, apply(T_object, self.center[None])[0]
+        body, center = self.actor.body, self._borne_at(grips.targets(self.actor, T_object), T_object)
         role, torque, share = load_effort(body, body.skeleton.at(pose), self.mass, center, tuple(grips.grasps))
         if share > 1.0:
             joint = role.replace("_", " ").replace("spine1", "lower back").replace("upper arm", "shoulder")

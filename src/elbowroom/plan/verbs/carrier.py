@@ -1,0 +1,307 @@
+"""One person who moves an object: ways to hold it, hands on the way to it, with it, and off it (Y1 to Y6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+import numpy as np
+
+from elbowroom.character.hand_shapes import finger_joints
+from elbowroom.character.skeleton import Pose
+from elbowroom.geometry.easing import smootherstep, smoothstep
+from elbowroom.geometry.rotations import Array, slerp
+from elbowroom.geometry.transforms import inverse
+from elbowroom.motion.posture_db import PostureDatabase
+from elbowroom.plan import acting
+from elbowroom.plan.arm_paths import LimbTrajectory
+from elbowroom.plan.director import FOREVER
+from elbowroom.plan.hands import front_of, hand_of, joints_of, released, shifted
+from elbowroom.plan.limb_path import LOOKS, LOOKS_BY, body_way, limb_way
+from elbowroom.plan.places import resting, supported
+from elbowroom.plan.postures import PRESS, hand_contacts
+from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.verbs.carry_path import Carry
+from elbowroom.plan.verbs.grasp_choice import effort
+from elbowroom.plan.verbs.holding import Grips, Holding
+from elbowroom.plan.verbs.pole import is_pole, pole_grasps
+from elbowroom.posing.gaze import gazing
+from elbowroom.posing.grasps import grasps_of
+from elbowroom.posing.two_hands import two_hand_grasps
+from elbowroom.world.soft_tissue import tissue_contacts
+
+# Grips that are looked at; and tried with postures guided by recordings, then without.
+_LOOKS = 24
+_TRIES = 3
+# Metres that hands come from beside the object, and are off it before they go back.
+BESIDE_M = 0.08
+# Seconds that hands take for a way at least: the whole body goes along.
+_LEAST_S = 0.8
+# Where hands go first that find no way straight to an object: above it and nearer to the body, shares of its height.
+_OVER = 0.18
+_NEARER = 0.1
+# Shares of the gaze's turn that are tried.
+_GAZES = (1.0, 0.5, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Option:
+    """A way to hold the object at its start, the posture with open hands before it, and recordings that guide it."""
+
+    grips: Grips
+    before: Pose
+    start: Pose
+    guide: PostureDatabase | None
+
+
+class Carrier(Holding):
+    """Somebody who moves an object."""
+
+    def options(self, hands: Sequence[str]) -> Iterator[Option]:
+        """Ways to hold the object at its start and at its goal, the easiest first."""
+        actor = self.actor
+        candidates = self._grips(hands)
+        if not candidates:
+            fit = "two hands of {} do not fit round it" if len(hands) > 1 else "hand of {} finds no grasp on it"
+            raise PlanningFailure("target-out-of-reach", f"{self.what}: the {fit.format(actor.who)} from where it lies")
+        cost = np.array([sum(grasp.cost for grasp in grips.grasps.values()) for grips in candidates])
+        for T in (self.T_start, self.T_goal):
+            for hand in hands:
+                ends = T @ np.stack([grips.grasps[hand].T_thing_hand for grips in candidates])
+                cost = cost + effort(actor, hand, ends, actor.k)
+        ranked = [candidates[i] for i in np.argsort(cost, kind="stable")[:_LOOKS]]
+        failed: list[PlanningFailure] = []
+        given = 0
+        guides = [database for _, database, _ in self.fits(ranked[0])]
+        for guide in (*guides, None):
+            options = (self._option(grips, guide, failed) for grips in ranked)
+            for option in islice((option for option in options if option is not None), _TRIES):
+                given += 1
+                yield option
+        if not given:
+            raise failed[0]
+
+    def _option(self, grips: Grips, guide: PostureDatabase | None, failed: list[PlanningFailure]) -> Option | None:
+        """Hold the object so at its start and at its goal; None, with the reason in `failed`, where that cannot be."""
+        self.guide = guide
+        try:
+            start, goal = (self.held_at(grips, T, self.actor.pose) for T in (self.T_start, self.T_goal))
+            before = self.beside(grips, self.T_start, start, BESIDE_M)
+            self.beside(grips, self.T_goal, goal, BESIDE_M)
+        except PlanningFailure as stuck:
+            failed.append(stuck)
+            return None
+        return Option(grips, before, start, guide)
+
+    def _grips(self, hands: Sequence[str]) -> list[Grips]:
+        d, actor = self.d, self.actor
+        if len(hands) == 1:
+            found = grasps_of(d.world, actor.who, hands[0], self.thing, actor.now)
+            return [Grips({hands[0]: grasp}) for grasp in found]
+        mesh, ahead = d.world.objects[self.thing].mesh, front_of(actor, actor.body.skeleton.at(actor.pose))
+        if is_pole(mesh):
+            pairs = pole_grasps(d.world, actor, self.thing, (self.T_start, self.T_goal))
+        else:
+            pairs = two_hand_grasps(actor.body, mesh, self.T_start, ahead)
+        return [Grips(dict(zip(("left", "right"), pair, strict=True))) for pair in pairs]
+
+    def approach(self, option: Option) -> None:
+        """Open hands go to where they take the object from."""
+        opened = self.fingers(option.grips, closed=False)
+        self.go(option.grips, option.before, opened, f"reach {self.thing}", self.T_start, self.T_start[:3, 3])
+
+    def take(self, option: Option) -> None:
+        """Hands go straight to the object, and close."""
+        self._allow_hands(option.grips)
+        self.straight(option.grips, self.T_start, option.start, f"take {self.thing}", away=False)
+        self._turn_fingers(option.grips, closed=True)
+
+    def leave(self, grips: Grips, after: Pose) -> None:
+        """Hands open, go straight off the object to a posture, and back to the base motion."""
+        self._allow_hands(grips)
+        self._turn_fingers(grips, closed=False)
+        self.straight(grips, self.T_goal, after, f"leave {self.thing}", away=True)
+        self.back(grips)
+
+    def wait(self, k: int) -> None:
+        """Stand as it is until frame k."""
+        actor = self.actor
+        count = k - actor.k
+        if count > 0:
+            root, q = np.repeat(actor.root[-1:], count + 1, axis=0), np.repeat(actor.q[-1:], count + 1, axis=0)
+            acting.add(self.d, actor, root, q, away=actor.away)
+
+    def let_go(self, grips: Grips, under: Sequence[str]) -> None:
+        """End the grips at the goal, on what the object lies on there."""
+        for hand in grips.grasps:
+            self.d.world = released(self.d.world, self.thing, self.actor.now, self.actor.who, under)
+            self.actor.unpin(hand)
+
+    def say_fit(self, grips: Grips) -> None:
+        """Tell in a note how well recordings fit (Y10)."""
+        note = f"{self.what}: no recorded posture was followed"
+        for far, database, answer in self.fits(grips):
+            if database is self.guide:
+                note = (
+                    f"{self.what}: follows recorded postures ({answer.database}, nearest take {answer.take}); hands "
+                    f"and feet are {100 * far:.0f} cm from recorded ones at most, where postures are usually "
+                    f"{100 * answer.expected_error_m:.0f} cm off"
+                )
+        self.d.world = self.d.world.with_(notes=(*self.d.world.notes, note))
+
+    def allow_folds(self, first: int) -> None:
+        """Let belly and thighs press each other since a frame, as deep as the most folded posture has it."""
+        d, actor = self.d, self.actor
+        rows = slice(first, actor.k + 1)
+        T = actor.body.transforms(actor.root[rows], actor.q[rows])
+        during = (actor.time(first), actor.now)
+        d.allow(tissue_contacts(actor.body, actor.who, during, d.world.caps.tissue, T))
+
+    def hold(self, grips: Grips) -> None:
+        """Hands hold the object from now on."""
+        d, actor = self.d, self.actor
+        for hand in grips.grasps:
+            actor.keep(joints_of(actor, hand))
+            actor.pin(hand)
+            T_hand = hand_of(actor, hand, actor.pose)
+            d.world = d.world.with_hold(
+                self.thing, actor.who, hand, (actor.now, FOREVER), inverse(T_hand) @ self.T_start
+            )
+
+    def play(self, grips: Grips, path: Carry) -> None:
+        """Add the frames of the carry; the object touches what it lies on only while it is lifted and set down."""
+        d, actor = self.d, self.actor
+        begun = actor.k
+        under = resting(d.world, self.thing, actor.now)
+        goal_under = resting(d.world, self.thing, actor.now, self.T_goal)
+        self._add(grips, path.root, path.rotations, f"carry {self.thing}", path.places, path.checks, self.T_goal[:3, 3])
+        off, on = (-np.inf, actor.time(begun + path.lifted)), (actor.time(begun + path.set_down), FOREVER)
+        d.allow([*supported(self.thing, under, off), *supported(self.thing, goal_under, on)])
+
+    def _allow_hands(self, grips: Grips) -> None:
+        """Let hands touch the object while they come to it, or leave it, straight."""
+        d, actor = self.d, self.actor
+        closing = actor.frames(d.settings.close) if grips.closes else 0
+        during = (actor.now, actor.time(actor.k + self._straight_frames + closing))
+        for hand in grips.grasps:
+            d.allow(hand_contacts(d.world, actor.who, hand, self.thing, during, PRESS))
+
+    @property
+    def _straight_frames(self) -> int:
+        return self.actor.frames(BESIDE_M / self.d.settings.slow)
+
+    def _turn_fingers(self, grips: Grips, *, closed: bool) -> None:
+        """Fingers close on the object, or open; palms that press it stay flat."""
+        if not grips.closes:
+            return
+        for hand, turned in self.fingers(grips, closed=closed).items():
+            acting.move_fingers(self.d, self.actor, hand, turned, self.d.settings.close)
+
+    def back(self, grips: Grips) -> None:
+        """Hands go back to the base motion."""
+        actor = self.actor
+        mine = [j for hand in grips.grasps for j in joints_of(actor, hand)]
+        goal = actor.neutral(actor.k + actor.frames(1.0), mine)
+        fingers = {h: goal.rotations[list(finger_joints(actor.body, h))] for h in grips.grasps}
+        self.go(grips, goal, fingers, f"leave {self.thing}", self.T_goal)
+        actor.give_back(tuple(mine))
+
+    def go(
+        self, grips: Grips, goal: Pose, fingers: Mapping[str, Array], what: str, T_object: Array,
+        focus: Array | None = None,
+    ) -> None:  # fmt: skip
+        """Hands go to a posture, or back from one: straight, over the object, or as a search finds, the first that
+        is free.
+
+        Without a `focus` (3,) to look at they go back to the base motion.
+        """
+        d, actor, saved = self.d, self.actor, self.d.save()
+        stuck: PlanningFailure | None = None
+        front = front_of(actor, actor.body.skeleton.at(actor.pose))
+        over = shifted(T_object, actor.body.height * (_OVER * np.array([0.0, 0.0, 1.0]) - _NEARER * front))
+        near = goal if focus is not None else actor.pose
+        open_hands = self.postures(grips, closed=False)
+        for above, straight in ((False, True), (True, True), (False, False), (True, False)):
+            try:
+                stations = [goal]
+                if above:
+                    stations = [self.beside(grips, over, near, BESIDE_M), goal]
+                for pose in stations:
+                    looking = d.looking(actor, pose, focus)
+                    met = focus is not None and open_hands.blame(looking, {self.thing: T_object}) is not None
+                    self.travel(pose if met else looking, fingers, what, away=focus is not None, straight=straight)
+            except PlanningFailure as failed:
+                d.restore(saved)
+                stuck = failed if stuck is None or not above else stuck
+            else:
+                return
+        assert stuck is not None
+        raise stuck
+
+    def travel(self, goal: Pose, fingers: Mapping[str, Array], what: str, *, away: bool, straight: bool) -> None:
+        """Hands go to a posture, the body straight there, each arm straight or as its tier finds."""
+        d, actor = self.d, self.actor
+        ways = [
+            float(np.linalg.norm(hand_of(actor, h, goal)[:3, 3] - hand_of(actor, h, actor.pose)[:3, 3]))
+            for h in fingers
+        ]
+        far = max(*ways, float(np.linalg.norm(goal.root - actor.pose.root)))
+        count = actor.frames(max(d.seconds_for(far), _LEAST_S))
+        root, q = body_way(actor, goal, count)
+        share = smootherstep(np.linspace(0.0, 1.0, count + 1))
+        for hand, turned in fingers.items():
+            joints = list(finger_joints(actor.body, hand))
+            q[:, joints] = slerp(q[:1, joints], turned, share[:, None])
+        found = []
+        for hand in fingers:
+            arm = list(actor.body.chain(f"{hand}_arm").joints)
+            way = limb_way(d, actor, f"{hand}_arm", root, q, what, straight=straight)
+            q[:, arm] = way.rotations
+            found.append((hand, way))
+        acting.add(d, actor, root, q, away=away)
+        for hand, way in found:
+            d.note(actor, f"{hand}_arm", what, (actor.time(actor.k - count), actor.now), way)
+
+    def straight(self, grips: Grips, T_object: Array, end: Pose, what: str, *, away: bool) -> None:
+        """Hands go to the object, or off it, straight, the body to a posture `end`."""
+        actor, start = self.actor, self.actor.pose
+        share = smoothstep(np.linspace(0.0, 1.0, self._straight_frames + 1))
+        root, q = [start.root], [start.rotations]
+        for part in share[1:]:
+            gap = BESIDE_M * (part if away else 1.0 - part)
+            near = Pose.of(start.root + part * (end.root - start.root), slerp(start.rotations, end.rotations, part))
+            pose = self.at(grips.targets(actor, T_object, gap), near, T_object, loaded=False, markers=False)
+            root.append(pose.root)
+            q.append(pose.rotations)
+        self._add(grips, np.array(root), np.array(q), what, np.tile(T_object, (len(root), 1, 1)))
+
+    def _add(
+        self, grips: Grips, root: Array, q: Array, what: str, places: Array, checks: int = 0, focus: Array | None = None
+    ) -> None:
+        """Add frames of the whole body with the object at places (N, 4, 4), fingers as they are.
+
+        The gaze goes to a point (3,), or is as it was; less so where neck and shoulders would meet.
+        """
+        d, actor = self.d, self.actor
+        fingers = [j for hand in ("left", "right") for j in finger_joints(actor.body, hand)]
+        q[:, fingers] = actor.q[-1][fingers]
+        looks = [actor.body.roles[role] for role in LOOKS if role in actor.body.roles]
+        ahead, q[:, looks] = q[:, looks].copy(), actor.q[-1][looks]
+        wanted = q[:, looks].copy()
+        if focus is not None:
+            wanted = gazing(actor.body, root, q, np.tile(focus, (len(q), 1)), np.ones(len(q)))[:, looks]
+        turning = smoothstep(np.linspace(0.0, 1.0, len(q)) / LOOKS_BY)[:, None]
+        postures = self.postures(grips)
+        for share in _GAZES:
+            q[:, looks] = slerp(q[:1, looks], slerp(ahead, wanted, share), turning)
+            rows = zip(root, q, places, strict=True)
+            if all(postures.blame(Pose.of(r, turns), {self.thing: T}) is None for r, turns, T in rows):
+                break
+        acting.add(d, actor, root, q)
+        during = (actor.time(actor.k - len(root) + 1), actor.now)
+        for hand in grips.grasps:
+            arm = list(actor.body.chain(f"{hand}_arm").joints)
+            way = LimbTrajectory(q[:, arm], "plan" if checks else "ik", checks=checks)
+            d.note(actor, f"{hand}_arm", what, during, way)
+        d.edits[-1] = replace(d.edits[-1], replanned=tuple(range(len(actor.body.parents))))
