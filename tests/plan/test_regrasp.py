@@ -103,7 +103,7 @@ def test_what_is_left_in_a_drawer_goes_with_it() -> None:
 
 
 def test_hands_are_one_above_the_other_on_a_pole() -> None:
-    pole, T = cylinder(0.02, 1.6), transform([0.1, -0.42, 0.8005])
+    pole, T = cylinder(0.02, 0.9), transform([0.1, -0.42, 1.1])
     assert is_pole(pole)
     assert not is_pole(cylinder(0.02, 0.3)) and not is_pole(box((0.3, 0.2, 0.02))) and not is_pole(box((0.12, 0.12, 1)))
     world = room().with_object("pole", pole, Still(T))
@@ -111,4 +111,4 @@ def test_hands_are_one_above_the_other_on_a_pole() -> None:
     assert pairs and all((a.hand, b.hand) == ("left", "right") for a, b in pairs)
     heights = np.array([[g.T_thing_hand[2, 3] for g in pair] for pair in pairs])
     assert np.abs(heights[:, 0] - heights[:, 1]).min() > 0.2, "two fists at one place have no room"
-    assert len(np.unique(heights.round(2))) > 8, "all along the pole"
+    assert len(np.unique(heights.round(2))) > 5, "all along the pole"

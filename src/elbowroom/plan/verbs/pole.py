@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import islice, product
 
 import numpy as np
 
@@ -73,8 +73,8 @@ def _along(world: World, actor: Actor, hand: str, thing: str, form: Form, places
             for g, T_hand, far in zip(middle, hands, high, strict=True)
         ]
         cost = np.array([g.cost for g in moved]) + sum(effort(actor, hand, T @ hands, actor.k) for T in places)
-        few = [moved[i] for i in np.argsort(cost, kind="stable")[:_LOOKS]]
-        out += [g for g in few if _holds(actor, world.objects[thing].mesh, g)][:_KEPT]
+        few = (moved[i] for i in np.argsort(cost, kind="stable")[:_LOOKS])
+        out += islice((g for g in few if _holds(actor, world.objects[thing].mesh, g)), _KEPT)
     return out
 
 
