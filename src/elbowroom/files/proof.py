@@ -22,6 +22,7 @@ from elbowroom.world.evidence import Excused
 from elbowroom.world.pairs import Pair
 from elbowroom.world.played import PlayedWorld
 from elbowroom.world.robots import file_names
+from elbowroom.world.soft_tissue import SOFT
 
 # Bytes of an input that are hashed together.
 _BLOCK = 1 << 20
@@ -90,8 +91,11 @@ def proof_of(
 
 
 def contacts_of(rows: Iterable[Allowed]) -> tuple[Contact, ...]:
-    """Contacts of a world from the allowances of a file."""
-    return tuple(Contact(a.pair.a, a.pair.b, a.during, "touch", a.depth_m, a.why, a.shift) for a in rows)
+    """Contacts of a world from the allowances of a file; caps bound what a file may claim of soft tissue, too."""
+    return tuple(
+        Contact(a.pair.a, a.pair.b, a.during, "tissue" if a.why == SOFT else "touch", a.depth_m, a.why, a.shift)
+        for a in rows
+    )
 
 
 def _hashed(path: Path) -> dict[str, str]:

@@ -21,7 +21,8 @@ THIGHS = ("left_thigh", "right_thigh")
 # radian less, metres: 80 degrees, and 30 mm at 60 degrees (90th percentile of eight captured lifts).
 _FIRST_RAD = float(np.radians(80.0))
 _PER_RAD_M = 0.03 / float(np.radians(20.0))
-WHY = "soft tissue"
+# Reason of such a contact, in certificates and files.
+SOFT = "soft tissue"
 
 
 def folds(body: Character, T: Array) -> Mapping[str, Array]:
@@ -58,5 +59,5 @@ def tissue_contacts(
         depth = min(most, tissue_depth(fold[side]))
         thigh = shapes.get(body.roles[f"{side}_thigh"])
         if depth > 0.0 and thigh is not None:
-            out += [Contact(f"{who}.{part}", f"{who}.{thigh}", during, "tissue", depth, WHY) for part in parts]
+            out += [Contact(f"{who}.{part}", f"{who}.{thigh}", during, "tissue", depth, SOFT) for part in parts]
     return out
