@@ -19,6 +19,8 @@ from pathlib import Path
 import numpy as np
 
 import elbowroom as er
+from elbowroom.character.body import Character
+from elbowroom.character.human import human
 from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.plan.manipulate import plan_tasks
@@ -46,9 +48,14 @@ def places(height: float) -> list[tuple[float, float, float]]:
     return [(x * height, _DEPTH * height, z * height + rise) for z in _TOPS for x in _ACROSS]
 
 
+def body_of(who: str) -> Character:
+    """A preset, or somebody with legs of 1.5 m."""
+    return human(height=2.3, mass=74.0, sex="male", leg_scale=1.75) if who == "long-legs" else er.preset(who)
+
+
 def scene(who: str, start: int, goal: int) -> World:
     """A character before a board with the box on it, and another board for its goal."""
-    body = er.preset(who)
+    body = body_of(who)
     h = body.height
     world = World(floor=0.0).with_character("ann", er.idle(body, seconds=1.0, fps=30.0))
     size = np.array(_BOARD) * h
@@ -63,7 +70,7 @@ def scene(who: str, start: int, goal: int) -> World:
 def one(who: str, start: int, goal: int, seed: int, posture: str = "auto") -> tuple[Plan, float]:
     """Plan one move: the plan, and processor seconds."""
     world = scene(who, start, goal)
-    task = Move(who="ann", object="box", to=places(er.preset(who).height)[goal], posture=posture)  # type: ignore[arg-type]
+    task = Move(who="ann", object="box", to=places(body_of(who).height)[goal], posture=posture)  # type: ignore[arg-type]
     begun = time.process_time()
     plan = plan_tasks(world, [task], Settings(probes=0, seed=seed))
     return plan, time.process_time() - begun
