@@ -108,13 +108,13 @@ class MovePart(PutPart):
     hands: Literal["both", "left", "right"] = Field(
         default="both", description="Hands that hold it: palms on opposite sides, or one of them alone."
     )
-    helpers: tuple[Name, ...] = Field(default=(), description="Characters who hold it, too, with their own hands.")
+    helpers: list[Name] = Field(default=[], description="Characters who hold it, too, with their own hands.")
     feet: Literal["stay"] = Field(default="stay", description="Feet stay where they stand.")
     posture: Literal["auto", "squat", "stoop", "none"] = Field(
         default="auto", description="Recorded postures to follow: of squats, of stoops, all of them, or none."
     )
-    postures: tuple[Text, ...] = Field(
-        default=(), description="Recordings to take postures from in place of the built-in ones: .c3d, .bvh, .amc …"
+    postures: list[Text] = Field(
+        default=[], description="Recordings to take postures from in place of the built-in ones: .c3d, .bvh, .amc …"
     )
 
     @model_validator(mode="after")
