@@ -19,6 +19,7 @@ from elbowroom.kernels.space import CHECKS
 from elbowroom.motion.recorded import recorded_carries
 from elbowroom.motion.speed_profiles import path_times
 from elbowroom.plan.hands import front_of, shifted
+from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.verbs.holding import Grips, Holding
 from elbowroom.search.birrt import Budget
@@ -39,10 +40,11 @@ _ROOMS_M = (0.012, 0.0)
 # The same where it is lifted off and set down.
 _NEAR_M = 0.003
 # Distances of the object from the body's middle on its way, where it does not go straight: shares of the height.
-_NEAR_BODY = (0.27, 0.21)
+_NEAR_BODY = (0.27, 0.24, 0.21)
 _ASIDE = 0.24
-# How much higher it comes to its goal then, shares of the height.
+# How much higher it comes to its goal then, and how high it goes over what is between; shares of the height.
 _HIGHER = (0.0, 0.06)
+_OVER = (0.12, 0.22)
 # Turns of an object below this are none, radians.
 _SAME_TURN_RAD = 1e-3
 # Limits of one search and of smoothing: a step takes one to two milliseconds.
@@ -134,11 +136,11 @@ def _path(team: Team, starts: Poses, room: float, *, searched: bool) -> tuple[Ar
 
 
 def _detours(team: Team, T_a: Array, T_b: Array) -> Iterator[list[Array]]:
-    """Places (4, 4) by which the object may go from one to another: drawn in to the body, from higher up, or aside."""
+    """Places (4, 4) by which the object may go from one to another: up and over, drawn in to the body, or aside."""
     holding, up = team[0][0], np.array([0.0, 0.0, 1.0])
     body = holding.actor.body
-    if len(team) > 1:  # between people it goes up, and over
-        yield [shifted(T, _ASIDE * body.height * up) for T in (T_a, T_b)]
+    yield from ([shifted(T, over * body.height * up) for T in (T_a, T_b)] for over in _OVER)
+    if len(team) > 1:
         return
     for near, higher in product(_NEAR_BODY, _HIGHER):
         above = shifted(T_b, higher * body.height * up)
@@ -166,15 +168,28 @@ def _follow(
     tally[CHECKS] += 1
     T, out = place_of(end), []
     for (holding, grips), pose in zip(team, poses, strict=True):
-        try:
-            followed = holding.at(grips.targets(holding.actor, T), pose, T, loaded=True)
-        except PlanningFailure:
-            return None
-        found = holding.freed(holding.postures(grips, lies=lies), followed, T, _TURN_RAD, room)
-        if isinstance(found, Pair) or angle_between(found.rotations, pose.rotations).max() > _TURN_RAD:
+        postures = holding.postures(grips, lies=lies)
+        # where recordings lead to a leap, or over the edge of balance, the posture before is kept to
+        ways = (_stepped(holding, grips, postures, pose, T, room, guided) for guided in (True, False))
+        found = next((way for way in ways if way is not None), None)
+        if found is None:
             return None
         out.append(found)
     return tuple(out)
+
+
+def _stepped(
+    holding: Holding, grips: Grips, postures: Postures, pose: Pose, T: Array, room: float, guided: bool
+) -> Pose | None:
+    """The posture of one person one step on, the object at T (4, 4), None where there is none."""
+    try:
+        followed = holding.at(grips.targets(holding.actor, T), pose, T, loaded=True, markers=guided)
+    except PlanningFailure:
+        return None
+    found = holding.freed(postures, followed, T, _TURN_RAD, room)
+    if isinstance(found, Pair) or angle_between(found.rotations, pose.rotations).max() > _TURN_RAD:
+        return None
+    return found
 
 
 def _frames(team: Team, states: Array, poses: Sequence[Poses], checks: int) -> list[Carry]:
