@@ -11,12 +11,15 @@ import elbowroom as er
 from elbowroom.geometry.solids import box, cylinder
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.plan.actor import Actor
+from elbowroom.plan.director import Director
 from elbowroom.plan.hands import released
 from elbowroom.plan.manipulate import plan_tasks
-from elbowroom.plan.result import Plan
+from elbowroom.plan.result import Plan, PlanningFailure
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Grab, Regrasp, Task
+from elbowroom.plan.verbs import leave
 from elbowroom.plan.verbs.fixtures import moved_along
+from elbowroom.plan.verbs.grab import grab
 from elbowroom.plan.verbs.pole import is_pole, pole_grasps
 from elbowroom.world.paths import Still
 from elbowroom.world.things import Fixture, Joint
@@ -112,3 +115,21 @@ def test_hands_are_one_above_the_other_on_a_pole() -> None:
     heights = np.array([[g.T_thing_hand[2, 3] for g in pair] for pair in pairs])
     assert np.abs(heights[:, 0] - heights[:, 1]).min() > 0.2, "two fists at one place have no room"
     assert len(np.unique(heights.round(2))) > 5, "all along the pole"
+
+
+def test_fingers_do_not_sweep_through_what_they_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    d = Director(room(), Settings(), 60.0, 0)
+    grab(d, Grab(who="ann", object="bottle", hand="right"))
+    actor = d.actor("ann")
+    d.world = released(d.world, "bottle", actor.now)
+    tries: list[str] = []
+
+    def depart(d: Director, actor: Actor, hand: str, goals: object, what: str) -> None:
+        tries.append(what)
+        if len(tries) == 1:
+            raise PlanningFailure("no-path", "open fingers find no way off")
+
+    monkeypatch.setattr(leave, "depart", depart)
+    with pytest.raises(PlanningFailure, match="open fingers"):
+        leave.let_go(d, actor, "right", "bottle", d.grips["bottle"].open, [-actor.body.front], "leave bottle")
+    assert len(tries) == 1, "stretched fingers would go through the bottle"
