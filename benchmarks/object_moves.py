@@ -14,6 +14,7 @@ import argparse
 import json
 import time
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -42,15 +43,28 @@ _ROOM_M = 0.0005
 _COLUMNS = {"data+balance": (True, True), "neither": (False, False), "balance": (False, True), "data": (True, False)}
 
 
-def places(height: float) -> list[tuple[float, float, float]]:
-    """Places of the box's middle, metres, for a character's height."""
-    rise = 0.5 * _BOX[2] * height + _ROOM_M
-    return [(x * height, _DEPTH * height, z * height + rise) for z in _TOPS for x in _ACROSS]
+def arm_length(body: Character) -> float:
+    """Length from shoulder to wrist, metres."""
+    T = body.T_rest
+    joints = [T[body.role(f"left_{part}"), :3, 3] for part in ("upper_arm", "forearm", "hand")]
+    return float(sum(np.linalg.norm(b - a) for a, b in pairwise(joints)))
+
+
+def places(body: Character) -> list[tuple[float, float, float]]:
+    """Places of the box's middle, metres: as high as fits the character's height, as far as fits its arms."""
+    rise = 0.5 * _BOX[2] * body.height + _ROOM_M
+    woman = er.preset("woman")
+    far = arm_length(body) * woman.height / arm_length(woman)
+    return [(x * far, _DEPTH * far, z * body.height + rise) for z in _TOPS for x in _ACROSS]
 
 
 def body_of(who: str) -> Character:
     """A preset, or somebody with legs of 1.5 m."""
-    return human(height=2.3, mass=74.0, sex="male", leg_scale=1.75) if who == "long-legs" else er.preset(who)
+    return (
+        human(height=2.3, mass=74.0, sex="male", leg_scale=1.75, foot_scale=1.1)
+        if who == "long-legs"
+        else er.preset(who)
+    )
 
 
 def scene(who: str, start: int, goal: int) -> World:
@@ -61,16 +75,16 @@ def scene(who: str, start: int, goal: int) -> World:
     size = np.array(_BOARD) * h
     for name, k in {"start": start, "goal": goal}.items():
         if name == "start" or k != start:
-            middle = np.array(places(h)[k]) - [0.0, 0.0, 0.5 * (_BOX[2] * h + size[2]) + _ROOM_M]
+            middle = np.array(places(body)[k]) - [0.0, 0.0, 0.5 * (_BOX[2] * h + size[2]) + _ROOM_M]
             world = world.with_static(f"{name} board", box(size, middle))
     crate = box(tuple(s * h for s in _BOX))
-    return world.with_object("box", crate, Still(transform(np.array(places(h)[start]))), mass=3.0)
+    return world.with_object("box", crate, Still(transform(np.array(places(body)[start]))), mass=3.0)
 
 
 def one(who: str, start: int, goal: int, seed: int, posture: str = "auto") -> tuple[Plan, float]:
     """Plan one move: the plan, and processor seconds."""
     world = scene(who, start, goal)
-    task = Move(who="ann", object="box", to=places(body_of(who).height)[goal], posture=posture)  # type: ignore[arg-type]
+    task = Move(who="ann", object="box", to=places(body_of(who))[goal], posture=posture)  # type: ignore[arg-type]
     begun = time.process_time()
     plan = plan_tasks(world, [task], Settings(probes=0, seed=seed))
     return plan, time.process_time() - begun

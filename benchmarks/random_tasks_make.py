@@ -126,12 +126,18 @@ def values(index: int, seed: int = 0) -> dict[str, Any]:
 
 
 def board_of(values: dict[str, Any], index: int = 0) -> Storyboard:
-    """The storyboard, its person so far back that nothing touches at the start."""
+    """The storyboard, its person so far back that nothing touches at the start.
+
+    What stands beside is left out where that leaves no room for somebody as broad as a gorilla.
+    """
     board = _parsed(values, index)
     person = values["characters"][WHO]
-    for step in range(BACK_TIMES):
-        if _free_at_start(board, step * BACK_M):
-            break
+    step = next((k for k in range(BACK_TIMES) if _free_at_start(board, k * BACK_M)), None)
+    if step is None:
+        scene = values["scene"]
+        alone = [mesh for mesh in scene["meshes"] if not mesh["name"].startswith("beside_")]
+        assert len(alone) < len(scene["meshes"]), f"task {index} has no free start"
+        return board_of({**values, "scene": {**scene, "meshes": alone}}, index)
     if step:
         person["at"] = [person["at"][0], round(person["at"][1] - step * BACK_M, 3)]
         board = _parsed(values, index)

@@ -54,3 +54,11 @@ def test_mug_in_a_closed_box_is_not_feasible() -> None:
 def test_a_task_is_the_same_each_time_and_others_differ() -> None:
     assert make.values(17) == make.values(17)
     assert make.values(17) != make.values(17 + 63)
+
+
+def test_what_leaves_no_room_beside_somebody_is_left_out() -> None:
+    values = make.values(7)  # a woman
+    at = values["characters"]["ann"]["at"]
+    values["scene"]["meshes"] += [{"box": [0.3, 3.0, 2.0], "name": "beside_wall", "at": [*at, 1.0]}]
+    found = make.board_of(values)
+    assert "beside_wall" not in found.world.static and make._free_at_start(found, 0.0)

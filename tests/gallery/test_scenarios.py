@@ -1,11 +1,13 @@
 """Scenarios of the gallery that ask for hands: done, proven, and things where they should be."""
 
+from collections import Counter
 from functools import cache
 
 import numpy as np
 import pytest
 from intended import deep_contacts
 
+from conftest import benchmark_module
 from elbowroom.character.body import Character
 from elbowroom.gallery.scenes import scenario, scenarios
 from elbowroom.motion.quality import worst_quality
@@ -20,11 +22,18 @@ from elbowroom.world.world import World
 ASKING = [name for name, s in scenarios().items() if "K9" in s.features and name != "bookshelf-large"]
 
 
+counted = benchmark_module("planning_time").counted
+
+# What was counted while a scenario was planned, by name.
+COUNTS: dict[str, Counter[str]] = {}
+
+
 @cache
 def planned(name: str) -> tuple[Storyboard, Plan]:
     """A scenario and its plan, worked out once for all tests."""
     board = scenario(name).board()
-    return board, plan_storyboard(board, seed=1)
+    with counted() as COUNTS[name]:
+        return board, plan_storyboard(board, seed=1)
 
 
 def fixture(world: World, name: str) -> Fixture:
@@ -133,3 +142,15 @@ def test_knees_bend_for_a_low_shelf() -> None:
 def test_heels_rise_for_a_high_board() -> None:
     heel = heights("top-shelf", "bob", "left_foot")
     assert heel.max() - heel[0] > 0.02
+
+
+@pytest.mark.parametrize(
+    ("name", "postures", "exact", "reaches"), [("jar", 100_000, 4_600, 24), ("bookshelf", 70_000, 5_000, 16)]
+)
+def test_planning_looks_at_no_more_than_it_needs(name: str, postures: int, exact: int, reaches: int) -> None:
+    # about 1.4 times what `benchmarks/planning_time.py --seed 1` counts
+    planned(name)
+    counts = COUNTS[name]
+    assert 0 < counts["postures"] < postures
+    assert 0 < counts["exact tests"] < exact
+    assert 0 < counts["reaches"] < reaches

@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from gait_measures import circle, flat_drift, flexion, jolt, knee, lowest, steps
+from touching import separation
 
 from conftest import real_files
 from elbowroom.character.human import human
@@ -14,7 +15,11 @@ from elbowroom.character.limits import pose_excess
 from elbowroom.character.presets import PRESETS, preset
 from elbowroom.files.glb_read import read_glb
 from elbowroom.geometry import rotations as rot
+from elbowroom.locomotion.feet import Foot
+from elbowroom.locomotion.gait import leg
 from elbowroom.locomotion.gait_tables import WALK_ANKLE, WALK_HIP, WALK_KNEE, curve
+from elbowroom.locomotion.limbs import Limb
+from elbowroom.locomotion.standing import idle
 from elbowroom.locomotion.walk import walk, walk_along
 
 SPEEDS = (0.6, 0.9, 1.3, 1.8)
@@ -205,3 +210,23 @@ def test_rigs_from_files_walk(path):
         assert flat_drift(clip, f"{side}_foot") < 0.002
         assert lowest(clip, side).min() > -0.005
     assert np.degrees(pose_excess(character.limits, clip.rotations)).max() < 8.0
+
+
+TURNED_OUT = ("rocketbox_male_adult_01", "rocketbox_male_child_01")
+
+
+@pytest.mark.parametrize("path", real_files(*(f"characters/{name}.glb" for name in TURNED_OUT)), ids=lambda p: p.stem)
+def test_thighs_of_rigs_with_legs_turned_out_stay_apart(path):
+    character = next(iter(read_glb(path).characters.values()))
+    for clip in (idle(character, 6.0, fps=10.0), walk(character, 1.3, seconds=3.0, fps=20.0)):
+        assert separation(clip, "left_thigh", "right_thigh").min() > 0.002
+
+
+def test_a_leg_that_a_rig_has_turned_out_stands_as_it_does_at_rest():
+    turned = rot.about([0.0, 0.0, 1.0], np.radians(16.0))
+    bones = rot.rotate(turned, np.array([[0.0, -0.03, -0.4], [0.0, 0.04, -0.4]]))
+    limb = Limb(*bones, rot.rotate(turned, np.array([1.0, 0.0, 0.0])))
+    zero = np.zeros(1)
+    foot = Foot(bones.sum(axis=0)[None], zero, zero, zero, zero + 1.0, np.ones(1, dtype=bool))
+    turns = leg("left", limb, foot, np.zeros((1, 3)), rot.IDENTITY[None], zero)
+    assert all(np.degrees(rot.angle(turn)).max() < 0.01 for turn in turns.values())

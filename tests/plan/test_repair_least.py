@@ -17,7 +17,7 @@ from elbowroom.motion.quality import rms_jerk
 from elbowroom.plan.repair import ladder
 from elbowroom.plan.repair.cost import JERK_GAIN, SMALL, cost
 from elbowroom.plan.repair.detours import postures
-from elbowroom.plan.repair.find import collision_episodes
+from elbowroom.plan.repair.find import collision_episodes, in_gaps
 from elbowroom.plan.repair.ladder import RepairOptions, RepairResult, by_limbs
 from elbowroom.plan.repair.pelvis import PelvisOffset
 from elbowroom.plan.repair.repair import repair
@@ -124,6 +124,33 @@ def test_who_turns_the_shoulders_looks_ahead() -> None:
         was, now = (c.world()[k, c.character.role(role), :3, :3] for c in (clip, moved.clip))
         by[role] = float(rot.log(rot.from_matrix(now @ was.T))[2])
     assert 0.1 < by["pelvis"] < 0.3 and abs(by["chest"] - 0.5) < 0.1 and abs(by["head"]) < 0.1
+
+
+def between_posts() -> World:
+    """Boards beside both shoulders of the stroll, 3 cm into the upper arms."""
+    shoulder = place_of("left_upper_arm", 1.5)
+    middle = place_of("pelvis", 1.5)[0]
+    world = World(floor=0.0).with_character("ann", stroll())
+    for name, sign in (("left post", 1.0), ("right post", -1.0)):
+        at = (middle + sign * 0.35, shoulder[1], shoulder[2] - 0.05)
+        world = world.with_static(name, box((0.3, 0.1, 0.3), at))
+    return world
+
+
+@pytest.mark.parametrize("arms_can", [False, True])
+def test_shoulders_turn_between_posts_unless_arms_change_less(monkeypatch: pytest.MonkeyPatch, arms_can: bool) -> None:
+    world = between_posts()
+    found = collision_episodes(ExactWorld(world), "ann", certify(world).collisions)
+    (gap,) = in_gaps(found)
+    assert {episode.limb for episode in gap} == {"left_arm", "right_arm"}
+    assert not in_gaps(gap[:1]) and not in_gaps([gap[0], replace(gap[1], during=(5.0, 5.1))])
+    # arms that cost nothing, or that find no way
+    arm = RepairResult(world, ()) if arms_can else None
+    monkeypatch.setattr(ladder, "repair_episode", lambda *_: (arm, ""))
+    options = RepairOptions({"ann": stroll()}, 0, CLOSE, Budget(checks=1000), False, 0.6)
+    done = ladder.repair_gap(world, gap, options)
+    assert done is not None
+    assert [edit.reason.startswith("shoulders turned") for edit in done.edits] == ([] if arms_can else [True])
 
 
 def test_a_straight_knee_bends_forwards_when_its_body_goes_down() -> None:

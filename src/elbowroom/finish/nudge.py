@@ -26,6 +26,9 @@ from elbowroom.world.fast import HIT, UNCERTAIN, LimbCheck
 _DRAWN, _EACH, _BEST, _DRAWS = 96, 12, 12, 9
 # It ends after so many draws where so many leans were found that hit nothing.
 _ENOUGH = (3, 60)
+# After so many draws in which every lean hit at one and the same frame there is no use in others: 200 leans of all
+# sizes leave that frame where it is.
+_IN_VAIN = 2
 # How many are looked at closely then: most that fail do so at the first look.
 _CLOSELY = 16
 # The whole is done again with what close looks have found, so often.
@@ -122,6 +125,7 @@ def nudge(
     every = np.arange(len(times))
     missed: list[int] = []
     checks = [0]
+    always = np.ones(len(times), dtype=bool)  # frames at which every lean so far hits
 
     def whole(lean: Array) -> Array:
         q = ways.frames(lean[None], every)[0]
@@ -137,10 +141,11 @@ def nudge(
         checks[0] += codes.size
         return codes
 
-    def judged(leans: Array) -> tuple[Array, Array, Array]:
+    def judged(leans: Array) -> tuple[Array, Array, Array, bool]:
         # what hits at some of the looks need not be looked at more
         some, rest = looks[::_FEWER], np.setdiff1d(looks, looks[::_FEWER])
         codes = codes_of(leans, some)
+        always[np.setdiff1d(every, some[(codes == HIT).all(axis=0)])] = False
         hits, doubts = (codes == HIT).mean(axis=1), (codes == UNCERTAIN).mean(axis=1)
         clear = np.flatnonzero(hits == 0.0)
         if len(clear) and len(rest):
@@ -151,7 +156,7 @@ def nudge(
         rough_by = np.zeros(len(leans))
         if len(clear):
             rough_by[clear] = np.minimum(roughness(leans[clear]), _ROUGHEST)
-        return hits, doubts, rough_by
+        return hits, doubts, rough_by, bool(always.any())
 
     def hit_of(lean: Array) -> float | None:
         may_stop_here()
@@ -176,7 +181,7 @@ def nudge(
 
     for cycle in range(_CYCLES):
         leans = _small_leans(rng, ways.reach, largest, judged, until)
-        if not leans and (cycle > 0 or time.perf_counter() >= until):
+        if not leans and (cycle > 0 or always.any() or time.perf_counter() >= until):
             break
         for lean in _some(leans):
             hit = hit_of(lean)
@@ -204,12 +209,13 @@ def _small_leans(
     rng: np.random.Generator,
     reach: Array,
     largest: float,
-    judged: Callable[[Array], tuple[Array, Array, Array]],
+    judged: Callable[[Array], tuple[Array, Array, Array, bool]],
     until: float,
 ) -> list[Array]:
     """Leans (K,) that no look finds to hit, small ones first: drawn anew and anew about the best so far.
 
-    `judged` gives the share of looks that hit, and that are in doubt, and roughness, for leans (N, K).
+    `judged` gives the share of looks that hit, and that are in doubt, and roughness, for leans (N, K), and whether one
+    look has found every lean to hit so far.
     """
     mean, spread = np.zeros(len(reach)), np.ones(len(reach))
     count = max(_DRAWN, _EACH * int(np.count_nonzero(reach)))
@@ -223,10 +229,12 @@ def _small_leans(
         leans = mean + spread * unit
         peak = np.abs(leans * reach).max(axis=1, keepdims=True)
         leans *= np.minimum(1.0, largest / np.maximum(peak, 1e-9))
-        hits, doubts, rough = judged(leans * reach)
+        hits, doubts, rough, in_vain = judged(leans * reach)
         cost = _HIT * hits + _DOUBT * doubts + np.linalg.norm(leans[:, reach > 0.0], axis=1)
         cost += _ROUGH * np.maximum(rough - 1.0, 0.0)
         found += [(float(cost[k]), leans[k] * reach) for k in np.flatnonzero((hits == 0.0) & (rough <= 1.0))]
+        if in_vain and draw + 1 >= _IN_VAIN:
+            break
         best = leans[np.argsort(cost, kind="stable")[:_BEST]]
         mean, spread = best.mean(axis=0), best.std(axis=0) + 0.02
         if (draw >= _ENOUGH[0] and len(found) >= _ENOUGH[1]) or time.perf_counter() >= until:

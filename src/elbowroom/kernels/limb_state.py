@@ -74,7 +74,7 @@ def moved_until(space, t):
     return until(space, space.travelled, t) + until(space, space.stirred, t)
 
 
-@njit_nogil()
+@inner()
 def travel(space, a, b):
     """Metres that points of the limb travel at most past anything from a to b, and whether that is slow enough."""
     far, slow = 0.0, True
@@ -113,20 +113,37 @@ def farthest(a, b, first):
 
 
 @njit_nogil()
-def fill(space, state):
-    """Work out what a state with time and terms carries."""
-    for j in range(space.joints.kind.shape[0]):
-        k = 1 + 3 * j
-        put(space.joints, j, state[k], state[k + 1], state[k + 2])
-    keep(space.joints, state)
-    place_limb(space.limb, space.around, space.joints.q, state[0], space.buffers)
-    note_marks(space.buffers.frames, space.mark_joint, space.mark, state)
+def fill(space, states):
+    """Work out what states (N, W) with time and terms carry."""
+    for i in range(states.shape[0]):
+        for j in range(space.joints.kind.shape[0]):
+            k = 1 + 3 * j
+            put(space.joints, j, states[i, k], states[i, k + 1], states[i, k + 2])
+        keep(space.joints, states[i])
+        place_limb(space.limb, space.around, space.joints.q, states[i, 0], space.buffers)
+        note_marks(space.buffers.frames, space.mark_joint, space.mark, states[i])
 
 
-@njit_nogil()
+@inner()
 def on_the_way(space, a, b, share, out):
     """The state at a share of the way from a to b."""
     t, _ = pose(space.joints, a, b, share)
     place_limb(space.limb, space.around, space.joints.q, t, space.buffers)
     settle(space.joints, t, a, b, share, out)
     note_marks(space.buffers.frames, space.mark_joint, space.mark, out)
+
+
+@njit_nogil()
+def dense(space, states, spacing, out):
+    """States along the way through states (N, W), evenly between two, at most `spacing` metres of travel apart.
+
+    Returns how many there are; as many as there is room for are written to out (M, W), but for the first.
+    """
+    count = 1
+    for i in range(states.shape[0] - 1):
+        parts = max(math.ceil(travel(space, states[i], states[i + 1])[0] / spacing), 1)
+        for k in range(1, parts + 1):
+            if count < out.shape[0]:
+                on_the_way(space, states[i], states[i + 1], k / parts, out[count])
+            count += 1
+    return count

@@ -215,6 +215,10 @@ def cover_in_field(balls, root, place, fields, f, more, slack, doubts_until, buf
             continue
         first = balls.kids[n, 0]
         if first >= 0:
+            # a cell that is wider than the part tells little: one exact look spares those at all of its balls
+            blunt = reach * fields.n[f] < fields.edge[f]
+            if blunt and within(fields, f, x, y, z, reach, reach, buffers.room) >= reach * reach:
+                continue
             visit[top] = first
             visit[top + 1] = balls.kids[n, 1]
             top += 2

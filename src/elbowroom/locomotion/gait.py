@@ -174,9 +174,10 @@ def _carried(going: Going, place: Array) -> tuple[dict[str, Array], Array]:
 
 def leg(side: str, limb: Limb, foot: footwork.Foot, hip: Array, pelvis: Array, heading: Array) -> dict[str, Array]:
     """Turns of thigh, shin, foot and toes for a foot on its way and the hip joint's path (N, 3)."""
-    # The knee points between where the body and where the foot is heading; a lifted foot leaves it to the body.
+    # The knee points between where the body and where the foot is heading; a lifted foot leaves it to the body. Legs
+    # that a rig has turned out, knees and feet alike, stay so: turned in at the hips, its thighs would meet.
     apart = (foot.heading - heading + np.pi) % (2 * np.pi) - np.pi
-    across = heading + 0.4 * apart
+    across = heading + np.arctan2(limb.axis[1], limb.axis[0]) + 0.4 * apart
     axis = np.stack([np.cos(across), np.sin(across), np.zeros_like(across)], axis=-1)
     solved = limb.solve(foot.ankle - hip, axis, least=0.6 * LEAST_KNEE)
     bent = rot.about(limb.axis, solved.bend)

@@ -22,6 +22,7 @@ from elbowroom.motion.clip import Clip
 BREATHS = 0.25  # per second at rest
 _SHIFT_EVERY = (3.0, 6.5)  # seconds between shifts of weight
 _LOOK_EVERY = (1.6, 4.5)  # seconds between looks elsewhere
+_WIDEST = 1.5  # of the hips' width, between the feet of who stands at ease; rest poses with legs farther apart exist
 
 
 def idle(character: Character, seconds: float = 8.0, fps: float = 60.0, *, seed: int = 0) -> Clip:
@@ -72,13 +73,18 @@ def idle(character: Character, seconds: float = 8.0, fps: float = 60.0, *, seed:
     return arms_clear(body.clip(turns, root, fps, "idle", clamped=body.but_legs))
 
 
-def planted(body: Figure, side: str, n: int, load: Array | float, wide: float = 1.0, out: float = TOE_OUT) -> Foot:
-    """A foot that stands flat under its hip for N frames; `wide` times the hips' width, toes turned `out`."""
+def planted(body: Figure, side: str, n: int, load: Array | float) -> Foot:
+    """A foot that stands flat for N frames, toes turned out: under its hip, or as far aside as the rig rests.
+
+    A rig whose legs are apart at rest has no room for feet under the hips between its thighs.
+    """
     at = body.at(f"{side}_foot")
     sign = 1.0 if side == "left" else -1.0
-    ankle = np.tile([wide * body.at(f"{side}_thigh")[0], at[1], at[2]], (n, 1))
+    hip = sign * body.at(f"{side}_thigh")[0]
+    aside = np.clip(sign * at[0], hip, _WIDEST * hip)
+    ankle = np.tile([sign * aside, at[1], at[2]], (n, 1))
     still = np.zeros(n)
-    return Foot(ankle, still, still + sign * out, still, still + load, np.ones(n, dtype=bool))
+    return Foot(ankle, still, still + sign * TOE_OUT, still, still + load, np.ones(n, dtype=bool))
 
 
 def stand(

@@ -40,6 +40,9 @@ from elbowroom.world.pairs import Pair
 # Orbit angles that 'avoid' looks at: how many over the paper's range.
 _ORBITS = np.radians(np.linspace(-30.0, 150.0, 37))
 
+# Frames of a way that 'avoid' looks at together are so many apart.
+_FAR_APART = 8
+
 # Shares by which frames are drawn into the ranges of joints, the first that is free.
 _DRAWN_IN = (1.0, 0.8, 0.6, 0.4, 0.2)
 
@@ -137,15 +140,19 @@ class ArmPaths:
         keep = Keep(*(np.asarray(v)[:, None] for v in keep))
         out = self.ik.solve(self.parents[:, None], hands[:, None], angles, keep)
         fits = out.reached & (out.excess.max(axis=-1) <= EPS)
-        where = np.flatnonzero(fits)
-        free = np.zeros(fits.shape, dtype=bool)
-        every = out.rotations.reshape(-1, 3, 4)
-        frames = np.repeat(self.times, len(angles))
-        free.reshape(-1)[where] = self.check.free_batch(every[where], self._when(frames[where]), exact=False)
-        free[0], free[-1] = angles == a, angles == b
+        fits[0], fits[-1] = angles == a, angles == b
+        free, checks = fits.copy(), 0
+        # a frame at which nothing is free ends it: frames far apart come first
+        for frames in (np.arange(k, count - 1, _FAR_APART) for k in range(1, _FAR_APART + 1)):
+            frame, angle = np.nonzero(fits[frames])
+            when = self._when(self.times[frames[frame]])
+            free[frames[frame], angle] = self.check.free_batch(out.rotations[frames[frame], angle], when, exact=False)
+            checks += len(frame)
+            if not free[frames].any(axis=1).all():
+                return None, checks
         chosen = _least(angles, free)
         if chosen is None:
-            return None, len(where)
+            return None, checks
         # Elbows that keep to the grid would jerk: the angle is eased over its neighbours, and from and to both ends.
         window = np.hanning(2 * _EVEN + 3)[1:-1]
         even = np.convolve(np.pad(angles[chosen], _EVEN, mode="edge"), window / window.sum(), "valid")
@@ -154,25 +161,30 @@ class ArmPaths:
         flat = Keep(*(np.asarray(v)[:, 0] for v in keep))
         eased = self.ik.solve(self.parents, hands, even, flat)
         if not (eased.reached.all() and (eased.excess.max(axis=1) <= EPS).all()):
-            return None, len(where)
-        return _pinned(eased.rotations, start, goal), len(where) + count
+            return None, checks
+        return _pinned(eased.rotations, start, goal), checks + count
 
     def planned(self, start: Array, goal: Array, seed: int) -> LimbTrajectory | Blocked:
         """The most human of a few searched paths or, where none is like reaches of people, of the straight path leaned
         aside: a lean takes as long as several searches."""
         ways: list[LimbTrajectory] = []
         for attempt in range(_SEARCHES):
-            found = self._searched(start, goal, seed + 7919 * attempt)
+            found = self.searched(start, goal, seed + 7919 * attempt)
             if isinstance(found, Blocked):
                 if not ways:
                     return found
                 break
-            ways.append(self._evened(found))
+            ways.append(found)
             if self.shape(ways[-1].rotations).human:
                 return ways[-1]
         leaned = self._leaned(start, goal, seed)
         ways += [] if leaned is None else [self._evened(leaned)]
         return min(ways, key=lambda way: self._strange(way.rotations))
+
+    def searched(self, start: Array, goal: Array, seed: int) -> LimbTrajectory | Blocked:
+        """One searched path with its corners rounded, at the bell's speed where that is free and more human."""
+        found = self._searched(start, goal, seed)
+        return found if isinstance(found, Blocked) else self._evened(found)
 
     def _strange(self, q: Array) -> float:
         """Return how little frames (N + 1, 3, 4) are like a reach of people, by the hand's path and the joints'
@@ -189,8 +201,9 @@ class ArmPaths:
         if not steps.mean() > 0.0 or self.shape(q).human:
             return way
         along = np.concatenate([[0.0], np.cumsum(steps)]) / steps.sum()
-        even = self._drawn_in(_pinned(interpolate(along, q, bell(self.times)), q[0], q[-1]))
-        return replace(way, rotations=even) if self._strange(even) < self._strange(q) and self.free(even) else way
+        even, known = self._drawn_in(_pinned(interpolate(along, q, bell(self.times)), q[0], q[-1]))
+        better = self._strange(even) < self._strange(q) and (known or self.free(even))
+        return replace(way, rotations=even) if better else way
 
     def shape(self, q: Array) -> ReachShape:
         """The hand's path over frames (N + 1, 3, 4), as the body sees it."""
@@ -219,7 +232,7 @@ class ArmPaths:
         done = nudge(self.check, ways, base, self._when(self.times), weights, seed=seed, rough=rough)
         if done.frames is None:
             return None
-        frames = self._drawn_in(_pinned(np.array(done.frames), start, goal))
+        frames, _ = self._drawn_in(_pinned(np.array(done.frames), start, goal))
         return LimbTrajectory(frames, "plan", time.perf_counter() - begun, checks=done.checks)
 
     def _searched(self, start: Array, goal: Array, seed: int) -> LimbTrajectory | Blocked:
@@ -245,23 +258,23 @@ class ArmPaths:
         if not settled.free:
             return Blocked("no-path", self.blame(start, goal))
         stats = (path.stats.checks + short.stats.checks, path.stats.nodes)
-        q = self._drawn_in(settled.rotations)
+        q, _ = self._drawn_in(settled.rotations)
         return LimbTrajectory(q, "plan", first, time.perf_counter() - begun, *stats, trees=space.tree_lines(path))
 
     @property
     def _limits(self) -> list[JointLimit | None]:
         return [self.body.limits[j] for j in self.ik.joints]
 
-    def _drawn_in(self, q: Array) -> Array:
+    def _drawn_in(self, q: Array) -> tuple[Array, bool]:
         """Frames (N + 1, 3, 4) in the ranges of their joints, which rounded corners leave by a little.
 
-        As near to them as is free, where that is not.
+        As near to them as is free, where that is not; and whether they were found to be free.
         """
         if not pose_excess(self._limits, q).any():
-            return q
+            return q, False
         within = clamp_pose(self._limits, q)
         drawn = (slerp(q, within, share) for share in _DRAWN_IN)
-        return next((some for some in drawn if self.free(some)), q)
+        return next(((some, True) for some in drawn if self.free(some)), (q, False))
 
     def free(self, q: Array) -> bool:
         """Return whether frames (N + 1, 3, 4) are free, between them too."""

@@ -21,6 +21,7 @@ from elbowroom.plan.hands import held_by
 from elbowroom.plan.result import PlanningFailure, why_not
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.stance import between
+from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast import LimbCheck
 from elbowroom.world.world import World
 
@@ -53,8 +54,9 @@ def limb_way(
     T = actor.body.transforms(root, q)
     way: LimbTrajectory | Blocked = Blocked("no-path")
     thing = level_thing(d.world, actor.who, limb, during[0])
+    exact = ExactWorld(world)
     for clearance in dict.fromkeys((d.settings.margin if margin is None else margin, _TIGHT, 0.0)):
-        check = LimbCheck(world, actor.who, limb, during, margin=clearance)
+        check = LimbCheck(world, actor.who, limb, during, margin=clearance, exact=exact)
         ways = ArmPaths(actor.body, limb, actor.pose, times, T, check, d.settings)
         way = ways.find(q[0, joints], q[-1, joints], d.seed(), straight=straight)
         if isinstance(way, LimbTrajectory) and way.tier == "plan" and thing is not None:
@@ -72,15 +74,16 @@ def _level(
 ) -> LimbTrajectory:
     """A searched way on which what must not be tilted is level, or the most level of a few; the world's notes tell."""
     best, least = way, np.inf
-    for _ in range(_SEARCHES):
+    for attempt in range(_SEARCHES):
+        if attempt > 0:
+            other = ways.searched(way.rotations[0], way.rotations[-1], d.seed())
+            way = other if isinstance(other, LimbTrajectory) else way
         arm = levelling.levelled(way.rotations)
         tilt = levelling.tilt(arm)
         if tilt < least:
             best, least = replace(way, rotations=arm), tilt
         if least <= LEVEL:
             return best
-        other = ways.planned(way.rotations[0], way.rotations[-1], d.seed())
-        way = other if isinstance(other, LimbTrajectory) else way
     note = f"{what}: {thing} is tilted by up to {np.degrees(least):.0f} degrees on its way: no level one was found"
     d.world = d.world.with_(notes=(*d.world.notes, note))
     return best

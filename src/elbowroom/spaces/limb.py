@@ -132,11 +132,11 @@ class LimbSpace:
     def state(self, q: ArrayLike, t: float = 0.0) -> Array:
         """State of a posture, local rotations (n, 4), at a time."""
         q = self.check.posture(q, t)
-        row = np.zeros(self.width)
-        row[0] = t
-        row[1 : 1 + 3 * len(q)] = np.concatenate([x.coordinates(r) for x, r in zip(self.limits, q, strict=True)])
+        row = np.zeros((1, self.width))
+        row[0, 0] = t
+        row[0, 1 : 1 + 3 * len(q)] = np.concatenate([x.coordinates(r) for x, r in zip(self.limits, q, strict=True)])
         limb_state.fill(self._here(), row)
-        return row
+        return row[0]
 
     def rotations(self, states: ArrayLike) -> Array:
         """Local rotations (..., n, 4) of states (..., W)."""
@@ -166,21 +166,15 @@ class LimbSpace:
         """The same postures (N, W) with all else as it is at one time, seconds."""
         rows = np.array(states, dtype=float)
         rows[:, 0] = t
-        space = self._here()
-        for row in rows:
-            limb_state.fill(space, row)
+        limb_state.fill(self._here(), rows)
         return rows
 
     def dense(self, path: Path, spacing: float = 0.005) -> Array:
         """States (M, W) along a path, no point of the limb travelling more than `spacing` metres between two."""
-        rows = [path.states[0]]
-        space = self._here()
-        for a, b in zip(path.states[:-1].copy(), path.states[1:].copy(), strict=True):
-            count = max(int(np.ceil(limb_state.travel(space, a, b)[0] / spacing)), 1)
-            for k in range(1, count + 1):
-                row = np.zeros(self.width)
-                limb_state.on_the_way(space, a, b, k / count, row)
-                rows.append(row)
+        states, space = np.array(path.states, dtype=float, order="C"), self._here()
+        rows = np.zeros((limb_state.dense(space, states, spacing, np.zeros((0, self.width))), self.width))
+        rows[0] = states[0]
+        limb_state.dense(space, states, spacing, rows)
         return frozen(rows)
 
 

@@ -120,10 +120,13 @@ def _shift(proof: Proof, case: _Case, tolerance: float) -> Array | None:
 
 def _clear(proof: Proof, pair: int, record: Record, shifts: Array) -> list[Array]:
     """Those of some shifts (S, 3) that make a pair clear at all times of a record."""
-    left = list(shifts)
+    left, exact = list(shifts), proof.exact
+    last: Array | None = None
     for i in range(len(record)):
-        proof.exact.place_snapshot(record[i])
-        left = [s for s in left if not proof.exact.shifted_distance(pair, s, 1e-3).hit]
+        T = exact.place_snapshot(record[i]).placed.T[exact.index[pair]]
+        if last is None or not np.array_equal(T, last):  # what rests is where it was
+            left = [s for s in left if not exact.shifted_hit(pair, s)]
+        last = T
     return left
 
 
@@ -131,6 +134,8 @@ def _proves(proof: Proof, case: _Case, shift: Array, tolerance: float) -> bool:
     """Return whether a shifted pair is free during a contact, and can be shifted at its start and end."""
     spans = [Span(s.pair, s.begin, s.end, s.way, 0.0) for s in case.spans]
     known: dict[float, float] = {}
+    exact = proof.exact
+    last: tuple[Array, float, float] | None = None  # where both were, how far was looked, and what was found
     while spans:
         need: dict[float, float] = {}
         for s in spans:
@@ -139,9 +144,11 @@ def _proves(proof: Proof, case: _Case, shift: Array, tolerance: float) -> bool:
         times = sorted(t for t in need if t not in known)
         record = proof.stage.world.record(np.array(times))
         for i, t in enumerate(times):
-            proof.exact.place_snapshot(record[i])
-            value = proof.exact.shifted_distance(case.pair, shift, need[t]).value
-            known[t] = -1.0 if value is None else value
+            T = exact.place_snapshot(record[i]).placed.T[exact.index[case.pair]]
+            if last is None or last[1] < need[t] or not np.array_equal(T, last[0]):  # what rests is where it was
+                value = exact.shifted_distance(case.pair, shift, need[t]).value
+                last = T, need[t], -1.0 if value is None else value
+            known[t] = last[2]
             if not known[t] > 0.0:
                 return False
         verdicts = [(s, verdict_of(s, known[s.begin], known[s.end], tolerance)) for s in spans]

@@ -193,6 +193,10 @@ class ExactWorld:
         value, points = self.placed.shifted_distance(int(self.index[k, 0]), int(self.index[k, 1]), shift, limit)
         return Distance(value, points, self.pairs[k])
 
+    def shifted_hit(self, k: int, shift: Array) -> bool:
+        """Return whether a pair touches or overlaps with its first part shifted by a vector (3,), metres."""
+        return self.placed.shifted_hit(int(self.index[k, 0]), int(self.index[k, 1]), shift)
+
     def separation(self, k: int, most: float) -> float:
         """Length of a shift that parts a pair, at most `most` metres; inf where none is found."""
         return self.placed.separation(int(self.index[k, 0]), int(self.index[k, 1]), most)

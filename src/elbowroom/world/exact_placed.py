@@ -49,9 +49,10 @@ class Placed:
         if floor is not None:
             self.high[self.floor, 2] = floor
         self._center, self._half = np.zeros((n, 3)), np.zeros((n, 3))
-        for i, form in enumerate(forms):
-            self.low[i], self.high[i] = form.bounds
-            self._center[i], self._half[i] = form.bounds.mean(axis=0), 0.5 * np.ptp(form.bounds, axis=0)
+        if forms:
+            bounds = np.stack([form.bounds for form in forms])
+            self.low[: len(forms)], self.high[: len(forms)] = bounds[:, 0], bounds[:, 1]
+            self._center[: len(forms)], self._half[: len(forms)] = bounds.mean(axis=1), 0.5 * np.ptp(bounds, axis=1)
         self._broken = np.zeros(n, dtype=bool)
         self._stale = np.zeros(n, dtype=bool)
         self._poses = [coal.Transform3s.Identity() for _ in range(n)]
@@ -126,6 +127,11 @@ class Placed:
         """`distance` with part `a` shifted by a vector (3,), metres."""
         with self._shifted(a, shift):
             return self.distance(a, b, limit)
+
+    def shifted_hit(self, a: int, b: int, shift: Array) -> bool:
+        """`hit` with part `a` shifted by a vector (3,), metres."""
+        with self._shifted(a, shift):
+            return self.hit(a, b)
 
     def separation(self, a: int, b: int, most: float) -> float:
         """Length of a shift of `a` that parts two forms which overlap, at most `most` metres; inf where none is found.

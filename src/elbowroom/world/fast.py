@@ -193,11 +193,11 @@ class LimbCheck:
             self._check_time(float(times.min()))
             self._check_time(float(times.max()))
         out = np.full(len(q), UNCERTAIN, np.uint8)
+        doubts_until = limb_world.KEEN if resolve_uncertain else 1
         for first in range(0, len(q), _ROWS):
             rows = slice(first, first + _ROWS)
-            for doubts in (1, limb_world.KEEN) if resolve_uncertain else (1,):
-                buffers = self.scratch().buffers
-                edges.check_batch(self.limb, self.around, q[rows], times[rows], doubts, buffers, out[rows])
+            buffers = self.scratch().buffers
+            edges.check_batch(self.limb, self.around, q[rows], times[rows], doubts_until, buffers, out[rows])
         return out
 
     def _look(self, q: Array, t: float, doubts_until: int, scratch: Scratch) -> tuple[int, int]:
@@ -222,11 +222,9 @@ class LimbCheck:
         """Return whether a posture (n, 4) is free at a time; the exact test decides doubts (exact=False: not free)."""
         q = self.posture(q, t)
         scratch = self.scratch()
-        code = self._look(q, t, 1, scratch)[0]
+        code, count = self._look(q, t, limb_world.KEEN if exact else 1, scratch)
         if code == UNCERTAIN and exact:
-            code, count = self._look(q, t, limb_world.KEEN, scratch)
-            if code == UNCERTAIN:
-                return self._judge.blame(q, t, scratch, count) is None
+            return self._judge.blame(q, t, scratch, count) is None
         return bool(code == FREE)
 
     def blame(self, q: ArrayLike, t: float = 0.0) -> Pair | None:

@@ -15,7 +15,7 @@ from elbowroom.errors import BadValue
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.shapes import Shape
-from elbowroom.world.contacts import Contact, fits
+from elbowroom.world.contacts import Contact
 from elbowroom.world.paths import Keyed, KeyedState, Still
 from elbowroom.world.things import Fixture, Thing
 from elbowroom.world.world import World
@@ -90,7 +90,6 @@ class Pairs:
     index: NDArray[np.int32]
     off: dict[int, tuple[tuple[float, float], ...]] = field(default_factory=dict)
     ignored: tuple[Pair, ...] = ()
-    _meant: dict[str, NDArray[np.int64]] = field(default_factory=dict)  # by name of a contact
 
     @property
     def names(self) -> PairNames:
@@ -121,16 +120,20 @@ class Pairs:
 
     def _called(self, name: str) -> NDArray[np.int64]:
         """Numbers of the parts that a name of a contact means."""
-        if name not in self._meant:
-            self._meant[name] = np.flatnonzero([_means(name, part) for part in self.parts])
-        return self._meant[name]
+        return np.array(self._meant.get(name, ()), dtype=np.int64)
 
-
-def _means(name: str, part: Part) -> bool:
-    """Return whether a name of a contact means a part: only characters have parts, 'tray' is not 'tray.001'."""
-    if part.kind != "body":
-        return name == part.name
-    return name == part.owner or (name.startswith(f"{part.owner}.") and fits(name, part.name))
+    @cached_property
+    def _meant(self) -> dict[str, list[int]]:
+        """Numbers of the parts that names of contacts mean: only characters have parts, 'tray' is not 'tray.001'."""
+        meant: dict[str, list[int]] = {}
+        for i, part in enumerate(self.parts):
+            names = {part.name}
+            if part.kind == "body":  # 'ann' and 'ann.left_foot' mean 'ann.left_foot.sole'
+                dots = (k for k, letter in enumerate(part.name) if letter == "." and k >= len(part.owner))
+                names |= {part.owner, *(part.name[:k] for k in dots)}
+            for name in names:
+                meant.setdefault(name, []).append(i)
+        return meant
 
 
 def parts_of(world: World) -> tuple[Part, ...]:

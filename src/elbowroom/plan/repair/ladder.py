@@ -97,6 +97,33 @@ def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptio
     return done, reason
 
 
+def repair_gap(
+    world: World, arms: tuple[CollisionEpisode, CollisionEpisode], options: RepairOptions
+) -> RepairResult | None:
+    """Get somebody through between things that both arms meet: with turned shoulders, or by one arm after the other,
+    whichever changes the clip less. None where shoulders leave more than a little to the arms: each arm by itself then.
+    """
+    who = arms[0].who
+    source, before = options.sources[who], arms[0].during
+    if options.style is not CLOSE or options.apart or any(_pinned(episode, options) for episode in arms):
+        return None
+    joints, during = arms[0].joints | arms[1].joints, (before[0], max(before[1], arms[1].during[1]))
+    both = replace(arms[0], during=during, pairs=arms[0].pairs + arms[1].pairs, joints=joints)
+    bodies = postures(world, source, both, options.recorded(who), options.clocks)
+    turned = next((body for body in bodies if body.leaves <= _LITTLE), None)
+    if turned is None:
+        return None
+    done = RepairResult(world, ())
+    for episode in arms:
+        one, _ = repair_episode(done.world, episode, options)
+        if one is None:
+            return RepairResult(turned.world, (_noted(world, turned, both),))
+        done = RepairResult(one.world, (*done.edits, *one.edits))
+    by_arms = cost(source, clip_of(done.world, who))
+    by_body = cost(source, clip_of(turned.world, who)) + turned.leaves * by_arms
+    return done if by_arms < by_body else RepairResult(turned.world, (_noted(world, turned, both),))
+
+
 def by_limbs(
     world: World, episode: CollisionEpisode, options: RepairOptions, *, trunk: bool = True
 ) -> tuple[RepairResult | None, str]:
@@ -165,6 +192,15 @@ def _after(
     seed: int,
 ) -> RepairResult | None:
     """Repair by limbs once the body has gone aside; None where they cannot."""
+    edit = _noted(world, sway, episode)
+    if sway.leaves == 0.0:
+        return RepairResult(sway.world, (edit,))
+    more, _ = _by_linkages(sway.world, episode, ladder, options, seed, searches=False)
+    return None if more is None else RepairResult(more.world, (edit, *more.edits))
+
+
+def _noted(world: World, sway: BodyDetour, episode: CollisionEpisode) -> Edit:
+    """The edit of a body that has gone aside."""
     told = f"{sway.text}, clear of {_others(sway.world, episode)}"
     noted = Edit(
         episode.who,
@@ -176,11 +212,7 @@ def _after(
         replanned=sway.changed.joints,
         contacts=sway.contacts,
     )
-    edit = edit_between(world, sway.world, noted)
-    if sway.leaves == 0.0:
-        return RepairResult(sway.world, (edit,))
-    more, _ = _by_linkages(sway.world, episode, ladder, options, seed, searches=False)
-    return None if more is None else RepairResult(more.world, (edit, *more.edits))
+    return edit_between(world, sway.world, noted)
 
 
 def _by_linkages(

@@ -14,8 +14,8 @@ from elbowroom.motion.clip import Clip
 from elbowroom.motion.layers import held
 from elbowroom.plan.edit import changed_by, edit_between, with_edit_contacts
 from elbowroom.plan.repair.allowed import Pin
-from elbowroom.plan.repair.find import CollisionEpisode, clip_of, collision_episodes
-from elbowroom.plan.repair.ladder import RepairOptions, repair_episode
+from elbowroom.plan.repair.find import CollisionEpisode, clip_of, collision_episodes, in_gaps
+from elbowroom.plan.repair.ladder import RepairOptions, RepairResult, repair_episode, repair_gap
 from elbowroom.plan.repair.stretch import Clocks
 from elbowroom.plan.repair.whole_clip import moved_ways
 from elbowroom.plan.result import Plan, Status
@@ -265,19 +265,25 @@ def _owners(exact: ExactWorld, episode: CollisionEpisode) -> set[str]:
 
 
 def _repair_all(work: _Work, found: Sequence[CollisionEpisode]) -> bool:
-    """Treat episodes one after another; whether any was mended."""
-    mended = False
-    for episode in found:
+    """Treat episodes one after another, those of both arms in a gap together; whether any was mended."""
+    left, mended = list(found), False
+    for gap in in_gaps(found):
+        work.tell(f"repairing: {gap[0].text}")
+        if _took(work, repair_gap(work.world, gap, work.options)):
+            left, mended = [episode for episode in left if episode not in gap], True
+    for episode in left:
         work.tell(f"repairing: {episode.text}")
-        mended = _repair_one(work, episode) or mended
+        done, reason = repair_episode(work.world, episode, work.options)
+        if _took(work, done):
+            mended = True
+        else:
+            work.failed[_key(episode)] = reason
     return mended
 
 
-def _repair_one(work: _Work, episode: CollisionEpisode) -> bool:
-    """Go up the ladder for one episode; whether it was mended."""
-    done, reason = repair_episode(work.world, episode, work.options)
+def _took(work: _Work, done: RepairResult | None) -> bool:
+    """Go on from a repair, if there is one; whether there is."""
     if done is None:
-        work.failed[_key(episode)] = reason
         return False
     work.world, work.proof = done.world, None
     work.edits += done.edits

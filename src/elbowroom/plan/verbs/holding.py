@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -14,7 +14,7 @@ from elbowroom.character.limits import EPS
 from elbowroom.character.skeleton import Pose
 from elbowroom.character.strength import load_effort
 from elbowroom.files.postures import posture_database
-from elbowroom.geometry.rotations import Array, about, angle_between, multiply, normalize
+from elbowroom.geometry.rotations import Array, about, angle_between, multiply, normalize, slerp
 from elbowroom.geometry.transforms import apply, inverse
 from elbowroom.motion.posture_constraints import constraints_of
 from elbowroom.motion.posture_db import Posture, PostureDatabase
@@ -46,6 +46,8 @@ _LIMBS = (
     ("right_arm", _ARM_PARTS),
     ("left_arm", _ARM_PARTS),
 )
+# Shares of a shoulder's rise that are tried where its upper arm meets neck or head.
+_SHOULDERS = (0.6, 0.3, 0.0)
 # Radians that joints may be farther out of their ranges than the solver leaves them.
 _BEYOND_RAD = 0.01
 # A posture is solved from itself up to so often, until no joint turns by more than this, radians.
@@ -193,6 +195,10 @@ class Holding:
             return postures.blame(pose, {self.thing: T_object}, room=room, own_room=False)
 
         pair = blame(pose)
+        for side in ("left", "right"):
+            if pair is not None and any("upper_arm" in name for name in pair) and any(side in name for name in pair):
+                lowered = self._lowered(pose, side, blame, most_rad)
+                pose, pair = (pose, pair) if lowered is None else (lowered, blame(lowered))
         for limb, parts in _LIMBS:
             side = limb.partition("_")[0]
             if pair is None or not any(f".{side}_{part}" in name for name in pair for part in parts):
@@ -211,6 +217,29 @@ class Holding:
                     pose, pair = turned, other
                     break
         return pose if pair is None else pair
+
+    def _lowered(self, pose: Pose, side: str, blame: Callable[[Pose], Pair | None], most_rad: float) -> Pose | None:
+        """The posture with a shoulder lowered until its upper arm is off neck and head, the hand where it was."""
+        body = self.actor.body
+        clavicle = body.roles.get(f"{side}_clavicle")
+        if clavicle is None:
+            return None
+        T_hand = body.skeleton.at(pose)[body.role(f"{side}_hand")]
+        for share in _SHOULDERS:
+            rotations = np.array(pose.rotations)
+            rotations[clavicle] = slerp(body.skeleton.rest[clavicle], rotations[clavicle], np.array(share))
+            moved = Pose.of(pose.root, rotations)
+            ik = LimbIK(body, f"{side}_arm", moved)
+            solved = ik.solve(ik.T_world_parent(moved), T_hand, ik.orbit_of(pose), ik.keep_of(pose))
+            if not (solved.reached.all() and float(solved.excess.max()) <= _BEYOND_RAD):
+                continue
+            lowered = ik.posed(moved, solved)
+            if angle_between(lowered.rotations, pose.rotations).max() > most_rad:
+                return None
+            other = blame(lowered)
+            if other is None or not any(f".{side}_upper_arm" in name for name in other):
+                return lowered
+        return None
 
     def _markers(self, targets: Mapping[str, Array]) -> tuple[Array | None, Array | None]:
         if self.guide is None:
