@@ -135,7 +135,7 @@ def _proves(proof: Proof, case: _Case, shift: Array, tolerance: float) -> bool:
     spans = [Span(s.pair, s.begin, s.end, s.way, 0.0) for s in case.spans]
     known: dict[float, float] = {}
     exact = proof.exact
-    last: tuple[Array, float, float] | None = None  # where both were, how far was looked, and what was found
+    seen: tuple[Array, float, float] | None = None  # where both were, how far was looked, and what was found
     while spans:
         need: dict[float, float] = {}
         for s in spans:
@@ -145,10 +145,10 @@ def _proves(proof: Proof, case: _Case, shift: Array, tolerance: float) -> bool:
         record = proof.stage.world.record(np.array(times))
         for i, t in enumerate(times):
             T = exact.place_snapshot(record[i]).placed.T[exact.index[case.pair]]
-            if last is None or last[1] < need[t] or not np.array_equal(T, last[0]):  # what rests is where it was
+            if seen is None or seen[1] < need[t] or not np.array_equal(T, seen[0]):  # what rests is where it was
                 value = exact.shifted_distance(case.pair, shift, need[t]).value
-                last = T, need[t], -1.0 if value is None else value
-            known[t] = last[2]
+                seen = T, need[t], -1.0 if value is None else value
+            known[t] = seen[2]
             if not known[t] > 0.0:
                 return False
         verdicts = [(s, verdict_of(s, known[s.begin], known[s.end], tolerance)) for s in spans]

@@ -11,6 +11,7 @@ from elbowroom.geometry.rotations import UP, Array, normalize
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
+from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import arm_to, hand_of, joints_of, shifted
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure
@@ -102,6 +103,8 @@ def let_go(
     def do(fingers: Array) -> None:
         acting.move_fingers(d, actor, hand, fingers, d.settings.close)
         actor.keep(joints_of(actor, hand))
+        if fingers is not opened:  # they did not come this way, and may sweep through the thing
+            require_free(d, (begin, actor.now), what)
         units = [normalize(out) for out in outs]
         units.append(normalize(outs[0] * [1.0, 1.0, 0.0] + 0.3 * UP))
         T = hand_of(actor, hand, actor.pose)
