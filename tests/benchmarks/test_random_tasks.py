@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import pytest
+
 from conftest import benchmark_module
 from elbowroom.storyboard.storyboard import Storyboard, parse_storyboard
 
@@ -56,7 +58,8 @@ def test_a_task_is_the_same_each_time_and_others_differ() -> None:
     assert make.values(17) != make.values(17 + 63)
 
 
-def test_what_leaves_no_room_beside_somebody_is_left_out() -> None:
+def test_what_leaves_no_room_beside_somebody_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(make, "BACK_TIMES", 2)
     values = make.values(7)  # a woman
     at = values["characters"]["ann"]["at"]
     values["scene"]["meshes"] += [{"box": [0.3, 3.0, 2.0], "name": "beside_wall", "at": [*at, 1.0]}]
