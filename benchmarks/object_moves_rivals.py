@@ -38,7 +38,7 @@ _FLAT = 4000
 # Longest step of RRT-Connect in the 57 numbers, and how far they go to each side, metres and radians: with OMPL's own
 # range of 4.8 its projections fail and two states are looked at in 15 s.
 _RANGE = 0.4
-_BOUND = 1.0
+_BOUND = 1.6
 
 
 class _Taken(Exception):

@@ -8,9 +8,9 @@ from test_manipulate import room
 
 from elbowroom.geometry.solids import box, sphere
 from elbowroom.geometry.transforms import transform
+from elbowroom.plan.falling import GRAVITY, falling, landing
 from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.tasks import Drop, Grab
-from elbowroom.plan.verbs.drop import GRAVITY, falling, landing
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -11,14 +10,17 @@ import pytest
 import elbowroom as er
 from elbowroom.geometry.solids import box, cylinder
 from elbowroom.geometry.transforms import inverse, transform
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.director import Director
 from elbowroom.plan.hands import released
 from elbowroom.plan.manipulate import plan_tasks
-from elbowroom.plan.result import Plan
+from elbowroom.plan.result import Plan, PlanningFailure
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Grab, Regrasp, Task
+from elbowroom.plan.verbs import leave
 from elbowroom.plan.verbs.fixtures import moved_along
-from elbowroom.posing.grasps import propose_grasps
-from elbowroom.posing.two_hands import is_pole, pole_grasps
+from elbowroom.plan.verbs.grab import grab
+from elbowroom.plan.verbs.pole import is_pole, pole_grasps
 from elbowroom.world.paths import Still
 from elbowroom.world.things import Fixture, Joint
 from elbowroom.world.world import World
@@ -104,11 +106,30 @@ def test_what_is_left_in_a_drawer_goes_with_it() -> None:
 
 
 def test_hands_are_one_above_the_other_on_a_pole() -> None:
-    pole, body = cylinder(0.02, 1.6), er.preset("man")
+    pole, T = cylinder(0.02, 0.9), transform([0.1, -0.42, 1.1])
     assert is_pole(pole)
-    assert not is_pole(cylinder(0.02, 0.2)) and not is_pole(box((0.3, 0.2, 0.02))) and not is_pole(box((0.12, 0.12, 1)))
-    left, right = (propose_grasps(body, hand, pole, up=np.array([0.0, 0.0, 1.0])) for hand in ("left", "right"))
-    pairs = pole_grasps(left, right)
-    assert pairs and all(a.hand == "left" and b.hand == "right" for a, b in pairs)
-    assert all(abs(a.T_thing_hand[2, 3] - b.T_thing_hand[2, 3]) > 0.2 for a, b in pairs)
-    assert not pole_grasps(left[:1], [replace(left[0], hand="right")]), "two fists at one place have no room"
+    assert not is_pole(cylinder(0.02, 0.3)) and not is_pole(box((0.3, 0.2, 0.02))) and not is_pole(box((0.12, 0.12, 1)))
+    world = room().with_object("pole", pole, Still(T))
+    pairs = pole_grasps(world, Actor(world, "ann"), "pole", [T])
+    assert pairs and all((a.hand, b.hand) == ("left", "right") for a, b in pairs)
+    heights = np.array([[g.T_thing_hand[2, 3] for g in pair] for pair in pairs])
+    assert np.abs(heights[:, 0] - heights[:, 1]).min() > 0.2, "two fists at one place have no room"
+    assert len(np.unique(heights.round(2))) > 5, "all along the pole"
+
+
+def test_fingers_do_not_sweep_through_what_they_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    d = Director(room(), Settings(), 60.0, 0)
+    grab(d, Grab(who="ann", object="bottle", hand="right"))
+    actor = d.actor("ann")
+    d.world = released(d.world, "bottle", actor.now)
+    tries: list[str] = []
+
+    def depart(d: Director, actor: Actor, hand: str, goals: object, what: str) -> None:
+        tries.append(what)
+        if len(tries) == 1:
+            raise PlanningFailure("no-path", "open fingers find no way off")
+
+    monkeypatch.setattr(leave, "depart", depart)
+    with pytest.raises(PlanningFailure, match="open fingers"):
+        leave.let_go(d, actor, "right", "bottle", d.grips["bottle"].open, [-actor.body.front], "leave bottle")
+    assert len(tries) == 1, "stretched fingers would go through the bottle"

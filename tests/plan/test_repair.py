@@ -22,9 +22,9 @@ from elbowroom.motion.contacts import foot_contacts
 from elbowroom.motion.quality import peak_jerk
 from elbowroom.plan.manipulate import plan_in_turn
 from elbowroom.plan.repair.find import collision_episodes, linkages
-from elbowroom.plan.repair.ladder import RepairOptions, by_limbs
+from elbowroom.plan.repair.ladder import by_limbs
+from elbowroom.plan.repair.options import Clocks, RepairOptions
 from elbowroom.plan.repair.repair import repair
-from elbowroom.plan.repair.stretch import Clocks
 from elbowroom.plan.result import Plan
 from elbowroom.plan.tasks import Repair
 from elbowroom.search.birrt import Budget

@@ -18,16 +18,21 @@ from elbowroom.plan.repair import ladder
 from elbowroom.plan.repair.cost import JERK_GAIN, SMALL, cost
 from elbowroom.plan.repair.detours import postures
 from elbowroom.plan.repair.find import collision_episodes, in_gaps
-from elbowroom.plan.repair.ladder import RepairOptions, RepairResult, by_limbs
+from elbowroom.plan.repair.ladder import RepairResult, by_limbs
+from elbowroom.plan.repair.options import Clocks, RepairOptions
 from elbowroom.plan.repair.pelvis import PelvisOffset
 from elbowroom.plan.repair.repair import repair
-from elbowroom.plan.repair.stretch import Clocks
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import CLOSE
 from elbowroom.world.certificate import certify
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.world import World
+
+
+def options() -> RepairOptions:
+    """Options for the stroll, with short searches."""
+    return RepairOptions({"ann": stroll()}, 1, CLOSE, Budget(checks=3000), False, 0.0)
 
 
 def turned(roles: dict[str, float], begin: int = 40, end: int = 100) -> Clip:
@@ -92,7 +97,7 @@ def test_who_ducks_bends_the_knees_and_who_turns_keeps_the_feet() -> None:
     world = world.with_static("bar", box((1.5, 0.06, 0.06), (0.0, head[1], head[2] + 0.12)))
     episode = collision_episodes(ExactWorld(world), "ann", certify(world).collisions)[0]
     assert episode.limb == "neck"
-    found = list(postures(world, stroll(), episode, False, Clocks()))
+    found = list(postures(world, episode, options()))
     assert found and all(0.0 <= one.leaves < 1.0 for one in found)
     old = stroll()
     feet = [old.character.role(f"{side}_foot") for side in ("left", "right")]
@@ -147,8 +152,7 @@ def test_shoulders_turn_between_posts_unless_arms_change_less(monkeypatch: pytes
     # arms that cost nothing, or that find no way
     arm = RepairResult(world, ()) if arms_can else None
     monkeypatch.setattr(ladder, "repair_episode", lambda *_: (arm, ""))
-    options = RepairOptions({"ann": stroll()}, 0, CLOSE, Budget(checks=1000), False, 0.6)
-    done = ladder.repair_gap(world, gap, options)
+    done = ladder.repair_gap(world, gap, options())
     assert done is not None
     assert [edit.reason.startswith("shoulders turned") for edit in done.edits] == ([] if arms_can else [True])
 
@@ -175,13 +179,12 @@ def test_a_straight_knee_bends_forwards_when_its_body_goes_down() -> None:
 def test_of_several_repairs_the_one_that_changes_least_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     world = past_a_table()
     episode = collision_episodes(ExactWorld(world), "ann", certify(world).collisions)[0]
-    options = RepairOptions({"ann": stroll()}, 1, CLOSE, Budget(checks=3000), False, 0.0)
     made = [turned({"left_forearm": angle}) for angle in (1.2, 0.9, 1.1)]
     results = [RepairResult(world.with_character("ann", clip), ()) for clip in made]
     monkeypatch.setattr(ladder, "_each_linkage", lambda *_: iter(results[:2]))
     monkeypatch.setattr(ladder, "_each_body", lambda *_: iter(results[2:]))
     assert min(cost(stroll(), clip) for clip in made) > SMALL
-    done, _ = ladder.repair_episode(world, episode, options)
+    done, _ = ladder.repair_episode(world, episode, options())
     assert done is results[1]
-    hurried = replace(options, clocks=Clocks(until=1e300))
+    hurried = replace(options(), clocks=Clocks(until=1e300))
     assert by_limbs(world, episode, hurried)[0] is results[0]

@@ -1,4 +1,4 @@
-"""When hands of people on the move set out, how they come to the ends of their joints, and what counts as calm."""
+"""When hands of people on the move set out, how they come to the ends of their joints, and round what they meet."""
 
 from __future__ import annotations
 
@@ -6,19 +6,25 @@ from functools import cache
 
 import numpy as np
 import pytest
+from test_manipulate import room
 from test_timed import street
 
 from elbowroom.character.limits import clamp_pose, pose_excess
-from elbowroom.geometry.rotations import about, multiply
+from elbowroom.finish.settle import between_free
+from elbowroom.geometry.rotations import about
+from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import transform
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import hand_of
+from elbowroom.plan.moving.free import freed
 from elbowroom.plan.moving.passage import Tracking
-from elbowroom.plan.moving.timing import Moments, moments
+from elbowroom.plan.moving.timing import Moments, frames_for, moments
+from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.settings import Settings
-from elbowroom.plan.smoothness import HandSmoothness, angular_accelerations
+from elbowroom.plan.smoothness import angular_accelerations
 from elbowroom.plan.tasks import Grab
+from elbowroom.world.fast import LimbCheck
 
 K = 120
 
@@ -67,27 +73,30 @@ def test_a_wrist_comes_softly_to_the_end_of_its_range() -> None:
     assert (angular_accelerations(q, 60.0)[1:] < 0.6 * angular_accelerations(clamp_pose(limits, bare), 60.0)[1:]).all()
 
 
-def test_a_dash_and_a_jolt_are_rough_and_the_walk_itself_is_not() -> None:
-    _, actor = walker()
-    rows = np.arange(60, 130)
-    calm = HandSmoothness.over(actor, "right_arm", rows, after=True)
-    own = actor.base.rotations[rows][:, list(calm.arm)]
-    assert calm.rough(own) <= 1.0 == calm.enough
-    for seconds, rough in ((0.8, False), (0.12, True)):
-        share = np.clip((np.arange(len(rows)) / 60.0 - 0.1) / seconds, 0.0, 1.0)
-        swing = np.sin(np.pi * share) ** 2
-        raised = own.copy()
-        raised[:, 0] = multiply(about([1.0, 0.0, 0.0], -0.8 * swing), own[:, 0])
-        assert (calm.rough(raised) > 1.0) is rough
-        assert calm.roughs(raised[None])[0] <= calm.rough(raised)
-
-
-@pytest.mark.parametrize("limb", ["right_arm", "left_arm"])
-def test_what_was_rough_before_is_no_reason_to_search_on(limb: str) -> None:
+def test_a_course_that_meets_something_is_led_round_it_and_stays_at_its_target() -> None:
     d, _ = walker()
-    actor = Actor(d.world, "ann")
-    arm = list(actor.body.chain(limb).joints)
-    jolted = np.array(actor.base.rotations[55:60][:, arm])
-    jolted[2:, 0] = multiply(about([1.0, 0.0, 0.0], 0.6), jolted[2:, 0])
-    actor.edit(55, arm, jolted)
-    assert HandSmoothness.over(actor, limb, np.arange(61, 130), after=True).enough > 1.5
+    rows, arm = np.arange(60, 181), list(d.actor("ann").body.chain("right_arm").joints)
+    at = hand_of(d.actor("ann"), "right", d.actor("ann").neutral(K))[:3, 3]
+    met = Director(d.world.with_static("post", box((0.04, 0.04, 0.04), at - [0.04, 0.0, 0.0])), Settings(), 60.0, 0)
+    actor = met.actor("ann")
+    own = actor.base.rotations[rows][:, arm]
+    times = actor.base.start + rows / 60.0
+    check = LimbCheck(met.world, "ann", "right_arm", (float(times[0]), float(times[-1])))
+    assert not between_free(check, own, times)
+    way = freed(met, actor, "right_arm", rows, rows < 80, "reach")
+    assert between_free(check, way.rotations, times) and way.tier in ("avoid", "plan")
+    assert np.array_equal(way.rotations[rows < 80], own[rows < 80]) and np.array_equal(way.rotations[-1], own[-1])
+    with pytest.raises(PlanningFailure, match=r"reach: .*post.* at the target"):
+        freed(met, actor, "right_arm", rows, np.abs(rows - K) < 20, "reach")
+
+
+def test_who_stands_is_asked_for_the_hands_that_are_there_in_time() -> None:
+    d = Director(room(), Settings(), 60.0, 0)
+    actor = d.actor("ann")
+    point = hand_of(actor, "right", actor.pose)[:3, 3] + [-0.2, -0.1, 0.0]
+    soon, late = (frames_for(d, actor, Grab(who="ann", object="can", at=t), point, "grab can") for t in (0.5, 2.0))
+    assert soon == [("right", 30)] and late == [("right", 120), ("left", 120)]
+    first, then = frames_for(d, actor, Grab(who="ann", object="can"), point, "grab can")
+    assert first[0] == "right" and then[0] == "left" and actor.k < first[1] < then[1]
+    with pytest.raises(PlanningFailure, match=r"grab can: 0\.2 s is .* too early"):
+        frames_for(d, actor, Grab(who="ann", object="can", at=0.2), point, "grab can")

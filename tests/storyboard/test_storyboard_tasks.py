@@ -74,7 +74,7 @@ def test_every_verb_becomes_its_task():
         "close: {who: bob, fixture: door}",
         "rest: {who: bob, hand: right}",
         "repair: {who: ann}",
-        "move: {who: bob, object: hat, onto: table, turn: 90, posture: squat}",
+        "move: {who: bob, object: hat, onto: table, turn: 90, posture: squat, helpers: [ann]}",
     )
     assert found == (
         Reach(who="ann", to=(0.3, -0.4, 1.2), hand="left", begin=0.2, at=1.0, back=2.5, shape="point"),
@@ -94,7 +94,7 @@ def test_every_verb_becomes_its_task():
         Close(who="bob", fixture="door"),
         Rest(who="bob", hand="right"),
         Repair(who="ann"),
-        Move(who="bob", object="hat", onto="table", turn=math.radians(90.0), posture="squat"),
+        Move(who="bob", object="hat", onto="table", turn=math.radians(90.0), posture="squat", helpers=("ann",)),
     )
     assert {type(task) for task in found} == set(VERBS.values())
 

@@ -17,6 +17,10 @@ Array = NDArray[np.float64]
 IDENTITY: Array = np.array([1.0, 0.0, 0.0, 0.0])
 IDENTITY.setflags(write=False)
 
+# Away from the ground.
+UP: Array = np.array([0.0, 0.0, 1.0])
+UP.setflags(write=False)
+
 # Below this squared length a vector has no usable direction.
 _TINY = 1e-24
 

@@ -8,12 +8,11 @@ import numpy as np
 from scipy.ndimage import binary_dilation, convolve1d
 
 from elbowroom.geometry import rotations as rot
-from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.rotations import UP, Array
 from elbowroom.geometry.transforms import transform
 from elbowroom.motion.contacts import Flags, runs
 from elbowroom.motion.soles import Sole
 
-_UP = np.array([0.0, 0.0, 1.0])
 # Columns of a track: turn about the vertical; heel-up pitch; roll; then the foot joint's place.
 HEADING, PITCH, ROLL = 0, 1, 2
 ANGLES, PLACE = slice(0, 3), slice(3, 6)
@@ -29,8 +28,8 @@ def track_of(sole: Sole, T_foot: Array) -> Array:
     """Track (T, 6) of a foot from transforms of its joint (T, 4, 4): radians and metres."""
     q = rot.multiply(rot.from_matrix(T_foot[:, :3, :3]), rot.conjugate(sole.flat))
     heading = rot.heading(q)
-    tilt = rot.log(rot.multiply(rot.about(_UP, -heading), q))
-    pitch = tilt @ np.cross(_UP, sole.ahead)
+    tilt = rot.log(rot.multiply(rot.about(UP, -heading), q))
+    pitch = tilt @ np.cross(UP, sole.ahead)
     return np.column_stack([np.unwrap(heading), pitch, tilt @ sole.ahead, T_foot[:, :3, 3]])
 
 
@@ -40,8 +39,8 @@ def feet_of(sole: Sole, track: Array) -> Array:
 
 
 def _rotations(sole: Sole, track: Array) -> Array:
-    tilt = track[:, [PITCH]] * np.cross(_UP, sole.ahead) + track[:, [ROLL]] * sole.ahead
-    return rot.multiply(rot.about(_UP, track[:, HEADING]), rot.multiply(rot.exp(tilt), sole.flat))
+    tilt = track[:, [PITCH]] * np.cross(UP, sole.ahead) + track[:, [ROLL]] * sole.ahead
+    return rot.multiply(rot.about(UP, track[:, HEADING]), rot.multiply(rot.exp(tilt), sole.flat))
 
 
 def pinned(sole: Sole, track: Array, heel: Flags, ball: Flags, floor: float, fps: float) -> Array:
@@ -118,7 +117,7 @@ def _held_place(sole: Sole, track: Array, heel: Flags, ball: Flags, floor: float
     middle = flat if flat.any() else (ball if ball.any() else heel)
     W = _rotations(sole, track)
     to_heel, to_ball = rot.rotate(W, sole.heel), rot.rotate(W, sole.ball)
-    facing = rot.about(_UP, track[:, HEADING])
+    facing = rot.about(UP, track[:, HEADING])
     heel_to_ball = rot.rotate(facing, rot.rotate(sole.flat, sole.ball - sole.heel))
     heel_to_ball[:, 2] = 0.0
     # While only the heel is down the ball moves about it; else the heel moves about the ball.

@@ -12,10 +12,8 @@ import numpy as np
 
 from elbowroom.character.body import Character
 from elbowroom.geometry import rotations as rot
-from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.rotations import UP, Array
 from elbowroom.motion.clip import Clip
-
-_UP = np.array([0.0, 0.0, 1.0])
 
 # Pairs of letters that tell the sides apart in names of joints that play no known part.
 _SIDE_WORDS = (("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"))
@@ -29,7 +27,7 @@ def mirror(clip: Clip) -> Clip:
     """
     character = clip.character
     skeleton = character.skeleton
-    left = np.cross(_UP, character.front)
+    left = np.cross(UP, character.front)
     partner = counterparts(character)
     W = skeleton.orientations(clip.rotations)
     W_rest = skeleton.orientations(skeleton.rest)
@@ -95,7 +93,7 @@ def _swapped_names(name: str) -> list[str]:
 
 def _pair_by_place(character: Character, partner: Array) -> None:
     """Joints still alone: in the middle they are their own partners, else the nearest in the mirror."""
-    left = np.cross(_UP, character.front)
+    left = np.cross(UP, character.front)
     p = character.skeleton.T_rest[:, :3, 3]
     aside = (p - p[0]) @ left
     size = max(float(np.ptp(p[:, 2])), 1e-6)

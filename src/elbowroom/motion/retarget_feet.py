@@ -10,7 +10,7 @@ from scipy.ndimage import uniform_filter1d
 from elbowroom.character.body import Character
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.easing import covering
-from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.rotations import UP, Array
 from elbowroom.geometry.transforms import apply
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import Contacts, Flags
@@ -19,7 +19,6 @@ from elbowroom.motion.foot_tracks import HEADING, PLACE, feet_of, pinned, track_
 from elbowroom.motion.legs import place_feet
 from elbowroom.motion.soles import Sole, soles
 
-_UP = np.array([0.0, 0.0, 1.0])
 # Share of its length to which a leg may be stretched: near full stretch a knee angular_accelerations.
 _STRETCH = 0.9965
 # Over how long the hips give way, and toes settle on the floor, seconds.
@@ -103,7 +102,7 @@ def _under_floor(sole: Sole, track: Array, floor: float, swinging: Flags) -> Arr
 
 def _toes_on_floor(clip: Clip, sole: Sole, T_foot: Array, track: Array, ball: Flags) -> Array:
     """Local rotations of the toes (T, 4): flat on the floor while the ball is planted, else as they were."""
-    flat = rot.multiply(rot.about(_UP, track[:, HEADING]), sole.toes_flat)
+    flat = rot.multiply(rot.about(UP, track[:, HEADING]), sole.toes_flat)
     on_floor = rot.multiply(rot.conjugate(rot.from_matrix(T_foot[:, :3, :3])), flat)
     return rot.slerp(clip.rotations[:, sole.toes], on_floor, _soft(ball, _TOES, clip.fps))
 

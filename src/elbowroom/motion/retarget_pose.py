@@ -16,7 +16,7 @@ from elbowroom.character.anatomy_rest import angle_about
 from elbowroom.character.body import Character
 from elbowroom.character.rig_geometry import ancestors, between
 from elbowroom.geometry import rotations as rot
-from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.rotations import UP, Array
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.soles import SIDES, Sole, soles
 
@@ -48,7 +48,6 @@ def relaxed(character: Character, role: str) -> Array:
     return limit.rotation(limit.clamp_coordinates(coordinates))
 
 
-_UP = np.array([0.0, 0.0, 1.0])
 # Runs of joints over which a bend is shared out where the other rig has fewer of them.
 _RUNS = (("pelvis", "spine1", "spine2", "chest"), ("chest", "neck", "head"))
 
@@ -74,7 +73,7 @@ def carry_over(clip: Clip, character: Character, floor: float) -> Carried:
         source = source.with_(roles=roles)
     turns = source.skeleton.orientations(clip.rotations)
     turns = rot.multiply(turns, rot.conjugate(source.skeleton.orientations(source.skeleton.rest)))
-    facing = rot.about(_UP, _heading(source.front) - _heading(character.front))
+    facing = rot.about(UP, _heading(source.front) - _heading(character.front))
     corrections = _rest_corrections(source, character, facing)
     # Joints without a role that go by the same name in both rigs (helpers, twist bones) move alike.
     playing = set(source.roles.values())
@@ -92,7 +91,7 @@ def carry_over(clip: Clip, character: Character, floor: float) -> Carried:
         if turn is None and j in carriers:
             turn = _turn_of("pelvis", source.roles, turns)
             if turn is not None and not carriers[j]:
-                turn = rot.about(_UP, rot.heading(turn))
+                turn = rot.about(UP, rot.heading(turn))
         if turn is not None:
             W[:, j] = rot.multiply(turn, rot.multiply(corrections.get(role, facing), W_rest[j]))
         elif is_finger(role):
@@ -208,7 +207,7 @@ def _rest_corrections(source: Character, target: Character, facing: Array) -> di
                 out[upper] = rot.multiply(rot.about(along, angle_about(along, now, axes[0])), out[upper])
     if has_feet(source) and has_feet(target):
         for mine, other in zip(soles(target), soles(source), strict=True):
-            turn = rot.about(_UP, _heading(other.ahead) - _heading(mine.ahead))
+            turn = rot.about(UP, _heading(other.ahead) - _heading(mine.ahead))
             # A sole that is flat on one body is flat on the other, however the rigs rest.
             turn = rot.multiply(turn, _off_level(target, mine))
             turn = rot.multiply(rot.conjugate(_off_level(source, other)), turn)

@@ -10,11 +10,10 @@ from elbowroom.character.body import Character
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import frozen
-from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.rotations import UP, Array
 from elbowroom.geometry.tessellate import shape_mesh
 from elbowroom.geometry.transforms import apply, inverse
 
-_UP = np.array([0.0, 0.0, 1.0])
 SIDES = ("left", "right")
 POINTS = ("left_heel", "left_ball", "right_heel", "right_ball")
 
@@ -140,7 +139,7 @@ def _levelling(character: Character, side: str) -> Array:
     p = character.skeleton.T_rest[:, :3, 3]
     down = p[character.role(f"{side}_foot")] - p[shin]
     front = np.asarray(character.front, dtype=float)
-    return rot.arc(down - (down @ front) * front, -_UP)
+    return rot.arc(down - (down @ front) * front, -UP)
 
 
 def _foot_surface(character: Character, foot: int) -> Array:

@@ -78,6 +78,11 @@ class LimbTrajectory:
     nodes: int = 0
     trees: tuple[Array, ...] = ()
 
+    @property
+    def cost(self) -> tuple[Literal["ik", "avoid", "plan"], float, float, int, int, tuple[Array, ...]]:
+        """Tier, seconds of the search and of smoothing, checks, nodes and trees, as an edit has them."""
+        return self.tier, self.first_s, self.smooth_s, self.checks, self.nodes, self.trees
+
 
 class ArmPaths:
     """Ways of one arm over frames of a body: its world transforms T (N + 1, J, 4, 4) at times (N + 1,).

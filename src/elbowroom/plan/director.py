@@ -227,8 +227,7 @@ class Director:
 
     def note(self, actor: Actor, limb: str, reason: str, during: Interval, way: LimbTrajectory) -> None:
         """Tell of a planned motion of a limb."""
-        cost = (way.tier, way.first_s, way.smooth_s, way.checks, way.nodes, way.trees)
-        self.edits.append(Edit(actor.who, limb, reason, during, *cost, replanned=actor.body.chain(limb).joints))
+        self.edits.append(Edit(actor.who, limb, reason, during, *way.cost, replanned=actor.body.chain(limb).joints))
 
     def layers(self, world: World) -> tuple[Motions, tuple[Edit, ...]]:
         """Motions below all that was planned, by character, and the edits over them that make those of a world."""

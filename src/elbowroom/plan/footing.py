@@ -18,12 +18,11 @@ from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import FOREVER, Director
 from elbowroom.plan.hands import arms_of
-from elbowroom.plan.moving.timing import moves
 from elbowroom.plan.order import people_of
-from elbowroom.plan.places import target_of
+from elbowroom.plan.places import moves, target_of
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Rest, Task
-from elbowroom.plan.verbs.put import rest
+from elbowroom.plan.verbs.carry import rest
 from elbowroom.posing.limb_ik import LimbIK
 
 # Hips and feet that are slower than this are at rest, m/s: weight shifts are slower, steps are faster.

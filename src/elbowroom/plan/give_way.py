@@ -13,7 +13,8 @@ from elbowroom.plan.edit import changed_by
 from elbowroom.plan.free_arm import free_arm
 from elbowroom.plan.reasons import collision_text
 from elbowroom.plan.repair.find import CollisionEpisode, collision_episodes
-from elbowroom.plan.repair.ladder import RepairOptions, RepairResult, by_limbs
+from elbowroom.plan.repair.ladder import RepairResult, by_limbs
+from elbowroom.plan.repair.options import RepairOptions
 from elbowroom.plan.repair.repair import repair_planned
 from elbowroom.plan.result import Plan, PlanningFailure, blamed
 from elbowroom.spaces.styles import CLOSE
@@ -97,9 +98,9 @@ def _gave_way(d: Director, episodes: Iterable[CollisionEpisode]) -> bool:
         actor = d.actor(episode.who)
         sources = {episode.who: actor.clip()}
         planted = frozenset([actor.who] if actor.stands else [])
-        budget = d.settings.search_budget
-        options = RepairOptions(sources, d.seed(), CLOSE, budget, False, 0.0, pins=d.pins, planted=planted)
-        done, _ = by_limbs(d.world, episode, options, trunk=False)
+        limits = (d.settings.search_budget, False, 0.0)
+        options = RepairOptions(sources, d.seed(), CLOSE, *limits, pins=d.pins, planted=planted, trunk=False)
+        done, _ = by_limbs(d.world, episode, options)
         if done is None:
             return False
         _take_over(d, actor, done)

@@ -12,7 +12,7 @@ from elbowroom.character.limits import clamp_pose
 from elbowroom.character.skeleton import Pose
 from elbowroom.finish.rounding import rounded
 from elbowroom.geometry.easing import smoothstep
-from elbowroom.geometry.rotations import Array, arc, continuous, slerp, to_matrix
+from elbowroom.geometry.rotations import UP, Array, arc, continuous, slerp, to_matrix
 from elbowroom.motion.quality import JERK, joint_jerks
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.arm_paths import ArmPaths, Blocked, LimbTrajectory
@@ -125,8 +125,6 @@ _SHARES = (1.0, 0.8, 0.6, 0.4)
 # Frames to either side over which the wrist comes to the end of its range, and how much rougher joints may become.
 _SOFTLY, _ROUGHER = 8, 1.3
 
-_UP = np.array([0.0, 0.0, 1.0])
-
 
 def level_thing(world: World, who: str, limb: str, t: float) -> str | None:
     """The thing that a limb's hand holds at a time, if it must not be tilted."""
@@ -155,8 +153,8 @@ class Levelling:
         ups = self._ups(T)
         # it ends as it is to end, level or not
         share = np.linspace(0.0, 1.0, len(arm))[:, None]
-        wanted = slerp(np.array([1.0, 0.0, 0.0, 0.0]), arc(_UP, ups[-1]), share[:, 0])
-        goals = to_matrix(wanted) @ _UP
+        wanted = slerp(np.array([1.0, 0.0, 0.0, 0.0]), arc(UP, ups[-1]), share[:, 0])
+        goals = to_matrix(wanted) @ UP
         hands = T[:, self._ik.joints[2]].copy()
         hands[:, :3, :3] = np.stack([to_matrix(arc(a, b)) for a, b in zip(ups, goals, strict=True)]) @ hands[:, :3, :3]
         parents = T[:, self._ik.parent]
@@ -180,4 +178,4 @@ class Levelling:
     def _ups(self, T: Array) -> Array:
         """Return where what is up in the first frame points to in each, (N, 3), for joints at T (N, J, 4, 4)."""
         hands = T[:, self._ik.joints[2], :3, :3]
-        return np.asarray(hands @ (hands[0].T @ _UP))
+        return np.asarray(hands @ (hands[0].T @ UP))

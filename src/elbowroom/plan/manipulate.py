@@ -14,9 +14,6 @@ from elbowroom.plan import acting
 from elbowroom.plan.director import Director, Saved
 from elbowroom.plan.footing import on_footing, resume
 from elbowroom.plan.give_way import proven
-from elbowroom.plan.moving.grab import grab
-from elbowroom.plan.moving.put import drop, put
-from elbowroom.plan.moving.touch import reach_to, touch
 from elbowroom.plan.order import IN_THE_WAY, layers, ordered, people_of, thing_of
 from elbowroom.plan.reasons import remedy, start_failure
 from elbowroom.plan.repair.repair import USUAL as REPAIRS
@@ -40,13 +37,17 @@ from elbowroom.plan.tasks import (
     Task,
     Touch,
 )
+from elbowroom.plan.verbs.carry import rest
+from elbowroom.plan.verbs.drop import drop
 from elbowroom.plan.verbs.fixtures import open_fixture, press
+from elbowroom.plan.verbs.grab import grab
 from elbowroom.plan.verbs.handover import hand_over
 from elbowroom.plan.verbs.hold import hold_out
 from elbowroom.plan.verbs.move import move
-from elbowroom.plan.verbs.put import rest
+from elbowroom.plan.verbs.put import put
 from elbowroom.plan.verbs.regrasp import regrasp
 from elbowroom.plan.verbs.step import press_with_foot, reach_with_foot, touch_with_foot
+from elbowroom.plan.verbs.touch import reach_to, touch
 from elbowroom.spaces.styles import Wish
 from elbowroom.stopping import OutOfTime, deadline
 from elbowroom.world.world import World

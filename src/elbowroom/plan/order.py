@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from elbowroom.errors import ElbowroomError
-from elbowroom.geometry.rotations import Array
+from elbowroom.plan.places import target_of
 from elbowroom.plan.result import Status
 from elbowroom.plan.tasks import Grab, Handover, Move, Regrasp, Task
 from elbowroom.world.world import World
@@ -123,12 +122,12 @@ def tightness(world: World, task: Task) -> float:
     """Return how little choice a task leaves: the target's distance from the nearer shoulder in arm's lengths, and a
     bit."""
     given = _GIVEN * sum(getattr(task, name, None) is not None for name in ("hand", "grasp", "foot"))
-    point = _target(world, task)
-    body = world.body(task.who)
+    t = world.span[0] if task.at is None else task.at
+    found, body = target_of(world, task, t), world.body(task.who)
     arms = [chain for name, chain in body.chains.items() if name.endswith("_arm")]
-    if point is None or not arms:
+    if found is None or not arms:
         return given
-    T = world.at(world.span[0] if task.at is None else task.at).joints[task.who]
+    T, point = world.at(t).joints[task.who], found[1]
     lengths = [np.linalg.norm(np.diff(T[list(arm.joints), :3, 3], axis=0), axis=1).sum() for arm in arms]
     ways = [np.linalg.norm(T[arm.joints[0], :3, 3] - point) for arm in arms]
     return given + float(min(way / max(length, 1e-6) for way, length in zip(ways, lengths, strict=True)))
@@ -138,18 +137,3 @@ def _bound(a: Task, b: Task) -> bool:
     """Return whether two tasks follow each other as the story goes."""
     shared = thing_of(a) is not None and thing_of(a) == thing_of(b)
     return shared or bool(set(people_of(a)) & set(people_of(b)))
-
-
-def _target(world: World, task: Task) -> Array | None:
-    """Return where a task leads to, (3,), where that is known before it is planned."""
-    t = world.span[0] if task.at is None else task.at
-    for name in ("target", "over", "to", "onto", "object", "fixture"):
-        place = getattr(task, name, None)
-        if isinstance(place, str):
-            try:
-                return np.asarray(world.frame(place, t)[:3, 3])
-            except ElbowroomError:  # the floor, a mesh, a name that planning refuses
-                continue
-        if place is not None and np.shape(place) == (3,):
-            return np.asarray(place, dtype=float)
-    return None

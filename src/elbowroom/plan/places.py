@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from elbowroom.character.body import Character
 from elbowroom.errors import BadValue, ElbowroomError
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.geometry.rotations import Array, about
+from elbowroom.geometry.rotations import UP, Array, about
 from elbowroom.geometry.solids import merge
 from elbowroom.geometry.tessellate import shape_mesh
 from elbowroom.geometry.transforms import apply, inverse, transform
@@ -18,13 +18,12 @@ from elbowroom.plan.tasks import Move, Point, Put, Task
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.paths import Keyed, Still
+from elbowroom.world.paths import places as places_over
 from elbowroom.world.things import Thing
 from elbowroom.world.world import Snapshot, World
 
 # What is put onto something ends this far above it, metres.
 _ABOVE = 0.0005
-
-_UP = np.array([0.0, 0.0, 1.0])
 
 # Turns of a thing about the vertical that are tried, radians: it stays as level as it is.
 _TURNS = np.radians([0.0, 30.0, -30.0, 60.0, -60.0, 90.0, -90.0, 120.0, -120.0, 150.0, -150.0, 180.0])
@@ -32,7 +31,7 @@ _TURNS = np.radians([0.0, 30.0, -30.0, 60.0, -60.0, 90.0, -90.0, 120.0, -120.0, 
 
 def place_for(world: World, task: Put | Move, taken: Array, t: float) -> Array:
     """`T_world_object` (4, 4) that a task asks for, of an object that was taken from a place (4, 4), at a time."""
-    turn = taken[:3, :3] if task.turn is None else transform(np.zeros(3), about(_UP, task.turn))[:3, :3]
+    turn = taken[:3, :3] if task.turn is None else transform(np.zeros(3), about(UP, task.turn))[:3, :3]
     T = np.eye(4)
     T[:3, :3] = turn
     mesh = world.objects[task.object].mesh
@@ -86,7 +85,7 @@ def turned(T_thing: Array, point: Array) -> list[Array]:
     """Places (4, 4) of a thing at a point (3,), turned about the vertical from how it is."""
     out = []
     for angle in _TURNS:
-        T = transform(np.zeros(3), about(_UP, angle)) @ T_thing
+        T = transform(np.zeros(3), about(UP, angle)) @ T_thing
         T[:3, 3] = point
         out.append(np.asarray(T))
     return out
@@ -151,8 +150,7 @@ def worn_place(body: Character, part: str, thing: Thing, name: str) -> Array:
     """
     joint, _ = body.hand(part)
     T_axes = np.eye(4)
-    up = np.array([0.0, 0.0, 1.0])
-    facing = np.stack([np.cross(-body.front, up), -body.front, up], axis=1)
+    facing = np.stack([np.cross(-body.front, UP), -body.front, UP], axis=1)
     T_axes[:3, :3] = facing.T @ body.T_rest[joint, :3, :3]
     if "worn" in thing.frames:
         return np.asarray(inverse(T_axes) @ inverse(thing.frame("worn")))
@@ -174,6 +172,59 @@ def worn_place(body: Character, part: str, thing: Thing, name: str) -> Array:
             T[2, 3] += _LOWERED + _WORN_ABOVE
             return np.asarray(inverse(T_axes) @ T)
     raise BadValue(f"'{name}' does not stay on '{part}' of {body.name}: it is too wide.")
+
+
+# Things that stray less than this from where they are do not move, metres.
+_STILL = 1e-4
+
+# The same turns for what is put on somebody: the right way round, or back to front.
+_WORN_TURNS = (0.0, np.pi)
+
+
+def frames_of(world: World, name: str, times: Array) -> Array:
+    """`T_world_frame` (N, 4, 4) of a thing, a frame on it, or a part of a body over times (N,)."""
+    owner, part = world.split(name)
+    if owner in world.things:
+        thing = world.things[owner]
+        T = places_over(thing.path, times)
+        return T @ thing.frame(part) if part else T
+    if owner in world.characters:
+        motion = world.characters[owner]
+        joint, T_joint = motion.body.frame(part) if part else (0, np.eye(4))
+        return np.asarray(motion.body.transforms(*motion.sample(times))[:, joint] @ T_joint)
+    return np.tile(world.frame(name, 0.0), (len(times), 1, 1))
+
+
+def moves(world: World, name: str, times: Array) -> bool:
+    """Return whether something moves over times (N,)."""
+    T = frames_of(world, name, times)
+    return bool(np.abs(T - T[0]).max() > _STILL)
+
+
+def wearer_of(world: World, onto: str | None) -> tuple[str, str] | None:
+    """Whom a thing is put on, and on which part."""
+    if onto is None or onto in world.objects or onto in world.static:
+        return None
+    owner, part = world.split(onto)
+    return (owner, part) if owner in world.characters and part else None
+
+
+def goals_of(world: World, task: Put, taken: Array, times: Array, *, turning: bool) -> Iterator[Array]:
+    """Places of a thing (N, 4, 4) over times (N,) that a task asks for, the best first; it was taken from one (4, 4).
+
+    Turned otherwise, too, where it may be put down as it comes, `turning`.
+    """
+    wearer = wearer_of(world, task.onto)
+    if wearer is not None:
+        body = world.body(wearer[0])
+        assert isinstance(body, Character)
+        T = worn_place(body, wearer[1], world.objects[task.object], task.object)
+        for turn in _WORN_TURNS if task.turn is None else (task.turn,):
+            yield frames_of(world, f"{wearer[0]}.{wearer[1]}", times) @ T @ transform(np.zeros(3), about(UP, turn))
+        return
+    T_goal = place_for(world, task, taken, float(times[0]) if task.at is None else task.at)
+    for place in turned(T_goal, T_goal[:3, 3]) if turning and task.turn is None else [T_goal]:
+        yield np.tile(place, (len(times), 1, 1))
 
 
 def target_of(world: World, task: Task, t: float) -> tuple[str, Array] | None:

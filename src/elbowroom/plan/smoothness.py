@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from elbowroom.character.limits import JointLimit, pose_excess
+from elbowroom.character.limits import pose_excess
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array, continuous
 from elbowroom.motion.clip import Clip
-from elbowroom.motion.quality import BEYOND, JERK, joint_jerks, point_jerk, rms_jerk
-from elbowroom.plan.actor import Actor
-from elbowroom.plan.moving.timing import seen_by
+from elbowroom.motion.quality import JERK, joint_jerks, rms_jerk
 
 # Radians a second that planned joints turn, those of legs and others, or so many times what they do in the clip there.
 # Knees of people who walk reach 6 to 9, of those who run 15 and more.
@@ -125,108 +122,3 @@ class SmoothnessLimits:
         jerk = joint_jerks(np.moveaxis(q, 0, 1), rate) / self._jerk
         pop = np.linalg.norm(added, axis=-1).max(axis=(1, 2), initial=0.0)
         return np.maximum(np.maximum(np.maximum(speed, acceleration), jerk).max(axis=-1), pop)
-
-
-# Seconds before and after frames in which jerk is measured, too: a jolt at their ends shows there.
-_ABOUT = 0.45
-
-# Jerk of a hand below 6 Hz, m/s³, or so many times what the motion under it has: hands that reach have less.
-_HAND, _HAND_ROUGHER = 250.0, 1.2
-
-# Speed of a hand as the body sees it, m/s, or so many times its mean on the way, or what the motion under it has: the
-# bell of people's reaches has 1.9 times its mean (Flash and Hogan 1985).
-_SPEED, _BELL = 1.2, 2.2
-
-
-@dataclass(frozen=True, eq=False)
-class HandSmoothness:
-    """Measures for frames of an arm's joints from one frame of a motion to another.
-
-    `around` (T, J, 4) and `root` (T, 3) are the frames about them as they are, `begin` the first of theirs; `jerk` and
-    `acceleration` (n,) the limits of the joints, `hand_jerk` that of the hand, `speed` how fast the hand is anyway.
-    """
-
-    actor: Actor
-    hand: tuple[int, Array]
-    arm: tuple[int, ...]
-    around: Array
-    root: Array
-    begin: int
-    jerk: Array
-    acceleration: Array
-    hand_jerk: float
-    speed: float
-    limits: tuple[JointLimit | None, ...]
-    beyond: float
-
-    @cached_property
-    def enough(self) -> float:
-        """Return how rough frames may be for no others to be looked for: no calmer way mends what comes before them."""
-        before = self.around[: self.begin + 1][:, list(self.arm)]
-        jerk, acceleration = (
-            joint_jerks(continuous(before), self.actor.base.fps),
-            angular_accelerations(before, self.actor.base.fps),
-        )
-        places = _places(self.actor, self.hand, self.root[: self.begin + 1], self.around[: self.begin + 1])[0]
-        hand = point_jerk(places, self.actor.base.fps) / self.hand_jerk
-        return max(1.0, float((jerk / self.jerk).max()), float((acceleration / self.acceleration).max()), hand)
-
-    @staticmethod
-    def over(actor: Actor, limb: str, rows: NDArray[np.int64], *, after: bool) -> HandSmoothness:
-        """For frames (N,) of a limb; what follows them counts where it is there yet, `after` the way back."""
-        base, about, body = actor.base, actor.frames(_ABOUT), actor.body
-        arm = body.chain(limb).joints
-        around = slice(max(int(rows[0]) - about, 0), int(rows[-1]) + 1 + (about if after else 0))
-        old = actor.original.rotations[around]
-        limits = tuple(body.limits[j] for j in arm)
-        hand = body.hand(limb.removesuffix("_arm"))
-        joints = old[:, list(arm)]
-        was, seen = _places(actor, hand, actor.original.root[around], old)
-        return HandSmoothness(
-            actor,
-            hand,
-            arm,
-            np.array(base.rotations[around]),
-            base.root[around],
-            int(rows[0]) - around.start,
-            np.maximum(JERK, ROUGHER * joint_jerks(joints, base.fps)),
-            np.maximum(ACCELERATION, OWN_ACCELERATION * angular_accelerations(joints, base.fps)),
-            max(_HAND, _HAND_ROUGHER * point_jerk(was, base.fps)),
-            float(_steps(seen).max() * base.fps),
-            limits,
-            max(float(pose_excess(limits, joints).max()), BEYOND),
-        )
-
-    def rough(self, q: Array) -> float:
-        """Return how rough frames (N, n, 4) are: 1 is the most that is wanted; more where joints leave their ranges."""
-        new = self.around.copy()
-        new[self.begin : self.begin + len(q), list(self.arm)] = q
-        places, seen = _places(self.actor, self.hand, self.root, new)
-        hand = point_jerk(places, self.actor.base.fps) / self.hand_jerk
-        speed = _steps(seen[self.begin : self.begin + len(q)]) * self.actor.base.fps
-        haste = float(speed.max() / max(_SPEED, _BELL * speed.mean(), self.speed))
-        beyond = bool(pose_excess(self.limits, q).max() > self.beyond)
-        return max(float(self.roughs(q[None])[0]), hand, haste) + beyond
-
-    def roughs(self, q: Array) -> Array:
-        """Return how rough the joints are over frames (K, N, n, 4), (K,)."""
-        new = np.repeat(self.around[None][:, :, list(self.arm)], len(q), axis=0)
-        new[:, self.begin : self.begin + q.shape[1]] = q
-        new = np.moveaxis(continuous(np.moveaxis(new, 1, 0)), 0, 1)
-        fps = self.actor.base.fps
-        jerk = joint_jerks(np.moveaxis(new, 0, 1), fps) / self.jerk
-        acceleration = np.stack([angular_accelerations(some, fps) for some in new]) / self.acceleration
-        return np.maximum(jerk, acceleration).max(axis=-1)
-
-
-def _places(actor: Actor, hand: tuple[int, Array], root: Array, q: Array) -> tuple[Array, Array]:
-    """Return where a hand is over frames, (T, 3), in the world and as the hips see it."""
-    joint, T_hand = hand
-    T = actor.body.transforms(root, q)
-    places = np.asarray((T[:, joint] @ T_hand)[:, :3, 3])
-    return places, seen_by(T[:, 0], places)
-
-
-def _steps(places: Array) -> Array:
-    """Lengths (T - 1,) of the steps of a point (T, 3)."""
-    return np.asarray(np.linalg.norm(np.diff(places, axis=0), axis=1))

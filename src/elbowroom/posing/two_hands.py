@@ -1,8 +1,7 @@
-"""Grasps of both hands on one object (Y1): palms on opposite sides as people carry boxes, or one above the other."""
+"""Grasps of both hands on one object: palms on opposite sides, fingers ahead and down, as people carry boxes (Y1)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
@@ -32,10 +31,6 @@ _COMES_M = 0.12
 _STOPS_M = 0.0005
 # Widest object between two palms, as a share of the body's height.
 _WIDEST = 0.6
-# Objects whose two smaller sizes are below this are poles, metres: palms on opposite sides would meet.
-_POLE_M = 0.1
-# Distance between hands on a pole, metres: fists side by side have room from the first on.
-_APART_M = (0.25, 0.8)
 
 _UP = np.array([0.0, 0.0, 1.0])
 
@@ -72,23 +67,6 @@ def two_hand_grasps(body: Character, mesh: Mesh, T_world_object: Array, ahead: A
             if pair[0] is not None and pair[1] is not None:
                 found.append((pair[0], pair[1]))
     return sorted(found, key=lambda pair: pair[0].cost + pair[1].cost)
-
-
-def is_pole(mesh: Mesh) -> bool:
-    """Return whether an object is too thin for palms on opposite sides and long enough for two fists."""
-    form = form_of(mesh)
-    size = np.zeros(3) if form is None else np.sort(form.size)
-    return bool(size[1] < _POLE_M and size[2] > _APART_M[0])
-
-
-def pole_grasps(left: Sequence[Grasp], right: Sequence[Grasp]) -> list[tuple[Grasp, Grasp]]:
-    """Pairs of grasps of one hand each, apart along a pole, the cheapest first."""
-    pairs = []
-    for pair in product(left, right):
-        far = float(np.linalg.norm(pair[0].T_thing_hand[:3, 3] - pair[1].T_thing_hand[:3, 3]))
-        if _APART_M[0] <= far <= _APART_M[1]:
-            pairs.append(pair)
-    return sorted(pairs, key=lambda pair: pair[0].cost + pair[1].cost)
 
 
 def _placed(

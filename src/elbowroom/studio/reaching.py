@@ -221,7 +221,7 @@ class DragCollisions:
         for k in range(len(self._record)):
             exact.place_snapshot(self._moved(self._record[k], D))
             for pair in exact.near(0.0, self._pairs).tolist():
-                if exact.hit(pair) and exact.allowed(pair, -(exact.distance(pair).value or 0.0)) is None:
+                if exact.collides(pair):
                     a, b = (exact.parts[i] for i in exact.index[pair])
                     other = b if a.owner in self._mine else a
                     return f"{self._who} would collide with {other.owner} at {seconds(exact.time)}."

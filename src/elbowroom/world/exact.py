@@ -236,12 +236,14 @@ class ExactWorld:
         """Return whether nothing collides at a time, or as placed."""
         if t is not None:
             self.place(t)
-        for k in self.near(0.0):
-            if self.hit(int(k)):
-                d = self._distance(int(k)) if int(k) in self.contacts else None
-                if d is None or self.allowed(int(k), None if d.value is None else -d.value) is None:
-                    return False
-        return True
+        return not any(self.collides(k) for k in self.near(0.0).tolist())
+
+    def collides(self, k: int) -> bool:
+        """Return whether a pair overlaps as placed, deeper than any contact allows."""
+        if not self.hit(k):
+            return False
+        value = self._distance(k).value if k in self.contacts else None
+        return value is None or self.allowed(k, -value) is None
 
     def clearance(self, t: float | None = None, limit: float = np.inf) -> Distance | None:
         """The smallest distance of all pairs that count and may not touch, at a time or as placed.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +15,16 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.finish.rounding import rounded
 from elbowroom.geometry.easing import smootherstep, smoothstep
 from elbowroom.geometry.rotations import Array, conjugate, continuous, exp, log, multiply, slerp
+from elbowroom.geometry.transforms import inverse
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import joints_of
-from elbowroom.plan.moving.free import Frames, Free
-from elbowroom.plan.moving.timing import ContactTiming, Moments
+from elbowroom.plan.moving.free import Frames, freed
+from elbowroom.plan.moving.timing import ContactTiming, moments
 from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.tasks import Task
+from elbowroom.plan.verbs.grasp_choice import Taking
 from elbowroom.posing.gaze import gazing
 from elbowroom.posing.limb_ik import LimbIK
 
@@ -31,21 +35,47 @@ _LOOKS_BY, _LOOKS_ON = 0.6, 0.25
 _NEARLY = 1.4
 
 
-class Passage:
-    """One task of a hand on top of a motion: frames `m` of it, for a posture at its target."""
+@dataclass(frozen=True, eq=False)
+class Encounter:
+    """A hand at something that may move: the frame in which it is there, and the posture then.
 
-    def __init__(
-        self, d: Director, actor: Actor, hand: str, m: Moments, pose: Pose, what: str, *, quick: bool = False
-    ) -> None:
-        self.d, self.actor, self.hand, self.m, self.pose, self.what = d, actor, hand, m, pose, what
-        self.limb = f"{hand}_arm"
+    `T_target` (N, 4, 4) is where that is by frame of the motion, `T_hand` (N, 4, 4) where the hand has to be at it.
+    """
+
+    hand: str
+    k: int
+    pose: Pose
+    T_target: Array
+    T_hand: Array
+
+    @staticmethod
+    def of(taking: Taking, T_target: Array) -> Encounter:
+        """A hand that takes or touches something at places (N, 4, 4) by frame."""
+        hands = T_target @ (inverse(T_target[taking.k]) @ taking.T_world_hand)
+        return Encounter(taking.hand, taking.k, taking.target, T_target, hands)
+
+
+class Passage:
+    """One task of a hand on top of a motion, in its frames `m`."""
+
+    def __init__(self, d: Director, actor: Actor, task: Task, at: Encounter, pace: ContactTiming, what: str) -> None:
+        self.d, self.actor, self._at, self._pace, self.pose = d, actor, at, pace, at.pose
+        self.m = m = moments(d, actor, at.hand, task, at.k, at.T_hand[at.k], actor.frames(pace.work), pace.early)
+        # where the time was chosen it is told
+        self.what = what if task.at is not None else f"{what} at {actor.time(at.k):.2f} s"
+        self.hand, self.limb = at.hand, f"{at.hand}_arm"
         self.arm = list(actor.body.chain(self.limb).joints)
-        self.fingers = list(finger_joints(actor.body, hand))
+        self.fingers = list(finger_joints(actor.body, at.hand))
         self._moved = False
         self._orbit: float | None = None  # of the elbow when the hand has come
-        self._fade = smoothstep if quick else smootherstep
+        self._fade = smoothstep if pace.quick else smootherstep
         # frames after which the hand is off its target, and after which the arm is back
-        self._off, self._home = ((0.3, 0.75) if quick else (0.5, 1.0)) * np.array(m.back - m.done)
+        self._off, self._home = ((0.3, 0.75) if pace.quick else (0.5, 1.0)) * np.array(m.back - m.done)
+
+    @property
+    def near(self) -> float:
+        """Second at which the last bit of the approach begins."""
+        return self.actor.time(max(self.m.there - self.actor.frames(self._pace.slow), self.m.leaves))
 
     def help(self, focus: Array | None) -> None:
         """The trunk helps and the eyes look at points (N, 3) by frame, from the first to the last of the passage.
@@ -68,45 +98,48 @@ class Passage:
             actor.edit(m.leaves, changed, new[:, changed])
         self._moved = bool(moved)
 
-    def come(self, hands: Array, opened: Array, closed: Array, pace: ContactTiming) -> None:
-        """The hand goes to places (N, 4, 4) by frame from the first to the one in which its work is done.
+    def come(self, by: Array, opened: Array, closed: Array) -> None:
+        """The hand comes to its target until its work is done, the last bit from beside it, `by` (3,) in the world.
 
         Fingers become `opened` (n, 4) on the way and then `closed`.
         """
-        actor, m = self.actor, self.m
+        actor, m, pace = self.actor, self.m, self._pace
         closing = max(m.there - round(pace.closing * actor.base.fps), m.leaves + 1)
         rows = np.arange(m.leaves, m.done + 1)
         share = self._fade((rows - m.leaves) / (m.there - max(actor.frames(pace.early), 1) - m.leaves))
         share[rows >= m.there - 1] = 1.0
         shaped = slerp(opened, closed, pace.shaped) if pace.closing > 0.0 and self.fingers else opened
         self._shape(rows, [(m.leaves, closing, shaped), (closing, m.done, closed)])
-        self._go(rows, hands, actor.base.rotations[rows][:, self.arm], share, 0, self.what)
+        slow = actor.frames(pace.slow)
+        hands = self._beside(rows, by, 1.0 - smootherstep((rows - m.there + slow) / slow))
+        self._go(rows, hands, actor.base.rotations[rows][:, self.arm], share, self.what)
 
-    def leave(self, hands: Array, home: Array, fingers: Array | None, what: str, keeps: int = 0) -> None:
-        """The hand goes from places (N, 4, 4) by frame to `home` (M, 3, 4), the arm's motion until the base ends.
+    def leave(self, by: Array, what: str, *, home: Array | None = None, seconds: float = 0.0) -> None:
+        """The hand goes off, `by` (3,) in the world, and the arm back to what the person does anyway, fingers too.
 
-        It `keeps` to its places for some frames. Fingers stay, or become those of a motion (M, n, 4) after them.
+        With a `home` (M, 3, 4), the arm's motion until the base ends, it goes there and the fingers stay closed. The
+        hand keeps to its target for some `seconds` and is nearly off it after them.
         """
-        actor, m = self.actor, self.m
-        if self.fingers and fingers is None:
-            now = actor.base.rotations[m.done, self.fingers]
-            actor.edit(m.done, self.fingers, np.repeat(now[None], len(actor.base) - m.done, axis=0))
-        elif self.fingers and fingers is not None:
-            share = _risen(np.arange(m.done, len(actor.base)), m.done + keeps, m.back)
-            now = actor.base.rotations[m.done, self.fingers]
-            actor.edit(m.done, self.fingers, faded(np.repeat(now[None], len(share), axis=0), fingers, share))
+        actor, m, keeps = self.actor, self.m, round(seconds * self.actor.base.fps)
+        own = actor.original.rotations[m.done :]
+        if self.fingers:
+            fingers = np.repeat(actor.base.rotations[m.done, self.fingers][None], len(actor.base) - m.done, axis=0)
+            if home is None:
+                share = _risen(np.arange(m.done, len(actor.base)), m.done + keeps, m.back)
+                fingers = faded(fingers, own[:, self.fingers], share)
+            actor.edit(m.done, self.fingers, fingers)
+        home = np.array(own[:, self.arm]) if home is None else home
         rows = np.arange(m.done, m.back + 1)
         actor.edit(m.back, self.arm, home[m.back - m.done :])
         share = 1.0 - self._fade((rows - m.done - keeps) / max(self._home, 1.0))
-        self._go(rows, hands, home[: len(rows)], share, 1, what)
+        off = smootherstep((rows - m.done) / max(_NEARLY * keeps if keeps else self._off, 1.0))
+        self._go(rows, self._beside(rows, by, off), home[: len(rows)], share, what, self._orbit)
 
-    def away(self, keeps: int = 0) -> Array:
-        """Shares (N,) of the way off the target, from the frame in which the work is done to the last.
-
-        A hand that `keeps` to its places for some frames is nearly off after them.
-        """
-        m = self.m
-        return smootherstep(np.arange(m.back - m.done + 1) / max(_NEARLY * keeps if keeps else self._off, 1.0))
+    def _beside(self, rows: Frames, by: Array, share: Array) -> Array:
+        """Places of the hand (N, 4, 4) beside its target, `by` (3,) in the world as it meets it, by shares (N,)."""
+        T, out = self._at.T_target, np.array(self._at.T_hand[rows])
+        out[:, :3, 3] += share[:, None] * (T[rows, :3, :3] @ (T[self._at.k, :3, :3].T @ by))
+        return out
 
     def finish(self) -> None:
         """The frames are done; raises `PlanningFailure` where the helping body meets something."""
@@ -129,22 +162,22 @@ class Passage:
             q[after] = slerp(q[after], goal, share[after, None])
         self.actor.edit(int(rows[0]), self.fingers, q)
 
-    def _go(self, rows: Frames, hands: Array, base: Array, share: Array, fixed: int, what: str) -> None:
+    def _go(self, rows: Frames, hands: Array, base: Array, share: Array, what: str, orbit: float | None = None) -> None:
         """Frames of the arm between its base (N, 3, 4) and a hand at places (N, 4, 4), by shares (N,).
 
-        The end `fixed`, 0 for the last and 1 for the first, is at the target.
+        The elbow is at an `orbit` angle in radians that it has already, or at one that suits.
         """
         d, actor = self.d, self.actor
         T = actor.body.transforms(actor.base.root[rows], actor.base.rotations[rows])
         tracking = Tracking(actor.body, self.limb, T, self.pose)
-        there = tracking.postures(hands, share == 1.0, self._orbit if fixed == 1 else None)
+        there = tracking.postures(hands, share == 1.0, orbit)
         if there is None:
             raise PlanningFailure("target-out-of-reach", f"{what}: the arm cannot follow it while it is there")
         self._orbit = tracking.orbit
         course = faded(base, there, share, [actor.body.limits[j] for j in self.arm])
         actor.edit(int(rows[0]), self.arm, course)
         d.world = actor.placed(d.world)
-        way = Free(d, actor, self.limb, rows, course, share, fixed, what).find()
+        way = freed(d, actor, self.limb, rows, share == 1.0, what)
         actor.edit(int(rows[0]), self.arm, way.rotations)
         d.world = actor.placed(d.world)
         d.note(actor, self.limb, what, (actor.time(int(rows[0])), actor.time(int(rows[-1]))), way)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +13,11 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
-from elbowroom.plan.hands import arms_of, held_by
+from elbowroom.plan.hands import arms_of, beyond_reach, hand_of, held_by, shoulder_of
+from elbowroom.plan.places import moves
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Task
 from elbowroom.posing.limb_ik import LimbIK
-from elbowroom.world.paths import places
-from elbowroom.world.world import World
 
 # Of the time that a hand at rest takes for a way: what it takes on top of a motion, and the least.
 _USUAL, _LEAST = 1.0, 0.45
@@ -33,8 +34,7 @@ _HELP = 0.25
 # What is farther from a shoulder than the arm's length and this is surely out of reach, metres.
 _FARTHEST = 0.6
 
-# Things that stray less than this from where they are do not move, metres.
-_STILL = 1e-4
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -45,26 +45,6 @@ class Moments:
     there: int
     done: int
     back: int
-
-
-def frames_of(world: World, name: str, times: Array) -> Array:
-    """`T_world_frame` (N, 4, 4) of a thing, a frame on it, or a part of a body over times (N,)."""
-    owner, part = world.split(name)
-    if owner in world.things:
-        thing = world.things[owner]
-        T = places(thing.path, times)
-        return T @ thing.frame(part) if part else T
-    if owner in world.characters:
-        motion = world.characters[owner]
-        joint, T_joint = motion.body.frame(part) if part else (0, np.eye(4))
-        return np.asarray(motion.body.transforms(*motion.sample(times))[:, joint] @ T_joint)
-    return np.tile(world.frame(name, 0.0), (len(times), 1, 1))
-
-
-def moves(world: World, name: str, times: Array) -> bool:
-    """Return whether something moves over times (N,)."""
-    T = frames_of(world, name, times)
-    return bool(np.abs(T - T[0]).max() > _STILL)
 
 
 def in_motion(d: Director, actor: Actor, target: str | None, at: float | None) -> bool:
@@ -149,28 +129,25 @@ def seen_by(T: Array, points: Array) -> Array:
 def frames_for(
     d: Director, actor: Actor, task: Task, points: Array, what: str, *, only: str | None = None
 ) -> list[tuple[str, int]]:
-    """Hands that can be asked, the nearer first, and the frame at which each is to be there; points (N, 3) by frame.
+    """Hands that can be asked, the nearer first, and the frame in which each is to be there.
 
-    `only` is the one hand that is meant, whatever it holds.
+    `points` (N, 3) are those of the target by frame of a motion that goes on; a point (3,) is one for which the person
+    waits, and the hand is there as soon as it can. `only` is the one hand that is meant, whatever it holds.
     """
     found = []
     busy = ""
     late: list[PlanningFailure] = []
     for hand in arms_of(actor, task.hand if only is None else only):
-        k = best_frame(d, actor, hand, points) if task.at is None else int(np.floor(_row(actor, task.at)))
-        if not 0 <= k < len(points):
-            begin, end = actor.base.span
-            raise PlanningFailure("too-little-time", f"{what}: {task.at:g} s is not within {begin:g} to {end:g} s")
-        far = float(_distances(actor, hand, points)[k]) - LimbIK(actor.body, f"{hand}_arm").reach[1]
-        if far > _FARTHEST:
-            late.append(far_away(actor, hand, points, k, f"{what}: the hand stays {far - _HELP:.2f} m away"))
-            continue
-        if task.at is not None and k < _first(actor, hand) + actor.frames(_LEAST * d.seconds_for(0.0)):
-            late.append(PlanningFailure("too-little-time", f"{what}: {task.at:g} s is too early"))
+        try:
+            k = (_soonest if points.ndim == 1 else _in_passing)(d, actor, hand, task, points, what)
+        except PlanningFailure as stuck:
+            late.append(stuck)
             continue
         hold = held_by(d.world, actor.who, hand, actor.time(k))
         if hold is None or only is not None:
-            found.append((float(np.linalg.norm(points[k] - shoulders(actor, hand)[k])), hand, k))
+            shoulder = shoulder_of(actor, hand, actor.pose) if points.ndim == 1 else shoulders(actor, hand)[k]
+            point = points if points.ndim == 1 else points[k]
+            found.append((float(np.linalg.norm(point - shoulder)), hand, k))
         else:
             busy = f"the {hand} hand of {actor.who} holds '{hold.object}'"
     if not found and late:
@@ -178,6 +155,26 @@ def frames_for(
     if not found:
         raise PlanningFailure("hand-not-free", f"{what}: {busy or f'{actor.who} has no arm'}")
     return [(hand, k) for _, hand, k in sorted(found)]
+
+
+def _soonest(d: Director, actor: Actor, hand: str, task: Task, point: Array, what: str) -> int:
+    """The frame in which a hand can or has to be at a point (3,); raises `PlanningFailure` where that is too soon."""
+    way = float(np.linalg.norm(point - hand_of(actor, hand, actor.pose)[:3, 3]))
+    return actor.k + d.frames_until(actor, way, task.at, 0, what, beyond_reach(actor, hand, point))
+
+
+def _in_passing(d: Director, actor: Actor, hand: str, task: Task, points: Array, what: str) -> int:
+    """The frame in which a hand is to be at a target, points (N, 3) by frame; raises `PlanningFailure` without any."""
+    k = best_frame(d, actor, hand, points) if task.at is None else int(np.floor(_row(actor, task.at)))
+    if not 0 <= k < len(points):
+        begin, end = actor.base.span
+        raise PlanningFailure("too-little-time", f"{what}: {task.at:g} s is not within {begin:g} to {end:g} s")
+    far = float(_distances(actor, hand, points)[k]) - LimbIK(actor.body, f"{hand}_arm").reach[1]
+    if far > _FARTHEST:
+        raise far_away(actor, hand, points, k, f"{what}: the hand stays {far - _HELP:.2f} m away")
+    if task.at is not None and k < _first(actor, hand) + actor.frames(_LEAST * d.seconds_for(0.0)):
+        raise PlanningFailure("too-little-time", f"{what}: {task.at:g} s is too early")
+    return k
 
 
 def _row(actor: Actor, t: float) -> float:
@@ -195,11 +192,6 @@ def helpful(actor: Actor, hand: str, k: int, target: str | None) -> bool:
     return not any(other != hand and first - near < k < last + near for other, first, last in actor.contacts)
 
 
-def named(actor: Actor, task: Task, what: str, k: int) -> str:
-    """Return what is done in frame k, with its time where that was chosen."""
-    return what if task.at is not None else f"{what} at {actor.time(k):.2f} s"
-
-
 def far_away(actor: Actor, hand: str, points: Array, k: int, why: str) -> PlanningFailure:
     """Why a target, points (N, 3) by frame, is out of reach in frame k, and when it would be within."""
     far = _distances(actor, hand, points)
@@ -212,6 +204,18 @@ def far_away(actor: Actor, hand: str, points: Array, k: int, why: str) -> Planni
         other = int(near[np.argmin(np.abs(near - k))])
         then = f"at {actor.time(other):.2f} s it may be within reach"
     return PlanningFailure("target-out-of-reach", f"{why} at {actor.time(k):.2f} s; {then}")
+
+
+def in_reach(
+    options: Iterable[T], actor: Actor, hands: Sequence[tuple[str, int]], points: Array, what: str
+) -> Iterator[T]:
+    """The same options; that a target, points (N, 3) by frame, is out of reach is told with when it would be within."""
+    try:
+        yield from options
+    except PlanningFailure as stuck:
+        if stuck.status == "target-out-of-reach" and stuck.why.startswith(what):
+            raise far_away(actor, hands[0][0], points, hands[0][1], stuck.why) from None
+        raise
 
 
 def shoulders(actor: Actor, hand: str) -> Array:
@@ -283,10 +287,3 @@ def speed_past(actor: Actor, hand: str, points: Array, k: int) -> float:
 def lingers(speed: float) -> float:
     """Seconds for which a hand that has done its work goes off what it passes by at some metres a second."""
     return float(np.clip(_STAYS / max(speed, 1e-3), *_LINGERS))
-
-
-def beside(T_thing: Array, T_hand: Array, by: Array, share: Array) -> Array:
-    """Places of a hand (N, 4, 4) moved by a vector (3,) of the frame of a thing (N, 4, 4), by shares (N,)."""
-    out = T_hand.copy()
-    out[:, :3, 3] += share[:, None] * (T_thing[:, :3, :3] @ by)
-    return out

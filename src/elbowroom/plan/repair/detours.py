@@ -14,8 +14,9 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.repair.allowed import at_work, with_contacts
 from elbowroom.plan.repair.find import CollisionEpisode, clip_of
+from elbowroom.plan.repair.options import MARGIN, RepairOptions
 from elbowroom.plan.repair.pelvis import BodyDetour, Offset, OffsetClip, PelvisOffset, core_about
-from elbowroom.plan.repair.stretch import MARGIN, Clocks, Job, touches_of
+from elbowroom.plan.repair.stretch import touches_in
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.world.allowances import Changed
 from elbowroom.world.contacts import Contact
@@ -58,26 +59,16 @@ def told_by(by: Offset) -> str:
     return " and ".join(told) or "up"
 
 
-def sways(
-    world: World,
-    source: Clip,
-    episode: CollisionEpisode,
-    recorded: bool,
-    max_aside: float,
-    clocks: Clocks,
-    *,
-    far: bool,
-) -> Iterator[BodyDetour]:
-    """Ways aside that keep the trunk free, `max_aside` metres at most: of the pelvis over its feet and in steps, or
-    `far`, round things.
+def sways(world: World, episode: CollisionEpisode, options: RepairOptions, *, far: bool) -> Iterator[BodyDetour]:
+    """Ways aside that keep the trunk free: of the pelvis over its feet and in steps, or `far`, round things.
 
     Of each kind those that leave the least in collision come first; none are looked at after the first, and least, that
-    leaves nothing. `source` is the clip as it came; what is `recorded` may touch itself as it does.
+    leaves nothing.
     """
     for kind in (_ROUND,) if far else (_OVER, _STEPS):
-        amounts = tuple(a for a in kind.aside if a <= max_aside + 1e-9)
+        amounts = tuple(a for a in kind.aside if a <= options.max_aside + 1e-9)
         if amounts:
-            yield from _of_a_kind(world, source, episode, recorded, replace(kind, aside=amounts), clocks)
+            yield from _of_a_kind(world, episode, options, replace(kind, aside=amounts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,12 +89,11 @@ class _Window:
 
 def _window(
     world: World,
-    source: Clip,
     episode: CollisionEpisode,
-    recorded: bool,
+    options: RepairOptions,
     seconds: float,
-    stepping: bool,
     *,
+    stepping: bool = False,
     bends: bool = False,
 ) -> _Window | None:
     """A window about an episode with so many seconds for the way there and back, in which the trunk may bend, too; None
@@ -112,30 +102,19 @@ def _window(
     legs, core = legs_of(clip), core_about(clip, episode.during, seconds)
     if not legs or core is None or at_work(world, episode.who, (core.first, core.last)):
         return None
-    sway = PelvisOffset(clip, source, legs, core, stepping)
+    sway = PelvisOffset(clip, options.sources[episode.who], legs, core, stepping)
     joints = tuple(j for ik in legs for j in ik.joints) + (tuple(sway.trunk) if bends else ())
     frames, span = (sway.first, sway.last), (core.first, core.last)
-    contacts: tuple[Contact, ...] = ()
-    planned: list[Contact] = []
-    if recorded:
-        job = Job(world, source, episode.who, joints, joints, (), episode.during, *frames, recorded, MARGIN)
-        touches = touches_of(job, *frames)
-        contacts, planned = tuple(touches.contacts(span, planned=False)), touches.contacts(span, planned=True)
+    own = options.recorded(episode.who)
+    planned, contacts = touches_in(world, episode.who, joints, frames, span) if own else ((), ())
     looks = Looks(with_contacts(world, planned), episode, sway)
     as_is = looks.depth(clip) or (0.0, 0.0)
     return _Window(sway, looks, Changed(episode.who, joints, span), contacts, as_is)
 
 
-def _of_a_kind(
-    world: World,
-    source: Clip,
-    episode: CollisionEpisode,
-    recorded: bool,
-    kind: _Kind,
-    clocks: Clocks,
-) -> Iterator[BodyDetour]:
+def _of_a_kind(world: World, episode: CollisionEpisode, options: RepairOptions, kind: _Kind) -> Iterator[BodyDetour]:
     start = time.perf_counter()
-    window = _window(world, source, episode, recorded, kind.seconds, kind.stepping)
+    window = _window(world, episode, options, kind.seconds, stepping=kind.stepping)
     if window is None:
         return
     # parts in collision are to be less deep in something than they were, and all else together no deeper
@@ -148,7 +127,7 @@ def _of_a_kind(
             found.append((depth[1], number, moved))
             if depth[1] == 0.0:
                 break
-    clocks.add("plan", start)
+    options.clocks.add("plan", start)
     name = "whole body" if kind.stepping else "pelvis and legs"
     for left, _, moved in sorted(found, key=lambda f: f[:2])[:_FOLLOWED]:
         yield window.moved(world, moved, name, told_by(moved.by), left / most[1])
@@ -168,9 +147,7 @@ _HALVES, _LEFT, _HELPFUL = 2, 0.85, 2
 _Posture = Callable[[float], tuple[OffsetClip | None, str]]
 
 
-def postures(
-    world: World, source: Clip, episode: CollisionEpisode, recorded: bool, clocks: Clocks
-) -> Iterator[BodyDetour]:
+def postures(world: World, episode: CollisionEpisode, options: RepairOptions) -> Iterator[BodyDetour]:
     """The body ducked, for a head or a trunk that is to get under something, or with its shoulders turned, for one that
     is to get through between things, with feet where they are; what leaves nothing in collision comes first.
 
@@ -180,9 +157,9 @@ def postures(
     found: list[BodyDetour] = []
     for seconds in () if episode.limb.endswith("leg") else _POSTURE_S:
         start = time.perf_counter()
-        window = _window(world, source, episode, recorded, seconds, False, bends=True)
+        window = _window(world, episode, options, seconds, bends=True)
         found = [] if window is None else _each_posture(world, window, episode)
-        clocks.add("plan", start)
+        options.clocks.add("plan", start)
         if found or window is None:
             break
     yield from (d for d in found if d.leaves == 0.0)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 
-from elbowroom.motion.clip import Clip
 from elbowroom.plan.edit import edit_between
-from elbowroom.plan.repair.allowed import FeetFree, Pin, feet_free, hands_free
+from elbowroom.plan.repair.allowed import FeetFree, feet_free, hands_free
 from elbowroom.plan.repair.cost import SMALL, cost
 from elbowroom.plan.repair.detours import postures, sways
 from elbowroom.plan.repair.find import CollisionEpisode, Linkage, clip_of, linkages
 from elbowroom.plan.repair.limb import Replanned, hopeless, leaned, searched, spliced, stepped
+from elbowroom.plan.repair.options import TIGHT, RepairOptions
 from elbowroom.plan.repair.pelvis import BodyDetour
-from elbowroom.plan.repair.stretch import GROWTHS, MARGIN, TIGHT, Clocks, Job, Stretch, stance, stretches
+from elbowroom.plan.repair.stretch import GROWTHS, Job, Stretch, stance, stretches
 from elbowroom.plan.repair.whole_clip import retimed
-from elbowroom.search.birrt import Budget
-from elbowroom.spaces.styles import CLOSE, Style
+from elbowroom.spaces.styles import CLOSE
 from elbowroom.world.edit import Edit
 from elbowroom.world.world import World
 
@@ -32,34 +31,6 @@ _STRETCHES = 2
 
 
 @dataclass(frozen=True, eq=False)
-class RepairOptions:
-    """Options of a repair.
-
-    `sources` are the clips that came, by who plays them; `max_aside` is how far a body may go aside for a while,
-    metres; `apart` are other repairs that these are to differ from where they can; `progress` is told what is done;
-    `margin` metres are kept off everything; hands in `pins` stay where they are then, and feet
-    of people who are `planted` do.
-    """
-
-    sources: Mapping[str, Clip]
-    seed: int
-    style: Style
-    budget: Budget
-    fix_self: bool
-    max_aside: float
-    apart: Mapping[str, tuple[Clip, ...]] = field(default_factory=dict)
-    progress: Callable[[str], None] | None = None
-    margin: float = MARGIN
-    pins: tuple[Pin, ...] = ()
-    planted: frozenset[str] = frozenset()
-    clocks: Clocks = field(default_factory=Clocks)
-
-    def recorded(self, who: str) -> bool:
-        """Return whether someone's clip may touch itself as it does."""
-        return bool(self.sources[who].source.format) and not self.fix_self
-
-
-@dataclass(frozen=True, eq=False)
 class RepairResult:
     """The world after an episode was repaired, and the edits that were made."""
 
@@ -71,17 +42,16 @@ def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptio
     """Go up the ladder for one episode: the limb in growing linkages, or lower or turned with the whole body, whichever
     changes the clip least; the body aside; and the limb again nearer to things than usual. Leans come before searches.
     None, and why, where nothing does."""
-    ladder = _ladder(world, episode, options)
     reason = f"{episode.limb or 'that part'} is no limb that can give way"
-    seed = options.seed
+    seed, rungs = options.seed, len(_ladder(world, episode, options))
     if options.apart:
-        done, _ = _by_linkages(world, episode, ladder, options, seed)
+        done, _ = by_limbs(world, episode, options)
         if done is not None:
             return done, ""
         options = replace(options, apart={})
     # a body that ducks or turns keeps its arms as they are, in no style
     bodies = options.style is CLOSE and not _pinned(episode, options)
-    done, told = _by_linkages(world, episode, ladder, options, seed, bodies=bodies)
+    done, told = by_limbs(world, episode, options, bodies=bodies)
     if done is None and options.style is not CLOSE:
         # a style is a wish: what cannot keep to it is mended all the same, and says so
         done, told = repair_episode(world, episode, replace(options, style=CLOSE))
@@ -89,11 +59,11 @@ def repair_episode(world: World, episode: CollisionEpisode, options: RepairOptio
         return (replace(done, edits=tuple(told_so)) if done else None), told
     if done is None:
         reason = told or reason
-        done = None if _pinned(episode, options) else _aside(world, episode, ladder, options, seed + len(ladder))
+        done = None if _pinned(episode, options) else _aside(world, episode, replace(options, seed=seed + rungs))
     for again in range(_AGAIN):
         if done is None:
-            near, other = replace(options, margin=TIGHT), seed + (2 + again) * len(ladder)
-            done, _ = _by_linkages(world, episode, ladder, near, other, searches=again == 0)
+            near = replace(options, margin=TIGHT, seed=seed + (2 + again) * rungs)
+            done, _ = by_limbs(world, episode, near, searches=again == 0)
     return done, reason
 
 
@@ -109,8 +79,7 @@ def repair_gap(
         return None
     joints, during = arms[0].joints | arms[1].joints, (before[0], max(before[1], arms[1].during[1]))
     both = replace(arms[0], during=during, pairs=arms[0].pairs + arms[1].pairs, joints=joints)
-    bodies = postures(world, source, both, options.recorded(who), options.clocks)
-    turned = next((body for body in bodies if body.leaves <= _LITTLE), None)
+    turned = next((body for body in postures(world, both, options) if body.leaves <= _LITTLE), None)
     if turned is None:
         return None
     done = RepairResult(world, ())
@@ -124,21 +93,13 @@ def repair_gap(
     return done if by_arms < by_body else RepairResult(turned.world, (_noted(world, turned, both),))
 
 
-def by_limbs(
-    world: World, episode: CollisionEpisode, options: RepairOptions, *, trunk: bool = True
-) -> tuple[RepairResult | None, str]:
-    """The first rungs alone, which are quick: the limb in growing linkages, with the trunk if it may. None, and why,
-    where none does."""
-    spine = {} if trunk else clip_of(world, episode.who).character.chains
-    held = spine["spine"].joints if "spine" in spine else ()
-    ladder = [one for one in _ladder(world, episode, options) if set(held).isdisjoint(one.joints)]
-    return _by_linkages(world, episode, ladder, options, options.seed)
-
-
 def _ladder(world: World, episode: CollisionEpisode, options: RepairOptions) -> list[Linkage]:
-    """Linkages that may get a limb out of collision: none of a leg that is planted."""
-    planted = episode.limb.endswith("_leg") and episode.who in options.planted
-    return [] if planted else linkages(clip_of(world, episode.who).character, episode.limb, episode.joints)
+    """Linkages that may get a limb out of collision: none of a leg that is planted, none with a trunk that stays."""
+    if episode.limb.endswith("_leg") and episode.who in options.planted:
+        return []
+    body = clip_of(world, episode.who).character
+    held = () if options.trunk or "spine" not in body.chains else body.chains["spine"].joints
+    return [one for one in linkages(body, episode.limb, episode.joints) if set(held).isdisjoint(one.joints)]
 
 
 def _pinned(episode: CollisionEpisode, options: RepairOptions) -> bool:
@@ -150,52 +111,35 @@ def _pinned(episode: CollisionEpisode, options: RepairOptions) -> bool:
     )
 
 
-def _aside(
-    world: World, episode: CollisionEpisode, ladder: list[Linkage], options: RepairOptions, seed: int
-) -> RepairResult | None:
+def _aside(world: World, episode: CollisionEpisode, options: RepairOptions) -> RepairResult | None:
     """The body goes aside, and limbs do what is left to do; where that is much, a way farther aside may leave less."""
     tried = []
     for sway in _ways_aside(world, episode, options):
         if options.clocks.late:
             return None
         if sway.leaves <= _LITTLE:
-            done = _after(world, sway, episode, ladder, options, seed)
+            done = _after(world, sway, episode, options)
             if done is not None:
                 return done
         else:
             tried.append(sway)
-    followed = (_after(world, sway, episode, ladder, options, seed) for sway in tried if not options.clocks.late)
+    followed = (_after(world, sway, episode, options) for sway in tried if not options.clocks.late)
     return next((done for done in followed if done is not None), None)
 
 
 def _ways_aside(world: World, episode: CollisionEpisode, options: RepairOptions) -> Iterator[BodyDetour]:
     """Over the feet and in steps, then sooner or later, then round things."""
-    of = (
-        world,
-        options.sources[episode.who],
-        episode,
-        options.recorded(episode.who),
-        options.max_aside,
-        options.clocks,
-    )
-    yield from sways(*of, far=False)
+    yield from sways(world, episode, options, far=False)
     yield from retimed(world, episode, options.clocks)
-    yield from sways(*of, far=True)
+    yield from sways(world, episode, options, far=True)
 
 
-def _after(
-    world: World,
-    sway: BodyDetour,
-    episode: CollisionEpisode,
-    ladder: list[Linkage],
-    options: RepairOptions,
-    seed: int,
-) -> RepairResult | None:
+def _after(world: World, sway: BodyDetour, episode: CollisionEpisode, options: RepairOptions) -> RepairResult | None:
     """Repair by limbs once the body has gone aside; None where they cannot."""
     edit = _noted(world, sway, episode)
     if sway.leaves == 0.0:
         return RepairResult(sway.world, (edit,))
-    more, _ = _by_linkages(sway.world, episode, ladder, options, seed, searches=False)
+    more, _ = by_limbs(sway.world, episode, options, searches=False)
     return None if more is None else RepairResult(more.world, (edit, *more.edits))
 
 
@@ -215,24 +159,20 @@ def _noted(world: World, sway: BodyDetour, episode: CollisionEpisode) -> Edit:
     return edit_between(world, sway.world, noted)
 
 
-def _by_linkages(
-    world: World,
-    episode: CollisionEpisode,
-    ladder: list[Linkage],
-    options: RepairOptions,
-    seed: int,
-    *,
-    searches: bool = True,
-    bodies: bool = False,
+def by_limbs(
+    world: World, episode: CollisionEpisode, options: RepairOptions, *, searches: bool = True, bodies: bool = False
 ) -> tuple[RepairResult | None, str]:
-    """The repair that changes the clip least of the first of each linkage, and of `bodies` that are lower or turned;
-    the first that changes it little is taken at once. None, and why, where there is none."""
+    """Go up the first rungs alone, which are quick: the limb in growing linkages.
+
+    The repair that changes the clip least of the first of each linkage, and of `bodies` that are lower or turned;
+    the first that changes it little is taken at once. None, and why, where there is none.
+    """
     reasons = [""]
     found: list[tuple[float, RepairResult]] = []
     source = options.sources[episode.who]
     before = 0.0 if options.clocks.hurried else cost(source, clip_of(world, episode.who))
-    ways = _each_linkage(world, episode, ladder, options, seed, searches, found, reasons)
-    more = _each_body(world, episode, ladder, options, seed) if bodies else iter(())
+    ways = _each_linkage(world, episode, options, searches, found, reasons)
+    more = _each_body(world, episode, options) if bodies else iter(())
     for done in chain(ways, more):
         if options.clocks.hurried:
             return done, ""
@@ -247,9 +187,7 @@ def _by_linkages(
 def _each_linkage(
     world: World,
     episode: CollisionEpisode,
-    ladder: list[Linkage],
     options: RepairOptions,
-    seed: int,
     searches: bool,
     found: list[tuple[float, RepairResult]],
     reasons: list[str],
@@ -257,7 +195,7 @@ def _each_linkage(
     """The first repair of each linkage, for legs of one choice of times after another; `reasons` say why there is none.
     Nothing is searched where something was `found` already."""
     clip = clip_of(world, episode.who)
-    for number, linkage in enumerate(ladder):
+    for number, linkage in enumerate(_ladder(world, episode, options)):
         bounds = hands_free(world, clip, episode.who, linkage.joints, episode.during, options.pins)
         if bounds is None:
             reasons.append("a hand takes, leaves or touches something just then")
@@ -267,66 +205,44 @@ def _each_linkage(
                 reasons.append("there was no time left to look")
                 return
             free = replace(free, low=max(free.low, bounds[0]), high=min(free.high, bounds[1]))
-            job = _job(world, episode, options, linkage, free)
+            job = Job(world, episode, options, (*linkage.joints, *linkage.hang), linkage.hang, free.low, free.high)
             most = _STRETCHES if found else len(GROWTHS)
-            done, reason = _replanned(job, free, linkage.name, options, seed + number, searches and not found, most)
+            done, reason = replanned(job, free, linkage.name, options.seed + number, searches and not found, most)
             reasons.append(reason)
             if done is not None:
-                yield _told(episode, linkage.name, job, done)
+                yield _told(linkage.name, job, done)
                 break
 
 
-def _each_body(
-    world: World, episode: CollisionEpisode, ladder: list[Linkage], options: RepairOptions, seed: int
-) -> Iterator[RepairResult]:
+def _each_body(world: World, episode: CollisionEpisode, options: RepairOptions) -> Iterator[RepairResult]:
     """Repairs with the whole body lower or turned over its feet, and limbs that do the rest."""
-    source, recorded = options.sources[episode.who], options.recorded(episode.who)
-    for sway in postures(world, source, episode, recorded, options.clocks):
-        done = _after(world, sway, episode, ladder, options, seed)
+    for sway in postures(world, episode, options):
+        done = _after(world, sway, episode, options)
         if done is not None:
             yield done
 
 
-def _job(world: World, episode: CollisionEpisode, options: RepairOptions, linkage: Linkage, free: FeetFree) -> Job:
-    source = options.sources[episode.who]
-    chain = source.character.chains.get(episode.limb)
-    return Job(
-        world,
-        source,
-        episode.who,
-        (*linkage.joints, *linkage.hang),
-        () if chain is None else chain.joints,
-        linkage.hang,
-        episode.during,
-        free.low,
-        free.high,
-        options.recorded(episode.who),
-        options.margin,
-        options.apart.get(episode.who, ()),
-    )
-
-
-def _replanned(
-    job: Job, free: FeetFree, name: str, options: RepairOptions, seed: int, searches: bool, most: int
+def replanned(
+    job: Job, free: FeetFree, name: str, seed: int, searches: bool, most: int
 ) -> tuple[Replanned | None, str]:
     """New frames for one linkage, in so many stretches at the `most`, or why there are none."""
-    clocks = options.clocks
+    clocks = job.options.clocks
     if free.stands is not None:
-        aside = stepped(job, stance(job, *free.stands, clocks), seed, clocks, "elsewhere")
+        aside = stepped(job, stance(job, *free.stands), seed, "elsewhere")
         return aside, "the foot stands then, and no other place for it is free"
     if free.knee:
-        tries = (stepped(job, stretch, seed, clocks, "knee") for stretch in stretches(job, clocks))
+        tries = (stepped(job, stretch, seed, "knee") for stretch in stretches(job))
         return next((done for done in tries if done is not None), None), "the knee cannot give way"
     tried: list[Stretch] = []
-    for stretch in islice(stretches(job, clocks), most):
+    for stretch in islice(stretches(job), most):
         if clocks.late:
             break
-        if not tried and hopeless(job, stretch, seed, clocks):
+        if not tried and hopeless(job, stretch, seed):
             return None, f"whatever {name.replace('_', ' ')} do, something that they carry stays in the way"
         tried.append(stretch)
-        done = leaned(job, stretch, seed, options.style, clocks)
+        done = leaned(job, stretch, seed)
         if done is None and job.limb == job.joints and free.leg:
-            done = stepped(job, stretch, seed, clocks, "lifted")
+            done = stepped(job, stretch, seed, "lifted")
         if done is not None:
             return done, ""
     # a search wants time: the shortest stretch comes last
@@ -334,7 +250,7 @@ def _replanned(
     for stretch in (*tried[1:], *tried[:1]) if searches else ():
         if clocks.late or (found and clocks.hurried):
             break
-        done = searched(job, stretch, seed, options.style, options.budget, clocks)
+        done = searched(job, stretch, seed)
         found += [] if done is None else [done]
     if found:
         return min(found, key=lambda one: one.departure), ""
@@ -342,20 +258,14 @@ def _replanned(
     return None, why if tried else "there is too little time to leave the clip and to return to it"
 
 
-def _told(episode: CollisionEpisode, name: str, job: Job, done: Replanned) -> RepairResult:
-    span = (done.stretch.core.first, done.stretch.core.last)
-    way = done.way
+def _told(name: str, job: Job, done: Replanned) -> RepairResult:
+    span, reason = (done.stretch.core.first, done.stretch.core.last), f"clear of {_others(job.world, job.episode)}"
     noted = Edit(
-        episode.who,
+        job.episode.who,
         name,
-        f"clear of {_others(job.world, episode)}{_at_the_ends(done.stretch)}",
+        f"{reason}{_at_the_ends(done.stretch)}",
         span,
-        way.tier,
-        way.first_solution_s,
-        way.smooth_s,
-        way.stats.checks,
-        way.stats.nodes,
-        way.trees,
+        *done.way.cost,
         replanned=job.joints,
         contacts=done.stretch.contacts,
     )

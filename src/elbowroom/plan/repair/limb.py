@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -18,14 +18,13 @@ from elbowroom.finish.nudge import Core, Nudged, bump, nudge
 from elbowroom.finish.settle import first_hit, hit_at, own_times, soften
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import Array
+from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.repair.cost import JERK_GAIN
-from elbowroom.plan.repair.stretch import Clocks, Job, Stretch
+from elbowroom.plan.repair.stretch import Job, Stretch
 from elbowroom.posing.limb_ik import LimbIK
-from elbowroom.search.birrt import Budget, Stats
 from elbowroom.search.shortcut import smooth
 from elbowroom.spaces.limb import LimbSpace
 from elbowroom.spaces.limb_plan import plan_limb
-from elbowroom.spaces.styles import Style
 from elbowroom.world.fast import HIT
 from elbowroom.world.world import World
 
@@ -42,28 +41,20 @@ _SAMPLES, _MOMENTS = 300, 4
 # it is for.
 _FEW, _ABOUT_S = 16, 0.1
 
-Tier = Literal["avoid", "plan"]
 Foot = Literal["lifted", "elsewhere", "knee"]
-
-
-@dataclass(frozen=True)
-class SearchStats:
-    """Origin of frames; `trees` are those of the search as lines (E, 2, 3), if they were kept."""
-
-    tier: Tier
-    first_solution_s: float
-    smooth_s: float = 0.0
-    stats: Stats = field(default_factory=Stats)
-    trees: tuple[Array, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Replanned:
-    """A stretch with its new frames (T, n, 4)."""
+    """A stretch with its new frames, and how they were found."""
 
     stretch: Stretch
-    frames: Array
-    way: SearchStats
+    way: LimbTrajectory
+
+    @property
+    def frames(self) -> Array:
+        """Rotations (T, n, 4)."""
+        return self.way.rotations
 
     @property
     def departure(self) -> float:
@@ -71,7 +62,7 @@ class Replanned:
         return float(np.sum(rot.angle_between(self.stretch.base, self.frames) ** 2))
 
 
-def hopeless(job: Job, stretch: Stretch, seed: int, clocks: Clocks) -> bool:
+def hopeless(job: Job, stretch: Stretch, seed: int) -> bool:
     """Return whether no posture of the joints seems to be free at some time of the episode: what they carry is
     stuck."""
     start = time.perf_counter()
@@ -81,12 +72,13 @@ def hopeless(job: Job, stretch: Stretch, seed: int, clocks: Clocks) -> bool:
         not (stretch.check.batch(q, float(t), resolve_uncertain=True) != HIT).any()
         for t in np.linspace(begin, end, _MOMENTS)
     )
-    clocks.add("plan", start)
+    job.options.clocks.add("plan", start)
     return stuck
 
 
-def leaned(job: Job, stretch: Stretch, seed: int, style: Style, clocks: Clocks) -> Replanned | None:
+def leaned(job: Job, stretch: Stretch, seed: int) -> Replanned | None:
     """The clip leaned aside by turns of its joints."""
+    style, clocks = job.options.style, job.options.clocks
     if not style.close:
         return None
     start = time.perf_counter()
@@ -102,9 +94,9 @@ def leaned(job: Job, stretch: Stretch, seed: int, style: Style, clocks: Clocks) 
     if found is None or done.lean is None or clocks.hurried:
         return found
     start = time.perf_counter()
-    least = _least(job, stretch, _joint_leans(stretch, ways), found.frames, done.lean, ways.reach)
-    way = replace(found.way, smooth_s=clocks.add("smooth", start))
-    return replace(least or found, way=way)
+    least = _least(job, stretch, _joint_leans(stretch, ways), found.frames, done.lean, ways.reach) or found
+    way = replace(found.way, rotations=least.frames, smooth_s=clocks.add("smooth", start))
+    return Replanned(least.stretch, way)
 
 
 # Frames (T, n, 4) of a lean (K,) that is at its height in a core.
@@ -164,7 +156,7 @@ def _least(job: Job, stretch: Stretch, frames: LeanFrames, whole: Array, lean: A
     if found is None:
         return None
     lean, core = found
-    return Replanned(stretch.narrowed(core), frames(lean, core)[stretch.rows(core)], SearchStats("avoid", 0.0))
+    return Replanned(stretch.narrowed(core), LimbTrajectory(frames(lean, core)[stretch.rows(core)], "avoid"))
 
 
 def _few(times: Array, during: tuple[float, float]) -> NDArray[np.int64]:
@@ -176,11 +168,9 @@ def _few(times: Array, during: tuple[float, float]) -> NDArray[np.int64]:
 
 
 def _nudged(stretch: Stretch, done: Nudged, took: float) -> Replanned | None:
-    return (
-        None
-        if done.frames is None
-        else Replanned(stretch, done.frames, SearchStats("avoid", took, 0.0, Stats(done.checks)))
-    )
+    if done.frames is None:
+        return None
+    return Replanned(stretch, LimbTrajectory(done.frames, "avoid", took, checks=done.checks))
 
 
 def _hanging(job: Job, stretch: Stretch) -> tuple[Hanging, ...]:
@@ -206,7 +196,7 @@ def _way_up(parents: NDArray[np.int32], joint: int) -> list[int]:
     return way
 
 
-def stepped(job: Job, stretch: Stretch, seed: int, clocks: Clocks, how: Foot) -> Replanned | None:
+def stepped(job: Job, stretch: Stretch, seed: int, how: Foot) -> Replanned | None:
     """A leg with its foot put elsewhere: lifted in the core, standing elsewhere there, or where it was while the knee
     goes aside."""
     body = job.clip.character
@@ -215,7 +205,7 @@ def stepped(job: Job, stretch: Stretch, seed: int, clocks: Clocks, how: Foot) ->
         ik = LimbIK(body, limb)
     except BadValue:  # legs of some rigs have other joints
         return None
-    start = time.perf_counter()
+    start, clocks = time.perf_counter(), job.options.clocks
     T = job.clip.world()[stretch.first : stretch.last + 1]
     weights = stretch.core.weights(stretch.times)
     core, times = stretch.core, stretch.times
@@ -237,20 +227,14 @@ def stepped(job: Job, stretch: Stretch, seed: int, clocks: Clocks, how: Foot) ->
     return _nudged(stretch, done, clocks.add("plan", start))
 
 
-def searched(job: Job, stretch: Stretch, seed: int, style: Style, budget: Budget, clocks: Clocks) -> Replanned | None:
+def searched(job: Job, stretch: Stretch, seed: int) -> Replanned | None:
     """A path through limb and time from the clip to the clip, drawn back to it as far as may be."""
     if not stretch.closed or job.hang:
         return None
-    start = time.perf_counter()
-    space = LimbSpace.over(
-        stretch.check,
-        job.limits,
-        timed=True,
-        style=style,
-        speed=_SLOWER * stretch.pace.speed,
-    )
+    start, style, clocks = time.perf_counter(), job.options.style, job.options.clocks
+    space = LimbSpace.over(stretch.check, job.limits, timed=True, style=style, speed=_SLOWER * stretch.pace.speed)
     begin, end = (space.state(stretch.base[k], float(stretch.times[k])) for k in (0, -1))
-    path = plan_limb(space, begin, end, seed, budget)
+    path = plan_limb(space, begin, end, seed, job.options.budget)
     first = clocks.add("plan", start)
     if not path.found:
         return None
@@ -267,8 +251,8 @@ def searched(job: Job, stretch: Stretch, seed: int, style: Style, budget: Budget
     took = clocks.add("smooth", start)
     if not settled.free or (within is not None and not _mostly(within, job, stretch, settled.rotations)):
         return None
-    way = SearchStats("plan", first, took, path.stats, space.tree_lines(path))
-    return replace(least or Replanned(stretch, whole, way), way=way)
+    way = LimbTrajectory(whole, "plan", first, took, path.stats.checks, path.stats.nodes, space.tree_lines(path))
+    return Replanned(stretch, way) if least is None else Replanned(least.stretch, replace(way, rotations=least.frames))
 
 
 def _mostly(within: Array, job: Job, stretch: Stretch, frames: Array) -> bool:
@@ -294,4 +278,4 @@ def spliced(job: Job, done: Replanned) -> World:
     # of the two quaternions of a rotation the one nearer to the old: the frames after it keep their signs
     flips = np.sum(new * view[:, list(job.joints)], axis=-1, keepdims=True) < 0.0
     view[:, list(job.joints)] = np.where(flips, -new, new)
-    return job.world.with_character(job.who, clip.with_(rotations=q))
+    return job.world.with_character(job.episode.who, clip.with_(rotations=q))

@@ -16,9 +16,9 @@ from elbowroom.geometry.transforms import transform
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.repair.find import collision_episodes
 from elbowroom.plan.repair.known import KnownWay
-from elbowroom.plan.repair.ladder import RepairOptions, by_limbs, repair_episode
+from elbowroom.plan.repair.ladder import by_limbs, repair_episode
+from elbowroom.plan.repair.options import MARGIN, TIGHT, Clocks, RepairOptions
 from elbowroom.plan.repair.repair import ASIDE, USUAL
-from elbowroom.plan.repair.stretch import MARGIN, TIGHT, Clocks
 from elbowroom.plan.result import Plan
 from elbowroom.search.birrt import Budget
 from elbowroom.spaces.styles import CLOSE, Wish, style_of
@@ -54,7 +54,7 @@ def meetings(world: World, exact: ExactWorld, times: Array, moved: Sequence[str]
     for k, t in enumerate(times):
         exact.place_snapshot(record[k])
         for pair in exact.near(0.0, pairs).tolist():
-            if exact.hit(pair) and not _may(exact, pair):
+            if exact.collides(pair):
                 met.setdefault(pair, []).append((t - 0.5 * step, t + 0.5 * step))
     found = []
     for pair, spans in met.items():
@@ -86,14 +86,6 @@ def mended_quickly(
                 world = done.world
                 edits += done.edits
     return Plan("found", world, tuple(edits), collisions=tuple(found), base=below)
-
-
-def _may(exact: ExactWorld, pair: int) -> bool:
-    """Return whether a pair that meets may, as deep as it does."""
-    if pair not in exact.contacts:
-        return False
-    depth = exact.distance(pair).value
-    return depth is not None and exact.allowed(pair, -depth) is not None
 
 
 # One in so many frames is looked at first; so many doubts are looked at closely where it need not be sure.

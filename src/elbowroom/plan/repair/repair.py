@@ -15,8 +15,8 @@ from elbowroom.motion.layers import held
 from elbowroom.plan.edit import changed_by, edit_between, with_edit_contacts
 from elbowroom.plan.repair.allowed import Pin
 from elbowroom.plan.repair.find import CollisionEpisode, clip_of, collision_episodes, in_gaps
-from elbowroom.plan.repair.ladder import RepairOptions, RepairResult, repair_episode, repair_gap
-from elbowroom.plan.repair.stretch import Clocks
+from elbowroom.plan.repair.ladder import RepairResult, repair_episode, repair_gap
+from elbowroom.plan.repair.options import Clocks, RepairOptions
 from elbowroom.plan.repair.whole_clip import moved_ways
 from elbowroom.plan.result import Plan, Status
 from elbowroom.search.birrt import Budget

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,13 +16,14 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import without_lead
 from elbowroom.motion.quality import peak_jerk
-from elbowroom.plan.repair.allowed import OwnTouches, own_touches, with_contacts
-from elbowroom.plan.repair.find import clip_of
+from elbowroom.plan.repair.allowed import own_touches, with_contacts
+from elbowroom.plan.repair.find import CollisionEpisode, clip_of
+from elbowroom.plan.repair.options import RepairOptions
 from elbowroom.plan.smoothness import SmoothnessLimits
-from elbowroom.stopping import may_stop_here
 from elbowroom.world.contacts import Contact
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.fast import LimbCheck
+from elbowroom.world.intervals import Interval
 from elbowroom.world.nearby import within_reach
 from elbowroom.world.world import World
 
@@ -37,68 +37,46 @@ _LOOKS = 120.0
 _SHORTEST, _LEAST, _RAMP = 0.12, 0.3, 0.22
 # Angular jerk that a lean may bring, rad/s³, and as a share of what the clip has anyway.
 _JERK, _OWN_JERK = 1300.0, 1.8
-# Metres that planned motion keeps off everything, and where that cannot be.
-MARGIN, TIGHT = 0.005, 0.0015
 # How much joints take part that lead to a limb.
 _LEADING = 0.35
 
 
-@dataclass
-class Clocks:
-    """Seconds that stages took, added up.
-
-    `until`, by `time.perf_counter`, is for repairs that follow a hand and prove nothing: they begin nothing more then,
-    and take what they have. All others end by a `stopping.deadline`, so that the clock never picks the motion.
-    """
-
-    seconds: dict[str, float] = field(default_factory=lambda: {"prepare": 0.0, "plan": 0.0, "smooth": 0.0})
-    until: float = math.inf
-
-    @property
-    def late(self) -> bool:
-        """Return whether nothing more is to be begun; who asks may be stopped here."""
-        may_stop_here()
-        return time.perf_counter() >= self.until
-
-    @property
-    def hurried(self) -> bool:
-        """Return whether the first motion that is found is taken as it is."""
-        return math.isfinite(self.until)
-
-    def add(self, stage: str, since: float) -> float:
-        """Add the time since a moment to a stage; that time."""
-        took = time.perf_counter() - since
-        self.seconds[stage] = self.seconds.get(stage, 0.0) + took
-        return took
-
-
 @dataclass(frozen=True, eq=False)
 class Job:
-    """Joints of a character that have to get out of collision during some seconds.
+    """Joints of a character that have to get out of collision in an episode.
 
-    `world` is as it is now, `source` is the clip as it came; frames from `low` to `high` may be changed. Of the joints,
-    those of the `limb` take part most, and those that `hang` keep their turn in the world. `recorded`: its contacts
-    with itself are allowed as deep as they are in the clip. `margin` metres are kept off everything; `apart` are clips
-    that the new one is to differ from.
+    `world` is as it is now; frames from `low` to `high` may be changed. Of the joints, those of the limb to blame take
+    part most, and those that `hang` keep their turn in the world.
     """
 
     world: World
-    source: Clip
-    who: str
+    episode: CollisionEpisode
+    options: RepairOptions
     joints: tuple[int, ...]
-    limb: tuple[int, ...]
     hang: tuple[int, ...]
-    during: tuple[float, float]
     low: int
     high: int
-    recorded: bool
-    margin: float
-    apart: tuple[Clip, ...] = ()
+
+    @property
+    def during(self) -> Interval:
+        """Seconds of the episode."""
+        return self.episode.during
+
+    @property
+    def source(self) -> Clip:
+        """The motion as it came."""
+        return self.options.sources[self.episode.who]
+
+    @property
+    def limb(self) -> tuple[int, ...]:
+        """Joints of the limb to blame."""
+        chain = self.source.character.chains.get(self.episode.limb)
+        return () if chain is None else chain.joints
 
     @property
     def clip(self) -> Clip:
         """The motion as it is."""
-        return clip_of(self.world, self.who)
+        return clip_of(self.world, self.episode.who)
 
     @cached_property
     def limits(self) -> tuple[JointLimit, ...]:
@@ -172,13 +150,11 @@ class Stretch:
         return self.pace.good(frames) and not self.apart.lack(frames[None])[0] > 0.0
 
 
-def stretches(job: Job, clocks: Clocks) -> Iterator[Stretch]:
+def stretches(job: Job) -> Iterator[Stretch]:
     """Stretches of growing length about the episode, each with a check of its own."""
     clip = job.clip
     times, lead = clip.times, clip.source.lead
-    start = time.perf_counter()
     known = set()
-    touches: OwnTouches | None = None
     for growth, pad in GROWTHS:
         wanted = np.searchsorted(times, (job.during[0] - pad, job.during[1] + pad))
         begin, end = (int(k) for k in np.clip(wanted, job.low, job.high))
@@ -190,33 +166,25 @@ def stretches(job: Job, clocks: Clocks) -> Iterator[Stretch]:
         if (first, last) in known or last - first < _LEAST * clip.fps:
             continue
         known.add((first, last))
-        if job.recorded:
-            touches = touches_of(job, first, last)
-        clocks.add("prepare", start)
-        yield _stretch(job, first, last, _core(times, (first, begin, end, last), opens, closes), touches, clocks)
-        start = time.perf_counter()
+        yield _stretch(job, first, last, _core(times, (first, begin, end, last), opens, closes))
 
 
-def stance(job: Job, begin: int, end: int, clocks: Clocks) -> Stretch:
+def stance(job: Job, begin: int, end: int) -> Stretch:
     """The stretch of a foot that stands from frame `begin` to `end`, with the swings before and after it."""
     core = Core(*(float(job.clip.times[k]) for k in (job.low, begin, end, job.high)))
-    start = time.perf_counter()
-    touches = touches_of(job, job.low, job.high) if job.recorded else None
-    clocks.add("prepare", start)
-    return _stretch(job, job.low, job.high, core, touches, clocks)
+    return _stretch(job, job.low, job.high, core)
 
 
-def _stretch(job: Job, first: int, last: int, core: Core, touches: OwnTouches | None, clocks: Clocks) -> Stretch:
-    start = time.perf_counter()
+def _stretch(job: Job, first: int, last: int, core: Core) -> Stretch:
+    start, who, options = time.perf_counter(), job.episode.who, job.options
     span, clip, frames = (core.first, core.last), job.clip, slice(first, last + 1)
-    planned = () if touches is None else touches.contacts(span, planned=True)
-    proven = () if touches is None else tuple(touches.contacts(span, planned=False))
-    around = within_reach(with_contacts(job.world, planned), job.who, span)
-    check = LimbCheck(around, job.who, job.joints, span, margin=job.margin)
-    clocks.add("prepare", start)
+    planned, proven = touches_in(job.world, who, job.joints, (first, last), span) if options.recorded(who) else ((), ())
+    around = within_reach(with_contacts(job.world, planned), who, span)
+    check = LimbCheck(around, who, job.joints, span, margin=options.margin)
+    options.clocks.add("prepare", start)
     base = clip.rotations[frames][:, list(job.joints)]
     pace = SmoothnessLimits(job.source, clip, job.joints, first, last)
-    apart = Apart(job.apart, clip, job.joints, first, last)
+    apart = Apart(options.apart.get(who, ()), clip, job.joints, first, last)
     return Stretch(first, last, core, proven, check, clip.times[frames], base, pace, apart)
 
 
@@ -235,11 +203,17 @@ def _core(times: Array, frames: tuple[int, int, int, int], opens: bool, closes: 
     return Core(first, begin, end, last)
 
 
-def touches_of(job: Job, first: int, last: int) -> OwnTouches:
-    """Return what the clip touches of itself, often enough to see an arm swing by."""
-    step = max(int(job.clip.fps / _LOOKS), 1)
-    rows = np.unique(np.append(np.arange(first, last + 1, step), last))
-    return own_touches(ExactWorld(job.world), job.who, job.joints, job.clip.times[rows])
+def touches_in(
+    world: World, who: str, joints: Sequence[int], frames: tuple[int, int], span: Interval
+) -> tuple[tuple[Contact, ...], tuple[Contact, ...]]:
+    """Contacts of a clip with itself that may be during some seconds, for plans and for proofs.
+
+    From the first to the last of some `frames` it is looked at often enough to see an arm swing by.
+    """
+    clip = clip_of(world, who)
+    rows = np.unique(np.append(np.arange(*frames, max(int(clip.fps / _LOOKS), 1)), frames[1]))
+    touches = own_touches(ExactWorld(world), who, joints, clip.times[rows])
+    return tuple(touches.contacts(span, planned=True)), tuple(touches.contacts(span, planned=False))
 
 
 # Metres that some joint is to be away from where it is in any other repair at some time.

@@ -14,8 +14,8 @@ from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import place, without_lead
 from elbowroom.plan.repair.allowed import at_work
 from elbowroom.plan.repair.find import CollisionEpisode, clip_of
+from elbowroom.plan.repair.options import Clocks
 from elbowroom.plan.repair.pelvis import BodyDetour, core_about
-from elbowroom.plan.repair.stretch import Clocks
 from elbowroom.world.allowances import Changed
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.pairs import moves

@@ -25,9 +25,10 @@ from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.verbs.carry_path import Carry
 from elbowroom.plan.verbs.grasp_choice import effort
 from elbowroom.plan.verbs.holding import Grips, Holding
+from elbowroom.plan.verbs.pole import is_pole, pole_grasps
 from elbowroom.posing.gaze import gazing
 from elbowroom.posing.grasps import grasps_of
-from elbowroom.posing.two_hands import is_pole, pole_grasps, two_hand_grasps
+from elbowroom.posing.two_hands import two_hand_grasps
 from elbowroom.world.soft_tissue import tissue_contacts
 
 # Grips that are looked at; and tried with postures guided by recordings, then without.
@@ -100,7 +101,7 @@ class Carrier(Holding):
             return [Grips({hands[0]: grasp}) for grasp in found]
         mesh, ahead = d.world.objects[self.thing].mesh, front_of(actor, actor.body.skeleton.at(actor.pose))
         if is_pole(mesh):
-            pairs = pole_grasps(*(grasps_of(d.world, actor.who, hand, self.thing, actor.now) for hand in sorted(hands)))
+            pairs = pole_grasps(d.world, actor, self.thing, (self.T_start, self.T_goal))
         else:
             pairs = two_hand_grasps(actor.body, mesh, self.T_start, ahead)
         return [Grips(dict(zip(("left", "right"), pair, strict=True))) for pair in pairs]

@@ -51,13 +51,9 @@ _PULL, _LEAST = 0.32, 0.6
 
 def open_fixture(d: Director, task: Open | Close) -> None:
     """Open or close a fixture by its handle, and let go."""
-    actor, fixture = d.actor(task.who), fixture_of(d, task.fixture)
-    low, high = fixture.joint.range
+    actor, (low, high) = d.actor(task.who), fixture_of(d, task.fixture).joint.range
     shut = 0.0 if low <= 0.0 <= high else low
-    usual = shut if isinstance(task, Close) else (high if abs(high - shut) >= abs(low - shut) else low)
-    to = usual if task.to is None else task.to
-    if not low - 1e-9 <= to <= high + 1e-9:
-        raise BadValue(f"'{task.fixture}' moves from {low:g} to {high:g}, not to {to:g}.")
+    to = shut if isinstance(task, Close) and task.to is None else goal_of(d, task, shut)
     what = f"{task.verb} {task.fixture}"
 
     def do(taking: Taking) -> None:
@@ -72,12 +68,9 @@ def open_fixture(d: Director, task: Open | Close) -> None:
 
 def press(d: Director, task: Press) -> None:
     """Press a button and let it back."""
-    actor, fixture = d.actor(task.who), fixture_of(d, task.fixture)
-    low, high = fixture.joint.range
-    now = fixture.state(actor.now)
-    to = (high if abs(high - now) >= abs(low - now) else low) if task.to is None else task.to
-    if not low - 1e-9 <= to <= high + 1e-9:
-        raise BadValue(f"'{task.fixture}' moves from {low:g} to {high:g}, not to {to:g}.")
+    actor = d.actor(task.who)
+    now = float(fixture_of(d, task.fixture).state(actor.now))
+    to = goal_of(d, task, now)
     what = f"press {task.fixture}"
 
     def do(taking: Taking) -> None:
@@ -89,6 +82,15 @@ def press(d: Director, task: Press) -> None:
 
     asked = Grab(who=task.who, hand=task.hand, at=task.at, object=task.fixture)
     d.first(varied(d, takings(d, actor, task.fixture, asked, what, pressing=True)), do)
+
+
+def goal_of(d: Director, task: Open | Close | Press, now: float) -> float:
+    """The state of a fixture that a task asks for, by default the end of its range that is farther from another one."""
+    low, high = fixture_of(d, task.fixture).joint.range
+    to = (high if abs(high - now) >= abs(low - now) else low) if task.to is None else task.to
+    if not low - 1e-9 <= to <= high + 1e-9:
+        raise BadValue(f"'{task.fixture}' moves from {low:g} to {high:g}, not to {to:g}.")
+    return to
 
 
 def fixture_of(d: Director, name: str) -> Fixture:

@@ -1,58 +1,90 @@
-"""A hand takes hold of a thing: it travels there, approaches, and closes its fingers on it (K9)."""
+"""A hand takes hold of a thing: it comes, closes its fingers on it, and goes off with it (K9).
+
+Who stands waits for the hand: it travels there, approaches and lifts in steps. Who moves, or takes what moves, goes on:
+the hand passes by the thing on top of that motion.
+"""
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import islice
 from typing import get_args
 
 import numpy as np
 
-from elbowroom.errors import BadValue
-from elbowroom.geometry.rotations import Array
+from elbowroom.errors import BadValue, UnknownName
+from elbowroom.geometry.rotations import Array, normalize
 from elbowroom.geometry.transforms import inverse
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import FOREVER, Director, Grip, varied
-from elbowroom.plan.hands import (
-    hand_of,
-    holder_of,
-    joints_of,
-)
-from elbowroom.plan.places import resting, supported, under_cover
+from elbowroom.plan.hands import hand_of, holder_of, joints_of, released, shifted
+from elbowroom.plan.moving.passage import Encounter, Passage
+from elbowroom.plan.moving.timing import ContactTiming, frames_for, in_motion, in_reach, lingers, paces, speed_past
+from elbowroom.plan.places import CLEAR_ABOVE, frames_of, resting, supported, under_cover
 from elbowroom.plan.postures import PRESS, hand_contacts
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Grab, Hand
+from elbowroom.plan.verbs.carry import homes, on_top
 from elbowroom.plan.verbs.grasp_choice import Taking, takings
-from elbowroom.plan.verbs.leave import depart, lifts
+from elbowroom.plan.verbs.leave import depart, ways_off
 from elbowroom.posing.grasps import closed_on
+
+# Motions of the arm with a thing in its hand that are tried.
+_HOMES = 3
+
+# Seconds in which a thing is lifted off what it lies on while the body goes on, if there is time.
+_LIFTS = 0.36
+
+# Seconds in which what is worn is lifted off, straight along its own axis, tried in turn.
+_TAKES_OFF = (0.36, 0.5, 0.25)
+
+# Seconds for which a thing may still touch what has held it.
+_OFF = 0.3
 
 
 def grab(d: Director, task: Grab) -> None:
-    """Take an object and lift it off what it lies on."""
+    """Take an object and lift it off what it lies on: standing before it, over a motion, or from one."""
     actor = d.actor(task.who)
+    if task.object not in d.world.objects:
+        raise UnknownName("object", task.object, d.world.objects)
     what = f"grab {task.object}"
+    moving = in_motion(d, actor, task.object, task.at)
+    last = actor.time(len(actor.base) - 1) - 0.5 / actor.base.fps if moving else actor.now
+    if in_hand(d, task, last if task.at is None else task.at):
+        return
+    if moving:
+        with on_top(d, actor, task):
+            return _grab_passing(d, actor, task, what)
     owner = holder_of(d.world, task.object, actor.now)
     if owner is not None:
         raise PlanningFailure(
             "hand-not-free", f"{what}: {owner.by} wears it ({owner.hand}), and nobody moves when it is taken"
         )
-    under = resting(d.world, task.object, actor.now)
+    d.first(varied(d, takings(d, actor, task.object, task, what)), partial(_take_standing, d, actor, task, what))
 
-    def do(taking: Taking) -> None:
-        hand = taking.hand
-        out = -taking.approach / np.linalg.norm(taking.approach)
-        take(d, actor, taking, task.object, what, task.at)
-        T_hand, T_taken = hand_of(actor, hand, actor.pose), d.world.frame(task.object, actor.now)
-        d.world = d.world.with_hold(task.object, actor.who, hand, (actor.now, FOREVER), inverse(T_hand) @ T_taken)
-        actor.keep(joints_of(actor, hand))
-        d.grips[task.object] = Grip(taking.open, T_hand[:3, :3].T @ out, T_taken, (hand, taking.grasp.name))
-        contacts = d.world.contacts
-        d.allow(supported(task.object, under, (-np.inf, FOREVER)))
-        covered = under_cover(d.world, task.object, actor.now, T_taken)
-        depart(d, actor, hand, lifts(actor, hand, out, covered), f"lift {task.object}")
-        # once off, it may not touch what it lay on any more: a bookcase has other boards, too
-        d.world = d.world.with_(contacts=(*contacts, *supported(task.object, under, (-np.inf, actor.now))))
 
-    d.first(varied(d, takings(d, actor, task.object, task, what)), do)
+def _take_standing(d: Director, actor: Actor, task: Grab, what: str, taking: Taking) -> None:
+    """Go to a thing, close the fingers, and lift it."""
+    thing, hand, out = task.object, taking.hand, normalize(-taking.approach)
+    under = resting(d.world, thing, actor.now)
+    take(d, actor, taking, thing, what, task.at)
+    T_taken = d.world.frame(thing, actor.now)
+    hold(d, actor, taking, thing, actor.now, hand_of(actor, hand, actor.pose), T_taken)
+    actor.keep(joints_of(actor, hand))
+    contacts = d.world.contacts
+    d.allow(supported(thing, under, (-np.inf, FOREVER)))
+    T, covered = hand_of(actor, hand, actor.pose), under_cover(d.world, thing, actor.now, T_taken)
+    depart(d, actor, hand, [shifted(T, by) for by in ways_off(out, covered)], f"lift {thing}")
+    # once off, it may not touch what it lay on any more: a bookcase has other boards, too
+    d.world = d.world.with_(contacts=(*contacts, *supported(thing, under, (-np.inf, actor.now))))
+
+
+def hold(d: Director, actor: Actor, taking: Taking, thing: str, t: float, T_hand: Array, T_thing: Array) -> None:
+    """A hand at a place (4, 4) has a thing at its own (4, 4) from a second on."""
+    d.world = d.world.with_hold(thing, actor.who, taking.hand, (t, FOREVER), inverse(T_hand) @ T_thing)
+    off = T_hand[:3, :3].T @ normalize(-taking.approach)
+    d.grips = {**d.grips, thing: Grip(taking.open, off, T_thing, (taking.hand, taking.grasp.name))}
 
 
 def in_hand(d: Director, task: Grab, t: float) -> bool:
@@ -103,3 +135,63 @@ def take(
         return
     closed = closed_on(actor.body, d.world.objects[thing].mesh, taking.grasp)
     acting.move_fingers(d, actor, hand, closed.rotations, closing)
+
+
+def _grab_passing(d: Director, actor: Actor, task: Grab, what: str) -> None:
+    """Take an object over a motion, in the frame that suits, at the pace that it takes."""
+    T_thing = frames_of(d.world, task.object, actor.base.times)
+    points = T_thing[:, :3, 3]
+    hands = frames_for(d, actor, task, points, what)
+    for _, k in hands:
+        if in_hand(d, task, actor.time(k)):
+            raise PlanningFailure("hand-not-free", f"{what}: {actor.who} holds it already at {actor.time(k):.2f} s")
+
+    def do(taking: Taking) -> None:
+        ways = paces(actor, taking.hand, points, taking.k)
+        d.first(ways, lambda pace: _take_passing(d, actor, task, taking, T_thing, pace, what))
+
+    options = takings(d, actor, task.object, task, what, hands)
+    d.first(varied(d, in_reach(options, actor, hands, points, what)), do)
+
+
+def _take_passing(
+    d: Director, actor: Actor, task: Grab, taking: Taking, T_thing: Array, pace: ContactTiming, what: str
+) -> None:
+    """Come, close the fingers, and carry it off."""
+    k, thing, hand, out = taking.k, task.object, taking.hand, normalize(-taking.approach)
+    passage = Passage(d, actor, task, Encounter.of(taking, T_thing), pace, what)
+    off = actor.time(passage.m.done)
+    owner = holder_of(d.world, thing, off)
+    under = resting(d.world, thing, actor.time(k))
+    passage.help(T_thing[:, :3, 3])
+    d.allow(hand_contacts(d.world, actor.who, hand, thing, (passage.near, off), PRESS))
+    closed = closed_on(actor.body, d.world.objects[thing].mesh, taking.grasp)
+    passage.come(-taking.approach, taking.open, closed.rotations)
+    if owner is not None:
+        d.world = released(d.world, thing, off)
+        d.allow(hand_contacts(d.world, owner.by, owner.hand, thing, (off, off + _OFF), PRESS, "taken off"))
+    hold(d, actor, taking, thing, off, taking.T_world_hand, T_thing[k])
+    d.allow(supported(thing, under, (-np.inf, off + 1.0)))
+    if owner is not None and owner.hand in d.world.body(owner.by).roles:
+        ways = [(CLEAR_ABOVE * T_thing[k, :3, 2], seconds) for seconds in _TAKES_OFF]
+    else:
+        covered = under_cover(d.world, thing, off, T_thing[passage.m.done])
+        speed = speed_past(actor, hand, T_thing[:, :3, 3], k)
+        # what lies on something is lifted off that before it goes with the body, where the arm can follow
+        ways = [(by, seconds) for seconds in _lifting(bool(under), pace, speed) for by in ways_off(out, covered)]
+    found = list(islice(homes(d, actor, hand, thing, passage.m), _HOMES))
+
+    def leave(option: tuple[Array, tuple[Array, float]]) -> None:
+        home, (by, seconds) = option
+        passage.leave(by, f"carry {thing}", home=home, seconds=seconds)
+
+    # the ways off first: what is in the way of one may leave another free
+    d.first([*((found[0], way) for way in ways), *((home, ways[0]) for home in found[1:])], leave, _HOMES)
+    passage.finish()
+
+
+def _lifting(lies: bool, pace: ContactTiming, speed: float) -> tuple[float, ...]:
+    """Seconds for which a thing is lifted before it goes with the body, tried in turn; passed by at a speed, m/s."""
+    if not lies:
+        return (0.0,)
+    return (lingers(speed), 0.0) if pace.quick else (0.0, _LIFTS)

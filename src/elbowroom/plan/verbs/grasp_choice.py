@@ -14,17 +14,9 @@ from elbowroom.errors import UnknownName
 from elbowroom.geometry.rotations import Array, angle
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
-from elbowroom.plan.hands import (
-    arm_to,
-    arms_of,
-    beyond_reach,
-    front_of,
-    hand_of,
-    held_by,
-    shifted,
-    shoulder_of,
-)
-from elbowroom.plan.places import place_for
+from elbowroom.plan.hands import arm_to, front_of, shifted
+from elbowroom.plan.moving.timing import frames_for, helpful
+from elbowroom.plan.places import goals_of
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.tasks import Grab, Put
@@ -39,6 +31,10 @@ from elbowroom.world.paths import Still
 # many of these are tried: each look takes 10 to 70 ms, and the best is among the first few that suit.
 _LOOKS, _ENOUGH, _TRIES = 24, 3, 5
 
+# How many are compared at a time over a motion, where fingers close quickly: with three, the little finger of
+# `ring-idle` jerks twice as much.
+_ENOUGH_PASSING = 6
+
 # What it costs to press with the fingers stretched rather than with the index finger alone.
 _FLAT = 0.5
 
@@ -51,7 +47,9 @@ class Taking:
     """One way to take a thing: the posture at it, fingers open, and the posture from which the hand approaches."""
 
     hand: str
+    k: int  # the frame in which the hand is there
     grasp: Grasp
+    T_world_hand: Array  # (4, 4) where it is then
     target: Pose
     before: Pose
     open: Array  # (n, 4) of the fingers' joints
@@ -65,26 +63,35 @@ Failed = tuple[float, PlanningFailure]
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """Place where an object is taken or put, (4, 4), postures with it there, and what is done there, in words."""
+    """Place where an object is taken or put, (4, 4), in which frame, postures then, and what is done, in words."""
 
     T_world_thing: Array
+    k: int
     postures: Postures
     what: str
 
 
 def takings(
-    d: Director, actor: Actor, thing: str, task: Grab, what: str, *, pressing: bool = False
+    d: Director,
+    actor: Actor,
+    thing: str,
+    task: Grab,
+    what: str,
+    hands: Sequence[tuple[str, int]] = (),
+    *,
+    pressing: bool = False,
 ) -> Iterator[Taking]:
-    """Ways to take a thing that a person can do, the best first; raises `PlanningFailure` where there is none."""
+    """Ways to take a thing that a person can do, the best first; raises `PlanningFailure` where there is none.
+
+    `hands` are those that may, with the frame in which each is there; by default all, as soon as they can.
+    """
     failed: list[Failed] = []
-    given = 0
-    point = d.world.frame(thing, actor.now)[:3, 3]
-    hands = free_hands(d, actor, point, task.hand, what)
+    given, enough = 0, _ENOUGH_PASSING if hands else _ENOUGH
+    hands = hands or frames_for(d, actor, task, d.world.frame(thing, actor.now)[:3, 3], what)
     # grasps that have no room as they are proposed are drawn back once nothing else would do
     for back in (False,) if pressing or d.settings.tier == "ik" else (False, True):
-        for hand in hands:
-            way = float(np.linalg.norm(point - hand_of(actor, hand, actor.pose)[:3, 3]))
-            k = actor.k + d.frames_until(actor, way, task.at, 0, what, beyond_reach(actor, hand, point))
+        for hand, k in hands:
+            actor.trunk = helpful(actor, hand, k, None)
             T_world_thing = d.world.frame(thing, actor.time(k))
             if pressing:
                 spot = d.world.objects[thing].frame("handle")
@@ -94,15 +101,13 @@ def takings(
                 grasps = grasps_of(d.world, actor.who, hand, thing, actor.time(k))
             grasps = eligible(d, hand, thing, grasps, task.grasp)
             postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing)
-            then = next_place(d, actor, hand, thing, T_world_thing)
-            places = [Place(T_world_thing, postures, what), *(() if then is None else (then,))]
+            here, then = Place(T_world_thing, k, postures, what), next_places(d, actor, hand, thing, T_world_thing, k)
+            # of several places that it may go to next any will do
+            places = [here, *(then if len(then) == 1 else ())]
             fit = fitting(d, ranked(actor, hand, grasps, T_world_thing, k), actor.neutral(k), places, failed, back=back)
-            looks = (
-                _leading_on(d, actor, look(d, actor, hand, grasp, T_world_thing, k, postures, what), k, then)
-                for grasp in islice(fit, _LOOKS)
-            )
+            looks = (_leading_on(d, actor, look(d, actor, hand, grasp, here), then) for grasp in islice(fit, _LOOKS))
             tried = 0
-            while tried < _TRIES and (suited := sifted(looks, _ENOUGH, failed)):
+            while tried < _TRIES and (suited := sifted(looks, enough, failed)):
                 yield from suited[: _TRIES - tried]
                 tried += len(suited)
             given += tried
@@ -112,17 +117,6 @@ def takings(
             if failed
             else PlanningFailure("target-out-of-reach", f"{what}: no way to grasp it is known")
         )
-
-
-def free_hands(d: Director, actor: Actor, point: Array, wanted: str | None, what: str) -> list[str]:
-    """Hands that can be asked, the nearer one first; raises where the wanted one is not free."""
-    hands = arms_of(actor, wanted)
-    free = [h for h in hands if held_by(d.world, actor.who, h, actor.now) is None]
-    if not free:
-        hold = held_by(d.world, actor.who, hands[0], actor.now) if hands else None
-        held = f"the {hands[0]} hand of {actor.who} holds '{hold.object}'" if hold else f"{actor.who} has no arm"
-        raise PlanningFailure("hand-not-free", f"{what}: {held}")
-    return sorted(free, key=lambda h: float(np.linalg.norm(point - shoulder_of(actor, h, actor.pose))))
 
 
 def eligible(d: Director, hand: str, thing: str, grasps: Sequence[Grasp], name: str | None) -> list[Grasp]:
@@ -183,24 +177,16 @@ def sifted(looks: Iterable[Taking | Failed], enough: int, failed: list[Failed]) 
     return sorted(suited, key=lambda taking: taking.cost)
 
 
-def look(
-    d: Director,
-    actor: Actor,
-    hand: str,
-    grasp: Grasp,
-    T_world_thing: Array,
-    k: int,
-    postures: Postures,
-    what: str,
-) -> Taking | Failed:
+def look(d: Director, actor: Actor, hand: str, grasp: Grasp, place: Place) -> Taking | Failed:
     """A grasp as something to do, or how far it is from that and why."""
+    k, postures, what = place.k, place.postures, place.what
     fingers = finger_rotations(actor.body, hand, grasp.open)
     postures.fingers = dict(zip(finger_joints(actor.body, hand), fingers, strict=True))
-    T_target = T_world_thing @ grasp.T_thing_hand
+    T_target = place.T_world_thing @ grasp.T_thing_hand
     there = d.reach(actor, hand, T_target, k, postures)
     if not there.found:
         return failure(there, postures, what)
-    toward = T_world_thing[:3, :3] @ grasp.approach
+    toward = place.T_world_thing[:3, :3] @ grasp.approach
     reason = "the arm does not get there"
     for share in _NEARER:
         way = share * d.settings.approach * toward
@@ -210,7 +196,7 @@ def look(
             stayed = arm_to(actor, hand, before, T_target)
             target = there.pose if stayed is None or not postures.valid(stayed) else stayed
             cost = grasp.cost + discomfort(actor, hand, target) + discomfort(actor, hand, before)
-            return Taking(hand, grasp, target, before, fingers, way, cost)
+            return Taking(hand, k, grasp, T_target, target, before, fingers, way, cost)
         reason = blamed(before) or reason
     return 0.5, PlanningFailure(
         "target-in-collision", f"{what}: there is no room before it for the open hand ({reason})"
@@ -230,24 +216,37 @@ def failure(there: Reached, postures: Postures, what: str) -> Failed:
     return 1.0, PlanningFailure("target-in-collision", f"{what}: {blamed(pair) or 'something is in the way'}")
 
 
-def _leading_on(d: Director, actor: Actor, found: Taking | Failed, k: int, then: Place | None) -> Taking | Failed:
-    """A way to take a thing, if it can put it where it is to go next; one that cannot is none."""
-    if not isinstance(found, Taking) or then is None:
+def _leading_on(d: Director, actor: Actor, found: Taking | Failed, then: Sequence[Place]) -> Taking | Failed:
+    """A way to take a thing, if it can put it at one of the places where it may go next; one that cannot is none."""
+    if not isinstance(found, Taking) or not then:
         return found
-    goal = look(d, actor, found.hand, found.grasp, then.T_world_thing, k, then.postures, then.what)
-    return replace(found, cost=found.cost + goal.cost) if isinstance(goal, Taking) else goal
+    failed: list[Failed] = []
+    for place in then:
+        goal = look(d, actor, found.hand, found.grasp, place)
+        if isinstance(goal, Taking):
+            return replace(found, cost=found.cost + goal.cost)
+        failed.append(goal)
+    return min(failed, key=lambda f: f[0])
 
 
-def next_place(d: Director, actor: Actor, hand: str, thing: str, T_world_thing: Array) -> Place | None:
-    """Return where a thing is to be put next by the same person, with it lying there."""
-    puts = (task for task in d.coming if isinstance(task, Put) and task.object == thing)
-    task = next(puts, None)
+def next_places(d: Director, actor: Actor, hand: str, thing: str, taken: Array, k: int) -> list[Place]:
+    """Places where a thing that is taken from one (4, 4) in frame k may be put next by the same hand, lying there."""
+    task = next((t for t in d.coming if isinstance(t, Put) and t.object == thing), None)
     if task is None or task.who != actor.who or task.hand not in (None, hand):
-        return None
-    T_goal = place_for(d.world, task, T_world_thing, actor.now)
-    there = replace(d.world.objects[thing], path=Still(T_goal))
-    world = d.world.with_(objects={**d.world.objects, thing: there})
-    return Place(T_goal, Postures(world, actor.who, actor.now, hand=hand, taking=thing), f"put {thing}")
+        return []
+    t = actor.now
+    if actor.layered:  # on top of a motion it is known when, or nothing is
+        at = k if task.at is None else actor.frame(task.at)
+        if not k < at < len(actor.base):
+            return []
+        k, t = at, actor.time(at)
+    out = []
+    for T_goal in goals_of(d.world, task, taken, np.array([t]), turning=actor.layered):
+        there = replace(d.world.objects[thing], path=Still(T_goal[0]))
+        world = d.world.with_(objects={**d.world.objects, thing: there})
+        postures = Postures(world, actor.who, t, hand=hand, taking=thing)
+        out.append(Place(T_goal[0], k, postures, f"put {thing}"))
+    return out
 
 
 def effort(actor: Actor, hand: str, ends: Array, k: int) -> Array:

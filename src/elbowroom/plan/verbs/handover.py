@@ -8,7 +8,7 @@ import numpy as np
 
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.errors import BadValue
-from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.geometry.rotations import UP, Array, normalize
 from elbowroom.geometry.transforms import inverse
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
@@ -19,11 +19,11 @@ from elbowroom.plan.places import turned
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Grab, Handover, Rest
+from elbowroom.plan.verbs.carry import grip_of, holding_hand, rest
 from elbowroom.plan.verbs.grab import take
 from elbowroom.plan.verbs.grasp_choice import Taking, effort, takings
 from elbowroom.plan.verbs.hold import bring
 from elbowroom.plan.verbs.leave import let_go
-from elbowroom.plan.verbs.put import holding_hand, rest, usual_grip
 from elbowroom.posing.grasps import closed_on, grasps_of
 
 # Meeting places: shares of the way from the giver's breast to the taker's, metres aside, and below the shoulders as
@@ -43,8 +43,6 @@ _APART = 0.09
 # Seconds that both hands have the thing, and that the giver is there before the other's fingers close, at a time told.
 _BOTH, _EARLY = 0.12, 0.35
 
-_UP = np.array([0.0, 0.0, 1.0])
-
 
 def hand_over(d: Director, task: Handover) -> None:
     """Meet, take, let go, and go back."""
@@ -53,7 +51,7 @@ def hand_over(d: Director, task: Handover) -> None:
     giver, taker = d.actor(task.who), d.actor(task.to)
     hand = holding_hand(d, task, task.object)
     what = f"hand over {task.object}"
-    grip = d.grips.get(task.object) or usual_grip(d, giver, hand, task.object)
+    grip = grip_of(d, giver, hand, task.object)
     T_thing_hand = inverse(d.world.frame(task.object, giver.now)) @ hand_of(giver, hand, giver.pose)
     closing = d.settings.close
     begin = giver.now
@@ -148,10 +146,10 @@ def meetings(
     before = _BEFORE * giver.body.height * front_of(giver, giver.body.skeleton.at(pose))
     across = before if giver is taker else _breast(taker) - a
     height = min(giver.body.height, taker.body.height)
-    side = normalize(np.cross(_UP, across))
+    side = normalize(np.cross(UP, across))
     T_thing = d.world.frame(thing, giver.now)
     points = [
-        a + along * across + aside * side - below * height * _UP
+        a + along * across + aside * side - below * height * UP
         for along in _ALONG
         for aside in _ASIDE
         for below in _BELOW

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from elbowroom.errors import BadValue
-from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.geometry.rotations import UP, Array, normalize
 from elbowroom.geometry.transforms import inverse
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
@@ -14,12 +14,10 @@ from elbowroom.plan.hands import front_of, hand_of, joints_of, shoulder_of
 from elbowroom.plan.places import turned
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.tasks import HoldOut
+from elbowroom.plan.verbs.carry import carry_to, holding_hand
 from elbowroom.plan.verbs.grasp_choice import effort, failure
-from elbowroom.plan.verbs.put import carry_to, holding_hand
 from elbowroom.plan.verbs.touch import place_of
 from elbowroom.posing.limb_ik import LimbIK
-
-_UP = np.array([0.0, 0.0, 1.0])
 
 # How far out a hand holds things, shares of the arm's length; how far ahead of a side, as a share of that; and how many
 # places are tried in earnest.
@@ -71,8 +69,8 @@ def _before(actor: Actor, hand: str, T_hand: Array, toward: str) -> Array:
     """Places of a hand (N, 4, 4) that is stretched out to a side of the body, turned about the vertical from now."""
     pose = actor.neutral(actor.k)
     front = front_of(actor, actor.body.skeleton.at(pose))
-    left = np.cross(_UP, front)
-    main = {"front": front - 0.4 * _UP, "left": left, "right": -left, "up": _UP}[toward]
+    left = np.cross(UP, front)
+    main = {"front": front - 0.4 * UP, "left": left, "right": -left, "up": UP}[toward]
     ways = [normalize(main + share * front) for share in _AHEAD]
     shoulder, length = shoulder_of(actor, hand, pose), LimbIK(actor.body, f"{hand}_arm", pose).reach[1]
     return np.stack([T for way in ways for share in _OUT for T in turned(T_hand, shoulder + share * length * way)])

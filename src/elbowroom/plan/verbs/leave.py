@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from elbowroom.character.hand_shapes import FLAT, finger_rotations
-from elbowroom.geometry.rotations import Array, normalize
+from elbowroom.geometry.rotations import UP, Array, normalize
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
+from elbowroom.plan.give_way import require_free
 from elbowroom.plan.hands import arm_to, hand_of, joints_of, shifted
 from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure
@@ -22,8 +23,6 @@ _LIFT, _DRAW = 0.05, 0.14
 # A hand that has let go is this far away before it travels, metres; farther and nearer ones by these shares.
 _LEAVE = 0.09
 _SHARES = (2.0, 1.0, 0.6, 0.3)
-
-_UP = np.array([0.0, 0.0, 1.0])
 
 
 def depart(d: Director, actor: Actor, hand: str, goals: Sequence[Array], what: str) -> None:
@@ -68,20 +67,19 @@ def _has_room(d: Director, actor: Actor, hand: str) -> bool:
     return bool(check.free(actor.q[-1, list(actor.body.chain(limb).joints)], actor.now, exact=False))
 
 
-def lifts(actor: Actor, hand: str, out: Array, covered: bool) -> list[Array]:
-    """Places of a hand (4, 4) with a thing off its ground; it came the other way than `out` (3,).
+def ways_off(out: Array, covered: bool) -> list[Array]:
+    """Ways off (3,) of a hand with what it has taken, in the world; it came the other way than `out` (3,).
 
     Up first; towards oneself first where something is above.
     """
-    T = hand_of(actor, hand, actor.pose)
-    above = [share * _LIFT * _UP for share in (1.0, 0.5, 0.2)]
+    above = [share * _LIFT * UP for share in (1.0, 0.5, 0.2)]
     level = out * [1.0, 1.0, 0.0]
     size = float(np.linalg.norm(level))
-    if size >= 0.3:
-        pull = level / size
-        before = [share * _DRAW * pull + lift * _UP for share in (1.4, 2.2, 1.0, 0.5) for lift in (0.01, 0.0)]
-        above = [*before, *above] if covered else [0.6 * _LIFT * _UP + 0.4 * _DRAW * pull, *above, *before]
-    return [shifted(T, way) for way in above]
+    if size < 0.3:
+        return above
+    pull = level / size
+    before = [share * _DRAW * pull + lift * UP for share in (1.4, 2.2, 1.0, 0.5) for lift in (0.01, 0.0)]
+    return [*before, *above] if covered else [0.6 * _LIFT * UP + 0.4 * _DRAW * pull, *above, *before]
 
 
 def let_go(
@@ -105,8 +103,10 @@ def let_go(
     def do(fingers: Array) -> None:
         acting.move_fingers(d, actor, hand, fingers, d.settings.close)
         actor.keep(joints_of(actor, hand))
+        if fingers is not opened:  # they did not come this way, and may sweep through the thing
+            require_free(d, (begin, actor.now), what)
         units = [normalize(out) for out in outs]
-        units.append(normalize(outs[0] * [1.0, 1.0, 0.0] + 0.3 * _UP))
+        units.append(normalize(outs[0] * [1.0, 1.0, 0.0] + 0.3 * UP))
         T = hand_of(actor, hand, actor.pose)
         goals = [shifted(T, share * _LEAVE * out) for share in _SHARES for out in units]
         if back is not None:

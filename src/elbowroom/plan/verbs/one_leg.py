@@ -9,7 +9,7 @@ import numpy as np
 from elbowroom.character.limits import EPS
 from elbowroom.character.masses import center_of_mass
 from elbowroom.character.skeleton import Pose
-from elbowroom.geometry.rotations import Array, about, arc, conjugate, from_matrix, multiply, normalize, to_matrix
+from elbowroom.geometry.rotations import UP, Array, about, arc, conjugate, from_matrix, multiply, normalize, to_matrix
 from elbowroom.motion.soles import Sole
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.hands import front_of
@@ -17,8 +17,6 @@ from elbowroom.plan.result import PlanningFailure
 from elbowroom.posing.balance import feet_of
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.posing.orbit import OrbitRange, search_orbit
-
-_UP = np.array([0.0, 0.0, 1.0])
 
 # Rounds in which the pelvis is brought over the standing foot, and metres within which it is there.
 _ROUNDS, _OVER = 24, 0.002
@@ -81,8 +79,8 @@ class Footing:
         """
         sole = self.sole
         level = arc(normalize(sole.ahead), heading)
-        raised = about(np.cross(heading, _UP), pitch)
-        return to_matrix(multiply(arc(_UP, up), multiply(raised, multiply(level, sole.flat))))
+        raised = about(np.cross(heading, UP), pitch)
+        return to_matrix(multiply(arc(UP, up), multiply(raised, multiply(level, sole.flat))))
 
     def at(self, T_world_foot: Array, root: Array | None = None) -> Pose | None:
         """A posture with the foot at a place (4, 4) and the weight over the other one; None where legs do not reach.

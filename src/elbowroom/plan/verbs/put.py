@@ -1,39 +1,48 @@
-"""Putting down what is held, and carrying it along at ease."""
+"""Putting down what is held, or on somebody: standing before the place, over a motion, or on what moves."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 
-from elbowroom.character.grip import grip_frame
-from elbowroom.character.hand_shapes import finger_joints, finger_rotations, power
+from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
 from elbowroom.errors import BadValue
-from elbowroom.geometry.rotations import Array, angle, from_matrix, normalize
+from elbowroom.geometry.rotations import UP, Array, normalize
 from elbowroom.geometry.transforms import inverse
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.director import FOREVER, Director, Grip
-from elbowroom.plan.hands import (
-    arm_to,
-    arms_of,
-    beyond_reach,
-    front_of,
-    hand_of,
-    held_by,
-    holder_of,
-    joints_of,
-    released,
-    shifted,
-    shoulder_of,
+from elbowroom.plan.director import FOREVER, Director
+from elbowroom.plan.falling import let_fall
+from elbowroom.plan.hands import beyond_reach, hand_of, holder_of, released, shifted
+from elbowroom.plan.moving.passage import Encounter, Passage
+from elbowroom.plan.moving.timing import (
+    ContactTiming,
+    at_speed,
+    far_away,
+    frames_for,
+    helpful,
+    in_motion,
+    lingers,
+    speed_past,
 )
-from elbowroom.plan.places import place_for, resting, supported, turned, under_cover
-from elbowroom.plan.postures import Postures
+from elbowroom.plan.places import (
+    CLEAR_ABOVE,
+    frames_of,
+    goals_of,
+    moves,
+    place_for,
+    resting,
+    supported,
+    under_cover,
+    wearer_of,
+)
+from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.result import PlanningFailure, blamed
-from elbowroom.plan.tasks import Put, Rest, Task
-from elbowroom.plan.verbs.grasp_choice import effort, failure
+from elbowroom.plan.tasks import Put
+from elbowroom.plan.verbs.carry import carry_to, grip_of, holding_hand, on_top
+from elbowroom.plan.verbs.grasp_choice import Failed, discomfort, failure
 from elbowroom.plan.verbs.leave import let_go
 
 # Ways from which a thing is set down: up and towards oneself, metres.
@@ -43,22 +52,52 @@ _BEFORE = (0.2, 0.28, 0.12, 0.36)
 # How many places before a goal are tried that no way leads to.
 _TRIES = 3
 
-_UP = np.array([0.0, 0.0, 1.0])
+# Seconds about the moment of letting go, tried in turn: fingers begin to open before it. Of what is passed by, and of
+# what is gone along with.
+_PASSING = (
+    ContactTiming(0.03, 0.3, 0.1, 0.067, 0.0, quick=True),
+    ContactTiming(0.03, 0.25, 0.03, 0.12, 0.0, quick=True),
+)
+_ALONG = (ContactTiming(0.1, 0.35, 0.03, 0.16, 0.0), ContactTiming(0.2, 0.45, 0.0, 0.2, 0.0))
 
-# Where a hand carries things: before its shoulder and below it, shares of the body's height; first what looks best.
-_CARRY = ((0.19, -0.17), (0.22, -0.12), (0.17, -0.22), (0.25, -0.05), (0.2, 0.0))
+# Fingers that let something fall need not be quick.
+_FALLING = (ContactTiming(0.03, 0.3, 0.15, 0.067, 0.0, quick=True), *_PASSING)
 
+# A hat is over the head before it is lowered, tried in turn.
+_WEARS = (ContactTiming(0.4, 0.45, 0.0, 0.16), ContactTiming(0.55, 0.6, 0.0, 0.2), ContactTiming(0.3, 0.35, 0.0, 0.12))
 
-# By how much things may tilt that are carried as they are, radians.
-_TILT = float(np.radians(6.0))
+# Metres that a hand goes off while the body goes on, and seconds for which it stays with the place and goes straight
+# off, before it goes with the body.
+_OFF = 0.14
+_KEEPS = (0.0, 0.35, 0.5)
 
 
 def put(d: Director, task: Put) -> None:
-    """Put down what a hand holds."""
-    actor = d.actor(task.who)
+    """Put down what a hand holds, or on somebody."""
+    actor, what = d.actor(task.who), f"put {task.object}"
+    _require_rest(d, actor, task)
+    if wearer_of(d.world, task.onto) is None and not in_motion(d, actor, None, task.at):
+        return _put_standing(d, actor, task, what)
+    put_in_motion(d, task, what)
+
+
+def _require_rest(d: Director, actor: Actor, task: Put) -> None:
+    """Raise where something is to be put on a thing that goes on moving: nothing would carry it along."""
+    owner = "" if task.onto is None else d.world.split(task.onto)[0]
+    if owner not in d.world.objects:
+        return
+    begin = actor.now if task.at is None else task.at
+    if moves(d.world, owner, np.linspace(begin, max(d.world.span[1], begin + 1.0), 33)):
+        raise BadValue(
+            f"put {task.object}: '{owner}' moves from {begin:g} s on and would leave it behind; "
+            "put it on what stands still, or on a person."
+        )
+
+
+def _put_standing(d: Director, actor: Actor, task: Put, what: str) -> None:
+    """Carry a thing before its place, set it down, and let go."""
     hand = holding_hand(d, task, task.object)
-    what = f"put {task.object}"
-    grip = d.grips.get(task.object) or usual_grip(d, actor, hand, task.object)
+    grip = grip_of(d, actor, hand, task.object)
     T_goal = place_for(d.world, task, grip.T_world_taken, actor.now)
     T_hand_object = inverse(hand_of(actor, hand, actor.pose)) @ d.world.frame(task.object, actor.now)
     T_target = T_goal @ inverse(T_hand_object)
@@ -89,136 +128,6 @@ def put(d: Director, task: Put) -> None:
     d.first(_ways_in(out, under_cover(d.world, task.object, actor.now, T_goal)), do, _TRIES)
 
 
-def holding_hand(d: Director, task: Task, thing: str) -> str:
-    """The hand in which somebody has what a task is about; raises where nobody or somebody else has it."""
-    hold = holder_of(d.world, thing, d.actor(task.who).now)
-    if hold is None or hold.by != task.who:
-        holder = "nobody holds it" if hold is None else f"{hold.by} holds it"
-        raise PlanningFailure("hand-not-free", f"{task.verb} {thing}: {holder}, {task.who} has to grab it first")
-    if task.hand is not None and task.hand != hold.hand:
-        raise BadValue(f"'{thing}' is in the {hold.hand} hand of {task.who}, not in the {task.hand} one.")
-    return hold.hand
-
-
-def carry_to(d: Director, actor: Actor, hand: str, goal: Pose, count: int, what: str, *, direct: bool) -> None:
-    """Travel with what is held; where no way leads straight there, and time is free, first before the body."""
-    saved = d.save()
-    try:
-        acting.travel(d, actor, hand, goal, count, what)
-    except PlanningFailure as stuck:
-        d.restore(saved)
-        if direct or stuck.status != "no-path":
-            raise
-        begin = hand_of(actor, hand, actor.pose)[:3, 3]
-
-        def do(between: Pose) -> None:
-            middle, end = (hand_of(actor, hand, pose)[:3, 3] for pose in (between, goal))
-            for pose, way in ((between, middle - begin), (goal, end - middle)):
-                acting.travel(d, actor, hand, pose, actor.frames(d.seconds_for(float(np.linalg.norm(way)))), what)
-
-        try:
-            d.first([*_nearer(actor, hand), next(_easy(d, actor, hand))], do)
-        except PlanningFailure:
-            d.restore(saved)
-            raise stuck from None
-
-
-def _nearer(actor: Actor, hand: str) -> Iterator[Pose]:
-    """Postures with the hand nearer to the shoulder, the body as it stands: out from among things first."""
-    T = hand_of(actor, hand, actor.pose)
-    way = normalize((shoulder_of(actor, hand, actor.pose) - T[:3, 3]) * [1.0, 1.0, 0.0])
-    for metres in (0.25, 0.12):
-        pose = arm_to(actor, hand, actor.pose, shifted(T, metres * way))
-        if pose is not None:
-            yield pose
-
-
-def rest(d: Director, task: Rest) -> None:
-    """Give hands back to the base motion; what they hold they carry before the body."""
-    actor = d.actor(task.who)
-    hands = arms_of(actor, task.hand)
-    for hand in hands:
-        if set(joints_of(actor, hand)) & set(actor.kept):
-            hold = held_by(d.world, actor.who, hand, actor.now)
-            if hold is None:
-                _back(d, actor, hand)
-            else:
-                d.first(_easy(d, actor, hand), partial(_at_ease, d, actor, hand))
-    if actor.away and not actor.kept:
-        _back(d, actor, hands[0])
-
-
-def _frames_to(d: Director, actor: Actor, hand: str, goal: Pose) -> int:
-    """Frames for an unhurried way of a hand to where it is in a posture."""
-    way = hand_of(actor, hand, goal)[:3, 3] - hand_of(actor, hand, actor.pose)[:3, 3]
-    return actor.frames(max(d.seconds_for(float(np.linalg.norm(way))), 1.0))
-
-
-def _back(d: Director, actor: Actor, hand: str) -> None:
-    """Travel to where the base has the hand, which follows it from then on."""
-    mine = joints_of(actor, hand)
-    count = _frames_to(d, actor, hand, actor.neutral(actor.k + actor.frames(1.0), mine))
-    goal = actor.neutral(actor.k + count, mine)
-    fingers = goal.rotations[list(finger_joints(actor.body, hand))]
-    alone = set(actor.kept) <= set(mine)
-    acting.travel(d, actor, hand, goal, count, f"{hand} hand at ease", fingers=fingers, back=alone)
-    actor.give_back(mine)
-
-
-def _at_ease(d: Director, actor: Actor, hand: str, goal: Pose) -> None:
-    """Travel with what is held to where the arm is in a posture, the body as the base has it."""
-    mine = list(joints_of(actor, hand))
-    count = _frames_to(d, actor, hand, goal)
-    body = actor.neutral(actor.k + count)
-    q = body.rotations.copy()
-    q[mine] = goal.rotations[mine]
-    acting.travel(d, actor, hand, Pose.of(body.root, q), count, f"{hand} hand at ease", back=True)
-    actor.keep(joints_of(actor, hand))
-
-
-def _easy(d: Director, actor: Actor, hand: str) -> Iterator[Pose]:
-    """Postures with what is held before the body, turned as it is now or about the vertical; last the present one."""
-    k = actor.k + actor.frames(1.0)
-    postures = Postures(d.world, actor.who, actor.now)
-    body, T_now = actor.neutral(k), hand_of(actor, hand, actor.pose)
-    mine = list(joints_of(actor, hand))
-    tilted = []
-    for target in carry_places(actor, hand, body, T_now):
-        found = d.reach(actor, hand, target, k, postures)
-        if found.found:
-            q = body.rotations.copy()
-            q[mine] = found.pose.rotations[mine]
-            # The body goes back to where the base has it: what it helped with tilts the thing.
-            turn = hand_of(actor, hand, Pose.of(body.root, q))[:3, :3].T @ target[:3, :3]
-            if float(angle(from_matrix(turn))) < _TILT:
-                yield found.pose
-            else:
-                tilted.append(found.pose)
-    ends = np.stack([target for T in turned(T_now, T_now[:3, 3]) for target in carry_places(actor, hand, body, T)])
-    for i in np.argsort(effort(actor, hand, ends, k), kind="stable"):
-        alone = arm_to(actor, hand, body, ends[i])
-        if alone is not None and postures.valid(alone):
-            yield alone
-    yield from tilted
-    yield actor.pose
-
-
-def carry_places(actor: Actor, hand: str, pose: Pose, T_now: Array) -> Iterator[Array]:
-    """Return where a hand that is turned as at a place (4, 4) carries things before a body in a posture, (4, 4)."""
-    front = front_of(actor, actor.body.skeleton.at(pose))
-    for ahead, above in _CARRY:
-        target = T_now.copy()
-        target[:3, 3] = shoulder_of(actor, hand, pose) + actor.body.height * (ahead * front + above * _UP)
-        yield target
-
-
-def usual_grip(d: Director, actor: Actor, hand: str, thing: str) -> Grip:
-    """For what was in the hand from the start: an open hand that goes back from its palm."""
-    out = -grip_frame(actor.body, hand)[:3, 0]
-    open_hand = finger_rotations(actor.body, hand, power(0.09))
-    return Grip(open_hand, out, d.world.frame(thing, actor.now))
-
-
 def _ways_in(out: Array, covered: bool) -> list[Array]:
     """Return where a thing is before it is set down, as seen from its place; `out` (3,) is the way off of the hand.
 
@@ -226,8 +135,88 @@ def _ways_in(out: Array, covered: bool) -> list[Array]:
     """
     level = out * [1.0, 1.0, 0.0]
     size = float(np.linalg.norm(level))
-    above = [z * _UP for z in _OVER]
+    above = [z * UP for z in _OVER]
     if size < 0.3:
         return above
-    before = [far * level / size + z * _UP for far in _BEFORE for z in (0.015, 0.004)]
+    before = [far * level / size + z * UP for far in _BEFORE for z in (0.015, 0.004)]
     return [*before, *above] if covered else [*above, *before]
+
+
+def put_in_motion(d: Director, task: Put, what: str, *, falls: bool = False) -> None:
+    """Put something somewhere over a motion; what `falls` is let go there and lands on what is below."""
+    actor, worn = d.actor(task.who), wearer_of(d.world, task.onto) is not None
+    hand = holding_hand(d, task, task.object)
+
+    def do(at: Encounter) -> None:
+        speed = speed_past(actor, hand, at.T_target[:, :3, 3], at.k)
+        paces = _WEARS if worn else at_speed(speed, _ALONG, _FALLING if falls else _PASSING)
+        d.first(paces, lambda pace: _let_go(d, actor, task, at, pace, what, falls))
+
+    with on_top(d, actor, task):
+        d.first(_meetings(d, actor, task, hand, what), do)
+
+
+def _meetings(d: Director, actor: Actor, task: Put, hand: str, what: str) -> Iterator[Encounter]:
+    """Moments at which a thing can be at its place, those most at ease first; raises `PlanningFailure` without any."""
+    failed: list[Failed] = []
+    ways: list[tuple[float, Encounter]] = []
+    wearer, T_hand_thing = wearer_of(d.world, task.onto), _grip(d, actor, task.object, hand)
+    taken = grip_of(d, actor, hand, task.object).T_world_taken
+    for T_goal in goals_of(d.world, task, taken, actor.base.times, turning=True):
+        points = T_goal[:, :3, 3]
+        k = frames_for(d, actor, task, points, what, only=hand)[0][1]
+        # the trunk would carry one's own head away
+        actor.trunk = helpful(actor, hand, k, task.onto)
+        contacts = supported(task.object, resting(d.world, task.object, actor.time(k), T_goal[k]), (-1e9, FOREVER))
+        if wearer is not None:
+            contacts += hand_contacts(d.world, *wearer, task.object, (-1e9, FOREVER), PRESS, "put on")
+        postures = Postures(d.world.with_(contacts=(*d.world.contacts, *contacts)), actor.who, actor.time(k))
+        T_hand = T_goal @ inverse(T_hand_thing)
+        found = d.reach(actor, hand, T_hand[k], k, postures)
+        if found.found:
+            ways.append((discomfort(actor, hand, found.pose), Encounter(hand, k, found.pose, T_goal, T_hand)))
+        else:
+            cost, stuck = failure(found, postures, what)
+            far = found.status == "out-of-reach"
+            failed.append((cost, far_away(actor, hand, points, k, stuck.why) if far else stuck))
+    if failed and not ways:
+        raise min(failed, key=lambda f: f[0])[1]
+    yield from (at for _, at in sorted(ways, key=lambda way: way[0]))
+
+
+def _grip(d: Director, actor: Actor, thing: str, hand: str) -> Array:
+    """`T_hand_object` (4, 4) of what a hand holds."""
+    hold = holder_of(d.world, thing, actor.now)
+    if hold is not None and hold.T_hand_object is not None:
+        return hold.T_hand_object
+    return np.asarray(inverse(hand_of(actor, hand, actor.pose)) @ d.world.frame(thing, actor.now))
+
+
+def _let_go(d: Director, actor: Actor, task: Put, at: Encounter, pace: ContactTiming, what: str, falls: bool) -> None:
+    """Come, open the fingers, and go back to what the person does anyway."""
+    thing, hand, T_goal, wearer = task.object, at.hand, at.T_target[at.k], wearer_of(d.world, task.onto)
+    grip = grip_of(d, actor, hand, thing)
+    passage = Passage(d, actor, task, at, pace, what)
+    passage.help(None if wearer is not None and wearer[0] == actor.who else at.T_target[:, :3, 3])
+    there = actor.time(at.k)
+    under, covered = resting(d.world, thing, there, T_goal), under_cover(d.world, thing, there, T_goal)
+    d.allow(supported(thing, under, (passage.near, FOREVER)))
+    d.allow(hand_contacts(d.world, actor.who, hand, thing, (there, actor.time(passage.m.done) + 0.6), PRESS))
+    if falls:
+        d.world = let_fall(d.world, thing, there, T_goal, actor.base.fps)
+    else:
+        d.world = released(d.world, thing, there, on=under)
+    if wearer is not None:
+        d.allow(hand_contacts(d.world, *wearer, thing, (passage.near, there + 0.1), PRESS, "put on"))
+        joint = frames_of(d.world, f"{wearer[0]}.{wearer[1]}", np.array([there]))[0]
+        d.world = d.world.with_hold(thing, *wearer, (there, FOREVER), inverse(joint) @ T_goal)
+    out = normalize(at.T_hand[at.k, :3, :3] @ grip.out)
+    held = actor.base.rotations[passage.m.leaves, list(finger_joints(actor.body, hand))]
+    ways_in = [CLEAR_ABOVE * T_goal[:3, 2]] if wearer is not None else _ways_in(out, covered)
+    d.first(ways_in, lambda by: passage.come(by, held, grip.open), _TRIES)
+    ways = [_OFF * out, _OFF * normalize(out + 0.7 * UP), _OFF * UP]
+    speed = speed_past(actor, hand, at.T_target[:, :3, 3], at.k)
+    keeps = dict.fromkeys((lingers(speed), lingers(np.inf), 0.0)) if pace.quick else _KEEPS
+    options = [(way, seconds) for seconds in keeps for way in ways]
+    d.first(options, lambda option: passage.leave(option[0], f"leave {thing}", seconds=option[1]))
+    passage.finish()

@@ -16,11 +16,11 @@ from elbowroom.plan.hands import arm_to, arms_of, hand_of, held_by, shifted
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.tasks import Regrasp
+from elbowroom.plan.verbs.carry import grip_of, holding_hand
 from elbowroom.plan.verbs.grab import take
 from elbowroom.plan.verbs.grasp_choice import Failed, Place, Taking, discomfort, eligible, fitting, ranked, sifted
 from elbowroom.plan.verbs.handover import any_of, apart, closes, meetings, pass_on
 from elbowroom.plan.verbs.hold import bring
-from elbowroom.plan.verbs.put import holding_hand, usual_grip
 from elbowroom.posing.grasps import Grasp, grasps_of
 
 # Grasps of the other hand that are looked at, and how many that suit are enough.
@@ -35,7 +35,7 @@ def regrasp(d: Director, task: Regrasp) -> None:
     actor, what = d.actor(task.who), f"regrasp {task.object}"
     first = holding_hand(d, replace(task, hand=None), task.object)
     other = _other_hand(d, actor, first, task, what)
-    grip = d.grips.get(task.object) or usual_grip(d, actor, first, task.object)
+    grip = grip_of(d, actor, first, task.object)
     T_thing_hand = inverse(d.world.frame(task.object, actor.now)) @ hand_of(actor, first, actor.pose)
     begin = actor.now
 
@@ -74,19 +74,18 @@ def _takings(d: Director, actor: Actor, hand: str, thing: str, what: str) -> Ite
     postures = Postures(d.world, actor.who, actor.now, hand=hand, taking=thing)
     failed: list[Failed] = []
     grasps = eligible(d, hand, thing, grasps_of(d.world, actor.who, hand, thing, actor.now), None)
-    places = [Place(T_thing, postures, what)]
-    fit = fitting(d, ranked(actor, hand, grasps, T_thing, actor.k), actor.pose, places, failed, back=False)
-    looks = (_look(d, actor, hand, grasp, T_thing, postures, what) for grasp in islice(fit, _LOOKS))
+    place = Place(T_thing, actor.k, postures, what)
+    fit = fitting(d, ranked(actor, hand, grasps, T_thing, actor.k), actor.pose, [place], failed, back=False)
+    looks = (_look(d, actor, hand, grasp, place) for grasp in islice(fit, _LOOKS))
     suited = sifted(looks, _ENOUGH, failed)
     if not suited and failed:
         raise min(failed, key=lambda f: f[0])[1]
     yield from suited
 
 
-def _look(
-    d: Director, actor: Actor, hand: str, grasp: Grasp, T_thing: Array, postures: Postures, what: str
-) -> Taking | Failed:
+def _look(d: Director, actor: Actor, hand: str, grasp: Grasp, place: Place) -> Taking | Failed:
     """A grasp as something to do with the body as it stands, or how far it is from that and why."""
+    T_thing, postures, what = place.T_world_thing, place.postures, place.what
     fingers = finger_rotations(actor.body, hand, grasp.open)
     postures.fingers = dict(zip(finger_joints(actor.body, hand), fingers, strict=True))
     T_target = T_thing @ grasp.T_thing_hand
@@ -98,4 +97,4 @@ def _look(
     if met is not None:
         return 1.0, PlanningFailure("target-in-collision", f"{what}: {blamed(met)}")
     cost = grasp.cost + discomfort(actor, hand, target)
-    return Taking(hand, grasp, target, before, fingers, way, cost)
+    return Taking(hand, place.k, grasp, T_target, target, before, fingers, way, cost)

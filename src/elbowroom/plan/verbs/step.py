@@ -10,7 +10,7 @@ import numpy as np
 from elbowroom.character.skeleton import Pose
 from elbowroom.finish.settle import between_free
 from elbowroom.geometry.easing import smoothstep
-from elbowroom.geometry.rotations import Array, about, from_matrix, normalize, rotate, slerp
+from elbowroom.geometry.rotations import UP, Array, about, from_matrix, normalize, rotate, slerp
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
@@ -22,15 +22,13 @@ from elbowroom.plan.limb_path import body_way, limb_way
 from elbowroom.plan.postures import PRESS, Postures
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.tasks import Point, Press, Reach, Touch
-from elbowroom.plan.verbs.fixtures import fixture_of, moved_along
+from elbowroom.plan.verbs.fixtures import fixture_of, goal_of, moved_along
 from elbowroom.plan.verbs.one_leg import Footing, footing
 from elbowroom.plan.verbs.touch import first_hit, place_of, surface_of
 from elbowroom.posing.limb_ik import LimbIK
 from elbowroom.world.allowances import supports
 from elbowroom.world.contacts import Contact
 from elbowroom.world.fast import LimbCheck
-
-_UP = np.array([0.0, 0.0, 1.0])
 
 # Seconds in which the weight goes over, and in which a foot goes to its place at least.
 _SHIFT, _SWING = 0.7, 0.65
@@ -68,9 +66,8 @@ def press_with_foot(d: Director, task: Press) -> None:
     assert task.foot is not None
     actor, fixture = d.actor(task.who), fixture_of(d, task.fixture)
     what = f"press {task.fixture}"
-    low, high = fixture.joint.range
     now = float(fixture.state(actor.now))
-    to = (high if abs(high - now) >= abs(low - now) else low) if task.to is None else task.to
+    to = goal_of(d, task, now)
     feet = footing(actor, task.foot, what)
     spot = np.asarray(fixture.path(actor.now)) @ fixture.frame("handle")
     out = spot[:3, 0]
@@ -104,7 +101,7 @@ def _step(d: Director, task: Touch | Reach, target: Point | str, thing: str, wha
     tip = feet.tip()
 
     options = [
-        (_placed(feet.turned(heading, _UP, pitch), tip, point), heading)
+        (_placed(feet.turned(heading, UP, pitch), tip, point), heading)
         for heading in [away, *_headings(feet)]
         for pitch in _PITCHES
     ]
@@ -118,7 +115,7 @@ def _step(d: Director, task: Touch | Reach, target: Point | str, thing: str, wha
 
 def _headings(feet: Footing) -> list[Array]:
     """Ways a foot may point: as the body faces, or a little aside."""
-    return [np.asarray(rotate(about(_UP, angle), feet.front())) for angle in _ASIDE]
+    return [np.asarray(rotate(about(UP, angle), feet.front())) for angle in _ASIDE]
 
 
 def _placed(turn: Array, point: Array, at: Array) -> Array:
@@ -220,8 +217,6 @@ def _with_legs(actor: Actor, pose: Pose) -> Pose:
     return Pose.of(pose.root, np.where(actor.upper[:, None], actor.q[-1], pose.rotations))
 
 
-_LIFT = np.array([0.0, 0.0, 1.0])
-
 # How high a foot rises on its way, metres; the share of its time in which it only rises, and in which it only sinks.
 _ARCS, _LIFTS = (0.05, 0.1, 0.2, 0.0), 0.15
 
@@ -272,7 +267,7 @@ def _over(d: Director, feet: Footing, root: Array, q: Array, arcs: tuple[float, 
     check = LimbCheck(actor.placed(d.world, root, q), actor.who, limb, during)
     for height in arcs:
         places = first[:3, 3] + s[:, None] * (last[:3, 3] - first[:3, 3])
-        places = places + height * lift[:, None] * _LIFT
+        places = places + height * lift[:, None] * UP
         out = ik.solve(T[:, ik.parent], transform(places, turns), a + s * (b - a), keep_a)
         if not out.reached.all():
             continue

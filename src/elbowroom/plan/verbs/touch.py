@@ -1,8 +1,10 @@
-"""A hand goes to a place and stays, or touches it and goes away again."""
+"""A hand goes to a place and stays, or touches it and goes away again; over a motion it then goes back to that."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -19,12 +21,15 @@ from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.plan import acting
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director, varied
-from elbowroom.plan.hands import beyond_reach, hand_of, joints_of, shoulder_of
-from elbowroom.plan.postures import Postures
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.hands import hand_of, joints_of, shoulder_of
+from elbowroom.plan.moving.passage import Encounter, Passage
+from elbowroom.plan.moving.timing import ContactTiming, frames_for, helpful, in_motion, in_reach, paces
+from elbowroom.plan.places import frames_of
+from elbowroom.plan.postures import PRESS, Postures, hand_contacts
 from elbowroom.plan.tasks import Point, Reach, Touch
+from elbowroom.plan.verbs.carry import on_top
 from elbowroom.plan.verbs.grab import take
-from elbowroom.plan.verbs.grasp_choice import Place, Taking, failure, fitting, free_hands, look
+from elbowroom.plan.verbs.grasp_choice import Failed, Place, Taking, failure, fitting, look, sifted
 from elbowroom.plan.verbs.leave import let_go
 from elbowroom.posing.grasps import press_target
 from elbowroom.posing.grasps_form import spread_over
@@ -33,82 +38,148 @@ from elbowroom.posing.grasps_form import spread_over
 _ROLLS = np.radians([0.0, 30.0, -30.0, 60.0, 90.0, -60.0, 120.0, 180.0])
 
 # Spots beside the first that are tried where something is touched; how far they are from it at most, metres: on an
-# object as a whole, and about a place on it; and ways to touch them that have room for the hand.
+# object as a whole, and about a place on it; ways to touch them that have room for the hand, and how many of those that
+# can be done are enough to choose from.
 _SPOTS = 8
 _AROUND_M = 0.3
 _BESIDE_M = 0.03
 _LOOKS = 60
+_ENOUGH = 10
 
 # Ways to touch something that are tried to which no path leads.
 _TRIES = 8
 
+# Seconds that a hand stays with what it touches while the body goes on, and metres that it goes off at least.
+_TOUCHES, _OFF = 0.08, 0.12
+
+# Hands that can be asked, and the frame in which each is to be there.
+Hands = Sequence[tuple[str, int]]
+
 
 def reach_to(d: Director, task: Reach) -> None:
     """Bring the middle of the grip to a place; the hand points there from the shoulder."""
-    actor = d.actor(task.who)
-    what = "reach"
-    shape = hand_shape(task.shape)
-    failed: list[tuple[float, PlanningFailure]] = []
+    actor, what = d.actor(task.who), "reach"
+    if in_motion(d, actor, task.to if isinstance(task.to, str) else None, task.at):
+        with on_top(d, actor, task):
+            T_target = _over_time(d, actor, task.to)
+            points = T_target[:, :3, 3]
+            hands = frames_for(d, actor, task, points, what)
+            options = in_reach(_pointed(d, actor, task, hands, what), actor, hands, points, what)
+            return d.first(varied(d, options), partial(_reach_passing, d, actor, task, what, T_target))
+    hands = frames_for(d, actor, task, place_of(d, task.to, actor.now), what)
+    d.first(varied(d, _pointed(d, actor, task, hands, what)), partial(_reach_standing, d, actor, task, what))
 
-    def goals() -> Iterator[tuple[str, Pose]]:
-        for hand in free_hands(d, actor, place_of(d, task.to, actor.now), task.hand, what):
-            point = place_of(d, task.to, actor.now if task.at is None else task.at)
-            far = beyond_reach(actor, hand, point)
-            k = actor.k + d.frames_until(actor, _way(actor, hand, point), task.at, 0, what, far)
-            postures = Postures(d.world, actor.who, actor.time(k))
-            for T in pointing(actor, hand, point, shoulder_of(actor, hand, actor.pose)):
-                found = d.reach(actor, hand, T, k, postures)
-                if found.found:
-                    yield hand, d.looking(actor, found.pose, point)
-                else:
-                    failed.append(failure(found, postures, what))
-        if failed:
-            raise min(failed, key=lambda f: f[0])[1]
 
-    def do(option: tuple[str, Pose]) -> None:
-        hand, goal = option
-        way = _way(actor, hand, hand_of(actor, hand, goal)[:3, 3])
-        count = acting.set_out(d, actor, way, d.frames_until(actor, way, task.at, 0, what))
-        acting.travel(d, actor, hand, goal, count, what, fingers=finger_rotations(actor.body, hand, shape))
-        actor.keep(joints_of(actor, hand))
-        actor.pin(hand)
+def _pointed(d: Director, actor: Actor, task: Reach, hands: Hands, what: str) -> Iterator[tuple[str, int, Pose]]:
+    """Hands, frames, and postures that point to a place; raises `PlanningFailure` where there is none."""
+    failed: list[Failed] = []
+    for hand, k in hands:
+        actor.trunk = helpful(actor, hand, k, task.to if isinstance(task.to, str) else None)
+        point = place_of(d, task.to, actor.time(k))
+        postures = Postures(d.world, actor.who, actor.time(k))
+        for T in pointing(actor, hand, point, shoulder_of(actor, hand, actor.neutral(k))):
+            found = d.reach(actor, hand, T, k, postures)
+            if found.found:
+                yield hand, k, found.pose
+            else:
+                failed.append(failure(found, postures, what))
+    if failed:
+        raise min(failed, key=lambda f: f[0])[1]
 
-    d.first(varied(d, goals()), do)
+
+def _reach_standing(d: Director, actor: Actor, task: Reach, what: str, option: tuple[str, int, Pose]) -> None:
+    """Go there, and stay."""
+    hand, k, pose = option
+    way = float(np.linalg.norm((hand_of(actor, hand, pose) - hand_of(actor, hand, actor.pose))[:3, 3]))
+    goal = d.looking(actor, pose, place_of(d, task.to, actor.time(k)))
+    count = acting.set_out(d, actor, way, d.frames_until(actor, way, task.at, 0, what))
+    fingers = finger_rotations(actor.body, hand, hand_shape(task.shape))
+    acting.travel(d, actor, hand, goal, count, what, fingers=fingers)
+    actor.keep(joints_of(actor, hand))
+    actor.pin(hand)
+
+
+def _reach_passing(
+    d: Director, actor: Actor, task: Reach, what: str, T_target: Array, option: tuple[str, int, Pose]
+) -> None:
+    """Go there, and back to what the person does anyway."""
+    hand, k, pose = option
+    T_hand = T_target @ inverse(T_target[k]) @ hand_of(actor, hand, pose)
+    passage = Passage(d, actor, task, Encounter(hand, k, pose, T_target, T_hand), ContactTiming(work=0.0), what)
+    passage.help(T_target[:, :3, 3])
+    fingers = finger_rotations(actor.body, hand, hand_shape(task.shape))
+    passage.come(np.zeros(3), fingers, fingers)
+    passage.leave(np.zeros(3), "reach back")
+    passage.finish()
 
 
 def touch(d: Director, task: Touch) -> None:
     """Touch a surface with the fingertips and go away again."""
     actor = d.actor(task.who)
     what = f"touch {task.target}" if isinstance(task.target, str) else "touch"
+    if in_motion(d, actor, task.target if isinstance(task.target, str) else None, task.at):
+        with on_top(d, actor, task):
+            return _touch_passing(d, actor, task, what)
     t = actor.now if task.at is None else task.at
-    thing, mesh = surface_of(d, task.target, t)
-
-    def options() -> Iterator[Taking]:
-        failed: list[tuple[float, PlanningFailure]] = []
-        for hand in free_hands(d, actor, place_of(d, task.target, t), task.hand, what):
-            spots = spots_on(d, task.target, mesh, shoulder_of(actor, hand, actor.pose), t)
-            spot = spots[0]
-            far = beyond_reach(actor, hand, spot[:3, 3])
-            k = actor.k + d.frames_until(actor, _way(actor, hand, spot[:3, 3]), task.at, 0, what, far)
-            postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing or None)
-            ways = [way for spot in spots for way in press_target(actor.body, hand, spot, task.shape)]
-            fit = fitting(d, ways, actor.neutral(k), [Place(np.eye(4), postures, what)], failed, back=False)
-            for grasp in islice(fit, _LOOKS):
-                found = look(d, actor, hand, grasp, np.eye(4), k, postures, what)
-                if isinstance(found, Taking):
-                    yield found
-                else:
-                    failed.append(found)
-        if failed:
-            raise min(failed, key=lambda f: f[0])[1]
+    thing = surface_of(d, task.target, t)[0]
 
     def do(taking: Taking) -> None:
         focus = hand_of(actor, taking.hand, taking.target)[:3, 3]
         take(d, actor, taking, thing, what, task.at, close=False, focus=focus)
-        out = -taking.approach
-        let_go(d, actor, taking.hand, thing, taking.open, [out], f"leave {thing or 'it'}")
+        let_go(d, actor, taking.hand, thing, taking.open, [-taking.approach], f"leave {thing or 'it'}")
 
-    d.first(varied(d, options()), do, _TRIES)
+    hands = frames_for(d, actor, task, place_of(d, task.target, t), what)
+    d.first(varied(d, _ways_to_touch(d, actor, task, hands, what)), do, _TRIES)
+
+
+def _touch_passing(d: Director, actor: Actor, task: Touch, what: str) -> None:
+    """Touch a surface in the frame that suits, at the pace that it takes, while the motion goes on."""
+    T_target = _over_time(d, actor, task.target)
+    points = T_target[:, :3, 3]
+    hands = frames_for(d, actor, task, points, what)
+
+    def do(taking: Taking) -> None:
+        d.first(paces(actor, taking.hand, points, taking.k), partial(at_pace, taking))
+
+    def at_pace(taking: Taking, pace: ContactTiming) -> None:
+        thing = surface_of(d, task.target, actor.time(taking.k))[0]
+        passage = Passage(d, actor, task, Encounter.of(taking, T_target), replace(pace, work=_TOUCHES), what)
+        passage.help(points)
+        if thing:
+            near = passage.near, actor.time(passage.m.done) + 0.5
+            d.allow(hand_contacts(d.world, actor.who, taking.hand, thing, near, PRESS))
+        passage.come(-taking.approach, taking.open, taking.open)
+        passage.leave(-_OFF * normalize(taking.approach), f"leave {thing or 'it'}")
+        passage.finish()
+
+    options = in_reach(_ways_to_touch(d, actor, task, hands, what), actor, hands, points, what)
+    d.first(varied(d, options), do, _TRIES)
+
+
+def _ways_to_touch(d: Director, actor: Actor, task: Touch, hands: Hands, what: str) -> Iterator[Taking]:
+    """Ways to touch a target, those most at ease first; raises `PlanningFailure` where there is none."""
+    failed: list[Failed] = []
+    for hand, k in hands:
+        actor.trunk = helpful(actor, hand, k, task.target if isinstance(task.target, str) else None)
+        thing, mesh = surface_of(d, task.target, actor.time(k))
+        spots = spots_on(d, task.target, mesh, shoulder_of(actor, hand, actor.neutral(k)), actor.time(k))
+        postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing or None)
+        ways = [way for spot in spots for way in press_target(actor.body, hand, spot, task.shape)]
+        place = Place(np.eye(4), k, postures, what)
+        fit = fitting(d, ways, actor.neutral(k), [place], failed, back=False)
+        looks = (look(d, actor, hand, grasp, place) for grasp in islice(fit, _LOOKS))
+        # those most at ease first: a finger that slants down is no good where the elbow has to rise for it
+        yield from sifted(looks, _ENOUGH, failed)
+    if failed:
+        raise min(failed, key=lambda f: f[0])[1]
+
+
+def _over_time(d: Director, actor: Actor, target: Point | str) -> Array:
+    """Places of a target (N, 4, 4) by frame, with the axes of what it is on."""
+    times = actor.base.times
+    if isinstance(target, str) and d.world.split(target)[0] not in d.world.static:
+        return frames_of(d.world, target, times)
+    return np.tile(transform(place_of(d, target, float(times[0]))), (len(times), 1, 1))
 
 
 def place_of(d: Director, to: Point | str, t: float) -> Array:
@@ -121,10 +192,6 @@ def place_of(d: Director, to: Point | str, t: float) -> Array:
     if point.shape != (3,) or not np.isfinite(point).all():
         raise BadValue(f"a place is three finite numbers, not {to}.")
     return point
-
-
-def _way(actor: Actor, hand: str, point: Array) -> float:
-    return float(np.linalg.norm(point - hand_of(actor, hand, actor.pose)[:3, 3]))
 
 
 def pointing(actor: Actor, hand: str, point: Array, shoulder: Array) -> Iterator[Array]:

@@ -1,0 +1,279 @@
+"""Carrying what is held: to somewhere, at ease before the body, or along with a motion; and hands at rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+
+import numpy as np
+
+from elbowroom.character.grip import grip_frame
+from elbowroom.character.hand_shapes import finger_joints, finger_rotations, power
+from elbowroom.character.skeleton import Pose
+from elbowroom.errors import BadValue
+from elbowroom.finish.settle import between_free
+from elbowroom.geometry.rotations import UP, Array, about, angle, from_matrix, multiply, normalize
+from elbowroom.plan import acting
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.director import Director, Grip
+from elbowroom.plan.hands import (
+    arm_to,
+    arms_of,
+    front_of,
+    hand_of,
+    held_by,
+    holder_of,
+    joints_of,
+    shifted,
+    shoulder_of,
+)
+from elbowroom.plan.moving.timing import Moments
+from elbowroom.plan.places import turned
+from elbowroom.plan.postures import Postures
+from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.tasks import Drop, Put, Rest, Task
+from elbowroom.plan.verbs.grasp_choice import effort
+from elbowroom.world.fast import LimbCheck
+
+# Where a hand carries things: before its shoulder and below it, shares of the body's height; first what looks best.
+_CARRY = ((0.19, -0.17), (0.22, -0.12), (0.17, -0.22), (0.25, -0.05), (0.2, 0.0))
+
+# By how much things may tilt that are carried as they are, radians.
+_TILT = float(np.radians(6.0))
+
+# Seconds after a task's time for which somebody who stands goes on standing.
+_STANDS_ON = 2.0
+
+
+def holding_hand(d: Director, task: Task, thing: str) -> str:
+    """The hand in which somebody has what a task is about; raises where nobody or somebody else has it."""
+    hold = holder_of(d.world, thing, d.actor(task.who).now)
+    if hold is None or hold.by != task.who:
+        holder = "nobody holds it" if hold is None else f"{hold.by} holds it"
+        raise PlanningFailure("hand-not-free", f"{task.verb} {thing}: {holder}, {task.who} has to grab it first")
+    if task.hand is not None and task.hand != hold.hand:
+        raise BadValue(f"'{thing}' is in the {hold.hand} hand of {task.who}, not in the {task.hand} one.")
+    return hold.hand
+
+
+def grip_of(d: Director, actor: Actor, hand: str, thing: str) -> Grip:
+    """Grip of what a hand holds; of what was in it from the start, an open hand that goes back from its palm."""
+    if thing in d.grips:
+        return d.grips[thing]
+    out = -grip_frame(actor.body, hand)[:3, 0]
+    open_hand = finger_rotations(actor.body, hand, power(0.09))
+    return Grip(open_hand, out, d.world.frame(thing, actor.now))
+
+
+def carry_to(d: Director, actor: Actor, hand: str, goal: Pose, count: int, what: str, *, direct: bool) -> None:
+    """Travel with what is held; where no way leads straight there, and time is free, first before the body."""
+    saved = d.save()
+    try:
+        acting.travel(d, actor, hand, goal, count, what)
+    except PlanningFailure as stuck:
+        d.restore(saved)
+        if direct or stuck.status != "no-path":
+            raise
+        begin = hand_of(actor, hand, actor.pose)[:3, 3]
+
+        def do(between: Pose) -> None:
+            middle, end = (hand_of(actor, hand, pose)[:3, 3] for pose in (between, goal))
+            for pose, way in ((between, middle - begin), (goal, end - middle)):
+                acting.travel(d, actor, hand, pose, actor.frames(d.seconds_for(float(np.linalg.norm(way)))), what)
+
+        try:
+            d.first([*_nearer(actor, hand), next(_easy(d, actor, hand))], do)
+        except PlanningFailure:
+            d.restore(saved)
+            raise stuck from None
+
+
+def _nearer(actor: Actor, hand: str) -> Iterator[Pose]:
+    """Postures with the hand nearer to the shoulder, the body as it stands: out from among things first."""
+    T = hand_of(actor, hand, actor.pose)
+    way = normalize((shoulder_of(actor, hand, actor.pose) - T[:3, 3]) * [1.0, 1.0, 0.0])
+    for metres in (0.25, 0.12):
+        pose = arm_to(actor, hand, actor.pose, shifted(T, metres * way))
+        if pose is not None:
+            yield pose
+
+
+def rest(d: Director, task: Rest) -> None:
+    """Give hands back to the base motion; what they hold they carry before the body."""
+    actor = d.actor(task.who)
+    hands = arms_of(actor, task.hand)
+    for hand in hands:
+        if set(joints_of(actor, hand)) & set(actor.kept):
+            hold = held_by(d.world, actor.who, hand, actor.now)
+            if hold is None:
+                _back(d, actor, hand)
+            else:
+                d.first(_easy(d, actor, hand), partial(_at_ease, d, actor, hand))
+    if actor.away and not actor.kept:
+        _back(d, actor, hands[0])
+
+
+def _frames_to(d: Director, actor: Actor, hand: str, goal: Pose) -> int:
+    """Frames for an unhurried way of a hand to where it is in a posture."""
+    way = hand_of(actor, hand, goal)[:3, 3] - hand_of(actor, hand, actor.pose)[:3, 3]
+    return actor.frames(max(d.seconds_for(float(np.linalg.norm(way))), 1.0))
+
+
+def _back(d: Director, actor: Actor, hand: str) -> None:
+    """Travel to where the base has the hand, which follows it from then on."""
+    mine = joints_of(actor, hand)
+    count = _frames_to(d, actor, hand, actor.neutral(actor.k + actor.frames(1.0), mine))
+    goal = actor.neutral(actor.k + count, mine)
+    fingers = goal.rotations[list(finger_joints(actor.body, hand))]
+    alone = set(actor.kept) <= set(mine)
+    acting.travel(d, actor, hand, goal, count, f"{hand} hand at ease", fingers=fingers, back=alone)
+    actor.give_back(mine)
+
+
+def _at_ease(d: Director, actor: Actor, hand: str, goal: Pose) -> None:
+    """Travel with what is held to where the arm is in a posture, the body as the base has it."""
+    mine = list(joints_of(actor, hand))
+    count = _frames_to(d, actor, hand, goal)
+    body = actor.neutral(actor.k + count)
+    q = body.rotations.copy()
+    q[mine] = goal.rotations[mine]
+    acting.travel(d, actor, hand, Pose.of(body.root, q), count, f"{hand} hand at ease", back=True)
+    actor.keep(joints_of(actor, hand))
+
+
+def _easy(d: Director, actor: Actor, hand: str) -> Iterator[Pose]:
+    """Postures with what is held before the body, turned as it is now or about the vertical; last the present one."""
+    k = actor.k + actor.frames(1.0)
+    postures = Postures(d.world, actor.who, actor.now)
+    body, T_now = actor.neutral(k), hand_of(actor, hand, actor.pose)
+    mine = list(joints_of(actor, hand))
+    tilted = []
+    for target in carry_places(actor, hand, body, T_now):
+        found = d.reach(actor, hand, target, k, postures)
+        if found.found:
+            q = body.rotations.copy()
+            q[mine] = found.pose.rotations[mine]
+            # The body goes back to where the base has it: what it helped with tilts the thing.
+            turn = hand_of(actor, hand, Pose.of(body.root, q))[:3, :3].T @ target[:3, :3]
+            if float(angle(from_matrix(turn))) < _TILT:
+                yield found.pose
+            else:
+                tilted.append(found.pose)
+    ends = np.stack([target for T in turned(T_now, T_now[:3, 3]) for target in carry_places(actor, hand, body, T)])
+    for i in np.argsort(effort(actor, hand, ends, k), kind="stable"):
+        alone = arm_to(actor, hand, body, ends[i])
+        if alone is not None and postures.valid(alone):
+            yield alone
+    yield from tilted
+    yield actor.pose
+
+
+def carry_places(actor: Actor, hand: str, pose: Pose, T_now: Array) -> Iterator[Array]:
+    """Return where a hand that is turned as at a place (4, 4) carries things before a body in a posture, (4, 4)."""
+    front = front_of(actor, actor.body.skeleton.at(pose))
+    for ahead, above in _CARRY:
+        target = T_now.copy()
+        target[:3, 3] = shoulder_of(actor, hand, pose) + actor.body.height * (ahead * front + above * UP)
+        yield target
+
+
+@contextmanager
+def on_top(d: Director, actor: Actor, task: Task) -> Iterator[None]:
+    """Make what is done so far the motion under a task, which is laid over it.
+
+    Somebody who stands goes back to that first, and goes on for as long as a task at a time needs.
+    """
+    if actor.stands and (actor.away or actor.kept):
+        rest(d, Rest(who=actor.who))
+    actor.bake_into_base(actor.frame(task.at) + actor.frames(_STANDS_ON) if actor.stands and task.at is not None else 0)
+    actor.layered = True
+    yield
+    actor.layered = not actor.stands
+
+
+# How far an upper arm is turned out and its elbow bent, radians, to carry what would meet the legs; and how much of the
+# elbow's swing stays.
+_SWUNG = np.radians([(0, 60), (0, 85), (0, 40), (0, 105), (12, 20), (12, 60), (25, 30), (25, 70), (40, 30), (40, 80)])
+_SWINGS = 0.5
+
+# How far up, metres, and how much of the way to the shoulder a thing goes that is held up where it was taken.
+_RAISED = ((0.12, 0.35), (0.15, 0.0), (0.08, 0.5))
+
+
+def homes(d: Director, actor: Actor, hand: str, thing: str, m: Moments) -> Iterator[Array]:
+    """Motions of an arm (M, 3, 4) from frame `m.done` until the base ends, free with a thing in the hand from `m.back`.
+
+    First what the person does anyway, unless the thing is to be kept level; then the same with the elbow bent or
+    turned out; then postures against the trunk. Raises `PlanningFailure` where none is free all the time.
+    """
+    arm = list(actor.body.chain(f"{hand}_arm").joints)
+    own = np.array(actor.original.rotations[m.done :, arm])
+    until = _until(d, actor, thing, m)
+    given = False
+    level = d.world.objects[thing].freedom == "level"
+    for home in _options(d, actor, hand, m, own, level=level):
+        if d.settings.tier == "ik" or _stays_free(d, actor, hand, m, home, until):
+            given = True
+            yield home
+    if not given:
+        raise PlanningFailure("no-path", f"carry {thing}: there is no room for it beside or before {actor.who}")
+
+
+def _options(d: Director, actor: Actor, hand: str, m: Moments, own: Array, *, level: bool) -> Iterator[Array]:
+    if not level:
+        yield own
+        yield from _swung(actor, hand, own)
+    arm = list(actor.body.chain(f"{hand}_arm").joints)
+    pose = actor.neutral(m.back)
+    postures = Postures(d.world, actor.who, actor.time(m.back))
+    turn = hand_of(actor, hand, actor.neutral(m.done))
+    for target in carry_places(actor, hand, pose, turn):
+        found = d.reach(actor, hand, target, m.back, postures)
+        if found.found:
+            yield np.repeat(found.pose.rotations[None, arm], len(own), axis=0)
+    # last, held up where it was taken
+    taken = actor.neutral(m.done)
+    for up, nearer in _RAISED:
+        near = nearer * (shoulder_of(actor, hand, taken) - turn[:3, 3]) * [1.0, 1.0, 0.0]
+        raised = arm_to(actor, hand, taken, shifted(turn, near + [0.0, 0.0, up]))
+        if raised is not None:
+            yield np.repeat(raised.rotations[None, arm], len(own), axis=0)
+    if level:
+        yield own
+
+
+def _swung(actor: Actor, hand: str, own: Array) -> Iterator[Array]:
+    """The arm's own motion (M, 3, 4) with its elbow bent or turned out, as people walk with something in a hand."""
+    body = actor.body
+    upper, fore, _ = body.chain(f"{hand}_arm").joints
+    axis = body.T_rest[int(body.parents[upper]), :3, :3].T @ body.front
+    limit = body.limits[fore] if fore < len(body.limits) else None
+    if limit is None or limit.kind != "hinge":
+        return
+    turns = limit.coordinates(own[:, 1])
+    sign = 1.0 if limit.flexion[1] >= -limit.flexion[0] else -1.0
+    for aside, bend in _SWUNG:
+        bent = turns.copy()
+        bent[:, 0] = sign * bend + _SWINGS * (turns[:, 0] - turns[:, 0].mean())
+        home = own.copy()
+        home[:, 0] = multiply(about(axis, aside if hand == "left" else -aside), own[:, 0])
+        home[:, 1] = limit.rotation(limit.clamp_coordinates(bent))
+        yield home
+
+
+def _until(d: Director, actor: Actor, thing: str, m: Moments) -> int:
+    """The frame up to which a hand carries a thing, if nothing else is asked before."""
+    puts = (t.at for t in d.coming if isinstance(t, Put | Drop) and t.object == thing and t.at is not None)
+    at = next(puts, None)
+    last = len(actor.base) - 1
+    return last if at is None else min(max(actor.frame(at) - actor.frames(0.5), m.back), last)
+
+
+def _stays_free(d: Director, actor: Actor, hand: str, m: Moments, home: Array, until: int) -> bool:
+    if until <= m.back:
+        return True
+    during = (actor.time(m.back), actor.time(until))
+    check = LimbCheck(d.world, actor.who, f"{hand}_arm", during)
+    rows = np.arange(m.back, until + 1)
+    return between_free(check, home[rows - m.done], actor.base.start + rows / actor.base.fps)
