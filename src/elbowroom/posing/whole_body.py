@@ -52,6 +52,9 @@ ITERATIONS = 60
 # A hand or foot nearer to its target than this is there, metres: a tenth of what a grip may be off.
 _MET_M = 1e-4
 
+# Supports that are kept.
+_HULLS = 16
+
 # Metres that a radian out of range is worth, where both fail: about an arm's length.
 _LEVER_M = 0.5
 
@@ -124,6 +127,7 @@ class WholeBody:
         self._markers = [k for k, label in enumerate(MARKERS) if label in character.markers]
         self._problems: dict[tuple[str, ...], Problem] = {}
         self._limbs: dict[str, LimbIK] = {}
+        self._hulls: dict[bytes, Array] = {}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -245,7 +249,7 @@ class WholeBody:
         for k, end in enumerate(self._known(targets)):
             ends[k] = targets[end]
         places, heavy = self._soft(markers, weights)
-        corners = np.zeros((0, 2)) if support is None else _hull(support)
+        corners = np.zeros((0, 2)) if support is None else self._hulled(support)
         if support is not None and self.character.masses is None:
             raise BadValue(
                 f"{self.character.name} has no masses, so that its balance is unknown; leave the support out."
@@ -257,6 +261,15 @@ class WholeBody:
             if held[0] < 0.0:
                 raise BadValue(f"the mass of a load is 0 kg or more, not {held[0]:g}.")
         return kernels.Aims(ends, places, heavy, held, corners, np.ones(1))
+
+    def _hulled(self, support: ArrayLike) -> Array:
+        """Corners of a support, see `_hull`; planners ask for the same one over and over."""
+        key = numbers("support", support).tobytes()
+        if key not in self._hulls:
+            if len(self._hulls) >= _HULLS:
+                self._hulls.clear()
+            self._hulls[key] = _hull(support)
+        return self._hulls[key]
 
     def _soft(self, markers: ArrayLike | None, weights: ArrayLike | None) -> tuple[Array, Array]:
         if markers is None:

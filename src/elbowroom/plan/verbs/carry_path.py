@@ -119,6 +119,7 @@ def _path(team: Team, starts: Poses, room: float, *, searched: bool) -> tuple[Ar
                             turning=turning, upright=state_of(T_a)[3:], step_m=_STEP_M)  # fmt: skip
         first, last = (state_of(T_a), poses[-1]), state_of(T_b)
         found = walked(space, first, [last])
+        straight = found.found
         for stations in _detours(team, T_a, T_b) if between and not found.found else ():
             found = walked(space, first, [*map(state_of, stations), last])
             if found.found:
@@ -128,10 +129,10 @@ def _path(team: Team, starts: Poses, room: float, *, searched: bool) -> tuple[Ar
             found = search(space, first, last, d.seed(), _BUDGET, there)
         if not found.found:
             raise PlanningFailure("no-path", f"{lead.what}: no way was found on which the body could follow it")
-        short = smooth(space, found, d.seed(), budget=_SMOOTH)
+        short = found if straight else smooth(space, found, d.seed(), budget=_SMOOTH)
         states += list(short.states[1:])
         poses += short.payloads[1:]
-        checks += found.stats.checks + short.stats.checks
+        checks += found.stats.checks + (0 if straight else short.stats.checks)
     return np.array(states), poses, checks
 
 

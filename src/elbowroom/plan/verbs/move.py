@@ -18,6 +18,7 @@ from elbowroom.plan.tasks import Move
 from elbowroom.plan.verbs.carrier import BESIDE_M, Carrier, Option
 from elbowroom.plan.verbs.carry_path import carried
 from elbowroom.search.birrt import Budget
+from elbowroom.world.things import Fixture
 
 # Limits of a search for one arm on its way to the object: both arms are searched, for several grips.
 _REACHES = Budget(checks=5_000)
@@ -33,6 +34,8 @@ def move(d: Director, task: Move) -> None:
     if task.object not in d.world.objects:
         raise UnknownName("object", task.object, d.world.objects)
     what = f"move {task.object}"
+    if isinstance(d.world.objects[task.object], Fixture):
+        raise BadValue(f"{what}: a fixture can be opened and closed, but not carried.")
     if not (task.at is task.begin is task.back is task.hand is None):
         raise BadValue(f"{what}: the planner chooses the times, and 'hands' says which; leave out hand and times.")
     names = (task.who, *task.helpers)
