@@ -65,8 +65,8 @@ def over(world: World, limb: object, style: Style = NATURAL, margin: float = MAR
 def test_a_leg_steps_over_a_beam() -> None:
     beam = {"beam": box((1.5, 0.06, 0.3), (0.0, -0.25, 0.15))}
     space = over(World(static=beam, floor=0.0).with_character("ann", PERSON), "left_leg")
-    here = drawn(space, lambda p: (p[:, 2, 1] > 0.0) & (p[:, 2, 2] < 0.3), 3, 1)
-    there = drawn(space, lambda p: (p[:, 2, 1] < -0.3) & (p[:, 2, 2] < 0.45), 3, 2)
+    here = drawn(space, lambda p: (p[:, 2, 1] > 0.0) & (p[:, 2, 2] < 0.3), 1, 1)
+    there = drawn(space, lambda p: (p[:, 2, 1] < -0.3) & (p[:, 2, 2] < 0.45), 1, 2)
     assert solve(space, here, there)
 
 
