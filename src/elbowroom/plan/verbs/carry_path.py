@@ -50,8 +50,8 @@ _SAME_TURN_RAD = 1e-3
 # Limits of one search and of smoothing: a step takes one to two milliseconds.
 _BUDGET = Budget(checks=800, nodes=600)
 _SMOOTH = Budget(checks=200)
-# Share by which a carry takes longer for each kilogram, and the longest: people slow down with what is heavy (not
-# measured; NIOSH's limit of 23 kg is lifted at about half the speed of an empty box).
+# Share by which a carry takes longer for each kilogram, and the longest: people slow down with what is heavy. Chosen,
+# not measured.
 _SLOWER_PER_KG = 0.04
 _SLOWEST = 2.5
 # Nodes to either side over which postures on the way are averaged.
