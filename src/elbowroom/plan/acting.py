@@ -5,6 +5,8 @@ Every step adds frames to an actor and leaves the world in which they are done.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from elbowroom.character.hand_shapes import finger_joints
@@ -67,13 +69,15 @@ def travel(
     return way
 
 
-def move_fingers(d: Director, actor: Actor, hand: str, rotations: Array, seconds: float) -> None:
-    """Fingers turn to rotations (n, 4)."""
-    joints = list(finger_joints(actor.body, hand))
+def move_fingers(d: Director, actor: Actor, turned: Mapping[str, Array], seconds: float) -> None:
+    """Fingers turn to rotations (n, 4) by hand, those of all hands at the same time."""
     count = actor.frames(seconds)
     root, q = actor.ahead(count)
-    if joints:
-        q[:, joints] = slerp(q[:1, joints], rotations, smoothstep(np.linspace(0.0, 1.0, count + 1))[:, None])
+    share = smoothstep(np.linspace(0.0, 1.0, count + 1))[:, None]
+    for hand, rotations in turned.items():
+        joints = list(finger_joints(actor.body, hand))
+        if joints:
+            q[:, joints] = slerp(q[:1, joints], rotations, share)
     add(d, actor, root, q)
 
 

@@ -47,7 +47,8 @@ def tissue_contacts(
 
     With joints at T (N, J, 4, 4) of the frames in it, no deeper than the most folded of them has it.
     """
-    if not isinstance(body, Character) or any(role not in body.roles for role in (*THIGHS, "left_shin", "right_shin", "chest")):
+    needed = (*THIGHS, "left_shin", "right_shin", "chest")
+    if not isinstance(body, Character) or any(role not in body.roles for role in needed):
         return []
     fold = dict.fromkeys(("left", "right"), 0.0)
     if T is not None:

@@ -193,10 +193,8 @@ class Carrier(Holding):
 
     def _turn_fingers(self, grips: Grips, *, closed: bool) -> None:
         """Fingers close on the object, or open; palms that press it stay flat."""
-        if not grips.closes:
-            return
-        for hand, turned in self.fingers(grips, closed=closed).items():
-            acting.move_fingers(self.d, self.actor, hand, turned, self.d.settings.close)
+        if grips.closes:
+            acting.move_fingers(self.d, self.actor, self.fingers(grips, closed=closed), self.d.settings.close)
 
     def back(self, grips: Grips) -> None:
         """Hands go back to the base motion."""

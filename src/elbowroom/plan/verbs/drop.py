@@ -72,7 +72,7 @@ def _let_fall(d: Director, actor: Actor, hand: str, thing: str, opened: Array, s
     d.world = let_fall(d.world, thing, off, d.world.frame(thing, begin), actor.base.fps)
     down = max(hold.fall.times[-1] for hold in d.world.holds if hold.object == thing and hold.fall is not None)
     d.allow(hand_contacts(d.world, actor.who, hand, thing, (off, off + _OPENS), PRESS))
-    acting.move_fingers(d, actor, hand, opened, _OPENS)
+    acting.move_fingers(d, actor, {hand: opened}, _OPENS)
     acting.wait(d, actor, max(actor.frame(down) - actor.k, 0) + actor.frames(_OPENS))
     actor.keep(joints_of(actor, hand))
     require_free(d, (begin, actor.now), what)

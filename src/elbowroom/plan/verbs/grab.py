@@ -134,7 +134,7 @@ def take(
     if not close:
         return
     closed = closed_on(actor.body, d.world.objects[thing].mesh, taking.grasp)
-    acting.move_fingers(d, actor, hand, closed.rotations, closing)
+    acting.move_fingers(d, actor, {hand: closed.rotations}, closing)
 
 
 def _grab_passing(d: Director, actor: Actor, task: Grab, what: str) -> None:

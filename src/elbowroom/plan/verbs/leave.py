@@ -101,7 +101,7 @@ def let_go(
         d.allow(hand_contacts(d.world, actor.who, hand, thing, (begin, begin + d.settings.close + 1.0), PRESS))
 
     def do(fingers: Array) -> None:
-        acting.move_fingers(d, actor, hand, fingers, d.settings.close)
+        acting.move_fingers(d, actor, {hand: fingers}, d.settings.close)
         actor.keep(joints_of(actor, hand))
         if fingers is not opened:  # they did not come this way, and may sweep through the thing
             require_free(d, (begin, actor.now), what)
