@@ -107,7 +107,9 @@ class Swing:
         # A short step is carried as a slow one, and one from or to standing with less swing.
         duty = float(Style(0.5 * (leaving + landing), run).duty)
         travel = float(np.linalg.norm(b.place - a.place)) / span * (1.0 - duty) / np.sqrt(walker.scale)
-        size = float(np.clip(0.35 + 0.85 * min(leaving, landing, travel), 0.35, 1.0))
+        # so is one that does not go to the front
+        ahead = max(min(a.forward, b.forward), 0.0)
+        size = float(np.clip(0.35 + 0.85 * ahead * min(leaving, landing, travel), 0.35, 1.0))
         table = Style(travel, run)
         ends = np.array([a.end, b.begin])
         planted = np.concatenate([stance_ankle(a, walker.sole, ends[:1]), stance_ankle(b, walker.sole, ends[1:])])

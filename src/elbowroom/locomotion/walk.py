@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import product
 
@@ -21,9 +21,15 @@ from elbowroom.locomotion.figure import LONGEST_S, MOST_FRAMES, SIDES, Figure, c
 from elbowroom.locomotion.gait import perform
 from elbowroom.locomotion.gait_tables import Style
 from elbowroom.locomotion.room import gap, part
-from elbowroom.locomotion.steps import Gait, plan
+from elbowroom.locomotion.route import TURN_M, Route
+from elbowroom.locomotion.steps import Gait, Start, plan
 from elbowroom.motion.clip import Clip
 
+STANDS_S = 0.5  # seconds of standing before and after a walk
+NO_FEET: Mapping[str, tuple[Array, float]] = {}
+_SOON_M, _LEADS = 0.3, 0.2  # metres of a way whose direction tells which foot leads, and the share to the left of it
+_STRIDE_TURN, _STRIDE_ASIDE_M = np.radians(75.0), 0.4  # of the body in one stride, two steps
+_LANDED_M_S = 0.02  # a foot that is slower stands
 _PAD = 2.2  # seconds made before and after a clip, so that its ends are like its middle
 _TURNING = 0.037  # metres wider on each side for each rad/s of turn
 _TIP = 0.07  # metres of the reference leg
@@ -117,6 +123,31 @@ def walk_along(
     return _made(body, going, fps, seconds, seed, start=True, stop=True, first=-0.5, name="walk along")
 
 
+def walk_route(
+    character: Character,
+    route: Route,
+    speed: float = 1.2,
+    *,
+    fps: float = 60.0,
+    seed: int = 0,
+    feet: Mapping[str, tuple[Array, float]] | None = None,
+) -> Clip:
+    """Walk along a route from standing to standing; `feet`, ankle (2,) and heading by side, is where they stand first.
+
+    The clip begins `STANDS_S` before the first foot leaves the ground, about, and ends as long after the last landed.
+    """
+    body = figure(character)
+    going = courses.from_rest_to_rest(route, speed, _inner_rate(fps, _RATE_WALK), stand=2.5)
+    seconds = float(going.times[-1]) - 0.5
+    if seconds * fps > MOST_FRAMES:
+        raise BadValue(f"a walk of {seconds:.0f} s exceeds the limit of {MOST_FRAMES} frames at {fps:g} a second.")
+    made = _made(body, going, fps, seconds, seed, start=True, stop=True, first=-STANDS_S, name="walk", feet=feet or {})
+    soles = made.world()[..., :3, 3][:, [character.role(f"{side}_foot") for side in SIDES]]
+    steps = np.linalg.norm(np.diff(soles, axis=0), axis=-1).max(axis=1) * fps
+    last = int(np.flatnonzero(steps > _LANDED_M_S)[-1]) + 1 + round(STANDS_S * fps)
+    return made.with_(root=made.root[: last + 1], rotations=made.rotations[: last + 1])
+
+
 def _go(
     character: Character, speed: float, turn: float, seconds: float, fps: float, seed: int, start: bool, stop: bool,
     run: float, name: str,
@@ -142,7 +173,7 @@ def _go(
 def _made(
     body: Figure, course: Course, fps: float, seconds: float, seed: int, *, start: bool = False,
     stop: bool = False,
-    run: ArrayLike = 0.0, first: float = 0.0, name: str,
+    run: ArrayLike = 0.0, first: float = 0.0, name: str, feet: Mapping[str, tuple[Array, float]] = NO_FEET,
 ) -> Clip:  # fmt: skip
     """The clip from time `first` to `seconds` of a course that is sampled at a multiple of the frame rate."""
     times, pace = course.times, np.sqrt(body.scale)
@@ -152,8 +183,16 @@ def _made(
     brisk = Style(np.maximum(course.speed, 0.75 * float(np.max(course.speed))) / pace if start or stop
                   else course.speed / pace, share)  # fmt: skip
     rates = brisk.stride_rate / pace
-    turning = float(np.percentile(np.abs(course.curve.bend(course.s) * course.speed), 90.0))
-    wider = np.zeros(len(times))
+    turns = np.abs(course.curve.turn(course.s) * course.speed)
+    turning = float(np.percentile(turns, 90.0))
+    ahead, aside = course.curve.going(course.s).T * course.speed
+    # turns and ways to the side are made in small steps
+    short = np.maximum(turns / _STRIDE_TURN, np.abs(aside) / (_STRIDE_ASIDE_M * body.scale))
+    rates = np.maximum(rates, gaussian_filter1d(short, 0.2 / (times[1] - times[0]), mode="nearest"))
+    moving = np.hypot(ahead, aside)
+    forward = np.where(moving > 0.02, ahead / np.maximum(moving, 0.02), 1.0)
+    # a step to the side ends before it meets the other foot
+    wider = 0.25 * np.abs(aside) / rates
     gait = Gait(
         style=lambda t: Style(np.interp(t, times, style.v), np.interp(t, times, share)),
         rate=lambda t: np.interp(t, times, rates),
@@ -162,9 +201,10 @@ def _made(
         leg=body.leg,
         push=1.0 if body.has("left_toes") else 0.5,
         stand=abs(float(body.at("left_thigh")[0])),
+        forward=lambda t: np.interp(t, times, forward),
     )
     # the body tips forward before the first foot leaves the ground
-    go = float(np.interp(_TIP * body.scale, course.s, times)) if start else None
+    standing = Start(float(np.interp(_TIP * body.scale, course.s, times)), _lead(course), feet) if start else None
     rate = 1.0 / (times[1] - times[0])
     # the gait is worked out, and limbs are kept apart, at the inner rate, so that the frame rate only samples
     count = round((seconds - first) * fps)
@@ -172,7 +212,7 @@ def _made(
     every = round(rate / fps)
     frames = np.clip(begin + np.arange(count * every + 1), 0, len(times) - 1)
     for _ in range(_ROUNDS):
-        steps = plan(course, gait, go, stop, first_phase=0.05)
+        steps = plan(course, gait, standing, stop, first_phase=0.05)
         turns, root = perform(body, course, steps, style, seed, rate)
         kept = {role: q[frames] if q.ndim == 2 else q for role, q in turns.items()}
         missing = too_close(body, kept, root[frames], rate, MARGIN_RUNNING if share.any() else MARGIN)
@@ -181,6 +221,13 @@ def _made(
         wider += _WIDER * np.interp(times, times[frames], missing)
     made = arms_clear(body.clip(kept, root[frames], rate, name, clamped=body.but_legs))
     return feet_clear(made.with_(fps=fps, root=made.root[::every], rotations=made.rotations[::every]))
+
+
+def _lead(course: Course) -> str:
+    """The foot that goes first: on the side to which the body goes or turns, else the right one."""
+    soon = np.linspace(0.0, min(_SOON_M, course.curve.length), 9)
+    aside = float(np.mean(course.curve.going(soon)[:, 1])) + TURN_M * float(np.mean(course.curve.turn(soon)))
+    return "left" if aside > _LEADS else "right"
 
 
 def _half_width(body: Figure, style: Style, turning: float) -> Array:
