@@ -21,7 +21,7 @@ from elbowroom.locomotion.limbs import Limb, twist_about
 from elbowroom.locomotion.pelvis import GRAVITY, height, turned
 from elbowroom.locomotion.sole import Sole, measure
 from elbowroom.locomotion.steps import Steps
-from elbowroom.locomotion.swing import Walker, swung
+from elbowroom.locomotion.swing import OUTWARDS, Walker, swung
 
 LEAST_KNEE = np.radians(5.5)  # never quite straight, so that the knee does not snap
 # a runner lands on a bent knee; less so where the mass is not put where the ground can carry it
@@ -105,7 +105,12 @@ class Going:
         hips = [h + z[:, None] * np.array([0.0, 0.0, 1.0]) for h in hips]
         ahead = CubicSpline(self.times, self.heading)
         for side, sign, limb, sole, foot, hip in zip(SIDES, (1, -1), limbs, self.soles, self.feet, hips, strict=True):
-            away = np.concatenate([sign * leftwards(self.heading), np.zeros((n, 1))], axis=-1)
+            out = (
+                sign
+                * leftwards(self.heading)
+                * (1.0 + self.steps.aside / (OUTWARDS * figure.scale) * np.ones(n))[:, None]
+            )
+            away = np.concatenate([out, np.zeros((n, 1))], axis=-1)
             walker = Walker(limb, sole, CubicSpline(self.times, hip), ahead, figure.scale)
             moved = swung(foot, self.steps.of(side), walker, self.times, self.style, away)
             turns |= leg(side, limb, moved, hip, pelvis, self.heading)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -58,11 +59,13 @@ class Route(Curve):
         return np.stack([np.sum(d * ahead, axis=-1), ahead[:, 0] * d[:, 1] - ahead[:, 1] * d[:, 0]], axis=-1)
 
 
-def route(path: ArrayLike, facing_first: float, facing_last: float | None, manner: Manner = "forward") -> Route:
+def route(
+    path: ArrayLike, facing_first: float, facing_last: float | None, manner: Manner | Sequence[Manner] = "forward"
+) -> Route:
     """Route along points (N, 2), from facing one heading to facing another (None: as it arrives), radians.
 
-    Longer ways are walked forwards, sideways (`left`, `right`: the way that is gone) or backwards; those of less than
-    `STEPPED_M` are stepped while the body turns to where it is to face.
+    Longer ways are walked forwards, sideways (`left`, `right`: the way that is gone) or backwards, the same all along
+    or by point; those of less than `STEPPED_M` are stepped while the body turns to where it is to face.
     """
     points = np.asarray(path, dtype=float).reshape(-1, 2)
     if len(points) < 1 or not np.all(np.isfinite(points)):
@@ -73,7 +76,10 @@ def route(path: ArrayLike, facing_first: float, facing_last: float | None, manne
         return _stepped(points, steps, facing_first, facing_last)
     curve = through(points, longest=1e4)
     s = np.linspace(0.0, curve.length, max(int(curve.length / _STEP_M), 16) + 1)
-    way = curve.heading(s) + _SIDE[manner]
+    manners = [manner] * len(points) if isinstance(manner, str) else list(manner)
+    share = np.concatenate([[0.0], np.cumsum(steps)]) / long
+    aside = np.interp(s / curve.length, share, np.unwrap([_SIDE[m] for m in manners]))
+    way = curve.heading(s) + aside
     out = min(_SETTING_OUT_M, 0.3 * curve.length)
     into = min(_ARRIVING_M, 0.4 * curve.length)
     way = way + 2.0 * np.pi * np.round((facing_first - way[0]) / (2.0 * np.pi))

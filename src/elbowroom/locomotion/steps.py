@@ -43,12 +43,16 @@ class Stance:
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Stances of each foot in order, and the phase of the gait at the course's times: whole at a left contact."""
+    """Stances of each foot in order, and the phase of the gait at the course's times: whole at a left contact.
+
+    `aside` is how much farther out than usual a foot swings past the other, metres.
+    """
 
     left: tuple[Stance, ...]
     right: tuple[Stance, ...]
     phase: Array  # (N,)
     duty: Array  # (N,)
+    aside: Array | float = 0.0  # (N,)
 
     def of(self, side: str) -> tuple[Stance, ...]:
         """Stances of one foot."""

@@ -19,7 +19,7 @@ from elbowroom.locomotion.steps import Stance
 
 _SOON = 0.008  # seconds, for velocities at the ends of a swing
 _CLEARANCE = 0.013  # metres of the reference leg (Winter 1992)
-_OUTWARDS = 0.02  # metres by which a foot passes wide of the other
+OUTWARDS = 0.02  # metres by which a foot passes wide of the other
 _LEAST_KNEE = np.radians(5.0)
 # m/s that the foot's speed is changed by before it lands; runners' feet land hard
 _SOFTENED_WALK, _SOFTENED_RUN = 0.6, 0.3
@@ -41,7 +41,8 @@ class Walker:
 
 
 def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, times: Array, style: Style, outwards: Array) -> Foot:
-    """The foot with its swings filled in. outwards (N, 3): unit direction away from the other leg."""
+    """The foot with its swings filled in. outwards (N, 3): direction away from the other leg, of unit
+    length or longer where it passes farther out."""
     ankle, pitch, heading, toes = (x.copy() for x in (foot.ankle, foot.pitch, foot.heading, foot.toes))
     speed = np.broadcast_to(style.v, times.shape)
     for a, b in pairwise(stances):
@@ -62,7 +63,7 @@ def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, times: Array,
         room = np.sin(np.pi * u) ** 2
         place = Swing.between(a, b, walker, leaving, landing).at(t)
         place = _lifted_first(place, late, early, a, b, pitch[inside], walker.sole)
-        place = place + (_OUTWARDS * walker.scale * room)[:, None] * outwards[inside]
+        place = place + (OUTWARDS * walker.scale * room)[:, None] * outwards[inside]
         least = walker.sole.lift(pitch[inside], pitch[inside] + toes[inside]) + _CLEARANCE * walker.scale * room
         over = place[:, 2] - least
         place[:, 2] = least + 0.5 * (over + np.sqrt(over * over + (0.012 * walker.scale * room) ** 2))

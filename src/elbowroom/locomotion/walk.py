@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from itertools import product
 
@@ -32,8 +33,11 @@ _STRIDE_TURN, _STRIDE_ASIDE_M = np.radians(75.0), 0.4  # of the body in one stri
 _LANDED_M_S = 0.02  # a foot that is slower stands
 _PAD = 2.2  # seconds made before and after a clip, so that its ends are like its middle
 _TURNING = 0.037  # metres wider on each side for each rad/s of turn
+_TIGHTER, _TURNS_WIDE = 0.05, 0.4  # metres wider for each rad/s of turn beyond so many rad/s
 _TIP = 0.07  # metres of the reference leg
 _ROUNDS = 6  # of stepping wider where the legs come too close
+_SWINGS_WIDER = 3.0  # the same for a foot in the air
+_END_M = 0.3  # metres of a way that its last steps are on
 _WIDER = 1.0  # of what the legs lack, for each foot: thighs part less than the feet do
 _RATE_WALK, _RATE_RUN = 60.0, 120.0  # frames per second that a gait is worked out at, at least
 
@@ -191,8 +195,8 @@ def _made(
     rates = np.maximum(rates, gaussian_filter1d(short, 0.2 / (times[1] - times[0]), mode="nearest"))
     moving = np.hypot(ahead, aside)
     forward = np.where(moving > 0.02, ahead / np.maximum(moving, 0.02), 1.0)
-    # a step to the side ends before it meets the other foot
-    wider = 0.25 * np.abs(aside) / rates
+    # a step to the side ends before it meets the other foot; so does one into a turn that is tighter than most of it
+    wider = 0.25 * np.abs(aside) / rates + _TIGHTER * body.scale * np.maximum(turns - max(turning, _TURNS_WIDE), 0.0)
     gait = Gait(
         style=lambda t: Style(np.interp(t, times, style.v), np.interp(t, times, share)),
         rate=lambda t: np.interp(t, times, rates),
@@ -211,14 +215,20 @@ def _made(
     begin = round((first - times[0]) * rate)
     every = round(rate / fps)
     frames = np.clip(begin + np.arange(count * every + 1), 0, len(times) - 1)
+    aside_by: Array | float = 0.0
     for _ in range(_ROUNDS):
-        steps = plan(course, gait, standing, stop, first_phase=0.05)
+        steps = replace(plan(course, gait, standing, stop, first_phase=0.05), aside=aside_by)
         turns, root = perform(body, course, steps, style, seed, rate)
         kept = {role: q[frames] if q.ndim == 2 else q for role, q in turns.items()}
         missing = too_close(body, kept, root[frames], rate, MARGIN_RUNNING if share.any() else MARGIN)
         if not missing.any():
             break
-        wider += _WIDER * np.interp(times, times[frames], missing)
+        missing = np.interp(times, times[frames], missing)
+        wider = wider + _WIDER * missing
+        if isinstance(course.curve, Route):
+            # what swings past goes farther out, and who ends with a turn stands wider
+            aside_by = aside_by + _SWINGS_WIDER * missing
+            gait = replace(gait, stand=gait.stand + float(missing[course.s > course.curve.length - _END_M].max()))
     made = arms_clear(body.clip(kept, root[frames], rate, name, clamped=body.but_legs))
     return feet_clear(made.with_(fps=fps, root=made.root[::every], rotations=made.rotations[::every]))
 
