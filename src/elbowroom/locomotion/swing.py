@@ -26,6 +26,7 @@ _SOFTENED_WALK, _SOFTENED_RUN = 0.6, 0.3
 # share of a swing, at both ends, for which a foot stays where it is when the body stands, and m/s of a body (scaled)
 # that carries it off at once
 _HELD, _CARRIED = 0.4, 0.75
+_CLIMBS = 0.5  # share of a swing in which a foot goes up to higher ground, or down to lower
 _TAPER = 0.002  # metres before full stretch over which the reach tapers off
 
 
@@ -65,10 +66,16 @@ def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, times: Array,
         place = _lifted_first(place, late, early, a, b, pitch[inside], walker.sole)
         place = place + (OUTWARDS * walker.scale * room)[:, None] * outwards[inside]
         least = walker.sole.lift(pitch[inside], pitch[inside] + toes[inside]) + _CLEARANCE * walker.scale * room
+        least = least + _ground(a.z, b.z, u)
         over = place[:, 2] - least
         place[:, 2] = least + 0.5 * (over + np.sqrt(over * over + (0.012 * walker.scale * room) ** 2))
         ankle[inside] = _within_reach(place, walker.hip(t), walker.limb)
     return replace(foot, ankle=ankle, pitch=pitch, heading=heading, toes=toes)
+
+
+def _ground(a: float, b: float, u: Array) -> Array:
+    """Height (N,) that a foot keeps to over a swing (0..1) between two heights: up early, down late."""
+    return a + (b - a) * smootherstep(u / _CLIMBS if b > a else (u - 1.0 + _CLIMBS) / _CLIMBS)
 
 
 def _lifted_first(place: Array, late: Array, early: Array, a: Stance, b: Stance, pitch: Array, sole: Sole) -> Array:

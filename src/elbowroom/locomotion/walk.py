@@ -23,9 +23,10 @@ from elbowroom.locomotion.gait import perform
 from elbowroom.locomotion.gait_tables import Style
 from elbowroom.locomotion.room import gap, part
 from elbowroom.locomotion.route import TURN_M, Route
-from elbowroom.locomotion.steps import Gait, Start, plan
+from elbowroom.locomotion.steps import Gait, Start, level, plan
 from elbowroom.motion.clip import Clip
 
+Ground = Callable[[Array, float], float]
 STANDS_S = 0.5  # seconds of standing before and after a walk
 NO_FEET: Mapping[str, tuple[Array, float]] = {}
 _SOON_M, _LEADS = 0.3, 0.2  # metres of a way whose direction tells which foot leads, and the share to the left of it
@@ -135,17 +136,30 @@ def walk_route(
     fps: float = 60.0,
     seed: int = 0,
     feet: Mapping[str, tuple[Array, float]] | None = None,
+    ground: Ground = level,
 ) -> Clip:
     """Walk along a route from standing to standing; `feet`, ankle (2,) and heading by side, is where they stand first.
 
-    The clip begins `STANDS_S` before the first foot leaves the ground, about, and ends as long after the last landed.
+    `ground` is the height of the ground under a foot, see `steps.Gait`. The clip begins `STANDS_S` before the first foot leaves the ground, about, and ends as long after the last landed.
     """
     body = figure(character)
     going = courses.from_rest_to_rest(route, speed, _inner_rate(fps, _RATE_WALK), stand=2.5)
     seconds = float(going.times[-1]) - 0.5
     if seconds * fps > MOST_FRAMES:
         raise BadValue(f"a walk of {seconds:.0f} s exceeds the limit of {MOST_FRAMES} frames at {fps:g} a second.")
-    made = _made(body, going, fps, seconds, seed, start=True, stop=True, first=-STANDS_S, name="walk", feet=feet or {})
+    made = _made(
+        body,
+        going,
+        fps,
+        seconds,
+        seed,
+        start=True,
+        stop=True,
+        first=-STANDS_S,
+        name="walk",
+        feet=feet or {},
+        ground=ground,
+    )
     soles = made.world()[..., :3, 3][:, [character.role(f"{side}_foot") for side in SIDES]]
     steps = np.linalg.norm(np.diff(soles, axis=0), axis=-1).max(axis=1) * fps
     last = int(np.flatnonzero(steps > _LANDED_M_S)[-1]) + 1 + round(STANDS_S * fps)
@@ -178,6 +192,7 @@ def _made(
     body: Figure, course: Course, fps: float, seconds: float, seed: int, *, start: bool = False,
     stop: bool = False,
     run: ArrayLike = 0.0, first: float = 0.0, name: str, feet: Mapping[str, tuple[Array, float]] = NO_FEET,
+    ground: Ground = level,
 ) -> Clip:  # fmt: skip
     """The clip from time `first` to `seconds` of a course that is sampled at a multiple of the frame rate."""
     times, pace = course.times, np.sqrt(body.scale)
@@ -206,6 +221,7 @@ def _made(
         push=1.0 if body.has("left_toes") else 0.5,
         stand=abs(float(body.at("left_thigh")[0])),
         forward=lambda t: np.interp(t, times, forward),
+        ground=ground,
     )
     # the body tips forward before the first foot leaves the ground
     standing = Start(float(np.interp(_TIP * body.scale, course.s, times)), _lead(course), feet) if start else None

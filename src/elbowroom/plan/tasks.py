@@ -193,6 +193,19 @@ class Close(Task):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Go(Task):
+    """Walk to a point on the floor, a thing, or somebody, and stand there; `at` is when one arrives.
+
+    `facing` is a heading (radians counter-clockwise from -Y) or a thing to face; None is as one arrives, and what was
+    gone to. `gait` is how: 'any' as the scene asks for, upright where there is room.
+    """
+
+    to: tuple[float, float] | str
+    facing: float | str | None = None
+    gait: Literal["any", "walk", "brisk", "crouch", "sidle", "back", "run"] = "any"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Rest(Task):
     """Give the hand back to the motion that the person does anyway."""
 
@@ -202,7 +215,5 @@ class Repair(Task):
     """Bring the motion out of what it runs into, as it is when this task's turn comes."""
 
 
-VERBS: dict[str, type[Task]] = {
-    "hold" if kind is HoldOut else kind.__name__.lower(): kind
-    for kind in (Reach, Grab, Put, Move, Drop, HoldOut, Handover, Regrasp, Touch, Press, Open, Close, Rest, Repair)
-}
+_KINDS = (Reach, Grab, Put, Move, Drop, HoldOut, Handover, Regrasp, Touch, Press, Open, Close, Go, Rest, Repair)
+VERBS: dict[str, type[Task]] = {"hold" if kind is HoldOut else kind.__name__.lower(): kind for kind in _KINDS}
