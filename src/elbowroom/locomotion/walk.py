@@ -140,7 +140,8 @@ def walk_route(
 ) -> Clip:
     """Walk along a route from standing to standing; `feet`, ankle (2,) and heading by side, is where they stand first.
 
-    `ground` is the height of the ground under a foot, see `steps.Gait`. The clip begins `STANDS_S` before the first foot leaves the ground, about, and ends as long after the last landed.
+    `ground` is the height of the ground under a foot, see `steps.Gait`. The clip begins about `STANDS_S` before the
+    first foot leaves the ground, and ends as long after the last one landed.
     """
     body = figure(character)
     going = courses.from_rest_to_rest(route, speed, _inner_rate(fps, _RATE_WALK), stand=2.5)
@@ -202,16 +203,16 @@ def _made(
     brisk = Style(np.maximum(course.speed, 0.75 * float(np.max(course.speed))) / pace if start or stop
                   else course.speed / pace, share)  # fmt: skip
     rates = brisk.stride_rate / pace
-    turns = np.abs(course.curve.turn(course.s) * course.speed)
-    turning = float(np.percentile(turns, 90.0))
+    turned = np.abs(course.curve.turn(course.s) * course.speed)
+    turning = float(np.percentile(turned, 90.0))
     ahead, aside = course.curve.going(course.s).T * course.speed
     # turns and ways to the side are made in small steps
-    short = np.maximum(turns / _STRIDE_TURN, np.abs(aside) / (_STRIDE_ASIDE_M * body.scale))
+    short = np.maximum(turned / _STRIDE_TURN, np.abs(aside) / (_STRIDE_ASIDE_M * body.scale))
     rates = np.maximum(rates, gaussian_filter1d(short, 0.2 / (times[1] - times[0]), mode="nearest"))
     moving = np.hypot(ahead, aside)
     forward = np.where(moving > 0.02, ahead / np.maximum(moving, 0.02), 1.0)
     # a step to the side ends before it meets the other foot; so does one into a turn that is tighter than most of it
-    wider = 0.25 * np.abs(aside) / rates + _TIGHTER * body.scale * np.maximum(turns - max(turning, _TURNS_WIDE), 0.0)
+    wider = 0.25 * np.abs(aside) / rates + _TIGHTER * body.scale * np.maximum(turned - max(turning, _TURNS_WIDE), 0.0)
     gait = Gait(
         style=lambda t: Style(np.interp(t, times, style.v), np.interp(t, times, share)),
         rate=lambda t: np.interp(t, times, rates),

@@ -177,8 +177,9 @@ class Actor:
             q[:, joint] = turn
         done = held(held(self.clip(), self.k + 1), count)
         self.original = _joined(held(held(self.original, self.k + 1), count), walk)
-        self.base = _joined(done, walk.with_(rotations=q))
-        self.root, self.q, self.k = np.array(self.base.root), np.array(self.base.rotations), len(self.base) - 1
+        made = _joined(done, walk.with_(rotations=q))
+        self.base = _joined(done, walk)
+        self.root, self.q, self.k = np.array(made.root), np.array(made.rotations), len(made) - 1
         self.stands, self.layered, self.left, self.away = True, False, None, False
         self.free_from = dict.fromkeys(("left", "right"), self.k)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,7 +84,7 @@ def columns_of(world: World, t: float, around: Iterable[Array], without: Iterabl
     nx, ny = np.maximum(np.ceil((high - origin) / CELL_M).astype(int), 1)
     taken = np.zeros((ny, nx), np.uint64)
     for mesh in solid:
-        _add(taken, origin, *kept(mesh, ("columns", floor), lambda mesh=mesh: _of_mesh(mesh, floor)))
+        _add(taken, origin, *kept(mesh, ("columns", floor), partial(_of_mesh, mesh, floor)))
     return Columns(origin, floor, taken)
 
 

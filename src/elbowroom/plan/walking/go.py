@@ -20,10 +20,12 @@ from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import FOREVER, Director
 from elbowroom.plan.repair.repair import repair
 from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.tasks import Go
+from elbowroom.plan.tasks import Go, Rest
+from elbowroom.plan.verbs.carry import rest
 from elbowroom.plan.walking.ground import Ground
 from elbowroom.plan.walking.ways import Gait, Way, Ways
 from elbowroom.world.certificate import Certificate, certify
+from elbowroom.world.certificate_findings import Collision, Unproven
 from elbowroom.world.columns import columns_of
 from elbowroom.world.world import World
 
@@ -31,6 +33,8 @@ from elbowroom.world.world import World
 SPEEDS: dict[Gait, float] = {
     "any": 1.25, "walk": 1.25, "brisk": 1.6, "crouch": 0.8, "sidle": 0.5, "back": 0.7, "run": 1.8,
 }  # fmt: skip
+# Who is so near to a place, and faces it so, is there: metres and radians.
+_THERE_M, _THERE_RAD = 0.03, np.radians(8.0)
 # Ways that are tried, each without the place where the one before it failed.
 _WAYS = 3
 # Metres around such a place that the next way leaves out.
@@ -65,8 +69,13 @@ def walk_to(
     d: Director, actor: Actor, spot: Spot, *, gait: Gait = "any", at: float | None = None, what: str = "go"
 ) -> None:
     """Walk to a spot as the scene allows and stand there; raises `PlanningFailure`."""
+    start, heading = stance_of(actor.body, actor.pose)
+    turn = 0.0 if spot.face is None else (spot.face - heading + np.pi) % (2.0 * np.pi) - np.pi
+    if float(np.linalg.norm(spot.place - start)) < _THERE_M and abs(turn) < _THERE_RAD:
+        return
+    if actor.away:  # what is in the hands is carried at ease
+        rest(d, Rest(who=actor.who))
     ways = ways_of(d, actor, [spot.place], gait)
-    start = stance_of(actor.body, actor.pose)[0]
     avoid: list[tuple[Array, float]] = []
     stuck: PlanningFailure | None = None
     for _ in range(_WAYS):
@@ -141,7 +150,7 @@ def _walk(d: Director, actor: Actor, way: Way, spot: Spot, speed: float, at: flo
 
 def _joined(d: Director, actor: Actor, walk: Clip, delay: int, ground: Ground, what: str) -> None:
     """Add a walk to somebody's motion some frames from now; raises `_Blocked` where it does not get free."""
-    begin, modes = actor.now, dict(actor.kept)
+    begin = actor.now
     actor.walk(walk, delay)
     d.world = actor.placed(d.world)
     during = (begin, actor.now)
@@ -158,9 +167,10 @@ def _joined(d: Director, actor: Actor, walk: Clip, delay: int, ground: Ground, w
     if plan.found or (left is not None and not _touched(left, actor.who)):
         new = plan.world.motion(actor.who)
         assert isinstance(new, Clip)
-        actor.base = new
-        actor.root, actor.q = np.array(new.root), np.array(new.rotations)
-        actor.kept = modes
+        q = np.array(new.rotations)
+        actor.root, actor.q = np.array(new.root), q.copy()
+        q[:, list(actor.kept)] = actor.base.rotations[:, list(actor.kept)]
+        actor.base = new.with_(rotations=q)
         d.edits += [edit for edit in plan.edits if edit.who == actor.who]
         d.allow([contact for edit in plan.edits for contact in edit.contacts])
         d.world = actor.placed(d.world)
@@ -176,7 +186,8 @@ def _is_foot(body: Character, joint: int) -> bool:
 
 
 def _touched(certificate: Certificate, who: str) -> bool:
-    return any(who in c.who for c in (*certificate.collisions, *certificate.unproven))
+    found: list[Collision | Unproven] = [*certificate.collisions, *certificate.unproven]
+    return any(who in c.who for c in found)
 
 
 def _others(world: World, who: str, failure: PlanningFailure) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 
@@ -31,7 +32,7 @@ class Ground:
         self.under: set[str] = set()
         moved = {name: thing.mesh.moved(np.asarray(thing.path(t))) for name, thing in world.things.items()}
         for name, mesh in (*world.static.items(), *moved.items()):
-            triangles = kept(mesh, ("low", self._floor), lambda mesh=mesh: _low_triangles(mesh, self._floor))
+            triangles = kept(mesh, ("low", self._floor), partial(_low_triangles, mesh, self._floor))
             if len(triangles):
                 self._low[name] = triangles
 
