@@ -138,10 +138,13 @@ def steady(curve: Curve, times: Array, speed: Array) -> Course:
     return Course(curve, times, s - np.interp(0.0, times, s), speed)
 
 
-def from_rest_to_rest(curve: Curve, speed: float, rate: float, stand: float) -> Course:
+def from_rest_to_rest(
+    curve: Curve, speed: float, rate: float, stand: float, fastest: Callable[[Array], Array] | None = None
+) -> Course:
     """Course from standing at the curve's start to standing at its end, slower in tight turns.
 
-    `stand` are the seconds before and after.
+    `stand` are the seconds before and after; `fastest` tells the highest speeds (N,) at curvatures (N,), where the
+    walker has such.
     """
     n = max(int(curve.length / 0.01), 50)
     s = np.linspace(0.0, curve.length, n + 1)
@@ -149,6 +152,8 @@ def from_rest_to_rest(curve: Curve, speed: float, rate: float, stand: float) -> 
     bend = np.abs(curve.bend(s))
     bend = gaussian_filter1d(bend, 0.12 / ds, mode="nearest")
     cap = np.minimum(speed, np.minimum(np.sqrt(_SIDEWAYS / np.maximum(bend, 1e-6)), _TURN / np.maximum(bend, 1e-6)))
+    if fastest is not None:
+        cap = np.minimum(cap, fastest(bend))
     cap = gaussian_filter1d(cap, 0.1 / ds, mode="nearest")
     squared = cap**2
     squared[0] = squared[-1] = 0.0

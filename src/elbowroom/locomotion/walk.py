@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from dataclasses import replace
+from functools import lru_cache, partial
 from itertools import product
 
 import numpy as np
@@ -14,12 +15,14 @@ from elbowroom.character.body import Character
 from elbowroom.errors import BadValue
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
+from elbowroom.locomotion import captured
 from elbowroom.locomotion import course as courses
 from elbowroom.locomotion.clearance import arms_clear, feet_clear
 from elbowroom.locomotion.course import Course
 from elbowroom.locomotion.figure import LONGEST_S, MOST_FRAMES, SIDES, Figure, check, check_time, figure
 from elbowroom.locomotion.gait import perform
 from elbowroom.locomotion.gait_tables import Style
+from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.room import gap, part
 from elbowroom.locomotion.steps import Gait, plan
 from elbowroom.motion.clip import Clip
@@ -42,11 +45,17 @@ def walk(
     seed: int = 0,
     start: bool = False,
     stop: bool = False,
+    library: ClipLibrary | None = None,
 ) -> Clip:
     """Walk at `speed` (0.6 to 1.8 m/s) from the origin, facing -Y, turning left by `turn` (degrees/s, -60 to 60).
 
-    With `start` the clip begins standing, with `stop` it ends so; the time for it is part of `seconds`.
+    With `start` the clip begins standing, with `stop` it ends so; the time for it is part of `seconds`. With a library
+    the walk is blended from its recorded cycles, at the speeds and turn rates that it has; without, made from tables.
     """
+    if library is not None:
+        check_time(seconds, fps)
+        _in_range(figure(character), library, speed, turn)
+        return _go(character, speed, turn, seconds, fps, seed, start, stop, run=0.0, name="walk", library=library)
     check("walking speed", speed, 0.6, 1.8, "m/s")
     check("turn", turn, -60.0, 60.0, "degrees per second")
     check_time(seconds, fps)
@@ -102,24 +111,44 @@ def walk_along(
     *,
     fps: float = 60.0,
     seed: int = 0,
+    library: ClipLibrary | None = None,
 ) -> Clip:
     """Walk along a path on the floor from standing to standing, facing where it leads, slower in tight turns.
 
-    path: points (N, 2) in metres that a smooth curve is laid through, or a callable from 0..1 to such points.
+    path: points (N, 2) in metres that a smooth curve is laid through, or a callable from 0..1 to such points. With a
+    library the walk is blended from its recorded cycles, slower where nobody was recorded as fast.
     """
     check("walking speed", speed, 0.6, 1.8, "m/s")
     check_time(1.0, fps)
     curve = courses.through(path, longest=speed * min(LONGEST_S, MOST_FRAMES / fps))
     body = figure(character)
     rate = _inner_rate(fps, _RATE_WALK)
-    going = courses.from_rest_to_rest(curve, speed, rate, stand=1.5)
+    fastest = None if library is None else partial(_fastest, body, library)
+    going = courses.from_rest_to_rest(curve, speed, rate, stand=1.5, fastest=fastest)
     seconds = float(going.times[-1]) - 0.6
-    return _made(body, going, fps, seconds, seed, start=True, stop=True, first=-0.5, name="walk along")
+    return _made(body, going, fps, seconds, seed, start=True, stop=True, first=-0.5, name="walk along", library=library)
+
+
+def _fastest(body: Figure, library: ClipLibrary, bend: Array) -> Array:
+    """Highest speeds (N,), m/s, that a library has on paths of curvatures (N,), 1/m."""
+    return library.fastest(bend * body.scale) * np.sqrt(body.scale)
+
+
+def _in_range(body: Figure, library: ClipLibrary, speed: float, turn: float) -> None:
+    """`BadValue` unless a library has walks of that speed (m/s) and turn rate (degrees/s)."""
+    if not (np.isfinite(speed) and np.isfinite(turn) and speed > 0.0):
+        raise BadValue(f"a walk has a positive speed and a finite turn rate, not {speed:g} m/s and {turn:g} degrees/s.")
+    most = float(_fastest(body, library, np.array([np.radians(turn) / speed]))[0])
+    if speed > most + 1e-9:
+        raise BadValue(
+            f"'{library.name}' has no walk at {speed:g} m/s turning by {turn:g} degrees per second; on that curve "
+            f"it has walks of up to {most:.2f} m/s for {body.character.name}."
+        )
 
 
 def _go(
     character: Character, speed: float, turn: float, seconds: float, fps: float, seed: int, start: bool, stop: bool,
-    run: float, name: str,
+    run: float, name: str, library: ClipLibrary | None = None,
 ) -> Clip:  # fmt: skip
     body = figure(character)
     times = _times(seconds, fps, _RATE_RUN if run > 0.0 else _RATE_WALK)
@@ -136,13 +165,13 @@ def _go(
     # what comes before a clip that is under way lies on the same circle, not straight behind
     before = 0.0 if start else speed * (_PAD + 1.0)
     going = courses.steady(courses.arc(length, np.radians(turn) / speed, before), times, v)
-    return _made(body, going, fps, seconds, seed, start=start, stop=stop, run=run, name=name)
+    return _made(body, going, fps, seconds, seed, start=start, stop=stop, run=run, name=name, library=library)
 
 
 def _made(
     body: Figure, course: Course, fps: float, seconds: float, seed: int, *, start: bool = False,
     stop: bool = False,
-    run: ArrayLike = 0.0, first: float = 0.0, name: str,
+    run: ArrayLike = 0.0, first: float = 0.0, name: str, library: ClipLibrary | None = None,
 ) -> Clip:  # fmt: skip
     """The clip from time `first` to `seconds` of a course that is sampled at a multiple of the frame rate."""
     times, pace = course.times, np.sqrt(body.scale)
@@ -154,15 +183,19 @@ def _made(
     rates = brisk.stride_rate / pace
     turning = float(np.percentile(np.abs(course.curve.bend(course.s) * course.speed), 90.0))
     wider = np.zeros(len(times))
-    gait = Gait(
-        style=lambda t: Style(np.interp(t, times, style.v), np.interp(t, times, share)),
-        rate=lambda t: np.interp(t, times, rates),
-        half_width=lambda s, t: _half_width(body, s, turning) + np.interp(t, times, wider),
-        scale=body.scale,
-        leg=body.leg,
-        push=1.0 if body.has("left_toes") else 0.5,
-        stand=abs(float(body.at("left_thigh")[0])),
-    )
+    if library is not None:
+        planned = captured.gait(body, course, library)
+    else:
+        planned = Gait(
+            style=lambda t: Style(np.interp(t, times, style.v), np.interp(t, times, share)),
+            rate=lambda t: np.interp(t, times, rates),
+            half_width=lambda s, t: _half_width(body, s, turning),
+            scale=body.scale,
+            leg=body.leg,
+            push=1.0 if body.has("left_toes") else 0.5,
+            stand=abs(float(body.at("left_thigh")[0])),
+        )
+    gait = replace(planned, half_width=lambda s, t: planned.half_width(s, t) + np.interp(t, times, wider))
     # the body tips forward before the first foot leaves the ground
     go = float(np.interp(_TIP * body.scale, course.s, times)) if start else None
     rate = 1.0 / (times[1] - times[0])
@@ -173,7 +206,10 @@ def _made(
     frames = np.clip(begin + np.arange(count * every + 1), 0, len(times) - 1)
     for _ in range(_ROUNDS):
         steps = plan(course, gait, go, stop, first_phase=0.05)
-        turns, root = perform(body, course, steps, style, seed, rate)
+        if library is not None:
+            turns, root = captured.perform(body, course, steps, library, seed, rate)
+        else:
+            turns, root = perform(body, course, steps, style, seed, rate)
         kept = {role: q[frames] if q.ndim == 2 else q for role, q in turns.items()}
         missing = too_close(body, kept, root[frames], rate, MARGIN_RUNNING if share.any() else MARGIN)
         if not missing.any():
