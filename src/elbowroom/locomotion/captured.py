@@ -20,7 +20,7 @@ from elbowroom.geometry.easing import smootherstep, smoothstep
 from elbowroom.geometry.rotations import UP, Array
 from elbowroom.locomotion import feet as footwork
 from elbowroom.locomotion import upper
-from elbowroom.locomotion.course import Course, facing, leftwards
+from elbowroom.locomotion.course import Course, Curve, facing, leftwards
 from elbowroom.locomotion.cycles import PARTS, SHARES
 from elbowroom.locomotion.figure import SIDES, Figure
 from elbowroom.locomotion.gait import HEAD_LEAD_S, LEAST_KNEE, Going, Variation
@@ -42,6 +42,8 @@ _SOON_S = 0.004  # seconds, for velocities at the ends of a swing
 _SUDDEN_M_S = 1.5  # m/s that a swing's velocity is changed by at its ends at most
 _SUDDEN_RAD_S = 12.0
 _LOW_STEP = 0.45  # share of its height with which the foot is lifted in a step of no length
+# metres: who goes slower than this for each rad/s of turn rather turns on the spot
+_RATHER_M = 0.25
 # m/s, scaled: runs are those from the second on, walks those up to the first (Hreljac 1995: people change at 2 m/s)
 _WALKS, _RUNS = 1.95, 2.3
 
@@ -102,17 +104,43 @@ class Blend:
 
 def velocities(course: Course) -> Array:
     """Velocity of the body on a course (N, 3) as the body sees it: forwards and left, m/s, turn to the left, rad/s."""
-    return np.stack([course.speed, 0.0 * course.speed, course.curve.bend(course.s) * course.speed], axis=-1)
+    return _per_metre(course.curve, course.s) * course.speed[:, None]
+
+
+def _per_metre(curve: Curve, s: Array) -> Array:
+    """Way forwards and left, and turn to the left (radians), for each metre at places (N,) of a curve, (N, 3)."""
+    return np.concatenate([curve.going(s), curve.turn(s)[:, None]], axis=1)
+
+
+def fastest(figure: Figure, curve: Curve, library: ClipLibrary | None) -> Callable[[Array], Array] | None:
+    """Highest speeds (N,), m/s, at places (N,) of a curve that are in a library; None without one."""
+    if library is None:
+        return None
+    pace = np.sqrt(figure.scale)
+
+    def most(s: Array) -> Array:
+        each = _per_metre(curve, s) * [1.0 / pace, 1.0 / pace, pace]
+        out = library.reach(each, "walk")
+        for family, there in directions(each).items():
+            out = np.where(there, library.reach(each, family), out)
+        return out
+
+    return most
+
+
+def directions(velocity: Array) -> dict[str, NDArray[np.bool_]]:
+    """Which velocities (N, 3) of the reference leg go to the side, and which back; none of those that rather turn."""
+    v, aside, turns = np.abs(velocity).T
+    goes = np.hypot(v, aside) > _RATHER_M * turns
+    return {"side": goes & (aside > v), "back": goes & (aside <= v) & (velocity[:, 0] < 0.0)}
 
 
 def ways(velocity: Array, library: ClipLibrary) -> dict[str, Array]:
     """Shares (N,) of the families by velocities (N, 3) of the reference leg, as far as the library has them."""
-    v, aside = velocity[:, 0], np.abs(velocity[:, 1])
-    shares = {"side": (aside > np.abs(v)).astype(float)}
-    shares["back"] = (1.0 - shares["side"]) * (v < 0.0)
-    shares["run"] = (1.0 - shares["side"]) * smoothstep((v - _WALKS) / (_RUNS - _WALKS))
+    shares = {family: there.astype(float) for family, there in directions(velocity).items()}
+    shares["run"] = smoothstep((velocity[:, 0] - _WALKS) / (_RUNS - _WALKS)) * (1.0 - shares["side"])
     shares = {family: share for family, share in shares.items() if family in library.fields and share.any()}
-    return shares | {"walk": 1.0 - sum(shares.values(), np.zeros(len(v)))}
+    return shares | {"walk": 1.0 - sum(shares.values(), np.zeros(len(velocity)))}
 
 
 def gait(figure: Figure, course: Course, library: ClipLibrary) -> Gait:
@@ -182,7 +210,8 @@ def perform(
     bank = np.arctan(course.speed * blend.velocity[:, 2] / GRAVITY)
 
     def carry(side: str, walker: Walker) -> Carry:
-        return _carried(library, blend, side, walker, times, figure.leg)
+        outwards = (1.0 if side == "left" else -1.0) * leftwards(heading) * (steps.aside * np.ones(len(times)))[:, None]
+        return _carried(library, blend, side, walker, times, figure.leg, outwards)
 
     return Going(figure, steps, style, times, rate, heading, soles, feet, knees, trunk, carry).performed(place, bank)
 
@@ -242,8 +271,13 @@ def _upper_body(
     return trunk
 
 
-def _carried(library: ClipLibrary, blend: Blend, side: str, walker: Walker, times: Array, leg: float) -> Carry:
-    """Swings of a side as recorded, bent at both ends to leave one foothold and to land on the next."""
+def _carried(
+    library: ClipLibrary, blend: Blend, side: str, walker: Walker, times: Array, leg: float, outwards: Array
+) -> Carry:
+    """Swings of a side as recorded, bent at both ends to leave one foothold and to land on the next.
+
+    outwards (N, 2): metres by which the foot passes wider of the other than recorded.
+    """
 
     def carry(a: Stance, b: Stance, frames: NDArray[np.intp]) -> tuple[Array, Array]:
         middle = int(np.clip(np.searchsorted(times, 0.5 * (a.end + b.begin)), 0, len(times) - 1))
@@ -278,6 +312,7 @@ def _carried(library: ClipLibrary, blend: Blend, side: str, walker: Walker, time
         fade = smootherstep(u)
         whole = path(t) + (1.0 - fade) * gaps[0] + fade * gaps[1]
         whole += span * (u * (1.0 - u) ** 6 * sudden[0] - (1.0 - u) * u**6 * sudden[1])
+        whole[:, :2] += np.sin(np.pi * u) ** 2 * outwards[frames]
         return whole[:, :3], whole[:, 3]
 
     return carry

@@ -21,7 +21,7 @@ from elbowroom.locomotion.limbs import Limb, twist_about
 from elbowroom.locomotion.pelvis import GRAVITY, height, turned
 from elbowroom.locomotion.sole import Sole, measure
 from elbowroom.locomotion.steps import Steps
-from elbowroom.locomotion.swing import Carry, Walker, swung, tabled
+from elbowroom.locomotion.swing import OUTWARDS, Carry, Walker, swung, tabled
 
 LEAST_KNEE = np.radians(5.5)  # never quite straight, so that the knee does not snap
 # a runner lands on a bent knee; less so where the mass is not put where the ground can carry it
@@ -152,7 +152,8 @@ def perform(
     knees = [_stance_knee(steps.phase + lag, style, active) for lag in (0.0, 0.5)]
 
     def carry(side: str, walker: Walker) -> Carry:
-        away = np.concatenate([leftwards(heading), np.zeros((len(times), 1))], axis=-1)
+        farther = 1.0 + steps.aside / (OUTWARDS * scale) * np.ones(len(times))
+        away = np.concatenate([leftwards(heading) * farther[:, None], np.zeros((len(times), 1))], axis=-1)
         return tabled(walker, times, style, away if side == "left" else -away)
 
     return Going(figure, steps, style, times, rate, heading, soles, feet, knees, trunk, carry).performed(place, bank)

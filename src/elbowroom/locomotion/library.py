@@ -96,12 +96,9 @@ class ClipLibrary:
         out[:, field.nodes] = field.weights(_points(velocity, family))
         return out
 
-    def fastest(self, bend: Array, family: str = "walk") -> Array:
-        """Highest speeds (N,), m/s of the reference leg, on paths of curvatures (N,), 1/m of the reference leg."""
-        one = np.zeros((len(bend), 3))
-        one[:, 2] = bend
-        one[:, 0] = -1.0 if family == "back" else 1.0
-        return self.field(family).reach(_points(one, family))
+    def reach(self, velocity: Array, family: str = "walk") -> Array:
+        """Factors (N,) by which velocities (N, 3) of the reference leg may be multiplied at most."""
+        return self.field(family).reach(_points(velocity, family))
 
     def without(self, *sources: str) -> ClipLibrary:
         """The library without the cycles of some clips."""

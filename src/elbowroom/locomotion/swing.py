@@ -13,7 +13,7 @@ from scipy.interpolate import CubicSpline
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.course import facing, leftwards
-from elbowroom.locomotion.feet import Foot, rise_power, stance_ankle, toes_at_end
+from elbowroom.locomotion.feet import Foot, rise_power, stance_ankle, toes_at
 from elbowroom.locomotion.gait_tables import Style, leg_angles
 from elbowroom.locomotion.limbs import Limb
 from elbowroom.locomotion.sole import Sole
@@ -21,7 +21,7 @@ from elbowroom.locomotion.steps import Stance
 
 _SOON = 0.008  # seconds, for velocities at the ends of a swing
 _CLEARANCE = 0.013  # metres of the reference leg (Winter 1992)
-_OUTWARDS = 0.02  # metres by which a foot passes wide of the other
+OUTWARDS = 0.02  # metres by which a foot passes wide of the other
 _LEAST_KNEE = np.radians(5.0)
 # m/s that the foot's speed is changed by before it lands; runners' feet land hard
 _SOFTENED_WALK, _SOFTENED_RUN = 0.6, 0.3
@@ -47,7 +47,8 @@ Carry = Callable[[Stance, Stance, NDArray[np.intp]], tuple[Array, Array]]
 
 
 def tabled(walker: Walker, times: Array, style: Style, outwards: Array) -> Carry:
-    """Swings by the tables. outwards (N, 3): unit direction away from the other leg."""
+    """Swings by the tables. outwards (N, 3): direction away from the other leg, of unit length or longer where it
+    passes farther out."""
     speed = np.broadcast_to(style.v, times.shape)
 
     def carry(a: Stance, b: Stance, frames: NDArray[np.intp]) -> tuple[Array, Array]:
@@ -59,7 +60,7 @@ def tabled(walker: Walker, times: Array, style: Style, outwards: Array) -> Carry
         late, early = _held(u, leaving), _held(1.0 - u, landing)
         place = Swing.between(a, b, walker, leaving, landing).at(t)
         place = _lifted_first(place, late, early, a, b, pitch, walker.sole)
-        return place + (_OUTWARDS * walker.scale * np.sin(np.pi * u) ** 2)[:, None] * outwards[frames], pitch
+        return place + (OUTWARDS * walker.scale * np.sin(np.pi * u) ** 2)[:, None] * outwards[frames], pitch
 
     return carry
 
@@ -74,9 +75,9 @@ def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, times: Array,
         t = times[inside]
         u = (t - a.end) / (b.begin - a.end)
         place, pitch[inside] = carry(a, b, inside)
-        toes[inside] = (
-            toes_at_end(a, walker.sole) * (1.0 - smootherstep(u / 0.45)) + np.radians(8.0) * np.sin(np.pi * u) ** 2
-        )
+        leave, land = toes_at(-a.push, walker.sole), toes_at(b.strike, walker.sole)
+        toes[inside] = leave * (1.0 - smootherstep(u / 0.45)) + land * smootherstep((u - 0.55) / 0.45)
+        toes[inside] += np.radians(8.0) * np.sin(np.pi * u) ** 2
         turn = (b.heading - a.heading + np.pi) % (2 * np.pi) - np.pi
         heading[inside] = a.heading + turn * smootherstep(u / 0.7)
         room = np.sin(np.pi * u) ** 2
@@ -124,7 +125,9 @@ class Swing:
         # A short step is carried as a slow one, and one from or to standing with less swing.
         duty = float(Style(0.5 * (leaving + landing), run).duty)
         travel = float(np.linalg.norm(b.place - a.place)) / span * (1.0 - duty) / np.sqrt(walker.scale)
-        size = float(np.clip(0.35 + 0.85 * min(leaving, landing, travel), 0.35, 1.0))
+        # so is one that does not go to the front
+        ahead = max(min(a.forward, b.forward), 0.0)
+        size = float(np.clip(0.35 + 0.85 * ahead * min(leaving, landing, travel), 0.35, 1.0))
         table = Style(travel, run)
         ends = np.array([a.end, b.begin])
         planted = np.concatenate([stance_ankle(a, walker.sole, ends[:1]), stance_ankle(b, walker.sole, ends[1:])])
