@@ -29,18 +29,19 @@ from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.pelvis import GRAVITY
 from elbowroom.locomotion.sole import measure
 from elbowroom.locomotion.steps import Gait, Stance, Steps
-from elbowroom.locomotion.swing import Carry, Walker
+from elbowroom.locomotion.swing import Carry, Walker, raised
 
 _BLEND_S = 0.10  # seconds: over which weights of cycles are evened
 _MODE_S = 0.25  # seconds: over which one way of going passes into another
 # A first or last step is short but not slow: cadence is that of this share of the fastest speed within so many seconds.
-_BRISK, _NEARBY_S = 0.75, 1.2
+_BRISK, _NEARBY_S = 0.75, 2.5
 _LEAST_WIDTH = 0.53  # of the hips' half distance: narrower, and legs touch
 _MOST_STRIKE = np.radians(35.0)
 _MOST_PUSH = np.radians(72.0)
 _SOON_S = 0.004  # seconds, for velocities at the ends of a swing
 _SUDDEN_M_S = 1.5  # m/s that a swing's velocity is changed by at its ends at most
 _SUDDEN_RAD_S = 12.0
+_STEP_OVER = 0.035  # leg lengths: by which the sole of a foot that makes a short step clears the floor
 _LOW_STEP = 0.45  # share of its height with which the foot is lifted in a step of no length
 # metres: who goes slower than this for each rad/s of turn rather turns on the spot
 _RATHER_M = 0.25
@@ -200,6 +201,7 @@ def perform(
     style = _style(figure, blend, library)
     turns, offset = library.sampled(blend.weights, steps.phase)
     offset = offset * figure.leg
+    offset[:, 0] += blend.mean(library.numbers[:, 5]) * figure.leg
     place = course.curve.at(course.s) + offset[:, :1] * facing(heading) + offset[:, 1:2] * leftwards(heading)
     cadence = np.maximum(blend.mean(library.numbers[:, 0]) / np.sqrt(figure.scale), 0.3)
     share = np.maximum(steps.duty - 0.5, 0.05) / cadence
@@ -312,7 +314,12 @@ def _carried(
         fade = smootherstep(u)
         whole = path(t) + (1.0 - fade) * gaps[0] + fade * gaps[1]
         whole += span * (u * (1.0 - u) ** 6 * sudden[0] - (1.0 - u) * u**6 * sudden[1])
-        whole[:, :2] += np.sin(np.pi * u) ** 2 * outwards[frames]
+        room = np.sin(np.pi * u[:, 0]) ** 2
+        whole[:, :2] += room[:, None] * outwards[frames]
+        # short steps are lifted clearly, or they would scrape along
+        clear = _STEP_OVER * leg * (1.0 - smoothstep(far / leg - 0.2))
+        least = walker.sole.lift(whole[:, 3], whole[:, 3]) + clear * room
+        whole[:, 2] = raised(whole[:, 2], least, 0.012 * walker.scale * room)
         return whole[:, :3], whole[:, 3]
 
     return carry

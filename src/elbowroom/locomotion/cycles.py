@@ -7,20 +7,20 @@ those of the reference leg at the same Froude number, so that a stride of any pe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from elbowroom.character.human import human
 from elbowroom.errors import BadValue
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.rotations import UP, Array
+from elbowroom.locomotion.body_frame import BodyFrame, band_limited, closed, even_times, sampled
 from elbowroom.locomotion.course import facing, leftwards
 from elbowroom.locomotion.figure import SIDES, Figure, figure
-from elbowroom.locomotion.limbs import Limb
+from elbowroom.locomotion.gait_tables import Style
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import Contacts, Step, foot_contacts, steps
 from elbowroom.motion.edit import without_lead
@@ -33,7 +33,6 @@ LIMBS = ("clavicle", "upper_arm", "forearm", "hand", "thigh", "shin", "foot", "t
 PARTS = (*TRUNK, *(f"{side}_{part}" for side in SIDES for part in LIMBS))
 PHASES = 32  # samples of a cycle
 SHARES = np.linspace(0.0, 1.0, 17)  # at which a stance or a swing is sampled
-_HARMONICS = 9  # of a cycle that are kept: about 9 Hz of a walk
 # A stride is left out where its two steps take times more different than this share of it,
 _UNEVEN = 0.11
 _UNEVEN_MOST = 0.2  # turning in place and going sideways
@@ -55,6 +54,12 @@ _RUN_DUTY = 0.5
 _CROUCH = 0.84
 # A stride whose speed changes by this much, m/s of the reference leg, between its steps starts or stops.
 _STARTS_M_S = 0.3
+# Radians that a person's posture may differ from the usual, in full up to about half of it; and of the usual head.
+_OWN_RAD = np.radians(5.0)
+_LOOKS_DOWN_RAD = np.radians(4.0)
+# The same of the knee when it is straightest in stance (Winter 1991: 5 to 8 degrees), and how much it may differ.
+_STRAIGHTEST_RAD = np.radians(6.0)
+_OWN_KNEE_RAD = np.radians(3.0)
 MODES = ("walk", "brisk", "turn", "run", "crouch", "side", "back", "start", "stop")
 
 
@@ -127,10 +132,10 @@ def cycles_of(clip: Clip, name: str = "") -> list[Cycle]:
     if not has_feet(clip.character):
         raise BadValue(f"'{name or clip.name}' has no gait cycles: its rig has no feet.")
     body = reference()
-    told = retarget(without_lead(clip), body.character)
+    own = without_lead(clip)
+    told = retarget(own, body.character)
     contacts = foot_contacts(told)
-    pace = float(np.sqrt(leg_length(clip.character) / leg_length(body.character)))
-    stride = _Recording.measured(told, body, contacts, pace)
+    stride = _Recording.measured(own, told, body, contacts)
     found = []
     for first, other in ((0, 1), (1, 0)):
         for a, b, between in _strides(steps(contacts, SIDES[first]), steps(contacts, SIDES[other]), len(told)):
@@ -138,6 +143,59 @@ def cycles_of(clip: Clip, name: str = "") -> list[Cycle]:
             if made is not None:
                 found.append(made)
     return found
+
+
+def _bend(clip: Clip, side: str) -> Array:
+    """Bend of a knee (T,) on the clip's own rig, radians: on another one a centimetre of height makes ten degrees."""
+    at = clip.positions()
+    hip, knee, ankle = (at[:, clip.character.role(f"{side}_{part}")] for part in ("thigh", "shin", "foot"))
+    cosine = np.sum(rot.normalize(knee - hip) * rot.normalize(ankle - knee), axis=1)
+    return np.arccos(np.clip(cosine, -1.0, 1.0))
+
+
+def _upright(turns: Array, mode: str, speed: float) -> Array:
+    """Turns (P, R, 4) of a cycle with pelvis, chest and head bent forwards on average about as usual at a speed (m/s).
+
+    How a rig's or a marker set's trunk rests tells little of how the person holds it: recorded heads would nod by up
+    to 40 degrees from person to person. What goes beyond the usual is taken down; limbs stay as they are in the world.
+    """
+    if mode == "crouch":
+        return turns
+    lean = float(Style(speed, 1.0 if mode == "run" else 0.0).lean)
+    out = turns.copy()
+    for part, usual, carried in (
+        ("pelvis", 0.45 * lean, ("thigh",)), ("chest", lean, ("clavicle",)), ("head", _LOOKS_DOWN_RAD, ())
+    ):  # fmt: skip
+        k = PARTS.index(part)
+        up = rot.rotate(turns[:, k], UP)
+        bent = float(np.arctan2(-up[:, 1].mean(), up[:, 2].mean()))
+        off = bent - usual - _OWN_RAD * np.tanh((bent - usual) / (2.0 * _OWN_RAD))
+        back = rot.about([1.0, 0.0, 0.0], np.array(-off))
+        out[:, k] = rot.multiply(back, turns[:, k])
+        inner = rot.multiply(rot.conjugate(out[:, k]), turns[:, k])
+        for name in carried:
+            for side in SIDES:
+                j = PARTS.index(f"{side}_{name}")
+                out[:, j] = rot.multiply(inner, turns[:, j])
+                if name == "clavicle":
+                    # the shoulder stays on the chest, the arm as it hangs
+                    arm = PARTS.index(f"{side}_upper_arm")
+                    out[:, arm] = rot.multiply(rot.multiply(rot.conjugate(turns[:, j]), out[:, j]), turns[:, arm])
+                    out[:, j] = turns[:, j]
+    return out
+
+
+def _straightened(feet: tuple[FootCycle, FootCycle], mode: str) -> tuple[FootCycle, FootCycle]:
+    """Both feet with the knees of who walks upright about as straight as usual where they are straightest in stance.
+
+    Rigs and fitted bodies have their knees bent by 10 to 30 degrees all the time where their legs are too long.
+    """
+    if mode in ("run", "crouch"):
+        return feet
+    bent = float(np.mean([f.knee.min() for f in feet])) - _STRAIGHTEST_RAD
+    off = bent - _OWN_KNEE_RAD * np.tanh(bent / (2.0 * _OWN_KNEE_RAD))
+    left, right = (replace(f, knee=np.maximum(f.knee - off, 0.0)) for f in feet)
+    return left, right
 
 
 def _strides(mine: tuple[Step, ...], its: tuple[Step, ...], frames: int) -> list[tuple[Step, Step, tuple[Step, Step]]]:
@@ -171,29 +229,28 @@ class _Recording:
     knees: list[Array]
 
     @staticmethod
-    def measured(clip: Clip, body: Figure, contacts: Contacts, pace: float) -> _Recording:
+    def measured(own: Clip, clip: Clip, body: Figure, contacts: Contacts) -> _Recording:
+        """Measure a clip that was brought onto a figure from its own rig."""
         character = body.character
         T = clip.world()
         world = rot.multiply(rot.from_matrix(T[..., :3, :3]), rot.conjugate(body.rotations))
         at = {part: character.role(part) for part in PARTS}
         turns = np.empty((len(clip), len(PARTS), 4))
         for k, part in enumerate(PARTS):
-            own = world[:, at[part]]
+            turn = world[:, at[part]]
             parent = int(character.skeleton.parents[at[part]])
-            turns[:, k] = own if part in TRUNK else rot.multiply(rot.conjugate(world[:, parent]), own)
+            turns[:, k] = turn if part in TRUNK else rot.multiply(rot.conjugate(world[:, parent]), turn)
         headings = [np.unwrap(rot.heading(turns[:, k])) for k in (0, 1)]
         headings[1] += 2.0 * np.pi * np.round((headings[0][0] - headings[1][0]) / (2.0 * np.pi))
         ankles, pitch, toes, knees = [], [], [], []
         for side in SIDES:
-            hip, ankle = (T[:, character.role(f"{side}_{p}"), :3, 3] for p in ("thigh", "foot"))
             points = rot.rotate(world[:, at[f"{side}_foot"]], np.array([0.0, -1.0, 0.0]))
             pitch.append(np.arcsin(np.clip(points[:, 2], -1.0, 1.0)))
             toes.append(np.unwrap(np.arctan2(points[:, 0], -points[:, 1])))
-            thigh, shin, foot = (body.at(f"{side}_{p}") for p in ("thigh", "shin", "foot"))
-            limb = Limb(shin - thigh, foot - shin, body.hinge(f"{side}_shin"))
-            knees.append(limb.flexion(np.linalg.norm(ankle - hip, axis=1)))
-            ankles.append(ankle - [0.0, 0.0, contacts.floor])
+            knees.append(_bend(own, side))
+            ankles.append(T[:, at[f"{side}_foot"], :3, 3] - [0.0, 0.0, contacts.floor])
         pelvis = T[:, at["pelvis"], :3, 3] - [0.0, 0.0, contacts.floor]
+        pace = float(np.sqrt(leg_length(own.character) / leg_length(character)))
         heading = 0.5 * (headings[0] + headings[1])
         return _Recording(clip.fps, body.leg, pace, turns, pelvis, heading, ankles, pitch, toes, knees)
 
@@ -204,8 +261,8 @@ class _Recording:
         amid = (landed.first - a.first) / (b.first - a.first)
         if abs(amid - 0.5) > _UNEVEN_MOST or not _STRIDE_S[0] < seconds < _STRIDE_S[1]:
             return None
-        frame = _BodyFrame.of(self.pelvis, self.heading, a.first, b.first, self.fps)
-        at = a.first + _even_times(amid) * (b.first - a.first)
+        frame = BodyFrame.of(self.pelvis, self.heading, a.first, b.first, self.fps)
+        at = a.first + even_times(amid, PHASES) * (b.first - a.first)
         turns, opening, arms = self._closed_turns(frame, a.first, b.first, at)
         duty = [(s.last + 1 - s.first) / self.fps / seconds for s in (a, landed)]
         mode = self._mode(frame, duty, a.first, landed.first, b.first)
@@ -214,14 +271,16 @@ class _Recording:
             return None
         frame, turn = frame.along(mode)
         turns[:, : len(TRUNK)] = rot.multiply(turn, turns[:, : len(TRUNK)])
-        pelvis = _closed(frame.seen(self.pelvis, np.arange(len(self.pelvis))), a.first, b.first, at) / self.leg
+        turns = _upright(turns, mode, float(np.linalg.norm(frame.velocity[:2])) * self.pace)
+        pelvis = closed(frame.seen(self.pelvis, np.arange(len(self.pelvis))), a.first, b.first, at) / self.leg
         feet = (self._foot(frame, first, a, b, a, duty[0]), self._foot(frame, 1 - first, off, landed, landed, duty[1]))
+        feet = _straightened(feet, mode)
         half = PHASES // 2
         if first == 1:
             turns, pelvis, feet = np.roll(turns, half, axis=0), np.roll(pelvis, half, axis=0), feet[::-1]
         return Cycle(name, mode, frame.velocity * self.pace, self.pace / seconds, turns, pelvis, feet, opening)
 
-    def _closed_turns(self, frame: _BodyFrame, begin: int, end: int, at: Array) -> tuple[Array, float, float]:
+    def _closed_turns(self, frame: BodyFrame, begin: int, end: int, at: Array) -> tuple[Array, float, float]:
         """Turns (P, R, 4) over a cycle in the body frame, ends joined; how far these were apart in trunk and legs, and
         in arms, radians."""
         frames = np.arange(begin, end + 1)
@@ -233,13 +292,13 @@ class _Recording:
         share = (frames - begin) / (end - begin) - 0.5
         own = rot.multiply(own, rot.exp(-share[:, None, None] * apart))
         own = rot.continuous(own)
-        flat = _band_limited(_sampled(own.reshape(len(own), -1), at - begin))
+        flat = band_limited(sampled(own.reshape(len(own), -1), at - begin))
         size = np.linalg.norm(apart, axis=-1)
         arms = np.array(["arm" in p or "hand" in p for p in PARTS])
         counted = ~arms & np.array(["toes" not in p and "clavicle" not in p for p in PARTS])
         return rot.normalize(flat.reshape(PHASES, len(PARTS), 4)), float(size[counted].max()), float(size[arms].max())
 
-    def _mode(self, frame: _BodyFrame, duty: list[float], begin: int, landed: int, end: int) -> str | None:
+    def _mode(self, frame: BodyFrame, duty: list[float], begin: int, landed: int, end: int) -> str | None:
         v, turning = frame.velocity[:2], abs(frame.velocity[2])
         speed = float(np.linalg.norm(v))
         if speed < _IN_PLACE_M_S:
@@ -266,7 +325,7 @@ class _Recording:
             return "start" if late > early else "stop"
         return "brisk" if speed > _BRISK_M_S else "walk"
 
-    def _foot(self, frame: _BodyFrame, foot: int, leaves: Step, lands: Step, stands: Step, duty: float) -> FootCycle:
+    def _foot(self, frame: BodyFrame, foot: int, leaves: Step, lands: Step, stands: Step, duty: float) -> FootCycle:
         """One foot: its stance, and its swing from the end of one step to the begin of another."""
         ankle, pitch = self.ankles[foot], self.pitch[foot]
         stance = np.linspace(stands.first, stands.last, len(SHARES))
@@ -277,7 +336,7 @@ class _Recording:
         seen = frame.seen(at[None], np.array([middle]))[0]
         toes = float(np.median(self.toes[foot][level]) - frame.heading(np.array([middle]))[0])
         air = np.linspace(leaves.last, lands.first, len(SHARES))
-        path = _sampled(ankle, air)
+        path = sampled(ankle, air)
         path = path - path[0] - SHARES[:, None] ** 2 * (3.0 - 2.0 * SHARES[:, None]) * (path[-1] - path[0])
         ahead = frame.heading(np.array([0.5 * (air[0] + air[-1])]))[0]
         swing = np.stack([path[:, :2] @ facing(ahead), path[:, :2] @ leftwards(ahead), path[:, 2]], axis=-1) / self.leg
@@ -287,93 +346,7 @@ class _Recording:
             strike=float(pitch[stands.first] - flat),
             push=float(flat - pitch[min(stands.last + 1, len(pitch) - 1)]),
             place=np.array([*(seen[:2] / self.leg), (toes + np.pi) % (2.0 * np.pi) - np.pi]),
-            knee=_sampled(self.knees[foot][:, None], stance)[:, 0],
-            swing=np.concatenate([swing, _sampled(pitch[:, None] - flat, air)], axis=1),
+            knee=sampled(self.knees[foot][:, None], stance)[:, 0],
+            swing=np.concatenate([swing, sampled(pitch[:, None] - flat, air)], axis=1),
             step=step,
         )
-
-
-@dataclass(frozen=True, eq=False)
-class _BodyFrame:
-    """A frame that moves evenly over a stride of frames: at frame `begin` at `origin` (2,), heading `ahead`; velocity
-    (3,): forwards, left, m/s, turn to the left, rad/s."""
-
-    begin: int
-    fps: float
-    origin: Array
-    ahead: float
-    velocity: Array
-
-    @staticmethod
-    def of(pelvis: Array, heading: Array, begin: int, end: int, fps: float) -> _BodyFrame:
-        """The frame of a stride about whose origin the pelvis sways evenly."""
-        seconds = (end - begin) / fps
-        turn = float(heading[end] - heading[begin]) / seconds
-        frames = np.arange(begin, end)
-        ahead = float(np.mean(heading[frames] - turn * (frames - 0.5 * (begin + end)) / fps)) - 0.5 * turn * seconds
-        way = pelvis[end, :2] - pelvis[begin, :2]
-        half = 0.5 * turn * seconds
-        even = way / (seconds * np.sinc(half / np.pi))
-        velocity = np.array([even @ facing(ahead + half), even @ leftwards(ahead + half), turn])
-        frame = _BodyFrame(begin, fps, pelvis[begin, :2], ahead, velocity)
-        return frame.moved(frame.seen(pelvis[frames], frames)[:, :2].mean(axis=0))
-
-    def moved(self, by: Array) -> _BodyFrame:
-        """The frame that rides on this one at a place (2,), forwards and left."""
-        origin = self.origin + by[0] * facing(self.ahead) + by[1] * leftwards(self.ahead)
-        turn = self.velocity[2]
-        velocity = self.velocity + turn * np.array([-by[1], by[0], 0.0])
-        return _BodyFrame(self.begin, self.fps, origin, self.ahead, velocity)
-
-    def along(self, mode: str) -> tuple[_BodyFrame, Array]:
-        """The frame turned so that it goes just forwards, back or sideways, and the turn (4,) from it to this one."""
-        if mode == "turn":
-            return self, rot.IDENTITY
-        v = self.velocity
-        wanted = {"back": np.pi, "side": np.copysign(0.5 * np.pi, v[1])}.get(mode, 0.0)
-        off = (np.arctan2(v[1], v[0]) - wanted + np.pi) % (2.0 * np.pi) - np.pi
-        speed = np.hypot(v[0], v[1])
-        velocity = np.array([speed * np.cos(wanted), speed * np.sin(wanted), v[2]])
-        return _BodyFrame(self.begin, self.fps, self.origin, self.ahead + off, velocity), rot.about(UP, np.array(-off))
-
-    def heading(self, frames: ArrayLike) -> Array:
-        """Heading (N,) at frames (N,)."""
-        return self.ahead + self.velocity[2] * (np.asarray(frames, dtype=float) - self.begin) / self.fps
-
-    def seen(self, points: Array, frames: ArrayLike) -> Array:
-        """Points (N, 3) at frames (N,) as seen from the frame: forwards, left, up."""
-        t = (np.asarray(frames, dtype=float) - self.begin) / self.fps
-        half = 0.5 * self.velocity[2] * t
-        middle = self.ahead + half
-        run = (t * np.sinc(half / np.pi))[:, None]
-        at = self.origin + run * (self.velocity[0] * facing(middle) + self.velocity[1] * leftwards(middle))
-        off = points[:, :2] - at
-        h = self.heading(frames)
-        return np.stack([np.sum(off * facing(h), axis=1), np.sum(off * leftwards(h), axis=1), points[:, 2]], axis=-1)
-
-
-def _even_times(amid: float) -> Array:
-    """Shares (P,) of a stride at even phases, where the other foot lands at share `amid` and phase 0.5."""
-    x = np.linspace(0.0, 1.0, 401)
-    phase = x + (0.5 - amid) * np.sin(np.pi * x) ** 2 / np.sin(np.pi * amid) ** 2
-    return np.interp(np.arange(PHASES) / PHASES, phase, x)
-
-
-def _closed(values: Array, begin: int, end: int, at: Array) -> Array:
-    """Values (T, D) at frames (P,) of a stride whose ends are joined."""
-    share = (at - begin) / (end - begin) - 0.5
-    return _band_limited(_sampled(values, at) - share[:, None] * (values[end] - values[begin]))
-
-
-def _sampled(values: Array, at: Array) -> Array:
-    """Values (N, D) at frames (N,), which may lie between, of values (T, D)."""
-    k = np.clip(at.astype(int), 0, len(values) - 2)
-    s = (at - k)[:, None]
-    return (1.0 - s) * values[k] + s * values[k + 1]
-
-
-def _band_limited(values: Array) -> Array:
-    """Periodic values (P, D) without the harmonics that are noise."""
-    waves = np.fft.rfft(values, axis=0)
-    waves[_HARMONICS + 1 :] = 0.0
-    return np.fft.irfft(waves, len(values), axis=0)

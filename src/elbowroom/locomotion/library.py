@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial import ConvexHull, Delaunay
 
 from elbowroom.errors import BadValue
@@ -22,7 +23,7 @@ from elbowroom.locomotion import upper
 from elbowroom.locomotion.cycles import PARTS, PHASES, SHARES, Cycle, FootCycle, reference
 from elbowroom.locomotion.figure import SIDES
 from elbowroom.locomotion.pelvis import turned
-from elbowroom.locomotion.steps import TOE_OUT
+from elbowroom.locomotion.steps import OVER_RUN, OVER_WALK, TOE_OUT
 
 # Ways of going that are triangulated by themselves, and the modes of cycles in them.
 FAMILIES = {
@@ -32,9 +33,11 @@ FAMILIES = {
     "side": ("side",),
     "back": ("back",),
 }
-_PER_RAD_M = 0.7  # metres: so much is a turn rate of 1 rad/s worth against a speed of 1 m/s
+PER_RAD_M = 0.7  # metres: so much is a turn rate of 1 rad/s worth against a speed of 1 m/s
 # Cycles nearer to each other than this, m/s and turn rate in those terms, are one point.
 _SAME = 0.05
+# Cycles that are no farther apart than this, in the same terms, are blended into one.
+_ALIKE = 0.1
 # A cycle that turns slower than this, rad/s, goes straight: it is made the mean of itself and its mirror image.
 _STRAIGHT_RAD_S = np.radians(6.0)
 _STANDING_KNEE = np.radians(8.0)
@@ -53,7 +56,7 @@ class ClipLibrary:
     source: str = ""
 
     def __post_init__(self) -> None:
-        points = _distinct([_point(c) for c in self.cycles if c.mode in FAMILIES["walk"]])
+        points = _distinct([point_of(c) for c in self.cycles if c.mode in FAMILIES["walk"]])
         if len(points) < _FEWEST:
             raise BadValue(
                 f"a clip library needs walks at {_FEWEST} or more different speeds or turn rates to blend between, and "
@@ -62,14 +65,16 @@ class ClipLibrary:
 
     @cached_property
     def nodes(self) -> tuple[Cycle, ...]:
-        """Cycles that are blended: standing, the recorded ones, and their mirror images."""
+        """Cycles that are blended: standing, the recorded ones, those that are alike made one, and mirror images."""
         out: list[Cycle] = []
-        for cycle in self.cycles:
-            if abs(cycle.velocity[2]) < _STRAIGHT_RAD_S and cycle.mode not in ("side", "turn"):
-                even = blend([cycle, cycle.mirrored()], [0.5, 0.5])
-                out.append(replace(even, velocity=cycle.velocity * [1.0, 1.0, 0.0]))
-            else:
-                out += [cycle, cycle.mirrored()]
+        for modes in FAMILIES.values():
+            lefts = [_to_the_left(c) for c in self.cycles if c.mode in modes]
+            for cycle in _merged(lefts):
+                if abs(cycle.velocity[2]) < _STRAIGHT_RAD_S and cycle.mode not in ("side", "turn"):
+                    even = blend([cycle, cycle.mirrored()], [0.5, 0.5])
+                    out.append(replace(even, velocity=cycle.velocity * [1.0, 1.0, 0.0]))
+                else:
+                    out += [cycle, cycle.mirrored()]
         return _same_signs([standing(out), *out])
 
     @cached_property
@@ -79,7 +84,7 @@ class ClipLibrary:
         for family, modes in FAMILIES.items():
             inside = [k for k, c in enumerate(self.nodes) if c.mode in modes]
             if inside:
-                points = np.array([[0.0, 0.0], *(_point(self.nodes[k]) for k in inside)])
+                points = np.array([[0.0, 0.0], *(point_of(self.nodes[k]) for k in inside)])
                 out[family] = Field(np.array([0, *inside]), points)
         return out
 
@@ -106,12 +111,15 @@ class ClipLibrary:
 
     @cached_property
     def numbers(self) -> Array:
-        """Of the nodes (K, 5): strides per second, duty, strike, push (rad), half the feet's distance (leg lengths)."""
+        """Of the nodes (K, 6): strides per second, duty, strike, push (radians), half the feet's distance, and how far
+        the pelvis is before where steps are planned for it (leg lengths)."""
         rows = []
         for c in self.nodes:
             left, right = c.feet
             each = [0.5 * (getattr(left, k) + getattr(right, k)) for k in ("duty", "strike", "push")]
-            rows.append([c.rate, *each, 0.5 * float(left.place[1] - right.place[1])])
+            ahead = -(0.5 * each[0] - (OVER_RUN if c.mode == "run" else OVER_WALK)) / c.rate * c.velocity[0]
+            before = ahead / reference().leg - 0.5 * float(left.place[0] + right.place[0])
+            rows.append([c.rate, *each, 0.5 * float(left.place[1] - right.place[1]), before])
         return np.array(rows)
 
     def sampled(self, weights: Array, phase: Array) -> tuple[Array, Array]:
@@ -182,14 +190,31 @@ class Field:
         return out
 
 
+def _to_the_left(cycle: Cycle) -> Cycle:
+    """The cycle or its mirror image, whichever turns to the left, or goes there."""
+    return cycle.mirrored() if cycle.velocity[1 if cycle.mode == "side" else 2] < 0.0 else cycle
+
+
+def _merged(cycles: Sequence[Cycle]) -> list[Cycle]:
+    """Means of cycles that are alike in speed and turn rate: who goes a little faster does not become somebody else."""
+    if len(cycles) < 2:
+        return list(cycles)
+    groups = fcluster(linkage([point_of(c) for c in cycles], "complete"), _ALIKE, "distance")
+    out = []
+    for k in np.unique(groups):
+        mine = [c for c, g in zip(cycles, groups, strict=True) if g == k]
+        out.append(blend(mine, [1.0 / len(mine)] * len(mine)))
+    return out
+
+
 def thinned(cycles: Iterable[Cycle]) -> tuple[Cycle, ...]:
     """Cycles of which none is next to a better one of the same clip and family: those whose ends meet best stay."""
     taken: list[Cycle] = []
     for cycle in sorted(cycles, key=lambda c: c.opening):
         near = (c for c in taken if c.source == cycle.source and c.mode == cycle.mode)
-        if all(np.linalg.norm(np.array(_point(c)) - _point(cycle)) > _SAME for c in near):
+        if all(np.linalg.norm(np.array(point_of(c)) - point_of(cycle)) > _SAME for c in near):
             taken.append(cycle)
-    return tuple(sorted(taken, key=lambda c: (c.mode, *_point(c), c.source)))
+    return tuple(sorted(taken, key=lambda c: (c.mode, *point_of(c), c.source)))
 
 
 def blend(cycles: Sequence[Cycle], weights: Sequence[float]) -> Cycle:
@@ -240,17 +265,17 @@ def standing(cycles: Sequence[Cycle]) -> Cycle:
     return Cycle("standing", "stand", np.zeros(3), slowest.rate, still, offset, (feet[0], feet[1]))
 
 
-def _point(cycle: Cycle) -> tuple[float, float]:
+def point_of(cycle: Cycle) -> tuple[float, float]:
     """Speed in the direction of the mode, and turn rate in its terms."""
     v = cycle.velocity
     along = {"back": -v[0], "side": v[1]}.get(cycle.mode, v[0])
-    return (0.0 if cycle.mode == "turn" else float(along)), float(v[2]) * _PER_RAD_M
+    return (0.0 if cycle.mode == "turn" else float(along)), float(v[2]) * PER_RAD_M
 
 
 def _points(velocity: Array, family: str) -> Array:
     """Velocities (N, 3) as points (N, 2) of a family."""
     along = velocity[:, 1] if family == "side" else np.abs(velocity[:, 0])
-    return np.stack([along, velocity[:, 2] * _PER_RAD_M], axis=-1)
+    return np.stack([along, velocity[:, 2] * PER_RAD_M], axis=-1)
 
 
 def _distinct(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

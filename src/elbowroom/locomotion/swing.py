@@ -82,10 +82,15 @@ def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, times: Array,
         heading[inside] = a.heading + turn * smootherstep(u / 0.7)
         room = np.sin(np.pi * u) ** 2
         least = walker.sole.lift(pitch[inside], pitch[inside] + toes[inside]) + _CLEARANCE * walker.scale * room
-        over = place[:, 2] - least
-        place[:, 2] = least + 0.5 * (over + np.sqrt(over * over + (0.012 * walker.scale * room) ** 2))
+        place[:, 2] = raised(place[:, 2], least, 0.012 * walker.scale * room)
         ankle[inside] = _within_reach(place, walker.hip(t), walker.limb)
     return replace(foot, ankle=ankle, pitch=pitch, heading=heading, toes=toes)
+
+
+def raised(height: Array, least: Array, soft: Array) -> Array:
+    """Heights (N,) that are no less than others, rounded over `soft` metres."""
+    over = height - least
+    return least + 0.5 * (over + np.sqrt(over * over + soft * soft))
 
 
 def _lifted_first(place: Array, late: Array, early: Array, a: Stance, b: Stance, pitch: Array, sole: Sole) -> Array:
