@@ -29,7 +29,7 @@ from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.pelvis import GRAVITY
 from elbowroom.locomotion.sole import measure
 from elbowroom.locomotion.steps import Gait, Stance, Steps
-from elbowroom.locomotion.swing import Carry, Walker, raised
+from elbowroom.locomotion.swing import Carry, Walker, ground_under, raised
 
 _BLEND_S = 0.10  # seconds: over which weights of cycles are evened
 _MODE_S = 0.25  # seconds: over which one way of going passes into another
@@ -318,7 +318,7 @@ def _carried(
         whole[:, :2] += room[:, None] * outwards[frames]
         # short steps are lifted clearly, or they would scrape along
         clear = _STEP_OVER * leg * (1.0 - smoothstep(far / leg - 0.2))
-        least = walker.sole.lift(whole[:, 3], whole[:, 3]) + clear * room
+        least = walker.sole.lift(whole[:, 3], whole[:, 3]) + clear * room + ground_under(a.z, b.z, u[:, 0])
         whole[:, 2] = raised(whole[:, 2], least, 0.012 * walker.scale * room)
         return whole[:, :3], whole[:, 3]
 

@@ -23,7 +23,7 @@ _LOOKS = 15.0  # a second
 
 @dataclass(frozen=True)
 class Envelope:
-    """Metres from the middle of the way to the side by band of height, with and without arms, and the crown's height."""
+    """Metres from the middle of the way to the side by band of height, with and without arms, and the height."""
 
     half: tuple[float, ...]
     trunk: tuple[float, ...]

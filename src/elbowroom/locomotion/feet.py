@@ -53,7 +53,7 @@ def stance_ankle(stance: Stance, sole: Sole, t: Array) -> Array:
     """Ankle (N, 3) over a stance."""
     rolled = sole.stance(stance_pitch(stance, t))
     flat = stance.place + rolled[:, :1] * facing(stance.heading)
-    return np.concatenate([flat, rolled[:, 1:]], axis=-1)
+    return np.concatenate([flat, rolled[:, 1:] + stance.z], axis=-1)
 
 
 def standing(stances: tuple[Stance, ...], sole: Sole, times: Array, share: Array) -> Foot:

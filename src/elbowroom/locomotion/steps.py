@@ -26,7 +26,8 @@ class Stance:
     """One foot on the ground: first contact, flat, heel lifts, toes leave (seconds); place (2,) and heading.
 
     `strike` and `push` are the sole's angles at first contact (toes up) and at the end (heel up), radians;
-    `running` is 0 for a walked and 1 for a run step; `forward` is the share of the way that goes to the front, -1..1.
+    `running` is 0 for a walked and 1 for a run step; `forward` is the share of the way that goes to the front, -1..1;
+    `z` is the height of the ground there.
     """
 
     begin: float
@@ -39,6 +40,7 @@ class Stance:
     push: float
     running: float
     forward: float = 1.0
+    z: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +61,11 @@ class Steps:
         return self.left if side == "left" else self.right
 
 
+def level(place: Array, heading: float) -> float:
+    """Height of a level floor, 0."""
+    return 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class Gait:
     """Properties of the walker for step planning, as functions of times or styles.
@@ -66,7 +73,8 @@ class Gait:
     `style` over times; `rate`: strides per second over times; `half_width`: half the distance of the feet
     going, of styles and times, `stand` standing, metres; `leg`: the leg's length, metres,
     and `scale`, the same against the reference; `push`: how far the heel rises against usual (a foot without toe joint
-    cannot rise as far). `forward` is the share of the way that goes to the front, over times.
+    cannot rise as far). `forward` is the share of the way that goes to the front, over times;
+    `ground` the height of the ground under a foot with its ankle at a place (2,), with a heading.
     """
 
     style: Callable[[Array], Style]
@@ -77,6 +85,7 @@ class Gait:
     leg: float
     push: float = 1.0
     forward: Callable[[Array], Array] = np.ones_like
+    ground: Callable[[Array, float], float] = level
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +161,19 @@ def _first_stand(course: Course, gait: Gait, side: str, end: float, start: Start
     place, heading = start.feet.get(side) or _footprint(course, gait, side, 0.0, end, gait.stand)
     begin = float(course.times[0]) - 10.0
     forward = float(gait.forward(np.array([end]))[0])
-    return Stance(begin, begin + 1.0, rise, end, place, heading, 0.0, push * max(forward, _FLAT), 0.0, forward)
+    return Stance(
+        begin,
+        begin + 1.0,
+        rise,
+        end,
+        place,
+        heading,
+        0.0,
+        push * max(forward, _FLAT),
+        0.0,
+        forward,
+        gait.ground(place, heading),
+    )
 
 
 def _is_last(course: Course, gait: Gait, phase: Array, count: int, stance: Stance) -> bool:
@@ -165,7 +186,10 @@ def _last_stand(course: Course, gait: Gait, side: str, stance: Stance, softness:
     """The same landing at the end of the curve, for good."""
     far = float(course.times[-1]) + 10.0
     place, heading = _footprint(course, gait, side, course.curve.length, stance.begin, gait.stand)
-    return Stance(stance.begin, stance.flat, far, far + 1.0, place, heading, softness * stance.strike, 0.0, 0.0)
+    ground = gait.ground(place, heading)
+    return Stance(
+        stance.begin, stance.flat, far, far + 1.0, place, heading, softness * stance.strike, 0.0, 0.0, z=ground
+    )
 
 
 def _when(phase: Array, times: Array, at: float) -> float:
@@ -202,7 +226,8 @@ def _stance(course: Course, gait: Gait, phase: Array, side: str, contact: float)
     # who does not go to the front puts the whole foot down
     rolled = max(forward, _FLAT)
     strike, push = rolled * float(style.strike[0]), rolled * float(style.push[0])
-    return Stance(begin, flat, rise, end, place, heading, strike, push, float(style.mix(0.0, 1.0)[0]), forward)
+    running, ground = float(style.mix(0.0, 1.0)[0]), gait.ground(place, heading)
+    return Stance(begin, flat, rise, end, place, heading, strike, push, running, forward, ground)
 
 
 def _footprint(

@@ -28,6 +28,7 @@ _SOFTENED_WALK, _SOFTENED_RUN = 0.6, 0.3
 # share of a swing, at both ends, for which a foot stays where it is when the body stands, and m/s of a body (scaled)
 # that carries it off at once
 _HELD, _CARRIED = 0.4, 0.75
+_CLIMBS = 0.5  # share of a swing in which a foot goes up to higher ground, or down to lower
 _TAPER = 0.002  # metres before full stretch over which the reach tapers off
 
 
@@ -82,6 +83,7 @@ def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, times: Array,
         heading[inside] = a.heading + turn * smootherstep(u / 0.7)
         room = np.sin(np.pi * u) ** 2
         least = walker.sole.lift(pitch[inside], pitch[inside] + toes[inside]) + _CLEARANCE * walker.scale * room
+        least = least + ground_under(a.z, b.z, u)
         place[:, 2] = raised(place[:, 2], least, 0.012 * walker.scale * room)
         ankle[inside] = _within_reach(place, walker.hip(t), walker.limb)
     return replace(foot, ankle=ankle, pitch=pitch, heading=heading, toes=toes)
@@ -91,6 +93,11 @@ def raised(height: Array, least: Array, soft: Array) -> Array:
     """Heights (N,) that are no less than others, rounded over `soft` metres."""
     over = height - least
     return least + 0.5 * (over + np.sqrt(over * over + soft * soft))
+
+
+def ground_under(a: float, b: float, u: Array) -> Array:
+    """Height (N,) that a foot keeps to over a swing (0..1) between two heights: up early, down late."""
+    return a + (b - a) * smootherstep(u / _CLIMBS if b > a else (u - 1.0 + _CLIMBS) / _CLIMBS)
 
 
 def _lifted_first(place: Array, late: Array, early: Array, a: Stance, b: Stance, pitch: Array, sole: Sole) -> Array:

@@ -25,9 +25,10 @@ from elbowroom.locomotion.gait_tables import Style
 from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.room import gap, part
 from elbowroom.locomotion.route import TURN_M, Route
-from elbowroom.locomotion.steps import Gait, Start, plan
+from elbowroom.locomotion.steps import Gait, Start, level, plan
 from elbowroom.motion.clip import Clip
 
+Ground = Callable[[Array, float], float]
 STANDS_S = 0.5  # seconds of standing before and after a walk
 NO_FEET: Mapping[str, tuple[Array, float]] = {}
 _SOON_M, _LEADS = 0.3, 0.2  # metres of a way whose direction tells which foot leads, and the share to the left of it
@@ -159,10 +160,12 @@ def walk_route(
     seed: int = 0,
     feet: Mapping[str, tuple[Array, float]] | None = None,
     library: ClipLibrary | None = None,
+    ground: Ground = level,
 ) -> Clip:
     """Walk along a route from standing to standing; `feet`, ankle (2,) and heading by side, is where they stand first.
 
-    The clip begins `STANDS_S` before the first foot leaves the ground, about, and ends as long after the last landed.
+    `ground` is the height of the ground under a foot, see `steps.Gait`. The clip begins about `STANDS_S` before the
+    first foot leaves the ground, and ends as long after the last one landed.
     """
     body = figure(character)
     rate, fastest = _inner_rate(fps, _RATE_WALK), captured.fastest(body, route, library)
@@ -172,7 +175,7 @@ def walk_route(
         raise BadValue(f"a walk of {seconds:.0f} s exceeds the limit of {MOST_FRAMES} frames at {fps:g} a second.")
     made = _made(
         body, going, fps, seconds, seed, start=True, stop=True, first=-STANDS_S, name="walk", feet=feet or {},
-        library=library,
+        library=library, ground=ground,
     )  # fmt: skip
     soles = made.world()[..., :3, 3][:, [character.role(f"{side}_foot") for side in SIDES]]
     steps = np.linalg.norm(np.diff(soles, axis=0), axis=-1).max(axis=1) * fps
@@ -207,6 +210,7 @@ def _made(
     stop: bool = False,
     run: ArrayLike = 0.0, first: float = 0.0, name: str, feet: Mapping[str, tuple[Array, float]] = NO_FEET,
     library: ClipLibrary | None = None,
+    ground: Ground = level,
 ) -> Clip:  # fmt: skip
     """The clip from time `first` to `seconds` of a course that is sampled at a multiple of the frame rate."""
     times, pace = course.times, np.sqrt(body.scale)
@@ -217,18 +221,16 @@ def _made(
                   else course.speed / pace, share)  # fmt: skip
     recorded = None if library is None else captured.gait(body, course, library)
     rates = brisk.stride_rate / pace if recorded is None else recorded.rate(times)
-    turn_rates = np.abs(course.curve.turn(course.s) * course.speed)
-    turning = float(np.percentile(turn_rates, 90.0))
+    turned = np.abs(course.curve.turn(course.s) * course.speed)
+    turning = float(np.percentile(turned, 90.0))
     ahead, aside = course.curve.going(course.s).T * course.speed
     # turns and ways to the side are made in small steps
-    short = np.maximum(turn_rates / _STRIDE_TURN, np.abs(aside) / (_STRIDE_ASIDE_M * body.scale))
+    short = np.maximum(turned / _STRIDE_TURN, np.abs(aside) / (_STRIDE_ASIDE_M * body.scale))
     rates = np.maximum(rates, gaussian_filter1d(short, 0.2 / (times[1] - times[0]), mode="nearest"))
     moving = np.hypot(ahead, aside)
     forward = np.where(moving > 0.02, ahead / np.maximum(moving, 0.02), 1.0)
     # a step to the side ends before it meets the other foot; so does one into a turn that is tighter than most of it
-    wider = 0.25 * np.abs(aside) / rates + _TIGHTER * body.scale * np.maximum(
-        turn_rates - max(turning, _TURNS_WIDE), 0.0
-    )
+    wider = 0.25 * np.abs(aside) / rates + _TIGHTER * body.scale * np.maximum(turned - max(turning, _TURNS_WIDE), 0.0)
     planned = recorded or Gait(
         style=lambda t: Style(np.interp(t, times, style.v), np.interp(t, times, share)),
         rate=np.ones_like,
@@ -241,6 +243,7 @@ def _made(
     )
     gait = replace(
         planned,
+        ground=ground,
         rate=lambda t: np.interp(t, times, rates),
         half_width=lambda s, t: planned.half_width(s, t) + np.interp(t, times, wider),
     )

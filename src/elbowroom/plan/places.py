@@ -229,6 +229,9 @@ def goals_of(world: World, task: Put, taken: Array, times: Array, *, turning: bo
 
 def target_of(world: World, task: Task, t: float) -> tuple[str, Array] | None:
     """Return what a task is about and where that is at a time, (3,)."""
+    if isinstance(task, Put | Move) and task.onto in world.static:
+        taken = np.asarray(world.frame(task.object, t))
+        return str(task.onto), np.asarray(place_for(world, task, taken, t)[:3, 3])
     for field in ("to", "onto", "target", "over", "object", "fixture"):
         value = getattr(task, field, None)
         if isinstance(value, str):

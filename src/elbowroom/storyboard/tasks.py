@@ -20,6 +20,7 @@ from elbowroom.storyboard.values import style_from
 from elbowroom.storyboard.verbs import (
     DropPart,
     FixtureVerb,
+    GoPart,
     GrabPart,
     HandoverPart,
     HandPart,
@@ -133,6 +134,10 @@ def _check_names(blame: _Blame, part: TaskPart, world: World) -> None:
     if isinstance(args, PutPart) and args.onto is not None:
         with blame("onto"):
             _check_surface(args.onto, args.object, world)
+    if isinstance(args, GoPart):
+        for key in ("to", "facing"):
+            with blame(key):
+                _check_goal(getattr(args, key), args.who, world)
     if isinstance(args, ReachPart):
         _check_place(blame, "to", args.to, world)
     if isinstance(args, TouchPart):
@@ -145,6 +150,17 @@ def _check_names(blame: _Blame, part: TaskPart, world: World) -> None:
     if isinstance(args, HandoverPart):
         with blame("to"):
             _check_taker(args, world)
+
+
+def _check_goal(goal: object, who: str, world: World) -> None:
+    """Check that a name is something to walk to or to face."""
+    if isinstance(goal, str) and goal not in world.static:
+        if goal == who:
+            raise BadValue(f"{who} cannot walk to {who}; name something else")
+        try:
+            world.frame(goal, world.span[0])
+        except UnknownName as error:
+            raise UnknownName("place", goal, [*world.static, *world.objects, *world.characters]) from error
 
 
 def _check_taker(args: HandoverPart, world: World) -> None:
@@ -202,8 +218,9 @@ def _task(part: TaskPart, world: World) -> Task:
         given |= {} if mark is None else {"hand": mark.hand}
     if args.style is not None:
         given["style"] = style_from(args.style)
-    if "turn" in given:
-        given["turn"] = math.radians(given["turn"])
+    for angle in ("turn", "facing"):
+        if isinstance(given.get(angle), int | float):
+            given[angle] = math.radians(given[angle])
     if isinstance(args, FixtureVerb) and args.to is not None:
         fixture = world.objects[args.fixture]
         assert isinstance(fixture, Fixture)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,14 @@ class Columns:
         """Middles (N, 2) of cells (N, 2), row and column."""
         return self.origin + CELL_M * (np.asarray(cells, dtype=float)[..., ::-1] + 0.5)
 
+    def with_disc(self, centre: Array, radius: float) -> Columns:
+        """The columns with all heights taken around a point (2,), metres."""
+        ny, nx = self.taken.shape
+        x = self.origin[0] + CELL_M * (np.arange(nx) + 0.5) - float(centre[0])
+        y = self.origin[1] + CELL_M * (np.arange(ny) + 0.5) - float(centre[1])
+        inside = x[None] ** 2 + y[:, None] ** 2 <= radius**2
+        return replace(self, taken=np.where(inside, ~np.uint64(0), self.taken))
+
     def room(self, low: float, high: float) -> Array:
         """Distance (ny, nx) of each cell to the nearest one that is taken between two heights above the floor, metres.
 
@@ -75,7 +84,7 @@ def columns_of(world: World, t: float, around: Iterable[Array], without: Iterabl
     nx, ny = np.maximum(np.ceil((high - origin) / CELL_M).astype(int), 1)
     taken = np.zeros((ny, nx), np.uint64)
     for mesh in solid:
-        _add(taken, origin, *kept(mesh, ("columns", floor), lambda mesh=mesh: _of_mesh(mesh, floor)))
+        _add(taken, origin, *kept(mesh, ("columns", floor), partial(_of_mesh, mesh, floor)))
     return Columns(origin, floor, taken)
 
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
 from elbowroom.geometry.rotations import Array
@@ -135,7 +136,7 @@ class Ways:
         return Narrow((float(x), float(y)), width, width - 2.0 * float(self._least[0, row[k], column[k]]))
 
     def _spare(self, mode: Mode) -> tuple[Array, Array]:
-        """Metres (ny, nx) that are left beside the trunk, and beside the arms, in a mode; negative where they are not."""
+        """Metres (ny, nx) that are left beside the trunk, and beside the arms, in a mode; negative: missing."""
         body = envelope(self.character, mode.manner)
         least = easy = np.full(self.columns.taken.shape, np.inf)
         for (low, high), half, trunk in zip(body.bands, body.half, body.trunk, strict=True):
@@ -154,10 +155,10 @@ class Ways:
     def _near(self, cost: Array, start: Array, goal: Array) -> Array:
         """Costs with the cells around start and goal open: somebody stands there already, or is asked to."""
         bare = self._distance((_FLAT_M, 0.5 * envelope(self.character, "forward").height)) > 0.5 * _KEEPS_M
-        near = (self._within(start, _NEAR_M) | self._within(goal, CELL_M)) & bare
+        near = (self._within(start, _NEAR_M) | self._within(goal, _NEAR_M)) & bare
         return np.where(near[None] & ~np.isfinite(cost), _NEAR_COST * CELL_M, cost)
 
-    def _within(self, centre: Array, radius: float) -> Array:
+    def _within(self, centre: Array, radius: float) -> NDArray[np.bool_]:
         """Cells (ny, nx) whose middles are near to a point (2,)."""
         ny, nx = self.columns.taken.shape
         x = self.columns.origin[0] + CELL_M * (np.arange(nx) + 0.5) - float(centre[0])
