@@ -89,7 +89,7 @@ class Blend:
         pace = np.sqrt(figure.scale)
         own = velocities(course) if velocity is None else velocity
         scaled = own * [1.0 / pace, 1.0 / pace, pace]
-        shares = ways(scaled, library)
+        shares = ways(scaled, library, course.low * np.ones(len(own)))
         weights = np.zeros((len(own), len(library.nodes)))
         for family, share in shares.items():
             share = gaussian_filter1d(share, _MODE_S * rate, mode="nearest")
@@ -113,17 +113,21 @@ def _per_metre(curve: Curve, s: Array) -> Array:
     return np.concatenate([curve.going(s), curve.turn(s)[:, None]], axis=1)
 
 
-def fastest(figure: Figure, curve: Curve, library: ClipLibrary | None) -> Callable[[Array], Array] | None:
-    """Highest speeds (N,), m/s, at places (N,) of a curve that are in a library; None without one."""
+def fastest(
+    figure: Figure, curve: Curve, library: ClipLibrary | None, low: bool = False, family: str = "walk"
+) -> Callable[[Array], Array] | None:
+    """Highest speeds (N,), m/s, at places (N,) of a curve that a library has, crouching where `low`; None without."""
     if library is None:
         return None
     pace = np.sqrt(figure.scale)
 
     def most(s: Array) -> Array:
         each = _per_metre(curve, s) * [1.0 / pace, 1.0 / pace, pace]
-        out = library.reach(each, "walk")
-        for family, there in directions(each).items():
-            out = np.where(there, library.reach(each, family), out)
+        out = library.reach(each, family)
+        if low and "crouch" in library.fields:
+            out = np.minimum(out, library.reach(each, "crouch"))
+        for direction, there in directions(each).items():
+            out = np.where(there, library.reach(each, direction), out)
         return out
 
     return most
@@ -136,10 +140,14 @@ def directions(velocity: Array) -> dict[str, NDArray[np.bool_]]:
     return {"side": goes & (aside > v), "back": goes & (aside <= v) & (velocity[:, 0] < 0.0)}
 
 
-def ways(velocity: Array, library: ClipLibrary) -> dict[str, Array]:
-    """Shares (N,) of the families by velocities (N, 3) of the reference leg, as far as the library has them."""
+def ways(velocity: Array, library: ClipLibrary, low: Array) -> dict[str, Array]:
+    """Shares (N,) of the families by velocities (N, 3) of the reference leg, as far as the library has them.
+
+    low (N,): share by which who goes ahead crouches.
+    """
     shares = {family: there.astype(float) for family, there in directions(velocity).items()}
-    shares["run"] = smoothstep((velocity[:, 0] - _WALKS) / (_RUNS - _WALKS)) * (1.0 - shares["side"])
+    shares["run"] = smoothstep((velocity[:, 0] - _WALKS) / (_RUNS - _WALKS)) * (1.0 - shares["side"]) * (1.0 - low)
+    shares["crouch"] = low * (1.0 - shares["side"] - shares["back"])
     shares = {family: share for family, share in shares.items() if family in library.fields and share.any()}
     return shares | {"walk": 1.0 - sum(shares.values(), np.zeros(len(velocity)))}
 

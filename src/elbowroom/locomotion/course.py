@@ -136,12 +136,13 @@ def _rounded(points: Array, width: float) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """Sampled at `times` (N,): place along the curve (m), speed (m/s) and, by step planning, phase of the gait."""
+    """Sampled at `times` (N,): place along the curve (m) and speed (m/s); `low`: share of crouching."""
 
     curve: Curve
     times: Array
     s: Array
     speed: Array
+    low: Array | float = 0.0
 
     def along(self, t: ArrayLike) -> Array:
         """Place along the curve at times, metres."""

@@ -75,7 +75,8 @@ class ClipLibrary:
                     out.append(replace(even, velocity=cycle.velocity * [1.0, 1.0, 0.0]))
                 else:
                     out += [cycle, cycle.mirrored()]
-        return _same_signs([standing(out), *out])
+        low = [crouching(c) for c in out if c.mode == "crouch"][:1]
+        return _same_signs([standing(out), *low, *out])
 
     @cached_property
     def fields(self) -> dict[str, Field]:
@@ -84,8 +85,9 @@ class ClipLibrary:
         for family, modes in FAMILIES.items():
             inside = [k for k, c in enumerate(self.nodes) if c.mode in modes]
             if inside:
+                still = 1 if family == "crouch" else 0
                 points = np.array([[0.0, 0.0], *(point_of(self.nodes[k]) for k in inside)])
-                out[family] = Field(np.array([0, *inside]), points)
+                out[family] = Field(np.array([still, *inside]), points)
         return out
 
     def field(self, family: str) -> Field:
@@ -263,6 +265,17 @@ def standing(cycles: Sequence[Cycle]) -> Cycle:
     feet = [replace(f, place=p, knee=knee) for f, p in zip(slowest.feet, places, strict=True)]
     offset = np.tile([0.0, 0.0, float(body.at("pelvis")[2]) / body.leg], (PHASES, 1))
     return Cycle("standing", "stand", np.zeros(3), slowest.rate, still, offset, (feet[0], feet[1]))
+
+
+def crouching(cycle: Cycle) -> Cycle:
+    """A crouched walk held still: its mean posture."""
+    turns, offset = cycle.turns.mean(axis=0, keepdims=True), cycle.offset.mean(axis=0, keepdims=True)
+    feet = [replace(f, knee=np.full(len(SHARES), float(f.knee.mean()))) for f in cycle.feet]
+    still = np.repeat(rot.normalize(turns), PHASES, axis=0)
+    return replace(
+        cycle, source="crouching", mode="stand", velocity=np.zeros(3), turns=still,
+        offset=np.repeat(offset, PHASES, axis=0), feet=(feet[0], feet[1]),
+    )  # fmt: skip
 
 
 def point_of(cycle: Cycle) -> tuple[float, float]:

@@ -64,7 +64,7 @@ def walk(
     """
     if library is not None:
         check_time(seconds, fps)
-        _in_range(figure(character), library, speed, turn)
+        _in_range(figure(character), library, "walk", speed, turn)
         return _go(character, speed, turn, seconds, fps, seed, start, stop, run=0.0, name="walk", library=library)
     check("walking speed", speed, 0.6, 1.8, "m/s")
     check("turn", turn, -60.0, 60.0, "degrees per second")
@@ -80,12 +80,18 @@ def run(
     fps: float = 60.0,
     *,
     seed: int = 0,
+    library: ClipLibrary | None = None,
 ) -> Clip:
-    """Run at `speed` (2.2 to 4 m/s) from the origin, facing -Y, turning left by `turn` (degrees/s, -60 to 60)."""
+    """Run at `speed` (2.2 to 4 m/s) from the origin, facing -Y, turning left by `turn` (degrees/s, -60 to 60).
+
+    With a library the run is blended from its recorded cycles.
+    """
     check("running speed", speed, 2.2, 4.0, "m/s")
     check("turn", turn, -60.0, 60.0, "degrees per second")
     check_time(seconds, fps)
-    return _go(character, speed, turn, seconds, fps, seed, False, False, run=1.0, name="run")
+    if library is not None:
+        _in_range(figure(character), library, "run", speed, turn)
+    return _go(character, speed, turn, seconds, fps, seed, False, False, run=1.0, name="run", library=library)
 
 
 def walk_to_run(
@@ -138,16 +144,16 @@ def walk_along(
     return _made(body, going, fps, seconds, seed, start=True, stop=True, first=-0.5, name="walk along", library=library)
 
 
-def _in_range(body: Figure, library: ClipLibrary, speed: float, turn: float) -> None:
-    """`BadValue` unless a library has walks of that speed (m/s) and turn rate (degrees/s)."""
+def _in_range(body: Figure, library: ClipLibrary, family: str, speed: float, turn: float) -> None:
+    """`BadValue` unless a library has walks or runs of that speed (m/s) and turn rate (degrees/s)."""
     if not (np.isfinite(speed) and np.isfinite(turn) and speed > 0.0):
         raise BadValue(f"a walk has a positive speed and a finite turn rate, not {speed:g} m/s and {turn:g} degrees/s.")
-    fastest = captured.fastest(body, courses.arc(1.0, np.radians(turn) / speed), library)
+    fastest = captured.fastest(body, courses.arc(1.0, np.radians(turn) / speed), library, family=family)
     most = float(fastest(np.array([0.5]))[0]) if fastest is not None else np.inf
     if speed > most + 1e-9:
         raise BadValue(
-            f"'{library.name}' has no walk at {speed:g} m/s turning by {turn:g} degrees per second; on that curve "
-            f"it has walks of up to {most:.2f} m/s for {body.character.name}."
+            f"'{library.name}' has no {family} at {speed:g} m/s turning by {turn:g} degrees per second; on that curve "
+            f"it goes up to {most:.2f} m/s for {body.character.name}."
         )
 
 
@@ -160,16 +166,20 @@ def walk_route(
     seed: int = 0,
     feet: Mapping[str, tuple[Array, float]] | None = None,
     library: ClipLibrary | None = None,
+    low: Callable[[Array], Array] | None = None,
     ground: Ground = level,
 ) -> Clip:
     """Walk along a route from standing to standing; `feet`, ankle (2,) and heading by side, is where they stand first.
 
-    `ground` is the height of the ground under a foot, see `steps.Gait`. The clip begins about `STANDS_S` before the
+    `ground` is the height of the ground under a foot, see `steps.Gait`; `low` the share (N,) of crouching at ways (N,),
+    for a library that has crouched walks. The clip begins about `STANDS_S` before the
     first foot leaves the ground, and ends as long after the last one landed.
     """
     body = figure(character)
-    rate, fastest = _inner_rate(fps, _RATE_WALK), captured.fastest(body, route, library)
+    rate, fastest = _inner_rate(fps, _RATE_WALK), captured.fastest(body, route, library, low is not None)
     going = courses.from_rest_to_rest(route, speed, rate, 2.5, fastest)
+    if low is not None:
+        going = replace(going, low=low(going.s))
     seconds = float(going.times[-1]) - 0.5
     if seconds * fps > MOST_FRAMES:
         raise BadValue(f"a walk of {seconds:.0f} s exceeds the limit of {MOST_FRAMES} frames at {fps:g} a second.")
