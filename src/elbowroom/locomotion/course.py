@@ -136,12 +136,13 @@ def _rounded(points: Array, width: float) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """Sampled at `times` (N,): place along the curve (m), speed (m/s) and, by step planning, phase of the gait."""
+    """Sampled at `times` (N,): place along the curve (m) and speed (m/s); `low`: share of crouching."""
 
     curve: Curve
     times: Array
     s: Array
     speed: Array
+    low: Array | float = 0.0
 
     def along(self, t: ArrayLike) -> Array:
         """Place along the curve at times, metres."""
@@ -164,10 +165,13 @@ def _fastest(curve: Curve, s: Array, speed: float) -> Array:
     return np.minimum(speed, gaussian_filter1d(np.where(moving > 0.2, slow, speed), 0.12 / s[1], mode="nearest"))
 
 
-def from_rest_to_rest(curve: Curve, speed: float, rate: float, stand: float) -> Course:
+def from_rest_to_rest(
+    curve: Curve, speed: float, rate: float, stand: float, fastest: Callable[[Array], Array] | None = None
+) -> Course:
     """Course from standing at the curve's start to standing at its end, slower in tight turns.
 
-    `stand` are the seconds before and after.
+    `stand` are the seconds before and after; `fastest` tells the highest speeds (N,) at places (N,) along the
+    curve where the walker has such.
     """
     n = max(int(curve.length / 0.01), 50)
     s = np.linspace(0.0, curve.length, n + 1)
@@ -177,6 +181,8 @@ def from_rest_to_rest(curve: Curve, speed: float, rate: float, stand: float) -> 
         for x in (curve.bend(s), curve.turn(s))
     )
     cap = np.minimum(_fastest(curve, s, speed), np.minimum(np.sqrt(_SIDEWAYS / bend), _TURN / turn))
+    if fastest is not None:
+        cap = np.minimum(cap, fastest(s))
     cap = gaussian_filter1d(cap, 0.1 / ds, mode="nearest")
     squared = cap**2
     squared[0] = squared[-1] = 0.0

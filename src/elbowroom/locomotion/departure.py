@@ -15,6 +15,7 @@ from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.transforms import transform
 from elbowroom.locomotion.course import facing, heading_of, leftwards
 from elbowroom.locomotion.figure import SIDES, Figure, figure
+from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.route import Manner, route
 from elbowroom.locomotion.steps import level
 from elbowroom.locomotion.walk import STANDS_S, Ground, walk_route
@@ -50,10 +51,12 @@ def walk_from(
     floor: float = 0.0,
     seed: int = 0,
     ground: Ground = level,
+    library: ClipLibrary | None = None,
 ) -> Clip:
     """Walk from how somebody stands along points (N, 2), the first of them left out, to stand facing a heading.
 
-    The first frame is the posture itself. `ground` is the height of the ground above the floor, see `steps.Gait`.
+    The first frame is the posture itself. `ground` is the height of the ground above the floor, see `steps.Gait`;
+    `library`: recorded cycles to walk like, see `walk`.
     """
     body = figure(character)
     place, heading = stance_of(character, pose)
@@ -62,7 +65,8 @@ def walk_from(
     feet = {side: _footprint(body, T, side) for side in SIDES}
     manners = manner if isinstance(manner, str) else list(manner)
     made = walk_route(
-        character, route(points, heading, face, manners), speed, fps=fps, seed=seed, feet=feet, ground=ground
+        character, route(points, heading, face, manners), speed, fps=fps, seed=seed, feet=feet, ground=ground,
+        library=library,
     )  # fmt: skip
     root = made.root + np.array([0.0, 0.0, floor])
     return _led_over(made.with_(root=root), pose, T)

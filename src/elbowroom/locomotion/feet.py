@@ -82,7 +82,7 @@ def standing(stances: tuple[Stance, ...], sole: Sole, times: Array, share: Array
     return Foot(ankle, pitch, heading, sole.toe_pitch(np.minimum(pitch, 0)) - np.minimum(pitch, 0), load, planted)
 
 
-def toes_at_end(stance: Stance, sole: Sole) -> float:
-    """Bend of the toes when they leave the ground."""
-    pitch = np.array([-stance.push])
-    return float((sole.toe_pitch(pitch) - pitch)[0])
+def toes_at(pitch: float, sole: Sole) -> float:
+    """Bend of the toes of a foot that stands at an angle of its sole, toes up, radians."""
+    down = np.array([min(pitch, 0.0)])
+    return float((sole.toe_pitch(down) - down)[0])

@@ -13,7 +13,7 @@ from elbowroom.locomotion.figure import SIDES
 from elbowroom.locomotion.gait_tables import Style
 
 # The body passes over the ankle at this phase of the foot's cycle, walking and running.
-_OVER_WALK, _OVER_RUN = 0.222, 0.098
+OVER_WALK, OVER_RUN = 0.222, 0.098
 TOE_OUT = np.radians(6.0)
 
 
@@ -207,7 +207,7 @@ def _over(course: Course, gait: Gait, phase: Array, contact: float) -> float:
     """Place along the curve at which the body passes over the foot that lands at a phase."""
     t = _when(phase, course.times, contact)
     style = gait.style(np.array([t]))
-    over = _when(phase, course.times, contact + float(style.mix(_OVER_WALK, _OVER_RUN)[0]))
+    over = _when(phase, course.times, contact + float(style.mix(OVER_WALK, OVER_RUN)[0]))
     s = float(course.along(over))
     # Beyond the sampled times the course goes on at its last speed.
     s += float(course.speed[0]) * min(over - course.times[0], 0.0)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.course import facing, leftwards
-from elbowroom.locomotion.feet import Foot, rise_power, stance_ankle, toes_at_end
+from elbowroom.locomotion.feet import Foot, rise_power, stance_ankle, toes_at
 from elbowroom.locomotion.gait_tables import Style, leg_angles
 from elbowroom.locomotion.limbs import Limb
 from elbowroom.locomotion.sole import Sole
@@ -41,39 +43,59 @@ class Walker:
     scale: float
 
 
-def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, times: Array, style: Style, outwards: Array) -> Foot:
-    """The foot with its swings filled in. outwards (N, 3): direction away from the other leg, of unit
-    length or longer where it passes farther out."""
-    ankle, pitch, heading, toes = (x.copy() for x in (foot.ankle, foot.pitch, foot.heading, foot.toes))
+# Way of a foot between two stances: frames (N,) to ankles (N, 3) and angles of the sole (N,), toes up.
+Carry = Callable[[Stance, Stance, NDArray[np.intp]], tuple[Array, Array]]
+
+
+def tabled(walker: Walker, times: Array, style: Style, outwards: Array) -> Carry:
+    """Swings by the tables. outwards (N, 3): direction away from the other leg, of unit length or longer where it
+    passes farther out."""
     speed = np.broadcast_to(style.v, times.shape)
-    for a, b in pairwise(stances):
-        inside = (times > a.end) & (times < b.begin)
-        if not inside.any():
-            continue
-        t = times[inside]
+
+    def carry(a: Stance, b: Stance, frames: NDArray[np.intp]) -> tuple[Array, Array]:
+        t = times[frames]
         span = b.begin - a.end
         u = (t - a.end) / span
-        pitch[inside] = _pitch(a, b, u, span)
-        toes[inside] = (
-            toes_at_end(a, walker.sole) * (1.0 - smootherstep(u / 0.45)) + np.radians(8.0) * np.sin(np.pi * u) ** 2
-        )
-        turn = (b.heading - a.heading + np.pi) % (2 * np.pi) - np.pi
-        heading[inside] = a.heading + turn * smootherstep(u / 0.7)
+        pitch = _pitch(a, b, u, span)
         leaving, landing = (float(np.interp(when, times, speed)) for when in (a.end, b.begin))
         late, early = _held(u, leaving), _held(1.0 - u, landing)
-        room = np.sin(np.pi * u) ** 2
         place = Swing.between(a, b, walker, leaving, landing).at(t)
-        place = _lifted_first(place, late, early, a, b, pitch[inside], walker.sole)
-        place = place + (OUTWARDS * walker.scale * room)[:, None] * outwards[inside]
+        place = _lifted_first(place, late, early, a, b, pitch, walker.sole)
+        return place + (OUTWARDS * walker.scale * np.sin(np.pi * u) ** 2)[:, None] * outwards[frames], pitch
+
+    return carry
+
+
+def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, times: Array, carry: Carry) -> Foot:
+    """The foot with its swings filled in, kept off the floor and in reach of the hip."""
+    ankle, pitch, heading, toes = (x.copy() for x in (foot.ankle, foot.pitch, foot.heading, foot.toes))
+    for a, b in pairwise(stances):
+        inside = np.flatnonzero((times > a.end) & (times < b.begin))
+        if not len(inside):
+            continue
+        t = times[inside]
+        u = (t - a.end) / (b.begin - a.end)
+        place, pitch[inside] = carry(a, b, inside)
+        leave, land = toes_at(-a.push, walker.sole), toes_at(b.strike, walker.sole)
+        toes[inside] = leave * (1.0 - smootherstep(u / 0.45)) + land * smootherstep((u - 0.55) / 0.45)
+        toes[inside] += np.radians(8.0) * np.sin(np.pi * u) ** 2
+        turn = (b.heading - a.heading + np.pi) % (2 * np.pi) - np.pi
+        heading[inside] = a.heading + turn * smootherstep(u / 0.7)
+        room = np.sin(np.pi * u) ** 2
         least = walker.sole.lift(pitch[inside], pitch[inside] + toes[inside]) + _CLEARANCE * walker.scale * room
-        least = least + _ground(a.z, b.z, u)
-        over = place[:, 2] - least
-        place[:, 2] = least + 0.5 * (over + np.sqrt(over * over + (0.012 * walker.scale * room) ** 2))
+        least = least + ground_under(a.z, b.z, u)
+        place[:, 2] = raised(place[:, 2], least, 0.012 * walker.scale * room)
         ankle[inside] = _within_reach(place, walker.hip(t), walker.limb)
     return replace(foot, ankle=ankle, pitch=pitch, heading=heading, toes=toes)
 
 
-def _ground(a: float, b: float, u: Array) -> Array:
+def raised(height: Array, least: Array, soft: Array) -> Array:
+    """Heights (N,) that are no less than others, rounded over `soft` metres."""
+    over = height - least
+    return least + 0.5 * (over + np.sqrt(over * over + soft * soft))
+
+
+def ground_under(a: float, b: float, u: Array) -> Array:
     """Height (N,) that a foot keeps to over a swing (0..1) between two heights: up early, down late."""
     return a + (b - a) * smootherstep(u / _CLIMBS if b > a else (u - 1.0 + _CLIMBS) / _CLIMBS)
 
