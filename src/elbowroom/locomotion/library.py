@@ -171,9 +171,13 @@ class Field:
 
     def weights(self, query: Array) -> Array:
         """Barycentric weights (N, n) at points (N, 2), drawn in to the border towards standing where outside."""
-        at = query * np.minimum(self.reach(query), 1.0)[:, None]
-        out = np.zeros((len(query), len(self.points)))
-        rows = np.arange(len(query))
+        asked, back = np.unique(np.round(query, 9), axis=0, return_inverse=True)
+        return self._weights(asked * np.minimum(self.reach(asked), 1.0)[:, None])[back.reshape(-1)]
+
+    def _weights(self, at: Array) -> Array:
+        """Barycentric weights (N, n) at points (N, 2) within the border."""
+        out = np.zeros((len(at), len(self.points)))
+        rows = np.arange(len(at))
         if self.triangles is None:
             order = np.argsort(self.points[:, 0])
             along = self.points[order, 0]
@@ -184,7 +188,9 @@ class Field:
         # a hair inside, or rounding would leave points of the border without a triangle
         inner = at + 1e-7 * (self.points.mean(axis=0) - at)
         found = self.triangles.find_simplex(inner, tol=1e-9)
-        found = np.where(found < 0, self.triangles.find_simplex(0.999 * inner, tol=1e-6), found)
+        lost = np.flatnonzero(found < 0)
+        if len(lost):
+            found[lost] = self.triangles.find_simplex(0.999 * inner[lost], tol=1e-6)
         T = self.triangles.transform[found]
         two = np.einsum("nij,nj->ni", T[:, :2], inner - T[:, 2])
         corners = np.clip(np.concatenate([two, 1.0 - two.sum(axis=1, keepdims=True)], axis=1), 0.0, 1.0)
