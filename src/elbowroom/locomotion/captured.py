@@ -47,6 +47,8 @@ _STEP_OVER = 0.035
 _LOW_STEP = 0.45  # share of its height with which the foot is lifted in a step of no length
 # metres: who goes slower than this for each rad/s of turn rather turns on the spot
 _RATHER_M = 0.25
+# m/s, scaled: nobody is slowed down further, however tight the curve
+_SLOWEST_M_S = 0.25
 # m/s, scaled: runs are those from the second on, walks those up to the first (Hreljac 1995: people change at 2 m/s)
 _WALKS, _RUNS = 1.95, 2.3
 
@@ -130,7 +132,7 @@ def fastest(
             out = np.minimum(out, library.reach(each, "crouch"))
         for direction, there in directions(each).items():
             out = np.where(there, library.reach(each, direction), out)
-        return out
+        return np.maximum(out, _SLOWEST_M_S * pace)
 
     return most
 
