@@ -16,7 +16,7 @@ from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import arm_to, front_of, may_step, shifted, shoulder_of
 from elbowroom.plan.moving.timing import frames_for, helpful
-from elbowroom.plan.places import goals_of, target_of
+from elbowroom.plan.places import goals_of, on_oneself, target_of
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.tasks import Go, Grab, Put
@@ -244,7 +244,7 @@ def next_places(d: Director, actor: Actor, hand: str, thing: str, taken: Array, 
     task = next((t for t in d.coming if isinstance(t, Put) and t.object == thing), None)
     if task is None or task.who != actor.who or task.hand not in (None, hand):
         return []
-    t, walked = actor.now, may_step(actor, task)
+    t, walked = actor.now, may_step(actor, task) and not on_oneself(d.world, task)
     if walked and (_walks_before(d, task) or _afar(d, actor, hand, task)):
         return []
     if actor.layered:  # on top of a motion it is known when, or nothing is

@@ -13,7 +13,7 @@ from elbowroom.locomotion.route import towards
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
 from elbowroom.plan.hands import arms_of, beyond_reach, may_step
-from elbowroom.plan.places import target_of
+from elbowroom.plan.places import on_oneself, target_of
 from elbowroom.plan.result import PlanningFailure, Status
 from elbowroom.plan.tasks import Task
 from elbowroom.plan.walking.go import Spot, walk_to, ways_of
@@ -35,7 +35,8 @@ _WAY, _NARROW, _MOST_NARROW = 0.03, 0.02, 4.0
 def stepping_up(d: Director, task: Task, do: Callable[[], None]) -> None:
     """Do a task where somebody stands, or else from other places that they walk to; raises `PlanningFailure`."""
     actor = d.actor(task.who)
-    found = target_of(d.world, task, actor.now) if may_step(actor, task) else None
+    walks = may_step(actor, task) and not on_oneself(d.world, task)
+    found = target_of(d.world, task, actor.now) if walks else None
     if found is None:
         return do()
     saved = d.save()
