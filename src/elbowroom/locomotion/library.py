@@ -113,8 +113,8 @@ class ClipLibrary:
 
     @cached_property
     def numbers(self) -> Array:
-        """Of the nodes (K, 6): strides per second, duty, strike, push (radians), half the feet's distance, and how far
-        the pelvis is before where steps are planned for it (leg lengths)."""
+        """Numbers of the nodes (K, 6): strides per second, duty, strike, push (radians), half the feet's distance, and
+        how far the pelvis is before where steps are planned for it (leg lengths)."""
         rows = []
         for c in self.nodes:
             left, right = c.feet
