@@ -41,10 +41,14 @@ _MOST_PUSH = np.radians(72.0)
 _SOON_S = 0.004  # seconds, for velocities at the ends of a swing
 _SUDDEN_M_S = 1.5  # m/s that a swing's velocity is changed by at its ends at most
 _SUDDEN_RAD_S = 12.0
-_STEP_OVER = 0.035  # leg lengths: by which the sole of a foot that makes a short step clears the floor
+# leg lengths: by which the sole of a foot in the air clears the floor (Winter 1992), and that of a short step
+_CLEARS = 0.015
+_STEP_OVER = 0.035
 _LOW_STEP = 0.45  # share of its height with which the foot is lifted in a step of no length
 # metres: who goes slower than this for each rad/s of turn rather turns on the spot
 _RATHER_M = 0.25
+# m/s, scaled: nobody is slowed down further, however tight the curve
+_SLOWEST_M_S = 0.25
 # m/s, scaled: runs are those from the second on, walks those up to the first (Hreljac 1995: people change at 2 m/s)
 _WALKS, _RUNS = 1.95, 2.3
 
@@ -128,7 +132,7 @@ def fastest(
             out = np.minimum(out, library.reach(each, "crouch"))
         for direction, there in directions(each).items():
             out = np.where(there, library.reach(each, direction), out)
-        return out
+        return np.maximum(out, _SLOWEST_M_S * pace)
 
     return most
 
@@ -324,10 +328,11 @@ def _carried(
         whole += span * (u * (1.0 - u) ** 6 * sudden[0] - (1.0 - u) * u**6 * sudden[1])
         room = np.sin(np.pi * u[:, 0]) ** 2
         whole[:, :2] += room[:, None] * outwards[frames]
-        # short steps are lifted clearly, or they would scrape along
-        clear = _STEP_OVER * leg * (1.0 - smoothstep(far / leg - 0.2))
-        least = walker.sole.lift(whole[:, 3], whole[:, 3]) + clear * room + ground_under(a.z, b.z, u[:, 0])
-        whole[:, 2] = raised(whole[:, 2], least, 0.012 * walker.scale * room)
+        # off the floor at once and until shortly before the landing, short steps clearly so, or they would scrape along
+        clear = leg * (_CLEARS + (_STEP_OVER - _CLEARS) * (1.0 - smoothstep(far / leg - 0.2)))
+        over = 1.0 - (2.0 * u[:, 0] - 1.0) ** 4
+        least = walker.sole.lift(whole[:, 3], whole[:, 3]) + clear * over + ground_under(a.z, b.z, u[:, 0])
+        whole[:, 2] = raised(whole[:, 2], least, 0.012 * walker.scale * over)
         return whole[:, :3], whole[:, 3]
 
     return carry

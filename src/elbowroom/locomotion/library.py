@@ -2,8 +2,8 @@
 
 Pettré and Laumond (2005), as used by Esteves et al. (2006, 3.2.2): every cycle is a point (v, ω), the Delaunay
 triangulation tells which three to blend, barycentric coordinates by how much. Standing is a point, too, so that who
-slows down comes to stand, and the way from any point to standing keeps the curvature of its path: what lies outside
-of the recorded range is slowed down into it, never extrapolated.
+slows down comes to stand, and the way from any point to standing keeps the curvature of its path: courses are slowed
+down into the recorded range, and nothing is extrapolated.
 """
 
 from __future__ import annotations
@@ -113,8 +113,8 @@ class ClipLibrary:
 
     @cached_property
     def numbers(self) -> Array:
-        """Of the nodes (K, 6): strides per second, duty, strike, push (radians), half the feet's distance, and how far
-        the pelvis is before where steps are planned for it (leg lengths)."""
+        """Numbers of the nodes (K, 6): strides per second, duty, strike, push (radians), half the feet's distance, and
+        how far the pelvis is before where steps are planned for it (leg lengths)."""
         rows = []
         for c in self.nodes:
             left, right = c.feet
@@ -170,10 +170,26 @@ class Field:
         return np.where(outwards > 1e-9, np.maximum(offset, 0.0) / np.maximum(outwards, 1e-9), np.inf).min(axis=1)
 
     def weights(self, query: Array) -> Array:
-        """Barycentric weights (N, n) at points (N, 2), drawn in to the border towards standing where outside."""
-        at = query * np.minimum(self.reach(query), 1.0)[:, None]
-        out = np.zeros((len(query), len(self.points)))
-        rows = np.arange(len(query))
+        """Barycentric weights (N, n) at points (N, 2), or at the nearest of the border where those are outside."""
+        asked, back = np.unique(np.round(query, 9), axis=0, return_inverse=True)
+        return self._weights(self.within(asked))[back.reshape(-1)]
+
+    def within(self, query: Array) -> Array:
+        """The nearest points (N, 2) within the border."""
+        if self.hull is None:
+            return query
+        a = self.points[self.hull.vertices]
+        edge = np.roll(a, -1, axis=0) - a
+        along = np.sum((query[:, None] - a) * edge, axis=-1) / np.sum(edge * edge, axis=-1)
+        foot = a + np.clip(along, 0.0, 1.0)[..., None] * edge
+        nearest = np.linalg.norm(query[:, None] - foot, axis=-1).argmin(axis=1)
+        outside = (query @ self.hull.equations[:, :2].T + self.hull.equations[:, 2]).max(axis=1) > 0.0
+        return np.where(outside[:, None], foot[np.arange(len(query)), nearest], query)
+
+    def _weights(self, at: Array) -> Array:
+        """Barycentric weights (N, n) at points (N, 2) within the border."""
+        out = np.zeros((len(at), len(self.points)))
+        rows = np.arange(len(at))
         if self.triangles is None:
             order = np.argsort(self.points[:, 0])
             along = self.points[order, 0]
@@ -184,7 +200,9 @@ class Field:
         # a hair inside, or rounding would leave points of the border without a triangle
         inner = at + 1e-7 * (self.points.mean(axis=0) - at)
         found = self.triangles.find_simplex(inner, tol=1e-9)
-        found = np.where(found < 0, self.triangles.find_simplex(0.999 * inner, tol=1e-6), found)
+        lost = np.flatnonzero(found < 0)
+        if len(lost):
+            found[lost] = self.triangles.find_simplex(0.999 * inner[lost], tol=1e-6)
         T = self.triangles.transform[found]
         two = np.einsum("nij,nj->ni", T[:, :2], inner - T[:, 2])
         corners = np.clip(np.concatenate([two, 1.0 - two.sum(axis=1, keepdims=True)], axis=1), 0.0, 1.0)
