@@ -137,9 +137,8 @@ def walked(d: Director, actor: Actor, walk: Walk) -> None:
     begin, saved = actor.now, d.save()
     actor.walk(clip, delay)
     d.world = actor.placed(d.world)
-    feet = [shape.name for shape in actor.body.shapes if _is_foot(actor.body, shape.joint)]
     # who stands on something goes on standing there
-    d.allow(ground.contacts(actor.who, dict.fromkeys(feet), (begin, FOREVER)))
+    d.allow(ground.contacts(actor.who, actor.body, (begin, FOREVER)))
     if d.settings.tier == "ik":
         return
     found = certify(d.world, during=(begin, actor.now), clearance=False)
@@ -201,10 +200,6 @@ def _crouching(way: Way) -> Callable[[Array], Array] | None:
     here = np.min(np.abs(even[:, None] - along[crouched]), axis=1)
     share = smootherstep(1.0 - (here - _CROUCHED_M) / _CROUCHES_M)
     return lambda s: np.interp(s / max(float(s[-1]), 1e-9) * along[-1], even, share)
-
-
-def _is_foot(body: Character, joint: int) -> bool:
-    return any(joint in body.subtree(body.role(f"{side}_foot")) for side in ("left", "right"))
 
 
 def ways_of(d: Director, actor: Actor, goals: Sequence[Array], gait: Gait = "any") -> Ways:
