@@ -163,11 +163,11 @@ def gait(figure: Figure, course: Course, library: ClipLibrary) -> Gait:
     blend = Blend.along(figure, course, library)
     style = _style(figure, blend, library)
     fast = _BRISK * maximum_filter1d(np.abs(course.speed), 2 * round(_NEARBY_S * rate) + 1, mode="nearest")
-    size = np.linalg.norm(blend.velocity[:, :2], axis=1)
-    quick = np.where(size > 1e-6, np.maximum(fast / np.maximum(size, 1e-6), 1.0), 1.0)[:, None] * blend.velocity
-    slow = size < 1e-6
-    quick[slow, 0] = fast[slow]
-    cadence = Blend.along(figure, course, library, quick).mean(library.numbers[:, 0]) / pace
+    ahead, size = blend.velocity[:, :2], np.linalg.norm(blend.velocity[:, :2], axis=1)[:, None]
+    ahead = np.where(size > 1e-3, ahead / np.maximum(size, 1e-3), [1.0, 0.0])
+    quick = np.column_stack([np.maximum(size, fast[:, None]) * ahead, blend.velocity[:, 2]])
+    brisk = Blend.along(figure, course, library, quick)
+    cadence, duty = brisk.mean(library.numbers[:, 0]) / pace, _style(figure, brisk, library).duty
     half = np.maximum(
         blend.mean(library.numbers[:, 4]) * figure.leg, _LEAST_WIDTH * abs(float(figure.at("left_thigh")[0]))
     )
@@ -176,7 +176,7 @@ def gait(figure: Figure, course: Course, library: ClipLibrary) -> Gait:
         def known(values: object) -> Array:
             return np.interp(t, times, np.asarray(values, dtype=float))
 
-        return CapturedStyle(*(known(x) for x in (style.v, style.run, style.duty, style.strike, style.push)))
+        return CapturedStyle(*(known(x) for x in (style.v, style.run, duty, style.strike, style.push)))
 
     return Gait(
         style=at,

@@ -278,10 +278,12 @@ def _made(
             break
         missing = np.interp(times, times[frames], missing)
         wider = wider + _WIDER * missing
-        if isinstance(course.curve, Route):
+        if isinstance(course.curve, Route) or library is not None:
             # what swings past goes farther out, and who ends with a turn stands wider
             aside_by = aside_by + _SWINGS_WIDER * missing
-            gait = replace(gait, stand=gait.stand + float(missing[course.s > course.curve.length - _END_M].max()))
+            gait = replace(
+                gait, stand=gait.stand + float(missing[course.s > course.curve.length - _END_M].max(initial=0.0))
+            )
     made = arms_clear(body.clip(kept, root[frames], rate, name, clamped=body.but_legs))
     return feet_clear(made.with_(fps=fps, root=made.root[::every], rotations=made.rotations[::every]))
 
