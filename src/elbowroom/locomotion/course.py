@@ -19,6 +19,8 @@ _ROUNDINGS = (0.16, 0.24, 0.36, 0.5)  # metres, the first that leaves no bend ti
 _TIGHTEST = 3.0  # 1/m
 _SIDEWAYS = 1.1  # m/s², comfortable centripetal acceleration (Vieilledent et al. 2001: speed falls with curvature)
 _TURN = np.radians(75.0)  # rad/s, the fastest turn that is still walked
+# seconds over which changes of speed are smoothed, and of who waits for somebody on the way
+_SOFT_S, _WAITING_S = 0.12, 0.35
 # m/s of who steps aside and of who goes backwards, at most
 _ASIDE, _BACKWARDS = 0.5, 0.7
 _SPEED_UP = 0.8  # m/s², of gait initiation and termination
@@ -166,12 +168,17 @@ def _fastest(curve: Curve, s: Array, speed: float) -> Array:
 
 
 def from_rest_to_rest(
-    curve: Curve, speed: float, rate: float, stand: float, fastest: Callable[[Array], Array] | None = None
+    curve: Curve,
+    speed: float,
+    rate: float,
+    stand: float,
+    fastest: Callable[[Array], Array] | None = None,
+    not_before: Callable[[Array], Array] | None = None,
 ) -> Course:
     """Course from standing at the curve's start to standing at its end, slower in tight turns.
 
     `stand` are the seconds before and after; `fastest` tells the highest speeds (N,) at places (N,) along the
-    curve where the walker has such.
+    curve where the walker has such, `not_before` when those places may be reached at the earliest, seconds (N,).
     """
     n = max(int(curve.length / 0.01), 50)
     s = np.linspace(0.0, curve.length, n + 1)
@@ -192,7 +199,11 @@ def from_rest_to_rest(
         squared[k] = min(squared[k], squared[k + 1] + 2 * _SPEED_UP * ds)
     v = np.sqrt(squared)
     t = np.concatenate([[0.0], np.cumsum(2.0 * ds / (v[1:] + v[:-1]))])
+    soft = _SOFT_S
+    if not_before is not None:
+        # who comes too early is slower from then on: what is left takes as long as before
+        t, soft = t + np.maximum.accumulate(np.maximum(not_before(s) - t, 0.0)), _WAITING_S
     times = np.arange(-stand, t[-1] + stand, 1.0 / rate)
     # Smoothing in time makes the start and the stop soft without changing the distance.
-    place = gaussian_filter1d(np.interp(times, t, s), 0.12 * rate, mode="nearest")
+    place = gaussian_filter1d(np.interp(times, t, s), soft * rate, mode="nearest")
     return Course(curve, times, place, np.gradient(place, times))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -51,6 +51,7 @@ def walk_from(
     floor: float = 0.0,
     seed: int = 0,
     ground: Ground = level,
+    not_before: Callable[[Array], Array] | None = None,
     library: ClipLibrary | None = None,
 ) -> Clip:
     """Walk from how somebody stands along points (N, 2), the first of them left out, to stand facing a heading.
@@ -66,7 +67,7 @@ def walk_from(
     manners = manner if isinstance(manner, str) else list(manner)
     made = walk_route(
         character, route(points, heading, face, manners), speed, fps=fps, seed=seed, feet=feet, ground=ground,
-        library=library,
+        library=library, not_before=not_before,
     )  # fmt: skip
     root = made.root + np.array([0.0, 0.0, floor])
     return _led_over(made.with_(root=root), pose, T)

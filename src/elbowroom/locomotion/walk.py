@@ -168,16 +168,18 @@ def walk_route(
     library: ClipLibrary | None = None,
     low: Callable[[Array], Array] | None = None,
     ground: Ground = level,
+    not_before: Callable[[Array], Array] | None = None,
 ) -> Clip:
     """Walk along a route from standing to standing; `feet`, ankle (2,) and heading by side, is where they stand first.
 
     `ground` is the height of the ground under a foot, see `steps.Gait`; `low` the share (N,) of crouching at ways (N,),
-    for a library that has crouched walks. The clip begins about `STANDS_S` before the
+    for a library that has crouched walks; `not_before` when ways (N,) may be reached at the earliest, seconds after
+    setting out. The clip begins about `STANDS_S` before the
     first foot leaves the ground, and ends as long after the last one landed.
     """
     body = figure(character)
     rate, fastest = _inner_rate(fps, _RATE_WALK), captured.fastest(body, route, library, low is not None)
-    going = courses.from_rest_to_rest(route, speed, rate, 2.5, fastest)
+    going = courses.from_rest_to_rest(route, speed, rate, 2.5, fastest, not_before)
     if low is not None:
         going = replace(going, low=low(going.s))
     seconds = float(going.times[-1]) - 0.5

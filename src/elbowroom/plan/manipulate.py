@@ -23,6 +23,7 @@ from elbowroom.plan.settings import USUAL, Settings
 from elbowroom.plan.tasks import (
     Close,
     Drop,
+    Follow,
     Go,
     Grab,
     Handover,
@@ -50,6 +51,7 @@ from elbowroom.plan.verbs.regrasp import regrasp
 from elbowroom.plan.verbs.step import press_with_foot, reach_with_foot, touch_with_foot
 from elbowroom.plan.verbs.touch import reach_to, touch
 from elbowroom.plan.walking.approach import stepping_up
+from elbowroom.plan.walking.follow import follow
 from elbowroom.plan.walking.go import go
 from elbowroom.spaces.styles import Wish
 from elbowroom.stopping import OutOfTime, deadline
@@ -69,6 +71,7 @@ _DO: dict[type[Task], Callable[[Director, Any], None]] = {
     Open: open_fixture,
     Close: open_fixture,
     Go: go,
+    Follow: follow,
     Rest: rest,
 }
 
@@ -97,6 +100,7 @@ def plan_tasks(
     motion was found is told by the status. After `budget` seconds of the wall clock, proof included, the status is
     'budget-spent'; what is found within it is the same motion as without a budget.
     """
+    tasks = [step for task in tasks for step in task.steps()]
     with deadline(budget):
         plan, failed = _in_orders(world, tasks, settings, fps)
         if plan.found or plan.status == "budget-spent":
@@ -211,7 +215,7 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
                 d.refused.pop(thing, None)
         try:
             do = partial(_do, d, task, tasks[:k], done)
-            do() if isinstance(task, Go) else on_footing(d, task, do)
+            do() if isinstance(task, Go | Follow) else on_footing(d, task, do)
             done.append(max(d.actor(who).now for who in people_of(task)))
             k += 1
         except PlanningFailure as stuck:

@@ -53,6 +53,10 @@ class Task:
         """The word for it in a storyboard."""
         return type(self).__name__.lower()
 
+    def steps(self) -> tuple[Task, ...]:
+        """The tasks that it stands for: itself, unless it is one of several."""
+        return (self,)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Reach(Task):
@@ -207,6 +211,24 @@ class Go(Task):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Fetch(Put):
+    """Go to an object, take it, go to where it is put, and put it there; the goal is given as for `Put`."""
+
+    def steps(self) -> tuple[Task, ...]:
+        """The tasks that it stands for."""
+        same = {name: getattr(self, name) for name in ("who", "hand", "priority", "style", "object")}
+        return Grab(**same), Put(**same, to=self.to, turn=self.turn, onto=self.onto)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Follow(Task):
+    """Walk behind somebody, on the way that they go, until they stand; `distance` is that of the two bodies."""
+
+    whom: str
+    distance: float = 1.2
+
+
+@dataclass(frozen=True, kw_only=True)
 class Rest(Task):
     """Give the hand back to the motion that the person does anyway."""
 
@@ -216,5 +238,6 @@ class Repair(Task):
     """Bring the motion out of what it runs into, as it is when this task's turn comes."""
 
 
-_KINDS = (Reach, Grab, Put, Move, Drop, HoldOut, Handover, Regrasp, Touch, Press, Open, Close, Go, Rest, Repair)
+_KINDS = (Reach, Grab, Put, Move, Drop, HoldOut, Handover, Regrasp, Touch, Press, Open, Close, Go, Fetch, Follow,
+          Rest, Repair)  # fmt: skip
 VERBS: dict[str, type[Task]] = {"hold" if kind is HoldOut else kind.__name__.lower(): kind for kind in _KINDS}

@@ -13,13 +13,14 @@ from elbowroom.errors import BadValue, UnknownName
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import stands
 from elbowroom.plan.order import in_time, limb_of
-from elbowroom.plan.tasks import VERBS, Drop, Grab, Handover, HoldOut, Move, Put, Regrasp, Task
+from elbowroom.plan.tasks import VERBS, Drop, Fetch, Grab, Handover, HoldOut, Move, Put, Regrasp, Task
 from elbowroom.storyboard.model import StoryboardFile
 from elbowroom.storyboard.things import existing
 from elbowroom.storyboard.values import style_from
 from elbowroom.storyboard.verbs import (
     DropPart,
     FixtureVerb,
+    FollowPart,
     GoPart,
     GrabPart,
     HandoverPart,
@@ -138,6 +139,10 @@ def _check_names(blame: _Blame, part: TaskPart, world: World) -> None:
         for key in ("to", "facing"):
             with blame(key):
                 _check_goal(getattr(args, key), args.who, world)
+    if isinstance(args, FollowPart):
+        with blame("whom"):
+            if args.whom == args.who or not isinstance(world.motion(args.whom).body, Character):
+                raise BadValue(f"'{args.who}' cannot follow '{args.whom}'; name another person")
     if isinstance(args, ReachPart):
         _check_place(blame, "to", args.to, world)
     if isinstance(args, TouchPart):
@@ -154,13 +159,14 @@ def _check_names(blame: _Blame, part: TaskPart, world: World) -> None:
 
 def _check_goal(goal: object, who: str, world: World) -> None:
     """Check that a name is something to walk to or to face."""
-    if isinstance(goal, str) and goal not in world.static:
+    meshes = {*world.static, *(name.partition(".")[0] for name in world.static)}
+    if isinstance(goal, str) and goal not in meshes:
         if goal == who:
             raise BadValue(f"{who} cannot walk to {who}; name something else")
         try:
             world.frame(goal, world.span[0])
         except UnknownName as error:
-            raise UnknownName("place", goal, [*world.static, *world.objects, *world.characters]) from error
+            raise UnknownName("place", goal, [*meshes, *world.objects, *world.characters]) from error
 
 
 def _check_taker(args: HandoverPart, world: World) -> None:
@@ -272,7 +278,7 @@ def check_held(tasks: Sequence[Task], blaming: Blaming, world: World) -> None:
         task = tasks[k]
         if isinstance(task, Grab):
             taken = {(who, thing) for who, thing in taken if thing != task.object} | {(task.who, task.object)}
-        elif isinstance(task, Put | Drop | HoldOut | Handover | Regrasp):
+        elif isinstance(task, Put | Drop | HoldOut | Handover | Regrasp) and not isinstance(task, Fetch):
             holds = [h for h in world.holds if (h.by, h.object) == (task.who, task.object)]
             if task.at is not None:
                 holds = [h for h in holds if h.during[0] <= task.at <= h.during[1]]

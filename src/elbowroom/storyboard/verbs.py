@@ -143,6 +143,30 @@ class MovePart(PutPart):
         return self
 
 
+class FetchPart(PutPart):
+    """Go to an object, take it, go to its goal, and put it there."""
+
+    @model_validator(mode="after")
+    def _no_time(self) -> FetchPart:
+        given = [key for key in ("at", "begin", "back") if getattr(self, key) is not None]
+        if given or self.feet == "stay":
+            raise wrong(f"takes no '{given[0] if given else 'feet: stay'}'; use grab and put for that")
+        return self
+
+
+class FollowPart(VerbPart):
+    """Walk behind another character until they stand."""
+
+    whom: Name = Field(description="Character to follow.")
+    distance: Annotated[float, Field(ge=0.6, le=20.0)] = Field(1.2, description="Metres between the two.")
+
+    @model_validator(mode="after")
+    def _no_time(self) -> FollowPart:
+        if self.at is not None:
+            raise wrong("takes no 'at'; it begins when the previous task is done", "at")
+        return self
+
+
 class DropPart(HandPart):
     """Drop a held object."""
 
@@ -250,6 +274,8 @@ class TaskPart(Part):
     open: OpenPart | None = None
     close: ClosePart | None = None
     go: GoPart | None = None
+    fetch: FetchPart | None = None
+    follow: FollowPart | None = None
     rest: RestPart | None = None
     repair: RepairPart | None = None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,13 +81,11 @@ def walk_to(
     for _ in range(_WAYS):
         way = ways.find(start, spot.place, avoid)
         if way is None:
-            raise stuck or _no_way(d, actor, ways, start, spot.place, what)
+            raise stuck or no_way(d, actor, ways, start, spot.place, what)
         try:
-            return _walk(d, actor, way, spot, SPEEDS[gait], at, what)
+            return walk_along_way(d, actor, way, SPEEDS[gait], what, spot=spot, at=at)
         except _Blocked as blocked:
-            stuck = stuck or blocked.failure
-            if blocked.place is None:
-                break
+            stuck = stuck or blocked
             avoid.append((blocked.place, _AVOID_M))
     assert stuck is not None, "a way was tried"
     raise stuck
@@ -113,36 +111,49 @@ def until_end(d: Director, actor: Actor) -> None:
         d.world = actor.placed(d.world)
 
 
-class _Blocked(Exception):
-    """A walk that cannot be made free, and where (2,)."""
+class _Blocked(PlanningFailure):
+    """A walk that cannot be made free, where (2,) it is not, and the names of what meets there."""
 
-    def __init__(self, failure: PlanningFailure, place: Array | None) -> None:
-        super().__init__(failure.why)
-        self.failure, self.place = failure, place
+    def __init__(self, why: str, place: Array, names: Sequence[str]) -> None:
+        super().__init__("no-path", why)
+        self.place, self.names = place, tuple(names)
 
 
-def _walk(d: Director, actor: Actor, way: Way, spot: Spot, speed: float, at: float | None, what: str) -> None:
-    """Walk along a way, free of what it meets; raises `_Blocked`."""
+def walk_along_way(
+    d: Director,
+    actor: Actor,
+    way: Way,
+    speed: float,
+    what: str,
+    not_before: Callable[[Array], Array] | None = None,
+    spot: Spot | None = None,
+    at: float | None = None,
+) -> None:
+    """Walk along a way to stand at its end, free of what is met on it; raises `_Blocked` and `PlanningFailure`.
+
+    `not_before`: see `walk_route`; `spot`: for where to face; `at`: when to arrive.
+    """
     manners = [mode.manner for mode in way.modes]
     ground = Ground(d.world, actor.now, figure(actor.body).scale)
     walk = walk_from(
-        actor.body, actor.pose, way.points, spot.face, manners, speed=speed, fps=actor.base.fps,
-        floor=0.0 if d.world.floor is None else d.world.floor, seed=d.settings.seed, ground=ground,
+        actor.body, actor.pose, way.points, None if spot is None else spot.face, manners, speed=speed,
+        fps=actor.base.fps, floor=0.0 if d.world.floor is None else d.world.floor, seed=d.settings.seed,
+        ground=ground, not_before=not_before,
     )  # fmt: skip
     spare = 0 if at is None else actor.frame(at) - actor.k - (len(walk) - 1)
     if spare < 0:
         short = -spare / actor.base.fps
         raise PlanningFailure("too-little-time", f"{what}: {at:g} s is {short:.1f} s too early for {way.length:.1f} m")
-    delays = [spare] if at is not None else [round(s * actor.base.fps) for s in _DELAYS_S]
+    timed = at is not None or not_before is not None
     first: _Blocked | None = None
     saved = d.save()
-    for delay in delays:
+    for delay in [spare] if timed else [round(s * actor.base.fps) for s in _DELAYS_S]:
         try:
             return _joined(d, actor, walk, delay, ground, what)
         except _Blocked as blocked:
             d.restore(saved)
             first = first or blocked
-            if not _others(d.world, actor.who, blocked.failure):
+            if not _others(d.world, actor.who, blocked):
                 break
     assert first is not None, "a delay was tried"
     raise first
@@ -178,7 +189,7 @@ def _joined(d: Director, actor: Actor, walk: Clip, delay: int, ground: Ground, w
     hit = (found.collisions or found.unproven)[0]
     when = 0.5 * (hit.during[0] + hit.during[1])
     k = min(max(actor.frame(when), 0), len(actor.root) - 1)
-    raise _Blocked(PlanningFailure("no-path", f"{what}: {plan.why}"), actor.root[k, :2])
+    raise _Blocked(f"{what}: {plan.why}", actor.root[k, :2], hit.who)
 
 
 def _is_foot(body: Character, joint: int) -> bool:
@@ -190,9 +201,9 @@ def _touched(certificate: Certificate, who: str) -> bool:
     return any(who in c.who for c in found)
 
 
-def _others(world: World, who: str, failure: PlanningFailure) -> bool:
-    """Return whether something that moves is in the way: other people, by name in the reason."""
-    return any(name != who and name in failure.why for name in world.characters)
+def _others(world: World, who: str, blocked: _Blocked) -> bool:
+    """Return whether somebody else is in the way, who may be gone later."""
+    return any(name != who and name in world.characters for name in blocked.names)
 
 
 def _spots(d: Director, actor: Actor, task: Go) -> Iterator[Spot]:
@@ -229,9 +240,10 @@ def _spots(d: Director, actor: Actor, task: Go) -> Iterator[Spot]:
 
 
 def middle_of(world: World, name: str, t: float) -> Array:
-    """Middle (2,) of a mesh, an object or a frame on the floor at a time."""
-    if name in world.static:
-        return world.static[name].bounds.mean(axis=0)[:2]
+    """Middle (2,) on the floor of a mesh, also one of several parts, an object or a frame at a time."""
+    parts = [mesh.bounds for part, mesh in world.static.items() if part == name or part.startswith(f"{name}.")]
+    if parts:
+        return 0.5 * (np.min(parts, axis=(0, 1)) + np.max(parts, axis=(0, 1)))[:2]
     if name in world.objects:
         return world.objects[name].mesh.moved(world.frame(name, t)).bounds.mean(axis=0)[:2]
     return world.frame(name, t)[:2, 3]
@@ -244,7 +256,7 @@ def _heading(d: Director, actor: Actor, face: str | float | None, place: Array) 
     return towards(place, middle_of(d.world, face, actor.now))
 
 
-def _no_way(d: Director, actor: Actor, ways: Ways, start: Array, goal: Array, what: str) -> PlanningFailure:
+def no_way(d: Director, actor: Actor, ways: Ways, start: Array, goal: Array, what: str) -> PlanningFailure:
     """Reason why there is no way: what stands at the goal, or the place that is too narrow."""
     if not ways.stands(goal):
         near = _nearest(d.world, goal, actor.now)
