@@ -147,7 +147,7 @@ def test_built_in_motions(clip: str, seconds: float | None):
 
 def test_a_clip_library_is_named_or_a_file() -> None:
     text = "elbowroom: 1\nfps: 30\ncharacters: {{ann: {{body: child, clip: {{walk: {{seconds: 1, library: {}}}}}}}}}"
-    with pytest.raises(BadFile, match="give 'recorded' or a library"):
+    with pytest.raises(BadFile, match=r"none\.npz: does not exist"):
         parse_storyboard(text.format("none.npz"))
 
 
