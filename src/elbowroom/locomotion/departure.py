@@ -52,6 +52,7 @@ def walk_from(
     seed: int = 0,
     ground: Ground = level,
     not_before: Callable[[Array], Array] | None = None,
+    low: Callable[[Array], Array] | None = None,
     library: ClipLibrary | None = None,
 ) -> Clip:
     """Walk from how somebody stands along points (N, 2), the first of them left out, to stand facing a heading.
@@ -67,7 +68,7 @@ def walk_from(
     manners = manner if isinstance(manner, str) else list(manner)
     made = walk_route(
         character, route(points, heading, face, manners), speed, fps=fps, seed=seed, feet=feet, ground=ground,
-        library=library, not_before=not_before,
+        library=library, not_before=not_before, low=low,
     )  # fmt: skip
     root = made.root + np.array([0.0, 0.0, floor])
     return _led_over(made.with_(root=root), pose, T)

@@ -16,7 +16,7 @@ from elbowroom.plan.hands import arms_of, beyond_reach, may_step
 from elbowroom.plan.places import on_oneself, target_of
 from elbowroom.plan.result import PlanningFailure, Status
 from elbowroom.plan.tasks import Task
-from elbowroom.plan.walking.go import Spot, walk_to, ways_of
+from elbowroom.plan.walking.walked import Spot, walk_to, ways_of
 from elbowroom.plan.walking.ways import Ways
 
 # What standing elsewhere may help against.

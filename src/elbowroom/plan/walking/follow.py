@@ -11,7 +11,7 @@ from elbowroom.locomotion.walk import STANDS_S
 from elbowroom.plan.director import Director
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Follow
-from elbowroom.plan.walking.go import no_way, until_end, walk_along_way, ways_of
+from elbowroom.plan.walking.walked import Walk, no_way, until_end, walked, ways_of
 from elbowroom.plan.walking.ways import WALK, Way
 from elbowroom.world.world import World
 
@@ -52,7 +52,8 @@ def follow(d: Director, task: Follow) -> None:
         ahead = s / s[-1] * length + task.distance - to_them.length
         return np.where(ahead > 0.0, np.interp(ahead, far, times), actor.now) - begun
 
-    walk_along_way(d, actor, Way(points, (WALK,) * len(points), length, length), _SPEED_M_S, what, not_before)
+    way = Way(points, (WALK,) * len(points), length, length)
+    walked(d, actor, Walk(way, None, _SPEED_M_S, what, not_before=not_before, mend=True))
 
 
 def _way_of(world: World, whom: str, now: float) -> tuple[Array, Array]:
