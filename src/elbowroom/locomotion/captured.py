@@ -118,9 +118,13 @@ def _per_metre(curve: Curve, s: Array) -> Array:
 
 
 def fastest(
-    figure: Figure, curve: Curve, library: ClipLibrary | None, low: bool = False, family: str = "walk"
-) -> Callable[[Array], Array] | None:
-    """Highest speeds (N,), m/s, at places (N,) of a curve that a library has, crouching where `low`; None without."""
+    figure: Figure, curve: Curve, library: ClipLibrary | None,
+    low: Callable[[Array], Array] | None = None, family: str = "walk",
+) -> Callable[[Array], Array] | None:  # fmt: skip
+    """Highest speeds (N,), m/s, at places (N,) of a curve that a library has; None without one.
+
+    low: share (N,) of crouching at places (N,).
+    """
     if library is None:
         return None
     pace = np.sqrt(figure.scale)
@@ -128,8 +132,8 @@ def fastest(
     def most(s: Array) -> Array:
         each = _per_metre(curve, s) * [1.0 / pace, 1.0 / pace, pace]
         out = library.reach(each, family)
-        if low and "crouch" in library.fields:
-            out = np.minimum(out, library.reach(each, "crouch"))
+        if low is not None and "crouch" in library.fields:
+            out = np.where(low(s) > 0.0, np.minimum(out, library.reach(each, "crouch")), out)
         for direction, there in directions(each).items():
             out = np.where(there, library.reach(each, direction), out)
         return np.maximum(out, _SLOWEST_M_S * pace)

@@ -178,7 +178,7 @@ def walk_route(
     first foot leaves the ground, and ends as long after the last one landed.
     """
     body = figure(character)
-    rate, fastest = _inner_rate(fps, _RATE_WALK), captured.fastest(body, route, library, low is not None)
+    rate, fastest = _inner_rate(fps, _RATE_WALK), captured.fastest(body, route, library, low)
     going = courses.from_rest_to_rest(route, speed, rate, 2.5, fastest, not_before)
     if low is not None:
         going = replace(going, low=low(going.s))
