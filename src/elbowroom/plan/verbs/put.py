@@ -120,7 +120,7 @@ def _put_standing(d: Director, actor: Actor, task: Put, what: str) -> None:
             reason = blamed(above) or "the arm does not get there"
             raise PlanningFailure("target-in-collision", f"{what}: there is no room before its place ({reason})")
         carry_to(d, actor, hand, above, acting.set_out(d, actor, way, count), what, direct=task.at is not None)
-        acting.travel(d, actor, hand, goal, slow, what, margin=0.0, straight=True)
+        acting.travel(d, actor, {hand: None}, goal, slow, what, margin=0.0, straight=True)
         acting.join(d, actor, hand, actor.k - slow, actor.k - slow - actor.frames(0.4))
         d.world = released(d.world, task.object, actor.now, on=under)
         let_go(d, actor, hand, task.object, grip.open, [out], f"leave {task.object}")
@@ -162,7 +162,7 @@ def _meetings(d: Director, actor: Actor, task: Put, hand: str, what: str) -> Ite
     ways: list[tuple[float, Encounter]] = []
     wearer, T_hand_thing = wearer_of(d.world, task.onto), _grip(d, actor, task.object, hand)
     taken = grip_of(d, actor, hand, task.object).T_world_taken
-    for T_goal in goals_of(d.world, task, taken, actor.base.times, turning=True):
+    for T_goal in goals_of(d.world, task, taken, actor.base.times):
         points = T_goal[:, :3, 3]
         k = frames_for(d, actor, task, points, what, only=hand)[0][1]
         # the trunk would carry one's own head away
