@@ -55,7 +55,7 @@ class LimbCheck:
         limb: str | Sequence[str] | Sequence[int] = "right_arm",
         during: tuple[float, float] | None = None,
         *,
-        rate: float = 120.0,
+        rate: float = 240.0,
         margin: float = 0.0,
         exact: ExactWorld | None = None,
     ) -> None:
