@@ -33,8 +33,8 @@ from elbowroom.posing.grasps import closed_on
 # Motions of the arm with a thing in its hand that are tried.
 _HOMES = 3
 
-# Paces at which a grasp finds no path before another grasp is tried.
-_PACES = 2
+# Other paces for which no path is found that are tried once each grasp has failed at a first one.
+_PACES = 6
 
 # Seconds in which a thing is lifted off what it lies on while the body goes on, if there is time.
 _LIFTS = 0.36
@@ -150,12 +150,27 @@ def _grab_passing(d: Director, actor: Actor, task: Grab, what: str) -> None:
         if in_hand(d, task, actor.time(k)):
             raise PlanningFailure("hand-not-free", f"{what}: {actor.who} holds it already at {actor.time(k):.2f} s")
 
+    left: list[tuple[Taking, ContactTiming]] = []
+
+    def take_at(option: tuple[Taking, ContactTiming]) -> None:
+        _take_passing(d, actor, task, option[0], T_thing, option[1], what)
+
     def do(taking: Taking) -> None:
-        ways = paces(actor, taking.hand, points, taking.k)
-        d.first(ways, lambda pace: _take_passing(d, actor, task, taking, T_thing, pace, what), _PACES)
+        ways = iter([(taking, pace) for pace in paces(actor, taking.hand, points, taking.k)])
+        try:
+            d.first(ways, take_at, 1)
+        except PlanningFailure:
+            left.extend(ways)
+            raise
 
     options = takings(d, actor, task.object, task, what, hands)
-    d.first(varied(d, in_reach(options, actor, hands, points, what)), do)
+    try:
+        d.first(varied(d, in_reach(options, actor, hands, points, what)), do)
+    except PlanningFailure:
+        # a grasp that finds no path at one pace seldom does at another, so those come last
+        if not left:
+            raise
+        d.first(left, take_at, _PACES)
 
 
 def _take_passing(
