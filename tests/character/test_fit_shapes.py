@@ -13,7 +13,7 @@ from scipy.spatial import ConvexHull
 from conftest import real_files
 from elbowroom.character.body import Character
 from elbowroom.character.fit_shapes import fit_shapes
-from elbowroom.character.fit_shapes_skin import carriers, enclosing_shape, least_capsule, owned_points, toes_by_foot
+from elbowroom.character.fit_shapes_skin import carriers, enclosing_shape, least_capsule, owned_points, yielding
 from elbowroom.character.human import human
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.files.bvh import read_bvh
@@ -48,7 +48,7 @@ def test_shapes_enclose_the_skin_of_their_segment(path: Path) -> None:
         assert c.skin is not None
         at_rest = c.skin.posed(c.skeleton.T_rest)
         owner = carriers(c.skeleton, c.roles)[c.skin.owner]
-        pieces = owned_points(at_rest, c.skin.faces, owner, toes_by_foot(c.roles))
+        pieces = owned_points(at_rest, c.skin.faces, owner, yielding(c.roles))
         by_joint = {s.joint: s for s in c.shapes}
         assert len(by_joint) == len(c.shapes)
         assert set(np.unique(owner)) == set(by_joint)

@@ -146,6 +146,28 @@ class Postures:
         things = {name: self._now.things[name] for name in self._held} | carried
         return self._blame(T, things, self._among[key])
 
+    def carried_blame(
+        self, pose: Pose, hands: Mapping[int, Array], led: Mapping[str, Array], room: float = 0.0
+    ) -> Pair | None:
+        """A pair of things led, or of hands on them, and the world that collides whatever the rest of the body does.
+
+        `hands` are places (4, 4) by joint, `led` those of things by name; see `blame`.
+        """
+        body, T = self.world.body(self.who), self._joints(pose)
+        below = {joint: list(body.subtree(joint)) for joint in hands}
+        for joint, T_joint in hands.items():
+            T[below[joint]] = T_joint @ inverse(T[joint]) @ T[below[joint]]
+        key = "carried", ",".join(map(str, hands))
+        if key not in self._among:
+            with_hands = {j for joints in below.values() for j in joints}
+            own = np.array([p.kind == "body" and p.owner == self.who for p in self._exact.parts])
+            moved = np.array([p.owner in led for p in self._exact.parts])
+            moved |= own & np.array([p.joint in with_hands for p in self._exact.parts])
+            ends = self._exact.index
+            one = (moved[ends].sum(axis=1) == 1) & ~(own & ~moved)[ends].any(axis=1)
+            self._among[key] = np.flatnonzero(self._mine & one)
+        return self._blame(T, dict(led), self._among[key], room)
+
     def grasp_blame(self, pose: Pose, grasp: Grasp, T_world_thing: Array) -> Pair | None:
         """A pair that collides with the hand of a grasp, the object at a place (4, 4): open, and while it closes."""
         T, thing = T_world_thing @ grasp.T_thing_hand, self._taking

@@ -21,7 +21,7 @@ from elbowroom.plan.hands import front_of, hand_of, joints_of, released, shifted
 from elbowroom.plan.limb_path import LOOKS, LOOKS_BY, body_way, limb_way
 from elbowroom.plan.places import resting, supported
 from elbowroom.plan.postures import PRESS, hand_contacts
-from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.verbs.carry_path import Carry
 from elbowroom.plan.verbs.grasp_choice import effort
 from elbowroom.plan.verbs.holding import Grips, Holding
@@ -31,11 +31,14 @@ from elbowroom.posing.grasps import grasps_of
 from elbowroom.posing.two_hands import two_hand_grasps
 from elbowroom.world.soft_tissue import tissue_contacts
 
-# Grips that are looked at; and tried with postures guided by recordings, then without.
+# Grips that are looked at without recordings; with recordings that guide postures; and tried of either.
 _LOOKS = 24
+_GUIDED_LOOKS = 10
 _TRIES = 3
 # Metres that hands come from beside the object, and are off it before they go back.
 BESIDE_M = 0.08
+# Shares of that way at which the body has to be free.
+_STRAIGHT = (0.25, 0.5, 0.75)
 # Seconds that hands take for a way at least: the whole body goes along.
 _LEAST_S = 0.8
 # Where hands go first that find no way straight to an object: above it and nearer to the body, shares of its height.
@@ -47,11 +50,12 @@ _GAZES = (1.0, 0.5, 0.0)
 
 @dataclass(frozen=True, eq=False)
 class Option:
-    """A way to hold the object at its start, the posture with open hands before it, and recordings that guide it."""
+    """A way to hold the object at its start and goal, the posture with open hands before that, recordings to follow."""
 
     grips: Grips
     before: Pose
     start: Pose
+    goal: Pose
     guide: PostureDatabase | None
 
 
@@ -75,7 +79,8 @@ class Carrier(Holding):
         given = 0
         guides = [database for _, database, _ in self.fits(ranked[0])]
         for guide in (*guides, None):
-            options = (self._option(grips, guide, failed) for grips in ranked)
+            looks = ranked if guide is None else ranked[:_GUIDED_LOOKS]
+            options = (self._option(grips, guide, failed) for grips in looks)
             for option in islice((option for option in options if option is not None), _TRIES):
                 given += 1
                 yield option
@@ -88,11 +93,13 @@ class Carrier(Holding):
         try:
             start, goal = (self.held_at(grips, T, self.actor.pose) for T in (self.T_start, self.T_goal))
             before = self.beside(grips, self.T_start, start, BESIDE_M)
-            self.beside(grips, self.T_goal, goal, BESIDE_M)
+            after = self.beside(grips, self.T_goal, goal, BESIDE_M)
+            self._require_straight(grips, self.T_start, before, start)
+            self._require_straight(grips, self.T_goal, after, goal)
         except PlanningFailure as stuck:
             failed.append(stuck)
             return None
-        return Option(grips, before, start, guide)
+        return Option(grips, before, start, goal, guide)
 
     def _grips(self, hands: Sequence[str]) -> list[Grips]:
         d, actor = self.d, self.actor
@@ -263,16 +270,28 @@ class Carrier(Holding):
 
     def straight(self, grips: Grips, T_object: Array, end: Pose, what: str, *, away: bool) -> None:
         """Hands go to the object, or off it, straight, the body to a posture `end`."""
-        actor, start = self.actor, self.actor.pose
+        start = self.actor.pose
         share = smoothstep(np.linspace(0.0, 1.0, self._straight_frames + 1))
         root, q = [start.root], [start.rotations]
         for part in share[1:]:
-            gap = BESIDE_M * (part if away else 1.0 - part)
-            near = Pose.of(start.root + part * (end.root - start.root), slerp(start.rotations, end.rotations, part))
-            pose = self.at(grips.targets(actor, T_object, gap), near, T_object, loaded=False, markers=False)
+            pose = self._between(grips, T_object, start, end, part, BESIDE_M * (part if away else 1.0 - part))
             root.append(pose.root)
             q.append(pose.rotations)
         self._add(grips, np.array(root), np.array(q), what, np.tile(T_object, (len(root), 1, 1)))
+
+    def _between(self, grips: Grips, T_object: Array, start: Pose, end: Pose, share: float, gap: float) -> Pose:
+        """A posture at a share of the way from one to another, hands `gap` metres before the object."""
+        near = Pose.of(start.root + share * (end.root - start.root), slerp(start.rotations, end.rotations, share))
+        return self.at(grips.targets(self.actor, T_object, gap), near, T_object, loaded=False, markers=False)
+
+    def _require_straight(self, grips: Grips, T_object: Array, before: Pose, there: Pose) -> None:
+        """Raise where the body collides while hands go straight to the object at a place (4, 4)."""
+        postures = self.postures(grips, closed=False)
+        for share in _STRAIGHT:
+            pose = self._between(grips, T_object, before, there, share, (1.0 - share) * BESIDE_M)
+            met = postures.blame(pose, {self.thing: T_object})
+            if met is not None:
+                raise PlanningFailure("target-in-collision", f"{self.what}: {blamed(met)}")
 
     def _add(
         self, grips: Grips, root: Array, q: Array, what: str, places: Array, checks: int = 0, focus: Array | None = None

@@ -104,7 +104,7 @@ class Crew:
         for carrier, option in crew:
             carrier.guide = option.guide
         team = [(carrier, option.grips) for carrier, option in crew]
-        paths = carried(team, [option.start for option in options], searched=searched)
+        paths = carried(team, [(option.start, option.goal) for option in options], searched=searched)
         afters = [
             carrier.beside(option.grips, carrier.T_goal, path.last, BESIDE_M)
             for (carrier, option), path in zip(crew, paths, strict=True)
