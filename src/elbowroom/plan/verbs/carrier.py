@@ -36,7 +36,7 @@ _LOOKS = 24
 _GUIDED_LOOKS = 10
 _TRIES = 3
 # Metres that hands come from beside the object, and are off it before they go back.
-BESIDE_M = 0.08
+_BESIDE_M = 0.08
 # Shares of that way at which the body has to be free.
 _STRAIGHT = (0.25, 0.5, 0.75)
 # Seconds that hands take for a way at least: the whole body goes along.
@@ -92,8 +92,8 @@ class Carrier(Holding):
         self.guide = guide
         try:
             start, goal = (self.held_at(grips, T, self.actor.pose) for T in (self.T_start, self.T_goal))
-            before = self.beside(grips, self.T_start, start, BESIDE_M)
-            after = self.beside(grips, self.T_goal, goal, BESIDE_M)
+            before = self.beside(grips, self.T_start, start, _BESIDE_M)
+            after = self.beside(grips, self.T_goal, goal, _BESIDE_M)
             self._require_straight(grips, self.T_start, before, start)
             self._require_straight(grips, self.T_goal, after, goal)
         except PlanningFailure as stuck:
@@ -112,6 +112,13 @@ class Carrier(Holding):
         else:
             pairs = two_hand_grasps(actor.body, mesh, self.T_start, ahead)
         return [Grips(dict(zip(("left", "right"), pair, strict=True))) for pair in pairs]
+
+    def after(self, option: Option, last: Pose) -> Pose:
+        """A posture with open hands before the object at its goal, near that with which it came, or the option's."""
+        try:
+            return self.beside(option.grips, self.T_goal, last, _BESIDE_M)
+        except PlanningFailure:
+            return self.beside(option.grips, self.T_goal, option.goal, _BESIDE_M)
 
     def approach(self, option: Option) -> None:
         """Open hands go to where they take the object from."""
@@ -196,7 +203,7 @@ class Carrier(Holding):
 
     @property
     def _straight_frames(self) -> int:
-        return self.actor.frames(BESIDE_M / self.d.settings.slow)
+        return self.actor.frames(_BESIDE_M / self.d.settings.slow)
 
     def _turn_fingers(self, grips: Grips, *, closed: bool) -> None:
         """Fingers close on the object, or open; palms that press it stay flat."""
@@ -231,7 +238,7 @@ class Carrier(Holding):
             try:
                 stations = [goal]
                 if above:
-                    stations = [self.beside(grips, over, near, BESIDE_M), goal]
+                    stations = [self.beside(grips, over, near, _BESIDE_M), goal]
                 for pose in stations:
                     looking = d.looking(actor, pose, focus)
                     met = focus is not None and open_hands.blame(looking, {self.thing: T_object}) is not None
@@ -274,7 +281,7 @@ class Carrier(Holding):
         share = smoothstep(np.linspace(0.0, 1.0, self._straight_frames + 1))
         root, q = [start.root], [start.rotations]
         for part in share[1:]:
-            pose = self._between(grips, T_object, start, end, part, BESIDE_M * (part if away else 1.0 - part))
+            pose = self._between(grips, T_object, start, end, part, _BESIDE_M * (part if away else 1.0 - part))
             root.append(pose.root)
             q.append(pose.rotations)
         self._add(grips, np.array(root), np.array(q), what, np.tile(T_object, (len(root), 1, 1)))
@@ -288,7 +295,7 @@ class Carrier(Holding):
         """Raise where the body collides while hands go straight to the object at a place (4, 4)."""
         postures = self.postures(grips, closed=False)
         for share in _STRAIGHT:
-            pose = self._between(grips, T_object, before, there, share, (1.0 - share) * BESIDE_M)
+            pose = self._between(grips, T_object, before, there, share, (1.0 - share) * _BESIDE_M)
             met = postures.blame(pose, {self.thing: T_object})
             if met is not None:
                 raise PlanningFailure("target-in-collision", f"{self.what}: {blamed(met)}")

@@ -73,6 +73,8 @@ _SMOOTH = Budget(checks=120)
 # not measured.
 _SLOWER_PER_KG = 0.04
 _SLOWEST = 2.5
+# Radians that elbows and knees may be turned in a frame where all else fails; more would show as a jerk.
+_FREED_RAD = 0.14
 # Nodes to either side over which postures on the way are averaged.
 _SOFTENED = 3
 
@@ -324,23 +326,27 @@ def _followed(
 ) -> tuple[Array, Array]:  # fmt: skip
     """Roots and rotations with the object at places (N, 4, 4), near postures at rows and shares between them."""
     (row, share), (lifted, set_down) = shares, carried_from_to
-    met: Pair | None = None
-    for width in (_SOFTENED, 0):
+    stuck: PlanningFailure | None = None
+    for width, most_rad in ((_SOFTENED, 0.0), (0, 0.0), (0, _FREED_RAD)):
         near = _averaged(poses, width)
         root, q = [poses[0].root], [poses[0].rotations]
-        for k in range(1, len(T)):
-            a, b = near[row[k]], near[row[k] + 1]
-            between = Pose.of(a.root + share[k] * (b.root - a.root), slerp(a.rotations, b.rotations, share[k]))
-            pose = holding.at(grips.targets(holding.actor, T[k]), between, T[k], loaded=True, markers=False)
-            postures = holding.postures(grips, lies=not lifted <= k <= set_down)
-            met = postures.blame(pose, {holding.thing: T[k]})
-            if met is not None:
-                break
-            root.append(pose.root)
-            q.append(pose.rotations)
+        try:
+            for k in range(1, len(T)):
+                a, b = near[row[k]], near[row[k] + 1]
+                between = Pose.of(a.root + share[k] * (b.root - a.root), slerp(a.rotations, b.rotations, share[k]))
+                pose = holding.at(grips.targets(holding.actor, T[k]), between, T[k], loaded=True, markers=False)
+                postures = holding.postures(grips, lies=not lifted <= k <= set_down)
+                found = holding.freed(postures, pose, T[k], most_rad)
+                if isinstance(found, Pair):
+                    raise PlanningFailure("no-path", f"{holding.what}: {blamed(found)} on the way")
+                root.append(found.root)
+                q.append(found.rotations)
+        except PlanningFailure as failed:
+            stuck = stuck or failed
         else:
             return np.array(root), np.array(q)
-    raise PlanningFailure("no-path", f"{holding.what}: {blamed(met)} on the way")
+    assert stuck is not None
+    raise stuck
 
 
 def _averaged(poses: Sequence[Pose], width: int) -> list[Pose]:

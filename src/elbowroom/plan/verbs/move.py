@@ -15,7 +15,7 @@ from elbowroom.plan.hands import arms_of, held_by
 from elbowroom.plan.places import resting
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Move
-from elbowroom.plan.verbs.carrier import BESIDE_M, Carrier, Option
+from elbowroom.plan.verbs.carrier import Carrier, Option
 from elbowroom.plan.verbs.carry_path import carried
 from elbowroom.search.birrt import Budget
 from elbowroom.world.things import Fixture
@@ -105,10 +105,7 @@ class Crew:
             carrier.guide = option.guide
         team = [(carrier, option.grips) for carrier, option in crew]
         paths = carried(team, [(option.start, option.goal) for option in options], searched=searched)
-        afters = [
-            carrier.beside(option.grips, carrier.T_goal, path.last, BESIDE_M)
-            for (carrier, option), path in zip(crew, paths, strict=True)
-        ]
+        afters = [carrier.after(option, path.last) for (carrier, option), path in zip(crew, paths, strict=True)]
         for carrier, option in crew:
             carrier.approach(option)
         self._in_step()
