@@ -80,9 +80,19 @@ class Postures:
         # that grow with how lately a pair was in the way, those of a body with itself last.
         own = np.array([part.kind == "body" and part.owner == who for part in self._exact.parts], dtype=bool)
         self._apart: NDArray[np.bool_] = np.asarray(~own[self._exact.index].all(axis=1))
-        below = {j for side in ("left", "right") for j in _below_elbow(world.body(who), side)}
-        lower = np.array([p.kind == "body" and p.owner == who and p.joint in below for p in self._exact.parts])
-        self._spaced: NDArray[np.bool_] = self._apart | (lower[self._exact.index].sum(axis=1) == 1)
+        body = world.body(who)
+        below = {j for side in ("left", "right") for j in _below_elbow(body, side)}
+        lower, upper, top = (
+            own & np.array([part.joint in joints for part in self._exact.parts])
+            for joints in (
+                below,
+                _joints_of(body, "left_upper_arm", "right_upper_arm"),
+                _joints_of(body, "neck", "head"),
+            )
+        )
+        ends = self._exact.index
+        near_head = upper[ends].any(axis=1) & top[ends].any(axis=1)
+        self._spaced: NDArray[np.bool_] = self._apart | (lower[ends].sum(axis=1) == 1) | near_head
         self._met: NDArray[np.int64] = np.asarray(self._apart, dtype=np.int64)
         self._last = 1
         self._exact.place_snapshot(self._now)
@@ -101,7 +111,8 @@ class Postures:
 
         Pairs of the chain `but` are left out, those of the chain `of` alone are looked at, if any is named; `room` is
         a distance in metres that counts as a collision. Without `own_room` only forearms and hands need it, of pairs of
-        the body with itself: thighs and upper arms are near the trunk whatever one does.
+        the body with itself, and upper arms from neck and head: thighs and upper arms are near the trunk whatever one
+        does.
         """
         T = self._joints(pose)
         things = {name: T[joint] @ T_joint_thing for name, (joint, T_joint_thing) in self._held.items()}
@@ -251,6 +262,11 @@ def _below_elbow(body: Body, side: str) -> tuple[int, ...]:
     """Joints of a forearm and its hand."""
     joint = body.roles.get(f"{side}_forearm") if isinstance(body, Character) else None
     return () if joint is None else tuple(body.subtree(joint))
+
+
+def _joints_of(body: Body, *roles: str) -> set[int]:
+    """Joints of roles that a body has."""
+    return {body.roles[role] for role in roles if role in body.roles} if isinstance(body, Character) else set()
 
 
 def hand_contacts(

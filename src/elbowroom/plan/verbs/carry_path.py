@@ -66,7 +66,8 @@ _HIGHER = (0.0, 0.06)
 _OVER = (0.0, 0.12, 0.22)
 # Turns of an object below this are none, radians.
 _SAME_TURN_RAD = 1e-3
-# Limits of one search and of smoothing: a step takes one to two milliseconds.
+# Steps of all detours, and limits of one search and of smoothing: a step takes two to three milliseconds.
+_WALKS = 300
 _BUDGET = Budget(checks=400, nodes=600)
 _SMOOTH = Budget(checks=120)
 # Share by which a carry takes longer for each kilogram, and the longest: people slow down with what is heavy. Chosen,
@@ -147,11 +148,12 @@ def _path(
         first, last = (state_of(T_a), poses[-1]), state_of(T_b)
         found = walked(space, first, [last])
         straight = found.found
-        for stations in _detours(team, T_a, T_b) if between and not found.found else ():
+        spent = found.stats.checks
+        for stations in _detours(team, T_a, T_b) if between and not (searched or found.found) else ():
             by = [*map(state_of, stations), last]
-            if not _clear(team, [first[0], *by], room):
-                continue
-            found = walked(space, first, by)
+            if spent < _WALKS and _clear(team, [first[0], *by], room):
+                found = walked(space, first, by)
+                spent += found.stats.checks
             if found.found:
                 break
         if searched and not found.found:
@@ -189,14 +191,17 @@ def _detours(team: Team, T_a: Array, T_b: Array) -> Iterator[list[Array]]:
         yield [shifted(T, (top - T[2, 3] + over * body.height) * up) for T in (T_a, T_b)]
     if len(team) > 1:
         return
+    drawn_in = []
     for near, higher in product(_NEAR_BODY, _HIGHER):
         above = shifted(T_b, higher * body.height * up)
-        yield [_drawn_in(holding, T_a, near), _drawn_in(holding, above, near), above]
+        drawn_in.append([_drawn_in(holding, T_a, near), _drawn_in(holding, above, near), above])
+    yield from drawn_in[: len(_HIGHER)]
     left = np.cross(up, front_of(holding.actor, body.skeleton.at(holding.actor.pose)))
     middle = float(left @ (0.5 * (T_a[:3, 3] + T_b[:3, 3]) - holding.actor.pose.root))
     for side in (-1.0, 1.0) if middle > 0.0 else (1.0, -1.0):
         by = side * _ASIDE * body.height * left
         yield [shifted(T_a, by), shifted(T_b, by)]
+    yield from drawn_in[len(_HIGHER) :]
 
 
 def _drawn_in(holding: Holding, T: Array, near: float) -> Array:
