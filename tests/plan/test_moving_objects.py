@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import elbowroom as er
+from conftest import benchmark_module
 from elbowroom.character.masses import center_of_mass
 from elbowroom.character.skeleton import Pose
 from elbowroom.character.strength import load_effort, strength_of
@@ -21,6 +22,7 @@ from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import place
 from elbowroom.plan.manipulate import plan_tasks
+from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import Plan
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Grab, Move
@@ -112,6 +114,29 @@ def test_two_people_move_a_board_together():
     assert far < 0.001 and turned < 0.5
     with pytest.raises(BadValue, match="once"):
         plan_tasks(world, [replace(task, helpers=("ann",))], ONCE)
+
+
+def test_a_box_goes_round_boards_from_a_high_place_to_a_low_one_aside():
+    """Shoulders turn fast where hands are near them, and flesh of the shoulders is near the neck."""
+    plan, _ = benchmark_module("object_moves").one("woman", 7, 2, 0)
+    assert plan.status == "found" and plan.certificate is not None and plan.certificate.free
+
+
+def test_what_hands_hold_collides_whatever_the_body_does():
+    world = scene()
+    postures = Postures(world, "ann", 0.0, led="crate")
+    clip = world.motion("ann")
+    assert isinstance(clip, Clip)
+    ann = Pose.of(clip.root[0], clip.rotations[0])
+    hand = er.preset("woman").role("left_hand")
+    for crate_at, hand_at, met in (
+        ((0.0, -0.6, 1.2), (0.3, -0.6, 1.2), None),
+        ((0.0, -0.6, 0.8), (0.3, -0.6, 1.2), "crate"),
+        ((0.0, -0.6, 1.2), (0.3, -0.6, 0.75), "ann.left"),
+    ):
+        pair = postures.carried_blame(ann, {hand: transform(hand_at)}, {"crate": transform(crate_at)})
+        assert (pair is None) == (met is None)
+        assert pair is None or ("table" in pair and any(name.startswith(met) for name in pair))
 
 
 def test_the_same_seed_moves_it_the_same_way():

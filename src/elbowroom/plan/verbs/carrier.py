@@ -64,17 +64,7 @@ class Carrier(Holding):
 
     def options(self, hands: Sequence[str]) -> Iterator[Option]:
         """Ways to hold the object at its start and at its goal, the easiest first."""
-        actor = self.actor
-        candidates = self._grips(hands)
-        if not candidates:
-            fit = "two hands of {} do not fit round it" if len(hands) > 1 else "hand of {} finds no grasp on it"
-            raise PlanningFailure("target-out-of-reach", f"{self.what}: the {fit.format(actor.who)} from where it lies")
-        cost = np.array([sum(grasp.cost for grasp in grips.grasps.values()) for grips in candidates])
-        for T in (self.T_start, self.T_goal):
-            for hand in hands:
-                ends = T @ np.stack([grips.grasps[hand].T_thing_hand for grips in candidates])
-                cost = cost + effort(actor, hand, ends, actor.k)
-        ranked = [candidates[i] for i in np.argsort(cost, kind="stable")[:_LOOKS]]
+        ranked = self.ranked(hands)
         failed: list[PlanningFailure] = []
         given = 0
         guides = [database for _, database, _ in self.fits(ranked[0])]
@@ -86,6 +76,20 @@ class Carrier(Holding):
                 yield option
         if not given:
             raise failed[0]
+
+    def ranked(self, hands: Sequence[str]) -> list[Grips]:
+        """Ways to hold the object, the easiest first, whether they can be had or not."""
+        actor = self.actor
+        candidates = self._grips(hands)
+        if not candidates:
+            fit = "two hands of {} do not fit round it" if len(hands) > 1 else "hand of {} finds no grasp on it"
+            raise PlanningFailure("target-out-of-reach", f"{self.what}: the {fit.format(actor.who)} from where it lies")
+        cost = np.array([sum(grasp.cost for grasp in grips.grasps.values()) for grips in candidates])
+        for T in (self.T_start, self.T_goal):
+            for hand in hands:
+                ends = T @ np.stack([grips.grasps[hand].T_thing_hand for grips in candidates])
+                cost = cost + effort(actor, hand, ends, actor.k)
+        return [candidates[i] for i in np.argsort(cost, kind="stable")[:_LOOKS]]
 
     def _option(self, grips: Grips, guide: PostureDatabase | None, failed: list[PlanningFailure]) -> Option | None:
         """Hold the object so at its start and at its goal; None, with the reason in `failed`, where that cannot be."""
