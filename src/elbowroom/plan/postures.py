@@ -32,6 +32,13 @@ _CLOSING = (1.0, 0.7, 0.35)
 # How far a grasp is drawn back along its approach where the hand has no room as proposed, metres.
 _BACK_M = (0.01, 0.02, 0.03, 0.045)
 
+# Parts of one body that keep room from each other where it is asked for, besides what is below the elbows.
+_KEPT_APART = (
+    (("left_upper_arm", "right_upper_arm"), ("neck", "head")),
+    (("left_shin",), ("right_thigh",)),
+    (("right_shin",), ("left_thigh",)),
+)
+
 # Shapes of a hand on its way from one to another, see `mixed`: many grasps have the same two.
 between_shapes = lru_cache(maxsize=512)(mixed)
 
@@ -79,20 +86,17 @@ class Postures:
         # Nearly all postures that are asked about are not free, mostly for the same reason as the last ones: numbers
         # that grow with how lately a pair was in the way, those of a body with itself last.
         own = np.array([part.kind == "body" and part.owner == who for part in self._exact.parts], dtype=bool)
+        joints_of = np.array([part.joint for part in self._exact.parts])
         self._apart: NDArray[np.bool_] = np.asarray(~own[self._exact.index].all(axis=1))
         body = world.body(who)
         below = {j for side in ("left", "right") for j in _below_elbow(body, side)}
-        lower, upper, top = (
-            own & np.array([part.joint in joints for part in self._exact.parts])
-            for joints in (
-                below,
-                _joints_of(body, "left_upper_arm", "right_upper_arm"),
-                _joints_of(body, "neck", "head"),
-            )
-        )
-        ends = self._exact.index
-        near_head = upper[ends].any(axis=1) & top[ends].any(axis=1)
-        self._spaced: NDArray[np.bool_] = self._apart | (lower[ends].sum(axis=1) == 1) | near_head
+        lower, joints = own & np.isin(joints_of, list(below)), joints_of[self._exact.index]
+        near = np.zeros(len(joints), dtype=bool)
+        for first, second in _KEPT_APART:
+            a, b = (np.isin(joints, _joints_of(body, *roles)) for roles in (first, second))
+            near |= (a[:, 0] & b[:, 1]) | (a[:, 1] & b[:, 0])
+        one = lower[self._exact.index].sum(axis=1) == 1
+        self._spaced: NDArray[np.bool_] = self._apart | one | (near & ~self._apart)
         self._met: NDArray[np.int64] = np.asarray(self._apart, dtype=np.int64)
         self._last = 1
         self._exact.place_snapshot(self._now)
@@ -111,8 +115,8 @@ class Postures:
 
         Pairs of the chain `but` are left out, those of the chain `of` alone are looked at, if any is named; `room` is
         a distance in metres that counts as a collision. Without `own_room` only forearms and hands need it, of pairs of
-        the body with itself, and upper arms from neck and head: thighs and upper arms are near the trunk whatever one
-        does.
+        the body with itself, upper arms from neck and head, and shins from the other thigh: thighs and upper arms are
+        near the trunk whatever one does.
         """
         T = self._joints(pose)
         things = {name: T[joint] @ T_joint_thing for name, (joint, T_joint_thing) in self._held.items()}
@@ -264,9 +268,9 @@ def _below_elbow(body: Body, side: str) -> tuple[int, ...]:
     return () if joint is None else tuple(body.subtree(joint))
 
 
-def _joints_of(body: Body, *roles: str) -> set[int]:
+def _joints_of(body: Body, *roles: str) -> list[int]:
     """Joints of roles that a body has."""
-    return {body.roles[role] for role in roles if role in body.roles} if isinstance(body, Character) else set()
+    return [body.roles[role] for role in roles if role in body.roles] if isinstance(body, Character) else []
 
 
 def hand_contacts(

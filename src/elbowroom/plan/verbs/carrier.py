@@ -22,7 +22,7 @@ from elbowroom.plan.limb_path import LOOKS, LOOKS_BY, body_way, limb_way
 from elbowroom.plan.places import resting, supported
 from elbowroom.plan.postures import PRESS, hand_contacts
 from elbowroom.plan.result import PlanningFailure, blamed
-from elbowroom.plan.verbs.carry_path import Carry
+from elbowroom.plan.verbs.carry_path import FRAME_ROOM_M, Carry
 from elbowroom.plan.verbs.grasp_choice import effort
 from elbowroom.plan.verbs.holding import Grips, Holding
 from elbowroom.plan.verbs.pole import is_pole, pole_grasps
@@ -323,8 +323,8 @@ class Carrier(Holding):
         postures = self.postures(grips)
         for share in _GAZES:
             q[:, looks] = slerp(q[:1, looks], slerp(ahead, wanted, share), turning)
-            rows = zip(root, q, places, strict=True)
-            if all(postures.blame(Pose.of(r, turns), {self.thing: T}) is None for r, turns, T in rows):
+            rows = [(Pose.of(r, turns), {self.thing: T}) for r, turns, T in zip(root, q, places, strict=True)]
+            if all(postures.blame(*row, room=FRAME_ROOM_M, own_room=False) is None for row in rows):
                 break
         acting.add(d, actor, root, q)
         during = (actor.time(actor.k - len(root) + 1), actor.now)

@@ -76,6 +76,8 @@ _SLOWER_PER_KG = 0.04
 _SLOWEST = 2.5
 # Radians that elbows and knees may be turned in a frame where all else fails; more would show as a jerk.
 _FREED_RAD = 0.14
+# Metres between parts in frames, where they can be had: what is nearer may meet between them.
+FRAME_ROOM_M = 0.001
 # Nodes to either side over which postures on the way are averaged.
 _SOFTENED = 3
 
@@ -332,7 +334,9 @@ def _followed(
     """Roots and rotations with the object at places (N, 4, 4), near postures at rows and shares between them."""
     (row, share), (lifted, set_down) = shares, carried_from_to
     stuck: PlanningFailure | None = None
-    for width, most_rad in ((_SOFTENED, 0.0), (0, 0.0), (0, _FREED_RAD)):
+    for width, most_rad, room in (
+        (_SOFTENED, 0.0, FRAME_ROOM_M), (0, 0.0, FRAME_ROOM_M), (0, _FREED_RAD, FRAME_ROOM_M), (0, _FREED_RAD, 0.0)
+    ):  # fmt: skip
         near = _averaged(poses, width)
         root, q = [poses[0].root], [poses[0].rotations]
         try:
@@ -341,7 +345,7 @@ def _followed(
                 between = Pose.of(a.root + share[k] * (b.root - a.root), slerp(a.rotations, b.rotations, share[k]))
                 pose = holding.at(grips.targets(holding.actor, T[k]), between, T[k], loaded=True, markers=False)
                 postures = holding.postures(grips, lies=not lifted <= k <= set_down)
-                found = holding.freed(postures, pose, T[k], most_rad)
+                found = holding.freed(postures, pose, T[k], most_rad, room)
                 if isinstance(found, Pair):
                     raise PlanningFailure("no-path", f"{holding.what}: {blamed(found)} on the way")
                 root.append(found.root)

@@ -68,7 +68,7 @@ _PELVIS = (
 # Metres between the body and all else, its own forearms included, in postures that a motion goes through.
 _ROOM_M = 0.004
 # Pull of the recorded markers against that of the posture before, per marker.
-_MARKERS = 0.15
+MARKERS_WEIGHT = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,7 +245,7 @@ class Holding:
         if self.guide is None:
             return None, None
         found = self.guide.posture(constraints_of(self.actor.body, {**targets, **self.T_feet}))
-        return found.markers, _MARKERS * found.weights
+        return found.markers, MARKERS_WEIGHT * found.weights
 
     def fits(self, grips: Grips) -> list[tuple[float, PostureDatabase, Posture]]:
         """Databases, the one that fits best first: metres to its nearest constraints, at start and goal, and the answer
