@@ -29,7 +29,7 @@ from elbowroom.motion.edit import place
 from elbowroom.motion.posture_constraints import constraints_of
 from elbowroom.motion.posture_db import Method, PostureDatabase, build
 from elbowroom.motion.recorded import recorded_postures
-from elbowroom.plan.verbs.holding import MARKERS_WEIGHT
+from elbowroom.plan.verbs.holding import PULLS
 from elbowroom.posing.marker_solve import solve_markers
 from elbowroom.posing.trunk_bend import unfolding
 from elbowroom.posing.whole_body import ENDS, WholeBody, support_of
@@ -66,7 +66,7 @@ def followed(clip: Clip, frames: slice, database: PostureDatabase | None, method
         places = weights = None
         if database is not None:
             found = database.posture(constraints_of(body, targets), method)
-            places, weights = found.markers, MARKERS_WEIGHT * found.weights
+            places, weights = found.markers, PULLS[0] * found.weights
         support = support_of(body, Pose.of(clip.root[frames][0], clip.rotations[frames][0]), 0.0)
         solved = solver.solve(pose, targets, places, weights, support=support if len(support) > 2 else None)
         if not solved.found:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
@@ -168,6 +168,23 @@ class Postures:
 
         `hands` are places (4, 4) by joint, `led` those of things by name; see `blame`.
         """
+        T, among = self._carried(pose, hands, led)
+        return self._blame(T, dict(led), among, room)
+
+    def carried_gap(
+        self, pose: Pose, hands: Mapping[int, Array], led: Mapping[str, Array], most: float, but: Collection[str]
+    ) -> float:
+        """Metres, up to `most`, from things led and hands on them to the world, parts of names `but` left out."""
+        T, among = self._carried(pose, hands, led)
+        exact = self._exact.place_body(self.who, T, dict(led))
+        near = [k for k in exact.near(most, among).tolist() if not any(name in but for name in exact.pairs[k])]
+        gaps = (exact.distance(k, most).value for k in near)
+        return float(min((gap for gap in gaps if gap is not None), default=most))
+
+    def _carried(
+        self, pose: Pose, hands: Mapping[int, Array], led: Mapping[str, Array]
+    ) -> tuple[Array, NDArray[np.int64]]:
+        """Joints (J, 4, 4) with hands at their places, and pairs of these and of things led with the world."""
         body, T = self.world.body(self.who), self._joints(pose)
         below = {joint: list(body.subtree(joint)) for joint in hands}
         for joint, T_joint in hands.items():
@@ -181,7 +198,7 @@ class Postures:
             ends = self._exact.index
             one = (moved[ends].sum(axis=1) == 1) & ~(own & ~moved)[ends].any(axis=1)
             self._among[key] = np.flatnonzero(self._mine & one)
-        return self._blame(T, dict(led), self._among[key], room)
+        return T, self._among[key]
 
     def grasp_blame(self, pose: Pose, grasp: Grasp, T_world_thing: Array) -> Pair | None:
         """A pair that collides with the hand of a grasp, the object at a place (4, 4): open, and while it closes."""

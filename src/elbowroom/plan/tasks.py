@@ -92,7 +92,8 @@ class Move(Task):
     The object leads: its path is searched, and the body follows it as recorded people do. The goal is given as for
     `Put`. `hands` is 'both', palms on opposite sides, or the one that takes it. `posture` 'squat' and 'stoop' ask for
     recordings of that kind, 'none' for no recordings at all; `postures` are files of recordings to follow in place of
-    the built-in ones. `feet` 'stay' where they stand. `helpers` hold it, too, with hands of their own.
+    the built-in ones. `feet` 'stay' where they stand. Without `balance` the weight need not stay over them. `helpers`
+    hold it, too, with hands of their own.
     """
 
     object: str
@@ -103,6 +104,7 @@ class Move(Task):
     feet: Literal["stay"] = "stay"
     posture: Literal["auto", "squat", "stoop", "none"] = "auto"
     postures: tuple[str, ...] = ()
+    balance: bool = True
     helpers: tuple[str, ...] = ()
 
 

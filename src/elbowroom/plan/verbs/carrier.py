@@ -24,7 +24,7 @@ from elbowroom.plan.postures import PRESS, hand_contacts
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.verbs.carry_path import FRAME_ROOM_M, Carry
 from elbowroom.plan.verbs.grasp_choice import effort
-from elbowroom.plan.verbs.holding import Grips, Holding
+from elbowroom.plan.verbs.holding import PULLS, Grips, Holding
 from elbowroom.plan.verbs.pole import is_pole, pole_grasps
 from elbowroom.posing.gaze import gazing
 from elbowroom.posing.grasps import grasps_of
@@ -33,7 +33,7 @@ from elbowroom.world.soft_tissue import tissue_contacts
 
 # Grips that are looked at without recordings; with recordings that guide postures; and tried of either.
 _LOOKS = 24
-_GUIDED_LOOKS = 10
+_GUIDED_LOOKS = 8
 _TRIES = 3
 # Metres that hands come from beside the object, and are off it before they go back.
 _BESIDE_M = 0.08
@@ -50,13 +50,14 @@ _GAZES = (1.0, 0.5, 0.0)
 
 @dataclass(frozen=True, eq=False)
 class Option:
-    """A way to hold the object at its start and goal, the posture with open hands before that, recordings to follow."""
+    """A way to hold the object at its start and goal, the posture with open hands before that, and the
+    recordings to follow with their pull."""
 
     grips: Grips
     before: Pose
     start: Pose
     goal: Pose
-    guide: PostureDatabase | None
+    guided: tuple[PostureDatabase | None, float]
 
 
 class Carrier(Holding):
@@ -68,9 +69,10 @@ class Carrier(Holding):
         failed: list[PlanningFailure] = []
         given = 0
         guides = [database for _, database, _ in self.fits(ranked[0])]
-        for guide in (*guides, None):
+        for guide, pull in (*((guide, pull) for pull in PULLS for guide in guides), (None, 0.0)):
+            self.guide, self.pull = guide, pull
             looks = ranked if guide is None else ranked[:_GUIDED_LOOKS]
-            options = (self._option(grips, guide, failed) for grips in looks)
+            options = (self._option(grips, failed) for grips in looks)
             for option in islice((option for option in options if option is not None), _TRIES):
                 given += 1
                 yield option
@@ -91,9 +93,8 @@ class Carrier(Holding):
                 cost = cost + effort(actor, hand, ends, actor.k)
         return [candidates[i] for i in np.argsort(cost, kind="stable")[:_LOOKS]]
 
-    def _option(self, grips: Grips, guide: PostureDatabase | None, failed: list[PlanningFailure]) -> Option | None:
+    def _option(self, grips: Grips, failed: list[PlanningFailure]) -> Option | None:
         """Hold the object so at its start and at its goal; None, with the reason in `failed`, where that cannot be."""
-        self.guide = guide
         try:
             start, goal = (self.held_at(grips, T, self.actor.pose) for T in (self.T_start, self.T_goal))
             before = self.beside(grips, self.T_start, start, _BESIDE_M)
@@ -103,7 +104,7 @@ class Carrier(Holding):
         except PlanningFailure as stuck:
             failed.append(stuck)
             return None
-        return Option(grips, before, start, goal, guide)
+        return Option(grips, before, start, goal, (self.guide, self.pull))
 
     def _grips(self, hands: Sequence[str]) -> list[Grips]:
         d, actor = self.d, self.actor

@@ -3,7 +3,7 @@ follow it (Y2 to Y6)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise, product
@@ -16,8 +16,9 @@ from elbowroom.character.skeleton import Pose
 from elbowroom.geometry.rotations import Array, about, angle_between, multiply, slerp
 from elbowroom.kernels.space import CHECKS
 from elbowroom.motion.recorded import recorded_carries
-from elbowroom.motion.speed_profiles import path_times
+from elbowroom.motion.speed_profiles import CLEAR_M, path_times
 from elbowroom.plan.hands import front_of, shifted
+from elbowroom.plan.places import resting
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.verbs.holding import Grips, Holding
@@ -184,6 +185,15 @@ def _clear(team: Team, stations: Sequence[Array], room: float) -> bool:
     return True
 
 
+def _gap(holding: Holding, grips: Grips, T: Array, under: Collection[str]) -> float:
+    """Metres, up to where speeds no longer depend on it, from the object at a place (4, 4), and hands on it, to all but
+    what it lies on at its start and goal."""
+    body = holding.actor.body
+    hands = {body.role(hand): T_hand for hand, T_hand in grips.targets(holding.actor, T).items()}
+    postures = holding.postures(grips, lies=False)
+    return postures.carried_gap(holding.actor.pose, hands, {holding.thing: T}, CLEAR_M, under)
+
+
 def _detours(team: Team, T_a: Array, T_b: Array) -> Iterator[list[Array]]:
     """Places (4, 4) by which the object may go from one to another: up and over, drawn in to the body, or aside."""
     holding, up = team[0][0], np.array([0.0, 0.0, 1.0])
@@ -311,7 +321,10 @@ def _frames(team: Team, states: Array, poses: Sequence[Poses], checks: int) -> l
         far = [angle_between(p.rotations, q.rotations).max() for p, q in zip(a, b, strict=True)]
         turns = np.maximum(turns, np.array(far) - _EASY_RAD)
     slower = min(1.0 + _SLOWER_PER_KG * lead.mass, _SLOWEST)
-    timing = path_times(states[:, :3], recorded_carries(), turns=turns, slower=slower)
+    here = (lead.d.world, lead.thing, lead.actor.now)
+    under = {name for end in (lead.T_start, lead.T_goal) for name in resting(*here, end)}
+    near = np.array([min(_gap(holding, grips, T, under) for holding, grips in team) for T in place_of(states)])
+    timing = path_times(states[:, :3], recorded_carries(), turns=turns, clearance=near, slower=slower)
     count = max(lead.actor.frames(timing.duration), 2)
     at = np.linspace(0.0, timing.duration, count + 1)
     row = np.clip(np.searchsorted(timing.times, at, side="right") - 1, 0, len(states) - 2)
