@@ -7,13 +7,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import imageio.v3 as imageio
 import numpy as np
 
 from elbowroom.character.presets import PRESETS, preset
 from elbowroom.gallery.scenes import scene
+from elbowroom.geometry.easing import smoothstep
+from elbowroom.locomotion.library_arrays import recorded_cycles
+from elbowroom.locomotion.route import route
 from elbowroom.locomotion.standing import idle
+from elbowroom.locomotion.walk import run, walk, walk_route
 from elbowroom.motion.edit import place
 from elbowroom.pictures.camera import Camera
+from elbowroom.pictures.gait_map import gait_map
 from elbowroom.pictures.images import still, strip, write_png
 from elbowroom.world.world import World
 
@@ -66,6 +72,35 @@ def pillar() -> None:
     write_png(FOLDER / "pillar.png", picture)
 
 
+def gaits() -> None:
+    """Recorded ways of going, blended: each in six moments along its path; and the map of the recorded cycles."""
+    library = recorded_cycles()
+    walkers = [preset(name) for name in ("woman", "man", "child", "gorilla")]
+    aside, ahead = ([[0.0, 0.0], [2.2, 0.0]], [[0.0, 0.0], [0.0, -4.0]])
+    low = route(ahead, 0.0, 0.0)
+    clips = (
+        walk(walkers[0], 0.55, seconds=5.0, library=library),
+        walk(walkers[1], 1.7, seconds=2.6, library=library),
+        walk(walkers[0], 0.8, 75.0, seconds=4.0, library=library),
+        run(walkers[1], 3.0, seconds=1.9, library=library),
+        walk_route(walkers[0], low, library=library, low=lambda s: smoothstep(s) * smoothstep(low.length - s)),
+        walk_route(walkers[1], route(aside, 0.0, 0.0, "left"), library=library),
+        walk(walkers[2], 1.1, 20.0, seconds=2.6, library=library),
+        walk(walkers[3], 0.8, seconds=2.6, library=library),
+    )
+    pictures = []
+    for clip in clips:
+        view = Camera(
+            azimuth=np.radians(15 if np.ptp(clip.root[:, 0]) > 2.0 else 75), elevation=np.radians(12), follow=""
+        )
+        world = World().with_character("walker", clip)
+        times = np.linspace(*clip.span, 6) if clip.duration > 4.5 else np.linspace(0.1, clip.duration - 0.1, 6)
+        pictures.append(strip(world, times=times, layout="path", size=(700, 300), labels=False, camera=view))
+    rows = [np.concatenate(pictures[k : k + 2], axis=1) for k in range(0, len(pictures), 2)]
+    imageio.imwrite(FOLDER / "gaits.webp", np.concatenate(rows), quality=85)
+    gait_map(FOLDER / "gait_map.png", library)
+
+
 if __name__ == "__main__":
     FOLDER.mkdir(parents=True, exist_ok=True)
     stroll()
@@ -73,3 +108,4 @@ if __name__ == "__main__":
     doorway()
     scenarios()
     pillar()
+    gaits()

@@ -50,6 +50,10 @@ _HOME = {
     "run": "locomotion.walk",
     "walk_to_run": "locomotion.walk",
     "walk_along": "locomotion.walk",
+    "clip_library": "files.clip_library",
+    "read_clip_library": "files.clip_library",
+    "write_clip_library": "files.clip_library",
+    "recorded_cycles": "locomotion.library_arrays",
     # the world
     "World": "world.world",
     "Mesh": "geometry.mesh",

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from elbowroom import __version__
-from elbowroom.cli import check, convert, demo, gallery, info, render, repair, report, run, studio, verify
+from elbowroom.cli import check, convert, demo, gallery, info, library, render, repair, report, run, studio, verify
 from elbowroom.cli.console import err, out
 from elbowroom.cli.interrupt import INTERRUPTED, ending, heed_interrupts, interrupted_by
 from elbowroom.errors import ElbowroomError
@@ -39,6 +39,7 @@ app.command("render")(render.render)
 app.command("check")(check.check)
 app.command("verify")(verify.verify)
 app.command("report")(report.report)
+app.command("library")(library.library)
 app.command("studio")(studio.studio)
 
 

@@ -11,6 +11,7 @@ from scipy.interpolate import CubicSpline
 from scipy.ndimage import gaussian_filter1d
 
 from elbowroom.errors import BadValue
+from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 
 _STEP = 0.02  # metres between samples of a curve
@@ -18,6 +19,10 @@ _ROUNDINGS = (0.16, 0.24, 0.36, 0.5)  # metres, the first that leaves no bend ti
 _TIGHTEST = 3.0  # 1/m
 _SIDEWAYS = 1.1  # m/s², comfortable centripetal acceleration (Vieilledent et al. 2001: speed falls with curvature)
 _TURN = np.radians(75.0)  # rad/s, the fastest turn that is still walked
+# seconds over which changes of speed are smoothed, and of who waits for somebody on the way
+_SOFT_S, _WAITING_S = 0.12, 0.35
+# m/s of who steps aside and of who goes backwards, at most
+_ASIDE, _BACKWARDS = 0.5, 0.7
 _SPEED_UP = 0.8  # m/s², of gait initiation and termination
 
 
@@ -47,11 +52,25 @@ class Curve:
         inside = (s >= self.first) & (s <= self.length)
         return np.where(inside, self._heading(np.clip(s, self.first, self.length), 1), 0.0)
 
+    def turn(self, s: Array) -> Array:
+        """Turn of the body for each metre (N,), rad/m: it faces where the curve leads."""
+        return self.bend(s)
+
+    def going(self, s: Array) -> Array:
+        """Way forwards and to the left (N, 2) of the body for each metre: forwards alone."""
+        return np.stack([np.ones(len(s)), np.zeros(len(s))], axis=-1)
+
 
 def facing(heading: ArrayLike) -> Array:
     """Unit direction (..., 2) of a heading."""
     h = np.asarray(heading, dtype=float)
     return np.stack([np.sin(h), -np.cos(h)], axis=-1)
+
+
+def heading_of(direction: ArrayLike) -> Array:
+    """Heading (...,) of directions (..., 2), radians."""
+    d = np.asarray(direction, dtype=float)
+    return np.arctan2(d[..., 0], -d[..., 1])
 
 
 def leftwards(heading: ArrayLike) -> Array:
@@ -104,7 +123,7 @@ def _by_length(points: Array) -> Curve:
     """Curve through points (N, 2) that are close together."""
     s = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
     tangent = np.gradient(points, s, axis=0)
-    heading = np.unwrap(np.arctan2(tangent[:, 0], -tangent[:, 1]))
+    heading = np.unwrap(heading_of(tangent))
     heading = gaussian_filter1d(heading, 5.0, mode="nearest")
     return Curve(float(s[-1]), CubicSpline(s, points), CubicSpline(s, heading))
 
@@ -119,12 +138,13 @@ def _rounded(points: Array, width: float) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """Sampled at `times` (N,): place along the curve (m), speed (m/s) and, by step planning, phase of the gait."""
+    """Sampled at `times` (N,): place along the curve (m) and speed (m/s); `low`: share of crouching."""
 
     curve: Curve
     times: Array
     s: Array
     speed: Array
+    low: Array | float = 0.0
 
     def along(self, t: ArrayLike) -> Array:
         """Place along the curve at times, metres."""
@@ -138,17 +158,38 @@ def steady(curve: Curve, times: Array, speed: Array) -> Course:
     return Course(curve, times, s - np.interp(0.0, times, s), speed)
 
 
-def from_rest_to_rest(curve: Curve, speed: float, rate: float, stand: float) -> Course:
+def _fastest(curve: Curve, s: Array, speed: float) -> Array:
+    """Speed (N,) at ways (N,), less where the body does not face where it goes."""
+    forwards, aside = curve.going(s).T
+    moving = np.maximum(np.hypot(forwards, aside), 1e-6)
+    ahead = forwards / moving
+    slow = np.where(ahead < 0.0, _BACKWARDS, _ASIDE) + (speed - _ASIDE) * smootherstep((ahead - 0.3) / 0.6)
+    return np.minimum(speed, gaussian_filter1d(np.where(moving > 0.2, slow, speed), 0.12 / s[1], mode="nearest"))
+
+
+def from_rest_to_rest(
+    curve: Curve,
+    speed: float,
+    rate: float,
+    stand: float,
+    fastest: Callable[[Array], Array] | None = None,
+    not_before: Callable[[Array], Array] | None = None,
+) -> Course:
     """Course from standing at the curve's start to standing at its end, slower in tight turns.
 
-    `stand` are the seconds before and after.
+    `stand` are the seconds before and after; `fastest` tells the highest speeds (N,) at places (N,) along the
+    curve where the walker has such, `not_before` when those places may be reached at the earliest, seconds (N,).
     """
     n = max(int(curve.length / 0.01), 50)
     s = np.linspace(0.0, curve.length, n + 1)
     ds = s[1]
-    bend = np.abs(curve.bend(s))
-    bend = gaussian_filter1d(bend, 0.12 / ds, mode="nearest")
-    cap = np.minimum(speed, np.minimum(np.sqrt(_SIDEWAYS / np.maximum(bend, 1e-6)), _TURN / np.maximum(bend, 1e-6)))
+    bend, turn = (
+        np.maximum(gaussian_filter1d(np.abs(x), 0.12 / ds, mode="nearest"), 1e-6)
+        for x in (curve.bend(s), curve.turn(s))
+    )
+    cap = np.minimum(_fastest(curve, s, speed), np.minimum(np.sqrt(_SIDEWAYS / bend), _TURN / turn))
+    if fastest is not None:
+        cap = np.minimum(cap, fastest(s))
     cap = gaussian_filter1d(cap, 0.1 / ds, mode="nearest")
     squared = cap**2
     squared[0] = squared[-1] = 0.0
@@ -158,7 +199,11 @@ def from_rest_to_rest(curve: Curve, speed: float, rate: float, stand: float) -> 
         squared[k] = min(squared[k], squared[k + 1] + 2 * _SPEED_UP * ds)
     v = np.sqrt(squared)
     t = np.concatenate([[0.0], np.cumsum(2.0 * ds / (v[1:] + v[:-1]))])
+    soft = _SOFT_S
+    if not_before is not None:
+        # who comes too early is slower from then on: what is left takes as long as before
+        t, soft = t + np.maximum.accumulate(np.maximum(not_before(s) - t, 0.0)), _WAITING_S
     times = np.arange(-stand, t[-1] + stand, 1.0 / rate)
     # Smoothing in time makes the start and the stop soft without changing the distance.
-    place = gaussian_filter1d(np.interp(times, t, s), 0.12 * rate, mode="nearest")
+    place = gaussian_filter1d(np.interp(times, t, s), soft * rate, mode="nearest")
     return Course(curve, times, place, np.gradient(place, times))

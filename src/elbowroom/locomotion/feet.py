@@ -53,7 +53,7 @@ def stance_ankle(stance: Stance, sole: Sole, t: Array) -> Array:
     """Ankle (N, 3) over a stance."""
     rolled = sole.stance(stance_pitch(stance, t))
     flat = stance.place + rolled[:, :1] * facing(stance.heading)
-    return np.concatenate([flat, rolled[:, 1:]], axis=-1)
+    return np.concatenate([flat, rolled[:, 1:] + stance.z], axis=-1)
 
 
 def standing(stances: tuple[Stance, ...], sole: Sole, times: Array, share: Array) -> Foot:
@@ -82,7 +82,7 @@ def standing(stances: tuple[Stance, ...], sole: Sole, times: Array, share: Array
     return Foot(ankle, pitch, heading, sole.toe_pitch(np.minimum(pitch, 0)) - np.minimum(pitch, 0), load, planted)
 
 
-def toes_at_end(stance: Stance, sole: Sole) -> float:
-    """Bend of the toes when they leave the ground."""
-    pitch = np.array([-stance.push])
-    return float((sole.toe_pitch(pitch) - pitch)[0])
+def toes_at(pitch: float, sole: Sole) -> float:
+    """Bend of the toes of a foot that stands at an angle of its sole, toes up, radians."""
+    down = np.array([min(pitch, 0.0)])
+    return float((sole.toe_pitch(down) - down)[0])

@@ -21,7 +21,7 @@ from elbowroom.locomotion.limbs import Limb, twist_about
 from elbowroom.locomotion.pelvis import GRAVITY, height, turned
 from elbowroom.locomotion.sole import Sole, measure
 from elbowroom.locomotion.steps import Steps
-from elbowroom.locomotion.swing import Walker, swung
+from elbowroom.locomotion.swing import OUTWARDS, Carry, Walker, swung, tabled
 
 LEAST_KNEE = np.radians(5.5)  # never quite straight, so that the knee does not snap
 # a runner lands on a bent knee; less so where the mass is not put where the ground can carry it
@@ -34,7 +34,7 @@ _BRISK, _BRISKER = 1.45, 0.3
 _EVEN = 0.06  # seconds over which the height of who walks is evened before its bends count as pushes
 # of putting a runner's mass where the ground can carry it; in the first ones the trunk learns to bow
 _ROUNDS, _BOWING = 4, 3
-_HEAD_LEAD = 0.30  # seconds by which the gaze turns ahead of the body (Grasso et al. 1998)
+HEAD_LEAD_S = 0.30  # seconds by which the gaze turns ahead of the body (Grasso et al. 1998)
 _ARM_LAG = 0.52  # the arm is foremost just after the other foot's contact, share of the cycle
 
 
@@ -66,6 +66,7 @@ def legs_of(figure: Figure) -> list[Limb]:
 class Going:
     """All of a gait over N frames but where the pelvis is: feet as they stand, the bend that each loaded knee is to
     have (N,), and the trunk: for bows (N,), radians, world turns (N, 4) of the pelvis and turns of the upper body.
+    `carry` makes the swings of a side.
     """
 
     figure: Figure
@@ -78,6 +79,7 @@ class Going:
     feet: list[footwork.Foot]
     knees: list[Array]
     trunk: Callable[[Array], tuple[Array, dict[str, Array]]]
+    carry: Callable[[str, Walker], Carry]
 
     @property
     def run(self) -> Array:
@@ -104,12 +106,18 @@ class Going:
         z = height(self.feet, limbs, hips, self.knees, self.rate, least, float(offset[2]), self.run, lift)
         hips = [h + z[:, None] * np.array([0.0, 0.0, 1.0]) for h in hips]
         ahead = CubicSpline(self.times, self.heading)
-        for side, sign, limb, sole, foot, hip in zip(SIDES, (1, -1), limbs, self.soles, self.feet, hips, strict=True):
-            away = np.concatenate([sign * leftwards(self.heading), np.zeros((n, 1))], axis=-1)
+        for side, limb, sole, foot, hip in zip(SIDES, limbs, self.soles, self.feet, hips, strict=True):
             walker = Walker(limb, sole, CubicSpline(self.times, hip), ahead, figure.scale)
-            moved = swung(foot, self.steps.of(side), walker, self.times, self.style, away)
+            moved = swung(foot, self.steps.of(side), walker, self.times, self.carry(side, walker))
             turns |= leg(side, limb, moved, hip, pelvis, self.heading)
         return turns, np.concatenate([place, z[:, None]], axis=-1)
+
+    def performed(self, place: Array, bank: Array) -> tuple[dict[str, Array], Array]:
+        """Turns by role and pelvis positions (N, 3) near places (N, 2); bank (N,): lean into turns, radians."""
+        tight = (np.abs(bank) * self.style.v).max() > _TIGHT
+        if self.figure.character.masses is None or not self.borne.any() or tight:
+            return self.over(place, np.zeros(len(self.times)))
+        return _carried(self, place)
 
 
 def perform(
@@ -142,10 +150,13 @@ def perform(
         return pelvis, _upper_body(figure, course, heading, turn, style, active, bank, bow, pelvis, wave, rate)
 
     knees = [_stance_knee(steps.phase + lag, style, active) for lag in (0.0, 0.5)]
-    going = Going(figure, steps, style, times, rate, heading, soles, feet, knees, trunk)
-    if figure.character.masses is None or not going.borne.any() or (np.abs(bank) * style.v).max() > _TIGHT:
-        return going.over(place, np.zeros(len(times)))
-    return _carried(going, place)
+
+    def carry(side: str, walker: Walker) -> Carry:
+        farther = 1.0 + steps.aside / (OUTWARDS * scale) * np.ones(len(times))
+        away = np.concatenate([leftwards(heading) * farther[:, None], np.zeros((len(times), 1))], axis=-1)
+        return tabled(walker, times, style, away if side == "left" else -away)
+
+    return Going(figure, steps, style, times, rate, heading, soles, feet, knees, trunk, carry).performed(place, bank)
 
 
 def _carried(going: Going, place: Array) -> tuple[dict[str, Array], Array]:
@@ -232,7 +243,7 @@ def _upper_body(
         bank + active * np.radians(0.8) * np.cos(turn - 0.9) + np.radians(0.4) * wave.signal("chest roll"),
         style.lean * active + bow + active * np.radians(0.8) * np.cos(2 * turn + 2.6) + np.radians(0.5) * breath,
     )
-    ahead = np.interp(times + _HEAD_LEAD, times, heading)
+    ahead = np.interp(times + HEAD_LEAD_S, times, heading)
     look = heading + np.clip(1.25 * (ahead - heading), np.radians(-28), np.radians(28))
     look = gaussian_filter1d(look, 0.08 * rate, mode="nearest")
     head = turned(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -13,10 +13,11 @@ from elbowroom.locomotion.figure import SIDES
 from elbowroom.locomotion.gait_tables import Style
 
 # The body passes over the ankle at this phase of the foot's cycle, walking and running.
-_OVER_WALK, _OVER_RUN = 0.222, 0.098
+OVER_WALK, OVER_RUN = 0.222, 0.098
 TOE_OUT = np.radians(6.0)
 
 
+_FLAT = 0.3  # share of a foot's roll that is left to who goes sideways or backwards
 _LEAN = 0.75  # share of the lean in a turn that the legs take
 
 
@@ -25,7 +26,8 @@ class Stance:
     """One foot on the ground: first contact, flat, heel lifts, toes leave (seconds); place (2,) and heading.
 
     `strike` and `push` are the sole's angles at first contact (toes up) and at the end (heel up), radians;
-    `running` is 0 for a walked and 1 for a run step.
+    `running` is 0 for a walked and 1 for a run step; `forward` is the share of the way that goes to the front, -1..1;
+    `z` is the height of the ground there.
     """
 
     begin: float
@@ -37,20 +39,31 @@ class Stance:
     strike: float
     push: float
     running: float
+    forward: float = 1.0
+    z: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Stances of each foot in order, and the phase of the gait at the course's times: whole at a left contact."""
+    """Stances of each foot in order, and the phase of the gait at the course's times: whole at a left contact.
+
+    `aside` is how much farther out than usual a foot swings past the other, metres.
+    """
 
     left: tuple[Stance, ...]
     right: tuple[Stance, ...]
     phase: Array  # (N,)
     duty: Array  # (N,)
+    aside: Array | float = 0.0  # (N,)
 
     def of(self, side: str) -> tuple[Stance, ...]:
         """Stances of one foot."""
         return self.left if side == "left" else self.right
+
+
+def level(place: Array, heading: float) -> float:
+    """Height of a level floor, 0."""
+    return 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +73,8 @@ class Gait:
     `style` over times; `rate`: strides per second over times; `half_width`: half the distance of the feet
     going, of styles and times, `stand` standing, metres; `leg`: the leg's length, metres,
     and `scale`, the same against the reference; `push`: how far the heel rises against usual (a foot without toe joint
-    cannot rise as far).
+    cannot rise as far). `forward` is the share of the way that goes to the front, over times;
+    `ground` the height of the ground under a foot with its ankle at a place (2,), with a heading.
     """
 
     style: Callable[[Array], Style]
@@ -70,14 +84,29 @@ class Gait:
     scale: float
     leg: float
     push: float = 1.0
+    forward: Callable[[Array], Array] = np.ones_like
+    ground: Callable[[Array, float], float] = level
 
 
-def plan(course: Course, gait: Gait, go: float | None = None, stop: bool = False, first_phase: float = 0.0) -> Steps:
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Standing before the first step: the foot that `lead`s, and footprints by side, ankle (2,) and heading.
+
+    A side without a footprint stands beside the curve's start.
+    """
+
+    go: float
+    lead: str = "right"
+    feet: Mapping[str, tuple[Array, float]] = field(default_factory=dict)
+
+
+def plan(course: Course, gait: Gait, start: Start | None = None, stop: bool = False, first_phase: float = 0.0) -> Steps:
     """Plan the steps of a course.
 
-    Without `go` the gait is under way at the first time; with it the walker stands until `go`, when the right foot
-    leaves the ground. With `stop` both feet end side by side at the end of the curve.
+    Without `start` the gait is under way at the first time; with it the walker stands until its `go`, when the
+    foot that leads leaves the ground. With `stop` both feet end side by side at the end of the curve.
     """
+    go = None if start is None else start.go
     times = course.times
     rate = gait.rate(times)
     if go is not None:
@@ -90,10 +119,15 @@ def plan(course: Course, gait: Gait, go: float | None = None, stop: bool = False
         phase += float(np.interp(go, times, duty)) - 0.5
     found: dict[str, list[Stance]] = {side: [] for side in SIDES}
     count = int(np.floor(2 * phase[0])) - 1
-    if go is not None:
-        for side, at in (("left", phase[0] + 0.5), ("right", phase[0])):
-            found[side].append(_first_stand(course, gait, side, _when(phase, times, at + 1e-9)))
-        count = 1
+    if start is not None:
+        left = start.lead == "left"
+        phase += 0.5 * left
+        for side in SIDES:
+            leads = side == start.lead
+            found[side].append(
+                _first_stand(course, gait, side, _when(phase, times, phase[0] + 0.5 * (not leads) + 1e-9), start)
+            )
+        count = 1 + left
     halt = float(times[-1]) + 10.0
     at_end: set[str] = set()
     while len(at_end) < 2 and (stop or 0.5 * count <= phase[-1] + 0.5):
@@ -118,15 +152,28 @@ def _matched(stances: list[Stance], gait: Gait) -> tuple[Stance, ...]:
     return tuple(out)
 
 
-def _first_stand(course: Course, gait: Gait, side: str, end: float) -> Stance:
+def _first_stand(course: Course, gait: Gait, side: str, end: float, start: Start) -> Stance:
     """The foot where it stands before the first step, until it leaves the ground at `end`."""
     # the foot that goes first is lifted rather than pushed off
-    most = np.radians(30.0 if side == "right" else 70.0)
+    most = np.radians(30.0 if side == start.lead else 70.0)
     push = min(float(gait.style(np.array([end])).push[0]), float(most))
     rise = end - 0.28 / float(gait.rate(np.array([end]))[0])
-    place, heading = _footprint(course, gait, side, 0.0, end, gait.stand)
+    place, heading = start.feet.get(side) or _footprint(course, gait, side, 0.0, end, gait.stand)
     begin = float(course.times[0]) - 10.0
-    return Stance(begin, begin + 1.0, rise, end, place, heading, 0.0, push, 0.0)
+    forward = float(gait.forward(np.array([end]))[0])
+    return Stance(
+        begin,
+        begin + 1.0,
+        rise,
+        end,
+        place,
+        heading,
+        0.0,
+        push * max(forward, _FLAT),
+        0.0,
+        forward,
+        gait.ground(place, heading),
+    )
 
 
 def _is_last(course: Course, gait: Gait, phase: Array, count: int, stance: Stance) -> bool:
@@ -139,7 +186,10 @@ def _last_stand(course: Course, gait: Gait, side: str, stance: Stance, softness:
     """The same landing at the end of the curve, for good."""
     far = float(course.times[-1]) + 10.0
     place, heading = _footprint(course, gait, side, course.curve.length, stance.begin, gait.stand)
-    return Stance(stance.begin, stance.flat, far, far + 1.0, place, heading, softness * stance.strike, 0.0, 0.0)
+    ground = gait.ground(place, heading)
+    return Stance(
+        stance.begin, stance.flat, far, far + 1.0, place, heading, softness * stance.strike, 0.0, 0.0, z=ground
+    )
 
 
 def _when(phase: Array, times: Array, at: float) -> float:
@@ -157,7 +207,7 @@ def _over(course: Course, gait: Gait, phase: Array, contact: float) -> float:
     """Place along the curve at which the body passes over the foot that lands at a phase."""
     t = _when(phase, course.times, contact)
     style = gait.style(np.array([t]))
-    over = _when(phase, course.times, contact + float(style.mix(_OVER_WALK, _OVER_RUN)[0]))
+    over = _when(phase, course.times, contact + float(style.mix(OVER_WALK, OVER_RUN)[0]))
     s = float(course.along(over))
     # Beyond the sampled times the course goes on at its last speed.
     s += float(course.speed[0]) * min(over - course.times[0], 0.0)
@@ -172,17 +222,12 @@ def _stance(course: Course, gait: Gait, phase: Array, side: str, contact: float)
     flat = begin + float(style.mix(0.17, 0.25)[0]) * (end - begin)
     rise = begin + float(style.mix(0.50, 0.42)[0]) * (end - begin)
     place, heading = _footprint(course, gait, side, _over(course, gait, phase, contact), begin)
-    return Stance(
-        begin,
-        flat,
-        rise,
-        end,
-        place,
-        heading,
-        float(style.strike[0]),
-        float(style.push[0]),
-        float(style.mix(0.0, 1.0)[0]),
-    )
+    forward = float(gait.forward(np.array([begin]))[0])
+    # who does not go to the front puts the whole foot down
+    rolled = max(forward, _FLAT)
+    strike, push = rolled * float(style.strike[0]), rolled * float(style.push[0])
+    running, ground = float(style.mix(0.0, 1.0)[0]), gait.ground(place, heading)
+    return Stance(begin, flat, rise, end, place, heading, strike, push, running, forward, ground)
 
 
 def _footprint(

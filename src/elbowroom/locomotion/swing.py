@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.course import facing, leftwards
-from elbowroom.locomotion.feet import Foot, rise_power, stance_ankle, toes_at_end
+from elbowroom.locomotion.feet import Foot, rise_power, stance_ankle, toes_at
 from elbowroom.locomotion.gait_tables import Style, leg_angles
 from elbowroom.locomotion.limbs import Limb
 from elbowroom.locomotion.sole import Sole
@@ -19,13 +21,14 @@ from elbowroom.locomotion.steps import Stance
 
 _SOON = 0.008  # seconds, for velocities at the ends of a swing
 _CLEARANCE = 0.013  # metres of the reference leg (Winter 1992)
-_OUTWARDS = 0.02  # metres by which a foot passes wide of the other
+OUTWARDS = 0.02  # metres by which a foot passes wide of the other
 _LEAST_KNEE = np.radians(5.0)
 # m/s that the foot's speed is changed by before it lands; runners' feet land hard
 _SOFTENED_WALK, _SOFTENED_RUN = 0.6, 0.3
 # share of a swing, at both ends, for which a foot stays where it is when the body stands, and m/s of a body (scaled)
 # that carries it off at once
 _HELD, _CARRIED = 0.4, 0.75
+_CLIMBS = 0.5  # share of a swing in which a foot goes up to higher ground, or down to lower
 _TAPER = 0.002  # metres before full stretch over which the reach tapers off
 
 
@@ -40,34 +43,61 @@ class Walker:
     scale: float
 
 
-def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, times: Array, style: Style, outwards: Array) -> Foot:
-    """The foot with its swings filled in. outwards (N, 3): unit direction away from the other leg."""
-    ankle, pitch, heading, toes = (x.copy() for x in (foot.ankle, foot.pitch, foot.heading, foot.toes))
+# Way of a foot between two stances: frames (N,) to ankles (N, 3) and angles of the sole (N,), toes up.
+Carry = Callable[[Stance, Stance, NDArray[np.intp]], tuple[Array, Array]]
+
+
+def tabled(walker: Walker, times: Array, style: Style, outwards: Array) -> Carry:
+    """Swings by the tables. outwards (N, 3): direction away from the other leg, of unit length or longer where it
+    passes farther out."""
     speed = np.broadcast_to(style.v, times.shape)
-    for a, b in pairwise(stances):
-        inside = (times > a.end) & (times < b.begin)
-        if not inside.any():
-            continue
-        t = times[inside]
+
+    def carry(a: Stance, b: Stance, frames: NDArray[np.intp]) -> tuple[Array, Array]:
+        t = times[frames]
         span = b.begin - a.end
         u = (t - a.end) / span
-        pitch[inside] = _pitch(a, b, u, span)
-        toes[inside] = (
-            toes_at_end(a, walker.sole) * (1.0 - smootherstep(u / 0.45)) + np.radians(8.0) * np.sin(np.pi * u) ** 2
-        )
-        turn = (b.heading - a.heading + np.pi) % (2 * np.pi) - np.pi
-        heading[inside] = a.heading + turn * smootherstep(u / 0.7)
+        pitch = _pitch(a, b, u, span)
         leaving, landing = (float(np.interp(when, times, speed)) for when in (a.end, b.begin))
         late, early = _held(u, leaving), _held(1.0 - u, landing)
-        room = np.sin(np.pi * u) ** 2
         place = Swing.between(a, b, walker, leaving, landing).at(t)
-        place = _lifted_first(place, late, early, a, b, pitch[inside], walker.sole)
-        place = place + (_OUTWARDS * walker.scale * room)[:, None] * outwards[inside]
+        place = _lifted_first(place, late, early, a, b, pitch, walker.sole)
+        return place + (OUTWARDS * walker.scale * np.sin(np.pi * u) ** 2)[:, None] * outwards[frames], pitch
+
+    return carry
+
+
+def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, times: Array, carry: Carry) -> Foot:
+    """The foot with its swings filled in, kept off the floor and in reach of the hip."""
+    ankle, pitch, heading, toes = (x.copy() for x in (foot.ankle, foot.pitch, foot.heading, foot.toes))
+    for a, b in pairwise(stances):
+        inside = np.flatnonzero((times > a.end) & (times < b.begin))
+        if not len(inside):
+            continue
+        t = times[inside]
+        u = (t - a.end) / (b.begin - a.end)
+        place, pitch[inside] = carry(a, b, inside)
+        leave, land = toes_at(-a.push, walker.sole), toes_at(b.strike, walker.sole)
+        toes[inside] = leave * (1.0 - smootherstep(u / 0.45)) + land * smootherstep((u - 0.55) / 0.45)
+        toes[inside] += np.radians(8.0) * np.sin(np.pi * u) ** 2
+        turn = (b.heading - a.heading + np.pi) % (2 * np.pi) - np.pi
+        heading[inside] = a.heading + turn * smootherstep(u / 0.7)
+        room = np.sin(np.pi * u) ** 2
         least = walker.sole.lift(pitch[inside], pitch[inside] + toes[inside]) + _CLEARANCE * walker.scale * room
-        over = place[:, 2] - least
-        place[:, 2] = least + 0.5 * (over + np.sqrt(over * over + (0.012 * walker.scale * room) ** 2))
+        least = least + ground_under(a.z, b.z, u)
+        place[:, 2] = raised(place[:, 2], least, 0.012 * walker.scale * room)
         ankle[inside] = _within_reach(place, walker.hip(t), walker.limb)
     return replace(foot, ankle=ankle, pitch=pitch, heading=heading, toes=toes)
+
+
+def raised(height: Array, least: Array, soft: Array) -> Array:
+    """Heights (N,) that are no less than others, rounded over `soft` metres."""
+    over = height - least
+    return least + 0.5 * (over + np.sqrt(over * over + soft * soft))
+
+
+def ground_under(a: float, b: float, u: Array) -> Array:
+    """Height (N,) that a foot keeps to over a swing (0..1) between two heights: up early, down late."""
+    return a + (b - a) * smootherstep(u / _CLIMBS if b > a else (u - 1.0 + _CLIMBS) / _CLIMBS)
 
 
 def _lifted_first(place: Array, late: Array, early: Array, a: Stance, b: Stance, pitch: Array, sole: Sole) -> Array:
@@ -107,7 +137,9 @@ class Swing:
         # A short step is carried as a slow one, and one from or to standing with less swing.
         duty = float(Style(0.5 * (leaving + landing), run).duty)
         travel = float(np.linalg.norm(b.place - a.place)) / span * (1.0 - duty) / np.sqrt(walker.scale)
-        size = float(np.clip(0.35 + 0.85 * min(leaving, landing, travel), 0.35, 1.0))
+        # so is one that does not go to the front
+        ahead = max(min(a.forward, b.forward), 0.0)
+        size = float(np.clip(0.35 + 0.85 * ahead * min(leaving, landing, travel), 0.35, 1.0))
         table = Style(travel, run)
         ends = np.array([a.end, b.begin])
         planted = np.concatenate([stance_ankle(a, walker.sole, ends[:1]), stance_ankle(b, walker.sole, ends[1:])])

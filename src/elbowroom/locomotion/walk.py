@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from itertools import product
 
@@ -14,20 +15,32 @@ from elbowroom.character.body import Character
 from elbowroom.errors import BadValue
 from elbowroom.geometry.easing import smootherstep
 from elbowroom.geometry.rotations import Array
+from elbowroom.locomotion import captured
 from elbowroom.locomotion import course as courses
 from elbowroom.locomotion.clearance import arms_clear, feet_clear
 from elbowroom.locomotion.course import Course
 from elbowroom.locomotion.figure import LONGEST_S, MOST_FRAMES, SIDES, Figure, check, check_time, figure
 from elbowroom.locomotion.gait import perform
 from elbowroom.locomotion.gait_tables import Style
+from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.room import gap, part
-from elbowroom.locomotion.steps import Gait, plan
+from elbowroom.locomotion.route import TURN_M, Route
+from elbowroom.locomotion.steps import Gait, Start, level, plan
 from elbowroom.motion.clip import Clip
 
+Ground = Callable[[Array, float], float]
+STANDS_S = 0.5  # seconds of standing before and after a walk
+NO_FEET: Mapping[str, tuple[Array, float]] = {}
+_SOON_M, _LEADS = 0.3, 0.2  # metres of a way whose direction tells which foot leads, and the share to the left of it
+_STRIDE_TURN, _STRIDE_ASIDE_M = np.radians(75.0), 0.4  # of the body in one stride, two steps
+_LANDED_M_S = 0.02  # a foot that is slower stands
 _PAD = 2.2  # seconds made before and after a clip, so that its ends are like its middle
 _TURNING = 0.037  # metres wider on each side for each rad/s of turn
+_TIGHTER, _TURNS_WIDE = 0.05, 0.4  # metres wider for each rad/s of turn beyond so many rad/s
 _TIP = 0.07  # metres of the reference leg
 _ROUNDS = 6  # of stepping wider where the legs come too close
+_SWINGS_WIDER = 3.0  # the same for a foot in the air
+_END_M = 0.3  # metres of a way that its last steps are on
 _WIDER = 1.0  # of what the legs lack, for each foot: thighs part less than the feet do
 _RATE_WALK, _RATE_RUN = 60.0, 120.0  # frames per second that a gait is worked out at, at least
 
@@ -42,11 +55,17 @@ def walk(
     seed: int = 0,
     start: bool = False,
     stop: bool = False,
+    library: ClipLibrary | None = None,
 ) -> Clip:
     """Walk at `speed` (0.6 to 1.8 m/s) from the origin, facing -Y, turning left by `turn` (degrees/s, -60 to 60).
 
-    With `start` the clip begins standing, with `stop` it ends so; the time for it is part of `seconds`.
+    With `start` the clip begins standing, with `stop` it ends so; the time for it is part of `seconds`. With a library
+    the walk is blended from its recorded cycles, at the speeds and turn rates that it has; without, made from tables.
     """
+    if library is not None:
+        check_time(seconds, fps)
+        _in_range(figure(character), library, "walk", speed, turn)
+        return _go(character, speed, turn, seconds, fps, seed, start, stop, run=0.0, name="walk", library=library)
     check("walking speed", speed, 0.6, 1.8, "m/s")
     check("turn", turn, -60.0, 60.0, "degrees per second")
     check_time(seconds, fps)
@@ -61,12 +80,18 @@ def run(
     fps: float = 60.0,
     *,
     seed: int = 0,
+    library: ClipLibrary | None = None,
 ) -> Clip:
-    """Run at `speed` (2.2 to 4 m/s) from the origin, facing -Y, turning left by `turn` (degrees/s, -60 to 60)."""
+    """Run at `speed` (2.2 to 4 m/s) from the origin, facing -Y, turning left by `turn` (degrees/s, -60 to 60).
+
+    With a library the run is blended from its recorded cycles.
+    """
     check("running speed", speed, 2.2, 4.0, "m/s")
     check("turn", turn, -60.0, 60.0, "degrees per second")
     check_time(seconds, fps)
-    return _go(character, speed, turn, seconds, fps, seed, False, False, run=1.0, name="run")
+    if library is not None:
+        _in_range(figure(character), library, "run", speed, turn)
+    return _go(character, speed, turn, seconds, fps, seed, False, False, run=1.0, name="run", library=library)
 
 
 def walk_to_run(
@@ -102,24 +127,77 @@ def walk_along(
     *,
     fps: float = 60.0,
     seed: int = 0,
+    library: ClipLibrary | None = None,
 ) -> Clip:
     """Walk along a path on the floor from standing to standing, facing where it leads, slower in tight turns.
 
-    path: points (N, 2) in metres that a smooth curve is laid through, or a callable from 0..1 to such points.
+    path: points (N, 2) in metres that a smooth curve is laid through, or a callable from 0..1 to such points. With a
+    library the walk is blended from its recorded cycles, slower where nobody was recorded as fast.
     """
     check("walking speed", speed, 0.6, 1.8, "m/s")
     check_time(1.0, fps)
     curve = courses.through(path, longest=speed * min(LONGEST_S, MOST_FRAMES / fps))
     body = figure(character)
     rate = _inner_rate(fps, _RATE_WALK)
-    going = courses.from_rest_to_rest(curve, speed, rate, stand=1.5)
+    going = courses.from_rest_to_rest(curve, speed, rate, 1.5, captured.fastest(body, curve, library))
     seconds = float(going.times[-1]) - 0.6
-    return _made(body, going, fps, seconds, seed, start=True, stop=True, first=-0.5, name="walk along")
+    return _made(body, going, fps, seconds, seed, start=True, stop=True, first=-0.5, name="walk along", library=library)
+
+
+def _in_range(body: Figure, library: ClipLibrary, family: str, speed: float, turn: float) -> None:
+    """`BadValue` unless a library has walks or runs of that speed (m/s) and turn rate (degrees/s)."""
+    if not (np.isfinite(speed) and np.isfinite(turn) and speed > 0.0):
+        raise BadValue(f"a walk has a positive speed and a finite turn rate, not {speed:g} m/s and {turn:g} degrees/s.")
+    fastest = captured.fastest(body, courses.arc(1.0, np.radians(turn) / speed), library, family=family)
+    most = float(fastest(np.array([0.5]))[0]) if fastest is not None else np.inf
+    if speed > most + 1e-9:
+        raise BadValue(
+            f"'{library.name}' has no {family} at {speed:g} m/s turning by {turn:g} degrees per second; on that curve "
+            f"it goes up to {most:.2f} m/s for {body.character.name}."
+        )
+
+
+def walk_route(
+    character: Character,
+    route: Route,
+    speed: float = 1.2,
+    *,
+    fps: float = 60.0,
+    seed: int = 0,
+    feet: Mapping[str, tuple[Array, float]] | None = None,
+    library: ClipLibrary | None = None,
+    low: Callable[[Array], Array] | None = None,
+    ground: Ground = level,
+    not_before: Callable[[Array], Array] | None = None,
+) -> Clip:
+    """Walk along a route from standing to standing; `feet`, ankle (2,) and heading by side, is where they stand first.
+
+    `ground` is the height of the ground under a foot, see `steps.Gait`; `low` the share (N,) of crouching at ways (N,),
+    for a library that has crouched walks; `not_before` when ways (N,) may be reached at the earliest, seconds after
+    setting out. The clip begins about `STANDS_S` before the
+    first foot leaves the ground, and ends as long after the last one landed.
+    """
+    body = figure(character)
+    rate, fastest = _inner_rate(fps, _RATE_WALK), captured.fastest(body, route, library, low is not None)
+    going = courses.from_rest_to_rest(route, speed, rate, 2.5, fastest, not_before)
+    if low is not None:
+        going = replace(going, low=low(going.s))
+    seconds = float(going.times[-1]) - 0.5
+    if seconds * fps > MOST_FRAMES:
+        raise BadValue(f"a walk of {seconds:.0f} s exceeds the limit of {MOST_FRAMES} frames at {fps:g} a second.")
+    made = _made(
+        body, going, fps, seconds, seed, start=True, stop=True, first=-STANDS_S, name="walk", feet=feet or {},
+        library=library, ground=ground,
+    )  # fmt: skip
+    soles = made.world()[..., :3, 3][:, [character.role(f"{side}_foot") for side in SIDES]]
+    steps = np.linalg.norm(np.diff(soles, axis=0), axis=-1).max(axis=1) * fps
+    last = int(np.flatnonzero(steps > _LANDED_M_S)[-1]) + 1 + round(STANDS_S * fps)
+    return made.with_(root=made.root[: last + 1], rotations=made.rotations[: last + 1])
 
 
 def _go(
     character: Character, speed: float, turn: float, seconds: float, fps: float, seed: int, start: bool, stop: bool,
-    run: float, name: str,
+    run: float, name: str, library: ClipLibrary | None = None,
 ) -> Clip:  # fmt: skip
     body = figure(character)
     times = _times(seconds, fps, _RATE_RUN if run > 0.0 else _RATE_WALK)
@@ -136,13 +214,15 @@ def _go(
     # what comes before a clip that is under way lies on the same circle, not straight behind
     before = 0.0 if start else speed * (_PAD + 1.0)
     going = courses.steady(courses.arc(length, np.radians(turn) / speed, before), times, v)
-    return _made(body, going, fps, seconds, seed, start=start, stop=stop, run=run, name=name)
+    return _made(body, going, fps, seconds, seed, start=start, stop=stop, run=run, name=name, library=library)
 
 
 def _made(
     body: Figure, course: Course, fps: float, seconds: float, seed: int, *, start: bool = False,
     stop: bool = False,
-    run: ArrayLike = 0.0, first: float = 0.0, name: str,
+    run: ArrayLike = 0.0, first: float = 0.0, name: str, feet: Mapping[str, tuple[Array, float]] = NO_FEET,
+    library: ClipLibrary | None = None,
+    ground: Ground = level,
 ) -> Clip:  # fmt: skip
     """The clip from time `first` to `seconds` of a course that is sampled at a multiple of the frame rate."""
     times, pace = course.times, np.sqrt(body.scale)
@@ -151,36 +231,68 @@ def _made(
     # A first or last step is short but not slow: its rate belongs to the speed that is being left or reached.
     brisk = Style(np.maximum(course.speed, 0.75 * float(np.max(course.speed))) / pace if start or stop
                   else course.speed / pace, share)  # fmt: skip
-    rates = brisk.stride_rate / pace
-    turning = float(np.percentile(np.abs(course.curve.bend(course.s) * course.speed), 90.0))
-    wider = np.zeros(len(times))
-    gait = Gait(
+    recorded = None if library is None else captured.gait(body, course, library)
+    rates = brisk.stride_rate / pace if recorded is None else recorded.rate(times)
+    turned = np.abs(course.curve.turn(course.s) * course.speed)
+    turning = float(np.percentile(turned, 90.0))
+    ahead, aside = course.curve.going(course.s).T * course.speed
+    # turns and ways to the side are made in small steps
+    short = np.maximum(turned / _STRIDE_TURN, np.abs(aside) / (_STRIDE_ASIDE_M * body.scale))
+    rates = np.maximum(rates, gaussian_filter1d(short, 0.2 / (times[1] - times[0]), mode="nearest"))
+    moving = np.hypot(ahead, aside)
+    forward = np.where(moving > 0.02, ahead / np.maximum(moving, 0.02), 1.0)
+    # a step to the side ends before it meets the other foot; so does one into a turn that is tighter than most of it
+    wider = 0.25 * np.abs(aside) / rates + _TIGHTER * body.scale * np.maximum(turned - max(turning, _TURNS_WIDE), 0.0)
+    planned = recorded or Gait(
         style=lambda t: Style(np.interp(t, times, style.v), np.interp(t, times, share)),
-        rate=lambda t: np.interp(t, times, rates),
-        half_width=lambda s, t: _half_width(body, s, turning) + np.interp(t, times, wider),
+        rate=np.ones_like,
+        half_width=lambda s, t: _half_width(body, s, turning),
         scale=body.scale,
         leg=body.leg,
         push=1.0 if body.has("left_toes") else 0.5,
         stand=abs(float(body.at("left_thigh")[0])),
+        forward=lambda t: np.interp(t, times, forward),
+    )
+    gait = replace(
+        planned,
+        ground=ground,
+        rate=lambda t: np.interp(t, times, rates),
+        half_width=lambda s, t: planned.half_width(s, t) + np.interp(t, times, wider),
     )
     # the body tips forward before the first foot leaves the ground
-    go = float(np.interp(_TIP * body.scale, course.s, times)) if start else None
+    standing = Start(float(np.interp(_TIP * body.scale, course.s, times)), _lead(course), feet) if start else None
     rate = 1.0 / (times[1] - times[0])
     # the gait is worked out, and limbs are kept apart, at the inner rate, so that the frame rate only samples
     count = round((seconds - first) * fps)
     begin = round((first - times[0]) * rate)
     every = round(rate / fps)
     frames = np.clip(begin + np.arange(count * every + 1), 0, len(times) - 1)
+    aside_by: Array | float = 0.0
     for _ in range(_ROUNDS):
-        steps = plan(course, gait, go, stop, first_phase=0.05)
-        turns, root = perform(body, course, steps, style, seed, rate)
+        steps = replace(plan(course, gait, standing, stop, first_phase=0.05), aside=aside_by)
+        if library is not None:
+            turns, root = captured.perform(body, course, steps, library, seed, rate)
+        else:
+            turns, root = perform(body, course, steps, style, seed, rate)
         kept = {role: q[frames] if q.ndim == 2 else q for role, q in turns.items()}
         missing = too_close(body, kept, root[frames], rate, MARGIN_RUNNING if share.any() else MARGIN)
         if not missing.any():
             break
-        wider += _WIDER * np.interp(times, times[frames], missing)
+        missing = np.interp(times, times[frames], missing)
+        wider = wider + _WIDER * missing
+        if isinstance(course.curve, Route):
+            # what swings past goes farther out, and who ends with a turn stands wider
+            aside_by = aside_by + _SWINGS_WIDER * missing
+            gait = replace(gait, stand=gait.stand + float(missing[course.s > course.curve.length - _END_M].max()))
     made = arms_clear(body.clip(kept, root[frames], rate, name, clamped=body.but_legs))
     return feet_clear(made.with_(fps=fps, root=made.root[::every], rotations=made.rotations[::every]))
+
+
+def _lead(course: Course) -> str:
+    """The foot that goes first: on the side to which the body goes or turns, else the right one."""
+    soon = np.linspace(0.0, min(_SOON_M, course.curve.length), 9)
+    aside = float(np.mean(course.curve.going(soon)[:, 1])) + TURN_M * float(np.mean(course.curve.turn(soon)))
+    return "left" if aside > _LEADS else "right"
 
 
 def _half_width(body: Figure, style: Style, turning: float) -> Array:

@@ -166,6 +166,23 @@ class Actor:
         self.left, self.stands, self.layered = None, False, True
         return since, self.now
 
+    def walk(self, walk: Clip, delay: int) -> None:
+        """Make a walk that begins as somebody stands now the end of the base, some frames later, and done.
+
+        Joints that a task has left as they are stay so.
+        """
+        count = self.k + 1 + delay
+        q = np.array(walk.rotations)
+        for joint, turn in self.kept.items():
+            q[:, joint] = turn
+        done = held(held(self.clip(), self.k + 1), count)
+        self.original = _joined(held(held(self.original, self.k + 1), count), walk)
+        made = _joined(done, walk.with_(rotations=q))
+        self.base = _joined(done, walk)
+        self.root, self.q, self.k = np.array(made.root), np.array(made.rotations), len(made) - 1
+        self.stands, self.layered, self.left, self.away = True, False, None, False
+        self.free_from = dict.fromkeys(("left", "right"), self.k)
+
     def ahead_clip(self) -> Clip:
         """The base from the frame that is done last to its end, as if it was not paused."""
         return _from(self.base, self.k) if self.left is None else self.left[0]

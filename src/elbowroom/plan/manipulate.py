@@ -23,6 +23,8 @@ from elbowroom.plan.settings import USUAL, Settings
 from elbowroom.plan.tasks import (
     Close,
     Drop,
+    Follow,
+    Go,
     Grab,
     Handover,
     HoldOut,
@@ -48,6 +50,9 @@ from elbowroom.plan.verbs.put import put
 from elbowroom.plan.verbs.regrasp import regrasp
 from elbowroom.plan.verbs.step import press_with_foot, reach_with_foot, touch_with_foot
 from elbowroom.plan.verbs.touch import reach_to, touch
+from elbowroom.plan.walking.approach import stepping_up
+from elbowroom.plan.walking.follow import follow
+from elbowroom.plan.walking.go import go
 from elbowroom.spaces.styles import Wish
 from elbowroom.stopping import OutOfTime, deadline
 from elbowroom.world.world import World
@@ -65,6 +70,8 @@ _DO: dict[type[Task], Callable[[Director, Any], None]] = {
     Press: press,
     Open: open_fixture,
     Close: open_fixture,
+    Go: go,
+    Follow: follow,
     Rest: rest,
 }
 
@@ -93,6 +100,7 @@ def plan_tasks(
     motion was found is told by the status. After `budget` seconds of the wall clock, proof included, the status is
     'budget-spent'; what is found within it is the same motion as without a budget.
     """
+    tasks = [step for task in tasks for step in task.steps()]
     with deadline(budget):
         plan, failed = _in_orders(world, tasks, settings, fps)
         if plan.found or plan.status == "budget-spent":
@@ -207,7 +215,8 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
             if isinstance(task, Grab):
                 d.refused.pop(thing, None)
         try:
-            on_footing(d, task, partial(_do, d, task, tasks[:k], done))
+            do = partial(_do, d, task, tasks[:k], done)
+            do() if isinstance(task, Go | Follow) else on_footing(d, task, do)
             done.append(max(d.actor(who).now for who in people_of(task)))
             k += 1
         except PlanningFailure as stuck:
@@ -228,7 +237,8 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
 def _do(d: Director, task: Task, earlier: Sequence[Task], done: Sequence[float]) -> None:
     """Do one task after earlier ones; `done` is when they were."""
     _wait_for(d, task, earlier, done)
-    (_DO if getattr(task, "foot", None) is None else _WITH_FEET)[type(task)](d, task)
+    verb = (_DO if getattr(task, "foot", None) is None else _WITH_FEET)[type(task)]
+    stepping_up(d, task, partial(verb, d, task))
     _back_by(d, task)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from elbowroom.plan.places import target_of
 from elbowroom.plan.result import Status
-from elbowroom.plan.tasks import Grab, Handover, Move, Regrasp, Task
+from elbowroom.plan.tasks import Follow, Grab, Handover, Move, Regrasp, Task
 from elbowroom.world.world import World
 
 # What may come out otherwise when others are planned later.
@@ -135,5 +135,7 @@ def tightness(world: World, task: Task) -> float:
 
 def _bound(a: Task, b: Task) -> bool:
     """Return whether two tasks follow each other as the story goes."""
+    if isinstance(b, Follow) and b.whom in people_of(a):
+        return True
     shared = thing_of(a) is not None and thing_of(a) == thing_of(b)
     return shared or bool(set(people_of(a)) & set(people_of(b)))

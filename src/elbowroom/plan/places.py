@@ -227,8 +227,17 @@ def goals_of(world: World, task: Put, taken: Array, times: Array, *, turning: bo
         yield np.tile(place, (len(times), 1, 1))
 
 
+def on_oneself(world: World, task: Task) -> bool:
+    """Return whether the target of a task is on the body of who does it: no walk brings that nearer."""
+    names = [getattr(task, field, None) for field in ("to", "onto", "target", "over")]
+    return any(isinstance(name, str) and world.split(name)[0] == task.who for name in names)
+
+
 def target_of(world: World, task: Task, t: float) -> tuple[str, Array] | None:
     """Return what a task is about and where that is at a time, (3,)."""
+    if isinstance(task, Put | Move) and task.onto in world.static:
+        taken = np.asarray(world.frame(task.object, t))
+        return str(task.onto), np.asarray(place_for(world, task, taken, t)[:3, 3])
     for field in ("to", "onto", "target", "over", "object", "fixture"):
         value = getattr(task, field, None)
         if isinstance(value, str):

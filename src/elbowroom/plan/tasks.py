@@ -23,7 +23,8 @@ class Task:
     of a drawer, the opened hand) comes after that time. `begin` is when the hand leaves what the person does anyway,
     before `at`; `back` is by when it does that again, after it. None is chosen. Tasks with a lower `priority` are
     planned first, and others move out of their way; None is chosen, after those that have one. `style`, a `Style` or
-    the name of one, is how it is to look; None is as the settings say.
+    the name of one, is how it is to look; None is as the settings say. `feet` 'stay' where they stand; with 'auto' who
+    stands out of reach, and has no time to keep, walks up first.
     """
 
     who: str
@@ -33,6 +34,7 @@ class Task:
     back: float | None = None
     priority: int | None = None
     style: Wish = None
+    feet: Literal["auto", "stay"] = "auto"
 
     def __post_init__(self) -> None:
         style_of(self.style, NATURAL)
@@ -50,6 +52,10 @@ class Task:
     def verb(self) -> str:
         """The word for it in a storyboard."""
         return type(self).__name__.lower()
+
+    def steps(self) -> tuple[Task, ...]:
+        """The tasks that it stands for: itself, unless it is one of several."""
+        return (self,)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,8 +98,8 @@ class Move(Task):
     The object leads: its path is searched, and the body follows it as recorded people do. The goal is given as for
     `Put`. `hands` is 'both', palms on opposite sides, or the one that takes it. `posture` 'squat' and 'stoop' ask for
     recordings of that kind, 'none' for no recordings at all; `postures` are files of recordings to follow in place of
-    the built-in ones. `feet` 'stay' where they stand. Without `balance` the weight need not stay over them. `helpers`
-    hold it, too, with hands of their own.
+    the built-in ones. Without `balance` the weight need not stay over the feet. `helpers` hold it, too, with hands of
+    their own.
     """
 
     object: str
@@ -101,7 +107,6 @@ class Move(Task):
     turn: float | None = None
     onto: str | None = None
     hands: Literal["both", "left", "right"] = "both"
-    feet: Literal["stay"] = "stay"
     posture: Literal["auto", "squat", "stoop", "none"] = "auto"
     postures: tuple[str, ...] = ()
     balance: bool = True
@@ -195,6 +200,37 @@ class Close(Task):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Go(Task):
+    """Walk to a point on the floor, a thing, or somebody, and stand there; `at` is when one arrives.
+
+    `facing` is a heading (radians counter-clockwise from -Y) or a thing to face; None is as one arrives, and what was
+    gone to. `gait` is how: 'any' as the scene asks for, upright where there is room.
+    """
+
+    to: tuple[float, float] | str
+    facing: float | str | None = None
+    gait: Literal["any", "walk", "brisk", "crouch", "sidle", "back", "run"] = "any"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fetch(Put):
+    """Go to an object, take it, go to where it is put, and put it there; the goal is given as for `Put`."""
+
+    def steps(self) -> tuple[Task, ...]:
+        """The tasks that it stands for."""
+        same = {name: getattr(self, name) for name in ("who", "hand", "priority", "style", "object")}
+        return Grab(**same), Put(**same, to=self.to, turn=self.turn, onto=self.onto)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Follow(Task):
+    """Walk behind somebody, on the way that they go, until they stand; `distance` is that of the two bodies."""
+
+    whom: str
+    distance: float = 1.2
+
+
+@dataclass(frozen=True, kw_only=True)
 class Rest(Task):
     """Give the hand back to the motion that the person does anyway."""
 
@@ -204,7 +240,6 @@ class Repair(Task):
     """Bring the motion out of what it runs into, as it is when this task's turn comes."""
 
 
-VERBS: dict[str, type[Task]] = {
-    "hold" if kind is HoldOut else kind.__name__.lower(): kind
-    for kind in (Reach, Grab, Put, Move, Drop, HoldOut, Handover, Regrasp, Touch, Press, Open, Close, Rest, Repair)
-}
+_KINDS = (Reach, Grab, Put, Move, Drop, HoldOut, Handover, Regrasp, Touch, Press, Open, Close, Go, Fetch, Follow,
+          Rest, Repair)  # fmt: skip
+VERBS: dict[str, type[Task]] = {"hold" if kind is HoldOut else kind.__name__.lower(): kind for kind in _KINDS}

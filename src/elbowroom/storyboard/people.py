@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -91,7 +92,7 @@ class Person:
     def _built_in(self, source: ClipSource, body: Character) -> Clip:
         for gait, make in ((source.walk, walk), (source.run, run)):
             if gait is not None:
-                speed = {} if gait.speed is None else {"speed": gait.speed}
+                speed: dict[str, Any] = {} if gait.speed is None else {"speed": gait.speed}
                 return make(body, turn=gait.turn, seconds=gait.seconds, fps=self._fps, seed=gait.seed, **speed)
         if source.walk_to_run is not None:
             change = source.walk_to_run

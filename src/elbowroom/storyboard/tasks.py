@@ -13,13 +13,15 @@ from elbowroom.errors import BadValue, UnknownName
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import stands
 from elbowroom.plan.order import in_time, limb_of
-from elbowroom.plan.tasks import VERBS, Drop, Grab, Handover, HoldOut, Move, Put, Regrasp, Task
+from elbowroom.plan.tasks import VERBS, Drop, Fetch, Grab, Handover, HoldOut, Move, Put, Regrasp, Task
 from elbowroom.storyboard.model import StoryboardFile
 from elbowroom.storyboard.things import existing
 from elbowroom.storyboard.values import style_from
 from elbowroom.storyboard.verbs import (
     DropPart,
     FixtureVerb,
+    FollowPart,
+    GoPart,
     GrabPart,
     HandoverPart,
     HandPart,
@@ -133,6 +135,14 @@ def _check_names(blame: _Blame, part: TaskPart, world: World) -> None:
     if isinstance(args, PutPart) and args.onto is not None:
         with blame("onto"):
             _check_surface(args.onto, args.object, world)
+    if isinstance(args, GoPart):
+        for key in ("to", "facing"):
+            with blame(key):
+                _check_goal(getattr(args, key), args.who, world)
+    if isinstance(args, FollowPart):
+        with blame("whom"):
+            if args.whom == args.who or not isinstance(world.motion(args.whom).body, Character):
+                raise BadValue(f"'{args.who}' cannot follow '{args.whom}'; name another person")
     if isinstance(args, ReachPart):
         _check_place(blame, "to", args.to, world)
     if isinstance(args, TouchPart):
@@ -145,6 +155,18 @@ def _check_names(blame: _Blame, part: TaskPart, world: World) -> None:
     if isinstance(args, HandoverPart):
         with blame("to"):
             _check_taker(args, world)
+
+
+def _check_goal(goal: object, who: str, world: World) -> None:
+    """Check that a name is something to walk to or to face."""
+    meshes = {*world.static, *(name.partition(".")[0] for name in world.static)}
+    if isinstance(goal, str) and goal not in meshes:
+        if goal == who:
+            raise BadValue(f"{who} cannot walk to {who}; name something else")
+        try:
+            world.frame(goal, world.span[0])
+        except UnknownName as error:
+            raise UnknownName("place", goal, [*meshes, *world.objects, *world.characters]) from error
 
 
 def _check_taker(args: HandoverPart, world: World) -> None:
@@ -202,8 +224,9 @@ def _task(part: TaskPart, world: World) -> Task:
         given |= {} if mark is None else {"hand": mark.hand}
     if args.style is not None:
         given["style"] = style_from(args.style)
-    if "turn" in given:
-        given["turn"] = math.radians(given["turn"])
+    for angle in ("turn", "facing"):
+        if isinstance(given.get(angle), int | float):
+            given[angle] = math.radians(given[angle])
     if isinstance(args, FixtureVerb) and args.to is not None:
         fixture = world.objects[args.fixture]
         assert isinstance(fixture, Fixture)
@@ -255,7 +278,7 @@ def check_held(tasks: Sequence[Task], blaming: Blaming, world: World) -> None:
         task = tasks[k]
         if isinstance(task, Grab):
             taken = {(who, thing) for who, thing in taken if thing != task.object} | {(task.who, task.object)}
-        elif isinstance(task, Put | Drop | HoldOut | Handover | Regrasp):
+        elif isinstance(task, Put | Drop | HoldOut | Handover | Regrasp) and not isinstance(task, Fetch):
             holds = [h for h in world.holds if (h.by, h.object) == (task.who, task.object)]
             if task.at is not None:
                 holds = [h for h in holds if h.during[0] <= task.at <= h.during[1]]

@@ -22,6 +22,9 @@ from elbowroom.storyboard.values import (
 
 Side = Literal["left", "right"]
 Priority = Annotated[int, Field(ge=-1000, le=1000)]
+FloorPoint = Annotated[list[Number], Field(min_length=2, max_length=2)]
+FloorPlace = Annotated[Annotated[FloorPoint, Tag("list")] | Annotated[Text, Tag("word")], BY_FORM]
+Facing = Annotated[Annotated[Number, Tag("number")] | Annotated[Text, Tag("word")], BY_FORM]
 Place = Annotated[Annotated[Point, Tag("list")] | Annotated[Text, Tag("word")], BY_FORM]
 
 
@@ -36,10 +39,26 @@ class VerbPart(Part):
     style: StyleChoice | None = None
 
 
+class GoPart(VerbPart):
+    """Walk to a place and stand there."""
+
+    at: Seconds | None = Field(default=None, description="Time of arrival in seconds; default: as soon as possible.")
+    to: FloorPlace = Field(description="A point [x, y] on the floor, an object, a mesh, or a character.")
+    facing: Facing | None = Field(
+        default=None, description="Heading on arrival in degrees, as 'turn' of a character, or an object to face."
+    )
+    gait: Literal["any", "walk", "brisk", "crouch", "sidle", "back", "run"] = Field(
+        default="any", description="Manner of walking; 'any': upright where there is room."
+    )
+
+
 class HandPart(VerbPart):
     """Hand of a task; default: chosen by the planner."""
 
     hand: Side | None = None
+    feet: Literal["auto", "stay"] = Field(
+        default="auto", description="'stay': keep the feet in place; 'auto': walk up to what is out of reach."
+    )
     begin: Seconds | None = Field(
         default=None, description="Time at which the hand leaves the base motion, in seconds."
     )
@@ -109,7 +128,6 @@ class MovePart(PutPart):
         default="both", description="Hands that hold it: palms on opposite sides, or one of them alone."
     )
     helpers: list[Name] = Field(default=[], description="Characters who hold it, too, with their own hands.")
-    feet: Literal["stay"] = Field(default="stay", description="Feet stay where they stand.")
     posture: Literal["auto", "squat", "stoop", "none"] = Field(
         default="auto", description="Recorded postures to follow: of squats, of stoops, all of them, or none."
     )
@@ -123,6 +141,30 @@ class MovePart(PutPart):
         given = [key for key in ("at", "begin", "back", "hand") if getattr(self, key) is not None]
         if given:
             raise wrong(f"takes no '{given[0]}'; 'hands' names them, and it begins when the previous task is done")
+        return self
+
+
+class FetchPart(PutPart):
+    """Go to an object, take it, go to its goal, and put it there."""
+
+    @model_validator(mode="after")
+    def _no_time(self) -> FetchPart:
+        given = [key for key in ("at", "begin", "back") if getattr(self, key) is not None]
+        if given or self.feet == "stay":
+            raise wrong(f"takes no '{given[0] if given else 'feet: stay'}'; use grab and put for that")
+        return self
+
+
+class FollowPart(VerbPart):
+    """Walk behind another character until they stand."""
+
+    whom: Name = Field(description="Character to follow.")
+    distance: Annotated[float, Field(ge=0.6, le=20.0)] = Field(1.2, description="Metres between the two.")
+
+    @model_validator(mode="after")
+    def _no_time(self) -> FollowPart:
+        if self.at is not None:
+            raise wrong("takes no 'at'; it begins when the previous task is done", "at")
         return self
 
 
@@ -232,6 +274,9 @@ class TaskPart(Part):
     press: PressPart | None = None
     open: OpenPart | None = None
     close: ClosePart | None = None
+    go: GoPart | None = None
+    fetch: FetchPart | None = None
+    follow: FollowPart | None = None
     rest: RestPart | None = None
     repair: RepairPart | None = None
 
@@ -250,8 +295,8 @@ class TaskPart(Part):
         return next(name for name in type(self).model_fields if getattr(self, name) is not None)
 
     @property
-    def arguments(self) -> HandPart | RepairPart:
+    def arguments(self) -> VerbPart | RepairPart:
         """Arguments of the verb."""
         part = getattr(self, self.verb)
-        assert isinstance(part, HandPart | RepairPart)
+        assert isinstance(part, VerbPart | RepairPart)
         return part

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, takewhile
 
 import numpy as np
 
@@ -14,12 +14,12 @@ from elbowroom.errors import UnknownName
 from elbowroom.geometry.rotations import Array, angle
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import Director
-from elbowroom.plan.hands import arm_to, front_of, shifted
+from elbowroom.plan.hands import arm_to, front_of, may_step, shifted, shoulder_of
 from elbowroom.plan.moving.timing import frames_for, helpful
-from elbowroom.plan.places import goals_of
+from elbowroom.plan.places import goals_of, on_oneself, target_of
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure, blamed
-from elbowroom.plan.tasks import Grab, Put
+from elbowroom.plan.tasks import Go, Grab, Put
 from elbowroom.posing.grasps import Grasp, grasps_of, press_target
 from elbowroom.posing.limb_ik import EASY_ORBIT, LimbIK
 from elbowroom.posing.orbit import search_orbits
@@ -37,6 +37,10 @@ _ENOUGH_PASSING = 6
 
 # What it costs to press with the fingers stretched rather than with the index finger alone.
 _FLAT = 0.5
+
+# What it costs to walk before a thing can be put down, and how far a shoulder goes before somebody would rather walk,
+# share of the height.
+_WALKED, _LEANS = 5.0, 0.25
 
 # Shares of the approach that a hand may begin it at.
 _NEARER = (1.0, 0.7, 0.5)
@@ -63,12 +67,16 @@ Failed = tuple[float, PlanningFailure]
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """Place where an object is taken or put, (4, 4), in which frame, postures then, and what is done, in words."""
+    """Place where an object is taken or put, (4, 4), in which frame, postures then, and what is done, in words.
+
+    `walked`: somebody may step up to it if it is not reached from here.
+    """
 
     T_world_thing: Array
     k: int
     postures: Postures
     what: str
+    walked: bool = False
 
 
 def takings(
@@ -226,6 +234,8 @@ def _leading_on(d: Director, actor: Actor, found: Taking | Failed, then: Sequenc
         if isinstance(goal, Taking):
             return replace(found, cost=found.cost + goal.cost)
         failed.append(goal)
+    if then[0].walked:
+        return replace(found, cost=found.cost + _WALKED)
     return min(failed, key=lambda f: f[0])
 
 
@@ -234,7 +244,9 @@ def next_places(d: Director, actor: Actor, hand: str, thing: str, taken: Array, 
     task = next((t for t in d.coming if isinstance(t, Put) and t.object == thing), None)
     if task is None or task.who != actor.who or task.hand not in (None, hand):
         return []
-    t = actor.now
+    t, walked = actor.now, may_step(actor, task) and not on_oneself(d.world, task)
+    if walked and (_walks_before(d, task) or _afar(d, actor, hand, task)):
+        return []
     if actor.layered:  # on top of a motion it is known when, or nothing is
         at = k if task.at is None else actor.frame(task.at)
         if not k < at < len(actor.base):
@@ -245,8 +257,23 @@ def next_places(d: Director, actor: Actor, hand: str, thing: str, taken: Array, 
         there = replace(d.world.objects[thing], path=Still(T_goal[0]))
         world = d.world.with_(objects={**d.world.objects, thing: there})
         postures = Postures(world, actor.who, t, hand=hand, taking=thing)
-        out.append(Place(T_goal[0], k, postures, f"put {thing}"))
+        out.append(Place(T_goal[0], k, postures, f"put {thing}", walked))
     return out
+
+
+def _walks_before(d: Director, task: Put) -> bool:
+    """Return whether somebody goes elsewhere before a task."""
+    earlier = takewhile(lambda other: other is not task, d.coming)
+    return any(isinstance(other, Go) and other.who == task.who for other in earlier)
+
+
+def _afar(d: Director, actor: Actor, hand: str, task: Put) -> bool:
+    """Return whether somebody would step up to where a thing is to be put."""
+    found = target_of(d.world, task, actor.now)
+    if found is None:
+        return False
+    far = float(np.linalg.norm(found[1] - shoulder_of(actor, hand, actor.pose)))
+    return far > LimbIK(actor.body, f"{hand}_arm").reach[1] + _LEANS * actor.body.height
 
 
 def effort(actor: Actor, hand: str, ends: Array, k: int) -> Array:

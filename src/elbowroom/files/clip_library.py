@@ -1,0 +1,91 @@
+"""Clip libraries from files: gait cycles of any recordings, and libraries as NPZ files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.errors import BadFile, BadValue
+from elbowroom.files.atomic import said_of, writing
+from elbowroom.files.npz_arrays import Arrays
+from elbowroom.files.open import ImportHints, open_file
+from elbowroom.locomotion.cycles import MODES, Cycle, cycles_of
+from elbowroom.locomotion.library import ClipLibrary, thinned
+from elbowroom.locomotion.library_arrays import FORMAT, arrays_of, library_of, shapes
+from elbowroom.motion.retarget_pose import has_feet
+
+_LIBRARY = "give a library written by elbowroom library"
+_MOST_CYCLES = 100_000
+
+
+def clip_library(
+    files: Sequence[str | Path],
+    *,
+    name: str = "library",
+    source: str = "",
+    hints: ImportHints | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> ClipLibrary:
+    """Build a library of gait cycles from recordings: BVH, AMC, GLB and NPZ clips, markers of C3D files.
+
+    hints: how files are read (`open_file`), with known faults of CMU's BVH rigs fixed where not given; source: where
+    the recordings are from; progress: called with the name of each file before it is read.
+    """
+    if not len(files):
+        raise BadValue("a clip library needs recordings: give two or more files with walks.")
+    found = []
+    for path in map(Path, files):
+        if progress is not None:
+            progress(path.name)
+        found += _cycles(path, hints or ImportHints(fix_rig=True))
+    if not found:
+        names = ", ".join(Path(f).name for f in list(files)[:6])
+        raise BadValue(
+            f"no gait cycles were found in {names}: nobody in them takes three even steps whose contacts with the "
+            "floor can be told; give clips in which people walk."
+        )
+    return ClipLibrary(thinned(found), name, source or ", ".join(dict.fromkeys(c.source for c in found)))
+
+
+def _cycles(path: Path, hints: ImportHints) -> list[Cycle]:
+    opened = open_file(path, hints).with_solved_markers()
+    if not opened.clips:
+        raise BadFile(path, "contains no motion", would_do="give a .bvh, .amc, .c3d, .glb or .npz file with a walk")
+    out = []
+    for name, clip in opened.clips.items():
+        if not has_feet(clip.character):
+            raise BadFile(path, "has a rig without feet, so no steps can be told", would_do="give a whole person")
+        out += cycles_of(clip, path.stem if len(opened.clips) == 1 else f"{path.stem}/{name}")
+    return out
+
+
+def write_clip_library(path: str | Path, library: ClipLibrary) -> None:
+    """Write a library as an NPZ file."""
+    with writing(path) as (stand_in,), said_of(path), stand_in.open("wb") as file:
+        np.savez_compressed(file, **arrays_of(library))  # type: ignore[arg-type]
+
+
+def read_clip_library(path: str | Path) -> ClipLibrary:
+    """Read a library that `write_clip_library` or `elbowroom library` wrote."""
+    path = Path(path)
+    with Arrays(path) as file:
+        if "library_format" not in file:
+            raise BadFile(path, "is not a clip library", would_do=_LIBRARY)
+        if int(file.get("library_format", 0)) != FORMAT:
+            raise BadFile(path, "is a clip library of another version", would_do="build it again")
+        modes = file.get("modes", 1)
+        expected = shapes(len(modes))
+        if not len(modes) <= _MOST_CYCLES or (len(modes) and modes.max() >= len(MODES)):
+            raise BadFile(path, "has cycles of unknown modes", where="array 'modes'", would_do=_LIBRARY)
+
+        def get(key: str) -> NDArray:
+            if key in expected:
+                return file.get(key, len(expected[key]), expected[key])
+            if key == "modes":
+                return modes
+            return file.get(key, 1, (len(modes),), kind="U") if key == "clips" else file.get(key, 0, kind="U")
+
+        return library_of(get)

@@ -1,0 +1,344 @@
+"""A gait from recorded cycles: feet where the steps have them, all else blended from a library.
+
+Where `gait` reads published tables, this reads a `ClipLibrary`: pelvis, trunk, head and arms at each time's speed, turn
+rate and phase; the bend of the loaded knee, from which the pelvis has its height; and the path of each foot in the
+air, bent at both ends to leave one foothold and to land on the next. Feet that stand are exact by inverse kinematics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline
+from scipy.ndimage import gaussian_filter1d, maximum_filter1d
+
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.easing import smootherstep, smoothstep
+from elbowroom.geometry.rotations import UP, Array
+from elbowroom.locomotion import feet as footwork
+from elbowroom.locomotion import upper
+from elbowroom.locomotion.course import Course, Curve, facing, leftwards
+from elbowroom.locomotion.cycles import PARTS, SHARES
+from elbowroom.locomotion.figure import SIDES, Figure
+from elbowroom.locomotion.gait import HEAD_LEAD_S, LEAST_KNEE, Going, Variation
+from elbowroom.locomotion.gait_tables import Style
+from elbowroom.locomotion.library import ClipLibrary
+from elbowroom.locomotion.pelvis import GRAVITY
+from elbowroom.locomotion.sole import measure
+from elbowroom.locomotion.steps import Gait, Stance, Steps
+from elbowroom.locomotion.swing import Carry, Walker, ground_under, raised
+
+_BLEND_S = 0.10  # seconds: over which weights of cycles are evened
+_MODE_S = 0.25  # seconds: over which one way of going passes into another
+# A first or last step is short but not slow: cadence is that of this share of the fastest speed within so many seconds.
+_BRISK, _NEARBY_S = 0.75, 2.5
+_LEAST_WIDTH = 0.53  # of the hips' half distance: narrower, and legs touch
+_MOST_STRIKE = np.radians(35.0)
+_MOST_PUSH = np.radians(72.0)
+_SOON_S = 0.004  # seconds, for velocities at the ends of a swing
+_SUDDEN_M_S = 1.5  # m/s that a swing's velocity is changed by at its ends at most
+_SUDDEN_RAD_S = 12.0
+# leg lengths: by which the sole of a foot in the air clears the floor (Winter 1992), and that of a short step
+_CLEARS = 0.015
+_STEP_OVER = 0.035
+_LOW_STEP = 0.45  # share of its height with which the foot is lifted in a step of no length
+# metres: who goes slower than this for each rad/s of turn rather turns on the spot
+_RATHER_M = 0.25
+# m/s, scaled: nobody is slowed down further, however tight the curve
+_SLOWEST_M_S = 0.25
+# m/s, scaled: runs are those from the second on, walks those up to the first (Hreljac 1995: people change at 2 m/s)
+_WALKS, _RUNS = 1.95, 2.3
+
+
+@dataclass(frozen=True)
+class CapturedStyle(Style):
+    """Gait at a moment as the library has it: share of stance, angles of the sole (radians)."""
+
+    of_duty: Array | float = 0.62
+    of_strike: Array | float = 0.0
+    of_push: Array | float = 0.0
+
+    @property
+    def duty(self) -> Array:
+        """Share of the cycle that a foot is on the ground."""
+        return np.asarray(self.of_duty, dtype=float)
+
+    @property
+    def strike(self) -> Array:
+        """Angle of the sole with the floor at first contact, toes up, radians."""
+        return np.asarray(self.of_strike, dtype=float)
+
+    @property
+    def push(self) -> Array:
+        """Angle of the sole with the floor at toe-off, heel up, radians."""
+        return np.asarray(self.of_push, dtype=float)
+
+
+@dataclass(frozen=True, eq=False)
+class Blend:
+    """Weights (N, K) of a library's nodes over a course, its velocities (N, 3) forwards, left (m/s), turn (rad/s), and
+    the share of running (N,)."""
+
+    weights: Array
+    velocity: Array
+    run: Array
+
+    @staticmethod
+    def along(figure: Figure, course: Course, library: ClipLibrary, velocity: Array | None = None) -> Blend:
+        """Weights along a course, or for velocities (N, 3) at its times."""
+        rate = 1.0 / (course.times[1] - course.times[0])
+        pace = np.sqrt(figure.scale)
+        own = velocities(course) if velocity is None else velocity
+        scaled = own * [1.0 / pace, 1.0 / pace, pace]
+        shares = ways(scaled, library, course.low * np.ones(len(own)))
+        weights = np.zeros((len(own), len(library.nodes)))
+        for family, share in shares.items():
+            share = gaussian_filter1d(share, _MODE_S * rate, mode="nearest")
+            weights += share[:, None] * library.weights(scaled, family)
+            shares[family] = share
+        weights = gaussian_filter1d(weights, _BLEND_S * rate, axis=0, mode="nearest", truncate=3.0)
+        return Blend(weights, own, shares.get("run", np.zeros(len(own))))
+
+    def mean(self, values: Array) -> Array:
+        """Values (K, ...) of nodes, blended, (N, ...)."""
+        return np.tensordot(self.weights, values, axes=1)
+
+
+def velocities(course: Course) -> Array:
+    """Velocity of the body on a course (N, 3) as the body sees it: forwards and left, m/s, turn to the left, rad/s."""
+    return _per_metre(course.curve, course.s) * course.speed[:, None]
+
+
+def _per_metre(curve: Curve, s: Array) -> Array:
+    """Way forwards and left, and turn to the left (radians), for each metre at places (N,) of a curve, (N, 3)."""
+    return np.concatenate([curve.going(s), curve.turn(s)[:, None]], axis=1)
+
+
+def fastest(
+    figure: Figure, curve: Curve, library: ClipLibrary | None, low: bool = False, family: str = "walk"
+) -> Callable[[Array], Array] | None:
+    """Highest speeds (N,), m/s, at places (N,) of a curve that a library has, crouching where `low`; None without."""
+    if library is None:
+        return None
+    pace = np.sqrt(figure.scale)
+
+    def most(s: Array) -> Array:
+        each = _per_metre(curve, s) * [1.0 / pace, 1.0 / pace, pace]
+        out = library.reach(each, family)
+        if low and "crouch" in library.fields:
+            out = np.minimum(out, library.reach(each, "crouch"))
+        for direction, there in directions(each).items():
+            out = np.where(there, library.reach(each, direction), out)
+        return np.maximum(out, _SLOWEST_M_S * pace)
+
+    return most
+
+
+def directions(velocity: Array) -> dict[str, NDArray[np.bool_]]:
+    """Which velocities (N, 3) of the reference leg go to the side, and which back; none of those that rather turn."""
+    v, aside, turns = np.abs(velocity).T
+    goes = np.hypot(v, aside) > _RATHER_M * turns
+    return {"side": goes & (aside > v), "back": goes & (aside <= v) & (velocity[:, 0] < 0.0)}
+
+
+def ways(velocity: Array, library: ClipLibrary, low: Array) -> dict[str, Array]:
+    """Shares (N,) of the families by velocities (N, 3) of the reference leg, as far as the library has them.
+
+    low (N,): share by which who goes ahead crouches.
+    """
+    shares = {family: there.astype(float) for family, there in directions(velocity).items()}
+    shares["run"] = smoothstep((velocity[:, 0] - _WALKS) / (_RUNS - _WALKS)) * (1.0 - shares["side"]) * (1.0 - low)
+    shares["crouch"] = low * (1.0 - shares["side"] - shares["back"])
+    shares = {family: share for family, share in shares.items() if family in library.fields and share.any()}
+    return shares | {"walk": 1.0 - sum(shares.values(), np.zeros(len(velocity)))}
+
+
+def gait(figure: Figure, course: Course, library: ClipLibrary) -> Gait:
+    """Cadence, share of stance, angles and width of steps along a course as the library has them."""
+    times, pace = course.times, np.sqrt(figure.scale)
+    rate = 1.0 / (times[1] - times[0])
+    blend = Blend.along(figure, course, library)
+    style = _style(figure, blend, library)
+    fast = _BRISK * maximum_filter1d(np.abs(course.speed), 2 * round(_NEARBY_S * rate) + 1, mode="nearest")
+    size = np.linalg.norm(blend.velocity[:, :2], axis=1)
+    quick = np.where(size > 1e-6, np.maximum(fast / np.maximum(size, 1e-6), 1.0), 1.0)[:, None] * blend.velocity
+    slow = size < 1e-6
+    quick[slow, 0] = fast[slow]
+    cadence = Blend.along(figure, course, library, quick).mean(library.numbers[:, 0]) / pace
+    half = np.maximum(
+        blend.mean(library.numbers[:, 4]) * figure.leg, _LEAST_WIDTH * abs(float(figure.at("left_thigh")[0]))
+    )
+
+    def at(t: Array) -> Style:
+        def known(values: object) -> Array:
+            return np.interp(t, times, np.asarray(values, dtype=float))
+
+        return CapturedStyle(*(known(x) for x in (style.v, style.run, style.duty, style.strike, style.push)))
+
+    return Gait(
+        style=at,
+        rate=lambda t: np.interp(t, times, cadence),
+        half_width=lambda s, t: np.interp(t, times, half),
+        scale=figure.scale,
+        leg=figure.leg,
+        push=1.0 if figure.has("left_toes") else 0.5,
+        stand=abs(float(figure.at("left_thigh")[0])),
+    )
+
+
+def _style(figure: Figure, blend: Blend, library: ClipLibrary) -> CapturedStyle:
+    """The style over a course's times. Contacts of runners are told too short by their speed: tables have them."""
+    speed = np.linalg.norm(blend.velocity[:, :2], axis=1) / np.sqrt(figure.scale)
+    tables = Style(speed, 1.0)
+    numbers = blend.mean(library.numbers[:, 1:4])
+    duty, strike, push = (
+        own + blend.run * (table - own)
+        for own, table in zip(numbers.T, (tables.duty, tables.strike, tables.push), strict=True)
+    )
+    return CapturedStyle(
+        speed, blend.run, duty, np.clip(strike, -_MOST_STRIKE, _MOST_STRIKE), np.clip(push, -_MOST_PUSH, _MOST_PUSH)
+    )
+
+
+def perform(
+    figure: Figure, course: Course, steps: Steps, library: ClipLibrary, seed: int, rate: float
+) -> tuple[dict[str, Array], Array]:
+    """Turns by role and pelvis positions (N, 3) over the course's times."""
+    times = course.times
+    heading = gaussian_filter1d(course.curve.heading(course.s), 0.10 * rate, mode="nearest")
+    blend = Blend.along(figure, course, library)
+    style = _style(figure, blend, library)
+    turns, offset = library.sampled(blend.weights, steps.phase)
+    offset = offset * figure.leg
+    offset[:, 0] += blend.mean(library.numbers[:, 5]) * figure.leg
+    place = course.curve.at(course.s) + offset[:, :1] * facing(heading) + offset[:, 1:2] * leftwards(heading)
+    cadence = np.maximum(blend.mean(library.numbers[:, 0]) / np.sqrt(figure.scale), 0.3)
+    share = np.maximum(steps.duty - 0.5, 0.05) / cadence
+    soles = [measure(figure, side) for side in SIDES]
+    feet = [footwork.standing(steps.of(s), sole, times, share) for s, sole in zip(SIDES, soles, strict=True)]
+    knees = [_knees(library, blend, steps.of(side), side, times, steps.duty / cadence) for side in SIDES]
+    trunk = _upper_body(figure, turns, heading, course, blend, Variation(times, seed))
+    bank = np.arctan(course.speed * blend.velocity[:, 2] / GRAVITY)
+
+    def carry(side: str, walker: Walker) -> Carry:
+        outwards = (1.0 if side == "left" else -1.0) * leftwards(heading) * (steps.aside * np.ones(len(times)))[:, None]
+        return _carried(library, blend, side, walker, times, figure.leg, outwards)
+
+    return Going(figure, steps, style, times, rate, heading, soles, feet, knees, trunk, carry).performed(place, bank)
+
+
+def _knees(
+    library: ClipLibrary, blend: Blend, stances: tuple[Stance, ...], side: str, times: Array, usual: Array
+) -> Array:
+    """Bend (N,) that the knee of a foot that stands is to have. usual (N,): seconds that a stance takes."""
+    each = np.array([node.feet[SIDES.index(side)].knee for node in library.nodes])
+    over = blend.mean(each)
+    share = np.full(len(times), 0.5)
+    for stance in stances:
+        # who stands for long has the begin and the end of a stance, and between them its middle
+        near = (times >= stance.begin) & (times <= stance.end)
+        early = np.clip((times[near] - stance.begin) / usual[near], 0.0, 0.5)
+        late = np.clip(1.0 - (stance.end - times[near]) / usual[near], 0.5, 1.0)
+        share[near] = early + late - 0.5
+    at = share * (len(SHARES) - 1)
+    k = np.minimum(at.astype(int), len(SHARES) - 2)
+    rows = np.arange(len(times))
+    return np.maximum(over[rows, k] + (at - k) * (over[rows, k + 1] - over[rows, k]), LEAST_KNEE)
+
+
+def _upper_body(
+    figure: Figure, turns: Array, heading: Array, course: Course, blend: Blend, wave: Variation
+) -> Callable[[Array], tuple[Array, dict[str, Array]]]:
+    """The trunk as `Going` has it, from turns (N, R, 4) of the blend: pelvis, chest and head in the body frame."""
+    times = course.times
+    part = {name: turns[:, k] for k, name in enumerate(PARTS)}
+    ahead = rot.about(UP, heading)
+    # the gaze turns before the body does; recorded cycles have what that makes in an even turn
+    coming = np.interp(times + HEAD_LEAD_S, times, heading) - heading - HEAD_LEAD_S * blend.velocity[:, 2]
+    look = (
+        heading
+        + np.clip(coming, np.radians(-28.0), np.radians(28.0))
+        + np.radians(1.6) * wave.signal("head yaw", 0.08, 0.35)
+    )
+    breath = np.radians(0.5) * np.sin(2 * np.pi * 0.28 * times) + np.radians(0.4) * wave.signal("chest pitch")
+    x = np.array([1.0, 0.0, 0.0])
+
+    def trunk(bow: Array) -> tuple[Array, dict[str, Array]]:
+        pelvis = rot.multiply(rot.multiply(ahead, rot.about(x, 0.45 * bow)), part["pelvis"])
+        chest = rot.multiply(rot.multiply(ahead, rot.about(x, bow + breath)), part["chest"])
+        head = rot.multiply(rot.about(UP, look), part["head"])
+        out = upper.trunk(figure, pelvis, chest, head)
+        for side in SIDES:
+            collar, arm = part[f"{side}_clavicle"], part[f"{side}_upper_arm"]
+            if figure.has(f"{side}_clavicle"):
+                out[f"{side}_clavicle"] = collar
+            else:
+                arm = rot.multiply(collar, arm)
+            out |= {f"{side}_upper_arm": arm, f"{side}_forearm": part[f"{side}_forearm"]}
+            out[f"{side}_hand"] = part[f"{side}_hand"]
+            out |= upper.fingers(side, 1.0 + float(np.mean(blend.run)))
+        return pelvis, out
+
+    return trunk
+
+
+def _carried(
+    library: ClipLibrary, blend: Blend, side: str, walker: Walker, times: Array, leg: float, outwards: Array
+) -> Carry:
+    """Swings of a side as recorded, bent at both ends to leave one foothold and to land on the next.
+
+    outwards (N, 2): metres by which the foot passes wider of the other than recorded.
+    """
+
+    def carry(a: Stance, b: Stance, frames: NDArray[np.intp]) -> tuple[Array, Array]:
+        middle = int(np.clip(np.searchsorted(times, 0.5 * (a.end + b.begin)), 0, len(times) - 1))
+        foot = library.foot(blend.weights[middle], side)
+        span = b.begin - a.end
+        far = float(np.linalg.norm(b.place - a.place))
+        size = min(far / max(foot.step * leg, 1e-3), 1.0)
+        scale = leg * np.array([size, size, _LOW_STEP + (1.0 - _LOW_STEP) * size])
+        off = CubicSpline(SHARES, foot.swing)
+        ahead = walker.heading(0.5 * (a.end + b.begin))
+        axes = np.array([[*facing(ahead), 0.0], [*leftwards(ahead), 0.0], [0.0, 0.0, 1.0]])
+        ends = np.array([a.end, b.begin])
+
+        def path(t: Array) -> Array:
+            """Ankle and angle of the sole (n, 4) before the ends are met."""
+            u = (t - a.end) / span
+            ease = smoothstep(u)[:, None]
+            own = off(np.clip(u, 0.0, 1.0))
+            place = (1.0 - ease) * met[0, :3] + ease * met[1, :3] + (own[:, :3] * scale) @ axes
+            return np.concatenate([place, own[:, 3:]], axis=1)
+
+        met = np.concatenate([_stood(a, walker, ends[:1]), _stood(b, walker, ends[1:])])
+        near = path(np.array([a.end, a.end + _SOON_S, b.begin - _SOON_S, b.begin]))
+        leave = _stood(a, walker, np.array([a.end - _SOON_S, a.end]))
+        land = _stood(b, walker, np.array([b.begin, b.begin + _SOON_S]))
+        most = np.array([_SUDDEN_M_S, _SUDDEN_M_S, _SUDDEN_M_S, _SUDDEN_RAD_S])
+        sudden = np.stack([leave[1] - leave[0] - near[1] + near[0], land[1] - land[0] - near[3] + near[2]]) / _SOON_S
+        sudden = np.clip(sudden, -most, most)
+        gaps = met - near[[0, 3]]
+        t = times[frames]
+        u = ((t - a.end) / span)[:, None]
+        fade = smootherstep(u)
+        whole = path(t) + (1.0 - fade) * gaps[0] + fade * gaps[1]
+        whole += span * (u * (1.0 - u) ** 6 * sudden[0] - (1.0 - u) * u**6 * sudden[1])
+        room = np.sin(np.pi * u[:, 0]) ** 2
+        whole[:, :2] += room[:, None] * outwards[frames]
+        # off the floor at once and until shortly before the landing, short steps clearly so, or they would scrape along
+        clear = leg * (_CLEARS + (_STEP_OVER - _CLEARS) * (1.0 - smoothstep(far / leg - 0.2)))
+        over = 1.0 - (2.0 * u[:, 0] - 1.0) ** 4
+        least = walker.sole.lift(whole[:, 3], whole[:, 3]) + clear * over + ground_under(a.z, b.z, u[:, 0])
+        whole[:, 2] = raised(whole[:, 2], least, 0.012 * walker.scale * over)
+        return whole[:, :3], whole[:, 3]
+
+    return carry
+
+
+def _stood(stance: Stance, walker: Walker, t: Array) -> Array:
+    """Ankle and angle of the sole (N, 4) of a foot that stands."""
+    ankle = footwork.stance_ankle(stance, walker.sole, t)
+    return np.concatenate([ankle, footwork.stance_pitch(stance, t)[:, None]], axis=1)

@@ -1,0 +1,103 @@
+"""Walks that begin as somebody stands: feet where they are, the rest led over into the gait."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from elbowroom.character.body import Character
+from elbowroom.character.skeleton import Pose
+from elbowroom.geometry import rotations as rot
+from elbowroom.geometry.easing import smootherstep
+from elbowroom.geometry.rotations import Array
+from elbowroom.geometry.transforms import transform
+from elbowroom.locomotion.course import facing, heading_of, leftwards
+from elbowroom.locomotion.figure import SIDES, Figure, figure
+from elbowroom.locomotion.library import ClipLibrary
+from elbowroom.locomotion.route import Manner, route
+from elbowroom.locomotion.steps import level
+from elbowroom.locomotion.walk import STANDS_S, Ground, walk_route
+from elbowroom.motion.clip import Clip
+from elbowroom.motion.legs import place_feet
+
+# Seconds over which the legs and the root become those of the walk, both feet on the ground, and over which the rest
+# does: arms that were stretched out take longer.
+_LEGS_S, _REST_S = STANDS_S, 0.9
+
+
+def stance_of(character: Character, pose: Pose) -> tuple[Array, float]:
+    """Place (2,) on the floor over which somebody stands in a posture, and the heading of the body."""
+    body = figure(character)
+    T = character.skeleton.at(pose)
+    pelvis = character.role("pelvis")
+    turn = rot.multiply(rot.from_matrix(T[pelvis, :3, :3]), rot.conjugate(body.rotations[pelvis]))
+    heading = float(heading_of(rot.rotate(turn, [0.0, -1.0, 0.0])[:2]))
+    ankles = np.mean([T[character.role(f"{side}_foot"), :2, 3] for side in SIDES], axis=0)
+    x, y = np.mean([body.at(f"{side}_foot")[:2] for side in SIDES], axis=0)
+    return ankles - x * leftwards(heading) + y * facing(heading), heading
+
+
+def walk_from(
+    character: Character,
+    pose: Pose,
+    path: ArrayLike,
+    face: float | None = None,
+    manner: Manner | Sequence[Manner] = "forward",
+    *,
+    speed: float = 1.2,
+    fps: float = 60.0,
+    floor: float = 0.0,
+    seed: int = 0,
+    ground: Ground = level,
+    not_before: Callable[[Array], Array] | None = None,
+    low: Callable[[Array], Array] | None = None,
+    library: ClipLibrary | None = None,
+) -> Clip:
+    """Walk from how somebody stands along points (N, 2), the first of them left out, to stand facing a heading.
+
+    The first frame is the posture itself. `ground` is the height of the ground above the floor, see `steps.Gait`;
+    `library`: recorded cycles to walk like, see `walk`.
+    """
+    body = figure(character)
+    place, heading = stance_of(character, pose)
+    points = np.concatenate([place[None], np.asarray(path, dtype=float).reshape(-1, 2)[1:]])
+    T = character.skeleton.at(pose)
+    feet = {side: _footprint(body, T, side) for side in SIDES}
+    manners = manner if isinstance(manner, str) else list(manner)
+    made = walk_route(
+        character, route(points, heading, face, manners), speed, fps=fps, seed=seed, feet=feet, ground=ground,
+        library=library, not_before=not_before, low=low,
+    )  # fmt: skip
+    root = made.root + np.array([0.0, 0.0, floor])
+    return _led_over(made.with_(root=root), pose, T)
+
+
+def _footprint(body: Figure, T: Array, side: str) -> tuple[Array, float]:
+    """Ankle (2,) and heading of a foot as it stands, joints at T (J, 4, 4)."""
+    joint = body.character.role(f"{side}_foot")
+    turn = rot.multiply(rot.from_matrix(T[joint, :3, :3]), rot.conjugate(body.rotations[joint]))
+    return T[joint, :2, 3], float(heading_of(rot.rotate(turn, [0.0, -1.0, 0.0])[:2]))
+
+
+def _led_over(clip: Clip, pose: Pose, T: Array) -> Clip:
+    """The clip beginning with a posture whose joints are at T (J, 4, 4)."""
+    character, n = clip.character, len(clip)
+    t = np.arange(n) / clip.fps
+    legs, rest = smootherstep(t / _LEGS_S), smootherstep(t / _REST_S)
+    after = clip.world()
+    leg_joints = {j for side in SIDES for j in character.subtree(character.role(f"{side}_thigh"))}
+    share = np.where(np.isin(np.arange(len(character.parents)), [0, *leg_joints]), legs[:, None], rest[:, None])
+    q = rot.slerp(pose.rotations[None], clip.rotations, share)
+    root = pose.root + legs[:, None] * (clip.root - pose.root)
+    feet = {}
+    for side in SIDES:
+        joint = character.role(f"{side}_foot")
+        turn = rot.slerp(rot.from_matrix(T[joint, :3, :3]), rot.from_matrix(after[:, joint, :3, :3]), legs)
+        place = T[joint, :3, 3] + legs[:, None] * (after[:, joint, :3, 3] - T[joint, :3, 3])
+        feet[side] = transform(place, turn)
+    soon = legs < 1.0
+    q[soon] = place_feet(character, root[soon], q[soon], {side: Tf[soon] for side, Tf in feet.items()})
+    q[0], root[0] = pose.rotations, pose.root
+    return clip.with_(root=root, rotations=rot.continuous(q))

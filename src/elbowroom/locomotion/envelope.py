@@ -1,0 +1,81 @@
+"""Room that a character takes while going in some manner, measured on its own gait."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from elbowroom.character.body import Character
+from elbowroom.geometry.kept import kept
+from elbowroom.geometry.rotations import Array
+from elbowroom.locomotion.course import leftwards
+from elbowroom.locomotion.room import part
+from elbowroom.locomotion.route import Manner, route
+from elbowroom.locomotion.walk import walk_route
+
+# Shares of the body's height at which it is cut into bands: legs, hips and hands, chest, head.
+BANDS = (0.0, 0.42, 0.62, 0.84, 1.0)
+_WAY_M = 2.4
+_LOOKS = 15.0  # a second
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """Metres from the middle of the way to the side by band of height, with and without arms, and the height."""
+
+    half: tuple[float, ...]
+    trunk: tuple[float, ...]
+    height: float
+
+    @property
+    def bands(self) -> tuple[tuple[float, float], ...]:
+        """Lowest and highest metre of each band."""
+        return tuple((self.height * a, self.height * b) for a, b in pairwise(BANDS))
+
+    @property
+    def width(self) -> float:
+        """Widest it gets, metres."""
+        return 2.0 * max(self.half)
+
+
+def envelope(character: Character, manner: Manner) -> Envelope:
+    """Measure a character going straight on in some manner; made once for each."""
+    return kept(character, ("envelope", manner), lambda: _measured(character, manner))
+
+
+def _measured(character: Character, manner: Manner) -> Envelope:
+    way = route([[0.0, 0.0], [0.0, -_WAY_M]], _FACING[manner], _FACING[manner], manner)
+    clip = walk_route(character, way, fps=60.0)
+    T = clip.world()[:: round(clip.fps / _LOOKS)]
+    side, up = np.array([*leftwards(0.0), 0.0]), np.array([0.0, 0.0, 1.0])
+    arms = {
+        j
+        for name, chain in character.chains.items()
+        if name.endswith("_arm")
+        for j in character.subtree(chain.joints[0])
+    }
+    reach = {j: (_extent(character, j, T, side), _extent(character, j, T, up)) for j in range(len(character.parents))}
+    height = max(high for _, (_, high) in reach.values())
+    halves = [
+        tuple(
+            max((max(-a, b) for j, ((a, b), (low, high)) in reach.items() if j not in but and low <= v and high >= u),
+                default=0.0)
+            for u, v in pairwise(height * np.array(BANDS))
+        )
+        for but in ({-1}, arms)
+    ]  # fmt: skip
+    return Envelope(halves[0], halves[1], height)
+
+
+def _extent(character: Character, joint: int, T: Array, axis: Array) -> tuple[float, float]:
+    """Lowest and highest reach along an axis (3,) of a joint and its shapes over all frames."""
+    one = part(character, (joint,), T)
+    if one is None:
+        along = T[:, joint, :3, 3] @ axis
+        return float(along.min()), float(along.max())
+    return -float(one.extent(-axis[None, None]).max()), float(one.extent(axis[None, None]).max())
+
+
+_FACING = {"forward": 0.0, "left": -0.5 * np.pi, "right": 0.5 * np.pi, "back": np.pi}

@@ -1,0 +1,71 @@
+"""Following somebody: the way that they go, gone some distance behind them."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+
+from elbowroom.geometry.rotations import Array
+from elbowroom.locomotion.departure import stance_of
+from elbowroom.locomotion.walk import STANDS_S
+from elbowroom.plan.director import Director
+from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.tasks import Follow
+from elbowroom.plan.walking.walked import Walk, no_way, until_end, walked, ways_of
+from elbowroom.plan.walking.ways import WALK, Way
+from elbowroom.world.world import World
+
+# Times a second at which the way of who is followed is looked at, and seconds over which its sway is smoothed.
+_LOOKS, _SWAY_S = 30.0, 0.5
+# Metres between points of the way.
+_SPACED_M = 0.25
+# Metres a second of who has fallen behind.
+_SPEED_M_S = 1.6
+
+
+def follow(d: Director, task: Follow) -> None:
+    """Walk behind somebody until they stand; raises `PlanningFailure`."""
+    actor, what = d.actor(task.who), f"follow {task.whom}"
+    until_end(d, actor)
+    times, places = _way_of(d.world, task.whom, actor.now)
+    start = stance_of(actor.body, actor.pose)[0]
+    far = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(places, axis=0), axis=1))])
+    ways = ways_of(d, actor, [places[0], places[-1]])
+    to_them = ways.find(start, places[0])
+    if to_them is None:
+        raise no_way(d, actor, ways, start, places[0], what)
+    points = np.concatenate([to_them.points, _spaced(places, far)])
+    steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    length = float(steps.sum()) - task.distance
+    if length < _SPACED_M:
+        raise PlanningFailure(
+            "no-path", f"{what}: {task.whom} goes nowhere from {actor.now:.1f} s on that is farther than "
+            f"{task.distance:g} m away"
+        )  # fmt: skip
+    along = np.concatenate([[0.0], np.cumsum(steps)])
+    end = np.array([np.interp(length, along, points[:, k]) for k in (0, 1)])
+    points = np.concatenate([points[along < length - 0.5 * _SPACED_M], end[None]])
+    begun = actor.now + STANDS_S
+
+    def not_before(s: Array) -> Array:
+        """Seconds at which who is followed is far enough ahead of ways (N,)."""
+        ahead = s / s[-1] * length + task.distance - to_them.length
+        return np.where(ahead > 0.0, np.interp(ahead, far, times), actor.now) - begun
+
+    way = Way(points, (WALK,) * len(points), length, length)
+    walked(d, actor, Walk(way, None, _SPEED_M_S, what, not_before=not_before, mend=True))
+
+
+def _way_of(world: World, whom: str, now: float) -> tuple[Array, Array]:
+    """Times (N,) from now on and places (N, 2) on the floor that somebody is at then, without the sway of steps."""
+    motion = world.motion(whom)
+    end = max(motion.span[1], now + 1.0 / _LOOKS)
+    times = np.linspace(now, end, max(int((end - now) * _LOOKS), 2) + 1)
+    return times, gaussian_filter1d(motion.sample(times)[0][:, :2], _SWAY_S * _LOOKS, axis=0, mode="nearest")
+
+
+def _spaced(places: Array, far: Array) -> Array:
+    """Places (N, 2) along a way at even distances."""
+    count = max(int(far[-1] / _SPACED_M), 1)
+    even = np.linspace(0.0, far[-1], count + 1)[1:]
+    return np.stack([np.interp(even, far, places[:, k]) for k in (0, 1)], axis=-1)

@@ -1,0 +1,86 @@
+"""Going somewhere: the places that a task may mean, and a walk to the best of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from elbowroom.errors import BadValue
+from elbowroom.geometry.rotations import Array
+from elbowroom.locomotion.course import facing
+from elbowroom.locomotion.departure import stance_of
+from elbowroom.locomotion.route import towards
+from elbowroom.plan.actor import Actor
+from elbowroom.plan.director import Director
+from elbowroom.plan.result import PlanningFailure
+from elbowroom.plan.tasks import Go
+from elbowroom.plan.walking.walked import Spot, told, until_end, walk_to, ways_of
+from elbowroom.world.world import World
+
+# Metres between somebody who is gone to and who goes there.
+_BESIDE_M = 0.95
+# Metres around a thing in which a place before it is looked for.
+_AROUND_M = 0.9
+
+
+def go(d: Director, task: Go) -> None:
+    """Walk to where a task says; raises `PlanningFailure`."""
+    actor = d.actor(task.who)
+    until_end(d, actor)
+    spots = list(_spots(d, actor, task))
+    d.first(spots, lambda spot: walk_to(d, actor, spot, gait=task.gait, at=task.at, what=_words(task)))
+
+
+def _spots(d: Director, actor: Actor, task: Go) -> Iterator[Spot]:
+    """Places that a task may mean, the best first; raises where it means none."""
+    face = None if task.facing is None else task.facing
+    if not isinstance(task.to, str):
+        place = np.asarray(task.to, dtype=float)[:2]
+        if not np.all(np.isfinite(place)):
+            raise BadValue(f"go: a place is two finite numbers, not {task.to}.")
+        yield Spot(place, _heading(d, actor, face, place))
+        return
+    owner = d.world.split(task.to)[0]
+    if owner in d.world.characters:
+        centre = d.world.frame(task.to, actor.now)[:2, 3]
+        far = _BESIDE_M
+    else:
+        centre, far = middle_of(d.world, task.to, actor.now), 0.0
+    ways = ways_of(d, actor, [centre], task.gait)
+    start = stance_of(actor.body, actor.pose)[0]
+    found = []
+    for angle in np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False):
+        for radius in np.arange(far or 0.3, (far or 0.3) + _AROUND_M + 1.5 * (far == 0.0), 0.1):
+            place = centre + radius * facing(angle)
+            cost = float(ways.comfort(place[None])[0])
+            if np.isfinite(cost):
+                near = float(np.linalg.norm(place - start))
+                found.append((radius * 2.0 + cost + 0.3 * near, tuple(place)))
+                break
+    if not found:
+        raise PlanningFailure("target-in-collision", f"{_words(task)}: there is no room to stand near it")
+    for _, (x, y) in sorted(found)[:4]:
+        place = np.array([x, y])
+        yield Spot(place, towards(place, centre) if face is None else _heading(d, actor, face, place))
+
+
+def middle_of(world: World, name: str, t: float) -> Array:
+    """Middle (2,) on the floor of a mesh, also one of several parts, an object or a frame at a time."""
+    parts = [mesh.bounds for part, mesh in world.static.items() if part == name or part.startswith(f"{name}.")]
+    if parts:
+        return 0.5 * (np.min(parts, axis=(0, 1)) + np.max(parts, axis=(0, 1)))[:2]
+    if name in world.objects:
+        return world.objects[name].mesh.moved(world.frame(name, t)).bounds.mean(axis=0)[:2]
+    return world.frame(name, t)[:2, 3]
+
+
+def _heading(d: Director, actor: Actor, face: str | float | None, place: Array) -> float | None:
+    """Heading that a task asks for at a place: an angle (radians, counter-clockwise from -Y), or towards something."""
+    if not isinstance(face, str):
+        return face
+    return towards(place, middle_of(d.world, face, actor.now))
+
+
+def _words(task: Go) -> str:
+    return f"go to {task.to}" if isinstance(task.to, str) else f"go to {told(task.to)}"

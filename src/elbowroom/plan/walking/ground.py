@@ -1,0 +1,85 @@
+"""Ground under feet: carpets, boards and sills that are walked on rather than round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+
+import numpy as np
+
+from elbowroom.geometry.kept import kept
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.rotations import Array
+from elbowroom.locomotion.course import facing, leftwards
+from elbowroom.world.contacts import Contact
+from elbowroom.world.world import World
+
+# Metres above the floor up to which things are stood on as if they were the floor.
+LOW_M = 0.06
+# Metres of a foot before and behind the ankle and to its sides at which the ground is felt, for a leg of 0.92 m.
+_ALONG_M, _ACROSS_M = np.linspace(-0.08, 0.2, 8), np.linspace(-0.055, 0.055, 4)
+# Metres that soles may press into what they stand on, and that they stay above it.
+_PRESS_M, _ABOVE_M = 0.004, 0.0005
+
+
+class Ground:
+    """Heights of what somebody may stand on above a floor; `under` are the names of all that a foot was put on."""
+
+    def __init__(self, world: World, t: float, scale: float = 1.0) -> None:
+        self._floor = 0.0 if world.floor is None else world.floor
+        self._scale = scale
+        self._low: dict[str, Array] = {}
+        self.under: set[str] = set()
+        moved = {name: thing.mesh.moved(np.asarray(thing.path(t))) for name, thing in world.things.items()}
+        for name, mesh in (*world.static.items(), *moved.items()):
+            triangles = kept(mesh, ("low", self._floor), partial(_low_triangles, mesh, self._floor))
+            if len(triangles):
+                self._low[name] = triangles
+
+    def __call__(self, place: Array, heading: float) -> float:
+        """Height of the ground above the floor, metres, under a foot with its ankle at a place (2,)."""
+        along, across = (a.ravel() * self._scale for a in np.meshgrid(_ALONG_M, _ACROSS_M))
+        points = place + along[:, None] * facing(heading) + across[:, None] * leftwards(heading)
+        best = 0.0
+        for name, triangles in self._low.items():
+            high = _height(triangles, points) - self._floor
+            if high > 0.0:
+                self.under.add(name)
+                best = max(best, high + _ABOVE_M)
+        return best
+
+    def contacts(self, who: str, feet: Iterable[str], during: tuple[float, float]) -> list[Contact]:
+        """Contacts of feet with what they stand on during an interval."""
+        return [
+            Contact(f"{who}.{foot}", name, during, "support", _PRESS_M, "stands on it")
+            for name in sorted(self.under)
+            for foot in feet
+        ]
+
+
+def _low_triangles(mesh: Mesh, floor: float) -> Array:
+    """Triangles (F, 3, 3) of a mesh that lie low above the floor, unless it goes on higher there."""
+    if not len(mesh.faces) or mesh.bounds[0, 2] > floor + LOW_M:
+        return np.zeros((0, 3, 3))
+    corners = mesh.vertices[mesh.faces]
+    high = corners[..., 2].max(axis=1)
+    return np.ascontiguousarray(corners[(high > floor + 1e-4) & (high <= floor + LOW_M)])
+
+
+def _height(triangles: Array, points: Array) -> float:
+    """Height of the highest triangle (F, 3, 3) above or below one of points (N, 2); -inf where there is none."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    near = ((triangles[..., :2].max(axis=1) >= low) & (triangles[..., :2].min(axis=1) <= high)).all(axis=1)
+    if not near.any():
+        return -np.inf
+    t = triangles[near]
+    a, u, v = t[:, 0], t[:, 1] - t[:, 0], t[:, 2] - t[:, 0]
+    area = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
+    flat = np.abs(area) > 1e-12
+    safe = np.where(flat, area, 1.0)
+    p = points[:, None] - a[None, :, :2]
+    s = (p[..., 0] * v[:, 1] - p[..., 1] * v[:, 0]) / safe
+    r = (u[:, 0] * p[..., 1] - u[:, 1] * p[..., 0]) / safe
+    inside = flat & (s >= -1e-9) & (r >= -1e-9) & (s + r <= 1.0 + 1e-9)
+    z = a[:, 2] + s * u[:, 2] + r * v[:, 2]
+    return float(np.where(inside, z, -np.inf).max())

@@ -1,0 +1,224 @@
+"""Ways for somebody who walks: the cheapest over the floor, upright where there is room, else as there is.
+
+A way is searched over columns of the scene with what a body takes of them in each mode of going. What is found is a
+proposal: the motion along it is looked at with the whole body afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbowroom.character.body import Character
+from elbowroom.geometry.rotations import Array
+from elbowroom.kernels.grid_path import cheapest_path, line_cost
+from elbowroom.locomotion.envelope import envelope
+from elbowroom.locomotion.route import Manner
+from elbowroom.world.columns import CELL_M, Columns
+
+Gait = Literal["any", "walk", "brisk", "crouch", "sidle", "back", "run"]
+
+# Metres beside the body that are as good as open floor, and how much dearer a way is without any.
+_COMFORT_M, _NARROW = 0.25, 3.0
+# Metres that a trunk keeps from things at least; arms may have to give way.
+_KEEPS_M = 0.02
+# What a change of mode costs, metres.
+_SWITCH_M = 0.5
+# Metres around start and goal in which things may be as near as the person already stands to them.
+_NEAR_M, _NEAR_COST = 0.4, 4.0
+# Floors are uneven: what is lower than this is stood on, metres.
+_FLAT_M = 0.04
+# A shortcut may cost this much more than the cells that it replaces: those zigzag.
+_AS_GOOD = 1.02
+# Metres between points of a way.
+_SPACED_M = 0.25
+# Cost of a metre for each metre that is missing, where the narrowest place is looked for.
+_SQUEEZED = 200.0
+
+
+@dataclass(frozen=True)
+class Mode:
+    """A way of getting past things: how the body goes, between which shares of its height, what a metre costs."""
+
+    name: str
+    manner: Manner
+    low: float = 0.0
+    high: float = 1.0
+    factor: float = 1.0
+
+
+WALK = Mode("walk", "forward")
+SIDLE = Mode("sidle", "left", factor=3.0)
+DUCK = Mode("duck", "forward", high=0.8, factor=3.0)
+STOOP = Mode("stoop", "forward", high=0.66, factor=6.0)
+OVER = Mode("step over", "forward", low=0.19, factor=6.0)
+BACK = Mode("back", "back", factor=1.0)
+_MODES: dict[str, tuple[Mode, ...]] = {
+    "any": (WALK, SIDLE, DUCK, STOOP, OVER),
+    "walk": (WALK,),
+    "brisk": (WALK,),
+    "run": (WALK,),
+    "crouch": (replace(DUCK, factor=1.0), STOOP),
+    "sidle": (replace(SIDLE, factor=1.0),),
+    "back": (BACK,),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """Points (N, 2) of a way, the mode in which each is passed, its length in metres and its cost."""
+
+    points: Array
+    modes: tuple[Mode, ...]
+    length: float
+    cost: float
+
+
+@dataclass(frozen=True)
+class Narrow:
+    """The narrowest place (2,) of a way that cannot be gone: its width and what would do, metres."""
+
+    at: tuple[float, float]
+    width: float
+    needed: float
+
+
+class Ways:
+    """Ways of one character over the columns of a scene, in the modes of a gait."""
+
+    def __init__(self, columns: Columns, character: Character, gait: Gait = "any") -> None:
+        self.columns, self.character, self.modes = columns, character, _MODES[gait]
+        self._room: dict[tuple[float, float], Array] = {}
+        spare = [self._spare(mode) for mode in self.modes]
+        self._least = np.stack([least for least, _ in spare])
+        easy = np.stack([easy for _, easy in spare])
+        dear = 1.0 + _NARROW * np.clip(1.0 - easy / _COMFORT_M, 0.0, 1.5) ** 2
+        factors = np.array([mode.factor for mode in self.modes])[:, None, None]
+        self._cost = np.where(self._least >= 0.0, CELL_M * factors * dear, np.inf)
+
+    def stands(self, point: Array) -> bool:
+        """Return whether there is room for the trunk at a point (2,)."""
+        j, i = self.columns.cell(point)
+        return bool((self._least[:, j, i] >= 0.0).any())
+
+    def comfort(self, points: Array) -> Array:
+        """Cost of a metre (N,) at points (N, 2) in the first mode; inf where the body does not fit."""
+        cells = np.array([self.columns.cell(p) for p in points])
+        return np.asarray(self._cost[0, cells[:, 0], cells[:, 1]] / CELL_M)
+
+    def find(self, start: Array, goal: Array, avoid: Sequence[tuple[Array, float]] = ()) -> Way | None:
+        """The cheapest way between two points (2,), without discs of centre (2,) and radius; None if there is none."""
+        cost = self._near(self._cost, start, goal)
+        for centre, radius in avoid:
+            cost = np.where(self._within(centre, radius), np.inf, cost)
+        a, b = self.columns.cell(start), self.columns.cell(goal)
+        cells = cheapest_path(cost, _SWITCH_M, np.array(a), np.array(b), CELL_M * min(m.factor for m in self.modes))
+        return self._way(cells, cost, start, goal) if len(cells) else None
+
+    def narrowest(self, start: Array, goal: Array) -> Narrow | None:
+        """The narrowest place of the way that lacks the least; None where walls leave no way at all."""
+        missing = np.maximum(-self._least[:1], 0.0)
+        squeezed = CELL_M * (1.0 + _SQUEEZED * missing)
+        room = np.min([self._distance(band) for band in envelope(self.character, self.modes[0].manner).bands], axis=0)
+        open_ = self._near(np.where(room[None] > 0.0, squeezed, np.inf), start, goal)
+        cells = cheapest_path(open_, 0.0, np.array(self.columns.cell(start)), np.array(self.columns.cell(goal)), CELL_M)
+        if not len(cells):
+            return None
+        row, column = cells[:, 1], cells[:, 2]
+        k = int(np.argmin(self._least[0, row, column]))
+        x, y = self.columns.point(cells[k, 1:])
+        width = 2.0 * float(room[row[k], column[k]])
+        return Narrow((float(x), float(y)), width, width - 2.0 * float(self._least[0, row[k], column[k]]))
+
+    def _spare(self, mode: Mode) -> tuple[Array, Array]:
+        """Metres (ny, nx) that are left beside the trunk, and beside the arms, in a mode; negative: missing."""
+        body = envelope(self.character, mode.manner)
+        least = easy = np.full(self.columns.taken.shape, np.inf)
+        for (low, high), half, trunk in zip(body.bands, body.half, body.trunk, strict=True):
+            low, high = max(low, mode.low * body.height, _FLAT_M), min(high, mode.high * body.height)
+            if low < high:
+                room = self._distance((low, high))
+                least = np.minimum(least, room - trunk - _KEEPS_M)
+                easy = np.minimum(easy, room - half)
+        return least, easy
+
+    def _distance(self, band: tuple[float, float]) -> Array:
+        if band not in self._room:
+            self._room[band] = self.columns.room(*band)
+        return self._room[band]
+
+    def _near(self, cost: Array, start: Array, goal: Array) -> Array:
+        """Costs with the cells around start and goal open: somebody stands there already, or is asked to."""
+        bare = self._distance((_FLAT_M, 0.5 * envelope(self.character, "forward").height)) > 0.5 * _KEEPS_M
+        near = (self._within(start, _NEAR_M) | self._within(goal, _NEAR_M)) & bare
+        return np.where(near[None] & ~np.isfinite(cost), _NEAR_COST * CELL_M, cost)
+
+    def _within(self, centre: Array, radius: float) -> NDArray[np.bool_]:
+        """Cells (ny, nx) whose middles are near to a point (2,)."""
+        ny, nx = self.columns.taken.shape
+        x = self.columns.origin[0] + CELL_M * (np.arange(nx) + 0.5) - float(centre[0])
+        y = self.columns.origin[1] + CELL_M * (np.arange(ny) + 0.5) - float(centre[1])
+        return np.asarray(x[None] ** 2 + y[:, None] ** 2 <= radius**2)
+
+    def _way(self, cells: Array, cost: Array, start: Array, goal: Array) -> Way:
+        """The way through cells (N, 3), pulled straight within each mode."""
+        cuts = [0, *(np.flatnonzero(np.diff(cells[:, 0])) + 1), len(cells)]
+        points, modes = [], []
+        total = 0.0
+        for a, b in pairwise(cuts):
+            mode, run = int(cells[a, 0]), cells[a:b, 1:]
+            kept = run[_pulled(run, cost[mode])]
+            total += sum(line_cost(cost[mode], p, q) for p, q in pairwise(kept))
+            xy = self.columns.point(kept)
+            if a == 0:
+                xy[0] = np.asarray(start)[:2]
+            if b == len(cells):
+                xy[-1] = np.asarray(goal)[:2]
+            spaced = _spaced(xy)
+            points.append(spaced)
+            modes += [self.modes[mode]] * len(spaced)
+        xy = np.concatenate(points)
+        once = np.concatenate([[True], np.linalg.norm(np.diff(xy, axis=0), axis=1) > 1e-6])
+        xy, modes = xy[once], [m for m, k in zip(modes, once, strict=True) if k]
+        length = float(np.linalg.norm(np.diff(xy, axis=0), axis=1).sum())
+        return Way(xy, tuple(modes), length, total + _SWITCH_M * (len(cuts) - 2))
+
+
+def _pulled(run: Array, cost: Array) -> list[int]:
+    """Numbers of the cells of a run (N, 2) that are left when straight lines replace what they are as good as."""
+    steps = [line_cost(cost, a, b) for a, b in pairwise(run)]
+    total = np.concatenate([[0.0], np.cumsum(steps)])
+    kept = [0]
+    while kept[-1] < len(run) - 1:
+        a, low, high = kept[-1], kept[-1] + 1, len(run) - 1
+        if _as_good(cost, run, total, a, high):
+            kept.append(high)
+            continue
+        far = low
+        stride = 2
+        while low + stride < high and _as_good(cost, run, total, a, low + stride):
+            far, stride = low + stride, 2 * stride
+        for b in range(min(low + stride, high), far, -max((stride // 8), 1)):
+            if _as_good(cost, run, total, a, b):
+                far = b
+                break
+        kept.append(far)
+    return kept
+
+
+def _as_good(cost: Array, run: Array, total: Array, a: int, b: int) -> bool:
+    return bool(line_cost(cost, run[a], run[b]) <= _AS_GOOD * (total[b] - total[a]) + 1e-9)
+
+
+def _spaced(corners: Array) -> Array:
+    """Points (N, 2) along a chain of straight lines, evenly spaced on each."""
+    out = [corners[:1]]
+    for p, q in pairwise(corners):
+        n = max(int(np.ceil(np.linalg.norm(q - p) / _SPACED_M)), 1)
+        out.append(p + (np.arange(1, n + 1) / n)[:, None] * (q - p))
+    return np.concatenate(out)
