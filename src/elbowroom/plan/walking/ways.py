@@ -27,6 +27,8 @@ Gait = Literal["any", "walk", "brisk", "crouch", "sidle", "back", "run"]
 _COMFORT_M, _NARROW = 0.25, 3.0
 # Metres that a trunk keeps from things at least; arms may have to give way.
 _KEEPS_M = 0.02
+# Metres that a thing may be farther away than the middle of the cell that it takes.
+_WITHIN_M = 0.4 * CELL_M
 # What a change of mode costs, metres.
 _SWITCH_M = 0.5
 # Metres around start and goal in which things may be as near as the person already stands to them.
@@ -143,7 +145,7 @@ class Ways:
             low, high = max(low, mode.low * body.height, _FLAT_M), min(high, mode.high * body.height)
             if low < high:
                 room = self._distance((low, high))
-                least = np.minimum(least, room - trunk - _KEEPS_M)
+                least = np.minimum(least, room + _WITHIN_M - trunk - _KEEPS_M)
                 easy = np.minimum(easy, room - half)
         return least, easy
 
