@@ -36,7 +36,6 @@ _MODE_S = 0.25  # seconds: over which one way of going passes into another
 # A first or last step is short but not slow: cadence is that of this share of the fastest speed within so many seconds.
 _BRISK, _NEARBY_S = 0.75, 2.5
 _LEAST_WIDTH = 0.53  # of the hips' half distance: narrower, and legs touch
-_LEANS = 0.5  # share of the lean in a turn that the body takes beyond what steps are planned for, tuned on the ZMP
 _MOST_STRIKE = np.radians(35.0)
 _MOST_PUSH = np.radians(72.0)
 _SOON_S = 0.004  # seconds, for velocities at the ends of a swing
@@ -224,8 +223,6 @@ def perform(
     offset = offset * figure.leg
     offset[:, 0] += blend.mean(library.numbers[:, 5]) * figure.leg
     cadence = np.maximum(blend.mean(library.numbers[:, 0]) / np.sqrt(figure.scale), 0.3)
-    # feet are planned outside of who turns, and the body leans in by more than that
-    offset[:, 1] += _LEANS * figure.leg * course.speed * blend.velocity[:, 2] / GRAVITY
     place = course.curve.at(course.s) + offset[:, :1] * facing(heading) + offset[:, 1:2] * leftwards(heading)
     share = np.maximum(steps.duty - 0.5, 0.05) / cadence
     soles = [measure(figure, side) for side in SIDES]
