@@ -236,7 +236,8 @@ def main() -> None:
     for r in rows[: min(len(rows), 50)]:
         speed, turn = r["speed_m_s"], np.radians(r["turn_deg_s"])
         factor = min(1.0, float(four.reach(np.array([[speed, 0.0, turn]]))[0]))
-        plain.append(slid(plain_blend(four, factor * speed, factor * turn)))
+        blended = plain_blend(four, factor * speed, factor * turn)
+        plain.append((float(np.max(foot_slide(blended), initial=0.0)), slid(blended)[1]))
     try:
         capture = captured(args.data)
     except ElbowroomError as error:
@@ -254,7 +255,7 @@ def main() -> None:
     print(told("the same, turns of more than 10 °/s", shares, 1.0, "%"))
     print(told("slide of standing feet", [r["slide_m"] for r in rows], 1000.0, "mm"))
     print(told("slide as `elbowroom report` finds it", [r["found_slide_m"] for r in rows], 1000.0, "mm"))
-    print(told("slide of the paper's plain blend of four cycles", [p[0] for p in plain], 1000.0, "mm"))
+    print(told("the same of the paper's plain blend of four cycles", [p[0] for p in plain], 1000.0, "mm"))
     print(told("depth of feet in the floor", [r["deep_m"] for r in rows], 1000.0, "mm"))
     print(told("the same of the plain blend", [p[1] for p in plain], 1000.0, "mm"))
     print(told("angular jerk", [r["jerk"] for r in rows], 1.0, "rad/s³"))

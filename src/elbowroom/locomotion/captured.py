@@ -172,9 +172,7 @@ def gait(figure: Figure, course: Course, library: ClipLibrary) -> Gait:
     quick = np.column_stack([np.maximum(size, fast[:, None]) * ahead, blend.velocity[:, 2]])
     brisk = Blend.along(figure, course, library, quick)
     cadence, duty = brisk.mean(library.numbers[:, 0]) / pace, _style(figure, brisk, library).duty
-    half = np.maximum(
-        blend.mean(library.numbers[:, 4]) * figure.leg, _LEAST_WIDTH * abs(float(figure.at("left_thigh")[0]))
-    )
+    half = _half_width(figure, blend, library)
 
     def at(t: Array) -> Style:
         def known(values: object) -> Array:
@@ -191,6 +189,12 @@ def gait(figure: Figure, course: Course, library: ClipLibrary) -> Gait:
         push=1.0 if figure.has("left_toes") else 0.5,
         stand=abs(float(figure.at("left_thigh")[0])),
     )
+
+
+def _half_width(figure: Figure, blend: Blend, library: ClipLibrary) -> Array:
+    """Half the distance between the feet (N,), metres: as recorded, and never so narrow that legs touch."""
+    least = _LEAST_WIDTH * abs(float(figure.at("left_thigh")[0]))
+    return np.maximum(blend.mean(library.numbers[:, 4]) * figure.leg, least)
 
 
 def _style(figure: Figure, blend: Blend, library: ClipLibrary) -> CapturedStyle:
@@ -218,8 +222,8 @@ def perform(
     turns, offset = library.sampled(blend.weights, steps.phase)
     offset = offset * figure.leg
     offset[:, 0] += blend.mean(library.numbers[:, 5]) * figure.leg
-    place = course.curve.at(course.s) + offset[:, :1] * facing(heading) + offset[:, 1:2] * leftwards(heading)
     cadence = np.maximum(blend.mean(library.numbers[:, 0]) / np.sqrt(figure.scale), 0.3)
+    place = course.curve.at(course.s) + offset[:, :1] * facing(heading) + offset[:, 1:2] * leftwards(heading)
     share = np.maximum(steps.duty - 0.5, 0.05) / cadence
     soles = [measure(figure, side) for side in SIDES]
     feet = [footwork.standing(steps.of(s), sole, times, share) for s, sole in zip(SIDES, soles, strict=True)]
