@@ -10,10 +10,11 @@ import pytest
 from scipy.optimize import minimize
 from scipy.spatial import ConvexHull
 
+import elbowroom as er
 from conftest import real_files
 from elbowroom.character.body import Character
 from elbowroom.character.fit_shapes import fit_shapes
-from elbowroom.character.fit_shapes_skin import carriers, enclosing_shape, least_capsule, owned_points, toes_by_foot
+from elbowroom.character.fit_shapes_skin import carriers, enclosing_shape, least_capsule, owned_points, yielding
 from elbowroom.character.human import human
 from elbowroom.character.skeleton import Skeleton
 from elbowroom.files.bvh import read_bvh
@@ -48,7 +49,7 @@ def test_shapes_enclose_the_skin_of_their_segment(path: Path) -> None:
         assert c.skin is not None
         at_rest = c.skin.posed(c.skeleton.T_rest)
         owner = carriers(c.skeleton, c.roles)[c.skin.owner]
-        pieces = owned_points(at_rest, c.skin.faces, owner, toes_by_foot(c.roles))
+        pieces = owned_points(at_rest, c.skin.faces, owner, yielding(c.roles))
         by_joint = {s.joint: s for s in c.shapes}
         assert len(by_joint) == len(c.shapes)
         assert set(np.unique(owner)) == set(by_joint)
@@ -69,6 +70,20 @@ def test_shapes_enclose_the_skin_of_their_segment(path: Path) -> None:
         assert max(loose) < 1.2  # corners were dropped, yet hardly anything was added
         names = {j: part for part, j in c.roles.items()}
         assert all(s.name == names.get(s.joint, c.skeleton.names[s.joint]) for s in c.shapes)
+
+
+def test_flesh_between_arm_and_chest_stays_with_the_chest() -> None:
+    body = er.preset("woman")
+    arm, chest = body.role("left_upper_arm"), body.role("chest")
+    assert body.skin is not None
+    at_rest = body.skin.posed(body.skeleton.T_rest)
+    owner = carriers(body.skeleton, body.roles)[body.skin.owner]
+    shared = [f for f in body.skin.faces if set(owner[f]) == {arm, chest}]
+    corners = at_rest[np.unique(shared)]
+    shapes = {shape.joint: shape for shape in body.shapes}
+    assert outside(shapes[chest], apply(inverse(body.skeleton.T_rest[chest]), corners)) < 1e-6
+    own = owned_points(at_rest, body.skin.faces, owner, {})[arm]
+    assert outside(shapes[arm], apply(inverse(body.skeleton.T_rest[arm]), own)) > 0.003
 
 
 def test_the_whole_surface_is_covered(data: Path) -> None:

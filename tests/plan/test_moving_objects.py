@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import elbowroom as er
+from conftest import benchmark_module
 from elbowroom.character.masses import center_of_mass
 from elbowroom.character.skeleton import Pose
 from elbowroom.character.strength import load_effort, strength_of
@@ -20,11 +21,15 @@ from elbowroom.geometry.solids import box
 from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.edit import place
+from elbowroom.plan.director import Director
 from elbowroom.plan.manipulate import plan_tasks
+from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import Plan
 from elbowroom.plan.settings import Settings
 from elbowroom.plan.tasks import Grab, Move
+from elbowroom.plan.verbs.carrier import Carrier
 from elbowroom.posing.whole_body import support_of
+from elbowroom.report import report
 from elbowroom.storyboard.storyboard import read_storyboard
 from elbowroom.world.certificate import certify
 from elbowroom.world.paths import Still
@@ -112,6 +117,61 @@ def test_two_people_move_a_board_together():
     assert far < 0.001 and turned < 0.5
     with pytest.raises(BadValue, match="once"):
         plan_tasks(world, [replace(task, helpers=("ann",))], ONCE)
+
+
+def test_a_box_goes_round_boards_from_a_high_place_to_a_low_one_aside():
+    """Shoulders turn fast where hands are near them, and flesh of the shoulders is near the neck."""
+    plan, _ = benchmark_module("object_moves").one("woman", 7, 2, 0)
+    assert plan.status == "found" and plan.certificate is not None and plan.certificate.free
+
+
+def test_what_hands_hold_collides_whatever_the_body_does():
+    world = scene()
+    postures = Postures(world, "ann", 0.0, led="crate")
+    clip = world.motion("ann")
+    assert isinstance(clip, Clip)
+    ann = Pose.of(clip.root[0], clip.rotations[0])
+    hand = er.preset("woman").role("left_hand")
+    for crate_at, hand_at, met in (
+        ((0.0, -0.6, 1.2), (0.3, -0.6, 1.2), None),
+        ((0.0, -0.6, 0.8), (0.3, -0.6, 1.2), "crate"),
+        ((0.0, -0.6, 1.2), (0.3, -0.6, 0.75), "ann.left"),
+    ):
+        pair = postures.carried_blame(ann, {hand: transform(hand_at)}, {"crate": transform(crate_at)})
+        assert (pair is None) == (met is None)
+        assert pair is None or ("table" in pair and any(name.startswith(met) for name in pair))
+    lifted = {hand: transform((0.3, -0.6, 1.2))}, {"crate": transform((0.0, -0.6, 0.75 + 0.11 + 0.05))}
+    assert postures.carried_gap(ann, *lifted, 0.15, ()) == pytest.approx(0.05, abs=1e-3)
+    assert postures.carried_gap(ann, *lifted, 0.15, ("table",)) == 0.15
+
+
+def test_a_carry_is_slower_beside_a_wall():
+    walled = scene().with_static("wall", box((1.4, 0.02, 0.8), (0.0, -0.77, 1.16)))
+    plan = plan_tasks(walled, [Move(who="ann", object="crate", to=GOAL)], ONCE).require()
+
+    def seconds(world: World) -> float:
+        begin, end = world.holds[0].during
+        return end - begin
+
+    assert seconds(plan.world) > 1.15 * seconds(moved().world)
+
+
+def test_the_report_says_how_well_recordings_fit():
+    (ann,) = report(moved().world).people
+    assert ann.recorded is not None and 0.0 < ann.recorded.distance.max() < 0.5
+    begin, end = moved().world.holds[0].during
+    assert begin <= ann.recorded.times[0] and ann.recorded.times[-1] <= end
+    off = {m.headline for _, key, m in report(moved().world).measures if key == "recorded"}
+    assert off == {f"{100 * ann.recorded.off.mean():.0f} cm off recorded postures"}
+    (still,) = report(scene()).people
+    assert still.recorded is None and "recorded" not in still.measures
+
+
+def test_balance_can_be_left_out():
+    d = Director(scene(), ONCE, 30.0, 0)
+    task = Move(who="ann", object="crate", to=GOAL)
+    supports = [Carrier(d, d.actor("ann"), replace(task, balance=b), "move crate").support for b in (True, False)]
+    assert supports[0] is not None and supports[1] is None
 
 
 def test_the_same_seed_moves_it_the_same_way():

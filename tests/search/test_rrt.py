@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -163,6 +163,27 @@ def test_places_and_their_metric() -> None:
     level = ObjectSpace(np.zeros(3), 1.0, Arm().follow, turning="level", upright=rot.about((1, 0, 0), 0.5))
     ups = rot.rotate(np.array([level.sample(rng)[3:] for _ in range(20)]), np.array([0.0, 0.0, 1.0]))
     assert np.allclose(ups[:, 2], math.cos(0.5))
+
+
+def test_half_of_the_samples_are_about_the_line() -> None:
+    ends = np.array([0.9, 0.0, 0.0]), np.array([0.9, 0.8, 0.0])
+    space = ObjectSpace(np.zeros(3), 4.0, Arm().follow, ends=ends)
+    rng = np.random.default_rng(0)
+    drawn = np.array([space.sample(rng)[:3] for _ in range(400)])
+    assert 0.35 < (np.hypot(drawn[:, 0] - 0.9, drawn[:, 2]) < 1.0).mean() < 0.75
+
+
+def test_smoothing_walks_no_farther_than_to_payloads_that_it_knows() -> None:
+    corners = [at(0.9, -0.5), at(1.1, -0.3), at(0.9, -0.1), GOAL]
+
+    def steps(space: ObjectSpace[Array]) -> tuple[int, CarriedPath[Array]]:
+        path = walked(space, (START, start_joints()), corners)
+        shorter = smooth(space, path, seed=1, rounds=4)
+        assert_carried(shorter)
+        return shorter.stats.checks, shorter
+
+    anew, known = (steps(replace(space_of(Arm()), same=same)) for same in (None, lambda a, b: np.allclose(a, b)))
+    assert known[0] < anew[0] and np.array_equal(known[1].states, anew[1].states)
 
 
 def test_bad_states_are_refused() -> None:

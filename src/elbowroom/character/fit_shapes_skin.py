@@ -4,9 +4,11 @@ A segment owns the vertices whose largest weight is its joint's (joints that onl
 lips and eyes, count to the joint that carries them), and its half of every triangle that it shares with a
 neighbour, so that the union of all shapes covers the whole surface in the rest pose. What foot and toes share
 is the toes' alone: a foot turns about its ball, and what it had in front of that would go into the floor
-whenever the heel rises. Each segment gets the capsule of least volume around its points where that stays near
-to the skin (fingers, slim limbs), else their convex hull with at most 64 corners, of feet and toes 128: a
-capsule around a trunk, a foot or a tapering thigh would be 2 to 3 times as large as the hull.
+whenever the heel rises. What upper arm and chest share is the chest's: flesh before and behind an armpit does not
+turn with the arm, and would be in the neck whenever the arm goes forward. Each segment gets the capsule of least
+volume around its points where that stays near to the skin (fingers, slim limbs), else their convex hull with at
+most 64 corners, of feet and toes 128: a capsule around a trunk, a foot or a tapering thigh would be 2 to 3 times as
+large as the hull.
 """
 
 from __future__ import annotations
@@ -37,6 +39,9 @@ _MOST_CORNERS_OF_FEET = 128
 # Points that span less than this in some direction are flat: a capsule holds them, and no shape is thinner.
 _THIN = 0.002
 
+# Segments, and those that get what they share; see above.
+_YIELDING = (("foot", "{}_toes"), ("upper_arm", "chest"))
+
 # Added to every radius and plane, in metres, so that rounding leaves no point outside.
 _SKIN_OF_ROUNDING = 1e-6
 
@@ -48,7 +53,7 @@ def shapes_from_skin(skeleton: Skeleton, roles: Mapping[str, int], skin: Skin) -
     owner = carriers(skeleton, roles)[skin.owner]
     shapes = []
     near = _NEAR * float(np.ptp(at_rest[:, 2]))
-    pieces = owned_points(at_rest, skin.faces, owner, toes_by_foot(roles))
+    pieces = owned_points(at_rest, skin.faces, owner, yielding(roles))
     for j in sorted(pieces):
         T = skeleton.T_rest[j]
         points = (pieces[j] - T[:3, 3]) @ T[:3, :3]
@@ -58,10 +63,10 @@ def shapes_from_skin(skeleton: Skeleton, roles: Mapping[str, int], skin: Skin) -
     return tuple(shapes)
 
 
-def toes_by_foot(roles: Mapping[str, int]) -> dict[int, int]:
-    """Joint of the toes by that of their foot."""
-    sides = (side for side in ("left", "right") if f"{side}_toes" in roles and f"{side}_foot" in roles)
-    return {roles[f"{side}_foot"]: roles[f"{side}_toes"] for side in sides}
+def yielding(roles: Mapping[str, int]) -> dict[int, int]:
+    """Joints by those that leave shared triangles to them: toes by foot, chest by upper arm."""
+    pairs = [(f"{side}_{a}", b.format(side)) for side in ("left", "right") for a, b in _YIELDING]
+    return {roles[a]: roles[b] for a, b in pairs if a in roles and b in roles}
 
 
 def carriers(skeleton: Skeleton, roles: Mapping[str, int]) -> NDArray[np.int64]:

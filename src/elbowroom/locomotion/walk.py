@@ -178,7 +178,7 @@ def walk_route(
     first foot leaves the ground, and ends as long after the last one landed.
     """
     body = figure(character)
-    rate, fastest = _inner_rate(fps, _RATE_WALK), captured.fastest(body, route, library, low is not None)
+    rate, fastest = _inner_rate(fps, _RATE_WALK), captured.fastest(body, route, library, low)
     going = courses.from_rest_to_rest(route, speed, rate, 2.5, fastest, not_before)
     if low is not None:
         going = replace(going, low=low(going.s))
@@ -280,10 +280,12 @@ def _made(
             break
         missing = np.interp(times, times[frames], missing)
         wider = wider + _WIDER * missing
-        if isinstance(course.curve, Route):
+        if isinstance(course.curve, Route) or library is not None:
             # what swings past goes farther out, and who ends with a turn stands wider
             aside_by = aside_by + _SWINGS_WIDER * missing
-            gait = replace(gait, stand=gait.stand + float(missing[course.s > course.curve.length - _END_M].max()))
+            gait = replace(
+                gait, stand=gait.stand + float(missing[course.s > course.curve.length - _END_M].max(initial=0.0))
+            )
     made = arms_clear(body.clip(kept, root[frames], rate, name, clamped=body.but_legs))
     return feet_clear(made.with_(fps=fps, root=made.root[::every], rotations=made.rotations[::every]))
 

@@ -47,7 +47,7 @@ _BELL_AT_M = 1.0
 _POWER = 1.0 / 3.0
 # Speed near obstacles: from this clearance on nothing is slower; at none, this share is left (not measured;
 # the dips of Y's fig. 6 are a third to a half).
-_CLEAR_M = 0.15
+CLEAR_M = 0.15
 _SHARE_AT_CONTACT = 0.45
 # Metres that a turn of the object by one radian counts for along its path.
 _TURN_M = 0.25
@@ -123,7 +123,7 @@ def path_times(
     pace /= float(np.trapezoid(pace, s))  # a gain bends the profile and leaves its mean speed
     if clearance is not None:
         near = np.interp(u, along / length, np.asarray(clearance, dtype=float).reshape(len(p)))
-        pace = pace / (_SHARE_AT_CONTACT + (1.0 - _SHARE_AT_CONTACT) * smoothstep(near / _CLEAR_M))
+        pace = pace / (_SHARE_AT_CONTACT + (1.0 - _SHARE_AT_CONTACT) * smoothstep(near / CLEAR_M))
     clock = np.concatenate([[0.0], np.cumsum(0.5 * (pace[1:] + pace[:-1]) * np.diff(s))])
     at = np.interp(along / length, u, clock * duration(length, found) * slower)
     return PathTiming(frozen(at), "bell" if found is None else found.name)

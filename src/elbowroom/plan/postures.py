@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
@@ -31,6 +31,13 @@ _CLOSING = (1.0, 0.7, 0.35)
 
 # How far a grasp is drawn back along its approach where the hand has no room as proposed, metres.
 _BACK_M = (0.01, 0.02, 0.03, 0.045)
+
+# Parts of one body that keep room from each other where it is asked for, besides what is below the elbows.
+_KEPT_APART = (
+    (("left_upper_arm", "right_upper_arm"), ("neck", "head")),
+    (("left_shin",), ("right_thigh",)),
+    (("right_shin",), ("left_thigh",)),
+)
 
 # Shapes of a hand on its way from one to another, see `mixed`: many grasps have the same two.
 between_shapes = lru_cache(maxsize=512)(mixed)
@@ -79,10 +86,17 @@ class Postures:
         # Nearly all postures that are asked about are not free, mostly for the same reason as the last ones: numbers
         # that grow with how lately a pair was in the way, those of a body with itself last.
         own = np.array([part.kind == "body" and part.owner == who for part in self._exact.parts], dtype=bool)
+        joints_of = np.array([part.joint for part in self._exact.parts])
         self._apart: NDArray[np.bool_] = np.asarray(~own[self._exact.index].all(axis=1))
-        below = {j for side in ("left", "right") for j in _below_elbow(world.body(who), side)}
-        lower = np.array([p.kind == "body" and p.owner == who and p.joint in below for p in self._exact.parts])
-        self._spaced: NDArray[np.bool_] = self._apart | (lower[self._exact.index].sum(axis=1) == 1)
+        body = world.body(who)
+        below = {j for side in ("left", "right") for j in _below_elbow(body, side)}
+        lower, joints = own & np.isin(joints_of, list(below)), joints_of[self._exact.index]
+        near = np.zeros(len(joints), dtype=bool)
+        for first, second in _KEPT_APART:
+            a, b = (np.isin(joints, _joints_of(body, *roles)) for roles in (first, second))
+            near |= (a[:, 0] & b[:, 1]) | (a[:, 1] & b[:, 0])
+        one = lower[self._exact.index].sum(axis=1) == 1
+        self._spaced: NDArray[np.bool_] = self._apart | one | (near & ~self._apart)
         self._met: NDArray[np.int64] = np.asarray(self._apart, dtype=np.int64)
         self._last = 1
         self._exact.place_snapshot(self._now)
@@ -101,7 +115,8 @@ class Postures:
 
         Pairs of the chain `but` are left out, those of the chain `of` alone are looked at, if any is named; `room` is
         a distance in metres that counts as a collision. Without `own_room` only forearms and hands need it, of pairs of
-        the body with itself: thighs and upper arms are near the trunk whatever one does.
+        the body with itself, upper arms from neck and head, and shins from the other thigh: thighs and upper arms are
+        near the trunk whatever one does.
         """
         T = self._joints(pose)
         things = {name: T[joint] @ T_joint_thing for name, (joint, T_joint_thing) in self._held.items()}
@@ -145,6 +160,45 @@ class Postures:
             self._among[key] = np.flatnonzero(self._mine & self._apart & one & ~left_out)
         things = {name: self._now.things[name] for name in self._held} | carried
         return self._blame(T, things, self._among[key])
+
+    def carried_blame(
+        self, pose: Pose, hands: Mapping[int, Array], led: Mapping[str, Array], room: float = 0.0
+    ) -> Pair | None:
+        """A pair of things led, or of hands on them, and the world that collides whatever the rest of the body does.
+
+        `hands` are places (4, 4) by joint, `led` those of things by name; see `blame`.
+        """
+        T, among = self._carried(pose, hands, led)
+        return self._blame(T, dict(led), among, room)
+
+    def carried_gap(
+        self, pose: Pose, hands: Mapping[int, Array], led: Mapping[str, Array], most: float, but: Collection[str]
+    ) -> float:
+        """Metres, up to `most`, from things led and hands on them to the world, parts of names `but` left out."""
+        T, among = self._carried(pose, hands, led)
+        exact = self._exact.place_body(self.who, T, dict(led))
+        near = [k for k in exact.near(most, among).tolist() if not any(name in but for name in exact.pairs[k])]
+        gaps = (exact.distance(k, most).value for k in near)
+        return float(min((gap for gap in gaps if gap is not None), default=most))
+
+    def _carried(
+        self, pose: Pose, hands: Mapping[int, Array], led: Mapping[str, Array]
+    ) -> tuple[Array, NDArray[np.int64]]:
+        """Joints (J, 4, 4) with hands at their places, and pairs of these and of things led with the world."""
+        body, T = self.world.body(self.who), self._joints(pose)
+        below = {joint: list(body.subtree(joint)) for joint in hands}
+        for joint, T_joint in hands.items():
+            T[below[joint]] = T_joint @ inverse(T[joint]) @ T[below[joint]]
+        key = "carried", ",".join(map(str, hands))
+        if key not in self._among:
+            with_hands = {j for joints in below.values() for j in joints}
+            own = np.array([p.kind == "body" and p.owner == self.who for p in self._exact.parts])
+            moved = np.array([p.owner in led for p in self._exact.parts])
+            moved |= own & np.array([p.joint in with_hands for p in self._exact.parts])
+            ends = self._exact.index
+            one = (moved[ends].sum(axis=1) == 1) & ~(own & ~moved)[ends].any(axis=1)
+            self._among[key] = np.flatnonzero(self._mine & one)
+        return T, self._among[key]
 
     def grasp_blame(self, pose: Pose, grasp: Grasp, T_world_thing: Array) -> Pair | None:
         """A pair that collides with the hand of a grasp, the object at a place (4, 4): open, and while it closes."""
@@ -229,6 +283,11 @@ def _below_elbow(body: Body, side: str) -> tuple[int, ...]:
     """Joints of a forearm and its hand."""
     joint = body.roles.get(f"{side}_forearm") if isinstance(body, Character) else None
     return () if joint is None else tuple(body.subtree(joint))
+
+
+def _joints_of(body: Body, *roles: str) -> list[int]:
+    """Joints of roles that a body has."""
+    return [body.roles[role] for role in roles if role in body.roles] if isinstance(body, Character) else []
 
 
 def hand_contacts(

@@ -98,7 +98,8 @@ class Move(Task):
     The object leads: its path is searched, and the body follows it as recorded people do. The goal is given as for
     `Put`. `hands` is 'both', palms on opposite sides, or the one that takes it. `posture` 'squat' and 'stoop' ask for
     recordings of that kind, 'none' for no recordings at all; `postures` are files of recordings to follow in place of
-    the built-in ones. `helpers` hold it, too, with hands of their own.
+    the built-in ones. Without `balance` the weight need not stay over the feet. `helpers` hold it, too, with hands of
+    their own.
     """
 
     object: str
@@ -108,6 +109,7 @@ class Move(Task):
     hands: Literal["both", "left", "right"] = "both"
     posture: Literal["auto", "squat", "stoop", "none"] = "auto"
     postures: tuple[str, ...] = ()
+    balance: bool = True
     helpers: tuple[str, ...] = ()
 
 

@@ -13,6 +13,7 @@ from elbowroom.report.feet import SLIDE
 from elbowroom.report.footing import FLOAT, SINK
 from elbowroom.report.hands import PEAKS
 from elbowroom.report.limits import PAST
+from elbowroom.report.recorded import FITS_M, OFF_M
 from elbowroom.report.sampling import REACH
 from elbowroom.report.speed import JERK
 from elbowroom.report.torque import EFFORT
@@ -27,6 +28,7 @@ TITLES = {
     "speed": "Speed and jerk",
     "hands": "Hands",
     "torque": "Effort",
+    "recorded": "Recorded people",
     "difference": "Original",
 }
 
@@ -126,6 +128,15 @@ def _torque() -> str:
     )
 
 
+def _recorded() -> str:
+    return (
+        "While hands hold something over standing feet: mean distance of the body's markers from the posture that"
+        " recorded people have with hands and feet there, in centimetres, and distance of hands and feet from the"
+        f" nearest recorded ones. Beyond {100 * FITS_M:.0f} cm of the latter the recordings do not fit, and nothing is"
+        f" judged. Green: at most {100 * OFF_M:.0f} cm more than is usual at that distance. Amber: more."
+    )
+
+
 def _difference() -> str:
     return (
         "Distance of the furthest joint from its position in the original, in centimetres, and similarity of the joint"
@@ -145,6 +156,7 @@ _HOW = {
     "speed": _speed,
     "hands": _hands,
     "torque": _torque,
+    "recorded": _recorded,
     "difference": _difference,
 }
 
@@ -166,5 +178,6 @@ def thresholds() -> dict[str, dict[str, Any]]:
         "speed": {"jerk_m_s3": {name: [low, high] for name, low, high in JERK.values()}},
         "hands": {"peaks_per_movement_or_s": list(PEAKS)},
         "torque": {"effort_share": list(EFFORT)},
+        "recorded": {"fits_m": FITS_M, "off_beyond_usual_m": OFF_M},
         "difference": {"similarity_at_least": ALIKE, "limb_similarity_at_least": ALIKE_LIMB},
     }

@@ -24,6 +24,7 @@ from elbowroom.report.limits import Limits, limits_of
 from elbowroom.report.loads import loads_of, weighed
 from elbowroom.report.parts import Light, Measure, worst
 from elbowroom.report.people import Subject, leads_marked, subject_of
+from elbowroom.report.recorded import Recorded, recorded_of
 from elbowroom.report.speed import Speed, speed_of
 from elbowroom.report.torque import Torque, torque_of
 from elbowroom.world.certificate import Certificate
@@ -48,12 +49,13 @@ class Person:
     speed: Speed
     hands: Hands
     torque: Torque | Measure
+    recorded: Recorded | None = None
     difference: Difference | None = None
 
     @property
     def measures(self) -> Mapping[str, Measure]:
         """All measures by name, in the order of the page."""
-        found = {
+        found: dict[str, Measure | None] = {
             "limits": self.limits,
             "balance": self.balance,
             "feet": self.feet,
@@ -62,8 +64,10 @@ class Person:
             "speed": self.speed,
             "hands": self.hands,
             "torque": self.torque,
+            "recorded": self.recorded,
+            "difference": self.difference,
         }
-        return found if self.difference is None else found | {"difference": self.difference}
+        return {name: measure for name, measure in found.items() if measure is not None}
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,6 +222,7 @@ def _person(world: World, subject: Subject, original: Clip | None, change_meant:
         speed=speed_of(subject),
         hands=hands_of(subject),
         torque=torque,
+        recorded=recorded_of(world, subject),
         difference=None if original is None else difference_of(subject, original, change_meant),
     )
 

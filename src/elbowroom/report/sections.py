@@ -15,6 +15,7 @@ from elbowroom.report.limits import PAST, Limits
 from elbowroom.report.maps import Area, GroundTrack, plan
 from elbowroom.report.parts import Cell, Measure, light_of, table
 from elbowroom.report.plots import Band, Curve, Stretch, plot
+from elbowroom.report.recorded import FITS_M, Recorded
 from elbowroom.report.speed import Speed
 from elbowroom.report.torque import EFFORT, Torque
 from elbowroom.world.certificate_findings import merged
@@ -48,6 +49,8 @@ def body(measure: Measure) -> str:
             return _hands(measure)
         case Torque():
             return _torque(measure)
+        case Recorded():
+            return _recorded(measure)
         case Difference():
             return _difference(measure)
     return ""
@@ -264,6 +267,21 @@ def _torque(m: Torque) -> str:
         for k in np.argsort(-peak)
     ]
     return shown + table(("joint", "peak", "of strength", "variation (r.m.s.)", "at"), rows)
+
+
+def _recorded(m: Recorded) -> str:
+    return plot(
+        m.times,
+        [
+            Curve("body off recorded postures", 100.0 * m.off, 0),
+            Curve("usual there", 100.0 * m.expected, 1),
+            Curve("hands and feet off recorded ones", 100.0 * m.distance, 2),
+        ],
+        "cm",
+        low=0.0,
+        high=100.0 * FITS_M,
+        label="Distance from recorded people",
+    )
 
 
 def _difference(m: Difference) -> str:

@@ -57,6 +57,10 @@ class CarriedSpace(Protocol[Payload]):
         """
         ...
 
+    def alike(self, a: Payload, b: Payload) -> bool:
+        """Return whether what can be carried on from one payload can be from the other, at the same state."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class CarriedPath(Generic[Payload]):
@@ -133,8 +137,8 @@ def smooth(
 ) -> CarriedPath[Payload]:
     """Shorten a found path: two random nodes are joined straight, and the rest is walked again from there.
 
-    A shorter path replaces the old one where every step of it is valid, payloads carried anew up to the goal
-    (Y, section 3.3). The stats are those of smoothing.
+    A shorter path replaces the old one where every step of it is valid, payloads carried anew until they are like the
+    old ones, or up to the goal (Y, section 3.3). The stats are those of smoothing.
     """
     if not path.found:
         return path
@@ -153,7 +157,7 @@ def smooth(
         if j - i < 2 or len(straight) - 1 >= j - i:
             continue
         ahead = np.concatenate([np.array(straight[1:]).reshape(-1, space.width), states[j + 1 :]])
-        carried = _walk(space, states[i], payloads[i], ahead, tally, budget.checks)
+        carried = _walk(space, states[i], payloads[i], ahead, tally, budget.checks, payloads[j:])
         if len(carried) == len(ahead):
             states = np.concatenate([states[: i + 1], ahead])
             payloads = payloads[: i + 1] + carried
@@ -167,15 +171,22 @@ def _walk(
     ahead: Array,
     tally: NDArray[np.int64],
     most_checks: int,
+    known: Sequence[Payload] = (),
 ) -> list[Payload]:
-    """Payloads at the states ahead (N, W), each from the one before, up to the first step that is not valid."""
+    """Payloads at the states ahead (N, W), each from the one before, up to the first step that is not valid.
+
+    `known` are valid ones at the last of these states: those after one that is met again are taken as they are.
+    """
     carried: list[Payload] = []
-    for end in ahead:
+    first = len(ahead) - len(known)
+    for k, end in enumerate(ahead):
         got = space.advance(state, payload, end, tally) if tally[CHECKS] < most_checks else None
         if got is None:
             break
         state, payload = end, got
         carried.append(payload)
+        if known and k >= first and space.alike(payload, known[k - first]):
+            return carried + list(known[k - first + 1 :])
     return carried
 
 

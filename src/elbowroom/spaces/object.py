@@ -27,6 +27,11 @@ _CUBE_M = 2.0
 _PERSON_M = 1.6
 # Metres that a turn by one radian counts for: half the width of a box that two hands hold.
 _TURN_M = 0.25
+# Share of the samples that are about the line from start to goal, and how far off it they are: one standard deviation,
+# a share of the cube's side. Ways round a board of benchmarks/object_moves.py take 200 to 400 steps so, from the cube
+# alone 300 to 800.
+_NEAR_SHARE = 0.5
+_NEAR = 0.12
 # Length of one step: warm-started poses so near to each other differ by little (benchmarks/whole_body_ik.py: 2 to 7
 # iterations at 2 cm); not tuned, to be set by the planner.
 _STEP_M = 0.04
@@ -36,10 +41,11 @@ _STEP_M = 0.04
 class ObjectSpace(Generic[Payload]):
     """Places of an object within a carrier's reach.
 
-    `middle` (3,) is the middle of the sampled cube, `side_m` its side. `follow(start, payload, end, tally)` gives the
+    `middle` (3,) is the middle of the sampled cube, `side_m` its side; half of the samples are about the line between
+    two places, its `ends` (3,), if these are given. `follow(start, payload, end, tally)` gives the
     carrier's payload at `end`, from its payload one step before, or None; it checks the edge and counts its checks in
     `tally[CHECKS]`. `turning` says which orientations are sampled: all, those turned about the vertical from `upright`
-    (4,), or that one alone.
+    (4,), or that one alone. `same(a, b)` says whether two payloads at one place are alike; without it none are.
     """
 
     middle: Array
@@ -50,6 +56,8 @@ class ObjectSpace(Generic[Payload]):
     step_m: float = _STEP_M
     turn_m: float = _TURN_M
     width: int = 7
+    same: Callable[[Payload, Payload], bool] | None = None
+    ends: tuple[Array, Array] | None = None
 
     def __post_init__(self) -> None:
         if not (self.side_m > 0.0 and self.step_m > 0.0 and self.turn_m >= 0.0):
@@ -58,8 +66,11 @@ class ObjectSpace(Generic[Payload]):
         object.__setattr__(self, "upright", frozen(rot.normalize(self.upright)).reshape(4))
 
     def sample(self, rng: np.random.Generator) -> Array:
-        """Draw a place from the cube, evenly, with an orientation that may be had."""
+        """Draw a place from the cube, evenly, or from about the line, with an orientation that may be had."""
         position = self.middle + self.side_m * (rng.random(3) - 0.5)
+        if self.ends is not None and rng.random() < _NEAR_SHARE:
+            start, goal = self.ends
+            position = start + rng.random() * (goal - start) + _NEAR * self.side_m * rng.normal(size=3)
         if self.turning == "free":
             q = rot.normalize(rng.normal(size=4))
         elif self.turning == "level":
@@ -86,6 +97,10 @@ class ObjectSpace(Generic[Payload]):
     def advance(self, start: Array, payload: Payload, end: Array, tally: NDArray[np.int64]) -> Payload | None:
         """Payload at `end`, or None where the carrier cannot follow."""
         return self.follow(start, payload, end, tally)
+
+    def alike(self, a: Payload, b: Payload) -> bool:
+        """Return whether two payloads at one place are as good as one."""
+        return self.same is not None and self.same(a, b)
 
 
 def cube_side(stature_m: float) -> float:

@@ -134,6 +134,7 @@ class MovePart(PutPart):
     postures: list[Text] = Field(
         default=[], description="Recordings to take postures from in place of the built-in ones: .c3d, .bvh, .amc …"
     )
+    balance: bool = Field(default=True, description="Whether the weight stays over the feet.")
 
     @model_validator(mode="after")
     def _no_time(self) -> MovePart:

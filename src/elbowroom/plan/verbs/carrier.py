@@ -21,21 +21,24 @@ from elbowroom.plan.hands import front_of, hand_of, joints_of, released, shifted
 from elbowroom.plan.limb_path import LOOKS, LOOKS_BY
 from elbowroom.plan.places import resting, supported
 from elbowroom.plan.postures import PRESS, hand_contacts
-from elbowroom.plan.result import PlanningFailure
-from elbowroom.plan.verbs.carry_path import Carry
+from elbowroom.plan.result import PlanningFailure, blamed
+from elbowroom.plan.verbs.carry_path import FRAME_ROOM_M, Carry
 from elbowroom.plan.verbs.grasp_choice import effort
-from elbowroom.plan.verbs.holding import Grips, Holding
+from elbowroom.plan.verbs.holding import PULLS, Grips, Holding
 from elbowroom.plan.verbs.pole import is_pole, pole_grasps
 from elbowroom.posing.gaze import gazing
 from elbowroom.posing.grasps import grasps_of
 from elbowroom.posing.two_hands import two_hand_grasps
 from elbowroom.world.soft_tissue import tissue_contacts
 
-# Grips that are looked at; and tried with postures guided by recordings, then without.
+# Grips that are looked at without recordings; with recordings that guide postures; and tried of either.
 _LOOKS = 24
+_GUIDED_LOOKS = 8
 _TRIES = 3
 # Metres that hands come from beside the object, and are off it before they go back.
-BESIDE_M = 0.08
+_BESIDE_M = 0.08
+# Shares of that way at which the body has to be free.
+_STRAIGHT = (0.25, 0.5, 0.75)
 # Seconds that hands take for a way at least: the whole body goes along.
 _LEAST_S = 0.8
 # Where hands go first that find no way straight to an object: above it and nearer to the body, shares of its height.
@@ -47,12 +50,14 @@ _GAZES = (1.0, 0.5, 0.0)
 
 @dataclass(frozen=True, eq=False)
 class Option:
-    """A way to hold the object at its start, the posture with open hands before it, and recordings that guide it."""
+    """A way to hold the object at its start and goal, the posture with open hands before that, and the
+    recordings to follow with their pull."""
 
     grips: Grips
     before: Pose
     start: Pose
-    guide: PostureDatabase | None
+    goal: Pose
+    guided: tuple[PostureDatabase | None, float]
 
 
 class Carrier(Holding):
@@ -60,6 +65,22 @@ class Carrier(Holding):
 
     def options(self, hands: Sequence[str]) -> Iterator[Option]:
         """Ways to hold the object at its start and at its goal, the easiest first."""
+        ranked = self.ranked(hands)
+        failed: list[PlanningFailure] = []
+        given = 0
+        guides = [database for _, database, _ in self.fits(ranked[0])]
+        for guide, pull in (*((guide, pull) for pull in PULLS for guide in guides), (None, 0.0)):
+            self.guide, self.pull = guide, pull
+            looks = ranked if guide is None else ranked[:_GUIDED_LOOKS]
+            options = (self._option(grips, failed) for grips in looks)
+            for option in islice((option for option in options if option is not None), _TRIES):
+                given += 1
+                yield option
+        if not given:
+            raise failed[0]
+
+    def ranked(self, hands: Sequence[str]) -> list[Grips]:
+        """Ways to hold the object, the easiest first, whether they can be had or not."""
         actor = self.actor
         candidates = self._grips(hands)
         if not candidates:
@@ -70,29 +91,20 @@ class Carrier(Holding):
             for hand in hands:
                 ends = T @ np.stack([grips.grasps[hand].T_thing_hand for grips in candidates])
                 cost = cost + effort(actor, hand, ends, actor.k)
-        ranked = [candidates[i] for i in np.argsort(cost, kind="stable")[:_LOOKS]]
-        failed: list[PlanningFailure] = []
-        given = 0
-        guides = [database for _, database, _ in self.fits(ranked[0])]
-        for guide in (*guides, None):
-            options = (self._option(grips, guide, failed) for grips in ranked)
-            for option in islice((option for option in options if option is not None), _TRIES):
-                given += 1
-                yield option
-        if not given:
-            raise failed[0]
+        return [candidates[i] for i in np.argsort(cost, kind="stable")[:_LOOKS]]
 
-    def _option(self, grips: Grips, guide: PostureDatabase | None, failed: list[PlanningFailure]) -> Option | None:
+    def _option(self, grips: Grips, failed: list[PlanningFailure]) -> Option | None:
         """Hold the object so at its start and at its goal; None, with the reason in `failed`, where that cannot be."""
-        self.guide = guide
         try:
             start, goal = (self.held_at(grips, T, self.actor.pose) for T in (self.T_start, self.T_goal))
-            before = self.beside(grips, self.T_start, start, BESIDE_M)
-            self.beside(grips, self.T_goal, goal, BESIDE_M)
+            before = self.beside(grips, self.T_start, start, _BESIDE_M)
+            after = self.beside(grips, self.T_goal, goal, _BESIDE_M)
+            self._require_straight(grips, self.T_start, before, start)
+            self._require_straight(grips, self.T_goal, after, goal)
         except PlanningFailure as stuck:
             failed.append(stuck)
             return None
-        return Option(grips, before, start, guide)
+        return Option(grips, before, start, goal, (self.guide, self.pull))
 
     def _grips(self, hands: Sequence[str]) -> list[Grips]:
         d, actor = self.d, self.actor
@@ -105,6 +117,13 @@ class Carrier(Holding):
         else:
             pairs = two_hand_grasps(actor.body, mesh, self.T_start, ahead)
         return [Grips(dict(zip(("left", "right"), pair, strict=True))) for pair in pairs]
+
+    def after(self, option: Option, last: Pose) -> Pose:
+        """A posture with open hands before the object at its goal, near that with which it came, or the option's."""
+        try:
+            return self.beside(option.grips, self.T_goal, last, _BESIDE_M)
+        except PlanningFailure:
+            return self.beside(option.grips, self.T_goal, option.goal, _BESIDE_M)
 
     def approach(self, option: Option) -> None:
         """Open hands go to where they take the object from."""
@@ -189,7 +208,7 @@ class Carrier(Holding):
 
     @property
     def _straight_frames(self) -> int:
-        return self.actor.frames(BESIDE_M / self.d.settings.slow)
+        return self.actor.frames(_BESIDE_M / self.d.settings.slow)
 
     def _turn_fingers(self, grips: Grips, *, closed: bool) -> None:
         """Fingers close on the object, or open; palms that press it stay flat."""
@@ -224,7 +243,7 @@ class Carrier(Holding):
             try:
                 stations = [goal]
                 if above:
-                    stations = [self.beside(grips, over, near, BESIDE_M), goal]
+                    stations = [self.beside(grips, over, near, _BESIDE_M), goal]
                 for pose in stations:
                     looking = d.looking(actor, pose, focus)
                     met = focus is not None and open_hands.blame(looking, {self.thing: T_object}) is not None
@@ -250,16 +269,28 @@ class Carrier(Holding):
 
     def straight(self, grips: Grips, T_object: Array, end: Pose, what: str, *, away: bool) -> None:
         """Hands go to the object, or off it, straight, the body to a posture `end`."""
-        actor, start = self.actor, self.actor.pose
+        start = self.actor.pose
         share = smoothstep(np.linspace(0.0, 1.0, self._straight_frames + 1))
         root, q = [start.root], [start.rotations]
         for part in share[1:]:
-            gap = BESIDE_M * (part if away else 1.0 - part)
-            near = Pose.of(start.root + part * (end.root - start.root), slerp(start.rotations, end.rotations, part))
-            pose = self.at(grips.targets(actor, T_object, gap), near, T_object, loaded=False, markers=False)
+            pose = self._between(grips, T_object, start, end, part, _BESIDE_M * (part if away else 1.0 - part))
             root.append(pose.root)
             q.append(pose.rotations)
         self._add(grips, np.array(root), np.array(q), what, np.tile(T_object, (len(root), 1, 1)))
+
+    def _between(self, grips: Grips, T_object: Array, start: Pose, end: Pose, share: float, gap: float) -> Pose:
+        """A posture at a share of the way from one to another, hands `gap` metres before the object."""
+        near = Pose.of(start.root + share * (end.root - start.root), slerp(start.rotations, end.rotations, share))
+        return self.at(grips.targets(self.actor, T_object, gap), near, T_object, loaded=False, markers=False)
+
+    def _require_straight(self, grips: Grips, T_object: Array, before: Pose, there: Pose) -> None:
+        """Raise where the body collides while hands go straight to the object at a place (4, 4)."""
+        postures = self.postures(grips, closed=False)
+        for share in _STRAIGHT:
+            pose = self._between(grips, T_object, before, there, share, (1.0 - share) * _BESIDE_M)
+            met = postures.blame(pose, {self.thing: T_object})
+            if met is not None:
+                raise PlanningFailure("target-in-collision", f"{self.what}: {blamed(met)}")
 
     def _add(
         self, grips: Grips, root: Array, q: Array, what: str, places: Array, checks: int = 0, focus: Array | None = None
@@ -280,8 +311,8 @@ class Carrier(Holding):
         postures = self.postures(grips)
         for share in _GAZES:
             q[:, looks] = slerp(q[:1, looks], slerp(ahead, wanted, share), turning)
-            rows = zip(root, q, places, strict=True)
-            if all(postures.blame(Pose.of(r, turns), {self.thing: T}) is None for r, turns, T in rows):
+            rows = [(Pose.of(r, turns), {self.thing: T}) for r, turns, T in zip(root, q, places, strict=True)]
+            if all(postures.blame(*row, room=FRAME_ROOM_M, own_room=False) is None for row in rows):
                 break
         acting.add(d, actor, root, q)
         during = (actor.time(actor.k - len(root) + 1), actor.now)

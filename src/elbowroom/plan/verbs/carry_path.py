@@ -3,22 +3,22 @@ follow it (Y2 to Y6)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise, product
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from elbowroom.character.skeleton import Pose
-from elbowroom.geometry.rotations import Array, angle_between, slerp
-from elbowroom.geometry.transforms import transform
+from elbowroom.geometry.rotations import Array, about, angle_between, multiply, slerp
 from elbowroom.kernels.space import CHECKS
 from elbowroom.motion.recorded import recorded_carries
-from elbowroom.motion.speed_profiles import path_times
+from elbowroom.motion.speed_profiles import CLEAR_M, path_times
 from elbowroom.plan.hands import front_of, shifted
+from elbowroom.plan.places import resting
 from elbowroom.plan.postures import Postures
 from elbowroom.plan.result import PlanningFailure, blamed
 from elbowroom.plan.verbs.holding import Grips, Holding
@@ -35,25 +35,50 @@ _OFF_M = 0.02
 # Metres of the object's way, and radians of the farthest joint, from one look at a whole body to the next.
 _STEP_M = 0.03
 _TURN_RAD = 0.45
+# Turns of a joint in a step beyond this make the step slower, radians.
+_EASY_RAD = 0.2
+# Postures at one place that differ by less are the same.
+_ALIKE_M = 0.01
+_ALIKE_RAD = 0.06
+# Parts of a step in which a joint turns farther than that.
+_FINER = 4
+# Pushes of the pelvis that are tried where a step collides: ahead, to the left, up, shares of the height, and a turn to
+# the left, radians.
+_PUSHES = (
+    (-0.02, 0.0, 0.0, 0.0),
+    (0.0, 0.0, 0.0, 0.12),
+    (0.0, 0.0, 0.0, -0.12),
+    (0.0, 0.0, 0.02, 0.0),
+    (0.0, 0.0, -0.02, 0.0),
+    (0.0, 0.02, 0.0, 0.0),
+    (0.0, -0.02, 0.0, 0.0),
+)
 # Metres to all else on the way, the widest first: between two looks something may come nearer than at both.
-_ROOMS_M = (0.012, 0.0)
+_ROOMS_M = (0.012, 0.004)
 # The same where it is lifted off and set down.
 _NEAR_M = 0.003
 # Distances of the object from the body's middle on its way, where it does not go straight: shares of the height.
 _NEAR_BODY = (0.27, 0.24, 0.21)
 _ASIDE = 0.24
+# Metres from one look at the object on a detour to the next, before bodies are looked at.
+_CLEAR_STEP_M = 0.06
 # How much higher it comes to its goal then, and how high it goes over what is between; shares of the height.
 _HIGHER = (0.0, 0.06)
-_OVER = (0.12, 0.22)
+_OVER = (0.0, 0.12, 0.22)
 # Turns of an object below this are none, radians.
 _SAME_TURN_RAD = 1e-3
-# Limits of one search and of smoothing: a step takes one to two milliseconds.
-_BUDGET = Budget(checks=800, nodes=600)
-_SMOOTH = Budget(checks=200)
+# Steps of all detours, and limits of one search and of smoothing: a step takes two to three milliseconds.
+_WALKS = 300
+_BUDGET = Budget(checks=400, nodes=600)
+_SMOOTH = Budget(checks=120)
 # Share by which a carry takes longer for each kilogram, and the longest: people slow down with what is heavy. Chosen,
 # not measured.
 _SLOWER_PER_KG = 0.04
 _SLOWEST = 2.5
+# Radians that elbows and knees may be turned in a frame where all else fails; more would show as a jerk.
+_FREED_RAD = 0.14
+# Metres between parts in frames, where they can be had: what is nearer may meet between them.
+FRAME_ROOM_M = 0.001
 # Nodes to either side over which postures on the way are averaged.
 _SOFTENED = 3
 
@@ -83,8 +108,10 @@ Team = Sequence[tuple[Holding, Grips]]
 Poses = tuple[Pose, ...]
 
 
-def carried(team: Team, starts: Sequence[Pose], *, searched: bool) -> list[Carry]:
-    """Frames of each from postures that hold the object to its goal; raises `PlanningFailure`.
+def carried(team: Team, ends: Sequence[tuple[Pose, Pose]], *, searched: bool) -> list[Carry]:
+    """Frames of each from postures that hold the object at its start to those at its goal, or others there.
+
+    Raises `PlanningFailure`.
 
     The object goes straight or by a detour, or `searched`: with room to all else first; where that fails, or the frames
     between its nodes collide, with less.
@@ -92,7 +119,7 @@ def carried(team: Team, starts: Sequence[Pose], *, searched: bool) -> list[Carry
     stuck: PlanningFailure | None = None
     for room in _ROOMS_M:
         try:
-            states, poses, checks = _path(team, tuple(starts), room, searched=searched)
+            states, poses, checks = _path(team, ends, room, searched=searched)
             return _frames(team, states, poses, checks)
         except PlanningFailure as failed:
             stuck = stuck or failed
@@ -100,7 +127,9 @@ def carried(team: Team, starts: Sequence[Pose], *, searched: bool) -> list[Carry
     raise stuck
 
 
-def _path(team: Team, starts: Poses, room: float, *, searched: bool) -> tuple[Array, list[Poses], int]:
+def _path(
+    team: Team, ends: Sequence[tuple[Pose, Pose]], room: float, *, searched: bool
+) -> tuple[Array, list[Poses], int]:
     """Path of the object (N, 7), the postures that follow it, and how many were checked."""
     lead = team[0][0]
     d, T_start, T_goal = lead.d, lead.T_start, lead.T_goal
@@ -108,49 +137,83 @@ def _path(team: Team, starts: Poses, room: float, *, searched: bool) -> tuple[Ar
     turning: Literal["level", "fixed"] = "level" if turned else "fixed"
     # it is lifted off and set down from above
     over = [shifted(T, np.array([0.0, 0.0, _LIFT_M])) for T in (T_start, T_goal)]
-    states, poses, checks = [state_of(T_start)], [starts], 0
+    states, poses, checks = [state_of(T_start)], [tuple(start for start, _ in ends)], 0
     for T_a, T_b in pairwise([T_start, *over, T_goal]):
         if np.array_equal(T_a, T_b):
             continue
         middle = 0.5 * (T_a[:3, 3] + T_b[:3, 3])
         between = T_a is over[0]
         follow = partial(_follow, team, not between, room if between else min(room, _NEAR_M))
-        space = ObjectSpace(middle, cube_side(lead.actor.body.height), follow,
-                            turning=turning, upright=state_of(T_a)[3:], step_m=_STEP_M)  # fmt: skip
+        space = ObjectSpace(middle, cube_side(lead.actor.body.height), partial(follow, _PUSHES), turning=turning,
+                            upright=state_of(T_a)[3:], step_m=_STEP_M, same=_alike,
+                            ends=(T_a[:3, 3], T_b[:3, 3]))  # fmt: skip
+        quick = replace(space, follow=partial(follow, ()))
         first, last = (state_of(T_a), poses[-1]), state_of(T_b)
         found = walked(space, first, [last])
         straight = found.found
-        for stations in _detours(team, T_a, T_b) if between and not found.found else ():
-            found = walked(space, first, [*map(state_of, stations), last])
+        spent = found.stats.checks
+        for stations in _detours(team, T_a, T_b) if between and not (searched or found.found) else ():
+            by = [*map(state_of, stations), last]
+            if spent < _WALKS and _clear(team, [first[0], *by], room):
+                found = walked(space, first, by)
+                spent += found.stats.checks
             if found.found:
                 break
         if searched and not found.found:
-            there = tuple(h.held_at(grips, T_b, pose) for (h, grips), pose in zip(team, poses[-1], strict=True))
-            found = search(space, first, last, d.seed(), _BUDGET, there)
+            there = tuple(h.held_at(grips, T_b, goal) for (h, grips), (_, goal) in zip(team, ends, strict=True))
+            found = search(quick, first, last, d.seed(), _BUDGET, there)
         if not found.found:
             raise PlanningFailure("no-path", f"{lead.what}: no way was found on which the body could follow it")
-        short = found if straight else smooth(space, found, d.seed(), budget=_SMOOTH)
+        short = found if straight else smooth(quick, found, d.seed(), budget=_SMOOTH)
         states += list(short.states[1:])
         poses += short.payloads[1:]
         checks += found.stats.checks + (0 if straight else short.stats.checks)
     return np.array(states), poses, checks
 
 
+def _clear(team: Team, stations: Sequence[Array], room: float) -> bool:
+    """Return whether the object and the hands on it are free at stations (7,) and between them, whatever bodies do."""
+    for a, b in pairwise(stations):
+        count = max(int(np.linalg.norm(b[:3] - a[:3]) / _CLEAR_STEP_M), 1)
+        for T in place_of(_between(a, b, np.arange(1, count + 1) / count)):
+            for holding, grips in team:
+                body = holding.actor.body
+                hands = {body.role(hand): T_hand for hand, T_hand in grips.targets(holding.actor, T).items()}
+                postures = holding.postures(grips, lies=False)
+                if postures.carried_blame(holding.actor.pose, hands, {holding.thing: T}, room) is not None:
+                    return False
+    return True
+
+
+def _gap(holding: Holding, grips: Grips, T: Array, under: Collection[str]) -> float:
+    """Metres, up to where speeds no longer depend on it, from the object at a place (4, 4), and hands on it, to all but
+    what it lies on at its start and goal."""
+    body = holding.actor.body
+    hands = {body.role(hand): T_hand for hand, T_hand in grips.targets(holding.actor, T).items()}
+    postures = holding.postures(grips, lies=False)
+    return postures.carried_gap(holding.actor.pose, hands, {holding.thing: T}, CLEAR_M, under)
+
+
 def _detours(team: Team, T_a: Array, T_b: Array) -> Iterator[list[Array]]:
     """Places (4, 4) by which the object may go from one to another: up and over, drawn in to the body, or aside."""
     holding, up = team[0][0], np.array([0.0, 0.0, 1.0])
     body = holding.actor.body
-    yield from ([shifted(T, over * body.height * up) for T in (T_a, T_b)] for over in _OVER)
+    top = max(T_a[2, 3], T_b[2, 3])
+    for over in _OVER:  # lifted, moved across, lowered
+        yield [shifted(T, (top - T[2, 3] + over * body.height) * up) for T in (T_a, T_b)]
     if len(team) > 1:
         return
+    drawn_in = []
     for near, higher in product(_NEAR_BODY, _HIGHER):
         above = shifted(T_b, higher * body.height * up)
-        yield [_drawn_in(holding, T_a, near), _drawn_in(holding, above, near), above]
+        drawn_in.append([_drawn_in(holding, T_a, near), _drawn_in(holding, above, near), above])
+    yield from drawn_in[: len(_HIGHER)]
     left = np.cross(up, front_of(holding.actor, body.skeleton.at(holding.actor.pose)))
     middle = float(left @ (0.5 * (T_a[:3, 3] + T_b[:3, 3]) - holding.actor.pose.root))
     for side in (-1.0, 1.0) if middle > 0.0 else (1.0, -1.0):
         by = side * _ASIDE * body.height * left
         yield [shifted(T_a, by), shifted(T_b, by)]
+    yield from drawn_in[len(_HIGHER) :]
 
 
 def _drawn_in(holding: Holding, T: Array, near: float) -> Array:
@@ -163,49 +226,111 @@ def _drawn_in(holding: Holding, T: Array, near: float) -> Array:
 
 
 def _follow(
-    team: Team, lies: bool, room: float, start: Array, poses: Poses, end: Array, tally: NDArray[np.int64]
-) -> Poses | None:
-    """The postures one step on, None where there are none near those before that are free."""
+    team: Team, lies: bool, room: float, pushes: Sequence[tuple[float, ...]],
+    start: Array, poses: Poses, end: Array, tally: NDArray[np.int64],
+) -> Poses | None:  # fmt: skip
+    """The postures one step on, None where there are none near those before that are free, pushed or not."""
     tally[CHECKS] += 1
-    T, out = place_of(end), []
+    out = []
     for (holding, grips), pose in zip(team, poses, strict=True):
-        postures = holding.postures(grips, lies=lies)
+        step = _Step(holding, grips, holding.postures(grips, lies=lies), room, start, pose, end)
         # where recordings lead to a leap, or over the edge of balance, the posture before is kept to
-        ways = (_stepped(holding, grips, postures, pose, T, room, guided) for guided in (True, False))
-        found = next((way for way in ways if way is not None), None)
+        found = _stepped(step, guided=True)
+        if found is None and holding.guide is not None:
+            found = _stepped(step, guided=False)
+        for push in pushes if found is None else ():
+            tally[CHECKS] += 1
+            found = _stepped(step, guided=False, push=push)
+            if found is not None:
+                break
         if found is None:
             return None
         out.append(found)
     return tuple(out)
 
 
-def _stepped(
-    holding: Holding, grips: Grips, postures: Postures, pose: Pose, T: Array, room: float, guided: bool
-) -> Pose | None:
-    """The posture of one person one step on, the object at T (4, 4), None where there is none."""
-    try:
-        followed = holding.at(grips.targets(holding.actor, T), pose, T, loaded=True, markers=guided)
-    except PlanningFailure:
-        return None
-    found = holding.freed(postures, followed, T, _TURN_RAD, room)
-    if isinstance(found, Pair) or angle_between(found.rotations, pose.rotations).max() > _TURN_RAD:
-        return None
-    return found
+class _Step(NamedTuple):
+    """A step of one person who holds an object, with what is checked: its states (7,), and the posture at the first."""
+
+    holding: Holding
+    grips: Grips
+    postures: Postures
+    room: float
+    start: Array
+    pose: Pose
+    end: Array
+
+
+def _stepped(step: _Step, *, guided: bool, push: tuple[float, ...] = ()) -> Pose | None:
+    """The posture at the end of a step, None where there is none.
+
+    A joint that turns far, as shoulders do while hands are near them, is followed in smaller steps: what still turns
+    far then is a leap. A `push` moves and turns the pelvis before the posture is solved.
+    """
+    holding = step.holding
+    for count in (1,) if push else (1, _FINER):
+        found = step.pose
+        for k in range(1, count + 1):
+            T = place_of(step.end if k == count else _between(step.start, step.end, np.array(k / count)))
+            near = _pushed(holding, found, push) if push else found
+            try:
+                followed = holding.at(step.grips.targets(holding.actor, T), near, T, loaded=True, markers=guided)
+            except PlanningFailure:
+                return None
+            free = holding.freed(step.postures, followed, T, _TURN_RAD, step.room)
+            if isinstance(free, Pair):
+                return None
+            if angle_between(free.rotations, found.rotations).max() > _TURN_RAD:
+                break
+            found = free
+        else:
+            return found
+    return None
+
+
+def _alike(a: Poses, b: Poses) -> bool:
+    """Return whether postures are so near to each other that frames between them show no difference."""
+    return all(
+        np.linalg.norm(p.root - q.root) < _ALIKE_M and angle_between(p.rotations, q.rotations).max() < _ALIKE_RAD
+        for p, q in zip(a, b, strict=True)
+    )
+
+
+def _pushed(holding: Holding, pose: Pose, push: tuple[float, ...]) -> Pose:
+    """A posture with the pelvis moved ahead, to the left and up, shares of the height, and turned left, radians."""
+    front = front_of(holding.actor, holding.actor.body.skeleton.at(pose))
+    up = np.array([0.0, 0.0, 1.0])
+    ahead, left, rise, turn = push
+    root = pose.root + holding.actor.body.height * (ahead * front + left * np.cross(up, front) + rise * up)
+    rotations = np.array(pose.rotations)
+    rotations[0] = multiply(about(up, turn), rotations[0])
+    return Pose.of(root, rotations)
+
+
+def _between(start: Array, end: Array, share: Array) -> Array:
+    """States (..., 7) at shares (...) of the way from states to others."""
+    place = start[..., :3] + share[..., None] * (end[..., :3] - start[..., :3])
+    return np.concatenate([place, slerp(start[..., 3:], end[..., 3:], share)], axis=-1)
 
 
 def _frames(team: Team, states: Array, poses: Sequence[Poses], checks: int) -> list[Carry]:
     """Frames along a path of the object (N, 7), as fast as people carry things; see `carried`."""
     lead = team[0][0]
     turns = angle_between(states[:-1, 3:], states[1:, 3:])
+    for a, b in zip(zip(*poses[:-1], strict=True), zip(*poses[1:], strict=True), strict=True):  # those of one person
+        far = [angle_between(p.rotations, q.rotations).max() for p, q in zip(a, b, strict=True)]
+        turns = np.maximum(turns, np.array(far) - _EASY_RAD)
     slower = min(1.0 + _SLOWER_PER_KG * lead.mass, _SLOWEST)
-    timing = path_times(states[:, :3], recorded_carries(), turns=turns, slower=slower)
+    here = (lead.d.world, lead.thing, lead.actor.now)
+    under = {name for end in (lead.T_start, lead.T_goal) for name in resting(*here, end)}
+    near = np.array([min(_gap(holding, grips, T, under) for holding, grips in team) for T in place_of(states)])
+    timing = path_times(states[:, :3], recorded_carries(), turns=turns, clearance=near, slower=slower)
     count = max(lead.actor.frames(timing.duration), 2)
     at = np.linspace(0.0, timing.duration, count + 1)
     row = np.clip(np.searchsorted(timing.times, at, side="right") - 1, 0, len(states) - 2)
     share = np.clip((at - timing.times[row]) / np.maximum(timing.times[row + 1] - timing.times[row], 1e-9), 0.0, 1.0)
-    place = states[row, :3] + share[:, None] * (states[row + 1, :3] - states[row, :3])
-    T = transform(place, slerp(states[row, 3:], states[row + 1, 3:], share))
-    off = [np.linalg.norm(place - end[:3, 3], axis=1) > _OFF_M for end in (lead.T_start, lead.T_goal)]
+    T = place_of(_between(states[row], states[row + 1], share))
+    off = [np.linalg.norm(T[:, :3, 3] - end[:3, 3], axis=1) > _OFF_M for end in (lead.T_start, lead.T_goal)]
     lifted, set_down = int(np.argmax(off[0])), count - int(np.argmax(off[1][::-1]))
     out = []
     for k, (holding, grips) in enumerate(team):
@@ -221,23 +346,29 @@ def _followed(
 ) -> tuple[Array, Array]:  # fmt: skip
     """Roots and rotations with the object at places (N, 4, 4), near postures at rows and shares between them."""
     (row, share), (lifted, set_down) = shares, carried_from_to
-    met: Pair | None = None
-    for width in (_SOFTENED, 0):
+    stuck: PlanningFailure | None = None
+    for width, most_rad, room in (
+        (_SOFTENED, 0.0, FRAME_ROOM_M), (0, 0.0, FRAME_ROOM_M), (0, _FREED_RAD, FRAME_ROOM_M), (0, _FREED_RAD, 0.0)
+    ):  # fmt: skip
         near = _averaged(poses, width)
         root, q = [poses[0].root], [poses[0].rotations]
-        for k in range(1, len(T)):
-            a, b = near[row[k]], near[row[k] + 1]
-            between = Pose.of(a.root + share[k] * (b.root - a.root), slerp(a.rotations, b.rotations, share[k]))
-            pose = holding.at(grips.targets(holding.actor, T[k]), between, T[k], loaded=True, markers=False)
-            postures = holding.postures(grips, lies=not lifted <= k <= set_down)
-            met = postures.blame(pose, {holding.thing: T[k]})
-            if met is not None:
-                break
-            root.append(pose.root)
-            q.append(pose.rotations)
+        try:
+            for k in range(1, len(T)):
+                a, b = near[row[k]], near[row[k] + 1]
+                between = Pose.of(a.root + share[k] * (b.root - a.root), slerp(a.rotations, b.rotations, share[k]))
+                pose = holding.at(grips.targets(holding.actor, T[k]), between, T[k], loaded=True, markers=False)
+                postures = holding.postures(grips, lies=not lifted <= k <= set_down)
+                found = holding.freed(postures, pose, T[k], most_rad, room)
+                if isinstance(found, Pair):
+                    raise PlanningFailure("no-path", f"{holding.what}: {blamed(found)} on the way")
+                root.append(found.root)
+                q.append(found.rotations)
+        except PlanningFailure as failed:
+            stuck = stuck or failed
         else:
             return np.array(root), np.array(q)
-    raise PlanningFailure("no-path", f"{holding.what}: {blamed(met)} on the way")
+    assert stuck is not None
+    raise stuck
 
 
 def _averaged(poses: Sequence[Pose], width: int) -> list[Pose]:

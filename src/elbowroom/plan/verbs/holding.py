@@ -67,8 +67,10 @@ _PELVIS = (
 )
 # Metres between the body and all else, its own forearms included, in postures that a motion goes through.
 _ROOM_M = 0.004
-# Pull of the recorded markers against that of the posture before, per marker.
-_MARKERS = 0.15
+# Pulls of the recorded markers against that of the posture before, per marker, in the order in which they are tried.
+# The first is nearest to left-out takes (benchmarks/object_moves_natural.py), the second leaves room where rigid shapes
+# cannot fold as people do.
+PULLS = (0.5, 0.15)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,9 +103,10 @@ class Holding:
         self.mass = (d.world.objects[task.object].mass or 0.0) / people
         self.center = d.world.objects[task.object].mesh.bounds.mean(axis=0)
         self.body = WholeBody(unfolding(actor.body))
-        self.support = support_of(actor.body, actor.pose, d.world.floor or 0.0)
+        self.support = support_of(actor.body, actor.pose, d.world.floor or 0.0) if task.balance else None
         self.databases = _databases(actor, task)
         self.guide: PostureDatabase | None = next(iter(self.databases), None)
+        self.pull = PULLS[0]
         self._postures: dict[object, Postures] = {}
         self.T_feet = {foot: actor.body.skeleton.at(actor.pose)[actor.body.role(foot)] for foot in FEET}
 
@@ -245,7 +248,7 @@ class Holding:
         if self.guide is None:
             return None, None
         found = self.guide.posture(constraints_of(self.actor.body, {**targets, **self.T_feet}))
-        return found.markers, _MARKERS * found.weights
+        return found.markers, self.pull * found.weights
 
     def fits(self, grips: Grips) -> list[tuple[float, PostureDatabase, Posture]]:
         """Databases, the one that fits best first: metres to its nearest constraints, at start and goal, and the answer

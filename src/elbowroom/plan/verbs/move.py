@@ -15,7 +15,7 @@ from elbowroom.plan.hands import arms_of, held_by
 from elbowroom.plan.places import resting
 from elbowroom.plan.result import PlanningFailure
 from elbowroom.plan.tasks import Move
-from elbowroom.plan.verbs.carrier import BESIDE_M, Carrier, Option
+from elbowroom.plan.verbs.carrier import Carrier, Option
 from elbowroom.plan.verbs.carry_path import carried
 from elbowroom.search.birrt import Budget
 from elbowroom.world.things import Fixture
@@ -85,8 +85,8 @@ class Crew:
         except PlanningFailure:
             if not looked_at:
                 raise
-        guides = dict.fromkeys(options[0].guide for options in looked_at)
-        firsts = [next(options for options in looked_at if options[0].guide is guide) for guide in guides]
+        guides = dict.fromkeys(options[0].guided for options in looked_at)
+        firsts = [next(options for options in looked_at if options[0].guided == guided) for guided in guides]
         self.d.first(firsts, partial(self.do, searched=True))
 
     def options(self) -> Iterator[Options]:
@@ -102,13 +102,10 @@ class Crew:
         crew = list(zip(self.carriers, options, strict=True))
         first = [carrier.actor.k for carrier in self.carriers]
         for carrier, option in crew:
-            carrier.guide = option.guide
+            carrier.guide, carrier.pull = option.guided
         team = [(carrier, option.grips) for carrier, option in crew]
-        paths = carried(team, [option.start for option in options], searched=searched)
-        afters = [
-            carrier.beside(option.grips, carrier.T_goal, path.last, BESIDE_M)
-            for (carrier, option), path in zip(crew, paths, strict=True)
-        ]
+        paths = carried(team, [(option.start, option.goal) for option in options], searched=searched)
+        afters = [carrier.after(option, path.last) for (carrier, option), path in zip(crew, paths, strict=True)]
         for carrier, option in crew:
             carrier.approach(option)
         self._in_step()
