@@ -239,7 +239,7 @@ def _made(
     # turns and ways to the side are made in small steps
     short = np.maximum(turned / _STRIDE_TURN, np.abs(aside) / (_STRIDE_ASIDE_M * body.scale))
     rates = np.maximum(rates, gaussian_filter1d(short, 0.2 / (times[1] - times[0]), mode="nearest"))
-    moving = np.hypot(ahead, aside)
+    moving = np.hypot(np.hypot(ahead, aside), TURN_M * turned if isinstance(course.curve, Route) else 0.0)
     forward = np.where(moving > 0.02, ahead / np.maximum(moving, 0.02), 1.0)
     # a step to the side ends before it meets the other foot; so does one into a turn that is tighter than most of it
     wider = 0.25 * np.abs(aside) / rates + _TIGHTER * body.scale * np.maximum(turned - max(turning, _TURNS_WIDE), 0.0)
