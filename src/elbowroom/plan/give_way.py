@@ -55,10 +55,10 @@ def give_way(d: Director, actor: Actor, hand: str, count: int, what: str) -> Non
         raise PlanningFailure("no-path", f"{what}: {meets}, and the free arm finds no way round it")
 
 
-def require_free(d: Director, during: tuple[float, float], what: str) -> None:
+def require_free(d: Director, during: tuple[float, float], what: str, thing: str = "") -> None:
     """Let limbs that do nothing give way where the whole motion is not free during an interval of seconds.
 
-    Raises `PlanningFailure` where they cannot.
+    Raises `PlanningFailure` where they cannot, at once where it is the `thing` in hand that meets something.
     """
     if d.settings.tier == "ik":
         return
@@ -67,7 +67,8 @@ def require_free(d: Director, during: tuple[float, float], what: str) -> None:
         return
     found: list[Collision | Unproven] = [*certificate.collisions, *certificate.unproven]
     exact, pair = ExactWorld(d.world), found[0].pair
-    if _gave_way(d, [e for who in d.actors for e in collision_episodes(exact, who, found)]):
+    at_work = any(thing in c.pair for c in found)
+    if not at_work and _gave_way(d, [e for who in d.actors for e in collision_episodes(exact, who, found)]):
         certificate = certify(d.world, during=during, clearance=False, contacts="never")
     if not certificate.free:
         raise PlanningFailure("no-path", f"{what}: {blamed(pair)} on the way")

@@ -63,7 +63,7 @@ class Passage:
         self.m = m = moments(d, actor, at.hand, task, at.k, at.T_hand[at.k], actor.frames(pace.work), pace.early)
         # where the time was chosen it is told
         self.what = what if task.at is not None else f"{what} at {actor.time(at.k):.2f} s"
-        self.hand, self.limb = at.hand, f"{at.hand}_arm"
+        self.hand, self.limb, self._thing = at.hand, f"{at.hand}_arm", str(getattr(task, "object", ""))
         self.arm = list(actor.body.chain(self.limb).joints)
         self.fingers = list(finger_joints(actor.body, at.hand))
         self._moved = False
@@ -149,7 +149,7 @@ class Passage:
         actor.contacts = (*actor.contacts, (self.hand, m.there, m.done))
         d.world = actor.placed(d.world)
         if self._moved:
-            require_free(d, (actor.time(m.leaves), actor.time(m.back)), self.what)
+            require_free(d, (actor.time(m.leaves), actor.time(m.back)), self.what, self._thing)
 
     def _shape(self, rows: Frames, turns: list[tuple[int, int, Array]]) -> None:
         """Fingers turn to rotations (n, 4) between frames, one after another."""
