@@ -179,7 +179,7 @@ def test_what_is_passed_between_two_frames_is_a_hit() -> None:
     check = arm_check(Keyed.along([0.0], [wrist]), 0.01)
     t = np.array([1.0, 1.0 + 1.0 / FPS])
     assert not check.hits_batch(q, t).any()
-    assert check.travel(q[0], t[0], q[1], t[1]) < 0.5
+    assert check.travels(q[:2], t[:2])[0] < 0.5
     hit = first_hit(check, q, t)
     assert hit is not None and t[0] < hit < t[1]
 

@@ -10,7 +10,7 @@ from intended import deep_contacts
 from elbowroom.character.body import Character
 from elbowroom.gallery.scenes import scenario
 from elbowroom.motion.clip import Clip
-from elbowroom.motion.quality import point_jerk, quality
+from elbowroom.motion.quality import quality
 from elbowroom.plan.moving.timing import seen_by
 from elbowroom.plan.result import Plan
 from elbowroom.storyboard.plan import plan_storyboard
@@ -19,6 +19,7 @@ from elbowroom.world.certificate import certify
 from elbowroom.world.exact import ExactWorld
 from elbowroom.world.paths import Still
 from elbowroom.world.world import World
+from tools.jerk import point_jerk
 
 
 @cache

@@ -11,7 +11,6 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.solids import box, merge, sphere
 from elbowroom.kernels import meeting
 from elbowroom.kernels.compiled import njit_nogil
-from elbowroom.kernels.edges import slerp
 from elbowroom.kernels.fields import FREE, HIT, UNCERTAIN, room
 from elbowroom.kernels.limb_world import Buffers
 
@@ -135,9 +134,3 @@ def test_covers_in_fields() -> None:
         assert code != HIT or true < 0.03  # as near as the grid can tell
         assert code != UNCERTAIN or true < 0.04
     assert said[FREE] > 20 and said[HIT] > 20
-
-
-def test_between_two_rotations() -> None:
-    a, b, out = np.array([[1.0, 0, 0, 0]]), -np.array([[np.cos(0.3), np.sin(0.3), 0, 0]]), np.zeros((1, 4))
-    slerp(a, b, 0.5, out)
-    assert np.allclose(np.abs(out), [[np.cos(0.15), np.sin(0.15), 0, 0]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -91,12 +92,12 @@ def test_the_taker_goes_on_with_it() -> None:
     assert np.allclose(plan.world.frame("bottle", plan.world.span[1])[:3, 3], [-0.6, -0.85, 1.0402], atol=2e-3)
 
 
-def _given_tasks(at: float | None = None) -> list[Grab | Handover]:
-    return [Grab(who="ann", object="bottle"), Handover(who="ann", object="bottle", to="bob", at=at)]
+def _given_tasks(at: float | None = None, feet: Literal["auto", "stay"] = "auto") -> list[Grab | Handover]:
+    return [Grab(who="ann", object="bottle"), Handover(who="ann", object="bottle", to="bob", at=at, feet=feet)]
 
 
 def test_people_who_stand_too_far_apart_say_so() -> None:
-    plan = plan_tasks(shop(3.0), _given_tasks(), Settings(probes=0))
+    plan = plan_tasks(shop(3.0), _given_tasks(feet="stay"), Settings(probes=0))
     assert plan.status == "target-out-of-reach" and "hand over bottle" in plan.why
     with pytest.raises(BadValue, match="somebody else"):
         plan_tasks(shop(), [Handover(who="ann", object="bottle", to="ann")])

@@ -129,9 +129,9 @@ def test_a_drawer_is_opened_and_closed() -> None:
 
 
 def test_what_cannot_be_done_is_told() -> None:
-    far = plan_tasks(room(), [Reach(who="ann", to=(0.0, -3.0, 1.0))])
+    far = plan_tasks(room(), [Reach(who="ann", to=(0.0, -3.0, 1.0), feet="stay")])
     assert far.status == "target-out-of-reach" and " m out of reach" in far.why
-    inside = plan_tasks(room(), [Reach(who="ann", to=(0.3, -0.6, 0.885))])
+    inside = plan_tasks(room(), [Reach(who="ann", to=(0.3, -0.6, 0.885), feet="stay")])
     assert inside.status == "target-in-collision" and "table" in inside.why
     with pytest.raises(BadValue, match="finite"):
         plan_tasks(room(), [Reach(who="ann", to=(np.nan, 0.0, 1.0))])
@@ -147,7 +147,7 @@ def test_what_cannot_be_done_is_told() -> None:
 
 def test_behind_a_wall_there_is_no_path_and_that_is_found_out_without_a_budget() -> None:
     world = room().with_static("wall", box((3.0, 0.02, 3.0), (0.0, -0.3, 1.5)))
-    plan = plan_tasks(world, [Grab(who="ann", object="can")])
+    plan = plan_tasks(world, [Grab(who="ann", object="can", feet="stay")])
     assert plan.status in ("no-path", "target-in-collision") and "wall" in plan.why
 
 

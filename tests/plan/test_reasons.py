@@ -43,14 +43,14 @@ def test_who_stands_in_something_is_told_in_what_and_moved() -> None:
 
 
 def test_a_goal_out_of_reach_says_how_far_and_how_near_would_do() -> None:
-    plan = plan_tasks(world(), [Reach(who="ann", to=(-0.2, -1.6, 1.1))])
+    plan = plan_tasks(world(), [Reach(who="ann", to=(-0.2, -1.6, 1.1), feet="stay")])
     assert plan.status == "target-out-of-reach" and "m out of reach" in plan.why
     assert plan.remedy.startswith("moving ann 0.") and "towards the target would do (checked)" in plan.remedy
 
 
 def test_the_other_hand_is_named_where_it_does() -> None:
     wall = world().with_static("wall", box((0.02, 2.0, 2.0), (-0.32, -0.6, 1.0)))
-    plan = plan_tasks(wall, [Reach(who="ann", hand="right", to=(0.75, -0.1, 1.0))])
+    plan = plan_tasks(wall, [Reach(who="ann", hand="right", to=(0.75, -0.1, 1.0), feet="stay")])
     assert not plan.found
     assert plan.remedy == "the left hand would do (checked)", (plan.status, plan.why, plan.remedy)
 

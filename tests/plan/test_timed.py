@@ -20,7 +20,7 @@ from elbowroom.geometry.transforms import inverse, transform
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.contacts import estimate_floor
 from elbowroom.motion.edit import place
-from elbowroom.motion.quality import point_jerk, quality
+from elbowroom.motion.quality import quality
 from elbowroom.motion.retarget import retarget
 from elbowroom.plan.manipulate import plan_tasks
 from elbowroom.plan.result import Plan
@@ -32,6 +32,7 @@ from elbowroom.world.certificate import certify
 from elbowroom.world.paths import Keyed, Still, places
 from elbowroom.world.paths import Path as ThingPath
 from elbowroom.world.world import World
+from tools.jerk import point_jerk
 from tools.made_of_edits import assert_made_of_edits
 
 AT = 2.8

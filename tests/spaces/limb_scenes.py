@@ -6,8 +6,9 @@ import numpy as np
 
 from elbowroom.character.human import human
 from elbowroom.character.limits import sample_pose
+from elbowroom.finish.settle import between_free
 from elbowroom.geometry.mesh import Mesh
-from elbowroom.geometry.rotations import Array, slerp
+from elbowroom.geometry.rotations import Array
 from elbowroom.geometry.solids import box, merge
 from elbowroom.search.birrt import Path
 from elbowroom.spaces.limb import LimbSpace
@@ -59,10 +60,7 @@ def assert_free(space: LimbSpace, path: Path) -> None:
     check = space.check
     rows = space.dense(path, 0.02)
     q, t = space.rotations(rows), rows[:, 0]
-    for k in range(len(rows) - 1):
-        good, share = check.edge(q[k], t[k], q[k + 1], t[k + 1], resolution=0.003)
-        if not good:  # in doubt: no contact where it is
-            assert not check.hits(slerp(q[k], q[k + 1], share), t[k] + share * (t[k + 1] - t[k]))
+    assert between_free(check, q, t, 0.003)
     for k in range(0, len(rows), 4):
         assert not check.hits(q[k], t[k])
     for j, limit in enumerate(space.limits):

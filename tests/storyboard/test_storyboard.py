@@ -135,6 +135,7 @@ def test_the_exact_checker_takes_it(hall: Storyboard):
         ("{idle: {seconds: 1}}", 1.0),
         ("{run: {speed: 3, seconds: 1, turn: 10}}", 1.0),
         ("{walk: {}}", 4.0),
+        ("{walk: {seconds: 1, library: recorded}}", 1.0),
         ("{walk_along: {path: [[0, 0], [0, -2], [1, -3]], speed: 1.1}}", None),
     ],
 )
@@ -142,6 +143,12 @@ def test_built_in_motions(clip: str, seconds: float | None):
     text = f"elbowroom: 1\nfps: 30\ncharacters: {{ann: {{body: {{human: {{skin: false}}}}, clip: {clip}}}}}"
     motion = parse_storyboard(text).world.motion("ann")
     assert motion.span[1] == pytest.approx(seconds) if seconds else motion.span[1] > 2.0
+
+
+def test_a_clip_library_is_named_or_a_file() -> None:
+    text = "elbowroom: 1\nfps: 30\ncharacters: {{ann: {{body: child, clip: {{walk: {{seconds: 1, library: {}}}}}}}}}"
+    with pytest.raises(BadFile, match=r"none\.npz: does not exist"):
+        parse_storyboard(text.format("none.npz"))
 
 
 def test_a_preset_is_a_body_by_its_name() -> None:

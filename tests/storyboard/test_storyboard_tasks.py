@@ -14,6 +14,9 @@ from elbowroom.plan.tasks import (
     VERBS,
     Close,
     Drop,
+    Fetch,
+    Follow,
+    Go,
     Grab,
     Handover,
     HoldOut,
@@ -75,6 +78,9 @@ def test_every_verb_becomes_its_task():
         "rest: {who: bob, hand: right}",
         "repair: {who: ann}",
         "move: {who: bob, object: hat, onto: table, turn: 90, posture: squat, helpers: [ann]}",
+        "go: {who: ann, to: [2, -1], facing: 90, gait: brisk, at: 9}",
+        "fetch: {who: ann, object: cup, onto: table}",
+        "follow: {who: bob, whom: ann, distance: 2}",
     )
     assert found == (
         Reach(who="ann", to=(0.3, -0.4, 1.2), hand="left", begin=0.2, at=1.0, back=2.5, shape="point"),
@@ -95,6 +101,9 @@ def test_every_verb_becomes_its_task():
         Rest(who="bob", hand="right"),
         Repair(who="ann"),
         Move(who="bob", object="hat", onto="table", turn=math.radians(90.0), posture="squat", helpers=("ann",)),
+        Go(who="ann", to=(2.0, -1.0), facing=math.pi / 2, gait="brisk", at=9.0),
+        Fetch(who="ann", object="cup", onto="table"),
+        Follow(who="bob", whom="ann", distance=2.0),
     )
     assert {type(task) for task in found} == set(VERBS.values())
 
@@ -102,6 +111,11 @@ def test_every_verb_becomes_its_task():
 # Lines of tasks, the one to blame, and what is said of it.
 WRONG = {
     "unknown verb": (["grap: {who: ann}"], 0, r"tasks\[0\].grap: is not a verb; did you mean 'grab'? there are "),
+    "a walk to nowhere": (["go: {who: ann, to: tabel}"], 0, "unknown place 'tabel': did you mean 'table'"),
+    "a walk to oneself": (["go: {who: ann, to: ann}"], 0, "ann cannot walk to ann"),
+    "an unknown gait": (["go: {who: ann, to: table, gait: hop}"], 0, r"tasks\[0\].go.gait"),
+    "follow oneself": (["follow: {who: ann, whom: ann}"], 0, "'ann' cannot follow 'ann'"),
+    "fetch at a time": (["fetch: {who: ann, object: cup, onto: table, at: 2}"], 0, "takes no 'at'"),
     "no verb": (["{}"], 0, r"tasks\[0\]: has no verb; give one of reach, grab, "),
     "two verbs": (["{rest: {who: ann}, grab: {who: ann, object: cup}}"], 0, "has 2 verbs"),
     "verb alone": (["rest:"], 0, "has no verb"),
@@ -279,9 +293,9 @@ def test_hands_and_feet_may_be_busy_at_one_time():
 def test_verbs_have_the_arguments_of_their_tasks():
     for verb, kind in VERBS.items():
         part = TaskPart.model_fields[verb].annotation.__args__[0]
-        unasked = (
-            {"hand", "at", "begin", "back"} if verb == "repair" else set()
-        )  # it takes what it needs, when it needs it
+        # they take what they need, when they need it
+        hands = {"hand", "begin", "back", "feet"}
+        unasked = {"repair": hands | {"at"}, "go": hands, "follow": hands}.get(verb, set())
         wanted = {f.name: f.default for f in dataclasses.fields(kind) if f.name not in unasked}
         defaults = {n: dataclasses.MISSING if f.is_required() else f.default for n, f in part.model_fields.items()}
         defaults = {n: tuple(v) if isinstance(v, list) else v for n, v in defaults.items()}

@@ -95,6 +95,42 @@ def test_no_point_travels_farther_than_its_bound(seed: int, knot: int) -> None:
     assert tightest > 0.3, "the bound is far from what happens"
 
 
+@settings(max_examples=6, deadline=None)
+@given(st.integers(0, 10**6), st.integers(0, 4))
+def test_points_bend_and_move_no_farther_than_told(seed: int, knot: int) -> None:
+    """As one part sees another: between knots, in halves and in quarters of them."""
+    stage, proof = set_up(seed)
+    times = stage.knots[knot : knot + 2]
+    record = stage.world.record(times)
+    T, parts, tree = proof.place(record), proof.units.parts, stage.tree(record)
+    ball, joint = np.zeros((2, len(proof.movers.radius), 4)), stage.joints_of(proof.exact.parts)
+    sweep.spheres(proof.movers, T, ball)
+    travel, bend = np.zeros((len(parts), 1)), np.zeros((len(parts), 1))
+    sweep.travel(tree, ball, joint, parts, travel)
+    way = travel.copy()
+    sweep.closing(proof.movers, T, tree, ball, joint, parts, way, bend)
+    assert (way <= travel).all() and (bend[way < travel] >= 0.0).all()
+    fine = np.linspace(*times, 33)
+    placed = proof.place(stage.world.record(fine))
+    points = [proof.movers.points[a:b] for a, b in zip(proof.movers.first[:-1], proof.movers.first[1:], strict=True)]
+    bent = 0
+    for u in np.flatnonzero(way[:, 0] < travel[:, 0]):
+        a, b = parts[u]
+        paths = apply(np.linalg.inv(placed[:, b]) @ placed[:, a] if b >= 0 else placed[:, a], points[a])
+        whole, curve = float(way[u, 0]), float(bend[u, 0])
+        for size in (32, 16, 8):
+            for first in range(0, 33 - size, size):
+                piece = paths[first : first + size + 1]
+                share = np.linspace(0.0, 1.0, size + 1)[:, None, None]
+                off = np.linalg.norm(piece - piece[0] - share * (piece[-1] - piece[0]), axis=-1).max()
+                moved = np.linalg.norm(piece[-1] - piece[0], axis=-1).max()
+                assert off <= curve / 8.0 + _SNAP
+                assert moved <= whole - curve / 4.0 + _SNAP
+                bent += off > curve / 80.0
+            whole, curve = 0.5 * whole + curve / 16.0, 0.25 * curve
+    assert bent, "the bound is far from what happens"
+
+
 def distances(stage: Stage, proof: Proof, unit: int, times: tuple[float, float]) -> list[float]:
     """Exact distances of a unit's first pair; overlaps of unknown depth count as 0."""
     record = stage.world.record(np.array(times))

@@ -10,6 +10,7 @@ import pytest
 from elbowroom.character.human import human
 from elbowroom.character.limits import sample_pose
 from elbowroom.errors import BadValue, UnknownName
+from elbowroom.finish.settle import between_free
 from elbowroom.geometry import rotations as rot
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.solids import box, merge
@@ -60,9 +61,8 @@ def test_free_hit_and_names() -> None:
     down = REST.copy()
     down[0] = rot.about([0, 1.0, 0], -1.2)
     assert check.verdict(down) == (FREE, ()) and check.free(down, exact=False)
-    through, share = check.edge(down, 0.0, REST, 0.0, 0.02)
-    assert not through and 0.0 < share <= 1.0
-    assert check.edge(down, 0.0, down, 0.0) == (True, 1.0)
+    assert not between_free(check, np.stack([down, REST]), np.zeros(2), 0.02)
+    assert between_free(check, np.stack([down, down]), np.zeros(2))
 
 
 def test_a_thin_plate_on_the_way_is_met() -> None:
@@ -73,7 +73,7 @@ def test_a_thin_plate_on_the_way_is_met() -> None:
     back = REST.copy()
     back[0] = rot.about([0, 0, 1.0], -0.3)
     assert check.free(front) and check.free(back)
-    assert not check.edge(back, 0.0, front, 0.0, 0.01)[0]
+    assert not between_free(check, np.stack([back, front]), np.zeros(2), 0.01)
 
 
 def test_margin() -> None:

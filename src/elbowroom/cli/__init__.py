@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from elbowroom import __version__
-from elbowroom.cli import check, convert, demo, gallery, info, library, render, repair, report, run, studio, verify
+from elbowroom.cli import check, convert, demo, gallery, go, info, library, render, repair, report, run, studio, verify
 from elbowroom.cli.console import err, out
 from elbowroom.cli.interrupt import INTERRUPTED, ending, heed_interrupts, interrupted_by
 from elbowroom.errors import ElbowroomError
@@ -33,6 +33,7 @@ app.command("demo")(demo.demo)
 app.command("gallery")(gallery.gallery)
 app.command("repair")(repair.repair)
 app.command("run")(run.run)
+app.command("go")(go.go)
 app.command("info")(info.info)
 app.command("convert")(convert.convert)
 app.command("render")(render.render)

@@ -58,7 +58,7 @@ def clip_in_scene(clip: Path, hints: ImportHints, around: Around, onto: str | No
     from elbowroom.files.open import CLIP_FORMATS, open_file
     from elbowroom.files.scene import on_floor, read_scene
 
-    at, floor = options.point(around.at), _height(around.floor)
+    at, floor = options.point(around.at), floor_height(around.floor)
     opened = open_file(clip, hints)
     if not opened.clips:
         raise BadFile(clip, "holds no clip", would_do=CLIP_FORMATS)
@@ -122,7 +122,8 @@ def _lifted(world: World, clips_floor: float) -> World:
     return world
 
 
-def _height(text: str) -> float | Literal["auto"] | None:
+def floor_height(text: str) -> float | Literal["auto"] | None:
+    """Height of a floor in metres, or 'auto'."""
     if text == "auto":
         return "auto"
     try:

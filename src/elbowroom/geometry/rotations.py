@@ -155,8 +155,9 @@ def continuous(q: ArrayLike) -> Array:
     """Same rotations (T, ..., 4) with signs chosen so that each frame is nearest to the one before."""
     a = np.array(q, dtype=float)
     if len(a) > 1:
-        flips = np.sum(a[1:] * a[:-1], axis=-1) < 0.0
-        a[1:] *= np.where(np.cumsum(flips, axis=0) % 2 == 1, -1.0, 1.0)[..., None]
+        flips = np.einsum("...i,...i->...", a[1:], a[:-1]) < 0.0
+        if flips.any():
+            a[1:] *= np.where(np.cumsum(flips, axis=0) % 2 == 1, -1.0, 1.0)[..., None]
     return a
 
 

@@ -80,6 +80,77 @@ def travel(tree, ball, joint, units, out):
             out[u, k] = way_a + way_b
 
 
+@nb.njit(cache=True, nogil=True)
+def closing(movers, T, tree, ball, joint, units, way, bend):
+    """Lower bounds of travel way (U, K - 1) where two parts hardly move against each other: a hand and what it holds.
+
+    Arguments as in `travel`; T (K, M, 4, 4) places parts. As the second part sees it, a point of the first is at both
+    knots where T has it, and in between off the straight line by an eighth of its acceleration (interval squared) at
+    most. Parts that meet in between are at both knots together no farther apart than the point moves, and twice that
+    much: that is the bound, and bend (U, K - 1) the acceleration, 0 where the travel is less. Of half an interval the
+    bound is half of it and a sixteenth of the bend, the bend a quarter.
+    """
+    chain, seen = np.zeros(tree.parent.shape[1] + 1, np.int64), np.zeros((2, 3, 4))
+    for k in range(way.shape[1]):
+        for u in range(units.shape[0]):
+            a, b = units[u, 0], units[u, 1]
+            i, j = joint[a], (joint[b] if b >= 0 else -1)
+            speed, curve, count = 0.0, 0.0, 0
+            while i != j:
+                if i > j:
+                    turn, far = tree.angle[k, i], _apart(ball[k, a], tree.place[k, i]) + ball[k, a, 3] + speed
+                    curve += turn * (2.0 * speed + turn * far)
+                    speed += turn * far + tree.shift[k, i]
+                    i = tree.parent[k, i]
+                else:
+                    chain[count] = j
+                    count += 1
+                    j = tree.parent[k, j]
+            for n in range(count - 1, -1, -1):
+                j = chain[n]
+                turn, speed = tree.angle[k, j], speed + tree.shift[k, j]
+                far = _apart(ball[k, a], tree.place[k, j]) + ball[k, a, 3] + speed
+                curve += turn * (2.0 * speed + turn * far)
+                speed += turn * far
+            if 0.25 * curve < way[u, k]:
+                moved = 0.25 * curve + _moved_by(movers, a, b, T[k], T[k + 1], seen)
+                if moved < way[u, k]:
+                    way[u, k], bend[u, k] = moved, curve
+
+
+# Parts with no more corners than this are measured by them, others by the ball around them.
+CORNERS = 32
+
+
+@inner()
+def _moved_by(movers, a, b, before, after, seen):
+    """Metres that points of part a are moved by at most from one placing of all parts (M, 4, 4) to another, as b sees
+    them; seen (2, 3, 4) is room to work in."""
+    for i in range(3):
+        for j in range(4):
+            seen[0, i, j], seen[1, i, j] = before[a, i, j], after[a, i, j]
+    if b >= 0:
+        _seen_from(before[b], before[a], seen[0])
+        _seen_from(after[b], after[a], seen[1])
+    from_a, to_a = seen[0], seen[1]
+    turned = 0.0
+    for i in range(3):
+        for j in range(3):
+            turned += (to_a[i, j] - from_a[i, j]) ** 2
+    turned = np.sqrt(0.5 * turned)  # the most that a unit vector changes by
+    first, last = movers.first[a], movers.first[a + 1]
+    if last - first > CORNERS:
+        x, y, z = _moved(from_a, movers.ball[a])
+        p, q, r = _moved(to_a, movers.ball[a])
+        return np.sqrt((p - x) ** 2 + (q - y) ** 2 + (r - z) ** 2) + turned * movers.ball[a, 3]
+    most = 0.0
+    for i in range(first, last):
+        x, y, z = _moved(from_a, movers.points[i])
+        p, q, r = _moved(to_a, movers.points[i])
+        most = max(most, (p - x) ** 2 + (q - y) ** 2 + (r - z) ** 2)
+    return np.sqrt(most) + turned * movers.radius[a]
+
+
 @nb.njit(cache=True, nogil=True, inline="always")
 def _apart(a, b):
     x, y, z = a[0] - b[0], a[1] - b[1], a[2] - b[2]

@@ -118,9 +118,13 @@ def _per_metre(curve: Curve, s: Array) -> Array:
 
 
 def fastest(
-    figure: Figure, curve: Curve, library: ClipLibrary | None, low: bool = False, family: str = "walk"
-) -> Callable[[Array], Array] | None:
-    """Highest speeds (N,), m/s, at places (N,) of a curve that a library has, crouching where `low`; None without."""
+    figure: Figure, curve: Curve, library: ClipLibrary | None,
+    low: Callable[[Array], Array] | None = None, family: str = "walk",
+) -> Callable[[Array], Array] | None:  # fmt: skip
+    """Highest speeds (N,), m/s, at places (N,) of a curve that a library has; None without one.
+
+    low: share (N,) of crouching at places (N,).
+    """
     if library is None:
         return None
     pace = np.sqrt(figure.scale)
@@ -128,8 +132,8 @@ def fastest(
     def most(s: Array) -> Array:
         each = _per_metre(curve, s) * [1.0 / pace, 1.0 / pace, pace]
         out = library.reach(each, family)
-        if low and "crouch" in library.fields:
-            out = np.minimum(out, library.reach(each, "crouch"))
+        if low is not None and "crouch" in library.fields:
+            out = np.where(low(s) > 0.0, np.minimum(out, library.reach(each, "crouch")), out)
         for direction, there in directions(each).items():
             out = np.where(there, library.reach(each, direction), out)
         return np.maximum(out, _SLOWEST_M_S * pace)
@@ -163,11 +167,11 @@ def gait(figure: Figure, course: Course, library: ClipLibrary) -> Gait:
     blend = Blend.along(figure, course, library)
     style = _style(figure, blend, library)
     fast = _BRISK * maximum_filter1d(np.abs(course.speed), 2 * round(_NEARBY_S * rate) + 1, mode="nearest")
-    size = np.linalg.norm(blend.velocity[:, :2], axis=1)
-    quick = np.where(size > 1e-6, np.maximum(fast / np.maximum(size, 1e-6), 1.0), 1.0)[:, None] * blend.velocity
-    slow = size < 1e-6
-    quick[slow, 0] = fast[slow]
-    cadence = Blend.along(figure, course, library, quick).mean(library.numbers[:, 0]) / pace
+    ahead, size = blend.velocity[:, :2], np.linalg.norm(blend.velocity[:, :2], axis=1)[:, None]
+    ahead = np.where(size > 1e-3, ahead / np.maximum(size, 1e-3), [1.0, 0.0])
+    quick = np.column_stack([np.maximum(size, fast[:, None]) * ahead, blend.velocity[:, 2]])
+    brisk = Blend.along(figure, course, library, quick)
+    cadence, duty = brisk.mean(library.numbers[:, 0]) / pace, _style(figure, brisk, library).duty
     half = np.maximum(
         blend.mean(library.numbers[:, 4]) * figure.leg, _LEAST_WIDTH * abs(float(figure.at("left_thigh")[0]))
     )
@@ -176,7 +180,7 @@ def gait(figure: Figure, course: Course, library: ClipLibrary) -> Gait:
         def known(values: object) -> Array:
             return np.interp(t, times, np.asarray(values, dtype=float))
 
-        return CapturedStyle(*(known(x) for x in (style.v, style.run, style.duty, style.strike, style.push)))
+        return CapturedStyle(*(known(x) for x in (style.v, style.run, duty, style.strike, style.push)))
 
     return Gait(
         style=at,

@@ -20,6 +20,7 @@ from elbowroom.locomotion.sole import Sole
 from elbowroom.locomotion.steps import Stance
 
 _SOON = 0.008  # seconds, for velocities at the ends of a swing
+_LIFTED = 3.0  # of the clearance, more where somebody steps aside or back
 _CLEARANCE = 0.013  # metres of the reference leg (Winter 1992)
 OUTWARDS = 0.02  # metres by which a foot passes wide of the other
 _LEAST_KNEE = np.radians(5.0)
@@ -82,7 +83,9 @@ def swung(foot: Foot, stances: tuple[Stance, ...], walker: Walker, times: Array,
         turn = (b.heading - a.heading + np.pi) % (2 * np.pi) - np.pi
         heading[inside] = a.heading + turn * smootherstep(u / 0.7)
         room = np.sin(np.pi * u) ** 2
-        least = walker.sole.lift(pitch[inside], pitch[inside] + toes[inside]) + _CLEARANCE * walker.scale * room
+        # who does not go to the front lifts the feet rather than swinging them
+        clear = _CLEARANCE * (1.0 + _LIFTED * (1.0 - max(min(a.forward, b.forward), 0.0)))
+        least = walker.sole.lift(pitch[inside], pitch[inside] + toes[inside]) + clear * walker.scale * room
         least = least + ground_under(a.z, b.z, u)
         place[:, 2] = raised(place[:, 2], least, 0.012 * walker.scale * room)
         ankle[inside] = _within_reach(place, walker.hip(t), walker.limb)

@@ -178,7 +178,7 @@ def walk_route(
     first foot leaves the ground, and ends as long after the last one landed.
     """
     body = figure(character)
-    rate, fastest = _inner_rate(fps, _RATE_WALK), captured.fastest(body, route, library, low is not None)
+    rate, fastest = _inner_rate(fps, _RATE_WALK), captured.fastest(body, route, library, low)
     going = courses.from_rest_to_rest(route, speed, rate, 2.5, fastest, not_before)
     if low is not None:
         going = replace(going, low=low(going.s))
@@ -239,7 +239,7 @@ def _made(
     # turns and ways to the side are made in small steps
     short = np.maximum(turned / _STRIDE_TURN, np.abs(aside) / (_STRIDE_ASIDE_M * body.scale))
     rates = np.maximum(rates, gaussian_filter1d(short, 0.2 / (times[1] - times[0]), mode="nearest"))
-    moving = np.hypot(ahead, aside)
+    moving = np.hypot(np.hypot(ahead, aside), TURN_M * turned if isinstance(course.curve, Route) else 0.0)
     forward = np.where(moving > 0.02, ahead / np.maximum(moving, 0.02), 1.0)
     # a step to the side ends before it meets the other foot; so does one into a turn that is tighter than most of it
     wider = 0.25 * np.abs(aside) / rates + _TIGHTER * body.scale * np.maximum(turned - max(turning, _TURNS_WIDE), 0.0)
@@ -280,10 +280,12 @@ def _made(
             break
         missing = np.interp(times, times[frames], missing)
         wider = wider + _WIDER * missing
-        if isinstance(course.curve, Route):
+        if isinstance(course.curve, Route) or library is not None:
             # what swings past goes farther out, and who ends with a turn stands wider
             aside_by = aside_by + _SWINGS_WIDER * missing
-            gait = replace(gait, stand=gait.stand + float(missing[course.s > course.curve.length - _END_M].max()))
+            gait = replace(
+                gait, stand=gait.stand + float(missing[course.s > course.curve.length - _END_M].max(initial=0.0))
+            )
     made = arms_clear(body.clip(kept, root[frames], rate, name, clamped=body.but_legs))
     return feet_clear(made.with_(fps=fps, root=made.root[::every], rotations=made.rotations[::every]))
 

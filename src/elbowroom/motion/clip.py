@@ -98,8 +98,10 @@ class Clip:
             raise BadValue(f"clip '{self.name}' has values that are not finite.")
         object.__setattr__(self, "root", root)
         # unit quaternions stay as they are, bit by bit, however often clips are made of them
-        unit = np.abs(np.sum(q * q, axis=-1, keepdims=True) - 1.0) < _UNIT
-        object.__setattr__(self, "rotations", frozen(rot.continuous(np.where(unit, q, rot.normalize(q)))))
+        unit = np.abs(np.einsum("tji,tji->tj", q, q) - 1.0) < _UNIT
+        if not unit.all():
+            q = np.where(unit[..., None], q, rot.normalize(q))
+        object.__setattr__(self, "rotations", frozen(rot.continuous(q)))
 
     def __len__(self) -> int:
         return len(self.root)
@@ -137,6 +139,8 @@ class Clip:
         k = at.astype(int)
         s = at - k
         after = np.minimum(k + 1, len(self) - 1)
+        if not s.any():
+            return self.root[k], self.rotations[k]
         root = self.root[k] + s[:, None] * (self.root[after] - self.root[k])
         q = rot.slerp(self.rotations[k], self.rotations[after], s[:, None])
         exact = (s == 0.0)[:, None, None]

@@ -92,14 +92,6 @@ def _jerk_norms(rotations: Array, fps: float) -> Array:
     return np.asarray(np.linalg.norm(np.diff(speed, n=2, axis=0) * fps**2, axis=-1))
 
 
-def point_jerk(points: Array, fps: float) -> float:
-    """Largest jerk of points (T, ..., 3) after a 6 Hz low-pass, m/s³."""
-    if len(points) < _ENOUGH:
-        return 0.0
-    smooth = low_pass(points, fps) if fps > 2.2 * SMOOTH_BELOW else points
-    return float(np.linalg.norm(np.diff(smooth, n=3, axis=0), axis=-1).max() * fps**3)
-
-
 # Shares of the highest speed: from which on another maximum counts as a peak, and by which speed falls before it.
 _PEAK, _DIP = 0.5, 0.15
 

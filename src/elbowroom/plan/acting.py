@@ -17,7 +17,6 @@ from elbowroom.finish.settle import between_free
 from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array, slerp
 from elbowroom.plan.actor import Actor
-from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.director import Director
 from elbowroom.plan.give_way import give_way, require_free
 from elbowroom.plan.limb_path import body_way, limb_way
@@ -39,34 +38,38 @@ def set_out(d: Director, actor: Actor, metres: float, count: int) -> int:
 def travel(
     d: Director,
     actor: Actor,
-    hand: str,
+    hands: Mapping[str, Array | None],
     goal: Pose,
     count: int,
     what: str,
     *,
-    fingers: Array | None = None,
     margin: float | None = None,
     straight: bool = False,
     back: bool = False,
-) -> LimbTrajectory:
-    """Go to a posture in some frames: the body straight there, the arm as its tier finds. Raises `PlanningFailure`.
+) -> None:
+    """Go to a posture in some frames: the body straight there, each arm as its tier finds. Raises `PlanningFailure`.
 
-    `fingers` (n, 4) is what the hand's fingers become on the way. `straight` is the hand's way or none. `back`
-    joins the base motion again.
+    `hands` that go there have the rotations (n, 4) that their fingers become on the way, or None where those stay.
+    `straight` is a hand's way or none. `back` joins the base motion again.
     """
-    actor.unpin(hand)
-    root, q = body_way(actor, goal, count, fingers=fingers, hand=hand)
-    limb = f"{hand}_arm"
-    arm = list(actor.body.chain(limb).joints)
-    q[:, arm] = slerp(q[0, arm], goal.rotations[arm], smoothstep(np.linspace(0.0, 1.0, count + 1))[:, None])
-    way = limb_way(d, actor, limb, root, q, what, margin=margin, straight=straight)
-    q[:, arm] = way.rotations
+    root, q = body_way(actor, goal, count, hands)
+    share = smoothstep(np.linspace(0.0, 1.0, count + 1))[:, None]
+    arms = {f"{hand}_arm": list(actor.body.chain(f"{hand}_arm").joints) for hand in hands}
+    for hand, arm in zip(hands, arms.values(), strict=True):
+        actor.unpin(hand)
+        q[:, arm] = slerp(q[0, arm], goal.rotations[arm], share)
+    found = {}
+    for limb, arm in arms.items():
+        found[limb] = way = limb_way(d, actor, limb, root, q, what, margin=margin, straight=straight)
+        q[:, arm] = way.rotations
     add(d, actor, root, q, away=not back)
-    d.note(actor, limb, what, (actor.time(actor.k - count), actor.now), way)
-    give_way(d, actor, hand, count, what)
+    during = (actor.time(actor.k - count), actor.now)
+    for limb, way in found.items():
+        d.note(actor, limb, what, during, way)
+    if len(hands) == 1:
+        give_way(d, actor, next(iter(hands)), count, what)
     if d.careful:
-        require_free(d, (actor.time(actor.k - count), actor.now), what)
-    return way
+        require_free(d, during, what)
 
 
 def move_fingers(d: Director, actor: Actor, turned: Mapping[str, Array], seconds: float) -> None:

@@ -62,13 +62,13 @@ def require_free(d: Director, during: tuple[float, float], what: str) -> None:
     """
     if d.settings.tier == "ik":
         return
-    certificate = certify(d.world, during=during, clearance=False)
+    certificate = certify(d.world, during=during, clearance=False, contacts="never")
     if certificate.free:
         return
     found: list[Collision | Unproven] = [*certificate.collisions, *certificate.unproven]
     exact, pair = ExactWorld(d.world), found[0].pair
     if _gave_way(d, [e for who in d.actors for e in collision_episodes(exact, who, found)]):
-        certificate = certify(d.world, during=during, clearance=False)
+        certificate = certify(d.world, during=during, clearance=False, contacts="never")
     if not certificate.free:
         raise PlanningFailure("no-path", f"{what}: {blamed(pair)} on the way")
 

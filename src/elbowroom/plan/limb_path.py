@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -95,9 +95,10 @@ LOOKS_BY = 0.55
 
 
 def body_way(
-    actor: Actor, goal: Pose, count: int, *, fingers: Array | None = None, hand: str = "right"
+    actor: Actor, goal: Pose, count: int, fingers: Mapping[str, Array | None] | None = None
 ) -> tuple[Array, Array]:
-    """Frames from the last one to a posture, feet where they stand, head first; fingers as told."""
+    """Frames from the last one to a posture, feet where they stand, head first; fingers by hand, (n, 4), or None where
+    those of a hand stay as they are."""
     h = np.linspace(0.0, 1.0, count + 1)
     s = smoothstep(h)
     q_a = actor.q[-1:]
@@ -108,11 +109,10 @@ def body_way(
         q = slerp(q_a, goal.rotations, np.where(actor.upper, s[:, None], 0.0))
     looks = [actor.body.roles[r] for r in LOOKS if r in actor.body.roles]
     q[:, looks] = slerp(q_a[:, looks], goal.rotations[looks], smoothstep(h / LOOKS_BY)[:, None])
-    joints = list(finger_joints(actor.body, hand))
-    if joints and fingers is not None:
-        q[:, joints] = slerp(q_a[:, joints], fingers, s[:, None])
-    elif joints:
-        q[:, joints] = q_a[:, joints]
+    for hand, turned in (fingers or {}).items():
+        joints = list(finger_joints(actor.body, hand))
+        if joints:
+            q[:, joints] = q_a[:, joints] if turned is None else slerp(q_a[:, joints], turned, s[:, None])
     return root, q
 
 

@@ -89,6 +89,9 @@ _ORDERS = 4
 # Grasps of one object that are tried when a later task fails with the first.
 _REGRASPS = 4
 
+# What a hand may lack to a place so that another grasp could make up for it, metres: more than a hand is long.
+_OTHER_GRASP_M = 0.25
+
 
 def plan_tasks(
     world: World, tasks: Sequence[Task], settings: Settings = USUAL, *, fps: float = 60.0, budget: float | None = None
@@ -225,7 +228,8 @@ def _do_all(d: Director, tasks: Sequence[Task]) -> None:
             before = next((t for t in reversed(taken) if t[1] == thing), None)
             grip = d.grips.get(thing) if isinstance(task, Put | Drop | HoldOut | Handover | Regrasp) else None
             refused = d.refused.setdefault(thing, set())
-            if before is None or grip is None or len(refused) >= _REGRASPS:
+            far = stuck.status == "target-out-of-reach" and stuck.missing > _OTHER_GRASP_M
+            if before is None or grip is None or far or len(refused) >= _REGRASPS:
                 raise
             refused.add(grip.grasp)
             k = before[0]

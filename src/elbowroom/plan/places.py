@@ -209,10 +209,10 @@ def wearer_of(world: World, onto: str | None) -> tuple[str, str] | None:
     return (owner, part) if owner in world.characters and part else None
 
 
-def goals_of(world: World, task: Put, taken: Array, times: Array, *, turning: bool) -> Iterator[Array]:
+def goals_of(world: World, task: Put, taken: Array, times: Array) -> Iterator[Array]:
     """Places of a thing (N, 4, 4) over times (N,) that a task asks for, the best first; it was taken from one (4, 4).
 
-    Turned otherwise, too, where it may be put down as it comes, `turning`.
+    What is worn may be turned in several ways.
     """
     wearer = wearer_of(world, task.onto)
     if wearer is not None:
@@ -223,8 +223,7 @@ def goals_of(world: World, task: Put, taken: Array, times: Array, *, turning: bo
             yield frames_of(world, f"{wearer[0]}.{wearer[1]}", times) @ T @ transform(np.zeros(3), about(UP, turn))
         return
     T_goal = place_for(world, task, taken, float(times[0]) if task.at is None else task.at)
-    for place in turned(T_goal, T_goal[:3, 3]) if turning and task.turn is None else [T_goal]:
-        yield np.tile(place, (len(times), 1, 1))
+    yield np.tile(T_goal, (len(times), 1, 1))
 
 
 def on_oneself(world: World, task: Task) -> bool:

@@ -207,7 +207,7 @@ class Go(Task):
     gone to. `gait` is how: 'any' as the scene asks for, upright where there is room.
     """
 
-    to: tuple[float, float] | str
+    to: tuple[float, float] | Point | str
     facing: float | str | None = None
     gait: Literal["any", "walk", "brisk", "crouch", "sidle", "back", "run"] = "any"
 

@@ -68,6 +68,12 @@ class BodySource(Part):
         return self
 
 
+Library = Annotated[
+    str | None,
+    Field(description="Recorded gait cycles to walk like: 'recorded' for those of the package, or an .npz file."),
+]
+
+
 class Walk(Part):
     """Walking or running from the origin, facing -Y."""
 
@@ -75,6 +81,7 @@ class Walk(Part):
     turn: Number = Field(0.0, description="Turning rate in degrees per second, counter-clockwise.")
     seconds: Annotated[float, Field(gt=0.0, le=3600.0)] = 4.0
     seed: Annotated[int, Field(ge=0)] = 0
+    library: Library = None
 
 
 class WalkToRun(Part):
@@ -99,6 +106,7 @@ class WalkAlong(Part):
     path: Annotated[list[Spot], Field(min_length=2, max_length=10_000)]
     speed: Positive = 1.2
     seed: Annotated[int, Field(ge=0)] = 0
+    library: Library = None
 
 
 class JointKey(Part):

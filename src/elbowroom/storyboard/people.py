@@ -12,9 +12,12 @@ from elbowroom.character.human import human
 from elbowroom.character.presets import PRESETS, preset
 from elbowroom.character.robot import Robot
 from elbowroom.errors import BadFile, BadValue
+from elbowroom.files.clip_library import read_clip_library
 from elbowroom.files.open import ImportHints, Opened, open_file
 from elbowroom.files.urdf import read_urdf
 from elbowroom.geometry import rotations as rot
+from elbowroom.locomotion.library import ClipLibrary
+from elbowroom.locomotion.library_arrays import recorded_cycles
 from elbowroom.locomotion.standing import idle
 from elbowroom.locomotion.walk import run, walk, walk_along, walk_to_run
 from elbowroom.motion.clip import Clip, Motion, still_clip
@@ -92,8 +95,9 @@ class Person:
     def _built_in(self, source: ClipSource, body: Character) -> Clip:
         for gait, make in ((source.walk, walk), (source.run, run)):
             if gait is not None:
-                speed: dict[str, Any] = {} if gait.speed is None else {"speed": gait.speed}
-                return make(body, turn=gait.turn, seconds=gait.seconds, fps=self._fps, seed=gait.seed, **speed)
+                options: dict[str, Any] = {} if gait.speed is None else {"speed": gait.speed}
+                options |= {"seed": gait.seed, "library": self._library(gait.library)}
+                return make(body, turn=gait.turn, seconds=gait.seconds, fps=self._fps, **options)
         if source.walk_to_run is not None:
             change = source.walk_to_run
             return walk_to_run(body, change.walking, change.running, change.seconds, self._fps, seed=change.seed)
@@ -102,7 +106,13 @@ class Person:
         if source.walk_along is None:
             raise BadValue("joint keyframes are for robots, and this is a person; give a walk or a file")
         along = source.walk_along
-        return walk_along(body, np.array(along.path), along.speed, fps=self._fps, seed=along.seed)
+        library = self._library(along.library)
+        return walk_along(body, np.array(along.path), along.speed, fps=self._fps, seed=along.seed, library=library)
+
+    def _library(self, name: str | None) -> ClipLibrary | None:
+        if name is None or name == "recorded":
+            return None if name is None else recorded_cycles()
+        return read_clip_library(self._existing(name, "give 'recorded' or a library written by elbowroom library"))
 
     def _robot_motion(self, robot: Robot) -> RobotClip:
         """Motion of a robot through its keyframes, placed by `at` and `turn` of the character."""

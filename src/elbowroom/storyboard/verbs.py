@@ -22,7 +22,7 @@ from elbowroom.storyboard.values import (
 
 Side = Literal["left", "right"]
 Priority = Annotated[int, Field(ge=-1000, le=1000)]
-FloorPoint = Annotated[list[Number], Field(min_length=2, max_length=2)]
+FloorPoint = Annotated[list[Number], Field(min_length=2, max_length=3)]
 FloorPlace = Annotated[Annotated[FloorPoint, Tag("list")] | Annotated[Text, Tag("word")], BY_FORM]
 Facing = Annotated[Annotated[Number, Tag("number")] | Annotated[Text, Tag("word")], BY_FORM]
 Place = Annotated[Annotated[Point, Tag("list")] | Annotated[Text, Tag("word")], BY_FORM]
@@ -43,7 +43,9 @@ class GoPart(VerbPart):
     """Walk to a place and stand there."""
 
     at: Seconds | None = Field(default=None, description="Time of arrival in seconds; default: as soon as possible.")
-    to: FloorPlace = Field(description="A point [x, y] on the floor, an object, a mesh, or a character.")
+    to: FloorPlace = Field(
+        description="A point [x, y] on the floor (a height is ignored), an object, a mesh, or a character."
+    )
     facing: Facing | None = Field(
         default=None, description="Heading on arrival in degrees, as 'turn' of a character, or an object to face."
     )

@@ -42,6 +42,9 @@ VERBS: Mapping[str, Asked] = {
     "drop": Asked(hand="", what="object", where="over"),
     "handover": Asked(hand="", what="object", where="to"),
     "regrasp": Asked(what="object", timed=False),
+    "go": Asked(hand="", where="to"),
+    "fetch": Asked(what="object", where="to", onto="onto", timed=False),
+    "follow": Asked(hand="", where="whom", timed=False),
     "press": Asked(what="fixture"),
     "open": Asked(what="fixture"),
     "close": Asked(what="fixture"),
@@ -62,13 +65,15 @@ def wheres(verb: str, world: World, who: str) -> tuple[str, ...]:
     """Targets of a verb."""
     if not VERBS[verb].where:
         return ()
-    if verb == "handover":
-        return tuple(name for name in world.characters if name != who)
-    if verb in ("put", "move"):
+    others = tuple(name for name in world.characters if name != who)
+    if verb in ("handover", "follow"):
+        return others
+    if verb == "go":
+        return (POINT, *world.static, *world.objects, *others)
+    if verb in ("put", "move", "fetch"):
         ground = () if world.floor is None else ("floor",)
         return (POINT, *ground, *world.static, *world.objects)
-    people = tuple(f"{name}.head" for name in world.characters if name != who)
-    return (POINT, *world.objects, *people)
+    return (POINT, *world.objects, *(f"{name}.head" for name in others))
 
 
 def answers(verb: str, args: Mapping[str, Any]) -> dict[str, str]:
@@ -125,7 +130,7 @@ def point_for(studio: Studio, verb: str, args: Mapping[str, Any]) -> list[float]
     world = studio.world
     t = float(args.get("at") or studio.player.time)
     if (
-        verb in ("put", "move", "drop")
+        verb in ("put", "move", "fetch", "drop")
         and args.get("object") in world.objects
         and holder_of(world, args["object"], t) is None
     ):
@@ -138,6 +143,8 @@ def point_for(studio: Studio, verb: str, args: Mapping[str, Any]) -> list[float]
     root = body.transforms(*motion.sample([t]))[0, 0]
     front = root[:3, :3] @ body.T_rest[0, :3, :3].T @ np.asarray(getattr(body, "front", [0.0, -1.0, 0.0]))
     point = T[:3, 3] + 0.25 * front + [0.0, 0.0, 0.2]
+    if verb == "go":
+        point = root[:3, 3] * [1.0, 1.0, 0.0] + front + [0.0, 0.0, world.floor or 0.0]
     return [round(float(x), 3) for x in point]
 
 
@@ -145,7 +152,7 @@ def in_words(verb: str, args: Mapping[str, Any]) -> str:
     """One-line text of a task: 'ann: grab jar with the right hand at 2.10 s'."""
     parts = [f"{args.get('who', '')}:", verb]
     parts += [str(args[key]) for key in ("object", "fixture") if key in args]
-    for key, word in (("target", ""), ("to", "to"), ("onto", "onto"), ("over", "over")):
+    for key, word in (("target", ""), ("whom", ""), ("to", "to"), ("onto", "onto"), ("over", "over")):
         if key in args:
             value = args[key]
             shown = "a point" if isinstance(value, list) else str(value)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -136,6 +136,7 @@ def certify(
     changed: Sequence[Changed] = (),
     during: tuple[float, float] | None = None,
     clearance: bool = True,
+    contacts: Literal["always", "if free", "never"] = "always",
 ) -> Certificate:
     """Prove that a motion is free in continuous time, or refuse to.
 
@@ -143,7 +144,8 @@ def certify(
     clip. Bisection ends where parts travel less than `tolerance` metres. With `own_contacts`, clips that were read from
     files may touch themselves and the floor as deep as the world's caps have it; not so what was `changed` of them,
     which counts as far as contacts of the world do not allow it. With `during`, only that interval of seconds is looked
-    at; without `clearance`, how far apart things stay is left open, which is quicker.
+    at; without `clearance`, how far apart things stay is left open, and `contacts` says whether it is measured how deep
+    allowed overlaps are: what is left open takes no time.
     """
     if not (np.isfinite(tolerance) and tolerance > 0.0):
         raise BadValue(f"the tolerance is a positive number of metres, not {tolerance}.")
@@ -159,9 +161,10 @@ def certify(
     found = decide(measured, spans, tolerance)
     allowed = excuse(proof, spans, found, tolerance)
     collisions, unproven = collisions_of(exact, measured, found), unproven_of(exact, found)
-    touches = [*spans_of(proof, touching), *(s for s in spans if s.depth > 0.0 and _on_static(proof, s.pair))]
-    allowed += overlaps_of(proof, measured, touches, collisions)
     free = not collisions and not unproven
+    if contacts == "always" or (free and contacts == "if free"):
+        touches = [*spans_of(proof, touching), *(s for s in spans if s.depth > 0.0 and _on_static(proof, s.pair))]
+        allowed += overlaps_of(proof, measured, touches, collisions)
     nearest, others = (Clearance() if free else _worst(collisions)), None
     if free and clearance:
         nearest, others = _clearance(proof, measured, close, tolerance)

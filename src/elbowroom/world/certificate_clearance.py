@@ -15,6 +15,8 @@ from elbowroom.world.pairs import Pair
 
 # The clearance is found to this share of itself, or to the tolerance if that is coarser.
 _SHARE = 0.05
+# A clearance below this, metres, is not searched for any closer: the motion is known to be free.
+_SMALL_M = 0.001
 # Rounds of bisection, and exact distances, before what is proven so far has to do.
 _ROUNDS, _CALLS = 12, 4000
 # Most promising items that are measured in each round, of as many units: one that is blunt would hide all others.
@@ -50,7 +52,8 @@ class _Search:
 
     def measure(self, items: Items, at: Array) -> Array:
         """Exact distances of items at times (I,), no more than the best so far."""
-        here = Items(items.unit, at, at, items.before, items.after, 0.0 * at + self.value, items.depth)
+        reach = 0.0 * at + self.value
+        here = Items(items.unit, at, at, items.before, items.after, reach, 0.0 * at, items.depth)
         spans = [s for s in spans_of(self._proof, here) if s.depth == 0.0]
         wanted = [(s.pair, s.begin, self.value, 0.0) for s in spans]
         self.calls += len(wanted)
@@ -80,13 +83,16 @@ def smallest_clearance(proof: Proof, measured: Measured, close: Items, near: flo
         _, first = np.unique(items.unit[order], return_index=True)
         lowest = items.pick(order[np.sort(first)[:_PROBES]])
         search.measure(lowest, np.where(lowest.before <= lowest.after, lowest.begin, lowest.end))
+        if search.value <= _SMALL_M:
+            proven = 0.0
+            break
         items = items.pick(items.slack < search.enough)
         small = items.way < tolerance
         if small.any():
             proven = min(proven, float(items.slack[small].min()))
             items = items.pick(~small)
         middle = 0.5 * (items.begin + items.end)
-        halfway = proof.at(items.unit, middle, 0.25 * items.way + search.value)
+        halfway = proof.at(items.unit, middle, 0.5 * items.half_way + search.value)
         blunt = ~proof.units.sharp[items.unit] & (halfway < search.value)
         if blunt.any():
             halfway[blunt] = np.maximum(halfway[blunt], search.measure(items.pick(blunt), middle[blunt]))

@@ -25,7 +25,8 @@ Reading = tuple[float | None, Array | None]
 
 @dataclass(frozen=True)
 class Span:
-    """A pair over an interval that is not proven; `depth` is what it may overlap by, `way` its travel, metres.
+    """A pair over an interval that is not proven; `depth` is what it may overlap by, `way` its travel, metres, with a
+    `bend` as in `Items`.
 
     A depth below zero is one to which the pair may overlap if a shift of as much parts it throughout.
     """
@@ -34,13 +35,15 @@ class Span:
     begin: float
     end: float
     way: float
+    bend: float
     depth: float
 
     def halves(self) -> tuple[Span, Span]:
         """Its two halves."""
         t = 0.5 * (self.begin + self.end)
-        way = 0.5 * self.way
-        return Span(self.pair, self.begin, t, way, self.depth), Span(self.pair, t, self.end, way, self.depth)
+        way, bend = 0.5 * self.way + self.bend / 16.0, 0.25 * self.bend
+        before = Span(self.pair, self.begin, t, way, bend, self.depth)
+        return before, Span(self.pair, t, self.end, way, bend, self.depth)
 
 
 @dataclass
@@ -136,7 +139,8 @@ def spans_of(proof: Proof, items: Items) -> list[Span]:
 
 def _span(proof: Proof, items: Items, i: int) -> Span:
     pair = proof.units.pairs[items.unit[i]][0]
-    return Span(pair, float(items.begin[i]), float(items.end[i]), float(items.way[i]), float(items.depth[i]))
+    columns = (items.begin, items.end, items.way, items.bend, items.depth)
+    return Span(pair, *(float(column[i]) for column in columns))
 
 
 def _static_spans(proof: Proof, items: Items, rows: NDArray[np.int64]) -> list[Span]:
@@ -157,7 +161,8 @@ def _static_spans(proof: Proof, items: Items, rows: NDArray[np.int64]) -> list[S
         k = number[int(items.unit[i])].get(int(static[s]))
         if k is not None:
             begin, end = float(items.begin[i]), float(items.end[i])
-            out.append(Span(k, begin, end, float(items.way[i]), proof.depth_allowed(k, 0.5 * (begin + end))))
+            depth = proof.depth_allowed(k, 0.5 * (begin + end))
+            out.append(Span(k, begin, end, float(items.way[i]), float(items.bend[i]), depth))
     return out
 
 

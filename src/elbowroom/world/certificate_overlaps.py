@@ -71,10 +71,10 @@ def _contact(proof: Proof, span: Span) -> Contact | None:
 
 def _runs(depths: _Depths, spans: Sequence[Span]) -> list[tuple[int, Interval, float]]:
     """Pairs and intervals in which they overlap, each with a bound of the depth."""
-    columns = np.array([(s.pair, s.begin, s.end, s.way, s.depth) for s in spans]).T
-    pair, (begin, end, way, depth) = columns[0].astype(np.int64), columns[1:]
+    columns = np.array([(s.pair, s.begin, s.end, s.way, s.bend, s.depth) for s in spans]).T
+    pair, (begin, end, way, bend, depth) = columns[0].astype(np.int64), columns[1:]
     before, after = (depths.at(pair, t, depth, way) for t in (begin, end))
-    items = Items(pair, begin, end, before, after, way, depth)
+    items = Items(pair, begin, end, before, after, way, bend, depth)
     done = items.pick(np.zeros(len(items), dtype=bool))
     while len(items):
         items = items.pick(_bound(items) > 0.0)

@@ -41,8 +41,9 @@ class Items:
     """Units over intervals of time that are not proven yet.
 
     unit (I,); begin, end (I,) seconds; before, after (I,): what the distances there certainly are; way (I,): travel in
-    between; depth (I,): how deep they may overlap, metres. Where that is below zero, one of the two is looked at
-    shifted by as much, too (`certificate_shifts`), and what comes nearer than that is not proven here.
+    between, and bend (I,) its part that halves do not halve (`sweep.closing`); depth (I,): how deep they may overlap,
+    metres. Where that is below zero, one of the two is looked at shifted by as much, too (`certificate_shifts`), and
+    what comes nearer than that is not proven here.
     """
 
     unit: NDArray[np.int64]
@@ -51,6 +52,7 @@ class Items:
     before: Array
     after: Array
     way: Array
+    bend: Array
     depth: Array
 
     def __len__(self) -> int:
@@ -60,6 +62,11 @@ class Items:
     def slack(self) -> Array:
         """Guaranteed clearance in the interval, (I,), allowed overlap and shifts included."""
         return 0.5 * (self.before + self.after - self.way) + self.depth
+
+    @property
+    def half_way(self) -> Array:
+        """Travel in each half of the interval, (I,)."""
+        return 0.5 * self.way + self.bend / 16.0
 
     def pick(self, rows: NDArray) -> Items:
         """Some of them."""
@@ -74,7 +81,8 @@ class Items:
             (t, self.end),
             (self.before, middle),
             (middle, self.after),
-            (0.5 * self.way, 0.5 * self.way),
+            (self.half_way, self.half_way),
+            (0.25 * self.bend, 0.25 * self.bend),
             (self.depth, self.depth),
         ]
         return Items(*(np.concatenate(pair) for pair in two))
@@ -160,8 +168,12 @@ class Proof:
             near = near_units(self.units.parts, tree, ball, self._joint, roots, self._floor, reach)
             allow, parts = self.allow[near, first:last], self.units.parts[near]
             way = np.zeros(allow.shape)
+            bend = np.zeros(allow.shape)
             sweep.travel(tree, ball, self._joint, parts, way)
-            way += _ROUNDING
+            plain = way.copy()
+            sweep.closing(self.movers, T, tree, ball, self._joint, parts, way, bend)
+            # a part that is looked at shifted, too, moves otherwise as the other one sees it
+            way, bend = np.where(allow < 0.0, plain, way) + _ROUNDING, np.where(allow < 0.0, 0.0, bend)
             need = np.zeros((len(near), len(times)))
             need[:, 1:] = way
             need[:, :-1] = np.maximum(need[:, :-1], way)
@@ -171,7 +183,7 @@ class Proof:
             time = np.tile(np.arange(len(times)), len(near))
             d = self.bounds(T, unit, time, need.ravel()).reshape(need.shape)
             u, k = np.nonzero(~(0.5 * (d[:, :-1] + d[:, 1:] - way) > wanted))
-            items = Items(near[u], times[k], times[k + 1], d[u, k], d[u, k + 1], way[u, k], allow[u, k])
+            items = Items(near[u], times[k], times[k + 1], d[u, k], d[u, k + 1], way[u, k], bend[u, k], allow[u, k])
             static = self.units.parts[items.unit, 1] == sweep.STATIC
             close.append(replace(items, depth=np.maximum(items.depth, 0.0)).pick((items.depth == 0.0) | static))
             items = self._measurable(items)
@@ -191,7 +203,7 @@ class Proof:
             items = items.pick(~done)
             if not len(items):
                 break
-            middle = self.at(items.unit, 0.5 * (items.begin + items.end), 0.25 * items.way)
+            middle = self.at(items.unit, 0.5 * (items.begin + items.end), 0.5 * items.half_way)
             items = self._measurable(items.halves(middle))
             items = items.pick(~(items.slack > 0.0))
         return joined(rest) if rest else items

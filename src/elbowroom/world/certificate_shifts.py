@@ -132,7 +132,7 @@ def _clear(proof: Proof, pair: int, record: Record, shifts: Array) -> list[Array
 
 def _proves(proof: Proof, case: _Case, shift: Array, tolerance: float) -> bool:
     """Return whether a shifted pair is free during a contact, and can be shifted at its start and end."""
-    spans = [Span(s.pair, s.begin, s.end, s.way, 0.0) for s in case.spans]
+    spans = [Span(s.pair, s.begin, s.end, s.way, s.bend, 0.0) for s in case.spans]
     known: dict[float, float] = {}
     exact = proof.exact
     seen: tuple[Array, float, float] | None = None  # where both were, how far was looked, and what was found

@@ -237,21 +237,6 @@ class LimbCheck:
         e, m = scratch.buffers.doubt[0].tolist()
         return None if code == FREE else self._judge.names(scratch, e, m, t)[0]
 
-    def edge(self, qa: ArrayLike, ta: float, qb: ArrayLike, tb: float, resolution: float = 0.01) -> tuple[bool, float]:
-        """Return whether the motion from one posture and time to another is free at its samples, and if not, where not.
-
-        No point of the limb travels more than `resolution` metres from look to look. Doubts count as hits.
-        """
-        qa, qb = self.posture(qa, ta), self.posture(qb, tb)
-        steps = max(int(np.ceil(self.travel(qa, ta, qb, tb) / resolution)), 1)
-        scratch = self.scratch()
-        code, share = edges.check_edge(self.limb, self.around, qa, ta, qb, tb, steps, scratch.buffers, scratch.between)
-        return bool(code == FREE), float(share)
-
-    def travel(self, qa: ArrayLike, ta: float, qb: ArrayLike, tb: float) -> float:
-        """Metres that points of the limb travel at most from one posture and time to another."""
-        return float(self.travels(np.array([qa, qb], dtype=float), np.array([ta, tb]))[0])
-
     def travels(self, q: Array, t: Array) -> Array:
         """Metres that points of the limb travel at most from each of postures (N, n, 4) at times (N,) to the next."""
         turn = 2.0 * np.arccos(np.clip(np.abs(np.sum(q[:-1] * q[1:], axis=-1)), 0.0, 1.0))
@@ -298,7 +283,7 @@ class LimbCheck:
                 new_room(),
                 np.zeros((pieces * (len(self._parts.items) + 2) + 1, 2), np.int64),
             )
-            scratch = self._local.scratch = Scratch(buffers, self._judge.placed(), np.zeros((len(self.joints), 4)))
+            scratch = self._local.scratch = Scratch(buffers, self._judge.placed())
         return scratch
 
     # inner workings

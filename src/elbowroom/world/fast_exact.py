@@ -30,7 +30,6 @@ class Scratch:
 
     buffers: Buffers
     placed: Placed
-    between: Array
 
 
 class Judge:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 
@@ -50,15 +51,16 @@ class _Work:
     failed: dict[tuple[str, str, int], str] = field(default_factory=dict)
     before: Certificate | None = None
     proof: Certificate | None = None
+    whole: bool = True  # whether the proof tells of allowed contacts, too
 
-    def certified(self) -> Certificate:
+    def certified(self, contacts: Literal["always", "if free"] = "always") -> Certificate:
         """Proof of the world as it is; that of the world as it came is kept as `before`."""
         start = time.perf_counter()
         self.tell("looking for collisions" if self.before is None else "proving what was repaired")
         told = with_edit_contacts(self.world, self.edits)
-        self.proof = certify(
-            told, own_contacts=not self.options.fix_self, changed=[*self.changed, *changed_by(self.edits)]
-        )
+        changed = [*self.changed, *changed_by(self.edits)]
+        self.proof = certify(told, own_contacts=not self.options.fix_self, changed=changed, contacts=contacts)
+        self.whole = contacts == "always" or self.proof.free
         self.before = self.before or self.proof
         self.options.clocks.add("certify", start)
         return self.proof
@@ -74,7 +76,7 @@ class _Work:
             return None
         try:
             with overtime(_OVERTIME):
-                return self.proof or self.certified()
+                return self.proof if self.proof is not None and self.whole else self.certified()
         except OutOfTime:
             return None
 
@@ -215,7 +217,7 @@ def _by_limbs(
 
 def _in_rounds(work: _Work, people: Sequence[str]) -> Certificate:
     """Repair people round by round until nothing more gives way; the last proof."""
-    after = work.proof or work.certified()
+    after = work.proof or work.certified("if free")
     # all of them between two proofs, which take long: that way repairs grow with the number of people, not its square
     for _ in range(_ROUNDS + len(people) - 1):
         exact, moved = ExactWorld(work.world), set[str]()
@@ -226,7 +228,7 @@ def _in_rounds(work: _Work, people: Sequence[str]) -> Certificate:
         if not moved:
             break
         after = work.certified()
-    return after
+    return after if work.whole else work.certified()
 
 
 def _people(world: World, who: str | Sequence[str] | None) -> list[str]:

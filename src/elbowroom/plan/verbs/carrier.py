@@ -10,7 +10,7 @@ import numpy as np
 
 from elbowroom.character.hand_shapes import finger_joints
 from elbowroom.character.skeleton import Pose
-from elbowroom.geometry.easing import smootherstep, smoothstep
+from elbowroom.geometry.easing import smoothstep
 from elbowroom.geometry.rotations import Array, slerp
 from elbowroom.geometry.transforms import inverse
 from elbowroom.motion.posture_db import PostureDatabase
@@ -18,7 +18,7 @@ from elbowroom.plan import acting
 from elbowroom.plan.arm_paths import LimbTrajectory
 from elbowroom.plan.director import FOREVER
 from elbowroom.plan.hands import front_of, hand_of, joints_of, released, shifted
-from elbowroom.plan.limb_path import LOOKS, LOOKS_BY, body_way, limb_way
+from elbowroom.plan.limb_path import LOOKS, LOOKS_BY
 from elbowroom.plan.places import resting, supported
 from elbowroom.plan.postures import PRESS, hand_contacts
 from elbowroom.plan.result import PlanningFailure, blamed
@@ -265,20 +265,7 @@ class Carrier(Holding):
         ]
         far = max(*ways, float(np.linalg.norm(goal.root - actor.pose.root)))
         count = actor.frames(max(d.seconds_for(far), _LEAST_S))
-        root, q = body_way(actor, goal, count)
-        share = smootherstep(np.linspace(0.0, 1.0, count + 1))
-        for hand, turned in fingers.items():
-            joints = list(finger_joints(actor.body, hand))
-            q[:, joints] = slerp(q[:1, joints], turned, share[:, None])
-        found = []
-        for hand in fingers:
-            arm = list(actor.body.chain(f"{hand}_arm").joints)
-            way = limb_way(d, actor, f"{hand}_arm", root, q, what, straight=straight)
-            q[:, arm] = way.rotations
-            found.append((hand, way))
-        acting.add(d, actor, root, q, away=away)
-        for hand, way in found:
-            d.note(actor, f"{hand}_arm", what, (actor.time(actor.k - count), actor.now), way)
+        acting.travel(d, actor, fingers, goal, count, what, straight=straight, back=not away)
 
     def straight(self, grips: Grips, T_object: Array, end: Pose, what: str, *, away: bool) -> None:
         """Hands go to the object, or off it, straight, the body to a posture `end`."""

@@ -70,7 +70,7 @@ def carry_to(d: Director, actor: Actor, hand: str, goal: Pose, count: int, what:
     """Travel with what is held; where no way leads straight there, and time is free, first before the body."""
     saved = d.save()
     try:
-        acting.travel(d, actor, hand, goal, count, what)
+        acting.travel(d, actor, {hand: None}, goal, count, what)
     except PlanningFailure as stuck:
         d.restore(saved)
         if direct or stuck.status != "no-path":
@@ -80,7 +80,8 @@ def carry_to(d: Director, actor: Actor, hand: str, goal: Pose, count: int, what:
         def do(between: Pose) -> None:
             middle, end = (hand_of(actor, hand, pose)[:3, 3] for pose in (between, goal))
             for pose, way in ((between, middle - begin), (goal, end - middle)):
-                acting.travel(d, actor, hand, pose, actor.frames(d.seconds_for(float(np.linalg.norm(way)))), what)
+                frames = actor.frames(d.seconds_for(float(np.linalg.norm(way))))
+                acting.travel(d, actor, {hand: None}, pose, frames, what)
 
         try:
             d.first([*_nearer(actor, hand), next(_easy(d, actor, hand))], do)
@@ -127,7 +128,7 @@ def _back(d: Director, actor: Actor, hand: str) -> None:
     goal = actor.neutral(actor.k + count, mine)
     fingers = goal.rotations[list(finger_joints(actor.body, hand))]
     alone = set(actor.kept) <= set(mine)
-    acting.travel(d, actor, hand, goal, count, f"{hand} hand at ease", fingers=fingers, back=alone)
+    acting.travel(d, actor, {hand: fingers}, goal, count, f"{hand} hand at ease", back=alone)
     actor.give_back(mine)
 
 
@@ -138,7 +139,7 @@ def _at_ease(d: Director, actor: Actor, hand: str, goal: Pose) -> None:
     body = actor.neutral(actor.k + count)
     q = body.rotations.copy()
     q[mine] = goal.rotations[mine]
-    acting.travel(d, actor, hand, Pose.of(body.root, q), count, f"{hand} hand at ease", back=True)
+    acting.travel(d, actor, {hand: None}, Pose.of(body.root, q), count, f"{hand} hand at ease", back=True)
     actor.keep(joints_of(actor, hand))
 
 
@@ -212,8 +213,11 @@ def homes(d: Director, actor: Actor, hand: str, thing: str, m: Moments) -> Itera
     until = _until(d, actor, thing, m)
     given = False
     level = d.world.objects[thing].freedom == "level"
+    looked = until > m.back and d.settings.tier != "ik"
+    rows, during = np.arange(m.back, until + 1), (actor.time(m.back), actor.time(until))
+    check = LimbCheck(d.world, actor.who, f"{hand}_arm", during) if looked else None
     for home in _options(d, actor, hand, m, own, level=level):
-        if d.settings.tier == "ik" or _stays_free(d, actor, hand, m, home, until):
+        if check is None or between_free(check, home[rows - m.done], actor.base.start + rows / actor.base.fps):
             given = True
             yield home
     if not given:
@@ -268,12 +272,3 @@ def _until(d: Director, actor: Actor, thing: str, m: Moments) -> int:
     at = next(puts, None)
     last = len(actor.base) - 1
     return last if at is None else min(max(actor.frame(at) - actor.frames(0.5), m.back), last)
-
-
-def _stays_free(d: Director, actor: Actor, hand: str, m: Moments, home: Array, until: int) -> bool:
-    if until <= m.back:
-        return True
-    during = (actor.time(m.back), actor.time(until))
-    check = LimbCheck(d.world, actor.who, f"{hand}_arm", during)
-    rows = np.arange(m.back, until + 1)
-    return between_free(check, home[rows - m.done], actor.base.start + rows / actor.base.fps)

@@ -33,6 +33,9 @@ from elbowroom.posing.grasps import closed_on
 # Motions of the arm with a thing in its hand that are tried.
 _HOMES = 3
 
+# Other paces for which no path is found that are tried once each grasp has failed at a first one.
+_PACES = 6
+
 # Seconds in which a thing is lifted off what it lies on while the body goes on, if there is time.
 _LIFTS = 0.36
 
@@ -123,13 +126,14 @@ def take(
     count = acting.set_out(d, actor, way, d.frames_until(actor, way, at, slow, what))
     if focus is None:
         focus = d.world.frame(thing, actor.time(actor.k + count + slow))[:3, 3]
-    acting.travel(d, actor, hand, d.looking(actor, taking.before, focus), count, what, fingers=taking.open)
+    acting.travel(d, actor, {hand: taking.open}, d.looking(actor, taking.before, focus), count, what)
     begin = actor.now
     closing = d.settings.close
     end = actor.time(actor.k + slow + actor.frames(closing))
     if thing:
         d.allow(hand_contacts(d.world, actor.who, hand, thing, (begin, end), PRESS))
-    acting.travel(d, actor, hand, d.looking(actor, taking.target, focus), slow, what, margin=0.0, straight=True)
+    target = d.looking(actor, taking.target, focus)
+    acting.travel(d, actor, {hand: None}, target, slow, what, margin=0.0, straight=True)
     acting.join(d, actor, hand, actor.k - slow, actor.k - slow - count)
     if not close:
         return
@@ -146,12 +150,27 @@ def _grab_passing(d: Director, actor: Actor, task: Grab, what: str) -> None:
         if in_hand(d, task, actor.time(k)):
             raise PlanningFailure("hand-not-free", f"{what}: {actor.who} holds it already at {actor.time(k):.2f} s")
 
+    left: list[tuple[Taking, ContactTiming]] = []
+
+    def take_at(option: tuple[Taking, ContactTiming]) -> None:
+        _take_passing(d, actor, task, option[0], T_thing, option[1], what)
+
     def do(taking: Taking) -> None:
-        ways = paces(actor, taking.hand, points, taking.k)
-        d.first(ways, lambda pace: _take_passing(d, actor, task, taking, T_thing, pace, what))
+        ways = iter([(taking, pace) for pace in paces(actor, taking.hand, points, taking.k)])
+        try:
+            d.first(ways, take_at, 1)
+        except PlanningFailure:
+            left.extend(ways)
+            raise
 
     options = takings(d, actor, task.object, task, what, hands)
-    d.first(varied(d, in_reach(options, actor, hands, points, what)), do)
+    try:
+        d.first(varied(d, in_reach(options, actor, hands, points, what)), do)
+    except PlanningFailure:
+        # a grasp that finds no path at one pace seldom does at another, so those come last
+        if not left:
+            raise
+        d.first(left, take_at, _PACES)
 
 
 def _take_passing(

@@ -88,16 +88,18 @@ def takings(
     hands: Sequence[tuple[str, int]] = (),
     *,
     pressing: bool = False,
+    alone: bool = False,
 ) -> Iterator[Taking]:
     """Ways to take a thing that a person can do, the best first; raises `PlanningFailure` where there is none.
 
-    `hands` are those that may, with the frame in which each is there; by default all, as soon as they can.
+    `hands` are those that may, with the frame in which each is there; by default all, as soon as they can. The body
+    stands as it does where the arm has to get there `alone`.
     """
     failed: list[Failed] = []
     given, enough = 0, _ENOUGH_PASSING if hands else _ENOUGH
     hands = hands or frames_for(d, actor, task, d.world.frame(thing, actor.now)[:3, 3], what)
     # grasps that have no room as they are proposed are drawn back once nothing else would do
-    for back in (False,) if pressing or d.settings.tier == "ik" else (False, True):
+    for back in (False,) if pressing or alone or d.settings.tier == "ik" else (False, True):
         for hand, k in hands:
             actor.trunk = helpful(actor, hand, k, None)
             T_world_thing = d.world.frame(thing, actor.time(k))
@@ -109,11 +111,13 @@ def takings(
                 grasps = grasps_of(d.world, actor.who, hand, thing, actor.time(k))
             grasps = eligible(d, hand, thing, grasps, task.grasp)
             postures = Postures(d.world, actor.who, actor.time(k), hand=hand, taking=thing)
-            here, then = Place(T_world_thing, k, postures, what), next_places(d, actor, hand, thing, T_world_thing, k)
+            here = Place(T_world_thing, k, postures, what)
+            then = [] if alone else next_places(d, actor, hand, thing, T_world_thing, k)
             # of several places that it may go to next any will do
             places = [here, *(then if len(then) == 1 else ())]
             fit = fitting(d, ranked(actor, hand, grasps, T_world_thing, k), actor.neutral(k), places, failed, back=back)
-            looks = (_leading_on(d, actor, look(d, actor, hand, grasp, here), then) for grasp in islice(fit, _LOOKS))
+            at_it = _look_alone if alone else look
+            looks = (_leading_on(d, actor, at_it(d, actor, hand, grasp, here), then) for grasp in islice(fit, _LOOKS))
             tried = 0
             while tried < _TRIES and (suited := sifted(looks, enough, failed)):
                 yield from suited[: _TRIES - tried]
@@ -188,9 +192,7 @@ def sifted(looks: Iterable[Taking | Failed], enough: int, failed: list[Failed]) 
 def look(d: Director, actor: Actor, hand: str, grasp: Grasp, place: Place) -> Taking | Failed:
     """A grasp as something to do, or how far it is from that and why."""
     k, postures, what = place.k, place.postures, place.what
-    fingers = finger_rotations(actor.body, hand, grasp.open)
-    postures.fingers = dict(zip(finger_joints(actor.body, hand), fingers, strict=True))
-    T_target = place.T_world_thing @ grasp.T_thing_hand
+    fingers, T_target = _opened(actor, hand, grasp, place)
     there = d.reach(actor, hand, T_target, k, postures)
     if not there.found:
         return failure(there, postures, what)
@@ -209,6 +211,28 @@ def look(d: Director, actor: Actor, hand: str, grasp: Grasp, place: Place) -> Ta
     return 0.5, PlanningFailure(
         "target-in-collision", f"{what}: there is no room before it for the open hand ({reason})"
     )
+
+
+def _look_alone(d: Director, actor: Actor, hand: str, grasp: Grasp, place: Place) -> Taking | Failed:
+    """A grasp as something to do by the arm with the body as it stands, or how far it is from that and why."""
+    fingers, T_target = _opened(actor, hand, grasp, place)
+    way = d.settings.approach * place.T_world_thing[:3, :3] @ grasp.approach
+    target, before = (arm_to(actor, hand, actor.pose, T) for T in (T_target, shifted(T_target, -way)))
+    if target is None or before is None:
+        return 2.0, PlanningFailure("target-out-of-reach", f"{place.what}: the {hand} arm does not get there")
+    met = place.postures.blame(target) or place.postures.blame(before)
+    if met is not None:
+        return 1.0, PlanningFailure("target-in-collision", f"{place.what}: {blamed(met)}")
+    cost = grasp.cost + discomfort(actor, hand, target)
+    return Taking(hand, place.k, grasp, T_target, target, before, fingers, way, cost)
+
+
+def _opened(actor: Actor, hand: str, grasp: Grasp, place: Place) -> tuple[Array, Array]:
+    """Rotations (n, 4) of fingers open for a grasp, which postures at the place have from now on, and the hand's
+    place (4, 4)."""
+    fingers = finger_rotations(actor.body, hand, grasp.open)
+    place.postures.fingers = dict(zip(finger_joints(actor.body, hand), fingers, strict=True))
+    return fingers, place.T_world_thing @ grasp.T_thing_hand
 
 
 def failure(there: Reached, postures: Postures, what: str) -> Failed:
@@ -253,7 +277,7 @@ def next_places(d: Director, actor: Actor, hand: str, thing: str, taken: Array, 
             return []
         k, t = at, actor.time(at)
     out = []
-    for T_goal in goals_of(d.world, task, taken, np.array([t]), turning=actor.layered):
+    for T_goal in goals_of(d.world, task, taken, np.array([t])):
         there = replace(d.world.objects[thing], path=Still(T_goal[0]))
         world = d.world.with_(objects={**d.world.objects, thing: there})
         postures = Postures(world, actor.who, t, hand=hand, taking=thing)

@@ -46,7 +46,7 @@ def depart(d: Director, actor: Actor, hand: str, goals: Sequence[Array], what: s
         way = float(np.linalg.norm(place[:3, 3] - T[:3, 3]))
         count = actor.frames(max(way / d.settings.slow, least))
         try:
-            acting.travel(d, actor, hand, goal, count, what, margin=0.0, straight=True)
+            acting.travel(d, actor, {hand: None}, goal, count, what, margin=0.0, straight=True)
         except PlanningFailure as reason:
             stuck = stuck or reason
         else:

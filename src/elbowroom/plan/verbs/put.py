@@ -35,6 +35,7 @@ from elbowroom.plan.places import (
     place_for,
     resting,
     supported,
+    turned,
     under_cover,
     wearer_of,
 )
@@ -120,7 +121,7 @@ def _put_standing(d: Director, actor: Actor, task: Put, what: str) -> None:
             reason = blamed(above) or "the arm does not get there"
             raise PlanningFailure("target-in-collision", f"{what}: there is no room before its place ({reason})")
         carry_to(d, actor, hand, above, acting.set_out(d, actor, way, count), what, direct=task.at is not None)
-        acting.travel(d, actor, hand, goal, slow, what, margin=0.0, straight=True)
+        acting.travel(d, actor, {hand: None}, goal, slow, what, margin=0.0, straight=True)
         acting.join(d, actor, hand, actor.k - slow, actor.k - slow - actor.frames(0.4))
         d.world = released(d.world, task.object, actor.now, on=under)
         let_go(d, actor, hand, task.object, grip.open, [out], f"leave {task.object}")
@@ -153,16 +154,22 @@ def put_in_motion(d: Director, task: Put, what: str, *, falls: bool = False) -> 
         d.first(paces, lambda pace: _let_go(d, actor, task, at, pace, what, falls))
 
     with on_top(d, actor, task):
-        d.first(_meetings(d, actor, task, hand, what), do)
+        d.first(_meetings(d, actor, task, hand, what, falls), do)
 
 
-def _meetings(d: Director, actor: Actor, task: Put, hand: str, what: str) -> Iterator[Encounter]:
-    """Moments at which a thing can be at its place, those most at ease first; raises `PlanningFailure` without any."""
+def _meetings(d: Director, actor: Actor, task: Put, hand: str, what: str, falls: bool) -> Iterator[Encounter]:
+    """Moments at which a thing can be at its place, those most at ease first; raises `PlanningFailure` without any.
+
+    What falls may be turned otherwise than it was taken.
+    """
     failed: list[Failed] = []
     ways: list[tuple[float, Encounter]] = []
     wearer, T_hand_thing = wearer_of(d.world, task.onto), _grip(d, actor, task.object, hand)
     taken = grip_of(d, actor, hand, task.object).T_world_taken
-    for T_goal in goals_of(d.world, task, taken, actor.base.times, turning=True):
+    goals = list(goals_of(d.world, task, taken, actor.base.times))
+    if falls:
+        goals = [np.tile(T, (len(actor.base), 1, 1)) for T in turned(goals[0][0], goals[0][0, :3, 3])]
+    for T_goal in goals:
         points = T_goal[:, :3, 3]
         k = frames_for(d, actor, task, points, what, only=hand)[0][1]
         # the trunk would carry one's own head away

@@ -94,7 +94,7 @@ def _reach_standing(d: Director, actor: Actor, task: Reach, what: str, option: t
     goal = d.looking(actor, pose, place_of(d, task.to, actor.time(k)))
     count = acting.set_out(d, actor, way, d.frames_until(actor, way, task.at, 0, what))
     fingers = finger_rotations(actor.body, hand, hand_shape(task.shape))
-    acting.travel(d, actor, hand, goal, count, what, fingers=fingers)
+    acting.travel(d, actor, {hand: fingers}, goal, count, what)
     actor.keep(joints_of(actor, hand))
     actor.pin(hand)
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import partial
 
 import numpy as np
 
+from elbowroom.character.body import Character
 from elbowroom.geometry.kept import kept
 from elbowroom.geometry.mesh import Mesh
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.course import facing, leftwards
+from elbowroom.locomotion.figure import SIDES, figure
+from elbowroom.locomotion.standing import idle
+from elbowroom.motion.edit import place as set_down
 from elbowroom.world.contacts import Contact
 from elbowroom.world.world import World
 
@@ -20,6 +23,8 @@ LOW_M = 0.06
 _ALONG_M, _ACROSS_M = np.linspace(-0.08, 0.2, 8), np.linspace(-0.055, 0.055, 4)
 # Metres that soles may press into what they stand on, and that they stay above it.
 _PRESS_M, _ABOVE_M = 0.004, 0.0005
+# Seconds that somebody stands before anything is asked.
+_MOMENT_S = 0.3
 
 
 class Ground:
@@ -48,8 +53,10 @@ class Ground:
                 best = max(best, high + _ABOVE_M)
         return best
 
-    def contacts(self, who: str, feet: Iterable[str], during: tuple[float, float]) -> list[Contact]:
-        """Contacts of feet with what they stand on during an interval."""
+    def contacts(self, who: str, body: Character, during: tuple[float, float]) -> list[Contact]:
+        """Contacts of somebody's feet with what they stand on during an interval."""
+        joints = {j for side in SIDES for j in body.subtree(body.role(f"{side}_foot"))}
+        feet = dict.fromkeys(shape.name for shape in body.shapes if shape.joint in joints)
         return [
             Contact(f"{who}.{foot}", name, during, "support", _PRESS_M, "stands on it")
             for name in sorted(self.under)
@@ -83,3 +90,19 @@ def _height(triangles: Array, points: Array) -> float:
     inside = flat & (s >= -1e-9) & (r >= -1e-9) & (s + r <= 1.0 + 1e-9)
     z = a[:, 2] + s * u[:, 2] + r * v[:, 2]
     return float(np.where(inside, z, -np.inf).max())
+
+
+def standing_at(
+    world: World, who: str, character: Character, place: tuple[float, float], heading: float, fps: float
+) -> World:
+    """The world with somebody more, who stands at ease at a place for a moment, on what lies there.
+
+    heading: radians counter-clockwise from -Y.
+    """
+    ground = Ground(world, 0.0, figure(character).scale)
+    clip = set_down(idle(character, _MOMENT_S, fps), place, heading)
+    T = clip.world()[0]
+    high = max(ground(T[character.role(f"{side}_foot"), :2, 3], heading) for side in SIDES)
+    floor = 0.0 if world.floor is None else world.floor
+    placed = world.with_character(who, set_down(clip, lift=floor + high))
+    return placed.with_(contacts=(*world.contacts, *ground.contacts(who, character, (0.0, np.inf))))

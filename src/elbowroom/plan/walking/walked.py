@@ -38,6 +38,8 @@ _THERE_M, _THERE_RAD = 0.03, np.radians(8.0)
 _WAYS = 4
 # Metres around such a place that the next way leaves out, and between two people who pass each other.
 _AVOID_M, _PASSING_M = 0.35, 0.06
+# Seconds before and after two people meet in which they pass each other, and how much dearer a way round may be.
+_PASSING_S, _OUT_OF_WAY = np.linspace(-0.9, 0.9, 7), 1.5
 # Metres before and after a low place in which somebody is crouched, those in which they crouch, and between looks.
 _CROUCHED_M, _CROUCHES_M, _LOOKS_M = 0.35, 0.7, 0.05
 # Delays that are tried where somebody crosses every way, seconds.
@@ -70,11 +72,11 @@ class Walk:
 
 
 class Blocked(PlanningFailure):
-    """A walk that cannot be made free: a disc to leave out, place (2,) and radius, and whether somebody is there."""
+    """A walk that cannot be made free: discs to leave out, place (2,) and radius, and whether somebody is there."""
 
-    def __init__(self, why: str, place: Array, radius: float, person: bool) -> None:
+    def __init__(self, why: str, discs: Sequence[tuple[Array, float]], person: bool) -> None:
         super().__init__("no-path", why)
-        self.place, self.radius, self.person = place, radius, person
+        self.discs, self.person = discs, person
 
 
 def walk_to(
@@ -95,12 +97,15 @@ def walk_to(
     avoid: list[tuple[Array, float]] = []
     stuck: Blocked | None = None
     way: Way | None = first
-    while way is not None and len(avoid) < _WAYS:
+    for _ in range(_WAYS):
+        # who would have to go far out of their way waits instead
+        if way is None or (stuck is not None and stuck.person and way.cost > _OUT_OF_WAY * first.cost):
+            break
         try:
             return walked(d, actor, replace(walk, way=way))
         except Blocked as blocked:
             stuck = stuck or blocked
-            avoid.append((blocked.place, blocked.radius))
+            avoid += blocked.discs
             way = ways.find(start, spot.place, avoid)
     assert stuck is not None, "a way was tried"
     if not stuck.person:
@@ -132,9 +137,8 @@ def walked(d: Director, actor: Actor, walk: Walk) -> None:
     begin, saved = actor.now, d.save()
     actor.walk(clip, delay)
     d.world = actor.placed(d.world)
-    feet = [shape.name for shape in actor.body.shapes if _is_foot(actor.body, shape.joint)]
     # who stands on something goes on standing there
-    d.allow(ground.contacts(actor.who, dict.fromkeys(feet), (begin, FOREVER)))
+    d.allow(ground.contacts(actor.who, actor.body, (begin, FOREVER)))
     if d.settings.tier == "ik":
         return
     found = certify(d.world, during=(begin, actor.now), clearance=False)
@@ -162,10 +166,11 @@ def _passing(world: World, actor: Actor, hit: Collision | Unproven, what: str) -
     """The failure of meeting somebody, with where they are then."""
     other = next(name for name in hit.who if name != actor.who)
     motion = world.motion(other)
-    place = motion.sample([hit.during[0]])[0][0, :2]
+    places = motion.sample(hit.during[0] + _PASSING_S)[0][:, :2]
     wide = 0.5 * envelope(motion.body, "forward").width if isinstance(motion.body, Character) else _AVOID_M
     radius = wide + 0.5 * envelope(actor.body, "forward").width + _PASSING_M
-    return Blocked(f"{what}: {actor.who} meets {other} at {hit.during[0]:.1f} s", place, radius, True)
+    discs = [(place, radius) for place in places]
+    return Blocked(f"{what}: {actor.who} meets {other} at {hit.during[0]:.1f} s", discs, True)
 
 
 def _mended(d: Director, actor: Actor, hit: Collision | Unproven, what: str) -> None:
@@ -173,7 +178,7 @@ def _mended(d: Director, actor: Actor, hit: Collision | Unproven, what: str) -> 
     plan = repair(d.world, actor.who, seed=d.settings.seed)
     if not plan.found and (plan.certificate is None or any(_met(plan.certificate, actor.who))):
         k = min(max(actor.frame(0.5 * sum(hit.during)), 0), len(actor.root) - 1)
-        raise Blocked(f"{what}: {plan.why}", actor.root[k, :2], _AVOID_M, False)
+        raise Blocked(f"{what}: {plan.why}", [(actor.root[k, :2], _AVOID_M)], False)
     new = plan.world.motion(actor.who)
     assert isinstance(new, Clip)
     q = np.array(new.rotations)
@@ -195,10 +200,6 @@ def _crouching(way: Way) -> Callable[[Array], Array] | None:
     here = np.min(np.abs(even[:, None] - along[crouched]), axis=1)
     share = smootherstep(1.0 - (here - _CROUCHED_M) / _CROUCHES_M)
     return lambda s: np.interp(s / max(float(s[-1]), 1e-9) * along[-1], even, share)
-
-
-def _is_foot(body: Character, joint: int) -> bool:
-    return any(joint in body.subtree(body.role(f"{side}_foot")) for side in ("left", "right"))
 
 
 def ways_of(d: Director, actor: Actor, goals: Sequence[Array], gait: Gait = "any") -> Ways:

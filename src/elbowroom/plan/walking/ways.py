@@ -27,6 +27,8 @@ Gait = Literal["any", "walk", "brisk", "crouch", "sidle", "back", "run"]
 _COMFORT_M, _NARROW = 0.25, 3.0
 # Metres that a trunk keeps from things at least; arms may have to give way.
 _KEEPS_M = 0.02
+# Metres that a thing may be farther away than the middle of the cell that it takes.
+_WITHIN_M = 0.4 * CELL_M
 # What a change of mode costs, metres.
 _SWITCH_M = 0.5
 # Metres around start and goal in which things may be as near as the person already stands to them.
@@ -120,6 +122,18 @@ class Ways:
         cells = cheapest_path(cost, _SWITCH_M, np.array(a), np.array(b), CELL_M * min(m.factor for m in self.modes))
         return self._way(cells, cost, start, goal) if len(cells) else None
 
+    @property
+    def spare(self) -> Array:
+        """Metres (M, ny, nx) beside the trunk in each mode; negative where it does not fit."""
+        return self._least
+
+    def shortest(self, start: Array, goal: Array) -> float | None:
+        """Length of the shortest way, however narrow it is, metres; None where there is none."""
+        open_ = self._near(np.where(self._least >= 0.0, CELL_M, np.inf), start, goal)
+        a, b = self.columns.cell(start), self.columns.cell(goal)
+        cells = cheapest_path(open_, 0.0, np.array(a), np.array(b), CELL_M)
+        return self._way(cells, open_, start, goal).length if len(cells) else None
+
     def narrowest(self, start: Array, goal: Array) -> Narrow | None:
         """The narrowest place of the way that lacks the least; None where walls leave no way at all."""
         missing = np.maximum(-self._least[:1], 0.0)
@@ -143,7 +157,7 @@ class Ways:
             low, high = max(low, mode.low * body.height, _FLAT_M), min(high, mode.high * body.height)
             if low < high:
                 room = self._distance((low, high))
-                least = np.minimum(least, room - trunk - _KEEPS_M)
+                least = np.minimum(least, room + _WITHIN_M - trunk - _KEEPS_M)
                 easy = np.minimum(easy, room - half)
         return least, easy
 

@@ -1,0 +1,148 @@
+"""Going: ways through a scene, round people, under and between things, and steps up to what is out of reach."""
+
+import numpy as np
+import pytest
+
+import elbowroom as er
+from elbowroom.character.skeleton import Pose
+from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.solids import box, merge
+from elbowroom.geometry.transforms import transform
+from elbowroom.locomotion.departure import stance_of
+from elbowroom.plan.manipulate import plan_tasks
+from elbowroom.plan.result import Plan
+from elbowroom.plan.settings import Settings
+from elbowroom.plan.tasks import Fetch, Follow, Go, Grab, Reach
+from elbowroom.plan.walking.ways import Ways
+from elbowroom.props.makers import made
+from elbowroom.world.columns import columns_of
+from elbowroom.world.paths import Still
+from elbowroom.world.world import World
+
+FPS = 30.0
+QUICK = Settings(probes=0)
+
+
+def standing(world: World, who: str = "ann", at: tuple[float, float] = (0.0, 0.0), turn: float = 0.0) -> World:
+    """The world with a woman who stands somewhere."""
+    return world.with_character(who, er.place(er.idle(er.preset("woman"), 0.3, FPS), at, turn))
+
+
+def prop(name: str) -> Mesh:
+    """One mesh of a maker."""
+    return merge(list(made(name).values()))
+
+
+def place_of(plan: Plan, who: str = "ann") -> tuple[np.ndarray, float]:
+    """Where somebody stands at the end of a plan, and the heading."""
+    clip = plan.world.motion(who)
+    return stance_of(clip.body, Pose.of(clip.root[-1], clip.rotations[-1]))
+
+
+def test_a_wall_is_gone_round_and_the_goal_faced() -> None:
+    world = standing(World().with_static("wall", box((3.0, 0.1, 2.0), (0.5, -1.5, 1.0))))
+    plan = plan_tasks(world, [Go(who="ann", to=(0.0, -3.0), facing="wall")], QUICK, fps=FPS)
+    assert plan.found and plan.certificate is not None and plan.certificate.free, plan.why
+    place, heading = place_of(plan)
+    np.testing.assert_allclose(place, [0.0, -3.0], atol=0.01)
+    assert abs(abs(heading % (2.0 * np.pi)) - np.pi) < 0.4  # the wall is behind where she came from
+    assert plan.world.motion("ann").root[:, 0].min() < -1.1  # round its near end
+
+
+def test_what_closes_a_way_is_named_with_its_width() -> None:
+    walls = {
+        "left": box((9.0, 0.2, 2.5), (4.62, -1.5, 1.25)),
+        "right": box((9.0, 0.2, 2.5), (-4.62, -1.5, 1.25)),
+        "far": box((0.2, 9.0, 2.5), (9.2, -4.0, 1.25)),
+        "end": box((0.2, 9.0, 2.5), (-9.2, -4.0, 1.25)),
+        "back": box((18.6, 0.2, 2.5), (0.0, -8.4, 1.25)),
+    }
+    world = standing(World(static=walls))
+    plan = plan_tasks(world, [Go(who="ann", to=(0.0, -3.0))], QUICK, fps=FPS)
+    assert plan.status == "no-path" and "m wide at (0.0" in plan.why and "ann needs 0.5" in plan.why, plan.why
+    inside = plan_tasks(world, [Go(who="ann", to=(3.0, -1.5))], QUICK, fps=FPS)
+    assert inside.status == "target-in-collision" and "'left'" in inside.why
+
+
+def test_a_narrow_gap_is_passed_sideways_and_a_low_bar_crouched() -> None:
+    gap = World().with_static("a", box((20.0, 0.4, 2.0), (10.28, -1.5, 1.0))).with_static(
+        "b", box((20.0, 0.4, 2.0), (-10.28, -1.5, 1.0)))  # fmt: skip
+    bar = World().with_static("bar", box((20.0, 0.1, 0.1), (0.0, -1.5, 1.45)))
+    woman = er.preset("woman")
+    for world, mode in ((gap, "sidle"), (bar, "duck")):
+        ways = Ways(columns_of(world, 0.0, [np.zeros(2), np.array([0.0, -3.0])]), woman)
+        way = ways.find(np.zeros(2), np.array([0.0, -3.0]))
+        assert way is not None and mode in {m.name for m in way.modes}
+        upright = Ways(ways.columns, woman, "walk").find(np.zeros(2), np.array([0.0, -3.0]))
+        assert upright is None or upright.length > way.length + 1.0
+    plan = plan_tasks(standing(bar), [Go(who="ann", to=(0.0, -3.0))], QUICK, fps=FPS)
+    assert plan.found, plan.why
+    clip = plan.world.motion("ann")
+    head = clip.world()[:, woman.role("head"), 2, 3]
+    assert head.min() < head[0] - 0.15 and clip.root[:, 2].min() < clip.root[0, 2] - 0.05  # knees, not the neck alone
+
+
+def test_carpets_are_walked_on() -> None:
+    world = standing(World().with_static("carpet", box((1.2, 1.2, 0.008), (0.0, -1.5, 0.004))))
+    plan = plan_tasks(world, [Go(who="ann", to=(0.0, -2.8), gait="walk")], QUICK, fps=FPS)
+    assert plan.found, plan.why
+    assert any(a.pair.b == "carpet" or a.pair.a == "carpet" for a in plan.certificate.allowed)
+    assert all(a.depth_m < 0.004 for a in plan.certificate.allowed if "carpet" in a.pair)
+
+
+def test_who_is_too_late_and_who_has_time() -> None:
+    world = standing(World())
+    late = plan_tasks(world, [Go(who="ann", to=(0.0, -5.0), at=1.0)], QUICK, fps=FPS)
+    assert late.status == "too-little-time"
+    plan, same = (plan_tasks(world, [Go(who="ann", to=(0.0, -1.5), at=6.0)], QUICK, fps=FPS) for _ in range(2))
+    np.testing.assert_array_equal(same.world.motion("ann").rotations, plan.world.motion("ann").rotations)
+    assert plan.found and plan.world.motion("ann").span[1] == pytest.approx(6.0, abs=0.05)
+
+
+_LED = [Go(who="ann", to=(1.0, -4.0)), Follow(who="bea", whom="ann", distance=1.2)]
+
+
+def test_somebody_is_followed_at_a_distance() -> None:
+    world = standing(standing(World()), "bea", (0.0, 1.5))
+    plan = plan_tasks(
+        world, [Go(who="ann", to=(1.0, -4.0)), Follow(who="bea", whom="ann", distance=1.2)], QUICK, fps=FPS
+    )
+    assert plan.found, plan.why
+    times = np.arange(*plan.world.span, 0.25)
+    ann, bea = (plan.world.motion(who).sample(times)[0][:, :2] for who in ("ann", "bea"))
+    apart = np.linalg.norm(ann - bea, axis=1)
+    assert apart.min() > 0.9 and 1.0 < apart[-1] < 1.5
+
+
+def test_a_task_out_of_reach_is_stepped_up_to_unless_the_feet_stay() -> None:
+    world = standing(World())
+    far = (0.0, -2.0, 1.2)
+    refused = plan_tasks(world, [Reach(who="ann", to=far, feet="stay")], QUICK, fps=FPS)
+    assert refused.status == "target-out-of-reach"
+    plan = plan_tasks(world, [Reach(who="ann", to=far, hand="right")], QUICK, fps=FPS)
+    assert plan.found, plan.why
+    times = np.arange(*plan.world.span, 0.1)
+    hand = np.array([plan.world.hand("ann", "right", t)[:3, 3] for t in times])
+    assert np.linalg.norm(hand - far, axis=1).min() < 0.25
+
+
+def test_a_jar_is_fetched() -> None:
+    world = standing(World().with_static("table", prop("table").moved(transform([1.5, -1.5, 0.0]))))
+    world = world.with_static("shelf", box((0.8, 0.4, 0.9), (-1.6, -1.4, 0.45)))
+    world = world.with_object("jar", prop("jar"), Still(transform([1.5, -1.25, 0.7403])), mass=0.6)
+    plan = plan_tasks(world, [Fetch(who="ann", object="jar", to=(-1.6, -1.35, 0.9003))], QUICK, fps=FPS)
+    assert plan.found and plan.certificate is not None and plan.certificate.free, plan.why
+    np.testing.assert_allclose(plan.world.frame("jar", plan.world.span[1])[:3, 3], [-1.6, -1.35, 0.9003], atol=1e-3)
+    (hold,) = plan.world.holds
+    clip = plan.world.motion("ann")
+    walked = clip.sample(np.array(hold.during))[0][:, :2]
+    assert np.linalg.norm(walked[1] - walked[0]) > 1.5  # the jar went with her
+
+
+def test_a_grab_within_reach_takes_no_step() -> None:
+    world = standing(World().with_static("table", prop("table").moved(transform([0.0, -0.75, 0.0]))))
+    world = world.with_object("jar", prop("jar"), Still(transform([0.0, -0.5, 0.7403])), mass=0.6)
+    plan = plan_tasks(world, [Grab(who="ann", object="jar")], QUICK, fps=FPS)
+    assert plan.found, plan.why
+    clip = plan.world.motion("ann")
+    assert np.linalg.norm(clip.root[:, :2] - clip.root[0, :2], axis=1).max() < 0.4

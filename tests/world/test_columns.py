@@ -1,0 +1,41 @@
+"""Columns of a scene: what is taken at which height, and how far it is to there."""
+
+import numpy as np
+
+from elbowroom.geometry.solids import box
+from elbowroom.world.columns import CELL_M, columns_of
+from elbowroom.world.paths import Still
+from elbowroom.world.world import World
+
+
+def test_a_table_leaves_room_below_and_above_it() -> None:
+    world = World().with_static("top", box((1.0, 0.6, 0.04), (0.0, 0.0, 0.73)))
+    columns = columns_of(world, 0.0, [np.zeros(2)])
+    j, i = columns.cell(np.array([0.0, 0.0]))
+    assert columns.room(0.0, 0.6)[j, i] > 0.2
+    assert columns.room(0.9, 1.6)[j, i] > 0.2
+    assert columns.room(0.6, 0.9)[j, i] == 0.0
+    j, i = columns.cell(np.array([0.0, 0.8]))
+    assert abs(columns.room(0.6, 0.9)[j, i] - 0.5) < 2.0 * CELL_M
+
+
+def test_a_slope_takes_only_the_heights_that_it_passes() -> None:
+    vertices = np.array([[0.0, -1.0, 0.0], [2.0, -1.0, 1.0], [2.0, 1.0, 1.0], [0.0, 1.0, 0.0]])
+    slope = box((0.1, 0.1, 0.1)).__class__(vertices, np.array([[0, 1, 2], [0, 2, 3]], np.int32))
+    columns = columns_of(World().with_static("slope", slope), 0.0, [np.zeros(2)])
+    for x in (0.5, 1.0, 1.5):
+        j, i = columns.cell(np.array([x, 0.0]))
+        taken = [b for b in range(64) if int(columns.taken[j, i]) >> b & 1]
+        assert min(taken) * 0.04 <= 0.5 * x + CELL_M and max(taken) * 0.04 >= 0.5 * x - CELL_M
+        assert len(taken) <= 3
+
+
+def test_objects_are_where_they_are_then_and_what_is_left_out_is_free() -> None:
+    world = World().with_object("crate", box((0.4, 0.4, 0.4)), Still(np.array(
+        [[1.0, 0, 0, 2.0], [0, 1, 0, 1.0], [0, 0, 1, 0.2], [0, 0, 0, 1]])))  # fmt: skip
+    there = columns_of(world, 0.0, [np.zeros(2)])
+    j, i = there.cell(np.array([2.0, 1.2]))
+    assert there.room(0.0, 0.5)[j, i] <= CELL_M
+    gone = columns_of(world, 0.0, [np.zeros(2), np.array([2.0, 1.0])], without=["crate"])
+    assert np.isinf(gone.room(0.0, 2.0)).all()
+    assert gone.with_disc(np.array([2.0, 1.0]), 0.3).room(0.0, 2.0)[gone.cell(np.array([2.0, 1.0]))] == 0.0
