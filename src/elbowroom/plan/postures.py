@@ -32,7 +32,9 @@ _CLOSING = (1.0, 0.7, 0.35)
 # How far a grasp is drawn back along its approach where the hand has no room as proposed, metres.
 _BACK_M = (0.01, 0.02, 0.03, 0.045)
 
-# Parts of one body that keep room from each other where it is asked for, besides what is below the elbows.
+# Parts of one body that keep room from each other where it is asked for, besides what is below the elbows, and how much
+# at most, metres.
+_KEPT_APART_M = 0.0015
 _KEPT_APART = (
     (("left_upper_arm", "right_upper_arm"), ("neck", "head")),
     (("left_shin",), ("right_thigh",)),
@@ -96,7 +98,9 @@ class Postures:
             a, b = (np.isin(joints, _joints_of(body, *roles)) for roles in (first, second))
             near |= (a[:, 0] & b[:, 1]) | (a[:, 1] & b[:, 0])
         one = lower[self._exact.index].sum(axis=1) == 1
-        self._spaced: NDArray[np.bool_] = self._apart | one | (near & ~self._apart)
+        near &= ~(self._apart | one)
+        self._spaced: NDArray[np.bool_] = self._apart | one | near
+        self._most_room = np.where(near, _KEPT_APART_M, np.inf)
         self._met: NDArray[np.int64] = np.asarray(self._apart, dtype=np.int64)
         self._last = 1
         self._exact.place_snapshot(self._now)
@@ -253,7 +257,7 @@ class Postures:
         near = exact.near(room, among)
         for k in near[np.argsort(-self._met[near], kind="stable")].tolist():
             needs = room > 0.0 and k not in exact.contacts and (own_room or self._spaced[k])
-            if exact.hit(k) or (needs and self._nearer(k, room)):
+            if exact.hit(k) or (needs and self._nearer(k, min(room, float(self._most_room[k])))):
                 value = exact.distance(k).value if k in exact.contacts else None
                 contact = None if value is None else exact.allowed(k, -value)
                 if contact is None or (contact.kind == "tissue" and -(value or 0.0) > self._tissue(T, contact.on)):
