@@ -40,6 +40,8 @@ _WAYS = 4
 _AVOID_M, _PASSING_M = 0.35, 0.06
 # Seconds before and after two people meet in which they pass each other, and how much dearer a way round may be.
 _PASSING_S, _OUT_OF_WAY = np.linspace(-0.9, 0.9, 7), 1.5
+# Seconds before and after a moment, and metres a second of somebody who walks then.
+_MOMENT_S, _UNDER_WAY_M_S = 0.3, 0.2
 # Metres before and after a low place in which somebody is crouched, those in which they crouch, and between looks.
 _CROUCHED_M, _CROUCHES_M, _LOOKS_M = 0.35, 0.7, 0.05
 # Delays that are tried where somebody crosses every way, seconds.
@@ -144,7 +146,7 @@ def walked(d: Director, actor: Actor, walk: Walk) -> None:
     found = certify(d.world, during=(begin, actor.now), clearance=False)
     if found.free:
         return
-    people, things = _met(found, actor.who)
+    people, things = _met(d.world, found, actor.who)
     try:
         if people and not walk.mend:
             raise _passing(d.world, actor, people[0], walk.what)
@@ -154,12 +156,18 @@ def walked(d: Director, actor: Actor, walk: Walk) -> None:
         raise
 
 
-def _met(certificate: Certificate, who: str) -> tuple[list[Collision | Unproven], ...]:
-    """Return what somebody meets: other people, and all else, the earliest first."""
+def _met(world: World, certificate: Certificate, who: str) -> tuple[list[Collision | Unproven], ...]:
+    """Return what somebody meets: other people who are under way, and all else, the earliest first."""
     found: list[Collision | Unproven] = [*certificate.collisions, *certificate.unproven]
     found.sort(key=lambda c: c.during)
-    people = [c for c in found if set(c.who) - {who}]
+    people = [c for c in found if any(_under_way(world, name, c.during[0]) for name in c.who if name != who)]
     return people, [c for c in found if c not in people]
+
+
+def _under_way(world: World, who: str, t: float) -> bool:
+    """Return whether somebody walks at a time."""
+    before, after = world.motion(who).sample([t - _MOMENT_S, t + _MOMENT_S])[0][:, :2]
+    return float(np.linalg.norm(after - before)) > 2.0 * _MOMENT_S * _UNDER_WAY_M_S
 
 
 def _passing(world: World, actor: Actor, hit: Collision | Unproven, what: str) -> Blocked:
@@ -176,7 +184,7 @@ def _passing(world: World, actor: Actor, hit: Collision | Unproven, what: str) -
 def _mended(d: Director, actor: Actor, hit: Collision | Unproven, what: str) -> None:
     """Bring a walk out of what it meets by the ladder of repairs; raises `Blocked`."""
     plan = repair(d.world, actor.who, seed=d.settings.seed)
-    if not plan.found and (plan.certificate is None or any(_met(plan.certificate, actor.who))):
+    if not plan.found and (plan.certificate is None or any(_met(d.world, plan.certificate, actor.who))):
         k = min(max(actor.frame(0.5 * sum(hit.during)), 0), len(actor.root) - 1)
         raise Blocked(f"{what}: {plan.why}", [(actor.root[k, :2], _AVOID_M)], False)
     new = plan.world.motion(actor.who)
