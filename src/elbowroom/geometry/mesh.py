@@ -103,3 +103,22 @@ def _between(rows: Array, side: Array, faces: Indices, other: int) -> Array:
     a, b = faces[:, 0], faces[:, other]
     s = (side[a] / (side[a] - side[b]))[:, None]
     return np.asarray(rows[a] + s * (rows[b] - rows[a]))
+
+
+def highest(triangles: Array, points: Array) -> float:
+    """Height of the highest triangle (F, 3, 3) above or below one of points (N, 2); -inf where there is none."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    near = ((triangles[..., :2].max(axis=1) >= low) & (triangles[..., :2].min(axis=1) <= high)).all(axis=1)
+    if not near.any():
+        return -np.inf
+    t = triangles[near]
+    a, u, v = t[:, 0], t[:, 1] - t[:, 0], t[:, 2] - t[:, 0]
+    area = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
+    flat = np.abs(area) > 1e-12
+    safe = np.where(flat, area, 1.0)
+    p = points[:, None] - a[None, :, :2]
+    s = (p[..., 0] * v[:, 1] - p[..., 1] * v[:, 0]) / safe
+    r = (u[:, 0] * p[..., 1] - u[:, 1] * p[..., 0]) / safe
+    inside = flat & (s >= -1e-9) & (r >= -1e-9) & (s + r <= 1.0 + 1e-9)
+    z = a[:, 2] + s * u[:, 2] + r * v[:, 2]
+    return float(np.where(inside, z, -np.inf).max())

@@ -29,7 +29,7 @@ from elbowroom.locomotion.steps import Gait, Start, level, plan
 from elbowroom.motion.clip import Clip
 
 Ground = Callable[[Array, float], float]
-STANDS_S = 0.5  # seconds of standing before and after a walk
+STANDS_S, _STAYS_S = 0.5, 0.25  # seconds of standing before and after a walk
 NO_FEET: Mapping[str, tuple[Array, float]] = {}
 _SOON_M, _LEADS = 0.3, 0.2  # metres of a way whose direction tells which foot leads, and the share to the left of it
 _STRIDE_TURN, _STRIDE_ASIDE_M = np.radians(75.0), 0.4  # of the body in one stride, two steps
@@ -175,7 +175,7 @@ def walk_route(
     `ground` is the height of the ground under a foot, see `steps.Gait`; `low` the share (N,) of crouching at ways (N,),
     for a library that has crouched walks; `not_before` when ways (N,) may be reached at the earliest, seconds after
     setting out. The clip begins about `STANDS_S` before the
-    first foot leaves the ground, and ends as long after the last one landed.
+    first foot leaves the ground, and ends shortly after the last one landed.
     """
     body = figure(character)
     rate, fastest = _inner_rate(fps, _RATE_WALK), captured.fastest(body, route, library, low)
@@ -191,7 +191,7 @@ def walk_route(
     )  # fmt: skip
     soles = made.world()[..., :3, 3][:, [character.role(f"{side}_foot") for side in SIDES]]
     steps = np.linalg.norm(np.diff(soles, axis=0), axis=-1).max(axis=1) * fps
-    last = int(np.flatnonzero(steps > _LANDED_M_S)[-1]) + 1 + round(STANDS_S * fps)
+    last = int(np.flatnonzero(steps > _LANDED_M_S)[-1]) + 1 + round(_STAYS_S * fps)
     return made.with_(root=made.root[: last + 1], rotations=made.rotations[: last + 1])
 
 

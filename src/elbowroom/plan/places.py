@@ -9,7 +9,7 @@ import numpy as np
 
 from elbowroom.character.body import Character
 from elbowroom.errors import BadValue, ElbowroomError
-from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.mesh import Mesh, highest
 from elbowroom.geometry.rotations import UP, Array, about
 from elbowroom.geometry.solids import merge
 from elbowroom.geometry.tessellate import shape_mesh
@@ -66,19 +66,10 @@ def surface_at(world: World, onto: str, t: float, at: Point | None, near: Array)
 
 def top_of(mesh: Mesh, xy: Array, name: str) -> float:
     """Height of the highest triangle above or below a place on the ground (2,), metres."""
-    a, b, c = (mesh.vertices[mesh.faces[:, i]] for i in range(3))
-    u, v = b[:, :2] - a[:, :2], c[:, :2] - a[:, :2]
-    area = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
-    p = np.asarray(xy) - a[:, :2]
-    flat = np.abs(area) > 1e-12
-    safe = np.where(flat, area, 1.0)
-    s = (p[:, 0] * v[:, 1] - p[:, 1] * v[:, 0]) / safe
-    r = (u[:, 0] * p[:, 1] - u[:, 1] * p[:, 0]) / safe
-    inside = flat & (s >= -1e-9) & (r >= -1e-9) & (s + r <= 1.0 + 1e-9)
-    if not inside.any():
+    top = highest(mesh.vertices[mesh.faces], np.asarray(xy)[None])
+    if not np.isfinite(top):
         raise BadValue(f"'{name}' has no surface at {xy[0]:g}, {xy[1]:g} to put things on.")
-    z = a[:, 2] + s * (b[:, 2] - a[:, 2]) + r * (c[:, 2] - a[:, 2])
-    return float(z[inside].max())
+    return top
 
 
 def turned(T_thing: Array, point: Array) -> list[Array]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from elbowroom.character.body import Character
 from elbowroom.geometry.kept import kept
-from elbowroom.geometry.mesh import Mesh
+from elbowroom.geometry.mesh import Mesh, highest
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.course import facing, leftwards
 from elbowroom.locomotion.figure import SIDES, figure
@@ -47,7 +47,7 @@ class Ground:
         points = place + along[:, None] * facing(heading) + across[:, None] * leftwards(heading)
         best = 0.0
         for name, triangles in self._low.items():
-            high = _height(triangles, points) - self._floor
+            high = highest(triangles, points) - self._floor
             if high > 0.0:
                 self.under.add(name)
                 best = max(best, high + _ABOVE_M)
@@ -71,25 +71,6 @@ def _low_triangles(mesh: Mesh, floor: float) -> Array:
     corners = mesh.vertices[mesh.faces]
     high = corners[..., 2].max(axis=1)
     return np.ascontiguousarray(corners[(high > floor + 1e-4) & (high <= floor + LOW_M)])
-
-
-def _height(triangles: Array, points: Array) -> float:
-    """Height of the highest triangle (F, 3, 3) above or below one of points (N, 2); -inf where there is none."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    near = ((triangles[..., :2].max(axis=1) >= low) & (triangles[..., :2].min(axis=1) <= high)).all(axis=1)
-    if not near.any():
-        return -np.inf
-    t = triangles[near]
-    a, u, v = t[:, 0], t[:, 1] - t[:, 0], t[:, 2] - t[:, 0]
-    area = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
-    flat = np.abs(area) > 1e-12
-    safe = np.where(flat, area, 1.0)
-    p = points[:, None] - a[None, :, :2]
-    s = (p[..., 0] * v[:, 1] - p[..., 1] * v[:, 0]) / safe
-    r = (u[:, 0] * p[..., 1] - u[:, 1] * p[..., 0]) / safe
-    inside = flat & (s >= -1e-9) & (r >= -1e-9) & (s + r <= 1.0 + 1e-9)
-    z = a[:, 2] + s * u[:, 2] + r * v[:, 2]
-    return float(np.where(inside, z, -np.inf).max())
 
 
 def standing_at(
