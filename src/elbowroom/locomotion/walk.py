@@ -235,14 +235,17 @@ def _made(
     rates = brisk.stride_rate / pace if recorded is None else recorded.rate(times)
     turned = np.abs(course.curve.turn(course.s) * course.speed)
     turning = float(np.percentile(turned, 90.0))
-    ahead, aside = course.curve.going(course.s).T * course.speed
-    # turns and ways to the side are made in small steps
-    short = np.maximum(turned / _STRIDE_TURN, np.abs(aside) / (_STRIDE_ASIDE_M * body.scale))
-    rates = np.maximum(rates, gaussian_filter1d(short, 0.2 / (times[1] - times[0]), mode="nearest"))
-    moving = np.hypot(np.hypot(ahead, aside), TURN_M * turned if isinstance(course.curve, Route) else 0.0)
-    forward = np.where(moving > 0.02, ahead / np.maximum(moving, 0.02), 1.0)
-    # a step to the side ends before it meets the other foot; so does one into a turn that is tighter than most of it
-    wider = 0.25 * np.abs(aside) / rates + _TIGHTER * body.scale * np.maximum(turned - max(turning, _TURNS_WIDE), 0.0)
+    forward, wider = np.ones(len(times)), np.zeros(len(times))
+    if isinstance(course.curve, Route):
+        ahead, aside = course.curve.going(course.s).T * course.speed
+        # turns and ways to the side are made in small steps
+        short = np.maximum(turned / _STRIDE_TURN, np.abs(aside) / (_STRIDE_ASIDE_M * body.scale))
+        rates = np.maximum(rates, gaussian_filter1d(short, 0.2 / (times[1] - times[0]), mode="nearest"))
+        moving = np.maximum(np.hypot(np.hypot(ahead, aside), TURN_M * turned), 0.02)
+        forward = np.where(moving > 0.02, ahead / moving, 1.0)
+        # a step to the side ends before it meets the other foot; so does one into a turn tighter than most of it
+        wider = 0.25 * np.abs(aside) / rates
+        wider += _TIGHTER * body.scale * np.maximum(turned - max(turning, _TURNS_WIDE), 0.0)
     planned = recorded or Gait(
         style=lambda t: Style(np.interp(t, times, style.v), np.interp(t, times, share)),
         rate=np.ones_like,
