@@ -66,7 +66,7 @@ def test_the_same_seed_gives_the_same_file(done: tuple[Path, dict]):
 
 def test_out_of_reach_is_told_by_how_much(done: tuple[Path, dict]):
     folder, _ = done
-    (folder / "far.yaml").write_text(BOARD.replace("[-0.3, -0.4, 1.5], at: 2", "[-3, -0.4, 1.5]"))
+    (folder / "far.yaml").write_text(BOARD.replace("[-0.3, -0.4, 1.5], at: 2", "[-3, -0.4, 1.5], feet: stay"))
     result = CliRunner().invoke(app, ["run", str(folder / "far.yaml"), "-o", str(folder / "far.npz"), "--json"])
     facts = json.loads(result.stdout)
     assert result.exit_code == 1 and facts["status"] == "target-out-of-reach" and " m" in facts["why"]

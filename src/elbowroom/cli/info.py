@@ -77,7 +77,8 @@ def _storyboard(path: Path) -> dict[str, Any]:
     from elbowroom.storyboard.storyboard import read_storyboard
 
     board = read_storyboard(path)
-    tasks = [{k: v for k, v in asdict(task).items() if v is not None} for task in board.tasks]
+    usual = (None, "auto")
+    tasks = [{k: v for k, v in asdict(task).items() if v not in usual} for task in board.tasks]
     holds = [{"object": h.object, "by": h.by, "hand": h.hand, "during": list(h.during)} for h in board.world.holds]
     return describe(board_as_opened(board, board.world)) | {
         "about": board.about,

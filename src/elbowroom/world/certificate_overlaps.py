@@ -19,6 +19,8 @@ from elbowroom.world.intervals import Interval
 _JOIN = 0.1
 # Bounds are at most this much above what was measured, metres, or this share of it.
 _CLOSE, _SHARE = 0.0005, 0.05
+# Metres that bounds are above the least that could be proven: a file that is checked again needs room to prove them.
+_SPARE = 5e-6
 
 
 class _Depths:
@@ -93,7 +95,7 @@ def _runs(depths: _Depths, spans: Sequence[Span]) -> list[tuple[int, Interval, f
         mine = done.pick(run == r)
         during = float(mine.begin.min()), float(mine.end.max())
         # no collision was found, so that none is deeper than it may be
-        out.append((int(mine.unit[0]), during, float(np.minimum(_bound(mine), mine.depth).max())))
+        out.append((int(mine.unit[0]), during, float(np.minimum(_bound(mine) + _SPARE, mine.depth).max())))
     return out
 
 

@@ -38,9 +38,8 @@ _ENOUGH_PASSING = 6
 # What it costs to press with the fingers stretched rather than with the index finger alone.
 _FLAT = 0.5
 
-# What it costs to walk before a thing can be put down, and how far a shoulder goes before somebody would rather walk,
-# share of the height.
-_WALKED, _LEANS = 5.0, 0.25
+# How far a shoulder goes before somebody would rather walk, share of the height.
+_LEANS = 0.25
 
 # Shares of the approach that a hand may begin it at.
 _NEARER = (1.0, 0.7, 0.5)
@@ -67,16 +66,12 @@ Failed = tuple[float, PlanningFailure]
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """Place where an object is taken or put, (4, 4), in which frame, postures then, and what is done, in words.
-
-    `walked`: somebody may step up to it if it is not reached from here.
-    """
+    """Place where an object is taken or put, (4, 4), in which frame, postures then, and what is done, in words."""
 
     T_world_thing: Array
     k: int
     postures: Postures
     what: str
-    walked: bool = False
 
 
 def takings(
@@ -258,8 +253,6 @@ def _leading_on(d: Director, actor: Actor, found: Taking | Failed, then: Sequenc
         if isinstance(goal, Taking):
             return replace(found, cost=found.cost + goal.cost)
         failed.append(goal)
-    if then[0].walked:
-        return replace(found, cost=found.cost + _WALKED)
     return min(failed, key=lambda f: f[0])
 
 
@@ -268,8 +261,12 @@ def next_places(d: Director, actor: Actor, hand: str, thing: str, taken: Array, 
     task = next((t for t in d.coming if isinstance(t, Put) and t.object == thing), None)
     if task is None or task.who != actor.who or task.hand not in (None, hand):
         return []
-    t, walked = actor.now, may_step(actor, task) and not on_oneself(d.world, task)
-    if walked and (_walks_before(d, task) or _afar(d, actor, hand, task)):
+    t = actor.now
+    if (
+        may_step(actor, task)
+        and not on_oneself(d.world, task)
+        and (_walks_before(d, task) or _afar(d, actor, hand, task))
+    ):
         return []
     if actor.layered:  # on top of a motion it is known when, or nothing is
         at = k if task.at is None else actor.frame(task.at)
@@ -281,7 +278,7 @@ def next_places(d: Director, actor: Actor, hand: str, thing: str, taken: Array, 
         there = replace(d.world.objects[thing], path=Still(T_goal[0]))
         world = d.world.with_(objects={**d.world.objects, thing: there})
         postures = Postures(world, actor.who, t, hand=hand, taking=thing)
-        out.append(Place(T_goal[0], k, postures, f"put {thing}", walked))
+        out.append(Place(T_goal[0], k, postures, f"put {thing}"))
     return out
 
 
