@@ -27,7 +27,7 @@ def go(
         list[str], typer.Option(metavar="X,Y|NAME", help="Where to go, or a mesh to go to; may be repeated.")
     ],
     facing: Annotated[float | None, typer.Option(metavar="DEG", help="Heading at the end; 0 faces -Y.")] = None,
-    gait: Annotated[str, typer.Option(help="any, walk, brisk, crouch, sidle, back or run.")] = "any",
+    gait: Annotated[str, typer.Option(help="any, walk, brisk, crouch, sidle or back.")] = "any",
     body: Annotated[str, typer.Option(help="woman, man, child, clown, gorilla, or the rig in a file.")] = "woman",
     fps: Annotated[float, typer.Option(help="Frames per second.")] = 30.0,
     floor: placing.Floor = "auto",

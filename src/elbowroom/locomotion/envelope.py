@@ -12,7 +12,7 @@ from elbowroom.geometry.kept import kept
 from elbowroom.geometry.rotations import Array
 from elbowroom.locomotion.course import leftwards
 from elbowroom.locomotion.room import part
-from elbowroom.locomotion.route import Manner, route
+from elbowroom.locomotion.route import ASIDE_RAD, Manner, route
 from elbowroom.locomotion.walk import walk_route
 
 # Shares of the body's height at which it is cut into bands: legs, hips and hands, chest, head.
@@ -46,7 +46,7 @@ def envelope(character: Character, manner: Manner) -> Envelope:
 
 
 def _measured(character: Character, manner: Manner) -> Envelope:
-    way = route([[0.0, 0.0], [0.0, -_WAY_M]], _FACING[manner], _FACING[manner], manner)
+    way = route([[0.0, 0.0], [0.0, -_WAY_M]], ASIDE_RAD[manner], ASIDE_RAD[manner], manner)
     clip = walk_route(character, way, fps=60.0)
     T = clip.world()[:: round(clip.fps / _LOOKS)]
     side, up = np.array([*leftwards(0.0), 0.0]), np.array([0.0, 0.0, 1.0])
@@ -76,6 +76,3 @@ def _extent(character: Character, joint: int, T: Array, axis: Array) -> tuple[fl
         along = T[:, joint, :3, 3] @ axis
         return float(along.min()), float(along.max())
     return -float(one.extent(-axis[None, None]).max()), float(one.extent(axis[None, None]).max())
-
-
-_FACING = {"forward": 0.0, "left": -0.5 * np.pi, "right": 0.5 * np.pi, "back": np.pi}

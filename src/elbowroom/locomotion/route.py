@@ -26,7 +26,8 @@ _SETTING_OUT_M, _ARRIVING_M = 0.3, 0.5
 STEPPED_M = 0.75
 # Metres between samples, and over which corners in heading are rounded.
 _STEP_M, _ROUNDED_M = 0.01, 0.06
-_SIDE = {"forward": 0.0, "left": -0.5 * np.pi, "right": 0.5 * np.pi, "back": np.pi}
+# Heading of the body against the way, by manner.
+ASIDE_RAD: dict[Manner, float] = {"forward": 0.0, "left": -0.5 * np.pi, "right": 0.5 * np.pi, "back": np.pi}
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,14 +79,14 @@ def route(
     s = np.linspace(0.0, curve.length, max(int(curve.length / _STEP_M), 16) + 1)
     manners = [manner] * len(points) if isinstance(manner, str) else list(manner)
     share = np.concatenate([[0.0], np.cumsum(steps)]) / long
-    aside = np.interp(s / curve.length, share, np.unwrap([_SIDE[m] for m in manners]))
+    aside = np.interp(s / curve.length, share, np.unwrap([ASIDE_RAD[m] for m in manners]))
     way = curve.heading(s) + aside
     out = min(_SETTING_OUT_M, 0.3 * curve.length)
     into = min(_ARRIVING_M, 0.4 * curve.length)
     way = way + 2.0 * np.pi * np.round((facing_first - way[0]) / (2.0 * np.pi))
     body = way + (facing_first - way[0]) * (1.0 - smootherstep(s / out))
     if facing_last is not None:
-        body = body + _wrapped(facing_last - way[-1]) * smootherstep((s - curve.length + into) / into)
+        body = body + wrapped(facing_last - way[-1]) * smootherstep((s - curve.length + into) / into)
     return _parametrised(curve.at(s), body)
 
 
@@ -98,7 +99,7 @@ def _stepped(points: Array, steps: Array, first: float, last: float | None) -> R
     u = np.linspace(0.0, 1.0, 65)
     at = np.stack([np.interp(u, share, points[:, k]) for k in (0, 1)], axis=-1) if long > 1e-6 else np.tile(
         points[0], (len(u), 1))  # fmt: skip
-    return _parametrised(at, first + _wrapped(last - first) * u)
+    return _parametrised(at, first + wrapped(last - first) * u)
 
 
 def _parametrised(points: Array, body: Array) -> Route:
@@ -127,7 +128,8 @@ def _soft(values: Array, width: float) -> Array:
     return gaussian_filter1d(padded, width, axis=0, mode="nearest")[reach : reach + len(values)]
 
 
-def _wrapped(angle: float) -> float:
+def wrapped(angle: float) -> float:
+    """The same angle between -pi and pi, radians."""
     return float((angle + np.pi) % (2.0 * np.pi) - np.pi)
 
 

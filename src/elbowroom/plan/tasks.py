@@ -209,7 +209,7 @@ class Go(Task):
 
     to: tuple[float, float] | Point | str
     facing: float | str | None = None
-    gait: Literal["any", "walk", "brisk", "crouch", "sidle", "back", "run"] = "any"
+    gait: Literal["any", "walk", "brisk", "crouch", "sidle", "back"] = "any"
 
 
 @dataclass(frozen=True, kw_only=True)

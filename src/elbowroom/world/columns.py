@@ -42,13 +42,16 @@ class Columns:
         """Middles (N, 2) of cells (N, 2), row and column."""
         return self.origin + CELL_M * (np.asarray(cells, dtype=float)[..., ::-1] + 0.5)
 
-    def with_disc(self, centre: Array, radius: float) -> Columns:
-        """The columns with all heights taken around a point (2,), metres."""
+    def within(self, centre: Array, radius: float) -> NDArray[np.bool_]:
+        """Cells (ny, nx) whose middles are no farther than a radius from a point (2,), metres."""
         ny, nx = self.taken.shape
         x = self.origin[0] + CELL_M * (np.arange(nx) + 0.5) - float(centre[0])
         y = self.origin[1] + CELL_M * (np.arange(ny) + 0.5) - float(centre[1])
-        inside = x[None] ** 2 + y[:, None] ** 2 <= radius**2
-        return replace(self, taken=np.where(inside, ~np.uint64(0), self.taken))
+        return np.asarray(x[None] ** 2 + y[:, None] ** 2 <= radius**2)
+
+    def with_disc(self, centre: Array, radius: float) -> Columns:
+        """The columns with all heights taken around a point (2,), metres."""
+        return replace(self, taken=np.where(self.within(centre, radius), ~np.uint64(0), self.taken))
 
     def room(self, low: float, high: float) -> Array:
         """Distance (ny, nx) of each cell to the nearest one that is taken between two heights above the floor, metres.

@@ -18,10 +18,11 @@ from elbowroom.plan.tasks import Go
 from elbowroom.plan.walking.walked import Spot, told, until_end, walk_to, ways_of
 from elbowroom.world.world import World
 
-# Metres between somebody who is gone to and who goes there.
-_BESIDE_M = 0.95
-# Metres around a thing in which a place before it is looked for.
-_AROUND_M = 0.9
+# Metres from somebody who is gone to, and from the middle of a thing, at which places to stand are looked for, and in
+# how many directions.
+_BESIDE_M, _BEFORE_M, _AROUND = np.arange(0.95, 1.85, 0.1), np.arange(0.3, 2.7, 0.1), 24
+# What a metre from it, and a metre of way, count against the cost of a metre there; places that are tried.
+_FAR, _WAY, _TRIES = 2.0, 0.3, 4
 
 
 def go(d: Director, task: Go) -> None:
@@ -34,7 +35,7 @@ def go(d: Director, task: Go) -> None:
 
 def _spots(d: Director, actor: Actor, task: Go) -> Iterator[Spot]:
     """Places that a task may mean, the best first; raises where it means none."""
-    face = None if task.facing is None else task.facing
+    face = task.facing
     if not isinstance(task.to, str):
         place = np.asarray(task.to, dtype=float)[:2]
         if not np.all(np.isfinite(place)):
@@ -43,24 +44,23 @@ def _spots(d: Director, actor: Actor, task: Go) -> Iterator[Spot]:
         return
     owner = d.world.split(task.to)[0]
     if owner in d.world.characters:
-        centre = d.world.frame(task.to, actor.now)[:2, 3]
-        far = _BESIDE_M
+        centre, radii = d.world.frame(task.to, actor.now)[:2, 3], _BESIDE_M
     else:
-        centre, far = middle_of(d.world, task.to, actor.now), 0.0
+        centre, radii = middle_of(d.world, task.to, actor.now), _BEFORE_M
     ways = ways_of(d, actor, [centre], task.gait)
     start = stance_of(actor.body, actor.pose)[0]
     found = []
-    for angle in np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False):
-        for radius in np.arange(far or 0.3, (far or 0.3) + _AROUND_M + 1.5 * (far == 0.0), 0.1):
+    for angle in np.linspace(0.0, 2.0 * np.pi, _AROUND, endpoint=False):
+        for radius in radii:
             place = centre + radius * facing(angle)
             cost = float(ways.comfort(place[None])[0])
             if np.isfinite(cost):
                 near = float(np.linalg.norm(place - start))
-                found.append((radius * 2.0 + cost + 0.3 * near, tuple(place)))
+                found.append((_FAR * radius + cost + _WAY * near, tuple(place)))
                 break
     if not found:
         raise PlanningFailure("target-in-collision", f"{_words(task)}: there is no room to stand near it")
-    for _, (x, y) in sorted(found)[:4]:
+    for _, (x, y) in sorted(found)[:_TRIES]:
         place = np.array([x, y])
         yield Spot(place, towards(place, centre) if face is None else _heading(d, actor, face, place))
 

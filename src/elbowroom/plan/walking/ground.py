@@ -65,7 +65,7 @@ class Ground:
 
 
 def _low_triangles(mesh: Mesh, floor: float) -> Array:
-    """Triangles (F, 3, 3) of a mesh that lie low above the floor, unless it goes on higher there."""
+    """Triangles (F, 3, 3) of a mesh that lie low above the floor."""
     if not len(mesh.faces) or mesh.bounds[0, 2] > floor + LOW_M:
         return np.zeros((0, 3, 3))
     corners = mesh.vertices[mesh.faces]

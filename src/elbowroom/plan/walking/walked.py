@@ -14,6 +14,7 @@ from elbowroom.locomotion.departure import stance_of, walk_from
 from elbowroom.locomotion.envelope import envelope
 from elbowroom.locomotion.figure import figure
 from elbowroom.locomotion.library_arrays import recorded_cycles
+from elbowroom.locomotion.route import wrapped
 from elbowroom.motion.clip import Clip
 from elbowroom.plan.actor import Actor
 from elbowroom.plan.director import FOREVER, Director
@@ -30,7 +31,7 @@ from elbowroom.world.world import World
 
 # Metres a second by gait.
 SPEEDS: dict[Gait, float] = {
-    "any": 1.25, "walk": 1.25, "brisk": 1.6, "crouch": 0.8, "sidle": 0.5, "back": 0.7, "run": 1.8,
+    "any": 1.25, "walk": 1.25, "brisk": 1.6, "crouch": 0.8, "sidle": 0.5, "back": 0.7,
 }  # fmt: skip
 # Who is so near to a place, and faces it so, is there: metres and radians.
 _THERE_M, _THERE_RAD = 0.03, np.radians(8.0)
@@ -86,7 +87,7 @@ def walk_to(
 ) -> None:
     """Walk to a spot as the scene allows and stand there; raises `PlanningFailure`."""
     start, heading = stance_of(actor.body, actor.pose)
-    turn = 0.0 if spot.face is None else (spot.face - heading + np.pi) % (2.0 * np.pi) - np.pi
+    turn = 0.0 if spot.face is None else wrapped(spot.face - heading)
     if float(np.linalg.norm(spot.place - start)) < _THERE_M and abs(turn) < _THERE_RAD:
         return
     if actor.away:  # what is in the hands is carried at ease
@@ -237,7 +238,11 @@ def no_way(d: Director, actor: Actor, ways: Ways, start: Array, goal: Array, wha
         return PlanningFailure("target-in-collision", f"{what}: there is no room to stand at {told(goal)}, {near}")
     narrow = ways.narrowest(start, goal)
     if narrow is None:
-        return PlanningFailure("no-path", f"{what}: walls close off {told(goal)}")
+        other = Ways(ways.columns, actor.body).find(start, goal)
+        modes = () if other is None else dict.fromkeys(m.name for m in other.modes if m not in ways.modes)
+        if modes:
+            return PlanningFailure("no-path", f"{what}: not in that gait; 'any' finds a way ({', '.join(modes)})")
+        return PlanningFailure("no-path", f"{what}: walls, or things that are too low, close off {told(goal)}")
     return PlanningFailure(
         "no-path",
         f"{what}: the way is {narrow.width:.2f} m wide at {told(narrow.at)}, "

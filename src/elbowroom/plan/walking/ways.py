@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from elbowroom.character.body import Character
 from elbowroom.geometry.rotations import Array
@@ -21,7 +20,7 @@ from elbowroom.locomotion.envelope import envelope
 from elbowroom.locomotion.route import Manner
 from elbowroom.world.columns import CELL_M, Columns
 
-Gait = Literal["any", "walk", "brisk", "crouch", "sidle", "back", "run"]
+Gait = Literal["any", "walk", "brisk", "crouch", "sidle", "back"]
 
 # Metres beside the body that are as good as open floor, and how much dearer a way is without any.
 _COMFORT_M, _NARROW = 0.25, 3.0
@@ -64,7 +63,6 @@ _MODES: dict[str, tuple[Mode, ...]] = {
     "any": (WALK, SIDLE, DUCK, STOOP, OVER),
     "walk": (WALK,),
     "brisk": (WALK,),
-    "run": (WALK,),
     "crouch": (replace(DUCK, factor=1.0), STOOP),
     "sidle": (replace(SIDLE, factor=1.0),),
     "back": (BACK,),
@@ -117,7 +115,7 @@ class Ways:
         """The cheapest way between two points (2,), without discs of centre (2,) and radius; None if there is none."""
         cost = self._near(self._cost, start, goal)
         for centre, radius in avoid:
-            cost = np.where(self._within(centre, radius), np.inf, cost)
+            cost = np.where(self.columns.within(centre, radius), np.inf, cost)
         a, b = self.columns.cell(start), self.columns.cell(goal)
         cells = cheapest_path(cost, _SWITCH_M, np.array(a), np.array(b), CELL_M * min(m.factor for m in self.modes))
         return self._way(cells, cost, start, goal) if len(cells) else None
@@ -146,7 +144,8 @@ class Ways:
         row, column = cells[:, 1], cells[:, 2]
         k = int(np.argmin(self._least[0, row, column]))
         x, y = self.columns.point(cells[k, 1:])
-        width = 2.0 * float(room[row[k], column[k]])
+        # from the middle of a cell to that of one that is taken, on both sides, and up to what takes it
+        width = 2.0 * float(room[row[k], column[k]]) + CELL_M
         return Narrow((float(x), float(y)), width, width - 2.0 * float(self._least[0, row[k], column[k]]))
 
     def _spare(self, mode: Mode) -> tuple[Array, Array]:
@@ -169,15 +168,8 @@ class Ways:
     def _near(self, cost: Array, start: Array, goal: Array) -> Array:
         """Costs with the cells around start and goal open: somebody stands there already, or is asked to."""
         bare = self._distance((_FLAT_M, 0.5 * envelope(self.character, "forward").height)) > 0.5 * _KEEPS_M
-        near = (self._within(start, _NEAR_M) | self._within(goal, _NEAR_M)) & bare
+        near = (self.columns.within(start, _NEAR_M) | self.columns.within(goal, _NEAR_M)) & bare
         return np.where(near[None] & ~np.isfinite(cost), _NEAR_COST * CELL_M, cost)
-
-    def _within(self, centre: Array, radius: float) -> NDArray[np.bool_]:
-        """Cells (ny, nx) whose middles are near to a point (2,)."""
-        ny, nx = self.columns.taken.shape
-        x = self.columns.origin[0] + CELL_M * (np.arange(nx) + 0.5) - float(centre[0])
-        y = self.columns.origin[1] + CELL_M * (np.arange(ny) + 0.5) - float(centre[1])
-        return np.asarray(x[None] ** 2 + y[:, None] ** 2 <= radius**2)
 
     def _way(self, cells: Array, cost: Array, start: Array, goal: Array) -> Way:
         """The way through cells (N, 3), pulled straight within each mode."""
