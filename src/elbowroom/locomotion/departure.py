@@ -17,8 +17,8 @@ from elbowroom.locomotion.course import facing, heading_of, leftwards
 from elbowroom.locomotion.figure import SIDES, Figure, figure
 from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.route import Manner, route
-from elbowroom.locomotion.steps import level
-from elbowroom.locomotion.walk import STANDS_S, Ground, walk_route
+from elbowroom.locomotion.terrain import LEVEL, Terrain
+from elbowroom.locomotion.walk import STANDS_S, walk_route
 from elbowroom.motion.clip import Clip
 from elbowroom.motion.legs import place_feet
 
@@ -39,6 +39,12 @@ def stance_of(character: Character, pose: Pose) -> tuple[Array, float]:
     return ankles - x * leftwards(heading) + y * facing(heading), heading
 
 
+def standing_height(character: Character, pose: Pose) -> float:
+    """Height of the ground under the lower foot of somebody who stands in a posture, metres."""
+    T, body = character.skeleton.at(pose), figure(character)
+    return min(float(T[character.role(f"{s}_foot"), 2, 3]) - float(body.at(f"{s}_foot")[2]) for s in SIDES)
+
+
 def walk_from(
     character: Character,
     pose: Pose,
@@ -50,14 +56,14 @@ def walk_from(
     fps: float = 60.0,
     floor: float = 0.0,
     seed: int = 0,
-    ground: Ground = level,
+    terrain: Terrain = LEVEL,
     not_before: Callable[[Array], Array] | None = None,
     low: Callable[[Array], Array] | None = None,
     library: ClipLibrary | None = None,
 ) -> Clip:
     """Walk from how somebody stands along points (N, 2), the first of them left out, to stand facing a heading.
 
-    The first frame is the posture itself. `ground` is the height of the ground above the floor, see `steps.Gait`;
+    The first frame is the posture itself. `terrain` is the ground that feet stand on, heights above the floor;
     `library`: recorded cycles to walk like, see `walk`.
     """
     body = figure(character)
@@ -67,7 +73,7 @@ def walk_from(
     feet = {side: _footprint(body, T, side) for side in SIDES}
     manners = manner if isinstance(manner, str) else list(manner)
     made = walk_route(
-        character, route(points, heading, face, manners), speed, fps=fps, seed=seed, feet=feet, ground=ground,
+        character, route(points, heading, face, manners), speed, fps=fps, seed=seed, feet=feet, terrain=terrain,
         library=library, not_before=not_before, low=low,
     )  # fmt: skip
     root = made.root + np.array([0.0, 0.0, floor])

@@ -25,10 +25,10 @@ from elbowroom.locomotion.gait_tables import Style
 from elbowroom.locomotion.library import ClipLibrary
 from elbowroom.locomotion.room import gap, part
 from elbowroom.locomotion.route import TURN_M, Route
-from elbowroom.locomotion.steps import Gait, Start, level, plan
+from elbowroom.locomotion.steps import Gait, Start, plan
+from elbowroom.locomotion.terrain import LEVEL, Stairs, Terrain
 from elbowroom.motion.clip import Clip
 
-Ground = Callable[[Array, float], float]
 STANDS_S, _STAYS_S = 0.5, 0.25  # seconds of standing before and after a walk
 NO_FEET: Mapping[str, tuple[Array, float]] = {}
 _SOON_M, _LEADS = 0.3, 0.2  # metres of a way whose direction tells which foot leads, and the share to the left of it
@@ -40,6 +40,7 @@ _TIGHTER, _TURNS_WIDE = 0.05, 0.4  # metres wider for each rad/s of turn beyond 
 _TIP = 0.07  # metres of the reference leg
 _ROUNDS = 6  # of stepping wider where the legs come too close
 _SWINGS_WIDER = 3.0  # the same for a foot in the air
+_SLOWLY_M_S = 0.2  # of who steps on stairs at the least
 _END_M = 0.3  # metres of a way that its last steps are on
 _WIDER = 1.0  # of what the legs lack, for each foot: thighs part less than the feet do
 _RATE_WALK, _RATE_RUN = 60.0, 120.0  # frames per second that a gait is worked out at, at least
@@ -167,18 +168,21 @@ def walk_route(
     feet: Mapping[str, tuple[Array, float]] | None = None,
     library: ClipLibrary | None = None,
     low: Callable[[Array], Array] | None = None,
-    ground: Ground = level,
+    terrain: Terrain = LEVEL,
     not_before: Callable[[Array], Array] | None = None,
 ) -> Clip:
     """Walk along a route from standing to standing; `feet`, ankle (2,) and heading by side, is where they stand first.
 
-    `ground` is the height of the ground under a foot, see `steps.Gait`; `low` the share (N,) of crouching at ways (N,),
+    `terrain` is the ground that feet stand on; `low` the share (N,) of crouching at ways (N,),
     for a library that has crouched walks; `not_before` when ways (N,) may be reached at the earliest, seconds after
     setting out. The clip begins about `STANDS_S` before the
     first foot leaves the ground, and ends shortly after the last one landed.
     """
     body = figure(character)
     rate, fastest = _inner_rate(fps, _RATE_WALK), captured.fastest(body, route, library, low)
+    stairs = Stairs.on(route, terrain)
+    if stairs is not None:
+        fastest = _on_stairs(stairs, body.scale, fastest)
     going = courses.from_rest_to_rest(route, speed, rate, 2.5, fastest, not_before)
     if low is not None:
         going = replace(going, low=low(going.s))
@@ -187,7 +191,7 @@ def walk_route(
         raise BadValue(f"a walk of {seconds:.0f} s exceeds the limit of {MOST_FRAMES} frames at {fps:g} a second.")
     made = _made(
         body, going, fps, seconds, seed, start=True, stop=True, first=-STANDS_S, name="walk", feet=feet or {},
-        library=library, ground=ground,
+        library=library, terrain=terrain, stairs=stairs,
     )  # fmt: skip
     soles = made.world()[..., :3, 3][:, [character.role(f"{side}_foot") for side in SIDES]]
     steps = np.linalg.norm(np.diff(soles, axis=0), axis=-1).max(axis=1) * fps
@@ -222,7 +226,7 @@ def _made(
     stop: bool = False,
     run: ArrayLike = 0.0, first: float = 0.0, name: str, feet: Mapping[str, tuple[Array, float]] = NO_FEET,
     library: ClipLibrary | None = None,
-    ground: Ground = level,
+    terrain: Terrain = LEVEL, stairs: Stairs | None = None,
 ) -> Clip:  # fmt: skip
     """The clip from time `first` to `seconds` of a course that is sampled at a multiple of the frame rate."""
     times, pace = course.times, np.sqrt(body.scale)
@@ -246,6 +250,11 @@ def _made(
         # a step to the side ends before it meets the other foot; so does one into a turn tighter than most of it
         wider = 0.25 * np.abs(aside) / rates
         wider += _TIGHTER * body.scale * np.maximum(turned - max(turning, _TURNS_WIDE), 0.0)
+    if stairs is not None:
+        # a step from tread to tread
+        tread = stairs.treads(course.s)
+        rates = np.where(tread > 0.0, np.maximum(course.speed, _SLOWLY_M_S) / (2.0 * np.maximum(tread, 0.1)), rates)
+        rates = gaussian_filter1d(rates, 0.1 / (times[1] - times[0]), mode="nearest")
     planned = recorded or Gait(
         style=lambda t: Style(np.interp(t, times, style.v), np.interp(t, times, share)),
         rate=np.ones_like,
@@ -258,7 +267,7 @@ def _made(
     )
     gait = replace(
         planned,
-        ground=ground,
+        terrain=terrain,
         rate=lambda t: np.interp(t, times, rates),
         half_width=lambda s, t: planned.half_width(s, t) + np.interp(t, times, wider),
     )
@@ -273,10 +282,12 @@ def _made(
     aside_by: Array | float = 0.0
     for _ in range(_ROUNDS):
         steps = replace(plan(course, gait, standing, stop, first_phase=0.05), aside=aside_by)
+        # the body goes where its feet are
+        gone = replace(course, s=course.s + steps.ahead(times)) if stairs is not None else course
         if library is not None:
-            turns, root = captured.perform(body, course, steps, library, seed, rate)
+            turns, root = captured.perform(body, gone, steps, library, terrain, seed, rate)
         else:
-            turns, root = perform(body, course, steps, style, seed, rate)
+            turns, root = perform(body, gone, steps, style, terrain, seed, rate)
         kept = {role: q[frames] if q.ndim == 2 else q for role, q in turns.items()}
         missing = too_close(body, kept, root[frames], rate, MARGIN_RUNNING if share.any() else MARGIN)
         if not missing.any():
@@ -291,6 +302,11 @@ def _made(
             )
     made = arms_clear(body.clip(kept, root[frames], rate, name, clamped=body.but_legs))
     return feet_clear(made.with_(fps=fps, root=made.root[::every], rotations=made.rotations[::every]))
+
+
+def _on_stairs(stairs: Stairs, scale: float, fastest: Callable[[Array], Array] | None) -> Callable[[Array], Array]:
+    """Highest speeds (N,), m/s, at ways (N,) that are no faster than stairs are gone."""
+    return lambda s: np.minimum(stairs.fastest(s, scale), np.inf if fastest is None else fastest(s))
 
 
 def _lead(course: Course) -> str:
