@@ -28,10 +28,10 @@ def check(
     clip: Annotated[
         Path,
         typer.Argument(
-            metavar="CLIP", help="Clip (BVH, AMC, GLB, NPZ); or a storyboard or gallery name, without SCENE."
+            metavar="CLIP", help="Clip (BVH, AMC, FBX, GLB, NPZ); or a storyboard or gallery name, without SCENE."
         ),
     ],
-    scene: Annotated[Path | None, typer.Argument(metavar="SCENE", help="GLB, OBJ, STL or PLY.")] = None,
+    scene: Annotated[Path | None, typer.Argument(metavar="SCENE", help="GLB, FBX, OBJ, STL or PLY.")] = None,
     at: placing.At = None,
     turn: placing.Turn = 0.0,
     floor: placing.Floor = "auto",

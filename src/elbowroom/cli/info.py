@@ -16,7 +16,7 @@ from elbowroom.cli.results import print_edit
 
 
 def info(
-    file: Annotated[Path, typer.Argument(help="BVH, ASF, AMC, C3D, GLB, NPZ, OBJ, STL, PLY, or a storyboard.")],
+    file: Annotated[Path, typer.Argument(help="BVH, ASF, AMC, C3D, FBX, GLB, NPZ, OBJ, STL, PLY, or a storyboard.")],
     units: options.Units = None,
     up: options.Up = None,
     fps: options.Fps = None,

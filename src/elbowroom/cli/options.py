@@ -140,7 +140,7 @@ def world_of(opened: Opened, clip: str | None, onto: str | None, scenes: list[Pa
     for path in scenes or []:
         found = open_file(path)
         if not found.meshes and not found.objects:
-            raise BadFile(path, "holds no mesh to use as a scene", would_do="give a .glb, .obj, .stl or .ply")
+            raise BadFile(path, "holds no mesh to use as a scene", would_do="give a .glb, .fbx, .obj, .stl or .ply")
         taken = {"floor", *world.static, *world.objects, *world.characters}
         for name, mesh in found.meshes.items():
             world = world.with_static(f"{path.stem}.{name}" if name in taken else name, mesh)

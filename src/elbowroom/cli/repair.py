@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def repair(
-    clip: Annotated[Path, typer.Argument(metavar="CLIP", help="Clip: BVH, AMC, GLB or NPZ.")],
-    scene: Annotated[Path, typer.Argument(metavar="SCENE", help="GLB, OBJ, STL or PLY.")],
+    clip: Annotated[Path, typer.Argument(metavar="CLIP", help="Clip: BVH, AMC, FBX, GLB or NPZ.")],
+    scene: Annotated[Path, typer.Argument(metavar="SCENE", help="GLB, FBX, OBJ, STL or PLY.")],
     output: options.Outputs,
     at: placing.At = None,
     turn: placing.Turn = 0.0,

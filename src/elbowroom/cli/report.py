@@ -36,11 +36,11 @@ def report(
         Path,
         typer.Argument(
             metavar="IN",
-            help="Clip or result (BVH, AMC, GLB, NPZ); storyboards and gallery names are planned first.",
+            help="Clip or result (BVH, AMC, FBX, GLB, NPZ); storyboards and gallery names are planned first.",
         ),
     ],
     scene: Annotated[
-        Path | None, typer.Argument(metavar="SCENE", help="Scene of a clip: GLB, OBJ, STL or PLY.")
+        Path | None, typer.Argument(metavar="SCENE", help="Scene of a clip: GLB, FBX, OBJ, STL or PLY.")
     ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="HTML page to write; opens offline.")] = None,
     original: Annotated[

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from elbowroom.character.body import Character
 from elbowroom.errors import BadFile, BadValue, UnknownName
@@ -19,6 +19,9 @@ from elbowroom.geometry.mesh import Mesh
 from elbowroom.motion.clip import Clip, still_clip
 from elbowroom.world.things import Thing
 from elbowroom.world.world import World
+
+if TYPE_CHECKING:
+    from elbowroom.files.glb_read import GlbFile
 
 # No real clip, rig or scene comes near this; a larger file is a mistake that would fill the memory.
 LARGEST = 2 * 1024**3
@@ -107,8 +110,8 @@ class Opened:
         return world
 
 
-CLIP_FORMATS = "give a .bvh, .amc, .glb or .npz file"
-SUFFIXES = ".bvh, .asf, .amc, .c3d, .glb, .gltf, .npz, .obj, .stl, .ply"
+CLIP_FORMATS = "give a .bvh, .amc, .fbx, .glb or .npz file"
+SUFFIXES = ".bvh, .asf, .amc, .c3d, .fbx, .glb, .gltf, .npz, .obj, .stl, .ply"
 
 
 def open_file(path: str | Path, hints: ImportHints | None = None) -> Opened:
@@ -165,6 +168,10 @@ def open_glb(path: Path, hints: ImportHints | None = None) -> tuple[Opened, dict
 
     hints = hints or ImportHints()
     glb = read_glb(path, units=hints.units, up=hints.up)
+    return _of_document(path, glb, hints, "glTF"), dict(glb.story)
+
+
+def _of_document(path: Path, glb: GlbFile, hints: ImportHints, format: str) -> Opened:
     if not (glb.characters or glb.meshes):
         raise BadFile(path, "contains no rig and no triangles")
     notes = (*glb.notes, *(n for c in glb.characters.values() for n in c.notes))
@@ -173,7 +180,13 @@ def open_glb(path: Path, hints: ImportHints | None = None) -> tuple[Opened, dict
     }
     still = {name: mesh for name, mesh in glb.meshes.items() if name not in glb.objects}
     layers = glb_edits(glb.story, glb.layers)
-    return Opened(path, "glTF", glb.characters, clips, still, glb.objects, notes=notes, edited=layers), dict(glb.story)
+    return Opened(path, format, glb.characters, clips, still, glb.objects, notes=notes, edited=layers)
+
+
+def _fbx(path: Path, hints: ImportHints) -> Opened:
+    from elbowroom.files.fbx import read_fbx
+
+    return _of_document(path, read_fbx(path, units=hints.units, up=hints.up), hints, "FBX")
 
 
 def _glb(path: Path, hints: ImportHints) -> Opened:
@@ -209,6 +222,7 @@ _READERS: dict[str, Callable[[Path, ImportHints], Opened]] = {
     ".c3d": _c3d,
     ".glb": _glb,
     ".gltf": _glb,
+    ".fbx": _fbx,
     ".npz": _npz,
     ".obj": _mesh,
     ".stl": _mesh,
