@@ -32,7 +32,7 @@ class ImportHints:
     """User's hints on a file, which override guesses.
 
     units: metres per file unit; up: 'Y' or 'Z'; fps: frames per second; fix_rig: fix known faults of a rig;
-    asf: the skeleton of an AMC file.
+    asf: the skeleton of an AMC file; body_model: NPZ file of a body model for motion of the SMPL family.
     """
 
     units: float | None = None
@@ -40,6 +40,7 @@ class ImportHints:
     fps: float | None = None
     fix_rig: bool = False
     asf: Path | None = None
+    body_model: Path | None = None
 
     def __post_init__(self) -> None:
         if self.up is not None and self.up.upper() not in ("Y", "Z"):
@@ -110,8 +111,8 @@ class Opened:
         return world
 
 
-CLIP_FORMATS = "give a .bvh, .amc, .fbx, .glb or .npz file"
-SUFFIXES = ".bvh, .asf, .amc, .c3d, .fbx, .glb, .gltf, .npz, .obj, .stl, .ply"
+CLIP_FORMATS = "give a .bvh, .amc, .fbx, .glb, .npz or .npy file"
+SUFFIXES = ".bvh, .asf, .amc, .c3d, .fbx, .glb, .gltf, .npz, .npy, .obj, .stl, .ply"
 
 
 def open_file(path: str | Path, hints: ImportHints | None = None) -> Opened:
@@ -200,12 +201,29 @@ def _glb(path: Path, hints: ImportHints) -> Opened:
 
 def _npz(path: Path, hints: ImportHints) -> Opened:
     from elbowroom.files.npz import read_edited_npz
+    from elbowroom.files.npz_arrays import Arrays
+    from elbowroom.files.smpl import FORMAT, SmplHints, is_smpl, read_smpl, stored_source
 
+    with Arrays(path) as file:
+        if is_smpl(file) and "times" not in file:
+            clip = read_smpl(file, SmplHints(hints.fps, hints.up, hints.body_model))
+            return _one_clip(clip, path, FORMAT)
+        written_as = stored_source(file)
     world, layers = read_edited_npz(path)
     clips = {name: m for name, m in world.characters.items() if isinstance(m, Clip)}
+    if len(clips) == 1 and written_as is not None:
+        clips = {name: clip.with_(source=written_as) for name, clip in clips.items()}
+        world = world.with_(characters=clips)
     characters = {name: clip.character for name, clip in clips.items()}
     things = (world.static, world.objects)
     return Opened(path, "NPZ", characters, clips, *things, whole=world, floor=world.floor, edited=layers)
+
+
+def _npy(path: Path, hints: ImportHints) -> Opened:
+    from elbowroom.files.joint_positions import FORMAT, read_joint_positions
+
+    clip = read_joint_positions(path, units=hints.units, up=hints.up, fps=hints.fps)
+    return _one_clip(clip, path, FORMAT)
 
 
 def _mesh(path: Path, hints: ImportHints) -> Opened:
@@ -224,6 +242,7 @@ _READERS: dict[str, Callable[[Path, ImportHints], Opened]] = {
     ".gltf": _glb,
     ".fbx": _fbx,
     ".npz": _npz,
+    ".npy": _npy,
     ".obj": _mesh,
     ".stl": _mesh,
     ".ply": _mesh,

@@ -24,7 +24,7 @@ def read_scene(path: str | Path, *, units: float | None = None, up: str | None =
 
     `units` is metres per unit of the file, `up` is 'Y' or 'Z'; where not given they are guessed. `floor` is the height
     of the floor in metres, None for no floor, or 'auto' to find it as `scene_floor` does. Animated meshes of a glTF or
-    FBX file move in the world as objects, rigged characters with their first clip. `world.notes` tells what was assumed.
+    FBX file move in the world as objects, rigged characters with their first clip. `world.notes` lists assumptions.
     """
     path = Path(path)
     if path.suffix.lower() in RIGGED:

@@ -28,7 +28,7 @@ from elbowroom.motion.robot_clip import RobotClip
 from elbowroom.storyboard.cast import BodySource, CharacterPart, ClipSource, JointKey
 from elbowroom.storyboard.things import existing, quaternion
 
-_SUFFIX_CLIP = "give a .bvh, .amc, .fbx, .glb, .gltf or .npz"
+_SUFFIX_CLIP = "give a .bvh, .amc, .fbx, .glb, .gltf, .npz or .npy"
 _SUFFIX_BODY = "give a .glb, .gltf, .fbx, .bvh, .asf or .npz with a rig"
 
 

@@ -16,7 +16,7 @@ from elbowroom.files.open import files_named_in
 
 # Files that can be uploaded, by what they are for; bytes that one may have.
 KINDS = {
-    "clip": (".bvh", ".amc", ".fbx", ".glb", ".npz"),
+    "clip": (".bvh", ".amc", ".fbx", ".glb", ".npz", ".npy"),
     "rig": (".glb", ".fbx", ".bvh", ".asf", ".npz"),
     "scene": (".glb", ".fbx", ".obj", ".stl", ".ply"),
     "storyboard": (".yaml", ".yml"),
