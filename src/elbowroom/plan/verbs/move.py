@@ -44,7 +44,7 @@ def move(d: Director, task: Move) -> None:
     actors = [d.actor(name) for name in names]
     if len({actor.base.fps for actor in actors}) > 1:
         raise BadValue(f"{what}: the motions of {' and '.join(names)} need the same frame rate.")
-    hands = [_hands(d, actor, task, what) for actor in actors]
+    hands = [hands_for(d, actor, task, what) for actor in actors]
     settings = d.settings
     d.settings = replace(settings, search_budget=_REACHES)
     try:
@@ -53,7 +53,7 @@ def move(d: Director, task: Move) -> None:
         d.settings = settings
 
 
-def _hands(d: Director, actor: Actor, task: Move, what: str) -> list[str]:
+def hands_for(d: Director, actor: Actor, task: Move, what: str) -> list[str]:
     """Hands with which somebody takes the object; raises where they are not free, or the feet do not stand."""
     wanted = arms_of(actor, None) if task.hands == "both" else arms_of(actor, task.hands)
     busy = [h for h in wanted if held_by(d.world, actor.who, h, actor.now) is not None]
