@@ -32,7 +32,7 @@ from elbowroom.posing.two_hands import two_hand_grasps
 from elbowroom.world.soft_tissue import tissue_contacts
 
 # Grips that are looked at without recordings; with recordings that guide postures; and tried of either.
-_LOOKS = 24
+_LOOKS = 12
 _GUIDED_LOOKS = 8
 _TRIES = 3
 # Metres that hands come from beside the object, and are off it before they go back.
