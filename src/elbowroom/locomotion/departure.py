@@ -53,7 +53,7 @@ def _over(body: Figure, ankles: Sequence[Array], heading: float) -> Array:
 
 
 def footprints_of(character: Character, pose: Pose) -> Footprints:
-    """Where feet stand in a posture."""
+    """Footprints of feet that stand in a posture."""
     T = character.skeleton.at(pose)
     return {side: _footprint(figure(character), T, side) for side in SIDES}
 

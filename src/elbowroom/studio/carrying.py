@@ -28,7 +28,7 @@ _LEAVES_S = 0.1
 
 @dataclass(frozen=True)
 class Fade:
-    """Share of a displacement over time: none at `begin`, all of it from `at` until `stays`, none at `back`, seconds."""
+    """Share of a displacement over time, seconds: none at `begin`, all from `at` until `stays`, none at `back`."""
 
     begin: float
     at: float

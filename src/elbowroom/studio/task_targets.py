@@ -37,8 +37,8 @@ class TaskTarget:
     """Task that brings a hand to a target: its number from 0, its verb and arguments; times in seconds.
 
     If a motion has the task, `hand` is at the target at `at`; it leaves at the start of `during`, is back at its end,
-    and is near from `near` until `stays`. Without a motion `hand` is None, and `at` is the scheduled time, if any. A move
-    has two targets, where it takes its object (`taking`) and where it puts it, and none without a motion.
+    and is near from `near` until `stays`. Without a motion `hand` is None, and `at` is the scheduled time, if any. A
+    move has two targets, where it takes its object (`taking`) and where it puts it, and none without a motion.
     """
 
     task: int
@@ -91,7 +91,7 @@ def targets_in(document: Document, plan: Plan | None) -> list[TaskTarget]:
 def _of_move(
     target: TaskTarget, runs: Mapping[tuple[str, str], list[list[Edit]]], plan: Plan | None
 ) -> list[TaskTarget]:
-    """Where the object of a move is taken, and where it is put; none where no motion has it."""
+    """Targets of a move: the place at which its object is taken, and its goal; none where no motion has it."""
     carried = runs.get((target.who, f"carry {target.args['object']}"), [])
     if plan is None or not carried:
         return []
